@@ -8,6 +8,8 @@
 
 """The front door: from a file to the object that computes with it."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 import os
 

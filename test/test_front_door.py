@@ -8,6 +8,7 @@
 
 """import liedyn_ros as ld: the names that most need, from one place."""
 
+import inspect
 import re
 import subprocess
 import sys
@@ -64,6 +65,18 @@ def test_what_is_no_model_is_refused():
         ld.load(URDF, arguments={'side': 'left'})
     with pytest.raises(ld.LiedynError):
         ld.load('no_such_file.urdf')
+
+
+def test_help_and_objects_can_be_read():
+    robot = ld.load(URDF)
+    for method in (ld.Dynamics.mass_matrix, type(robot.inverse).__call__, ld.Model.integrate,
+                   type(robot.frames).jacobian, ld.ConstrainedDynamics.gaps, ld.PoseSolver.solve):
+        assert len(str(inspect.signature(method))) < 400
+    assert repr(robot.inverse) == f'<Inverse dynamics of {robot.model!r}>'
+    assert repr(robot) == f'<Dynamics of {robot.model!r}, with dissipation>'
+    assert repr(robot.frames) == f'<Frames of {robot.model!r}: 2>'
+    loop = ld.load(config_file('four_bar.yaml'))
+    assert repr(loop).startswith('<ConstrainedDynamics of <Model ')
 
 
 def test_poses_take_matrices_and_refuse_what_is_none():

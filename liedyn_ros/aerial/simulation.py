@@ -8,6 +8,8 @@
 
 """Simulation of a vehicle with a fixed step and commands held between updates."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

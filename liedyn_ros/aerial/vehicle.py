@@ -8,6 +8,8 @@
 
 """An aerial manipulator: a free base with rotors, and joints of one degree of freedom."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -8,6 +8,8 @@
 
 """Feedback on SE(3) and the joints: the acceleration that tracks a reference."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import NamedTuple
 

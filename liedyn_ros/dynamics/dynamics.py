@@ -8,6 +8,8 @@
 
 """Inverse, forward and hybrid dynamics of a model, and further quantities for controllers."""
 
+from __future__ import annotations
+
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 

@@ -8,6 +8,8 @@
 
 """The wrench that every joint transmits: its motor's force, and the reactions of its bearings."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

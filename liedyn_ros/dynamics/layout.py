@@ -8,6 +8,8 @@
 
 """A model's numbers in the order and axes of another library: Pinocchio, MuJoCo, ROS."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import NamedTuple
 

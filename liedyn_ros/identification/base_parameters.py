@@ -8,6 +8,8 @@
 
 """The combinations of inertial parameters that motions and joint forces can tell apart."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -8,6 +8,8 @@
 
 """Which ten numbers a rigid body can have, and the nearest ones that it can."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -8,6 +8,8 @@
 
 """The regressor of machines with closed loops: P^T tau = (P^T Y) pi, with A P = 0."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import null_space, qr

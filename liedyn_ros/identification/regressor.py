@@ -8,6 +8,8 @@
 
 """The dynamics as a matrix times the inertial parameters, tau = Y(q, v, a) pi."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

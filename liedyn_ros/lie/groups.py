@@ -14,6 +14,8 @@ For batches, algebra elements and Jacobians use the array functions of so3 and s
 the kernels.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -59,27 +61,27 @@ class SO3(_Element):
     _SHAPE = 3, 3
 
     @classmethod
-    def identity(cls) -> 'SO3':
+    def identity(cls) -> SO3:
         """Return the rotation that changes nothing."""
         return cls(np.eye(3))
 
     @classmethod
-    def exp(cls, w: ArrayLike) -> 'SO3':
+    def exp(cls, w: ArrayLike) -> SO3:
         """Return the rotation about w (3) by |w| rad."""
         return cls(so3.exp(as_array('w', w, (3,))))
 
     @classmethod
-    def from_matrix(cls, matrix: ArrayLike) -> 'SO3':
+    def from_matrix(cls, matrix: ArrayLike) -> SO3:
         """Return the rotation of a matrix (3, 3), copied."""
         return cls(so3.require_rotation('matrix', as_array('matrix', matrix, (3, 3))).copy())
 
     @classmethod
-    def from_quaternion(cls, quaternion: ArrayLike) -> 'SO3':
+    def from_quaternion(cls, quaternion: ArrayLike) -> SO3:
         """Return the rotation of a unit quaternion x, y, z, w."""
         return cls(so3.from_quaternion(as_array('quaternion', quaternion, (4,))))
 
     @classmethod
-    def from_rpy(cls, roll: float, pitch: float, yaw: float) -> 'SO3':
+    def from_rpy(cls, roll: float, pitch: float, yaw: float) -> SO3:
         """Return Rz(yaw) Ry(pitch) Rx(roll), angles in rad."""
         angles = as_array('roll, pitch, yaw', (roll, pitch, yaw), (3,))
         return cls(euler2mat(*angles, axes='sxyz'))
@@ -94,11 +96,11 @@ class SO3(_Element):
         """Return roll, pitch and yaw in rad, pitch between -pi/2 and pi/2."""
         return mat2euler(self.matrix, axes='sxyz')
 
-    def __matmul__(self, other: 'SO3 | ArrayLike') -> 'SO3':
+    def __matmul__(self, other: SO3 | ArrayLike) -> SO3:
         """Return R_ac = R_ab R_bc; a matrix (3, 3) is checked, with the errors of from_matrix."""
         return SO3(self.matrix @ (other if type(other) is SO3 else SO3.from_matrix(other)).matrix)
 
-    def inverse(self) -> 'SO3':
+    def inverse(self) -> SO3:
         """Return R_ba."""
         return SO3(so3.inverse(self.matrix))
 
@@ -114,11 +116,11 @@ class SO3(_Element):
         """Return points (..., 3) given in b as seen in a."""
         return so3.act(self.matrix, points)
 
-    def interpolate(self, other: 'SO3', fraction: float) -> 'SO3':
+    def interpolate(self, other: SO3, fraction: float) -> SO3:
         """Return the rotation at a fraction of the shortest way from here (0) to other (1)."""
         return self @ SO3.exp(fraction * (self.inverse() @ other).log())
 
-    def normalized(self) -> 'SO3':
+    def normalized(self) -> SO3:
         """Return the rotation cleaned of the rounding that long products gather."""
         return SO3(so3.normalize(self.matrix))
 
@@ -137,22 +139,22 @@ class SE3(_Element):
     _SHAPE = 4, 4
 
     @classmethod
-    def identity(cls) -> 'SE3':
+    def identity(cls) -> SE3:
         """Return the pose of frame a itself."""
         return cls(np.eye(4))
 
     @classmethod
-    def exp(cls, xi: ArrayLike) -> 'SE3':
+    def exp(cls, xi: ArrayLike) -> SE3:
         """Return the pose reached by the constant twist xi (6) in a unit of time."""
         return cls(se3.exp(as_array('xi', xi, (6,))))
 
     @classmethod
-    def from_matrix(cls, matrix: ArrayLike) -> 'SE3':
+    def from_matrix(cls, matrix: ArrayLike) -> SE3:
         """Return the pose of a matrix (4, 4), copied."""
         return cls(se3.require_pose('matrix', as_array('matrix', matrix, (4, 4))).copy())
 
     @classmethod
-    def from_rotation_translation(cls, rotation: SO3, translation: ArrayLike) -> 'SE3':
+    def from_rotation_translation(cls, rotation: SO3, translation: ArrayLike) -> SE3:
         """Return the pose of a rotation and a translation (3) in m."""
         return cls(se3.from_rotation_translation(
             rotation.matrix, as_array('translation', translation, (3,))))
@@ -167,11 +169,11 @@ class SE3(_Element):
         """Return the origin p (3) of b seen from a, in m; read-only."""
         return self.matrix[:3, 3]
 
-    def __matmul__(self, other: 'SE3 | ArrayLike') -> 'SE3':
+    def __matmul__(self, other: SE3 | ArrayLike) -> SE3:
         """Return T_ac = T_ab T_bc; a matrix (4, 4) is checked, with the errors of from_matrix."""
         return SE3(self.matrix @ (other if type(other) is SE3 else SE3.from_matrix(other)).matrix)
 
-    def inverse(self) -> 'SE3':
+    def inverse(self) -> SE3:
         """Return T_ba."""
         return SE3(se3.inverse(self.matrix))
 
@@ -187,10 +189,10 @@ class SE3(_Element):
         """Return points (..., 3) given in b as seen in a, in m."""
         return se3.act(self.matrix, points)
 
-    def interpolate(self, other: 'SE3', fraction: float) -> 'SE3':
+    def interpolate(self, other: SE3, fraction: float) -> SE3:
         """Return the pose at a fraction of the screw motion from here (0) to other (1)."""
         return self @ SE3.exp(fraction * (self.inverse() @ other).log())
 
-    def normalized(self) -> 'SE3':
+    def normalized(self) -> SE3:
         """Return the pose with its rotation cleaned of the rounding that products gather."""
         return SE3(se3.normalize(self.matrix))

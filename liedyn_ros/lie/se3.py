@@ -17,6 +17,8 @@ numbers that are not finite (NotFiniteError). Functions of a pose refuse any oth
 (NotInGroupError, see require_pose).
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -15,6 +15,8 @@ All functions refuse wrong shapes (ShapeError) and numbers that are not finite (
 Functions of a rotation refuse any other matrix (NotInGroupError, see require_rotation).
 """
 
+from __future__ import annotations
+
 import warnings
 
 import numpy as np

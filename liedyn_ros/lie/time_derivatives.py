@@ -14,6 +14,8 @@ derivatives differ by more than an adjoint. Everything here is a product of Tayl
 is exact at every order: the tables (0.8) to (0.14) are these products written out.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,7 +47,7 @@ class Twists:
         object.__setattr__(self, 'time_derivatives', as_array('twists', time_derivatives, (-1, 6)))
         object.__setattr__(self, 'frame', require_frame(frame))
 
-    def to(self, frame: str) -> 'Twists':
+    def to(self, frame: str) -> Twists:
         """Return the same motion with twists seen from the other frame, or itself."""
         if require_frame(frame) == self.frame:
             return self
@@ -93,7 +95,7 @@ class Wrenches:
             self, 'time_derivatives', as_array('wrenches', time_derivatives, (-1, 6)))
         object.__setattr__(self, 'frame', require_frame(frame))
 
-    def __add__(self, other: 'Wrenches') -> 'Wrenches':
+    def __add__(self, other: Wrenches) -> Wrenches:
         """Return the sum; raises LiedynError for another frame, ShapeError for another order."""
         if other.frame != self.frame:
             raise LiedynError(f'wrenches: expected both of one frame, got {self.frame} and '
@@ -103,7 +105,7 @@ class Wrenches:
                              f'got {len(other.time_derivatives)}')
         return Wrenches(self.time_derivatives + other.time_derivatives, self.frame)
 
-    def to(self, frame: str, motion: Twists) -> 'Wrenches':
+    def to(self, frame: str, motion: Twists) -> Wrenches:
         """
         Return the same wrench seen from the other frame, or itself.
 

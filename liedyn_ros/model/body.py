@@ -8,6 +8,8 @@
 
 """One body of a model, and its visuals."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

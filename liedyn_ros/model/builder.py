@@ -8,6 +8,8 @@
 
 """A model put together in Python; the loaders use it too."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from functools import lru_cache
@@ -58,7 +60,7 @@ class ModelBuilder:
         self._frames: list[Frame] = []
 
     @classmethod
-    def of(cls, model: Model) -> 'ModelBuilder':
+    def of(cls, model: Model) -> ModelBuilder:
         """Start from a model, to add to it."""
         builder = cls(model.name, model.gravity)
         builder._bodies = {body.name: body for body in model.body_list}

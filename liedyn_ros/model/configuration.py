@@ -8,6 +8,8 @@
 
 """Configurations of a model: checked, made, moved and compared."""
 
+from __future__ import annotations
+
 import math
 from typing import Any, NoReturn
 
@@ -116,7 +118,7 @@ class Retraction:
         self.difference = CheckedKernel(_Difference(table), kernels.checked_difference, links).call
         self._table = table
 
-    def __reduce__(self) -> tuple[type['Retraction'], tuple[LinkTable]]:
+    def __reduce__(self) -> tuple[type[Retraction], tuple[LinkTable]]:
         """Copy, or pickle, by binding the kernels again."""
         return Retraction, (self._table,)
 

@@ -8,6 +8,8 @@
 
 """Constraints of a model: loop closures and couplings of coordinates."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

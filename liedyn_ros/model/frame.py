@@ -8,6 +8,8 @@
 
 """A named frame on a body, such as a tool centre or the place of a sensor."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 from numpy.typing import ArrayLike

@@ -8,6 +8,8 @@
 
 """Numbers, axes and poses as a description gives them, checked."""
 
+from __future__ import annotations
+
 from functools import lru_cache
 import math
 from math import isfinite

@@ -8,6 +8,8 @@
 
 """Mass, centre of mass and rotational inertia of a rigid body."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

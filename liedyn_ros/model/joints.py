@@ -8,6 +8,8 @@
 
 """The types of joints, and one joint of a model."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -136,7 +138,7 @@ class Joint:
     qi: int = 0
     vi: int = 0
 
-    def numbered(self, qi: int, vi: int) -> 'Joint':
+    def numbered(self, qi: int, vi: int) -> Joint:
         """Return the same joint with other first indices."""
         joint = object.__new__(Joint)
         vars(joint).update(vars(self), qi=qi, vi=vi)

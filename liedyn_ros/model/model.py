@@ -8,6 +8,8 @@
 
 """The immutable tree of bodies and joints that all algorithms work on."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -187,7 +189,7 @@ class Model:
         return _index('frame', self._frame_index, name)
 
     def with_frame(self, name: str, body: str | None, placement: ArrayLike | None = None
-                   ) -> 'Model':
+                   ) -> Model:
         """
         Return the model with one more frame, at a pose (4, 4) in that of a body.
 

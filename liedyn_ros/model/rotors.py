@@ -8,6 +8,8 @@
 
 """Propellers: rotor speeds to the wrench on their body, and back within the limits."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import factorial

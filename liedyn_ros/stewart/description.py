@@ -8,6 +8,8 @@
 
 """The platform as a tree of joints, as URDF has them, and the values of these joints at a pose."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -19,6 +19,8 @@ An algorithm is an object with one call for each form:
 A new algorithm is one module with one such class, and one attribute of Dynamics.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -49,6 +51,10 @@ class Algorithm:
         self._wrench_shape = (self._bodies, 6)
         self._kernel = self._bind(data)
         self._series = 0, self._bind_series(data, 0)  # one value, as threads replace it
+
+    def __repr__(self) -> str:
+        """Return which dynamics of which model."""
+        return f'<{type(self).__name__} dynamics of {self.model!r}>'
 
     def _bind(self, data: Data) -> CheckedKernel:
         """Return the kernel of one state."""

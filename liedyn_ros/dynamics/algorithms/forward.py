@@ -8,6 +8,8 @@
 
 """Forward dynamics: the accelerations under joint forces (Kim, Table 3; theory 7.7)."""
 
+from __future__ import annotations
+
 from functools import cached_property
 import math
 

@@ -8,6 +8,8 @@
 
 """Hybrid dynamics: of each coordinate either is known (Kim, Table 4; theory 7.7)."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from functools import cached_property
 import math

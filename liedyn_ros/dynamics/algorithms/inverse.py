@@ -8,6 +8,8 @@
 
 """Inverse dynamics: the joint forces of a motion (Kim, Table 2; theory 7.6)."""
 
+from __future__ import annotations
+
 from functools import cached_property
 
 import numpy as np

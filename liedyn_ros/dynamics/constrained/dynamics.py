@@ -8,6 +8,8 @@
 
 """Inverse, forward and hybrid dynamics of a model with closed loops and couplings."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from numpy.typing import ArrayLike

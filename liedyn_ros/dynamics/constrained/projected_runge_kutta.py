@@ -13,6 +13,8 @@ A step of fourth order leaves the constraints by its own error. Projection to th
 them, first position, then velocity, keeps the order (12.36).
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -8,24 +8,27 @@
 
 """Poses, twists, accelerations and Jacobians of the frames of a model."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array, unknown_name
-from liedyn_ros.common.errors import ModelError
+from liedyn_ros.common.errors import ModelError, ShapeError
 from liedyn_ros.dynamics.frames.kernels.jacobians import (
-    frame_jacobian, frame_jacobian_rates, frame_jacobians)
+    frame_jacobian, frame_jacobian_rates, frame_jacobians, jacobians_of_states)
 from liedyn_ros.dynamics.frames.kernels.motion import (
     frame_accelerations, frame_poses, frame_twists)
-from liedyn_ros.dynamics.frames.kernels.poses import all_poses, WIDTH
+from liedyn_ros.dynamics.frames.kernels.poses import all_poses, poses_of_states, WIDTH
 from liedyn_ros.dynamics.tree.arguments import Arguments, require_axes
 from liedyn_ros.dynamics.tree.constants import Constants
-from liedyn_ros.dynamics.tree.inputs import output
+from liedyn_ros.dynamics.tree.inputs import borrowed, output, refuse
 from liedyn_ros.dynamics.tree.kernels.axes import LOCAL, LOCAL_WORLD_ALIGNED, WORLD
 from liedyn_ros.jit.bound_kernel import CheckedKernel
 from liedyn_ros.lie import se3
+from liedyn_ros.model.configuration import with_unit_quaternions
 
 Which = str | int | Sequence[str | int]
 
@@ -55,9 +58,10 @@ class Frames:
         self._alone = np.arange(len(model.frames), dtype=np.int64)[:, None]
         self._jacobian_shape = 6, model.nv
         table = constants.table
-        self._all = self._bound(
-            'q out', all_poses, table, np.zeros((constants.links, WIDTH)),
-            shapes=((len(model.frames), 4, 4),))
+        self._links = np.zeros((constants.links, WIDTH))
+        self._poses_shape = len(model.frames), 4, 4
+        self._all = self._bound('q out', all_poses, table, self._links,
+                                shapes=(self._poses_shape,))
         self._poses = self._bound('q frames', frame_poses, table)
         self._twists = self._bound('q v frames axes', frame_twists, table)
         self._accelerations = self._bound(
@@ -68,10 +72,14 @@ class Frames:
         self._rates = self._bound(
             'q v frames axes', frame_jacobian_rates, table, np.empty(self._jacobian_shape))
 
+    def __repr__(self) -> str:
+        """Return how many frames of which model."""
+        return f'<Frames of {self.model!r}: {len(self.model.frames)}>'
+
     def poses(self, q: ArrayLike, out: Array | None = None) -> Array:
         """Return the pose of each of model.frames in the ground (F, 4, 4)."""
         if out is None:
-            out = np.empty((len(self._alone), 4, 4))
+            out = np.empty(self._poses_shape)
         self._all.call(q, out)
         return out
 
@@ -129,6 +137,34 @@ class Frames:
         result = np.empty((len(frames), *self._jacobian_shape))
         self._rates.call(q, v, frames, axes, result)
         return result[0] if alone else result
+
+    def poses_batch(self, q: ArrayLike) -> Array:
+        """Return poses (K, F, 4, 4) of K states (K, nq), a state a row, on one core."""
+        states = self._states(q)
+        result = np.empty((len(states), *self._poses_shape))
+        self._require_all(states, poses_of_states(
+            self._constants.table, self._links.copy(), states, result))
+        return result
+
+    def jacobian_batch(self, q: ArrayLike, frame: str | int, axes: int = LOCAL) -> Array:
+        """Return jacobian (K, 6, nv) of K states (K, nq), a state a row, on one core."""
+        states, place, axes = self._states(q), self._place(frame), require_axes(axes)
+        result = np.empty((len(states), *self._jacobian_shape))
+        self._require_all(states, jacobians_of_states(
+            self._constants.table, states, place, axes, result))
+        return result
+
+    def _states(self, q: ArrayLike) -> Array:
+        shape = np.shape(q)
+        if len(shape) != 2:
+            raise ShapeError(f'q: expected shape (K, {self.model.nq}), a state a row, got {shape}')
+        return with_unit_quaternions(
+            self.model.link_table, borrowed('q', q, (shape[0], self.model.nq)))
+
+    def _require_all(self, states: Array, done: int) -> None:
+        """Raise the error of the first state that a kernel has refused."""
+        if done < len(states):
+            refuse(self.model, f'[{done}]', states[done])
 
     def external(self, q: ArrayLike, wrenches: Mapping[str | int, ArrayLike], axes: int = LOCAL
                  ) -> Array:

@@ -13,6 +13,8 @@ For simulation with controls, contacts and friction: no equation is solved. Ener
 drift with the fifth power of the step per step.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

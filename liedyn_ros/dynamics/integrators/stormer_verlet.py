@@ -17,6 +17,8 @@ stays bounded. Use it for long simulations of free flight and of machines withou
 step does not depend on where the machine is, nor on a velocity that all bodies share.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -14,6 +14,8 @@ mass matrix is made of them, and all its derivatives follow from theirs. Places 
 screws (n, 6) are home screws in the ground and x (n,) their coordinates.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -15,6 +15,8 @@ free joints E_i are the tangents of the retraction, which do not commute: there
 Gamma_ijk - Gamma_jik = C_ijk, the lowered structure constants (13.41).
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

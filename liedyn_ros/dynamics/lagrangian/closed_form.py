@@ -14,6 +14,8 @@ bodies. The matrices are dense, each a sum over bodies, to inspect and to compar
 They cost O(n^2) a body; for numbers alone inverse.time_derivatives is O(n).
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

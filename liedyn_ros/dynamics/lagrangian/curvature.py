@@ -8,6 +8,8 @@
 
 """The Riemannian curvature of the mass metric (Park 66), for joints of every type."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

@@ -8,6 +8,8 @@
 
 """Geodesics of the mass metric: how a machine moves without gravity, forces and dissipation."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

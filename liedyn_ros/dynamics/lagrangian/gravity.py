@@ -8,6 +8,8 @@
 
 """The potential of gravity with its first and second derivatives, in closed form (Park 58, 59)."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

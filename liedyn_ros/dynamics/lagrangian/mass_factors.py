@@ -8,6 +8,8 @@
 
 """The mass matrix as a product of matrices, M = A^T L^T D L A = S^T G^T J G S (Park 41 to 51)."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

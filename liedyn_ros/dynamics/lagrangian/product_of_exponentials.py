@@ -8,6 +8,8 @@
 
 """The product of exponentials of a model (Park 31, Ali 8), and the model of one."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -8,6 +8,8 @@
 
 """Linear models of a machine with closed loops about a state, and along a motion (13.9)."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np

@@ -8,6 +8,8 @@
 
 """Linear models of a machine about a state, and along a motion (13.9)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
@@ -39,7 +41,7 @@ class LinearModel(NamedTuple):
     A: Array
     B: Array
 
-    def discrete(self, dt: float, *, ramp: bool = False) -> 'LinearModel':
+    def discrete(self, dt: float, *, ramp: bool = False) -> LinearModel:
         """
         Return the step of a continuous model over dt (s): exact for A and B held over it.
 

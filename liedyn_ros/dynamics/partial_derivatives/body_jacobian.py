@@ -8,6 +8,8 @@
 
 """The Hessian of a body's motion, and time derivatives of its Jacobian (13.7)."""
 
+from __future__ import annotations
+
 from math import factorial
 
 import numpy as np

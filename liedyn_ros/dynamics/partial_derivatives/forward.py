@@ -8,6 +8,8 @@
 
 """Partial derivatives of forward dynamics (13.15, 13.23)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple

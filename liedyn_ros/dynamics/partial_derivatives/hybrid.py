@@ -8,6 +8,8 @@
 
 """Partial derivatives of hybrid dynamics (13.18)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple

@@ -8,6 +8,8 @@
 
 """Partial derivatives of inverse dynamics (13.2, 13.4)."""
 
+from __future__ import annotations
+
 from functools import cached_property
 from typing import NamedTuple
 

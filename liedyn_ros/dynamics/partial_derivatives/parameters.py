@@ -8,6 +8,8 @@
 
 """The parameters of a model as one vector: input of a product, result of a gradient."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

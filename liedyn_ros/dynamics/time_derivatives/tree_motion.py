@@ -13,6 +13,8 @@ All is a Taylor series: products of quantities are convolutions, and the rates o
 brackets with the twist of their link.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from functools import cached_property
 from math import factorial

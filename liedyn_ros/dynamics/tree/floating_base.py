@@ -8,6 +8,8 @@
 
 """The floating base of a model: its pose in the world, its motion as body or spatial twists."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -8,6 +8,8 @@
 
 """Arrays into and out of kernels, each of which is compiled for one type of array."""
 
+from __future__ import annotations
+
 from typing import Any, NoReturn
 
 import numpy as np

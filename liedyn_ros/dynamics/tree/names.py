@@ -8,6 +8,8 @@
 
 """The joints, coordinates and bodies of a model by name, in whatever order a caller lists them."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 

@@ -8,6 +8,8 @@
 
 """How many time derivatives there are."""
 
+from __future__ import annotations
+
 import operator
 
 import numpy as np

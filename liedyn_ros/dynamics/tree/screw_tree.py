@@ -14,6 +14,8 @@ paths, and composite inertias. A joint of several degrees of freedom is the chai
 every screw is constant in its link (theory 13, links).
 """
 
+from __future__ import annotations
+
 from functools import cached_property
 
 import numpy as np

@@ -8,6 +8,8 @@
 
 """Models from files of any format that is read."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 import os
 from pathlib import Path

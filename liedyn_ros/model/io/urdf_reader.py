@@ -8,6 +8,8 @@
 
 """URDF, the robot description of ROS."""
 
+from __future__ import annotations
+
 import os
 import warnings
 

@@ -14,6 +14,8 @@ Every path ends in a different solution or at infinity, and the number at infini
 all lengths. Conjugates come in pairs.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 

@@ -14,6 +14,8 @@ proof covers the path with balls in which J is regular and no limit can be reach
 A piece that a ball does not prove is halved, down to a ten thousandth of the path.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

@@ -14,6 +14,8 @@ So the residual and J^-1 at a computed pose prove the pose near it, for any solv
 certificate does not detect a leg whose bias exceeds its stated bound.
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
 import math
 from typing import NamedTuple

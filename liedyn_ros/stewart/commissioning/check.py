@@ -15,6 +15,8 @@ another order of legs, a mirrored frame, a home on another assembly mode. Or the
 legs: an offset, a scale or a wrong sense.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 import itertools

@@ -8,6 +8,8 @@
 
 """The dynamics of a platform on legs of any form, as a machine with closed loops."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -8,6 +8,8 @@
 
 """The state of platform_model that a pose and a twist of the platform give."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -8,6 +8,8 @@
 
 """Leg forces of a platform's motion, and its motion under leg forces, in closed form."""
 
+from __future__ import annotations
+
 from typing import Any, NoReturn
 
 import numpy as np

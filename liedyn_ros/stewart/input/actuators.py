@@ -8,6 +8,8 @@
 
 """From actuator readings with names, in any order, to leg lengths and rates in leg order."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

@@ -14,6 +14,8 @@ line depends linearly on their products. If the six legs' products are dependent
 at every pose. Six lengths then leave the platform free to move.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 import itertools
 from typing import NamedTuple

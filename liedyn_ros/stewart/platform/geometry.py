@@ -8,6 +8,8 @@
 
 """The geometry of a Stewart platform: joints, limits, types and names of its legs."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 import itertools

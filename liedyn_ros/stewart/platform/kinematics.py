@@ -13,6 +13,8 @@ Leg lengths stand for all drive coordinates, such as the position of a carriage 
 or a crank angle (rad).
 """
 
+from __future__ import annotations
+
 from enum import IntEnum
 
 import numpy as np

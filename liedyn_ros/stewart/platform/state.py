@@ -13,6 +13,8 @@ J = dL/d(body twist). In units of the characteristic length its singular values 
 zero six lengths leave the pose undetermined.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -48,7 +50,7 @@ class PlatformState:
 
     __slots__ = '_kept', '_margins', '_meter', 'pose', 'signed_value', 'slope', 'values'
 
-    def __init__(self, meter: 'PlatformMeter', pose: Array, values: Array) -> None:
+    def __init__(self, meter: PlatformMeter, pose: Array, values: Array) -> None:
         """Take the numbers of a kernel or a solve at a pose; else use `PlatformMeter.measure`."""
         self._meter, self.pose, self.values = meter, pose, values
         self._margins: Array | None = None

@@ -8,6 +8,8 @@
 
 """A tool or a pivot as the platform's frame: the same machine, seen from there."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from typing import Any
 

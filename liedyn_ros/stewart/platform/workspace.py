@@ -8,6 +8,8 @@
 
 """Where a platform can go at one orientation: within its limits and clear of singularities."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -8,6 +8,8 @@
 
 """The motion of a platform under leg forces, as its drives and its inertia make it."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

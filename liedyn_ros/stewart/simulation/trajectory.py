@@ -8,6 +8,8 @@
 
 """Smooth motions of the platform with their exact twists: about home, and from pose to pose."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -8,6 +8,8 @@
 
 """Forward kinematics of a Stewart platform: the pose that six leg lengths leave."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum

@@ -13,6 +13,8 @@ A pose's error is the body twist d of T exp(d), angular first, as everywhere her
 it in REP 103's order: position along, then rotation about, the fixed axes of the base.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

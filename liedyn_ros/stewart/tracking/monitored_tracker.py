@@ -14,6 +14,8 @@ SampleGate.accept, LegMonitor.examine, RateMonitor.contradicting, PoseFollower.s
 BranchMonitor.judge and SensorMonitor.compare. MonitoredTracker combines them.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 import math
 

@@ -12,6 +12,8 @@ The first stage of tracking: a sample must have lengths in range and a stamp aft
 Its age is judged before, by the AgeGate of the node (ros/streams/input_gate.py).
 """
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -15,6 +15,8 @@ that change names the leg. An orientation gives three residuals and can name a l
 length gives one, which says that something is wrong but not where.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

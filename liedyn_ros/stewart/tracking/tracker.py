@@ -8,6 +8,8 @@
 
 """The stage of the solve: the pose of each sample, from the pose before."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum

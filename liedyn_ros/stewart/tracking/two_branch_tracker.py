@@ -8,6 +8,8 @@
 
 """Two poses of the same lengths, both followed through a singularity until one is ruled out."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple

@@ -17,7 +17,8 @@ from support.machines.dynamics_cases import Case, rate_along
 from support.machines.looped_machines import four_bar
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LiedynError, LimitError, ModelError, ShapeError
+from liedyn_ros.common.errors import (
+    LiedynError, LimitError, ModelError, NotFiniteError, ShapeError)
 from liedyn_ros.dynamics import Dynamics, LOCAL, LOCAL_WORLD_ALIGNED, Names, WORLD
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.dynamics.partial_derivatives import body_jacobian_rates
@@ -128,6 +129,25 @@ def test_several_frames_in_one_call_are_each_alone(framed: Case) -> None:
     out = np.empty((6, framed.model.nv))
     assert frames.jacobian(q, 'tip', WORLD, out) is out
     np.testing.assert_array_equal(out, frames.jacobian(q, 'tip', WORLD))
+
+
+def test_batches_are_each_state_alone(framed: Case) -> None:
+    frames, rng = framed.dynamics.frames, framed.rng
+    states = np.array([framed.model.random(rng) for _ in range(4)])
+    for q, poses in zip(states, frames.poses_batch(states)):
+        np.testing.assert_array_equal(poses, frames.poses(q))
+    for axes in AXES:
+        for q, jacobian in zip(states, frames.jacobian_batch(states, 'tip', axes)):
+            np.testing.assert_array_equal(jacobian, frames.jacobian(q, 'tip', axes))
+    assert frames.poses_batch(states[:0]).shape == (0, len(framed.model.frames), 4, 4)
+    with pytest.raises(ShapeError, match=r'^q: expected shape \(K, '):
+        frames.jacobian_batch(states[0], 'tip')
+    with pytest.raises(LiedynError, match=r'^axes: expected'):
+        frames.jacobian_batch(states, 'tip', 7)
+    states[2, 0] = np.nan
+    for call in (frames.poses_batch, lambda q: frames.jacobian_batch(q, 'tip')):
+        with pytest.raises(NotFiniteError, match=r'^q\[2\]\[0\]: expected a finite number'):
+            call(states)
 
 
 def test_wrenches_at_frames_act_by_their_jacobians(framed: Case) -> None:

@@ -8,6 +8,8 @@
 
 """Constrained forward dynamics: the accelerations under joint forces (Kim 67 to 69)."""
 
+from __future__ import annotations
+
 from functools import cached_property
 
 import numpy as np

@@ -8,6 +8,8 @@
 
 """Constrained hybrid dynamics: of each coordinate either is known (Kim 70 to 80)."""
 
+from __future__ import annotations
+
 from functools import cached_property
 
 from numpy.typing import ArrayLike

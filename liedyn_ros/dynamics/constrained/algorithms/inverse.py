@@ -8,6 +8,8 @@
 
 """Constrained inverse dynamics: the joint forces of a motion (Kim 57 to 66)."""
 
+from __future__ import annotations
+
 from functools import cached_property
 
 from numpy.typing import ArrayLike

@@ -13,6 +13,8 @@ Positions are found by Levenberg-Marquardt on the configuration manifold with th
 theory 12.2. These have no false zero and jump only where an angle is exactly pi (12.31).
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from typing import NoReturn
 

@@ -8,6 +8,8 @@
 
 """The mobility that the constraints of a model leave, computed numerically (theory 12.4)."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

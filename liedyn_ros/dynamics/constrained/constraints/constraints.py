@@ -8,6 +8,8 @@
 
 """The constraints of a model: its closures and couplings, at positions and velocities."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from functools import cached_property
 import math

@@ -8,6 +8,8 @@
 
 """A user's own constraints on the coordinates of a model."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -13,6 +13,8 @@ A series is the row x^(k) / k!, k = 0..K. Products are Cauchy products; elementa
 follow from the differential equations that they solve.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 
@@ -56,39 +58,39 @@ class TaylorNumber:
         """Take the coefficients."""
         self.coefficients: Array = np.asarray(coefficients, dtype=np.float64)
 
-    def __add__(self, other: Any) -> 'TaylorNumber':
+    def __add__(self, other: Any) -> TaylorNumber:
         return TaylorNumber(self.coefficients + self._like(other))
 
     __radd__ = __add__
 
-    def __sub__(self, other: Any) -> 'TaylorNumber':
+    def __sub__(self, other: Any) -> TaylorNumber:
         return TaylorNumber(self.coefficients - self._like(other))
 
-    def __rsub__(self, other: Any) -> 'TaylorNumber':
+    def __rsub__(self, other: Any) -> TaylorNumber:
         return TaylorNumber(self._like(other) - self.coefficients)
 
-    def __neg__(self) -> 'TaylorNumber':
+    def __neg__(self) -> TaylorNumber:
         return TaylorNumber(-self.coefficients)
 
-    def __pos__(self) -> 'TaylorNumber':
+    def __pos__(self) -> TaylorNumber:
         return self
 
-    def __mul__(self, other: Any) -> 'TaylorNumber':
+    def __mul__(self, other: Any) -> TaylorNumber:
         if not isinstance(other, TaylorNumber):
             return TaylorNumber(self.coefficients * float(other))
         return TaylorNumber(_product(self.coefficients, other.coefficients))
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: Any) -> 'TaylorNumber':
+    def __truediv__(self, other: Any) -> TaylorNumber:
         if not isinstance(other, TaylorNumber):
             return TaylorNumber(self.coefficients / float(other))
         return TaylorNumber(_quotient(self.coefficients, other.coefficients))
 
-    def __rtruediv__(self, other: Any) -> 'TaylorNumber':
+    def __rtruediv__(self, other: Any) -> TaylorNumber:
         return TaylorNumber(_quotient(self._like(other), self.coefficients))
 
-    def __pow__(self, exponent: Any) -> 'TaylorNumber':
+    def __pow__(self, exponent: Any) -> TaylorNumber:
         if isinstance(exponent, TaylorNumber):
             return (self.log() * exponent).exp()
         exponent = float(exponent)
@@ -105,7 +107,7 @@ class TaylorNumber:
             y[k] = ((exponent * h - (k - h)) * x[1:k + 1]) @ y[k - 1::-1] / (k * x[0])
         return TaylorNumber(y)
 
-    def __rpow__(self, base: Any) -> 'TaylorNumber':
+    def __rpow__(self, base: Any) -> TaylorNumber:
         return (self * float(np.log(base))).exp()
 
     def __lt__(self, other: Any) -> bool:
@@ -125,11 +127,11 @@ class TaylorNumber:
         raise LiedynError('expected arithmetic and functions of numpy on numbers with a Taylor '
                           'series, got a conversion to float, which functions of math need')
 
-    def sqrt(self) -> 'TaylorNumber':
+    def sqrt(self) -> TaylorNumber:
         """Return the square root."""
         return self**0.5
 
-    def exp(self) -> 'TaylorNumber':
+    def exp(self) -> TaylorNumber:
         """Return e to this power."""
         x, y = self.coefficients, np.zeros_like(self.coefficients)
         y[0] = np.exp(x[0])
@@ -137,36 +139,36 @@ class TaylorNumber:
             y[k] = (np.arange(1, k + 1) * x[1:k + 1]) @ y[k - 1::-1] / k
         return TaylorNumber(y)
 
-    def log(self) -> 'TaylorNumber':
+    def log(self) -> TaylorNumber:
         """Return the natural logarithm."""
         return self._integral(np.log(self.coefficients[0]), 1.0 / self)
 
-    def sin(self) -> 'TaylorNumber':
+    def sin(self) -> TaylorNumber:
         """Return the sine."""
         return self._sine_and_cosine()[0]
 
-    def cos(self) -> 'TaylorNumber':
+    def cos(self) -> TaylorNumber:
         """Return the cosine."""
         return self._sine_and_cosine()[1]
 
-    def tan(self) -> 'TaylorNumber':
+    def tan(self) -> TaylorNumber:
         """Return the tangent."""
         sine, cosine = self._sine_and_cosine()
         return sine / cosine
 
-    def arctan(self) -> 'TaylorNumber':
+    def arctan(self) -> TaylorNumber:
         """Return the angle whose tangent this is."""
         return self._integral(np.arctan(self.coefficients[0]), 1.0 / (1.0 + self * self))
 
-    def arcsin(self) -> 'TaylorNumber':
+    def arcsin(self) -> TaylorNumber:
         """Return the angle whose sine this is."""
         return self._integral(np.arcsin(self.coefficients[0]), (1.0 - self * self)**-0.5)
 
-    def arccos(self) -> 'TaylorNumber':
+    def arccos(self) -> TaylorNumber:
         """Return the angle whose cosine this is."""
         return 0.5 * np.pi - self.arcsin()
 
-    def _sine_and_cosine(self) -> tuple['TaylorNumber', 'TaylorNumber']:
+    def _sine_and_cosine(self) -> tuple[TaylorNumber, TaylorNumber]:
         x = self.coefficients
         s, c = np.zeros_like(x), np.zeros_like(x)
         s[0], c[0] = np.sin(x[0]), np.cos(x[0])
@@ -175,7 +177,7 @@ class TaylorNumber:
             s[k], c[k] = rate @ c[k - 1::-1], -(rate @ s[k - 1::-1])
         return TaylorNumber(s), TaylorNumber(c)
 
-    def _integral(self, first: float, slope: 'TaylorNumber') -> 'TaylorNumber':
+    def _integral(self, first: float, slope: TaylorNumber) -> TaylorNumber:
         """Return what begins at a value and changes by slope times this number's change."""
         count = np.arange(1, len(self.coefficients))
         y = np.empty_like(self.coefficients)

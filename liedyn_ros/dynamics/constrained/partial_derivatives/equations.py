@@ -12,6 +12,8 @@ How the equations of machines with closed loops vary along a motion, at every or
 The equations are r = ID - A^T lam - tau and c = A a + A' v, both zero.
 """
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np

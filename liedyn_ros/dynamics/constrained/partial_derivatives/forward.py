@@ -12,6 +12,8 @@ Partial derivatives of the forward dynamics of machines with closed loops (13.19
 They are those of hybrid dynamics without prescribed accelerations.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple

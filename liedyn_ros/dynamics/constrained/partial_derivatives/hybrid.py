@@ -14,6 +14,8 @@ force is given. The varied equations are M_FF a_F - A_F^T lam = f, A_F a_F = g a
 and their time derivatives. Forward dynamics prescribes nothing.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import NamedTuple

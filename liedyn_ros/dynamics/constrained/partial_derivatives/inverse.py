@@ -15,6 +15,8 @@ diagonal and zero for passive joints. Least force makes it W lam - A_p mu = 0, A
 the passive joints. These systems are varied, and so are their time derivatives.
 """
 
+from __future__ import annotations
+
 from functools import cached_property
 from typing import NamedTuple
 

@@ -15,6 +15,8 @@ has it. by_length has rod closures alone. Constraint functions are of the coordi
 not vary.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import NamedTuple
 

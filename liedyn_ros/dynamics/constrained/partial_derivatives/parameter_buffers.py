@@ -8,6 +8,8 @@
 
 """Parameters of machines with closed loops, as the kernels of products and gradients take them."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -14,6 +14,8 @@ tables. So the cost does not grow with the number of derivatives. Constraint fun
 jacobian_series; products take seven of these, gradients four for each coordinate.
 """
 
+from __future__ import annotations
+
 from functools import cached_property
 from typing import NamedTuple
 

@@ -8,6 +8,8 @@
 
 """The input of constrained dynamics: checked, copied, with an axis of orders."""
 
+from __future__ import annotations
+
 import math
 from typing import cast, NamedTuple
 
@@ -37,7 +39,7 @@ class States(NamedTuple):
     external: Array
     single: bool
 
-    def state(self, s: int) -> 'States':
+    def state(self, s: int) -> States:
         """Return one of K states."""
         return States(self.q[s], self.v[s], self.a[s], self.tau[s], self.external[s], self.single)
 

@@ -8,6 +8,8 @@
 
 """Solves the tasks of constrained dynamics: of one state, and of many."""
 
+from __future__ import annotations
+
 from functools import cached_property, partial
 import math
 from typing import cast, NamedTuple, NoReturn, TypeGuard

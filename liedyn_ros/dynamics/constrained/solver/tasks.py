@@ -8,6 +8,8 @@
 
 """Tasks of the kernel of constrained dynamics: what is free, given and minimised."""
 
+from __future__ import annotations
+
 from functools import lru_cache
 from typing import NamedTuple
 

@@ -8,6 +8,8 @@
 
 """Accelerations of all coordinates from those of some: kinematics alone, without masses."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

@@ -12,6 +12,8 @@ All joints of a machine with closed loops from those that are measured, sample a
 The others follow by continuation from the last configuration: see kernels.tracking.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 import math
 from typing import NamedTuple, NoReturn

@@ -13,7 +13,7 @@ from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.axes import (
     are_axes, expressed, LOCAL, LOCAL_WORLD_ALIGNED)
 from liedyn_ros.dynamics.tree.kernels.tables import KIND, NV, PARENT, PITCH, VI
-from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.decorators import inlined, kernel, long_kernel
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get, get_int
 from liedyn_ros.lie.kernels import se3, vec3
@@ -38,6 +38,18 @@ def frame_jacobians(model, q, frames, axes, out):
     for k in range(len(frames)):
         write_frame_jacobian(model, q, frames[k], axes, out[k])
     return finite(out.reshape(-1))
+
+
+@long_kernel
+def jacobians_of_states(model, q, frame, axes, out):
+    """Write the Jacobians (K, 6, nv) of a frame; return the first state refused, K if none."""
+    for s in range(len(q)):
+        if not joints.acceptable(model, q[s]):
+            return s
+        write_frame_jacobian(model, q[s], frame, axes, out[s])
+        if not finite(out[s].reshape(-1)):
+            return s
+    return len(q)
 
 
 @kernel

@@ -12,7 +12,7 @@ from liedyn_ros.dynamics.frames.kernels.motion import frame_on_link
 from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.kinematics import store_matrix
 from liedyn_ros.dynamics.tree.kernels.tables import LINKS, load3, load9, PARENT, store3, store9
-from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.decorators import inlined, kernel, long_kernel
 from liedyn_ros.jit.simd import get_int
 from liedyn_ros.lie.kernels import se3
 from liedyn_ros.model.kernels.finite import finite
@@ -27,6 +27,21 @@ def all_poses(model, links, q, out):
 
     links (N + 1, WIDTH) is a scratch buffer.
     """
+    return write_poses(model, links, q, out)
+
+
+@long_kernel
+def poses_of_states(model, links, q, out):
+    """Write the poses (K, F, 4, 4) of K states; return the first one refused, K if none."""
+    for s in range(len(q)):
+        if not write_poses(model, links, q[s], out[s]):
+            return s
+    return len(q)
+
+
+@inlined
+def write_poses(model, links, q, out):
+    """Write the pose of each frame; return whether all is good."""
     if not joints.acceptable(model, q):
         return False
     for i in range(1, get_int(model, 0, LINKS)):

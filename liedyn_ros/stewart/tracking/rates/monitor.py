@@ -12,6 +12,8 @@ The stage of the rates: whether measured velocities are those at which the lengt
 A rate that contradicts its length is not used: neither for the twist, nor to start a solve.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np
