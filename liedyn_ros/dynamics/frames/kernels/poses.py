@@ -27,20 +27,20 @@ def all_poses(model, links, q, out):
 
     links (N + 1, WIDTH) is a scratch buffer.
     """
-    return write_poses(model, links, q, out)
+    return write_all_poses(model, links, q, out)
 
 
 @long_kernel
 def poses_of_states(model, links, q, out):
     """Write the poses (K, F, 4, 4) of K states; return the first one refused, K if none."""
     for s in range(len(q)):
-        if not write_poses(model, links, q[s], out[s]):
+        if not write_all_poses(model, links, q[s], out[s]):
             return s
     return len(q)
 
 
 @inlined
-def write_poses(model, links, q, out):
+def write_all_poses(model, links, q, out):
     """Write the pose of each frame; return whether all is good."""
     if not joints.acceptable(model, q):
         return False
