@@ -24,7 +24,7 @@ from benchmarks.dynamics import agree, Peer
 from benchmarks.record import keep, verdict
 from benchmarks.robots import Robot, robots
 from benchmarks.timing import Call, interleaved, median_ratio
-from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics import Dynamics, LOCAL
 
 TARGET = 0.9  # of Pinocchio's time
 ANGULAR_FIRST = [3, 4, 5, 0, 1, 2]
@@ -49,7 +49,7 @@ def measure(robot: Robot) -> list[Row]:
             Call(ours.frames.poses, (q, poses)), Call(ours.frames.poses, (q,))),
         'Jacobian of a frame': (
             Call(pin.computeFrameJacobian, (other, data, pq, frame, pin.LOCAL)),
-            Call(ours.frames.jacobian, (q, body, 0, jacobian)),
+            Call(ours.frames.jacobian, (q, body, LOCAL, jacobian)),
             Call(ours.frames.jacobian, (q, body))),
         'centre of mass': (
             Call(pin.centerOfMass, (other, data, pq, False)),

@@ -10,10 +10,12 @@
 Hold an arm against gravity by dynamics_server: joint states in, efforts for ros2_control out.
 
 Each sensor_msgs/JointState becomes a query of the server's topic pair for inverse dynamics, at
-rest and without acceleration. The answer goes to an effort controller's commands, in the order of
-its joints. The program starts a server for itself, sends one joint state, and prints the commands.
-On a robot the node alone is needed, beside `ros2 launch liedyn_ros dynamics_server.launch.py`. The
-argument is a model file of config/.
+rest and without acceleration. The answer goes to an effort controller's commands. Their order is
+that of the parameter joints, which has to be the controller's, or else of the first joint state.
+
+The program starts a server for itself, sends one joint state, and prints the commands. On a robot
+the node alone is needed, beside `ros2 launch liedyn_ros dynamics_server.launch.py`. The argument
+is a model file of config/.
 """
 
 import sys
@@ -48,13 +50,13 @@ class GravityCompensation(Node):
         self.create_subscription(DynamicsAnswer, f'{topic}/answer', self._command, 10)
         self.create_subscription(
             JointState, 'joint_states', self._ask, qos_profile_sensor_data)
-        self._order: list[str] = []
+        self._joints = [name for name in self.declare_parameter('joints', ['']).value if name]
         self.sent: Float64MultiArray | None = None
 
     def _ask(self, joints: JointState) -> None:
         """Ask for the efforts at rest, for the joints in the order of the joint states."""
         count = len(joints.name)
-        self._order = list(joints.name)
+        self._joints = self._joints or list(joints.name)
         self.queries.publish(DynamicsQuery(
             header=joints.header,
             state=TreeState(joint_names=joints.name, positions=joints.position,
@@ -67,7 +69,11 @@ class GravityCompensation(Node):
             self.get_logger().warning(answer.message, throttle_duration_sec=1.0)
             return
         efforts = dict(zip(answer.joint_names, answer.efforts[0].joints))
-        self.sent = Float64MultiArray(data=[efforts[name] for name in self._order])
+        missing = [name for name in self._joints if name not in efforts]
+        if missing:
+            self.get_logger().warning(f'no effort for {missing}', throttle_duration_sec=1.0)
+            return
+        self.sent = Float64MultiArray(data=[efforts[name] for name in self._joints])
         self._commands.publish(self.sent)
 
 

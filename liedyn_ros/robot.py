@@ -31,8 +31,15 @@ def load(source: str | os.PathLike[str] | Model, *, floating: bool = False,
     and a Dynamics otherwise. Without dissipation, damping and friction of the joints are left out,
     as Pinocchio does. The other options are those of load_model. Raises DescriptionError.
     """
-    model = source if isinstance(source, Model) else _read(
-        source, floating, strict, gravity, arguments)
+    if isinstance(source, Model):
+        options = {'floating': floating, 'strict': strict, 'gravity': gravity is not None,
+                   'arguments': bool(arguments)}
+        given = [name for name, value in options.items() if value]
+        if given:
+            raise DescriptionError(f'expected no options of a file for a Model, got {given}')
+        model = source
+    else:
+        model = _read(source, floating, strict, gravity, arguments)
     kind = ConstrainedDynamics if model.closures or model.couplings else Dynamics
     return kind(model, dissipation=dissipation)
 

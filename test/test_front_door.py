@@ -63,6 +63,8 @@ def test_what_is_no_model_is_refused():
         ld.Dynamics('arm.urdf')
     with pytest.raises(ld.LiedynError, match='expected no xacro arguments for a text'):
         ld.load(URDF, arguments={'side': 'left'})
+    with pytest.raises(ld.LiedynError, match=r'^expected no options of a file for a Model, got'):
+        ld.load(ld.load(URDF).model, floating=True)
     with pytest.raises(ld.LiedynError):
         ld.load('no_such_file.urdf')
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array
+from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LiedynError, SingularError
 from liedyn_ros.dynamics.algorithms.forward import Forward
 from liedyn_ros.dynamics.algorithms.hybrid import Hybrid
@@ -32,7 +32,6 @@ from liedyn_ros.dynamics.partial_derivatives.tables import ScratchBuffers
 from liedyn_ros.dynamics.tree.arguments import Arguments
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.data import Data
-from liedyn_ros.dynamics.tree.inputs import borrowed
 from liedyn_ros.dynamics.tree.kernels.kinematics import kinematics
 from liedyn_ros.jit.bound_kernel import CheckedKernel
 from liedyn_ros.jit.simd import LANES
@@ -166,7 +165,7 @@ class Dynamics:
 
     def resistance(self, v: ArrayLike) -> Array:
         """Return the joint forces (nv,) that overcome damping and Coulomb friction."""
-        v = borrowed('v', v, self._vector)
+        v = as_array('v', v, self._vector)
         return self.constants.damping * v + self.constants.friction * np.sign(v)
 
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, out: Array | None = None) -> Array:

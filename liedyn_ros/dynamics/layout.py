@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array, listed, order_of
-from liedyn_ros.common.errors import ModelError
+from liedyn_ros.common.errors import LiedynError, ModelError, NotInGroupError
 from liedyn_ros.lie import so3
 from liedyn_ros.model import Joint, JOINT_TYPES, Model
 
@@ -49,14 +49,19 @@ class Layout:
 
     joints names the joints that move in that library's order; by default it is ours. Names that
     differ, such as root_joint for the base, are matched by the caller. Methods with from_ go from
-    the library to this package. q is always ours, but in from_configuration. All raise ShapeError
-    or NotFiniteError. Raises ModelError for a planar joint, as libraries disagree on it, and
-    NameSetError where names differ from the moving joints.
+    the library to this package. q is always ours, but in from_configuration. All raise ShapeError,
+    NotFiniteError or NotInGroupError.
+
+    Raises LiedynError for another library, and NameSetError for names that differ from those of
+    the moving joints. Raises ModelError for a planar joint, as libraries disagree on it. Only
+    Pinocchio takes a free joint that is not at the origin of the ground.
     """
 
     def __init__(self, model: Model, library: Library, joints: Sequence[str] | None = None
                  ) -> None:
         """Find the places of the joints."""
+        if not isinstance(library, Library):
+            raise LiedynError(f'library: expected PINOCCHIO, MUJOCO or ROS, got {library!r}')
         self.model, self.library = model, library
         moving = [joint for joint in model.joint_list if JOINT_TYPES[joint.type_name].nv]
         names = [joint.name for joint in moving]
@@ -64,6 +69,11 @@ class Layout:
         if planar:
             raise ModelError(f'joints {listed(planar)}: expected none that is planar, as '
                              f'{library.name} has these in another way')
+        placed = [joint.name for joint in moving if joint.type_name == 'free' and (
+            joint.parent is not None or (joint.placement != np.eye(4)).any())]
+        if placed and library is not PINOCCHIO:
+            raise ModelError(f'joints {listed(placed)}: expected free joints at the origin of the '
+                             f'ground, where {library.name} has its world frame')
         if joints is not None:
             places = order_of('joints', list(joints), names)
             moving = [moving[place] for place in places]
@@ -95,7 +105,7 @@ class Layout:
             values = given[at:at + count]
             at += count
             if self._is_pair(joint):
-                values = np.arctan2(values[1:], values[:1])
+                values = _angle(joint, values)
             elif self._is_turned(joint):
                 values = np.concatenate((values[:-4], values[-3:], values[-4:-3]))
             result[joint.q_slice] = values
@@ -155,6 +165,15 @@ class Layout:
 
     def _is_turned(self, joint: Joint) -> bool:
         return self.library.scalar_first and joint.type_name in ('free', 'spherical')
+
+
+def _angle(joint: Joint, pair: Array) -> Array:
+    """Return the angle (1,) of a cosine and a sine, or raise NotInGroupError."""
+    norm = float(np.hypot(*pair))
+    if abs(norm - 1.0) > so3.PRINTED:
+        raise NotInGroupError(f'joint {joint.name}: expected cosine and sine of norm 1 within '
+                              f'{so3.PRINTED}, got norm {norm:.9g}')
+    return np.arctan2(pair[1:], pair[:1])
 
 
 def _velocity_places(joint: Joint) -> list[int]:

@@ -18,7 +18,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array, as_array, as_number, listed, unknown_name
+from liedyn_ros.common.checks import Array, as_array, as_number, as_numbers, listed, unknown_name
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.model.attachment import Attachment
 from liedyn_ros.model.body import Body, Visual
@@ -33,6 +33,7 @@ from liedyn_ros.model.rotors import Rotor
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 _PERPENDICULAR = 1e-9
+_COUPLED = 1e-6  # rad or m, by which locked joints may miss their coupling
 _BOUNDS = [field.name for field in fields(Limits)]
 _Z = unit_axis('z', (0.0, 0.0, 1.0))
 _X = perpendicular(_Z)
@@ -58,6 +59,7 @@ class ModelBuilder:
         self._warnings: list[str] = []
         self._closures: list[Closure] = []
         self._frames: list[Frame] = []
+        self._locked: dict[str, Array] = {}
 
     @classmethod
     def of(cls, model: Model) -> ModelBuilder:
@@ -101,26 +103,37 @@ class ModelBuilder:
         """
         Make a joint a fixed one, at a position (nq,) of it.
 
-        Its limits, damping and friction go, and couplings between locked joints. Raises ModelError
-        for a missing joint, and the errors of Joint.motion.
+        Its limits, damping and friction go, and couplings between locked joints: lock all that
+        move together. Raises ModelError for a missing joint, or positions that contradict a
+        coupling, and the errors of Joint.motion.
         """
         for child, each in self._joints.items():
             if each.name == joint:
+                placement = each.placement @ each.motion(position)
+                locked = {**self._locked, joint: np.atleast_1d(as_numbers('position', position))}
+                self._couplings, self._locked = self._not_locked(locked), locked
                 self._joints[child] = replace(
-                    each, type_name='fixed', placement=checked_pose(
-                        f'joint {joint}', each.placement @ each.motion(position)),
+                    each, type_name='fixed', placement=checked_pose(f'joint {joint}', placement),
                     axis=_Z, second_axis=_X, pitch=0.0, limits=_unlimited(0),
                     damping=per_coordinate('damping', 0.0, 0),
                     friction=per_coordinate('friction', 0.0, 0))
-                self._drop_locked_couplings()
                 return
         raise ModelError(unknown_name('joint', sorted(self._joint_names), joint))
 
-    def _drop_locked_couplings(self) -> None:
-        fixed = {each.name for each in self._joints.values() if each.type_name == 'fixed'}
-        self._couplings = [
-            each for each in self._couplings
-            if not fixed.issuperset((each.joint, *(name for name, _ in each.terms)))]
+    def _not_locked(self, locked: Mapping[str, Array]) -> list[Coupling]:
+        """Return the couplings of joints that move; raise ModelError where one is contradicted."""
+        kept = []
+        for each in self._couplings:
+            if not locked.keys() >= {each.joint, *(name for name, _ in each.terms)}:
+                kept.append(each)
+                continue
+            wanted = each.offset + sum(
+                factor * locked[name][0] for name, factor in each.terms)
+            if abs(locked[each.joint][0] - wanted) > _COUPLED:
+                raise ModelError(f'joint {each.joint}: expected a position of {wanted:.6g}, where '
+                                 'its coupling holds it beside the locked leaders, got '
+                                 f'{locked[each.joint][0]:.6g}')
+        return kept
 
     def add_model(self, model: Model, body: str | None, *, placement: ArrayLike | None = None,
                   prefix: str = '') -> None:
@@ -133,9 +146,14 @@ class ModelBuilder:
         """
         to = Attachment(prefix, body, IDENTITY if placement is None else checked_pose(
             'placement', placement))
+        joints = [to.joint(joint) for joint in model.joint_list]  # which may refuse it
+        known = {closure.name for closure in self._closures}
+        again = [prefix + each.name for each in model.closures if prefix + each.name in known]
+        if again:
+            raise ModelError(f'closures {listed(again)}: expected names not yet used')
         for each in model.body_list:
             self.add_body(prefix + each.name, each.inertia, each.visuals)
-        for joint in map(to.joint, model.joint_list):
+        for joint in joints:
             self._check_new_joint(joint.name, joint.type_name, joint.child)
             self._joints[joint.child] = joint
             self._joint_names.add(joint.name)
@@ -144,6 +162,7 @@ class ModelBuilder:
         self._couplings += map(to.coupling, model.couplings)
         self._closures += map(to.closure, model.closures)
         self._frames += map(to.frame, model.frame_list)
+        self._warnings += model.warnings
 
     def add_payload(self, name: str, frame: str, inertia: SpatialInertia,
                     placement: ArrayLike | None = None) -> None:
@@ -153,6 +172,11 @@ class ModelBuilder:
         frame is a body or an added frame; placement (4, 4) is the pose of the payload in it, the
         identity by default. Raises ModelError for a name that is used or missing.
         """
+        names = [*self._bodies, *(each.name for each in self._frames)]
+        if frame not in names:
+            raise ModelError(unknown_name(f'payload {name}: frame', names, frame))
+        if name in names:
+            raise ModelError(f'payload {name}: expected a name not yet used, got it twice')
         body, pose = frame, IDENTITY if placement is None else checked_pose(
             'placement', placement)
         for each in self._frames:

@@ -230,6 +230,6 @@ class Model:
 
 
 def _index(what: str, table: dict[str, int], name: str) -> int:
-    if name not in table:
+    if not isinstance(name, str) or name not in table:
         raise ModelError(unknown_name(what, table, name))
     return table[name]

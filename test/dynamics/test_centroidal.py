@@ -90,6 +90,34 @@ def test_pinocchio(case: Case) -> None:
     assert_same(np.triu(d.inverse_mass_matrix(q)[order]), theirs, 1e-8)
 
 
+def test_compiled_calls_write_into_nothing_else(case: Case) -> None:
+    """A kernel that runs unasked must not write beyond an array, nor over its input."""
+    d, q, v, n = case.dynamics, case.q, case.v, case.model.nv
+    calls = {
+        (n, n): (d.mass_matrix, d.inverse_mass_matrix, lambda q, out=None: (
+            d.coriolis_matrix(q, v, out))),
+        (6, n): (d.centroidal_map, lambda q, out=None: d.centroidal_map_rate(q, v, out),
+                 lambda q, out=None: d.frames.jacobian(q, 0, out=out)),
+        (n,): (d.gravity_vector, lambda q, out=None: case.model.difference(q, q, out)),
+        (6,): (lambda q, out=None: d.momentum(q, v, out),), (3,): (d.center_of_mass,),
+        (len(case.model.frames), 4, 4): (d.frames.poses,),
+        (2, 6, n): (lambda q, out=None: d.frames.jacobian(q, [0, 1], out=out),)}
+    for shape, of_shape in calls.items():
+        for call in of_shape:
+            wanted, memory = call(q), np.zeros(len(q) + 2 * int(np.prod(shape)))
+            for axis in range(len(shape)):
+                for change in (-1, 1):
+                    other = np.array(shape)
+                    other[axis] += change
+                    with pytest.raises(ShapeError, match=r'^out: expected'):
+                        call(q, out=np.empty(other))
+            memory[:len(q)] = q
+            with pytest.raises(ShapeError, match=r'^out: expected its own memory'):
+                call(memory[:len(q)], out=memory[:int(np.prod(shape))].reshape(shape))
+            np.testing.assert_array_equal(memory[:len(q)], q)
+            np.testing.assert_array_equal(call(q), wanted)
+
+
 def test_refusals(case: Case) -> None:
     d, q, v = case.dynamics, case.q, case.v
     for call in (d.centroidal_map, d.inverse_mass_matrix, d.center_of_mass):
@@ -100,6 +128,8 @@ def test_refusals(case: Case) -> None:
             call(np.full_like(q, np.nan))
     with pytest.raises(ShapeError, match=r'^v: expected shape'):
         d.centroidal_map_rate(q, v[1:])
+    with pytest.raises(NotFiniteError, match=r'^v\[0\]: expected a finite number'):
+        d.resistance(np.full_like(v, np.nan))
     for call in (d.centroidal_map, d.mass_matrix):
         with pytest.raises(ShapeError, match=r'^out: expected a contiguous, writable array'):
             call(q, out=np.empty(3))

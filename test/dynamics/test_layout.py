@@ -13,7 +13,8 @@ import pytest
 from support.comparison import assert_same
 from support.machines.random_models import random_model
 
-from liedyn_ros.common.errors import ModelError, NameSetError, ShapeError
+from liedyn_ros.common.errors import (
+    LiedynError, ModelError, NameSetError, NotInGroupError, ShapeError)
 from liedyn_ros.dynamics import Dynamics, Layout, MUJOCO, PINOCCHIO, ROS
 from liedyn_ros.lie import so3
 from liedyn_ros.model import load_urdf, ModelBuilder, pose, SpatialInertia
@@ -117,6 +118,16 @@ def test_refusals():
         Layout(d.model, ROS).velocity(q, v[1:])
     with pytest.raises(ShapeError, match=r'^q: expected shape'):
         Layout(d.model, MUJOCO).from_configuration(q[1:])
+    with pytest.raises(LiedynError, match=r'^library: expected PINOCCHIO, MUJOCO or ROS'):
+        Layout(d.model, 'PINOCCHIO')
+    wheel = Layout(load_urdf(URDF), PINOCCHIO)
+    with pytest.raises(NotInGroupError, match=r'^joint z_wheel: expected cosine and sine'):
+        wheel.from_configuration(np.zeros(4))
+    builder = ModelBuilder('raised')
+    builder.add_body('trunk', SpatialInertia(2.0, CENTER, INERTIA))
+    builder.add_joint('base', 'free', None, 'trunk', placement=pose([0.0, 0.0, 1.0]))
+    with pytest.raises(ModelError, match=r'^joints .*: expected free joints at the origin'):
+        Layout(builder.build(), MUJOCO)
     with pytest.raises(ModelError, match=r'^joints .*: expected none that is planar'):
         Layout(random_model(0, 10, False), PINOCCHIO)
 

@@ -102,6 +102,11 @@ def test_refusals():
         builder.add_model(load_urdf(URDF, floating=True), 'hand', prefix='second_')
     with pytest.raises(ModelError, match=r'expected a name not yet used, got it twice'):
         builder.add_model(load_urdf(URDF), 'hand')
+    assert 'second_hand' not in builder.build().bodies  # what was refused has left nothing
+    with pytest.raises(ModelError, match=r"^payload cup: frame: expected one of .* 'hand'"):
+        builder.add_payload('cup', 'hnad', BLOCK)
+    with pytest.raises(ModelError, match=r'^payload hand: expected a name not yet used'):
+        builder.add_payload('hand', 'hand', BLOCK)
     builder = ModelBuilder.of(load_urdf(URDF).with_frame('post', None))
     with pytest.raises(ModelError, match=r'^payload cup: expected a frame on a body'):
         builder.add_payload('cup', 'post', BLOCK)
@@ -113,6 +118,8 @@ def test_couplings_between_locked_joints_go():
     builder.lock_joint('turn', 0.2)
     with pytest.raises(ModelError, match=r'^coupling of joint follow: expected a leader'):
         builder.build()
+    with pytest.raises(ModelError, match=r'^joint follow: expected a position of 0.4'):
+        builder.lock_joint('follow', 0.5)
     builder.lock_joint('follow', 0.4)
     assert builder.build().couplings == ()
 

@@ -10,12 +10,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.common.checks import Array, as_array, unknown_name
+from liedyn_ros.common.checks import Array, as_array, as_numbers, unknown_name
 from liedyn_ros.common.errors import ModelError, ShapeError
 from liedyn_ros.dynamics.frames.kernels.jacobians import (
     frame_jacobian, frame_jacobian_rates, frame_jacobians, jacobians_of_states)
@@ -68,7 +68,7 @@ class Frames:
             'q v a frames axes classical', frame_accelerations, table)
         self._jacobian = self._bound(
             'q frame axes out', frame_jacobian, table, shapes=(self._jacobian_shape,))
-        self._jacobians = self._bound('q frames axes', frame_jacobians, table)
+        self._jacobians = self._bound('q frames axes out', frame_jacobians, table)
         self._rates = self._bound(
             'q v frames axes', frame_jacobian_rates, table, np.empty(self._jacobian_shape))
 
@@ -155,11 +155,12 @@ class Frames:
         return result
 
     def _states(self, q: ArrayLike) -> Array:
-        shape = np.shape(q)
-        if len(shape) != 2:
-            raise ShapeError(f'q: expected shape (K, {self.model.nq}), a state a row, got {shape}')
+        states = as_numbers('q', q)
+        if states.ndim != 2:
+            raise ShapeError(f'q: expected shape (K, {self.model.nq}), a state a row, '
+                             f'got {states.shape}')
         return with_unit_quaternions(
-            self.model.link_table, borrowed('q', q, (shape[0], self.model.nq)))
+            self.model.link_table, borrowed('q', states, (len(states), self.model.nq)))
 
     def _require_all(self, states: Array, done: int) -> None:
         """Raise the error of the first state that a kernel has refused."""
@@ -199,7 +200,8 @@ class Frames:
         return self.model.body_index(frame.body)
 
     def _place(self, frame: str | int) -> int:
-        place = self._places.get(frame)
+        known = isinstance(frame, str | int | np.integer)
+        place = self._places.get(frame) if known else None
         if place is None:
             raise ModelError(unknown_name('frame', self.model.frames, frame))
         return place
@@ -208,6 +210,8 @@ class Frames:
         """Return the places of frames, and whether one alone was asked for."""
         if isinstance(frame, str | int | np.integer):
             return self._alone[self._place(frame)], True
+        if not isinstance(frame, Iterable):
+            raise ModelError(unknown_name('frame', self.model.frames, frame))
         return np.array([self._place(each) for each in frame], dtype=np.int64), False
 
     def _bound(self, names: str, compiled: object, *tables: Array,

@@ -32,10 +32,11 @@ def checked_integrate(links, q, dv, out):
 def checked_difference(links, q0, q1, out):
     """Write the dv with q0 (+) dv = q1; return whether all is good."""
     if not (fits_configuration(links, q0) and fits_configuration(links, q1)
-            and not overlap(out, q0) and not overlap(out, q1)):
+            and len(out) == displacement_size(links) and not overlap(out, q0)
+            and not overlap(out, q1)):
         return False
     difference(links[0], links[1], links[2], q0, q1, out)
-    return fits_displacement(links, out)
+    return finite(out)
 
 
 @inlined
@@ -56,9 +57,14 @@ def fits_configuration(links, q):
 @inlined
 def fits_displacement(links, dv):
     """Return whether dv is complete and finite."""
+    return len(dv) == displacement_size(links) and finite(dv)
+
+
+@inlined
+def displacement_size(links):
+    """Return the number of velocity coordinates."""
     last = links.shape[1] - 1
-    size = links[2, last] + NV[links[0, last]] if last >= 0 else 0
-    return len(dv) == size and finite(dv)
+    return links[2, last] + NV[links[0, last]] if last >= 0 else 0
 
 
 @kernel

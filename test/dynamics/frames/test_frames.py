@@ -229,10 +229,24 @@ def test_names_are_refused_with_the_nearest(framed: Case) -> None:
             frames.pose(q, wrong)
     with pytest.raises(ModelError, match=r'^frame: expected one of .*, got 1000$'):
         frames.jacobian(q, 1000)
+    for wrong in (None, 2.5, object()):
+        with pytest.raises(ModelError, match=r'^frame: expected one of'):
+            frames.pose(q, wrong)
+    with pytest.raises(ModelError, match=r'^frame: expected one of'):
+        frames.jacobian_batch(q[None], ['tip', 'tool'])
+    with pytest.raises(ModelError, match=r'^frame: expected one of'):
+        model.frame_index(['tip'])
+    with pytest.raises(LiedynError):
+        frames.poses_batch([q, q[1:]])
     with pytest.raises(ModelError, match=r'^frame tool: expected a name not yet used'):
         model.with_frame('tool', model.bodies[0])
     with pytest.raises(ModelError, match=r'^frame: expected one of'):
         model.with_frame('other', 'nobody')
+
+
+def test_axes_have_the_numbers_of_pinocchio() -> None:
+    pin = pytest.importorskip('pinocchio')
+    assert AXES == (int(pin.LOCAL), int(pin.WORLD), int(pin.LOCAL_WORLD_ALIGNED))
 
 
 def test_axes_and_shapes_are_checked(framed: Case) -> None:

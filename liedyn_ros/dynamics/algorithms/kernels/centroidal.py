@@ -205,7 +205,8 @@ def about(center, r, p, m, f):
 def centroidal_map(model, data, q, out):
     """Write A (6, nv), A v being the momentum about the centre of mass; return if all is good."""
     put(data, 0, COMPUTED, 0.0)
-    if not joints.acceptable(model, q) or out.shape[0] != 6:
+    if not (joints.acceptable(model, q) and joints.is_matrix(model, out, 6)
+            and not overlap(out, q)):
         return False
     links, mass, moment = get_int(model, 0, LINKS), 0.0, vec3.ZERO
     for i in range(1, links):
@@ -237,7 +238,9 @@ def centroidal_map_rate(model, data, blocks, q, v, out):
     (N + 1, BLOCKS) is.
     """
     put(data, 0, COMPUTED, 0.0)
-    if not (joints.acceptable(model, q) and joints.is_velocity(model, v)) or out.shape[0] != 6:
+    if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
+            and joints.is_matrix(model, out, 6) and not overlap(out, q)
+            and not overlap(out, v)):
         return False
     links, mass, moment, linear = get_int(model, 0, LINKS), 0.0, vec3.ZERO, vec3.ZERO
     for i in range(1, links):

@@ -21,6 +21,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import (
     COMPOSITE, COMPOSITE_INERTIAS, COMPUTED, INERTIA, KIND, LINKS, load3, load9, PARENT, PITCH,
     POSES, POSITION, ROTATION, store9, TWIST, TWISTS, VI)
 from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.model.kernels.finite import finite
@@ -32,7 +33,9 @@ BLOCKS = 36  # numbers of the four blocks
 def coriolis_matrix(model, data, blocks, q, v, out):
     """Write C (nv, nv); blocks (N + 1, BLOCKS) is a scratch buffer. Return whether all is good."""
     put(data, 0, COMPUTED, 0.0)
-    if not (joints.acceptable(model, q) and joints.is_velocity(model, v)):
+    if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
+            and joints.is_matrix(model, out, len(v)) and not overlap(out, q)
+            and not overlap(out, v)):
         return False
     out[:] = 0.0
     links = get_int(model, 0, LINKS)

@@ -10,9 +10,10 @@
 
 from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    COMPOSITE, COMPOSITE_INERTIAS, COMPUTED, INERTIA, KIND, LINKS, load3, load9, PARENT, PITCH,
+    COMPOSITE, COMPOSITE_INERTIAS, COMPUTED, INERTIA, KIND, LINKS, load3, load9, NV, PARENT, PITCH,
     POSES, POSITION, ROTATION, VI)
 from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import se3
 from liedyn_ros.model.kernels.finite import finite
@@ -22,7 +23,8 @@ from liedyn_ros.model.kernels.finite import finite
 def crba(model, data, q, out):
     """Write M (nv, nv); return whether q is acceptable and M is finite."""
     put(data, 0, COMPUTED, 0.0)
-    if not joints.acceptable(model, q):
+    if not (joints.acceptable(model, q) and joints.is_matrix(model, out, get_int(model, 0, NV))
+            and not overlap(out, q)):
         return False
     out[:] = 0.0
     links = get_int(model, 0, LINKS)

@@ -12,7 +12,7 @@ from liedyn_ros.dynamics.frames.kernels.motion import frame_on_link, relative, t
 from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.axes import (
     are_axes, expressed, LOCAL, LOCAL_WORLD_ALIGNED)
-from liedyn_ros.dynamics.tree.kernels.tables import KIND, NV, PARENT, PITCH, VI
+from liedyn_ros.dynamics.tree.kernels.tables import KIND, PARENT, PITCH, VI
 from liedyn_ros.jit.decorators import inlined, kernel, long_kernel
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get, get_int
@@ -24,7 +24,8 @@ from liedyn_ros.model.kernels.kinds import REVOLUTE
 @kernel
 def frame_jacobian(model, q, frame, axes, out):
     """Write J (6, nv) with J v the twist of a frame; return whether all is good."""
-    if not (joints.acceptable(model, q) and are_axes(axes) and is_free(model, q, out)):
+    if not (joints.acceptable(model, q) and are_axes(axes) and joints.is_matrix(model, out, 6)
+            and not overlap(out, q)):
         return False
     write_frame_jacobian(model, q, frame, axes, out)
     return finite(out.reshape(-1))
@@ -33,7 +34,7 @@ def frame_jacobian(model, q, frame, axes, out):
 @kernel
 def frame_jacobians(model, q, frames, axes, out):
     """Write the Jacobians (F, 6, nv) of frames (F,); return whether all is good."""
-    if not (joints.acceptable(model, q) and are_axes(axes)):
+    if not (joints.acceptable(model, q) and are_axes(axes) and not overlap(out, q)):
         return False
     for k in range(len(frames)):
         write_frame_jacobian(model, q, frames[k], axes, out[k])
@@ -64,12 +65,6 @@ def frame_jacobian_rates(model, jacobian, q, v, frames, axes, out):
     for k in range(len(frames)):
         write_frame_jacobian_rate(model, q, v, frames[k], axes, jacobian, out[k])
     return finite(out.reshape(-1))
-
-
-@inlined
-def is_free(model, q, out):
-    """Return whether out is a Jacobian with its own memory."""
-    return out.shape[0] == 6 and out.shape[1] == get_int(model, 0, NV) and not overlap(out, q)
 
 
 @inlined

@@ -11,8 +11,10 @@
 from liedyn_ros.dynamics.frames.kernels.motion import frame_on_link
 from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.kinematics import store_matrix
-from liedyn_ros.dynamics.tree.kernels.tables import LINKS, load3, load9, PARENT, store3, store9
+from liedyn_ros.dynamics.tree.kernels.tables import (
+    body_row, LINKS, load3, load9, PARENT, store3, store9)
 from liedyn_ros.jit.decorators import inlined, kernel, long_kernel
+from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get_int
 from liedyn_ros.lie.kernels import se3
 from liedyn_ros.model.kernels.finite import finite
@@ -27,6 +29,9 @@ def all_poses(model, links, q, out):
 
     links (N + 1, WIDTH) is a scratch buffer.
     """
+    frames = model.shape[0] - body_row(model, 0)
+    if out.shape[0] != frames or out.shape[1] != 4 or out.shape[2] != 4 or overlap(out, q):
+        return False
     return write_all_poses(model, links, q, out)
 
 

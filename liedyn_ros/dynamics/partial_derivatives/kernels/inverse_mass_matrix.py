@@ -12,6 +12,7 @@ from liedyn_ros.dynamics.algorithms.kernels import aba, crba
 from liedyn_ros.dynamics.partial_derivatives.kernels.factorization import (
     factor_tree_matrix, solve_tree_matrix)
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get, put
 from liedyn_ros.model.kernels.finite import finite
 
@@ -24,7 +25,9 @@ def inverse_mass_matrix(model, data, before, factors, sides, q, out):
     factors (nv, nv) and sides (nv, nv, filled up to LANES) are scratch buffers.
     """
     n = len(factors)
-    if out.shape[0] != n or out.shape[1] != n or not crba.crba(model, data, q, factors):
+    if out.shape[0] != n or out.shape[1] != n or overlap(out, q):
+        return aba.REFUSED
+    if not crba.crba(model, data, q, factors):
         return aba.REFUSED
     code = factor_tree_matrix(before, factors)
     if code > 0:

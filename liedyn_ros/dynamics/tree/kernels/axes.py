@@ -16,13 +16,13 @@ spatial twist. LOCAL_WORLD_ALIGNED has the origin of the frame and the axes of t
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.lie.kernels import mat3, se3
 
-LOCAL, WORLD, LOCAL_WORLD_ALIGNED = range(3)
+WORLD, LOCAL, LOCAL_WORLD_ALIGNED = range(3)  # as Pinocchio numbers them
 
 
 @inlined
 def are_axes(axes):
     """Return whether a number is one of the three."""
-    return LOCAL <= axes <= LOCAL_WORLD_ALIGNED
+    return WORLD <= axes <= LOCAL_WORLD_ALIGNED
 
 
 @inlined

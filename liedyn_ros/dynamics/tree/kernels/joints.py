@@ -158,6 +158,12 @@ def is_unit(kind, q, qi):
 
 
 @inlined
+def is_matrix(model, out, rows):
+    """Return whether out has a number of rows, and a column for each velocity coordinate."""
+    return out.shape[0] == rows and out.shape[1] == get_int(model, 0, NV)
+
+
+@inlined
 def is_velocity(model, v):
     """Return whether all velocity coordinates are there and finite."""
     return len(v) == get_int(model, 0, NV) and finite(v)
