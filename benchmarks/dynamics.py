@@ -26,11 +26,10 @@ from benchmarks.record import keep, verdict
 from benchmarks.robots import Robot, robots
 from benchmarks.timing import Call, interleaved, median_ratio
 from liedyn_ros.common.checks import Array
-from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics import Dynamics, Layout, PINOCCHIO
 from liedyn_ros.dynamics.algorithms.kernels.aba import forward
 from liedyn_ros.dynamics.algorithms.kernels.crba import crba
 from liedyn_ros.dynamics.algorithms.kernels.rnea import rnea
-from liedyn_ros.model import Joint, Model
 
 BATCH = 1000  # states
 AGREEMENT = 1e-10  # relative to the largest entry
@@ -48,26 +47,12 @@ class Peer:
         root = (pin.JointModelFreeFlyer(),) if robot.floating else ()
         self.model = pin.buildModelFromXML(robot.urdf, *root)
         self.data = self.model.createData()
-        self._ours = robot.model
-        self._order = np.empty(robot.model.nv, dtype=np.int64)  # of v: place in ours
-        for joint in _moving(robot.model):
-            at = self._twin(joint).idx_v
-            place = np.arange(robot.model.nv)[joint.v_slice]
-            self._order[at:at + len(place)] = np.roll(place, 3) if len(place) == 6 else place
-
-    def configuration(self, q: Array) -> Array:
-        """Return our configuration as Pinocchio has it."""
-        result = pin.neutral(self.model)
-        for joint in _moving(self._ours):
-            other, values = self._twin(joint), q[joint.q_slice]
-            if other.nq == 2:
-                values = np.array([np.cos(values[0]), np.sin(values[0])])
-            result[other.idx_q:other.idx_q + other.nq] = values
-        return result
-
-    def _twin(self, joint: Joint) -> Any:
-        name = 'root_joint' if joint.type_name == 'free' else joint.name
-        return self.model.joints[self.model.getJointId(name)]
+        names = list(self.model.names)[1:]  # after the universe
+        if robot.floating:
+            names[0] = robot.model.joint_list[0].name
+        layout, nv = Layout(robot.model, PINOCCHIO, names), robot.model.nv
+        self.configuration = layout.configuration
+        self._order = layout.velocity(robot.model.neutral(), np.arange(nv)).astype(np.int64)
 
     def velocity(self, v: Array) -> Array:
         """Return our velocities, accelerations or forces as Pinocchio has them."""
@@ -118,10 +103,6 @@ def agree(wanted: Array, got: Array) -> None:
     error = abs(wanted - got).max() / abs(wanted).max()
     if not error < AGREEMENT:
         raise SystemExit(f'expected the same as Pinocchio to {AGREEMENT}, got {error:.3g}')
-
-
-def _moving(model: Model) -> list[Joint]:
-    return [joint for joint in model.joint_list if joint.type_name != 'fixed']
 
 
 def main() -> None:

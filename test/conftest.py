@@ -8,6 +8,7 @@
 
 """Which tests run where: the core's everywhere, the nodes' where there is a ROS 2."""
 
+from collections.abc import Iterator
 from importlib.util import find_spec
 import os
 import sys
@@ -46,6 +47,15 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         f'{value.__module__}.{value.__name__}' for name, module in sys.modules.items()
         if name.startswith('liedyn_ros.') for value in vars(module).values()
         if isinstance(value, Dispatcher) and value.signatures})
+
+
+@pytest.fixture
+def switching() -> Iterator[None]:
+    """Let threads change places as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
 
 
 @pytest.fixture

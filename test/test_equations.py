@@ -31,7 +31,7 @@ LITERATURE = re.compile(
     r'|\b(Cody and Waite|Lumelsky|Sommese and Wampler|Wampler) \d{4}\b')
 
 WITHOUT_EQUATION = {
-    'model/kernels/finite.py': 'asks whether numbers are finite: no formula',
+    'model/kernels/acceptance.py': 'whether numbers are finite, and quaternions of unit length',
     'lie/kernels/mat3.py': 'sums and products of matrices: each docstring is the formula',
     'lie/kernels/vec3.py': 'sums and products of vectors: each docstring is the formula',
 }

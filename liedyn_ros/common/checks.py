@@ -54,6 +54,25 @@ def as_numbers(name: str, value: ArrayLike) -> Array:
     return np.asarray(array, dtype=np.float64, order='C')
 
 
+def output(out: Array | None, shape: tuple[int, ...]) -> Array:
+    """Return the array to write into, new where none is given, or raise ShapeError."""
+    if out is None:
+        return np.empty(shape)
+    if (type(out) is not np.ndarray or out.dtype is not _FLOAT64 or out.shape != shape
+            or not out.flags.carray):
+        raise ShapeError('out: expected a contiguous, writable array of float64 of shape '
+                         f'{shape}, got {_described(out)}')
+    return out
+
+
+def require_own_memory(out: Array | None, **inputs: Array) -> None:
+    """Raise ShapeError if out shares memory with an input."""
+    for name, value in inputs.items():
+        if out is not None and np.may_share_memory(out, value):
+            raise ShapeError(
+                f'out: expected its own memory, got an array that shares it with {name}')
+
+
 def require_no_mask(name: str, value: Any) -> None:
     """Raise LiedynError for a masked array, or rows of them: numpy would drop their masks."""
     if type(value) is np.ndarray:
@@ -171,3 +190,9 @@ def listed(names: Sequence[str]) -> str:
 
 def _not_real(name: str, value: Any) -> LiedynError:
     return LiedynError(f'{name}: expected an array of real numbers, got {value!r}')
+
+
+def _described(value: object) -> str:
+    if isinstance(value, np.ndarray):
+        return f'{value.dtype} of shape {value.shape}, writable {value.flags.writeable}'
+    return repr(value)

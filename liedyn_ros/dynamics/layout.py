@@ -47,9 +47,9 @@ class Layout:
     """
     Configurations, velocities, accelerations and efforts as another library has them, and back.
 
-    joints names the joints that move in that library's order; by default it is ours. Names that
-    differ, such as root_joint for the base, are matched by the caller. Methods with from_ go from
-    the library to this package. q is always ours, but in from_configuration. All raise ShapeError,
+    joints are the names of all moving joints in the library's order, by default in ours. The base
+    has our name for it there, whatever the library calls it. Methods with from_ go from the
+    library to this package. q is always ours, but in from_configuration. All raise ShapeError,
     NotFiniteError or NotInGroupError.
 
     Raises LiedynError for another library, and NameSetError for names that differ from those of

@@ -16,8 +16,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.common.errors import LiedynError, LimitError, NotInGroupError, ShapeError
+from liedyn_ros.common.checks import Array, as_array, output, require_own_memory
+from liedyn_ros.common.errors import LiedynError, LimitError, NotInGroupError
 from liedyn_ros.jit.bound_kernel import CheckedKernel
 from liedyn_ros.lie import so3
 from liedyn_ros.lie.kernels.tolerance import TOLERANCE
@@ -114,8 +114,10 @@ class Retraction:
     def __init__(self, table: LinkTable) -> None:
         """Bind the kernels to the links of a model."""
         links = np.array((table.kind, table.qi, table.vi), dtype=np.int64)
-        self.integrate = CheckedKernel(_Step(table), kernels.checked_integrate, links).call
-        self.difference = CheckedKernel(_Difference(table), kernels.checked_difference, links).call
+        self.integrate = CheckedKernel(
+            _Check(table, ('q', 'dv'), table.nq), kernels.checked_integrate, links).call
+        self.difference = CheckedKernel(
+            _Check(table, ('q0', 'q1'), table.nv), kernels.checked_difference, links).call
         self._table = table
 
     def __reduce__(self) -> tuple[type[Retraction], tuple[LinkTable]]:
@@ -123,53 +125,28 @@ class Retraction:
         return Retraction, (self._table,)
 
 
-class _Step:
-    """The check of checked_integrate."""
+class _Check:
+    """The check of a kernel on two configurations, or on one and a displacement."""
 
     done = True
 
-    def __init__(self, table: LinkTable) -> None:
-        """Take the links of a model."""
-        self._table = table
+    def __init__(self, table: LinkTable, names: tuple[str, str], size: int) -> None:
+        """Take the links of a model, the names of the inputs, and the size of the result."""
+        self._table, self._names, self._size = table, names, size
 
     def prepare(self, *given: Any) -> tuple[Any, ...]:
         """Return the arguments as the kernel takes them, or raise the error of a wrong one."""
-        q, dv, out = given
-        _require_output(out, self._table.nq, q, dv)
-        return (check('q', self._table, q), np.array(as_array('dv', dv, (self._table.nv,))), out)
+        inputs = tuple(
+            np.array(as_array(name, value, (self._table.nv,))) if name == 'dv'
+            else check(name, self._table, value) for name, value in zip(self._names, given))
+        out = output(given[2], (self._size,))
+        require_own_memory(out, **{name: value for name, value in zip(self._names, given)
+                                   if isinstance(value, np.ndarray)})
+        return *inputs, out
 
     def refuse(self, code: int, *arguments: Any) -> NoReturn:
-        """Raise the error of a displacement that is too large."""
-        raise LimitError('dv: expected a displacement whose result is finite, got one with an '
-                         f'entry of {np.abs(arguments[1]).max():.3g}')
-
-
-class _Difference:
-    """The check of checked_difference."""
-
-    done = True
-
-    def __init__(self, table: LinkTable) -> None:
-        """Take the links of a model."""
-        self._table = table
-
-    def prepare(self, *given: Any) -> tuple[Any, ...]:
-        """Return the arguments as the kernel takes them, or raise the error of a wrong one."""
-        q0, q1, out = given
-        _require_output(out, self._table.nv, q0, q1)
-        return check('q0', self._table, q0), check('q1', self._table, q1), out
-
-    def refuse(self, code: int, *arguments: Any) -> NoReturn:
-        """Raise the error of configurations that are too far apart."""
-        raise LimitError('q0, q1: expected configurations whose difference is finite, got larger '
-                         'numbers')
-
-
-def _require_output(out: Any, size: int, *inputs: Any) -> None:
-    """Raise ShapeError unless a kernel can write a result into out."""
-    if (type(out) is not np.ndarray or out.dtype != np.float64 or out.shape != (size,)
-            or not out.flags.carray):
-        raise ShapeError('out: expected a contiguous, writable array of float64 of shape '
-                         f'{(size,)}, got {type(out).__name__} of shape {np.shape(out)}')
-    if any(isinstance(x, np.ndarray) and np.may_share_memory(out, x) for x in inputs):
-        raise ShapeError('out: expected its own memory, got an array that shares it')
+        """Raise the error of numbers whose result is not finite."""
+        name = self._names[1]
+        what = 'a displacement' if name == 'dv' else 'a configuration'
+        raise LimitError(f'{name}: expected {what} whose result is finite, got one with an entry '
+                         f'of {np.abs(arguments[1]).max():.3g}')

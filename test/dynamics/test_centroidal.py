@@ -56,6 +56,15 @@ def test_momentum_about_the_center_of_mass_does_not_see_where_the_ground_is(case
     np.testing.assert_allclose(own[:3] - shift, about[:3], atol=1e-12)
 
 
+def test_gravity_is_inverse_dynamics_at_rest(case: Case) -> None:
+    rest = np.zeros(case.model.nv)
+    assert_same(case.dynamics.gravity_vector(case.q), case.dynamics.inverse(case.q, rest, rest),
+                1e-12, floor=1.0)
+    for k, unit in enumerate(np.eye(case.model.nv)):
+        along = rate_along(case._replace(v=unit), case.dynamics.potential_energy)
+        assert case.dynamics.gravity_vector(case.q)[k] == pytest.approx(along, abs=1e-6)
+
+
 def test_inverse_mass_matrix(case: Case) -> None:
     d, q = case.dynamics, case.q
     inverse = d.inverse_mass_matrix(q)

@@ -18,7 +18,8 @@ from support.machines.example_robots import example_robot, example_urdfs
 from tools import example_robots
 
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning, SingularError
-from liedyn_ros.dynamics import Dynamics, LOCAL, LOCAL_WORLD_ALIGNED, WORLD
+from liedyn_ros.dynamics import (
+    Dynamics, Layout, LOCAL, LOCAL_WORLD_ALIGNED, PINOCCHIO, WORLD)
 from liedyn_ros.model import load_urdf, Model
 
 pin = pytest.importorskip('pinocchio')
@@ -65,6 +66,7 @@ def test_example_robots(paths: list[str], floating: bool) -> None:
         twin = pinocchio_twin.parsed_by_pinocchio(file, model)
         assert_same_dynamics(model, twin, rng)
         assert_same_kinematics(model, twin, rng)
+        assert_same_layout(model, twin, rng)
         if file.stem in MASSLESS:
             with pytest.raises(
                     SingularError, match=f'^{MASSLESS[file.stem]}: expected to move inertia'):
@@ -89,6 +91,19 @@ def load(file: Path, floating: bool) -> Model:
         load_urdf(file, strict=True)
     with pytest.warns(DescriptionWarning, match='which no rigid body has, are used as they are'):
         return load_urdf(file, floating=floating)
+
+
+def assert_same_layout(
+        model: Model, twin: pinocchio_twin.Twin, rng: np.random.Generator) -> None:
+    """Compare the order of a foreign robot with the places that Pinocchio says itself."""
+    q, v = model.random(rng), rng.normal(size=model.nv)
+    names = [model.joint_list[0].name if name == 'root_joint' else name
+             for name in twin.model.names[1:]]
+    layout = Layout(model, PINOCCHIO, names)
+    assert_same(layout.configuration(q), twin.to_configuration(q), TOLERANCE)
+    assert_same(layout.velocity(q, v), twin.to_velocity(v), TOLERANCE)
+    again = model.difference(q, layout.from_configuration(twin.to_configuration(q)))
+    assert_same(np.sin(0.5 * again), np.zeros(model.nv), TOLERANCE, floor=1.0)  # whole turns
 
 
 def assert_same_dynamics(

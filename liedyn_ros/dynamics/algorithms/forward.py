@@ -16,7 +16,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array
+from liedyn_ros.common.checks import Array, output
 from liedyn_ros.dynamics.algorithms.algorithm import Algorithm
 from liedyn_ros.dynamics.algorithms.hybrid import Hybrid
 from liedyn_ros.dynamics.algorithms.kernels.aba import forward
@@ -27,7 +27,6 @@ from liedyn_ros.dynamics.time_derivatives.kernels.aba import hybrid_derivatives
 from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCH_ROWS, NO_WRENCHES
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.data import Data
-from liedyn_ros.dynamics.tree.inputs import output
 from liedyn_ros.dynamics.tree.orders import order_of_rows
 from liedyn_ros.jit.bound_kernel import CheckedKernel
 

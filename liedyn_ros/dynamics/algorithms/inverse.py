@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array
+from liedyn_ros.common.checks import Array, output
 from liedyn_ros.dynamics.algorithms.algorithm import Algorithm, of_state
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE
 from liedyn_ros.dynamics.algorithms.kernels.rnea import rnea
@@ -24,7 +24,7 @@ from liedyn_ros.dynamics.partial_derivatives.inverse import InversePartialDeriva
 from liedyn_ros.dynamics.time_derivatives.kernels.rnea import rnea_derivatives
 from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCH_ROWS, NO_WRENCHES
 from liedyn_ros.dynamics.tree.data import Data
-from liedyn_ros.dynamics.tree.inputs import borrowed, output, stop
+from liedyn_ros.dynamics.tree.inputs import borrowed, stop
 from liedyn_ros.dynamics.tree.orders import order_of_rows
 from liedyn_ros.jit.bound_kernel import CheckedKernel
 

@@ -11,11 +11,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.common.checks import Array, as_array, as_numbers, unknown_name
+from liedyn_ros.common.checks import Array, as_array, as_numbers, output, unknown_name
 from liedyn_ros.common.errors import ModelError, ShapeError
 from liedyn_ros.dynamics.frames.kernels.jacobians import (
     frame_jacobian, frame_jacobian_rates, frame_jacobians, jacobians_of_states)
@@ -24,7 +25,7 @@ from liedyn_ros.dynamics.frames.kernels.motion import (
 from liedyn_ros.dynamics.frames.kernels.poses import all_poses, poses_of_states, WIDTH
 from liedyn_ros.dynamics.tree.arguments import Arguments, require_axes
 from liedyn_ros.dynamics.tree.constants import Constants
-from liedyn_ros.dynamics.tree.inputs import borrowed, output, refuse
+from liedyn_ros.dynamics.tree.inputs import borrowed, refuse
 from liedyn_ros.dynamics.tree.kernels.axes import LOCAL, LOCAL_WORLD_ALIGNED, WORLD
 from liedyn_ros.jit.bound_kernel import CheckedKernel
 from liedyn_ros.lie import se3
@@ -52,7 +53,7 @@ class Frames:
         """Bind the kernels to the constants of a model."""
         self.model = model = constants.model
         self._constants = constants
-        self._places: dict[str | int, int] = {i: i for i in range(len(model.frames))}
+        self._places: dict[Any, int] = {i: i for i in range(len(model.frames))}
         for name in (*model.joints, *model.frames):
             self._places[name] = model.frame_index(name)
         self._alone = np.arange(len(model.frames), dtype=np.int64)[:, None]
@@ -115,7 +116,7 @@ class Frames:
                  ) -> Array:
         """Return J (6, nv) with J v the twist of a frame."""
         try:
-            place = self._places[frame]  # type: ignore[index]
+            place = self._places[frame]
         except (KeyError, TypeError):  # an unknown name, or several frames
             frames, _ = self._listed(frame)
             out = output(out, (len(frames), *self._jacobian_shape))

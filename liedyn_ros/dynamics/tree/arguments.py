@@ -12,10 +12,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from liedyn_ros.common.checks import output, require_own_memory
 from liedyn_ros.common.errors import LiedynError, ShapeError
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE, REFUSED
 from liedyn_ros.dynamics.tree.inputs import (
-    borrowed, known, output, require_own_memory, stop, time_derivatives_of)
+    borrowed, known, stop, time_derivatives_of)
 from liedyn_ros.dynamics.tree.kernels.axes import LOCAL, LOCAL_WORLD_ALIGNED, WORLD
 from liedyn_ros.model import Model
 from liedyn_ros.model.configuration import with_unit_quaternions

@@ -49,17 +49,6 @@ def time_derivatives_of(
         raise
 
 
-def output(out: Array | None, shape: tuple[int, ...]) -> Array:
-    """Return the array to write into, new where none is given, or raise ShapeError."""
-    if out is None:
-        return np.empty(shape)
-    if (type(out) is not np.ndarray or out.dtype is not _FLOAT64 or out.shape != shape
-            or not out.flags.carray):
-        raise ShapeError('out: expected a contiguous, writable array of float64 of shape '
-                         f'{shape}, got {_describe(out)}')
-    return out
-
-
 def mask(name: str, value: ArrayLike, size: int) -> NDArray[np.bool_]:
     """Return which of (size,) are set, or raise ShapeError or LiedynError."""
     if type(value) is not np.ndarray:
@@ -86,14 +75,6 @@ def copied(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
     return array.copy()
 
 
-def require_own_memory(out: Array | None, **inputs: Array) -> None:
-    """Raise ShapeError if out shares memory with an input."""
-    for name, value in inputs.items():
-        if out is not None and np.may_share_memory(out, value):
-            raise ShapeError(
-                f'out: expected its own memory, got an array that shares it with {name}')
-
-
 def refuse(model: Model, suffix: str, q: Array, **inputs: Array) -> NoReturn:
     """Raise the error of input that a kernel refused; a suffix names the state of a batch."""
     for name, value in inputs.items():
@@ -115,9 +96,3 @@ def stop(model: Model, code: int, suffix: str, q: Array, **inputs: Array) -> NoR
 def known(prescribed: NDArray[np.bool_], a: Array, tau: Array) -> dict[str, Array]:
     """Return the accelerations and forces that hybrid dynamics reads, by their names."""
     return {'a': np.where(prescribed, a, 0.0), 'tau': np.where(prescribed, 0.0, tau)}
-
-
-def _describe(value: object) -> str:
-    if isinstance(value, np.ndarray):
-        return f'{value.dtype} of shape {value.shape}, writable {value.flags.writeable}'
-    return repr(value)

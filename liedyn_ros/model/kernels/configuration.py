@@ -13,8 +13,7 @@ import math
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.lie.kernels import mat3, se3, so3, vec3
-from liedyn_ros.lie.kernels.tolerance import TOLERANCE
-from liedyn_ros.model.kernels.finite import finite
+from liedyn_ros.model.kernels.acceptance import are_unit, finite
 from liedyn_ros.model.kernels.kinds import FREE, NQ, NV, SPHERICAL
 
 
@@ -42,16 +41,9 @@ def checked_difference(links, q0, q1, out):
 @inlined
 def fits_configuration(links, q):
     """Return whether q is complete and finite and its quaternions are of unit length."""
-    last, kind, at = links.shape[1] - 1, links[0], links[1]
-    size = at[last] + NQ[kind[last]] if last >= 0 else 0
-    good = len(q) == size and finite(q)
-    if not good:
-        return False
-    for i in range(last + 1):
-        if kind[i] >= SPHERICAL:
-            x, y, z, w = load_quaternion(q, at[i] + (3 if kind[i] == FREE else 0))
-            good = good and abs(math.sqrt(x * x + y * y + z * z + w * w) - 1.0) <= TOLERANCE
-    return good
+    last = links.shape[1] - 1
+    size = links[1, last] + NQ[links[0, last]] if last >= 0 else 0
+    return len(q) == size and finite(q) and are_unit(links[0], links[1], q)
 
 
 @inlined

@@ -33,8 +33,7 @@ from liedyn_ros.ros.qos import LATCHED
 pytestmark = pytest.mark.ros
 URDF, LOOPS = config_file('linkage_leg.urdf'), config_file('linkage_leg_loops.yaml')
 FOUR_BAR = config_file('four_bar.yaml')
-MEASURED = ['hip', 'crank_joint']
-PERIOD_NS = 10_000_000
+MEASURED, PERIOD_NS = ['hip', 'crank_joint'], 10_000_000
 AT, RATES = np.array([0.3, 0.2]), np.array([0.05, -0.07])
 
 
@@ -63,8 +62,8 @@ class LoopBench:
         self.bench.until(lambda: self.states and self.statuses, 'the first outputs',
                          act=lambda: self.send(positions, names=names, wait=False))
         last_ns = self.stamp_ns
-        self.bench.until(lambda: any(ns(status) == last_ns for status in self.statuses),
-                         'the last of these')
+        self.bench.until(
+            lambda: any(ns(each) == last_ns for each in self.statuses), 'the last of these')
         return self
 
     def send(self, positions, velocities=(), efforts=(), names=MEASURED, stamp_ns=None,
@@ -389,14 +388,13 @@ def test_all_else_is_answered_while_a_description_is_read(bench, held):
     bench.publisher(String, 'robot_description', LATCHED).publish(String(data=URDF.read_text()))
     for _ in range(3):
         assert bench.set_parameters(node.node, max_age=0.0)[-1].successful
-    node.send(AT)
-    assert 'expected a model' in node.statuses[-1].message
+    assert 'expected a model' in node.send(AT).message
     held.set()
     node.settle(AT)
     assert node.send(AT).status == LoopStatus.COMPLETED
 
 
 def test_measured_joints_that_decide_too_little_are_refused(bench):
-    node = LoopBench(bench, model_file=str(URDF), loops_file=str(LOOPS), measured_joints=['hip'])
+    node = LoopBench(bench, measured_joints=['hip'])  # of the leg
     assert not node.node.configured
     node.bench.until_logged(node.node, "leave ['knee', 'crank_joint', 'rod_joint'] free")

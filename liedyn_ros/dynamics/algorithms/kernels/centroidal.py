@@ -22,7 +22,7 @@ from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import mat3, se3, vec3
-from liedyn_ros.model.kernels.finite import finite
+from liedyn_ros.model.kernels.acceptance import finite
 
 
 @kernel
@@ -54,20 +54,33 @@ def moment_of_all(model, data, q):
     """Return the mass of all that moves, and its moment m c in the ground."""
     links = get_int(model, 0, LINKS)
     for i in range(1, links):
-        motion.store_pose(model, data, i, q)
-        put(data, i, COMPOSITE, get(model, i, INERTIA))
-        store3(data, i, COMPOSITE + 1, load3(model, i, INERTIA + 1))
+        place_mass(model, data, i, q)
     mass, moment = 0.0, vec3.ZERO
     for i in range(links - 1, 0, -1):
-        m, h = get(data, i, COMPOSITE), load3(data, i, COMPOSITE + 1)
-        h = vec3.axpy(m, load3(data, i, POSITION), mat3.apply(load9(data, i, ROTATION), h))
-        parent = get_int(model, i, PARENT)
-        if parent > 0:
-            put(data, parent, COMPOSITE, get(data, parent, COMPOSITE) + m)
-            add3(data, parent, COMPOSITE + 1, h)
-        else:
+        m, h = carry_mass(model, data, i)
+        if get_int(model, i, PARENT) == 0:
             mass, moment = mass + m, vec3.add(moment, h)
     return mass, moment
+
+
+@inlined
+def place_mass(model, data, i, q):
+    """Write the pose of link i in its parent, its own mass and its moment."""
+    motion.store_pose(model, data, i, q)
+    put(data, i, COMPOSITE, get(model, i, INERTIA))
+    store3(data, i, COMPOSITE + 1, load3(model, i, INERTIA + 1))
+
+
+@inlined
+def carry_mass(model, data, i):
+    """Return the mass of link i and all after it, and its moment in the parent; add them there."""
+    m, h = get(data, i, COMPOSITE), load3(data, i, COMPOSITE + 1)
+    h = vec3.axpy(m, load3(data, i, POSITION), mat3.apply(load9(data, i, ROTATION), h))
+    parent = get_int(model, i, PARENT)
+    if parent > 0:
+        put(data, parent, COMPOSITE, get(data, parent, COMPOSITE) + m)
+        add3(data, parent, COMPOSITE + 1, h)
+    return m, h
 
 
 @kernel
@@ -83,23 +96,17 @@ def gravity_forces(model, data, q, out):
         return False
     links = get_int(model, 0, LINKS)
     for i in range(1, links):
-        motion.store_pose(model, data, i, q)
+        place_mass(model, data, i, q)
         lift = load3(data, get_int(model, i, PARENT), ACCELERATION + 3)  # -a_g (3.0)
         store3(data, i, ACCELERATION + 3, mat3.apply_t(load9(data, i, ROTATION), lift))
-        put(data, i, COMPOSITE, get(model, i, INERTIA))
-        store3(data, i, COMPOSITE + 1, load3(model, i, INERTIA + 1))
     for i in range(links - 1, 0, -1):
-        kind, pitch, parent = get_int(model, i, KIND), get(model, i, PITCH), get_int(
-            model, i, PARENT)
+        kind, pitch = get_int(model, i, KIND), get(model, i, PITCH)
         m, h, lift = get(data, i, COMPOSITE), load3(data, i, COMPOSITE + 1), load3(
             data, i, ACCELERATION + 3)
         moment, force = vec3.cross(h, lift), vec3.scale(m, lift)  # (1.17)
         for k in range(joints.degrees(kind)):
             out[get_int(model, i, VI) + k] = joints.along(kind, pitch, k, moment, force)
-        if parent > 0:
-            h = vec3.axpy(m, load3(data, i, POSITION), mat3.apply(load9(data, i, ROTATION), h))
-            put(data, parent, COMPOSITE, get(data, parent, COMPOSITE) + m)
-            add3(data, parent, COMPOSITE + 1, h)
+        carry_mass(model, data, i)
     put(data, 0, COMPUTED, float(POSES))
     return finite(out)
 
@@ -164,10 +171,10 @@ def center_of_mass_motion(model, data, q, v, a, out):
         motion.store_ground_pose(model, data, i, q)
         w, u = motion.store_twist(model, data, i, v)
         dw, du = motion.store_acceleration(model, data, i, v, a)
-        r, p = motion.load_ground_pose(data, i)
+        r, _ = motion.load_ground_pose(data, i)
         body = rigid.load(model, i, INERTIA)
-        mass += body[0]
-        moment = vec3.add(moment, vec3.axpy(body[0], p, mat3.apply(r, body[1])))
+        m, h = moment_of(model, data, i)
+        mass, moment = mass + m, vec3.add(moment, h)
         linear = vec3.add(linear, mat3.apply(r, rigid.apply(body, w, u)[1]))
         net = vec3.add(rigid.apply(body, dw, du)[1], rigid.bias(body, w, u)[1])  # (1.19)
         force = vec3.add(force, mat3.apply(r, net))

@@ -24,7 +24,7 @@ from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import mat3, se3, vec3
-from liedyn_ros.model.kernels.finite import finite
+from liedyn_ros.model.kernels.acceptance import finite
 
 BLOCKS = 36  # numbers of the four blocks
 

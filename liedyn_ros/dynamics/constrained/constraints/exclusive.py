@@ -14,26 +14,43 @@ follows a call of the dynamics, and reads its tables. No other call may come bet
 a call of the same thread passes.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import wraps
+import os
 from threading import RLock
 from typing import Any, cast, TypeVar
+from weakref import WeakSet
 
 Method = TypeVar('Method', bound=Callable[..., Any])
+
+
+_ALL: WeakSet[TableLock] = WeakSet()
 
 
 class TableLock:
     """A lock of a thread; copies and pickles have their own."""
 
-    __slots__ = ('inner',)
+    __slots__ = ('__weakref__', 'inner')
 
     def __init__(self) -> None:
         """Make it free."""
         self.inner = RLock()
+        _ALL.add(self)
 
     def __reduce__(self) -> Any:
         """Copy, or pickle, as a free one."""
         return TableLock, ()
+
+
+def _free_all() -> None:
+    """Free the locks of a child, which lacks the threads that hold them in its parent."""
+    for lock in _ALL:
+        lock.inner = RLock()
+
+
+os.register_at_fork(after_in_child=_free_all)
 
 
 def exclusive(method: Method) -> Method:

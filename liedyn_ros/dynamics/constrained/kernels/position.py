@@ -16,10 +16,10 @@ from liedyn_ros.dynamics.constrained.kernels.tables import (
     AXES, get3, get6, ORIGIN, START, workspace_of)
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, so3, vec3
+from liedyn_ros.model.kernels.acceptance import finite
 from liedyn_ros.model.kernels.closure_kinds import (
     ACROSS_X, ALONG_ROD, CYLINDRICAL, FORCE_X, HELICAL, LINE, MOMENT_CROSS, MOMENT_Z, PLANAR,
     PLANE, PRISMATIC, SCREW, WELD)
-from liedyn_ros.model.kernels.finite import finite
 
 SMALLEST = 1e-12  # of 1 + cos of the angle between two axes: opposite ones have no derivative
 

@@ -18,16 +18,13 @@ from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_lanes, LANES, put_lanes, spread
 from liedyn_ros.lie.kernels import mat3, se3, vec3
-from liedyn_ros.model.kernels.finite import finite
+from liedyn_ros.model.kernels.acceptance import are_unit, finite
 
 
 @kernel
 def is_configuration(machine, q):
     """Return whether a configuration is finite and its quaternions are of unit length."""
-    good = finite(q)
-    for i in range(len(machine.kind)):
-        good = good and joints.is_unit(machine.kind[i], q, machine.qi[i])
-    return good
+    return finite(q) and are_unit(machine.kind, machine.qi, q)
 
 
 @kernel

@@ -23,7 +23,7 @@ from liedyn_ros.dynamics.constrained.kernels.tables import (
     ACTUATION, DEFECT, RANK, REPORT_WIDTH, START, task_of, workspace_of)
 from liedyn_ros.dynamics.constrained.kernels.tolerances import SINGULAR_ACTUATION
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.model.kernels.finite import finite
+from liedyn_ros.model.kernels.acceptance import finite
 
 HYBRID, LEAST_FORCE, LEAST_TORQUE = range(3)
 DONE, REFUSED = 0, -1

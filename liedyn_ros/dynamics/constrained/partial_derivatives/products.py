@@ -28,9 +28,11 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows im
     VARIATION_WIDTH)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.function_rows import (
     FunctionWeights)
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.gradients import (
+    constrained_gradient)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.parameters import ParameterArrays
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.products import (
-    constrained_gradient, constrained_product, PRODUCT, WORK_ROWS)
+    constrained_product, PRODUCT, WORK_ROWS)
 from liedyn_ros.dynamics.constrained.partial_derivatives.parameter_buffers import ParameterBuffers
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import Task

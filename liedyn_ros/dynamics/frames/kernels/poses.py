@@ -17,7 +17,7 @@ from liedyn_ros.jit.decorators import inlined, kernel, long_kernel
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get_int
 from liedyn_ros.lie.kernels import se3
-from liedyn_ros.model.kernels.finite import finite
+from liedyn_ros.model.kernels.acceptance import finite
 
 WIDTH = 12  # of the scratch buffer: the pose of a link in the ground, rotation row by row
 

@@ -14,7 +14,7 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.factorization import (
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get, put
-from liedyn_ros.model.kernels.finite import finite
+from liedyn_ros.model.kernels.acceptance import finite
 
 
 @kernel

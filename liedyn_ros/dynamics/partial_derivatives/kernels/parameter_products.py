@@ -27,7 +27,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import BODIES, DATA_WIDTH, LINKS, N
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import rows_of
 from liedyn_ros.jit.simd import get_int, LANES
-from liedyn_ros.model.kernels.finite import finite
+from liedyn_ros.model.kernels.acceptance import finite
 
 
 @kernel

@@ -25,7 +25,7 @@ from liedyn_ros.jit.memory import rows_of
 from liedyn_ros.jit.simd import (
     align_stack, get, get_int, get_lanes, LANES, put, put_lanes, spread, total, transposed)
 from liedyn_ros.lie.kernels import mat3, se3, vec3
-from liedyn_ros.model.kernels.finite import finite
+from liedyn_ros.model.kernels.acceptance import finite
 
 # Columns of the parameters: a row for each coordinate, for each body and the joint that moves it,
 # for each closure. Gravity has a row of its own.

@@ -25,7 +25,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import (
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import mat3, se3, vec3
-from liedyn_ros.model.kernels.finite import finite
+from liedyn_ros.model.kernels.acceptance import finite
 from liedyn_ros.model.kernels.kinds import FREE, HELICAL, REVOLUTE, SPHERICAL
 
 # Columns of the table of products, a row for each link after row 0, the ground, which stays zero.

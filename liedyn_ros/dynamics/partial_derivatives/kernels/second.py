@@ -23,7 +23,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import add3, KIND, LINKS, load3, PA
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get_int
 from liedyn_ros.lie.kernels import se3, vec3
-from liedyn_ros.model.kernels.finite import finite
+from liedyn_ros.model.kernels.acceptance import finite
 
 # Columns of the table of variations, a row for each link after row 0, the ground. A name with D
 # is a variation; D_TWIST0 and D_ACCELERATION0 are those of the parent's motion, seen by the link.

@@ -16,7 +16,7 @@ from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.tables import LINKS
 from liedyn_ros.jit.decorators import long_kernel
 from liedyn_ros.jit.simd import get_int, LANES
-from liedyn_ros.model.kernels.finite import finite
+from liedyn_ros.model.kernels.acceptance import finite
 
 
 @long_kernel

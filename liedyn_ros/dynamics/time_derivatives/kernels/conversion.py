@@ -29,7 +29,7 @@ from liedyn_ros.dynamics.tree.kernels.trigonometry import sine_cosine
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_int, get_lane, lanes_of, put_lane
 from liedyn_ros.lie.kernels import vec3
-from liedyn_ros.model.kernels.finite import finite
+from liedyn_ros.model.kernels.acceptance import finite
 from liedyn_ros.model.kernels.kinds import FREE, PRISMATIC, REVOLUTE, SPHERICAL
 
 FACTORIAL = np.cumprod([1.0, *range(1, MAX_ORDER + 2)])

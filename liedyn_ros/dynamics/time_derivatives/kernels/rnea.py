@@ -17,7 +17,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import LINKS, NV, PARENT
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get_int
-from liedyn_ros.model.kernels.finite import finite
+from liedyn_ros.model.kernels.acceptance import finite
 
 
 @kernel

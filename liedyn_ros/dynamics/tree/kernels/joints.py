@@ -8,7 +8,6 @@
 
 """The kinds of links: the pose J(q) (2.1) and the screws S (2.2), constant in their frame."""
 
-import math
 
 from liedyn_ros.dynamics.tree.kernels.tables import (
     KIND, LINKS, load3, load9, NQ, NV, PITCH, PLACEMENT, QI)
@@ -16,8 +15,7 @@ from liedyn_ros.dynamics.tree.kernels.trigonometry import sine_cosine
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_int
 from liedyn_ros.lie.kernels import mat3, se3, vec3
-from liedyn_ros.lie.kernels.tolerance import TOLERANCE
-from liedyn_ros.model.kernels.finite import finite
+from liedyn_ros.model.kernels.acceptance import finite, is_unit
 from liedyn_ros.model.kernels.kinds import FREE, HELICAL, PRISMATIC, REVOLUTE, SPHERICAL
 
 
@@ -145,16 +143,6 @@ def acceptable(model, q):
     for i in range(1, get_int(model, 0, LINKS)):
         good = good and is_unit(get_int(model, i, KIND), q, get_int(model, i, QI))
     return good
-
-
-@inlined
-def is_unit(kind, q, qi):
-    """Return whether the quaternion of a link, if it has one, is of unit length."""
-    if kind < SPHERICAL:
-        return True
-    at = qi + (3 if kind == FREE else 0)
-    square = q[at]**2 + q[at + 1]**2 + q[at + 2]**2 + q[at + 3]**2
-    return abs(math.sqrt(square) - 1.0) <= TOLERANCE
 
 
 @inlined

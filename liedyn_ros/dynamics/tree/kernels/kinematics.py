@@ -15,7 +15,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import (
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get_int, put
 from liedyn_ros.lie.kernels import mat3, se3, vec3
-from liedyn_ros.model.kernels.finite import finite
+from liedyn_ros.model.kernels.acceptance import finite
 
 
 @kernel

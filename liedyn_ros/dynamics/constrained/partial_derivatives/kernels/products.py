@@ -7,27 +7,26 @@
 # language governing permissions and limitations under the License.
 
 """
-Products of the Jacobians of constrained dynamics with vectors, from either side.
+Products of the Jacobians of constrained dynamics with vectors.
 
 They follow a call of the dynamics at order zero, and use its factors: a product solves one system,
 as the dynamics does. The equations are r = ID - A^T lam = tau and
 c = A a + A' v = 0. Redundant forces are the least, with mu: lam = A mu, or tau = mu / Q, A mu = 0.
-All are varied. In reverse the same systems are solved for the weights of these equations.
+All are varied. Module `gradients` has products with vectors from the left.
 """
 
 from liedyn_ros.dynamics.constrained.kernels import closures, forward, inertia, order, solution
 from liedyn_ros.dynamics.constrained.kernels.solver import HYBRID, LEAST_FORCE, LEAST_TORQUE
 from liedyn_ros.dynamics.constrained.kernels.tables import add6, RANK, START, task_of, workspace_of
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels import (
-    function_rows, parameters as loop_parameters, reverse)
-from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows import FIELD
+    function_rows, parameters as loop_parameters)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation import (
     add_force_response, vary_equations, vary_rows)
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import all_finite
 from liedyn_ros.jit.bundle import Bundle, MATRIX
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.linear_algebra.kernels import orthogonal
-from liedyn_ros.model.kernels.finite import finite
+from liedyn_ros.model.kernels.acceptance import finite
 
 # Rows of the scratch buffer of vectors: mu of redundant forces, and of redundant multipliers. The
 # next are the change of A mu by each, or its weights. Two are of coordinates.
@@ -268,171 +267,3 @@ def write_independent_multipliers(machine, motion, scratch, free, rank, side):
     for t in range(len(scratch.rows)):
         r = scratch.order[t]
         motion.multiplier[r, 1] = scratch.scale[r] * x[t] if t < rank else 0.0
-
-
-@kernel
-def constrained_gradient(workspace, task, product, params, functions, y, z, found):
-    """
-    Write the gradient (nv,) of y . x + z . lam, x being a where it is unknown, and tau elsewhere.
-
-    The rows of `found` are those by q, v and a, and weights (nv,) of the equations of forces. In
-    HYBRID these are the gradient by given forces, in other tasks y less this gradient. params, if
-    given, gets the gradient by parameters. functions is FunctionWeights, or None. Else it is as
-    in constrained_product.
-    """
-    if not (finite(y) and finite(z)):
-        return False
-    tables, work = workspace_of(workspace), product_of(product).work
-    machine, motion, task_table = tables.machine, tables.motion, task_of(task)
-    kind, free, table = task_table.kind[0], task_table.free, product_of(product).variations
-    scratch = tables.by_column if kind == LEAST_FORCE else tables.by_row
-    by_q, by_v, by_a, weights = found[0], found[1], found[2], found[3]
-    rank, size, count = int(scratch.report[RANK]), len(y), len(z)
-    varied, sign = work[VARIED, :count], -1.0 if kind == HYBRID else 1.0
-    begin_products(machine, motion, tables.space, work, kind, free, task_table.chosen, size - rank)
-    reverse.clear(machine, table, params)
-    for r in range(count):
-        varied[r] = z[r]
-    weigh_solution(tables, task_table, scratch, table, work, rank, sign, y, varied, weights)
-    pull_reactions(machine, motion, table, params, functions, work, *mu_in_use(kind, rank < count),
-                   size, count)
-    if kind != HYBRID:
-        for r in range(count):  # no constraint on accelerations is solved
-            varied[r] = 0.0
-    reverse.pull_equations(machine, motion, table, params, weights, varied)
-    reverse.pull_motion(machine, motion, table, params, weights, by_q, by_v, by_a)
-    if functions is not None:
-        for j in range(size):
-            by_q[j] += work[SIDE, j]
-        function_rows.weigh_change(motion, functions, count - len(functions.pushes), weights,
-                                   varied, by_q, by_v)
-    weigh_couplings(machine, varied, by_a)
-    for j in range(size):
-        by_q[j], by_v[j], by_a[j] = sign * by_q[j], sign * by_v[j], sign * by_a[j]
-    if params is not None:
-        loop_parameters.write_parameter_gradient(
-            machine, motion, table, FIELD, params, sign, weights, machine.moving_frames[0])
-        if not all_finite(params.vector):
-            return False
-    return finite(found.reshape(-1))
-
-
-@kernel
-def weigh_solution(tables, task, scratch, table, work, rank, sign, y, varied, weights):
-    """Replace weights of multipliers by those of the constraints; write the weights of forces."""
-    machine, motion, kind = tables.machine, tables.motion, task.kind[0]
-    if kind == HYBRID:
-        weigh_known(motion, task.free, y, weights, varied)
-    if are_projected(kind, rank < len(varied)):
-        project_weights(scratch, rank, sign, varied, work[LEFT, :len(varied)])
-    if kind == HYBRID:
-        weigh_hybrid(machine, motion, scratch, table, work, task.free, rank, y, weights)
-    elif kind == LEAST_FORCE:
-        weigh_least_force(motion, scratch, varied, task.chosen, task.weight, y, weights)
-    else:
-        weigh_least_torque(machine, motion, scratch, tables.space, work, task.free, task.chosen,
-                           task.weight, rank, y, weights)
-
-
-@kernel
-def pull_reactions(machine, motion, table, params, functions, work, first, end, size, count):
-    """Pull the weights of the rows' reactions back, for each mu in use; functions' go to SIDE."""
-    for j in range(size):
-        work[SIDE, j] = 0.0
-    for k in range(first, end):
-        mu, weights = work[MU + k, :size], work[VARIED + k, :count]
-        reverse.pull_rows(machine, motion, table, params, mu, weights)
-        if functions is not None:
-            function_rows.weigh_rows(functions, count - len(functions.pushes), mu, weights,
-                                     work[SIDE, :size])
-
-
-@kernel
-def project_weights(scratch, rank, sign, varied, left):
-    """Project weights of multipliers on the range of A; write sign times the rest to left."""
-    for r in range(len(varied)):
-        left[r] = sign * varied[r]
-    solution.project_multipliers(scratch, rank, varied)
-    for r in range(len(varied)):
-        left[r] -= sign * varied[r]
-
-
-@kernel
-def weigh_couplings(machine, varied, by_a):
-    """Back-propagate the weights of couplings and functions to accelerations."""
-    for r in range(len(machine.coupling)):
-        for j in range(len(by_a)):
-            by_a[j] += varied[len(machine.row_kind) + r] * machine.coupling[r, j]
-
-
-@kernel
-def weigh_known(motion, free, y, weights, varied):
-    """Write -y as weights of known accelerations; add their weights of multipliers."""
-    for j in range(len(y)):
-        weights[j] = 0.0 if free[j] else -y[j]
-        if not free[j]:
-            for r in range(len(varied)):
-                varied[r] += motion.jacobian[START, r, j] * weights[j]
-
-
-@kernel
-def weigh_hybrid(machine, motion, scratch, table, work, free, rank, y, weights):
-    """Write the weights of given forces, and of constraints (13.19)."""
-    size, count, x, side = len(y), len(scratch.rows), scratch.x, work[SIDE, :len(y)]
-    varied = work[VARIED, :count]
-    for r in range(count):
-        scratch.gamma[r], varied[r] = varied[r], 0.0
-    for j in range(size):
-        side[j] = 0.0
-    add_force_response(machine, motion, table, weights, varied, side)
-    for j in range(size):
-        x[j] = y[j] - side[j] if free[j] else 0.0
-    solution.solve_constraints(machine, scratch, free, rank, x, scratch.gamma,
-                               motion.multiplier[:, 1])
-    for j in range(size):
-        if free[j]:
-            weights[j] = x[j]
-    for r in range(count):
-        varied[r] = -motion.multiplier[r, 1]
-
-
-@kernel
-def weigh_least_force(motion, scratch, varied, passive, weight, y, weights):
-    """Write the weights of forces, y where these are unknown, and of W lam = A_p mu (12.18)."""
-    size, count, x = len(weight), len(passive), scratch.x
-    for j in range(len(y)):
-        weights[j] = y[j]
-    for j in passive:
-        weights[j] = 0.0
-    for r in range(size):
-        total = varied[r]
-        for j in range(len(y)):
-            total -= motion.jacobian[START, r, j] * weights[j]
-        x[r] = weight[r] * total
-    orthogonal.apply_q_transposed(scratch.rows, scratch.head, scratch.beta, count, size, x)
-    for s in range(count):
-        scratch.z[s], x[s] = x[s], 0.0
-    orthogonal.apply_q(scratch.rows, scratch.head, scratch.beta, count, size, x)
-    orthogonal.solve_r(scratch.rows, count, scratch.z)
-    for s in range(count):
-        weights[passive[scratch.order[s]]] = scratch.scale[scratch.order[s]] * scratch.z[s]
-    for r in range(size):
-        varied[r] = weight[r] * x[r]
-
-
-@kernel
-def weigh_least_torque(machine, motion, scratch, space, work, free, active, weight, rank, y,
-                       weights):
-    """Write the weights of forces, and of A mu = 0 (12.20)."""
-    size, count, side = len(y), len(scratch.rows), work[SIDE, :len(y)]
-    for j in range(size):
-        side[j] = 0.0
-    for j in active:
-        side[j] = weight[j] * y[j]
-    complete_rates(machine, scratch, space, free, active, weight, rank, work[VARIED, :count], side,
-                   weights)
-    for j in active:
-        side[j] = weight[j] * weights[j] - side[j]
-    write_independent_multipliers(machine, motion, scratch, free, rank, side)
-    for r in range(count):
-        work[VARIED, r] = motion.multiplier[r, 1]

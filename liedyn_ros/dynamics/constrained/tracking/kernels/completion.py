@@ -16,7 +16,7 @@ from liedyn_ros.dynamics.constrained.kernels.tables import DEFECT, workspace_of
 from liedyn_ros.dynamics.constrained.kernels.tolerances import CONSISTENT
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.linear_algebra.kernels import orthogonal
-from liedyn_ros.model.kernels.finite import finite
+from liedyn_ros.model.kernels.acceptance import finite
 
 BROKEN = -4  # no accelerations of passive coordinates satisfy the constraints
 

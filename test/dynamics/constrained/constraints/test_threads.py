@@ -10,21 +10,13 @@
 
 from concurrent.futures import ThreadPoolExecutor
 import copy
+import os
 import pickle
-import sys
+import signal
+from threading import Event
 
 import numpy as np
-import pytest
 from support.machines.loop_states import EVERY, state
-
-
-@pytest.fixture
-def switching():
-    """Let threads change places as often as they can."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(before)
 
 
 def test_products_gradients_and_orders(switching):
@@ -54,6 +46,36 @@ def test_copies_have_a_lock_of_their_own():
             got = pool.submit(calls[1], again).result(timeout=60.0)
         for x, y in zip(got, wanted):
             np.testing.assert_array_equal(x, y)
+
+
+def test_a_child_is_not_held_up_by_a_thread_of_its_parent():
+    """It has no such thread, so the lock would stay taken."""
+    dynamics, calls = machine()
+    wanted = calls[1](dynamics)
+    held, done = Event(), Event()
+
+    def hold():
+        with dynamics.lock.inner:
+            held.set()
+            done.wait()
+
+    with ThreadPoolExecutor(1) as pool:
+        holder = pool.submit(hold)
+        held.wait()
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)  # which ends a child that waits for ever
+            same = all(map(np.array_equal, calls[1](dynamics), wanted))
+            os.write(writer, b'same' if same else b'other')
+            os._exit(0)
+        os.close(writer)
+        done.set()
+        holder.result()
+        answer = os.read(reader, 10)
+        os.close(reader)
+        os.waitpid(child, 0)
+    assert answer == b'same'
 
 
 def machine():

@@ -6,11 +6,13 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Whether numbers are finite, as kernels ask of what they are given and of what they return."""
+"""Whether numbers are acceptable: finite, and quaternions of unit length."""
 
 import math
 
 from liedyn_ros.jit.decorators import inlined
+from liedyn_ros.lie.kernels.tolerance import TOLERANCE
+from liedyn_ros.model.kernels.kinds import FREE, SPHERICAL
 
 
 @inlined
@@ -20,3 +22,22 @@ def finite(x):
     for k in range(len(x)):
         count += abs(x[k]) < math.inf
     return count == len(x)
+
+
+@inlined
+def are_unit(kind, qi, q):
+    """Return whether the quaternions of all links are of unit length."""
+    good = True
+    for i in range(len(kind)):
+        good = good and is_unit(kind[i], q, qi[i])
+    return good
+
+
+@inlined
+def is_unit(kind, q, qi):
+    """Return whether the quaternion of a link, if it has one, is of unit length."""
+    if kind < SPHERICAL:
+        return True
+    at = qi + (3 if kind == FREE else 0)
+    square = q[at]**2 + q[at + 1]**2 + q[at + 2]**2 + q[at + 3]**2
+    return abs(math.sqrt(square) - 1.0) <= TOLERANCE
