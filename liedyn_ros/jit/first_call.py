@@ -121,8 +121,8 @@ def _tell(future: 'Future[Any]', name: str) -> None:
     began = monotonic()
     if not wait([future], TELL_AFTER).not_done:
         return
-    print(f'liedyn_ros: kernel {name} is compiled for this processor, once ...',
+    print(f'liedyn_ros: compiling kernel {name} for this processor ...',
           file=sys.stderr, flush=True)
     wait([future])
-    print(f'liedyn_ros: kernel {name} took {monotonic() - began:.0f} s; later runs load it',
+    print(f'liedyn_ros: kernel {name} took {monotonic() - began:.0f} s',
           file=sys.stderr, flush=True)

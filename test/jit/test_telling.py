@@ -26,8 +26,8 @@ def slow(monkeypatch):
 def test_a_long_wait_is_told_with_its_end(slow, capsys):
     slow(0.3)
     assert capsys.readouterr().err.splitlines() == [
-        'liedyn_ros: kernel rnea is compiled for this processor, once ...',
-        'liedyn_ros: kernel rnea took 0 s; later runs load it']
+        'liedyn_ros: compiling kernel rnea for this processor ...',
+        'liedyn_ros: kernel rnea took 0 s']
 
 
 def test_a_short_one_is_not(slow, capsys):
