@@ -35,7 +35,7 @@ from liedyn_ros.ros.node.warm_up import start_warm_up
 
 PROGRESS_PERIOD = 10.0  # s
 INTERRUPTED = 130  # exit code, as shells have it
-# What each node calls: its kernels, and those of some of its configurations.
+# The calls of each node: its kernels, and those of some of its configurations.
 WARM_UPS: dict[str, tuple[Callable[[], None], ...]] = {
     'stewart_pose': (StewartPoseNode.warm_up,),
     'stewart_simulator': (StewartSimulatorNode.warm_up,),

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a part of the package needs beside its core: a missing one is named with its remedy."""
+"""Packages that single parts need beside the core: a missing one is named with its remedy."""
 
 from importlib.util import find_spec
 

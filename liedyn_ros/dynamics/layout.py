@@ -24,7 +24,7 @@ from liedyn_ros.model import Joint, JOINT_TYPES, Model
 
 class Library(NamedTuple):
     """
-    What a library has otherwise.
+    How the numbers of another library differ from ours.
 
     world_linear: the linear velocity of a free joint is along the axes of its parent.
     scalar_first: a quaternion is w, x, y, z. on_circle: a continuous joint has a cosine and a

@@ -136,7 +136,7 @@ class ParameterSet:
         self._faults: dict[str, str] = {}
         for parameter in parameters:
             self._declare(parameter)
-        # What was given is known to rclpy alone, under a name that is not public.
+        # Only rclpy knows which were given, under a name that is not public.
         for line in unknown_parameters(
                 list(node._parameter_overrides), list(self._parameters),
                 node.get_fully_qualified_name(), arguments):

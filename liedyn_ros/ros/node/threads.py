@@ -57,7 +57,7 @@ async def in_thread(node: Node, function: Callable[[], Result]) -> Future[Result
 
 class ReadAhead(Generic[Result]):
     """
-    What a function of plain values reads, in a thread, before a callback of the executor needs it.
+    Runs a function of plain values in a thread, before a callback needs its result.
 
     The function may take long, and may raise LiedynError.
     """

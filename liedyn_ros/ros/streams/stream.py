@@ -65,15 +65,15 @@ class _Source:
         self._take, self._callback, self._timed = self.handle.take_message, callback, timed
         self.newest_only = newest_only
         self.depth = subscription.qos_profile.depth
-        self.room = 0  # messages more that the batch may take
+        self.remaining = 0  # messages more that the batch may take
         self.lost = 0  # by gaps in the publishers' counts
         self._counts: dict[Any, int] = {}  # of the last message of each publisher
 
     def take_one(self) -> _Taken | None:
         """Return the next message, None where none waits or the batch has enough of them."""
-        if not self.room or (taken := self._take(self._message_type, self._raw)) is None:
+        if not self.remaining or (taken := self._take(self._message_type, self._raw)) is None:
             return None
-        self.room -= 1
+        self.remaining -= 1
         message, info = taken
         sent_ns, publisher = info.get('source_timestamp', 0), self._publisher_of(info)
         self._count_lost(publisher, info.get('publication_sequence_number'))
@@ -256,7 +256,7 @@ class Stream:
         """Take what waits, message by message of each subscription in turn."""
         batch: deque[_Taken] = deque()
         newest: dict[Any, _Taken] = {}  # by source and publisher
-        self._make_room()
+        self._begin_batch()
         left, count = self._sources, 0
         while left:
             still = []
@@ -276,9 +276,9 @@ class Stream:
         self.passed_over += count - len(batch)
         return batch
 
-    def _make_room(self) -> None:
+    def _begin_batch(self) -> None:
         for source in self._sources:
-            source.room = max(source.depth, 1)
+            source.remaining = max(source.depth, 1)
 
     def _take_ahead(self, batch: deque[_Taken]) -> None:
         """Add what has come to a batch."""
@@ -290,7 +290,7 @@ class Stream:
     def _hand_over(self, batch: deque[_Taken]) -> None:
         if not batch:
             return
-        self._make_room()
+        self._begin_batch()
         sent_ns = 0
         while batch:
             if self._ended:

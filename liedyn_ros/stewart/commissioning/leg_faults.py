@@ -19,7 +19,7 @@ from liedyn_ros.common.checks import Array
 
 KINDS = ('', 'offset_or_scale', 'offset', 'scale', 'sense', 'scale_and_offset', 'dead',
          'unexplained')
-# What has to be wrong with a leg, as a fault of all legs costs 1 or more: the simplest is named.
+# Cost of each fault of a leg; a fault of all legs costs 1 or more. The cheapest is named.
 COSTS = np.array([0.0, 1.0, 1.0, 1.0, 1.2, 1.5, 3.0, np.nan])
 OTHER_LEG_COST = 0.4  # cost of a leg that reads as another
 # An explanation of all legs is simpler than one that leaves a leg without, whatever it costs.
@@ -39,7 +39,7 @@ CHANCE = 1e-5  # that noise alone makes a leg look wrong
 
 class Tolerance(NamedTuple):
     """
-    What an error may be: most, m or rad, of one reading; noise: its standard deviation.
+    Bounds of errors: most, m or rad, of one reading; noise: standard deviation.
 
     noise: infinity where it is not known.
     """

@@ -14,6 +14,7 @@ from support.machines.loop_states import assembled, EVERY, Machines, REDUNDANT
 from support.machines.looped_machines import (
     five_bar, four_bar, Looped, planar_linkage, random_looped)
 from support.witnesses import loop_witness
+from support.witnesses.tangents import taylor
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError, NotFiniteError, ShapeError
@@ -74,15 +75,6 @@ def test_derivatives_are_those_along_the_motion(looped: Looped) -> None:
             value = getattr(solution, name)[k]
             scale = 1.0 + np.abs(expected).max() + np.abs(getattr(solution, name)[k - 1]).max()
             assert np.abs(value - expected).max() < 2e-6 * scale, (name, k)
-
-
-def taylor(derivatives: Array, t: float) -> Array:
-    """Return derivatives (n, nv) at a time t later, of the polynomial that they are."""
-    moved, factor = np.zeros_like(derivatives), 1.0
-    for k in range(len(derivatives)):
-        moved[:len(derivatives) - k] += factor * derivatives[k:]
-        factor *= t / (k + 1.0)
-    return moved
 
 
 def follow(model: Model, q: Array, v: Array, a: Array, t: float) -> tuple[Array, Array]:

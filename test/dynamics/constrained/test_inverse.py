@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from support.machines.looped_machines import bennett, five_bar, four_bar, Looped, random_looped
 from support.witnesses import loop_witness
+from support.witnesses.tangents import taylor
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, ModelError
@@ -151,15 +152,6 @@ def test_optimal_forces_have_the_derivatives_of_their_motion() -> None:
                 series = np.array([getattr(each, name)[k - 1] for each in beside])
                 expected, value = weights @ series, getattr(solution, name)[k]
                 assert np.abs(value - expected).max() < 1e-6 * (1.0 + np.abs(expected).max())
-
-
-def taylor(derivatives: Array, t: float) -> Array:
-    """Return derivatives (n, nv) at a time t later, of the polynomial that they are."""
-    moved, factor = np.zeros_like(derivatives), 1.0
-    for k in range(len(derivatives)):
-        moved[:len(derivatives) - k] += factor * derivatives[k:]
-        factor *= t / (k + 1.0)
-    return moved
 
 
 def test_motions_that_break_a_loop_and_passive_forces() -> None:

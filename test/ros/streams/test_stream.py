@@ -143,7 +143,7 @@ def test_messages_that_come_as_fast_as_they_are_taken_end_no_batch_late(bench):
         source._take = lambda *_: (Int64(data=1), {})
         batch = node.reader._take_all()
         assert len(batch) == 10
-        node.reader._make_room()
+        node.reader._begin_batch()
         node.reader._take_ahead(batch)
         assert len(batch) == 20
         source._take = lambda *_: None

@@ -13,20 +13,12 @@ import pytest
 
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    Flag, leg_lengths, LegMonitor, MonitorConfig, MonitoredTracker, PoseSolver, SmoothTrajectory)
+    Flag, leg_lengths, LegMonitor, MonitorConfig, MonitoredTracker, PoseSolver)
 
 RATE, COUNT = 1000, 3000  # Hz, samples
 NOISE = 1e-5  # m
 TRUE_FLAGS = Flag.APPROACHING_SINGULARITY | Flag.NEAR_SINGULARITY
 TIMES = 2.0 + np.arange(COUNT) / RATE
-
-
-@pytest.fixture(scope='module')
-def motion(home):
-    """Return a motion in all coordinates."""
-    return SmoothTrajectory(
-        home, amplitudes=[0.2, 0.2, 0.3, 0.06, 0.06, 0.06],
-        frequencies=[0.23, 0.31, 0.17, 0.29, 0.19, 0.37], phases=[0.0, 1.0, 2.0, 3.0, 4.0, 5.0])
 
 
 @pytest.fixture(scope='module')

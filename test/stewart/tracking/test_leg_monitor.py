@@ -17,20 +17,12 @@ from liedyn_ros.common.errors import LimitError, NotFiniteError, ShapeError, Sta
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     Flag, leg_lengths, leg_rates, LegMonitor, LengthSensor, MonitorConfig, MonitoredTracker,
-    OrientationSensor, PlatformMeter, PoseSolver, PoseTracker, SensorMonitor, SmoothTrajectory)
+    OrientationSensor, PlatformMeter, PoseSolver, PoseTracker, SensorMonitor)
 
 NOISE = 1e-5  # m
 PERIOD_NS = 1_000_000
 BEGIN = 1500  # the sample of the fault: the platform moves by then
 COUNT = 2000
-
-
-@pytest.fixture(scope='module')
-def motion(home):
-    """Return a motion in all coordinates."""
-    return SmoothTrajectory(
-        home, amplitudes=[0.2, 0.2, 0.3, 0.06, 0.06, 0.06],
-        frequencies=[0.23, 0.31, 0.17, 0.29, 0.19, 0.37], phases=[0.0, 1.0, 2.0, 3.0, 4.0, 5.0])
 
 
 @pytest.fixture(scope='module')

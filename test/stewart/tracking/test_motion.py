@@ -25,14 +25,6 @@ from liedyn_ros.stewart.tracking.legs.motion import LegMotion
 FIRST_NS, SKIPPED = 1_000_000_000, 100
 
 
-@pytest.fixture(scope='module')
-def motion(home):
-    """Return a motion in all coordinates."""
-    return SmoothTrajectory(
-        home, amplitudes=[0.2, 0.2, 0.3, 0.06, 0.06, 0.06],
-        frequencies=[0.23, 0.31, 0.17, 0.29, 0.19, 0.37], phases=[0.0, 1.0, 2.0, 3.0, 4.0, 5.0])
-
-
 def follow(geometry, home, motion, rate, noise, count, jitter=0.0, **config):
     """Return the time and the monitored pose of each sample."""
     rng, times = np.random.default_rng(3), 2.0 + np.arange(count) / rate

@@ -12,17 +12,9 @@ import numpy as np
 import pytest
 
 from liedyn_ros.stewart import (
-    Flag, leg_lengths, LegMonitor, MonitorConfig, MonitoredTracker, PoseSolver, SmoothTrajectory)
+    Flag, leg_lengths, LegMonitor, MonitorConfig, MonitoredTracker, PoseSolver)
 
 FIRST_NS = 1_000_000_000
-
-
-@pytest.fixture(scope='module')
-def motion(home):
-    """Return a motion in all coordinates."""
-    return SmoothTrajectory(
-        home, amplitudes=[0.2, 0.2, 0.3, 0.06, 0.06, 0.06],
-        frequencies=[0.23, 0.31, 0.17, 0.29, 0.19, 0.37], phases=[0.0, 1.0, 2.0, 3.0, 4.0, 5.0])
 
 
 @pytest.fixture(scope='module')

@@ -15,15 +15,7 @@ from liedyn_ros.common.errors import (
     LiedynError, LimitError, NotFiniteError, ShapeError, StampError)
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    Flag, leg_lengths, leg_rates, MonitoredTracker, PoseTracker, SmoothTrajectory, Start, Status)
-
-
-@pytest.fixture
-def trajectory(home):
-    """Return ten seconds of motion in all six coordinates."""
-    return SmoothTrajectory(
-        home, amplitudes=[0.2, 0.2, 0.3, 0.06, 0.06, 0.06],
-        frequencies=[0.23, 0.31, 0.17, 0.29, 0.19, 0.37], phases=[0.0, 1.0, 2.0, 3.0, 4.0, 5.0])
+    Flag, leg_lengths, leg_rates, MonitoredTracker, PoseTracker, Start, Status)
 
 
 def nanoseconds(seconds):
@@ -32,10 +24,10 @@ def nanoseconds(seconds):
 
 
 @pytest.mark.parametrize(('rate', 'most'), [(1000.0, 3), (200.0, 3), (5.0, 8)])
-def test_tracks_at_any_rate(geometry, home, trajectory, rate, most):
+def test_tracks_at_any_rate(geometry, home, motion, rate, most):
     tracker = PoseTracker(geometry, home)
     times = np.arange(0.0, 10.0, 1.0 / rate)
-    poses = trajectory.pose(times)
+    poses = motion.pose(times)
     found = [tracker.track(nanoseconds(t), lengths)
              for t, lengths in zip(times, leg_lengths(geometry, poses))]
     assert all(tracked.converged for tracked in found)
@@ -44,33 +36,33 @@ def test_tracks_at_any_rate(geometry, home, trajectory, rate, most):
     assert max(tracked.iterations for tracked in found[1:]) <= most
 
 
-def test_trajectory_twist_is_its_derivative(trajectory):
+def test_trajectory_twist_is_its_derivative(motion):
     times, step = np.linspace(0.0, 9.0, 40), 1e-5
-    change = se3.compose(se3.inverse(trajectory.pose(times - step)),
-                         trajectory.pose(times + step))
-    assert np.allclose(trajectory.twist(times), se3.log(change) / (2.0 * step), atol=1e-8)
-    assert np.array_equal(trajectory.pose(0.0), trajectory.home)
-    assert not trajectory.twist(0.0).any()
+    change = se3.compose(se3.inverse(motion.pose(times - step)),
+                         motion.pose(times + step))
+    assert np.allclose(motion.twist(times), se3.log(change) / (2.0 * step), atol=1e-8)
+    assert np.array_equal(motion.pose(0.0), motion.home)
+    assert not motion.twist(0.0).any()
 
 
-def test_twist_from_rates_is_exact_and_from_poses_is_the_mean(geometry, home, trajectory):
+def test_twist_from_rates_is_exact_and_from_poses_is_the_mean(geometry, home, motion):
     measured, estimated = PoseTracker(geometry, home), PoseTracker(geometry, home)
     times, twists = np.arange(2.0, 2.1, 1e-3), []
     for t in times:
-        pose, twist = trajectory.pose(t), trajectory.twist(t)
+        pose, twist = motion.pose(t), motion.twist(t)
         lengths = leg_lengths(geometry, pose)
         with_rates = measured.track(nanoseconds(t), lengths, leg_rates(geometry, pose, twist))
         twists.append(estimated.track(nanoseconds(t), lengths).twist)
         assert np.allclose(with_rates.twist, twist, atol=1e-10)
     assert twists[0] is None
-    assert np.allclose(twists[1:], trajectory.twist(times[1:] - 0.5e-3), atol=1e-6)
+    assert np.allclose(twists[1:], motion.twist(times[1:] - 0.5e-3), atol=1e-6)
 
 
-def test_long_products_of_predictions_stay_rotations(geometry, home, trajectory):
+def test_long_products_of_predictions_stay_rotations(geometry, home, motion):
     tracker = PoseTracker(geometry, home)
     for k in range(3000):
         tracked = tracker.track(
-            nanoseconds(1e-3 * k), leg_lengths(geometry, trajectory.pose(1e-3 * k)))
+            nanoseconds(1e-3 * k), leg_lengths(geometry, motion.pose(1e-3 * k)))
     r = tracked.pose[:3, :3]
     assert np.abs(r.T @ r - np.eye(3)).max() < 1e-14
 
@@ -82,13 +74,13 @@ def test_long_products_of_predictions_stay_rotations(geometry, home, trajectory)
     ([0.5] * 5 + [0.0], LimitError, r'lengths\[5\].*positive'),
     ([0.5] * 5 + [1.5], LimitError, r'leg_6: expected 0.25 to 0.95 m, got 1.5'),
 ])
-def test_refused_lengths_leave_the_state(geometry, home, trajectory, lengths, error, message):
+def test_refused_lengths_leave_the_state(geometry, home, motion, lengths, error, message):
     tracker = PoseTracker(geometry, home)
     for t in (1.0, 1.001):
-        tracker.track(nanoseconds(t), leg_lengths(geometry, trajectory.pose(t)))
+        tracker.track(nanoseconds(t), leg_lengths(geometry, motion.pose(t)))
     with pytest.raises(error, match=message):
         tracker.track(nanoseconds(1.002), lengths)
-    good = tracker.track(nanoseconds(1.003), leg_lengths(geometry, trajectory.pose(1.003)))
+    good = tracker.track(nanoseconds(1.003), leg_lengths(geometry, motion.pose(1.003)))
     assert good.start is Start.PREDICTED and good.iterations <= 3
 
 
@@ -127,21 +119,21 @@ def test_masked_arrays_are_refused(geometry, home, tracker):
 
 
 @pytest.mark.parametrize('late', [0.0, 0.001, 0.5, 0.6, 100.0])
-def test_a_sample_that_comes_late_is_refused_and_nothing_else(geometry, home, trajectory, late):
+def test_a_sample_that_comes_late_is_refused_and_nothing_else(geometry, home, motion, late):
     tracker = PoseTracker(geometry, home)
-    lengths = leg_lengths(geometry, trajectory.pose(3.0))
+    lengths = leg_lengths(geometry, motion.pose(3.0))
     tracker.track(nanoseconds(3.0), lengths)
     for k in range(3):
         with pytest.raises(StampError, match='expected a time after'):
             tracker.track(nanoseconds(3.0 - late), lengths)
         now = 3.001 + 0.001 * k
-        again = tracker.track(nanoseconds(now), leg_lengths(geometry, trajectory.pose(now)))
+        again = tracker.track(nanoseconds(now), leg_lengths(geometry, motion.pose(now)))
         assert again.converged and again.start is Start.PREDICTED
 
 
-def test_late_samples_in_a_row_are_no_clock_set_back(geometry, home, trajectory):
+def test_late_samples_in_a_row_are_no_clock_set_back(geometry, home, motion):
     tracker = PoseTracker(geometry, home)
-    lengths = leg_lengths(geometry, trajectory.pose(3.0))
+    lengths = leg_lengths(geometry, motion.pose(3.0))
     tracker.track(nanoseconds(3.0), lengths)
     for stamp in (2.7, 2.8, 2.9, 1.0, 0.9, 2.99):
         with pytest.raises(StampError, match='expected a time after'):
@@ -159,13 +151,13 @@ def test_late_is_measured_from_samples_that_found_no_pose_too(geometry, home):
 
 @pytest.mark.parametrize(('tracker', 'flags'), [
     (PoseTracker, [None, None]), (MonitoredTracker, [Flag.RESTARTED, Flag(0)])])
-def test_a_clock_set_back_restarts_the_tracking(geometry, home, trajectory, tracker, flags):
+def test_a_clock_set_back_restarts_the_tracking(geometry, home, motion, tracker, flags):
     tracker = tracker(geometry, home)
     for time in (2.999, 3.0):
-        tracker.track(nanoseconds(time), leg_lengths(geometry, trajectory.pose(time)))
+        tracker.track(nanoseconds(time), leg_lengths(geometry, motion.pose(time)))
     with pytest.raises(StampError, match='expected a time after'):
-        tracker.track(nanoseconds(1.0), leg_lengths(geometry, trajectory.pose(1.0)))
-    results = [tracker.track(nanoseconds(time), leg_lengths(geometry, trajectory.pose(time)))
+        tracker.track(nanoseconds(1.0), leg_lengths(geometry, motion.pose(1.0)))
+    results = [tracker.track(nanoseconds(time), leg_lengths(geometry, motion.pose(time)))
                for time in (1.001, 1.002)]
     assert [getattr(tracked, 'flags', None) for tracked in results] == flags
     assert all(tracked.converged for tracked in results)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Derivatives along the tangents of the retraction, by differences."""
+"""Derivatives by differences, and the polynomials that derivatives describe."""
 
 import numpy as np
 
@@ -26,3 +26,12 @@ def tangent_derivatives(model: Model, q: Array, function, h: float = 2e-3) -> Ar
 def difference(function, h: float = 2e-3) -> Array:
     """Return the derivative at zero of a function of one number."""
     return sum(w * (function(s * h) - function(-s * h)) for s, w in STENCIL.items()) / h
+
+
+def taylor(derivatives: Array, t: float) -> Array:
+    """Return derivatives (n, nv) at a time t later, of the polynomial that they are."""
+    moved, factor = np.zeros_like(derivatives), 1.0
+    for k in range(len(derivatives)):
+        moved[:len(derivatives) - k] += factor * derivatives[k:]
+        factor *= t / (k + 1.0)
+    return moved

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-What offset joints and screws add to the proof of a pose (14.45).
+Terms of offset joints and screws in the proof of a pose (14.45).
 
 Half a squared length is the least over the turns of its two first axes. So its second derivative
 is that of the joints' distance, and a part that is small as the offsets are. All bounds hold

@@ -203,7 +203,7 @@ class NoiseEstimator:
             self.known = not self.understated
             self.deviation = max(self._given, self._sigma) if self.understated else self._given
             self.total = self.likely = self.deviation
-            # What jitter leaves across the rates is above the given noise: an upper bound.
+            # The jitter across the rates exceeds the given noise: an upper bound.
             above = self.identified and self._sigma > WRONG_BY * self.total
             self.caution, self.excess = 1.0, self._sigma if above else 0.0
             self.source = MEASURED if self.understated else BOUND if above else GIVEN

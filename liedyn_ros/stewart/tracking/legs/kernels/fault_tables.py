@@ -20,8 +20,7 @@ HISTORY_SAMPLES = 12  # readings kept of each leg, newest first: time (s) and re
 # which all six readings repeat. HELD_SAMPLES: of these, how many a slow bus explains. SPREAD: s^2,
 # variance of the stamps. TAILS: errors lately that were about as large as their threshold.
 # CAUTION: by which deviations are multiplied in the thresholds of the first samples. UNCONFIRMED:
-# whether
-# the readings have not yet confirmed the noise.
+# whether the readings have not yet confirmed the noise. MOVED: whether the platform has moved.
 (COUNT, LAST, SAME_SAMPLES, HELD_SAMPLES, SPREAD, TAILS, CAUTION, UNCONFIRMED, MOVED,
  NUMBERS) = range(10)
 # Leg. SIGMA, STEP, RATE: deviation (m), resolution (m) and rate (m/s) of its threshold.

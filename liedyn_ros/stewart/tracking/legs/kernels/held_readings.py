@@ -31,7 +31,7 @@ FADE = 0.98  # of the longest hold with each new one
 INTERVAL_SHARE = 0.05  # of a new interval in their mean
 NEVER, NO_MORE = 40.0, 5000.0  # changes in turn without a hold: there is none, there is no more
 STEPS = 2.5  # steps of the encoder: a larger change ends a hold
-SEEN = 2.0  # multiples of a step, from which on it is one
+MIN_STEP_HITS = 2.0  # changes by multiples of a step, from which on the step is known
 MAX_OUTLIERS = 2  # legs; more at once are a jump of all
 RUSH = 0.04  # s, in which a leg with the greatest acceleration becomes too fast for any: 1 m/s
 
@@ -63,7 +63,7 @@ def find_fresh_readings(time, lengths, noise, history, legs, numbers, bound):
             fresh |= 1 << i
             if numbers[MOVED] == 0.0:
                 continue
-            step = noise[i, noises.STEP] if noise[i, noises.STEP_HITS] >= SEEN else 0.0
+            step = noise[i, noises.STEP] if noise[i, noises.STEP_HITS] >= MIN_STEP_HITS else 0.0
             note_change(leg, time, abs(lengths[i] - leg[RAW]), step)
             continue
         leg[RUN] += 1.0

@@ -81,7 +81,7 @@ def judge_readings(faults, noise, time, readings, plausible):
     followed = fresh if numbers[MOVED] > 0.0 else ALL_LEGS
     for i in range(6):
         noise.legs[i, noises.HELD] = legs[i, HOLDS] >= KNOWN and legs[i, HOLD] > 0.0
-        # What repeats before its hold is known may as well stand: it is no held reading.
+        # A leg whose hold is not known yet may as well stand: it is no held reading.
         held |= (noise.legs[i, noises.HELD] > 0.0 and not fresh >> i & 1) << i
     outliers, stepped, frozen, jumped, grown = detect_leg_faults(
         time, dt, readings, followed, faults.history, legs, faults.since, numbers,

@@ -48,10 +48,10 @@ SAMPLE, ELAPSED, BLOCKS, OUTLYING, NUMBERS = range(5)
 # D1, D2, E1, E2: mean rates by lengths, and errors, one and two blocks ago. Sums: of D D and E E
 # two blocks apart, of D D one block apart, of D^2, V^2, E^2, and of error times acceleration,
 # acceleration^2. WAIT: s, for which the length has repeated at most. SCATTER: mean
-# square of single errors, of SEEN ones. FAULT, FACTOR, OTHER: the
-# fault, its number, and the leg whose rate it is.
+# square of single errors; ERRORS: their number. FAULT, FACTOR, OTHER: the fault, its number, and
+# the leg whose rate it is.
 (LENGTH, RATE, CHANGED, MEAN, LONG, BEGIN, WAY, ALONE, STEADFAST, D1, D2, E1, E2, SUM_DD, SUM_EE,
- SUM_D1, SUM_D2, SUM_V2, SUM_E2, SUM_EA, SUM_AA, WAIT, SCATTER, SEEN, FAULT, FACTOR, OTHER,
+ SUM_D1, SUM_D2, SUM_V2, SUM_E2, SUM_EA, SUM_AA, WAIT, SCATTER, ERRORS, FAULT, FACTOR, OTHER,
  LEG) = range(28)
 
 RATES = Bundle(
@@ -155,8 +155,8 @@ def contradicts(leg, dt, length, rate, expected, variance, noise, spread, bound)
     error = abs(0.5 * (rate + leg[RATE]) - by_lengths)
     allowed = DEVIATIONS * (1.5 * (noise + spread * abs(by_lengths)) / dt + leg[SCATTER] ** 0.5)
     allowed += 0.25 * bound * dt
-    leg[SEEN] += 1.0
-    leg[SCATTER] += max(1.0 / leg[SEEN], SHARE) * (min(error, allowed) ** 2 - leg[SCATTER])
+    leg[ERRORS] += 1.0
+    leg[SCATTER] += max(1.0 / leg[ERRORS], SHARE) * (min(error, allowed) ** 2 - leg[SCATTER])
     regular = spread < REGULAR * dt
     return error > allowed or (regular and abs(rate - expected) > (
         DEVIATIONS * variance ** 0.5 + LAG * bound * dt))
