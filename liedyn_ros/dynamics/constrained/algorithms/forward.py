@@ -35,8 +35,8 @@ class ConstrainedForward:
         self._solver = solver
         self._task = hybrid_task(np.ones(solver.model.nv, dtype=np.bool_))
 
-    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *,
-                 external: ArrayLike | None = None, closed: bool = True) -> ConstrainedSolution:
+    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+                 external: ArrayLike | None = None, *, closed: bool = True) -> ConstrainedSolution:
         """
         Return the solution of a state.
 
@@ -45,8 +45,8 @@ class ConstrainedForward:
         """
         return self._solver.solve(self._task, q, v, None, tau, external, closed)
 
-    def batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *,
-              external: ArrayLike | None = None) -> ConstrainedSolutions:
+    def batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: ArrayLike | None = None
+              ) -> ConstrainedSolutions:
         """Return the solutions of q (K, nq), v (K, nv), tau (K, nv) or (K, order + 1, nv)."""
         return self._solver.solve_batch(self._task, q, v, None, tau, external)
 

@@ -38,12 +38,12 @@ class ConstrainedHybrid:
         self._solver = solver
 
     def __call__(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
-                 tau: ArrayLike, *, external: ArrayLike | None = None) -> ConstrainedSolution:
+                 tau: ArrayLike, external: ArrayLike | None = None) -> ConstrainedSolution:
         """Return the solution of a state."""
         return self._solver.solve(self._task(prescribed, tau), q, v, a, tau, external)
 
     def batch(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
-              tau: ArrayLike, *, external: ArrayLike | None = None) -> ConstrainedSolutions:
+              tau: ArrayLike, external: ArrayLike | None = None) -> ConstrainedSolutions:
         """
         Return the solutions of q (K, nq), v (K, nv), a and tau (K, nv) or (K, order + 1, nv).
 

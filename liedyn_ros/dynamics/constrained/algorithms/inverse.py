@@ -40,19 +40,19 @@ class ConstrainedInverse:
         """Take the solver."""
         self._solver = solver
 
-    def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *,
-                 tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
-                 redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
-                 external: ArrayLike | None = None) -> ConstrainedSolution:
+    def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: ArrayLike | None = None,
+                 *, tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
+                 redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None
+                 ) -> ConstrainedSolution:
         """Return the solution of a state."""
         _, task = inverse_task(
             self._solver.model, self._solver.constraints.m, actuated, redundancy, weights)
         return self._solver.solve(task, q, v, a, tau, external)
 
-    def batch(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *,
+    def batch(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: ArrayLike | None = None, *,
               tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
-              redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
-              external: ArrayLike | None = None) -> ConstrainedSolutions:
+              redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None
+              ) -> ConstrainedSolutions:
         """
         Return the solutions of q (K, nq), v (K, nv), a and tau (K, nv) or (K, order + 1, nv).
 

@@ -104,8 +104,8 @@ class ConstrainedForwardPartialDerivatives:
         self._task = hybrid_task(np.ones(solver.model.nv, dtype=np.bool_))
 
     @exclusive
-    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *,
-                 external: ArrayLike | None = None, closed: bool = True
+    def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+                 external: ArrayLike | None = None, *, closed: bool = True
                  ) -> ConstrainedForwardJacobians:
         """Return a, the multipliers and all Jacobians, in O(n^3); closed is that of forward."""
         tau = as_array('tau', tau, (self._model.nv,))
@@ -114,8 +114,8 @@ class ConstrainedForwardPartialDerivatives:
             q, v, tau[None], external=external, closed=closed))
 
     @exclusive
-    def time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *,
-                         external: ArrayLike | None = None, closed: bool = True
+    def time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+                         external: ArrayLike | None = None, *, closed: bool = True
                          ) -> ConstrainedForwardJacobians:
         """
         Return a and the multipliers with time derivatives to order r, and the Jacobians of each.
@@ -134,7 +134,7 @@ class ConstrainedForwardPartialDerivatives:
 
     @exclusive
     def product(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dq: ArrayLike, dv: ArrayLike,
-                dtau: ArrayLike, *, external: ArrayLike | None = None,
+                dtau: ArrayLike, external: ArrayLike | None = None, *,
                 parameters: Parameters | None = None) -> ConstrainedProduct:
         """
         Return by_q dq + by_v dv + by_tau dtau in O(n + n m): the JVP.
@@ -147,8 +147,8 @@ class ConstrainedForwardPartialDerivatives:
         return self._products.product(self._task, motion, (dq, dv, rest, dtau), arrays)
 
     @exclusive
-    def gradient(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, y: ArrayLike, *,
-                 external: ArrayLike | None = None, z: ArrayLike | None = None,
+    def gradient(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, y: ArrayLike,
+                 external: ArrayLike | None = None, *, z: ArrayLike | None = None,
                  parameters: Parameters | None = None) -> ConstrainedForwardGradient:
         """
         Return the gradient of y . a + z . multipliers in O(n + n m): the VJP.
@@ -161,7 +161,7 @@ class ConstrainedForwardPartialDerivatives:
         return ConstrainedForwardGradient(by_q, by_v, by_tau)
 
     @exclusive
-    def by_kinematics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *,
+    def by_kinematics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                       external: ArrayLike | None = None) -> ForwardKinematicJacobians:
         """
         Return how a and the multipliers vary with kinematic parameters.

@@ -119,8 +119,7 @@ class ConstrainedHybridPartialDerivatives:
 
     @exclusive
     def __call__(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
-                 tau: ArrayLike, *, external: ArrayLike | None = None
-                 ) -> ConstrainedHybridJacobians:
+                 tau: ArrayLike, external: ArrayLike | None = None) -> ConstrainedHybridJacobians:
         """Return the solution and all Jacobians, in O(n^3); a and tau are (nv,)."""
         shape = (self._model.nv,)
         a, tau = as_array('a', a, shape), as_array('tau', tau, shape)
@@ -130,7 +129,7 @@ class ConstrainedHybridPartialDerivatives:
 
     @exclusive
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
-                         tau: ArrayLike, *, external: ArrayLike | None = None
+                         tau: ArrayLike, external: ArrayLike | None = None
                          ) -> ConstrainedHybridJacobians:
         """
         Return the solution with its time derivatives to order r, and the Jacobians of each.
@@ -152,8 +151,8 @@ class ConstrainedHybridPartialDerivatives:
 
     @exclusive
     def product(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
-                tau: ArrayLike, dq: ArrayLike, dv: ArrayLike, given: ArrayLike, *,
-                external: ArrayLike | None = None, parameters: Parameters | None = None
+                tau: ArrayLike, dq: ArrayLike, dv: ArrayLike, given: ArrayLike,
+                external: ArrayLike | None = None, *, parameters: Parameters | None = None
                 ) -> ConstrainedProduct:
         """
         Return by_q dq + by_v dv + by_given given in O(n + n m): the JVP.
@@ -170,7 +169,7 @@ class ConstrainedHybridPartialDerivatives:
 
     @exclusive
     def gradient(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
-                 tau: ArrayLike, y: ArrayLike, *, external: ArrayLike | None = None,
+                 tau: ArrayLike, y: ArrayLike, external: ArrayLike | None = None, *,
                  z: ArrayLike | None = None, parameters: Parameters | None = None
                  ) -> ConstrainedHybridGradient:
         """
@@ -187,7 +186,7 @@ class ConstrainedHybridPartialDerivatives:
 
     @exclusive
     def by_kinematics(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
-                      tau: ArrayLike, *, external: ArrayLike | None = None
+                      tau: ArrayLike, external: ArrayLike | None = None
                       ) -> HybridKinematicJacobians:
         """
         Return how the solution varies with kinematic parameters.

@@ -112,10 +112,10 @@ class ConstrainedInversePartialDerivatives:
         self.lock = solver.lock
 
     @exclusive
-    def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *,
-                 tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
-                 redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
-                 external: ArrayLike | None = None) -> ConstrainedInverseJacobians:
+    def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: ArrayLike | None = None,
+                 *, tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
+                 redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None
+                 ) -> ConstrainedInverseJacobians:
         """Return tau, the multipliers and all Jacobians, in O(n^3); a and tau are (nv,)."""
         shape = (self._model.nv,)
         return order_zero(self.time_derivatives(
@@ -125,10 +125,10 @@ class ConstrainedInversePartialDerivatives:
             external=one_order(self._solver.constraints, external)))
 
     @exclusive
-    def time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *,
-                         tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
-                         redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
-                         external: ArrayLike | None = None) -> ConstrainedInverseJacobians:
+    def time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
+                         external: ArrayLike | None = None, *, tau: ArrayLike | None = None,
+                         actuated: ArrayLike | None = None, redundancy: str = LEAST_TORQUE,
+                         weights: ArrayLike | None = None) -> ConstrainedInverseJacobians:
         """
         Return tau and the multipliers with time derivatives to order r, and the Jacobians of each.
 
@@ -158,9 +158,9 @@ class ConstrainedInversePartialDerivatives:
 
     @exclusive
     def product(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, dq: ArrayLike, dv: ArrayLike,
-                da: ArrayLike, *, dtau: ArrayLike | None = None, tau: ArrayLike | None = None,
-                actuated: ArrayLike | None = None, redundancy: str = LEAST_TORQUE,
-                weights: ArrayLike | None = None, external: ArrayLike | None = None,
+                da: ArrayLike, external: ArrayLike | None = None, *, dtau: ArrayLike | None = None,
+                tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
+                redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
                 parameters: Parameters | None = None) -> ConstrainedProduct:
         """
         Return by_q dq + by_v dv + by_a da + by_tau dtau in O(n + n m): the JVP.
@@ -175,10 +175,10 @@ class ConstrainedInversePartialDerivatives:
             task, (q, v, a), (dq, dv, da, np.where(passive, given, 0.0)), arrays)
 
     @exclusive
-    def gradient(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike, *,
-                 z: ArrayLike | None = None, tau: ArrayLike | None = None,
-                 actuated: ArrayLike | None = None, redundancy: str = LEAST_TORQUE,
-                 weights: ArrayLike | None = None, external: ArrayLike | None = None,
+    def gradient(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike,
+                 external: ArrayLike | None = None, *, z: ArrayLike | None = None,
+                 tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
+                 redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
                  parameters: Parameters | None = None) -> ConstrainedInverseGradient:
         """
         Return the gradient of y . tau + z . multipliers in O(n + n m): the VJP.
@@ -193,10 +193,10 @@ class ConstrainedInversePartialDerivatives:
             by_q, by_v, by_a, np.where(passive, np.asarray(y) - by_forces, 0.0))
 
     @exclusive
-    def by_kinematics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *,
-                      tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
-                      redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
-                      external: ArrayLike | None = None) -> InverseKinematicJacobians:
+    def by_kinematics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
+                      external: ArrayLike | None = None, *, tau: ArrayLike | None = None,
+                      actuated: ArrayLike | None = None, redundancy: str = LEAST_TORQUE,
+                      weights: ArrayLike | None = None) -> InverseKinematicJacobians:
         """
         Return how tau and the multipliers vary with kinematic parameters.
 
