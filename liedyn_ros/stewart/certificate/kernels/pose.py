@@ -62,24 +62,16 @@ def prove(known, values, pose, work):
     beta = curvature.inverse_error(work)
     eta, plain, extra, k3, k4, curved = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(6):
-        length, measured, share = leg[LENGTH + i], leg[MEASURED + i], leg[COLUMN + i]
-        inverse = leg[INVERSE + i]
-        b, c = leg[PLATFORM + i], leg[CENTRE + i]
-        delta, of_platform, travel = bounds[i], bounds[12 + i], bounds[18 + i]
-        of_base, along = bounds[6 + i] + travel, bounds[6 + i] + of_platform
-        if travel > 0.0:
-            along += travel_along_leg(table, work, r, i, travel) + bounds[24 + i]
+        length, share, inverse = leg[LENGTH + i], leg[COLUMN + i], leg[INVERSE + i]
+        b, c, delta = leg[PLATFORM + i], leg[CENTRE + i], bounds[i]
+        along, of_base, of_platform = displacements(table, work, bounds, r, i)
         of_joints, size, turn = of_base + of_platform, leg[BASE + i] + b + position, 1.0 + b * b
         bent, further = 0.0, 0.0
         if len(table) > leg_rows.ENDS:
             bent, delta = terms[offsets.TERMS * i], delta + terms[offsets.TERMS * i + 2]
             beta += share * inverse * terms[offsets.TERMS * i + 1]
             further = offsets.of_joints(table, i)
-        rounding = (length * inverse * (uneven * b + 6.0 * UNIT_ROUNDOFF * size)
-                    + 4.0 * UNIT_ROUNDOFF * (length * length + measured * measured) * inverse)
-        error[i] = (delta + 0.5 * delta * delta * inverse
-                    + (along * length + 0.5 * of_joints * of_joints) * inverse
-                    + rounding)  # (14.2), |l_i| eps_i being the way along the leg
+        error[i] = residual_bound(leg, i, delta, along, of_joints, uneven, size)
         eta += share * error[i]
         share *= inverse
         beta += share * (of_joints * turn ** 0.5 + (length + of_joints) * of_platform
@@ -94,6 +86,27 @@ def prove(known, values, pose, work):
     k0 = min((turning + 2.0 * mixed + moving) ** 0.5, plain) + extra + curved
     r0 = min(4.0 / (k0 + (k0 * k0 + 4.0 * k3) ** 0.5), trusted)
     return conclude(eta, beta, k0 + 0.5 * (k3 + k4 * r0) * r0, r0, error, work)
+
+
+@inlined
+def displacements(table, work, bounds, r, i):
+    """Return bounds of leg i: along it, and of its ends on the base and on the platform."""
+    of_platform, travel = bounds[12 + i], bounds[18 + i]
+    of_base, along = bounds[6 + i] + travel, bounds[6 + i] + of_platform
+    if travel > 0.0:
+        along += travel_along_leg(table, work, r, i, travel) + bounds[24 + i]
+    return along, of_base, of_platform
+
+
+@inlined
+def residual_bound(leg, i, delta, along, of_joints, uneven, size):
+    """Return the bound of residual i (14.2), |l_i| eps_i being the way along the leg."""
+    length, measured, inverse = leg[LENGTH + i], leg[MEASURED + i], leg[INVERSE + i]
+    rounding = (length * inverse * (uneven * leg[PLATFORM + i] + 6.0 * UNIT_ROUNDOFF * size)
+                + 4.0 * UNIT_ROUNDOFF * (length * length + measured * measured) * inverse)
+    return (delta + 0.5 * delta * delta * inverse
+            + (along * length + 0.5 * of_joints * of_joints) * inverse
+            + rounding)
 
 
 @inlined

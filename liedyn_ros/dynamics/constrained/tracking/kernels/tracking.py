@@ -86,16 +86,8 @@ def complete_sample(workspace, tables, good, near, trial, command, positions, ra
     if command == RESUME:
         command = int(progress[COMMAND])
     else:
-        progress[COMMAND] = command
-        if command == FIRST:
-            copy_point(q, there.q)
-        else:
-            copy_point(good, near)
-            if command == LOOK:
-                complete_velocity(t, here, rates, v)
-                look_ahead(machine, t, here, there, v)
-            elif not set_out(machine, t, here, there, positions):
-                return blocked(t, near, report)
+        if not begin_sample(machine, t, good, near, trial, command, positions, rates, q, v):
+            return blocked(t, near, report)
         if not evaluate_loops(workspace, machine, t, there):
             return EVALUATE
     while True:
@@ -117,6 +109,22 @@ def complete_sample(workspace, tables, good, near, trial, command, positions, ra
             return finish_sample(t, good, near, positions, rates, q, v, report)
         if not evaluate_loops(workspace, machine, t, there):
             return EVALUATE
+
+
+@kernel
+def begin_sample(machine, t, good, near, trial, command, positions, rates, q, v):
+    """Prepare the first point of a command; return whether a motion leads there."""
+    here, there = point_of(near), point_of(trial)
+    t.progress[COMMAND] = command
+    if command == FIRST:
+        copy_point(q, there.q)
+        return True
+    copy_point(good, near)
+    if command == LOOK:
+        complete_velocity(t, here, rates, v)
+        look_ahead(machine, t, here, there, v)
+        return True
+    return set_out(machine, t, here, there, positions)
 
 
 @kernel
