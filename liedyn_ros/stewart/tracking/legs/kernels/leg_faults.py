@@ -246,26 +246,11 @@ def classify_outliers(
             if correct_previous_outlier(history[i], leg, time, lengths[i]):
                 earlier |= 1 << i
                 continue
-            leg[FIRST] = leg[BEFORE] = error
-            leg[OUTLYING], leg[STEADY] = dt, 1.0
-            if leg[QUIET] < HISTORY_SAMPLES or (
-                    numbers[UNCONFIRMED] > 0.0 and abs(error) < GLARING * leg[THRESHOLD]):
-                leg[NOISY] = HISTORY_SAMPLES
+            begin_outlier(leg, numbers, error, dt)
+        elif ends_outlier(leg, error, dt, bound):
+            continue
         else:
-            leg[OUTLYING] += dt
-            wide = leg[THRESHOLD] + bound * leg[OUTLYING] ** 2
-            back = leg[STEADY] == 0.0 or abs(error) < 0.5 * abs(leg[FIRST])
-            if abs(error) < wide and back:
-                leg[OUTLYING] = 0.0
-                continue
-            if error * leg[FIRST] < 0.0:  # on the other side: no step, and perhaps noise
-                leg[FIRST], leg[OUTLYING], leg[NOISY] = error, dt, HISTORY_SAMPLES
-                numbers[TAILS] += 1.0
-            if not abs(error - leg[FIRST]) < 0.5 * abs(leg[FIRST]):
-                leg[STEADY], leg[NOISY] = 0.0, HISTORY_SAMPLES
-            if (error * leg[FIRST] > 0.0 and abs(error) > GROWTH * abs(leg[FIRST])
-                    and abs(error) > 1.2 * abs(leg[BEFORE])):
-                grown = max(grown, abs(error) / (leg[BEND] + 0.5 * leg[OUTLYING] ** 2))
+            grown = max(grown, continue_outlier(leg, numbers, error, dt))
         leg[BEFORE], leg[QUIET] = error, 0.0
         if leg[OUTLYING] <= max(MAX_OUTLIER_TIME, 1.01 * (time - history[i, 0, 0])):
             outliers |= 1 << i
@@ -279,6 +264,42 @@ def classify_outliers(
                 plausible[i] = lengths[i]
         outliers = earlier = 0
     return outliers | earlier, grown
+
+
+@kernel
+def begin_outlier(leg, numbers, error, dt):
+    """Note the first sample of an outlier."""
+    leg[FIRST] = leg[BEFORE] = error
+    leg[OUTLYING], leg[STEADY] = dt, 1.0
+    if leg[QUIET] < HISTORY_SAMPLES or (
+            numbers[UNCONFIRMED] > 0.0 and abs(error) < GLARING * leg[THRESHOLD]):
+        leg[NOISY] = HISTORY_SAMPLES
+
+
+@kernel
+def ends_outlier(leg, error, dt, bound):
+    """Return whether the reading of an outlier is back at its prediction."""
+    leg[OUTLYING] += dt
+    wide = leg[THRESHOLD] + bound * leg[OUTLYING] ** 2
+    back = leg[STEADY] == 0.0 or abs(error) < 0.5 * abs(leg[FIRST])
+    if abs(error) < wide and back:
+        leg[OUTLYING] = 0.0
+        return True
+    return False
+
+
+@kernel
+def continue_outlier(leg, numbers, error, dt):
+    """Note a further sample of an outlier; return the acceleration that explains it, else 0."""
+    if error * leg[FIRST] < 0.0:  # on the other side: no step, and perhaps noise
+        leg[FIRST], leg[OUTLYING], leg[NOISY] = error, dt, HISTORY_SAMPLES
+        numbers[TAILS] += 1.0
+    if not abs(error - leg[FIRST]) < 0.5 * abs(leg[FIRST]):
+        leg[STEADY], leg[NOISY] = 0.0, HISTORY_SAMPLES
+    if (error * leg[FIRST] > 0.0 and abs(error) > GROWTH * abs(leg[FIRST])
+            and abs(error) > 1.2 * abs(leg[BEFORE])):
+        return abs(error) / (leg[BEND] + 0.5 * leg[OUTLYING] ** 2)
+    return 0.0
 
 
 @kernel

@@ -76,13 +76,9 @@ def judge_readings(faults, noise, time, readings, plausible):
     numbers[SPREAD] = noise.numbers[noises.SPREAD]
     numbers[CAUTION] = max(settings[SHARE], 1.0)
     numbers[UNCONFIRMED] = settings[CONFIRMED] == 0.0
-    fresh, held = find_fresh_readings(
-        time, readings, noise.legs, faults.history, legs, numbers, settings[BOUND]), 0
-    followed = fresh if numbers[MOVED] > 0.0 else ALL_LEGS
-    for i in range(6):
-        noise.legs[i, noises.HELD] = legs[i, HOLDS] >= KNOWN and legs[i, HOLD] > 0.0
-        # A leg whose hold is not known yet may as well stand: it is no held reading.
-        held |= (noise.legs[i, noises.HELD] > 0.0 and not fresh >> i & 1) << i
+    fresh = find_fresh_readings(
+        time, readings, noise.legs, faults.history, legs, numbers, settings[BOUND])
+    followed, held = fresh if numbers[MOVED] > 0.0 else ALL_LEGS, note_held(noise, legs, fresh)
     outliers, stepped, frozen, jumped, grown = detect_leg_faults(
         time, dt, readings, followed, faults.history, legs, faults.since, numbers,
         (settings[FACTOR], settings[BOUND],
@@ -106,6 +102,17 @@ def judge_readings(faults, noise, time, readings, plausible):
     return (outliers << OUTLYING_LEGS | stepped << STEPPED_LEGS | frozen << FROZEN_LEGS
             | jumped << JUMPED | stale << STALE | doubted << DOUBTED | learnt << LEARNT
             | due << DUE | held << HELD_LEGS)
+
+
+@kernel
+def note_held(noise, legs, fresh):
+    """Note whose readings a bus holds at times; return those that it holds now, as bits."""
+    held = 0
+    for i in range(6):
+        noise.legs[i, noises.HELD] = legs[i, HOLDS] >= KNOWN and legs[i, HOLD] > 0.0
+        # A leg whose hold is not known yet may as well stand: it is no held reading.
+        held |= (noise.legs[i, noises.HELD] > 0.0 and not fresh >> i & 1) << i
+    return held
 
 
 @kernel
