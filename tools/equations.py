@@ -17,6 +17,7 @@ lines, which would be wrong after the next edit.
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 import io
 from itertools import groupby
 from pathlib import Path
@@ -131,6 +132,7 @@ def texts(path: Path) -> Iterator[tuple[Place, str]]:
     yield Place(path, ''), '\n'.join(lines)
 
 
+@cache
 def mentions(folder: Path) -> dict[str, list[Place]]:
     """Return the places below a folder that name each equation or formula."""
     found: dict[str, list[Place]] = defaultdict(list)
@@ -138,7 +140,7 @@ def mentions(folder: Path) -> dict[str, list[Place]]:
         for place, text in texts(path):
             for name in sorted({*numbers_of(text), *tags_in(text)}):
                 found[name].append(place)
-    return found
+    return dict(found)
 
 
 def tags_in(text: str) -> Iterator[str]:
@@ -176,8 +178,8 @@ def rows(paper: str) -> Iterator[tuple[str, ...]]:
         formulas = [each for each in places if each[0] == '(']
         names = [str(equation), *(each.strip('()') for each in formulas), *(
             name for each in places if not formulas for name in sections[each])]
-        functions = sorted({place for name in names for place in code[name]})
-        shown = sorted({Place(place.path, '') for name in names for place in tests[name]
+        functions = sorted({place for name in names for place in code.get(name, [])})
+        shown = sorted({Place(place.path, '') for name in names for place in tests.get(name, [])
                         if place.path.name.startswith('test_')})
         found.append((equation, (', '.join(formulas or places), *(
             ', '.join(place.link() for place in each)

@@ -204,6 +204,20 @@ def test_data_hold_what_a_call_has_computed(tree: Case) -> None:
             np.testing.assert_allclose(results.wrench(body), kept.wrench(body), atol=1e-9)
 
 
+def test_data_given_in_turns_keep_their_own_results(tree: Case) -> None:
+    d, name = tree.dynamics, tree.model.bodies[-1]
+    data, states = [Data(d.constants) for _ in range(2)], [(tree.q, tree.v), (tree.q, -tree.v)]
+    for _ in range(2):
+        for own, (q, v) in zip(data, states):
+            a = d.forward(q, v, tree.a, data=own)
+            orders = d.forward.time_derivatives(q, v, [tree.a, tree.a], data=own)
+            np.testing.assert_array_equal(a, d.forward(q, v, tree.a))
+            np.testing.assert_allclose(orders[0], a, atol=1e-9 * abs(a).max())
+    for own, (q, v) in zip(data, states):
+        twists = d.kinematics(q, v).twists
+        np.testing.assert_allclose(own.twist(name), twists[-1], atol=1e-12 * abs(twists).max())
+
+
 def test_wrenches_of_joints_do_the_work_of_joint_forces(tree: Case) -> None:
     """The wrench on the floating base, seen through its screws, is the force of its joint."""
     d = make_case(1, True).dynamics

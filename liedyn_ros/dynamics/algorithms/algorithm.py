@@ -50,7 +50,10 @@ class Algorithm:
         self._q_shape, self._v_shape = (self._nq,), (self._nv,)
         self._wrench_shape = (self._bodies, 6)
         self._kernel = self._bind(data)
-        self._series = 0, self._bind_series(data, 0)  # one value, as threads replace it
+        # Each a single value, as threads replace it: of the data, and of the last data given.
+        self._series = 0, self._bind_series(data, 0)
+        self._given = data.table, self._kernel
+        self._given_series = data.series, self._series[1]
 
     def __repr__(self) -> str:
         """Return which dynamics of which model."""
@@ -66,12 +69,22 @@ class Algorithm:
 
     def _with(self, data: Data | None) -> CheckedKernel:
         """Return the kernel of one state that writes to data, or to the object's own."""
-        return self._kernel if data is None else self._bind(self._checked(data))
+        if data is None:
+            return self._kernel
+        table, kernel = self._given
+        if table is not data.table:
+            kernel = self._bind(self._checked(data))
+            self._given = data.table, kernel
+        return kernel
 
     def _series_with(self, data: Data | None, order: int) -> CheckedKernel:
         """Return the kernel of time derivatives that writes to data, or to the object's own."""
         if data is not None:
-            return self._bind_series(self._checked(data), order)
+            series, kernel = self._given_series
+            if series is not data.series_buffer(order):
+                kernel = self._bind_series(self._checked(data), order)
+                self._given_series = data.series, kernel
+            return kernel
         most, kernel = self._series
         if order > most:
             kernel = self._bind_series(self._data, order)

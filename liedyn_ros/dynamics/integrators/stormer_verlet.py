@@ -24,12 +24,14 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import ConvergenceError
+from liedyn_ros.common.weak_cache import weak_cache
 from liedyn_ros.dynamics.dynamics import Dynamics
-from liedyn_ros.dynamics.integrators.kernels.variational import discrete_momenta, STEP_WIDTH
+from liedyn_ros.dynamics.integrators.kernels.variational import (
+    discrete_momenta, STEP_WIDTH, write_tangent)
 from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.dynamics.tree.inputs import refuse
 from liedyn_ros.dynamics.tree.kernels.tables import ACCELERATION
-from liedyn_ros.lie import se3, so3
+from liedyn_ros.lie import so3
 from liedyn_ros.model import Model
 from liedyn_ros.model.kernels.kinds import FREE
 
@@ -49,8 +51,7 @@ def step(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLi
     """
     model, dt = dynamics.model, as_positive('dt', dt)
     q, v = model.check_configuration(q), as_array('v', v, (model.nv,))
-    rest, weightless = np.zeros_like(v), Data(dynamics.constants)
-    weightless.table[0, ACCELERATION:ACCELERATION + 6] = 0.0
+    rest, weightless = np.zeros_like(v), _weightless(dynamics)
     applied = as_array('tau', tau, (model.nv,)) - dynamics.resistance(v)
 
     def half_kick(q: Array) -> Array:
@@ -65,12 +66,22 @@ def step(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLi
     v, shared = _without_shared(model, v, momentum_of(q, v))
     rate, momentum = _drift(
         dynamics, weightless, q, v, dt, momentum_of(q, v) + half_kick(q))
-    q1 = model.integrate(q, _displacement(dynamics, rate, dt))
+    tangent = np.empty_like(v)
+    write_tangent(dynamics.constants.table, rate, dt, tangent)
+    q1 = model.integrate(q, tangent)
     momentum = momentum + half_kick(q1)
     v1 = velocity_of(q1, momentum)
     v1 = v1 + velocity_of(q1, momentum - momentum_of(q1, v1))  # what rounding left over
     _add_shared(model, q, dt, rate, shared, q1, v1)
     return q1, v1
+
+
+@weak_cache
+def _weightless(dynamics: Dynamics) -> Data:
+    """Return data whose ground does not accelerate upwards: calls with it know no gravity."""
+    data = Data(dynamics.constants)
+    data.table[0, ACCELERATION:ACCELERATION + 6] = 0.0
+    return data
 
 
 def _carrier(model: Model) -> tuple[int, int] | None:
@@ -124,13 +135,3 @@ def _drift(dynamics: Dynamics, weightless: Data, q: Array, v: Array, dt: float, 
         v, before = v + correction, size
     raise ConvergenceError(f'step: expected {ITERATIONS} iterations to find the velocity, the '
                            f'last correction was {size:.3g}; take a shorter step than {dt} s')
-
-
-def _displacement(dynamics: Dynamics, rate: Array, dt: float) -> Array:
-    """Return the displacement of a step whose rates translate free joints straight (3.16)."""
-    links, displacement = dynamics.model.link_table, dt * rate
-    for vi in links.vi[links.kind == FREE]:
-        turned, moved = displacement[vi:vi + 3], displacement[vi + 3:vi + 6]
-        displacement[vi:vi + 6] = se3.log(
-            se3.from_rotation_translation(so3.exp(turned), moved))
-    return displacement

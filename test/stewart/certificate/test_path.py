@@ -29,7 +29,7 @@ def poses_along(path, count=200):
     """Return poses of the screws between the poses of a path."""
     shares = np.linspace(0.0, 1.0, count)
     return np.concatenate([
-        [se3.compose(a, se3.exp(s * se3.log(se3.compose(se3.inverse(a), b)))) for s in shares]
+        se3.compose(a, se3.exp(np.outer(shares, se3.log(se3.compose(se3.inverse(a), b)))))
         for a, b in itertools.pairwise(path)])
 
 

@@ -9,10 +9,14 @@
 """
 Forward and hybrid dynamics at every order with 60 digits, in the ground frame and densely.
 
-Screws, twists and inertias are series whose rates are brackets (7.2), (7.4); what an order needs
-is solved with the whole mass matrix. Nothing is eliminated joint by joint.
+Screws, twists and inertias are series whose rates are brackets (7.2), (7.4). Each order is solved
+with the whole mass matrix; nothing is eliminated joint by joint. The tree at a configuration has
+sines and roots, so it is found in mpmath. The orders have none, so they are in decimals, a tenth
+of the time.
 """
 
+from decimal import Decimal, localcontext
+from math import factorial
 from typing import Any, NamedTuple
 
 from mpmath import mp
@@ -24,7 +28,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.model import Joint, JOINT_TYPES, Model
 from liedyn_ros.model.kernels import kinds
 
-Exact = Any  # an array of mpf
+Exact = Any  # an array of mpf, or of Decimal in the orders
 
 
 class Tree(NamedTuple):
@@ -44,41 +48,72 @@ def forward(model: Model, q: Array, v: Array, tau: Array) -> Exact:
 def hybrid(model: Model, q: Array, v: Array, prescribed: Array, a: Array, tau: Array
            ) -> tuple[Exact, Exact]:
     """Return all of a and tau (r + 1, nv), of what is given of either."""
-    with mp.workdps(DIGITS):
-        tree, orders, sought = tree_of(model, exact(q)), len(a), np.flatnonzero(~prescribed)
-        factorial = np.array([[mp.factorial(k)] for k in range(orders + 1)])
-        rates = np.vstack([exact(v[None]), exact(np.where(prescribed, a, 0.0)) / factorial[1:]])
-        efforts = exact(np.where(prescribed, 0.0, tau)) / factorial[:-1]
-        lift, loads = np.concatenate([exact(np.zeros(3)), exact(model.gravity)]), []
-        s, inertias = [tree.screws], [tree.inertias]
-        twists = [tree.moves @ (rates[0][:, None] * s[0])]
-        carried = np.array([tree.inertias[tree.moves[:, j]].sum(axis=0) @ tree.screws[j]
-                            for j in range(model.nv)])
-        deeper = tree.moves[tree.link].T  # i moves the link of j
-        upper = np.where(deeper, tree.screws @ carried.T, mp.mpf(0))
-        mass = np.where(deeper, upper, upper.T)
-        for k in range(orders):
-            ads = [ad(x) for x in twists]
-            s.append(sum(np.einsum('jab,jb->ja', ads[i][tree.link], s[k - i])
-                         for i in range(k + 1)) / (k + 1))
-            inertias.append(-sum(inertias[k - i] @ ads[i]
-                                 + np.swapaxes(ads[i], 1, 2) @ inertias[k - i]
-                                 for i in range(k + 1)) / (k + 1))
-            for again in (False, True):
-                twist = tree.moves @ sum(rates[i][:, None] * s[k + 1 - i] for i in range(k + 2))
-                load = (k + 1) * sum(np.einsum('lab,lb->la', inertias[k + 1 - i], x)
-                                     for i, x in enumerate([*twists, twist]))  # (7.5)
-                load = tree.moves.T @ (load - inertias[k] @ lift)  # (7.7)
-                forces = sum((s[i] * x).sum(axis=1)
-                             for i, x in enumerate([load, *loads[::-1]]))  # (7.8)
-                if not again and len(sought):
-                    y = mp.lu_solve(mp.matrix(mass[np.ix_(sought, sought)].tolist()),
-                                    mp.matrix((efforts[k] - forces)[sought].tolist()))
-                    rates[k + 1, sought] = [x / (k + 1) for x in y]
-            twists.append(twist)
-            loads.append(load)
-            efforts[k, prescribed] = forces[prescribed]
-        return rates[1:] * factorial[1:], efforts * factorial[:-1]
+    with mp.workdps(DIGITS), localcontext(prec=DIGITS):
+        tree = tree_of(model, exact(q))
+        tree = tree._replace(screws=decimals(tree.screws), inertias=decimals(tree.inertias))
+        return tuple(np.vectorize(lambda x: mp.mpf(str(x)), otypes=[object])(each)
+                     for each in orders(model, tree, v, prescribed, a, tau))
+
+
+def orders(model: Model, tree: Tree, v: Array, prescribed: Array, a: Array, tau: Array
+           ) -> tuple[Exact, Exact]:
+    """Return a and tau of hybrid, in decimals."""
+    count, free = len(a), np.flatnonzero(~prescribed)
+    factorials = np.array([[factorial(k)] for k in range(count + 1)], dtype=object)
+    rates = np.vstack([decimals(v[None]), decimals(np.where(prescribed, a, 0.0)) / factorials[1:]])
+    efforts = decimals(np.where(prescribed, 0.0, tau)) / factorials[:-1]
+    lift, loads = decimals(np.concatenate([np.zeros(3), model.gravity])), []
+    s, inertias, twists = [tree.screws], [tree.inertias], [tree.moves @ (
+        rates[0][:, None] * tree.screws)]
+    inverse_mass = inverse_of(mass_matrix(tree)[np.ix_(free, free)])
+    for k in range(count):
+        ads = [ad(x) for x in twists]
+        s.append(sum(np.einsum('jab,jb->ja', ads[i][tree.link], s[k - i])
+                     for i in range(k + 1)) / (k + 1))
+        half = sum(inertias[k - i] @ ads[i] for i in range(k + 1))
+        inertias.append(-(half + np.swapaxes(half, 1, 2)) / (k + 1))
+        held = sum(np.einsum('lab,lb->la', inertias[k + 1 - i], x)
+                   for i, x in enumerate(twists))
+        for again in (False, True):
+            twist = tree.moves @ sum(rates[i][:, None] * s[k + 1 - i] for i in range(k + 2))
+            load = (k + 1) * (held + np.einsum('lab,lb->la', inertias[0], twist))  # (7.5)
+            load = tree.moves.T @ (load - inertias[k] @ lift)  # (7.7)
+            forces = sum((s[i] * x).sum(axis=1)
+                         for i, x in enumerate([load, *loads[::-1]]))  # (7.8)
+            if not again and len(free):
+                rates[k + 1, free] = inverse_mass @ (efforts[k] - forces)[free] / (k + 1)
+        twists.append(twist)
+        loads.append(load)
+        efforts[k, prescribed] = forces[prescribed]
+    return rates[1:] * factorials[1:], efforts * factorials[:-1]
+
+
+def decimals(x: Array | Exact) -> Exact:
+    """Return doubles or mpf as decimals of all digits."""
+    def of(value: Any) -> Decimal:
+        sign, man, exponent, _ = mp.mpf(value)._mpf_
+        return (-1) ** sign * Decimal(int(man)) * Decimal(2) ** int(exponent)
+    return np.vectorize(of, otypes=[object])(x)
+
+
+def mass_matrix(tree: Tree) -> Exact:
+    """Return M, of the inertias that each coordinate carries."""
+    carried = np.array([tree.inertias[moved].sum(axis=0) @ screw
+                        for moved, screw in zip(tree.moves.T, tree.screws)])
+    deeper = tree.moves[tree.link].T  # i moves the link of j
+    upper = np.where(deeper, tree.screws @ carried.T, Decimal(0))
+    return np.where(deeper, upper, upper.T)
+
+
+def inverse_of(matrix: Exact) -> Exact:
+    """Return the inverse of a positive definite matrix, by Gauss and Jordan without pivots."""
+    n = len(matrix)
+    both = np.concatenate([matrix, decimals(np.eye(n))], axis=1)
+    for i in range(n):
+        both[i] = both[i] / both[i, i]
+        for j in np.flatnonzero(np.arange(n) != i):
+            both[j] = both[j] - both[j, i] * both[i]
+    return both[:, n:]
 
 
 def tree_of(model: Model, q: Exact) -> Tree:

@@ -55,6 +55,19 @@ def discrete_momenta(model, data, steps, q0, rate, step, start, end):
     return finite(start) and finite(end)
 
 
+@kernel
+def write_tangent(model, rate, step, tangent):
+    """Write the tangent (nv,) at q0 that leads to the end of a step (3.16)."""
+    for k in range(len(rate)):
+        tangent[k] = step * rate[k]
+    for i in range(1, get_int(model, 0, LINKS)):
+        if get_int(model, i, KIND) == FREE:
+            w, v = se3.log(*joint_displacement(model, i, rate, step))
+            vi = get_int(model, i, VI)
+            vec3.store(tangent, vi, w)
+            vec3.store(tangent, vi + 3, v)
+
+
 @inlined
 def write_displacement(model, data, steps, i, q0, rate, step):
     """Write the displacement of link i in its own frame, its parent's being known."""
