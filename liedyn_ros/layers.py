@@ -33,6 +33,8 @@ LAYERS: dict[str, tuple[str, tuple[str, ...]]] = {
                        ('jit', 'lie', 'model', 'dynamics')),
     'stewart': ('the Stewart platform',
                 ('jit', 'linear_algebra', 'lie', 'model', 'dynamics', 'control')),
+    'retiming': ('the fastest run along a path within the limits of motors',
+                 ('jit', 'lie', 'model', 'dynamics', 'control', 'stewart')),
     'aerial': ('the aerial manipulator: vehicle, reference, simulation',
                ('jit', 'lie', 'model', 'dynamics', 'control')),
     'ros': ('what all nodes share', ('jit', 'lie', 'model', 'dynamics')),

@@ -93,9 +93,37 @@ def draw(name: str, title: str, curves: Curves) -> None:
     print(f'in {path}')
 
 
+def draw_retiming() -> None:
+    """Write a picture of a run that knows limits of torque rate, and of one that does not."""
+    page = scope_of('retiming.md')
+    arm, path, torque, limits = (page[name] for name in ('arm', 'path', 'TORQUE', 'MotionLimits'))
+    runs = {'torque limited': page['torque_alone'],
+            'torque and its rate limited': page['retime'](
+                arm, path, limits(torque=torque, torque_rate=15.0 * torque))}
+    figure = Figure(figsize=(7.0, 6.0), dpi=110, layout='constrained')
+    rows = figure.subplots(3, 1, sharex=True)
+    for label, run in runs.items():
+        at = run.at(np.arange(0.0, run.duration, 0.001))
+        rows[0].plot(at.t, np.abs(at.torque / torque).max(axis=1), label=label)
+        rows[1].plot(at.t, np.abs(at.torque_rate / torque).max(axis=1))
+        rows[2].plot(at.t, page['follow'](run)[:len(at.t)])
+    rows[0].axhline(1.0, color='k', lw=0.8, ls='--')
+    rows[1].axhline(15.0, color='k', lw=0.8, ls='--')
+    rows[0].set(ylabel='torque of its limit', ylim=(0.0, 1.3),
+                title='Actuators whose torque changes by 15 limits a second')
+    rows[1].set(ylabel='rate, limits a second', yscale='log', ylim=(0.3, 3e3))
+    rows[2].set(ylabel='largest joint error, mrad', yscale='log', ylim=(1e-3, 1e3),
+                xlabel='time, s')
+    for each in rows:
+        each.grid(alpha=0.3)
+    rows[0].legend(loc='upper center', ncols=2)
+    figure.savefig(DOCS / 'images' / 'retiming.png')
+
+
 def main() -> None:
     """Draw them all."""
     draw('time_derivatives', 'Actuators with a lag of 30 ms', lag())
+    draw_retiming()
     draw('payload', 'Computed torque with a payload of 0.5 kg', payload())
 
 

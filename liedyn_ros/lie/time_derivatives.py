@@ -26,6 +26,7 @@ from liedyn_ros.common.errors import LiedynError, ShapeError
 from liedyn_ros.lie import se3
 
 BODY, SPATIAL = 'body', 'spatial'
+EPSILON = 1e-17  # relative size of a term that ends a sum
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +135,29 @@ def twists_of(poses: ArrayLike, frame: str) -> Twists:
     inverse = _inverse(series[:-1])
     pair = (inverse, rates) if require_frame(frame) == BODY else (rates, inverse)
     return Twists(poses[0], _derivatives(_vee(_product(*pair))), frame)
+
+
+def twists_of_exponential(xi: ArrayLike) -> Array:
+    """
+    Return the body twist of exp(xi(t)) and its derivatives (n, 6), of xi and its own (n + 1, 6).
+
+    V = sum_j (-ad_xi)^j xi' / (j + 1)!, of series that are cut after order n - 1 (1.14).
+    """
+    x = _coefficients(as_array('xi', xi, (-1, 6)))
+    order = len(x) - 1
+    if order < 1:
+        raise ShapeError(f'xi: expected at least two rows, got {order + 1}')
+    rate: Array = (x[1:] * np.arange(1.0, order + 1.0)[:, None]).reshape(-1)  # the series of xi'
+    ads, blocks = -se3.ad(x[:order]), np.zeros((order, 6, order, 6))
+    for k in range(order):
+        blocks[k, :, :k + 1] = ads[k::-1].swapaxes(0, 1)
+    product = blocks.reshape(6 * order, 6 * order)
+    total, term, j = rate.copy(), rate, 1
+    while np.abs(term).max() > EPSILON * np.abs(total).max():
+        j += 1
+        term = product @ term / j
+        total += term
+    return _derivatives(total.reshape(order, 6))
 
 
 def require_frame(frame: str) -> str:

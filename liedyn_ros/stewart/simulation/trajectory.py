@@ -19,8 +19,7 @@ from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import se3
-
-EPSILON = 1e-17  # relative size of a term that ends a sum
+from liedyn_ros.lie.time_derivatives import twists_of_exponential
 
 
 @dataclass(frozen=True)
@@ -62,19 +61,7 @@ class SmoothTrajectory:
 
     def derivatives(self, t: float) -> Array:
         """Return (3, 6): body twist, its derivative and its second one at a time t, s."""
-        x = self._series(t)
-        rate = (x[1:] * np.array([[1.0], [2.0], [3.0]])).reshape(-1)  # the series of xi'
-        # V = sum_j (-ad_xi)^j xi' / (j + 1)! (1.14); of series, cut after t^2, in one matrix
-        ads, blocks = -se3.ad(x[:3]), np.zeros((3, 6, 3, 6))
-        for k in range(3):
-            blocks[k, :, :k + 1] = ads[k::-1].swapaxes(0, 1)
-        product = blocks.reshape(18, 18)
-        total, term, j = rate.copy(), rate, 1
-        while np.abs(term).max() > EPSILON * np.abs(total).max():
-            j += 1
-            term = product @ term / j
-            total += term
-        return total.reshape(3, 6) * np.array([[1.0], [1.0], [2.0]])
+        return twists_of_exponential(self._series(t) * np.array([[1.0], [1.0], [2.0], [6.0]]))
 
     def _series(self, t: float) -> Array:
         """Return the coefficients (4, 6) of xi in powers of the time since t."""

@@ -1,0 +1,19 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Motions along a path as fast as the limits of torque, its rate, speed and power allow."""
+
+from liedyn_ros.retiming.limits import MotionLimits
+from liedyn_ros.retiming.loop_path import LoopPath
+from liedyn_ros.retiming.paths import Path, PathSamples, SplinePath
+from liedyn_ros.retiming.platform_path import PlatformPath
+from liedyn_ros.retiming.result import Retimed, RetimedSamples
+from liedyn_ros.retiming.retime import retime
+
+__all__ = ['LoopPath', 'MotionLimits', 'Path', 'PathSamples', 'PlatformPath', 'retime', 'Retimed',
+           'RetimedSamples', 'SplinePath']

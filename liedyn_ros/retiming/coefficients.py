@@ -1,0 +1,88 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Torques along a path and their rates, as polynomials of the speed along it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics
+from liedyn_ros.retiming.paths import PathSamples
+
+Machine: TypeAlias = Dynamics | ConstrainedDynamics
+# (pdot, pddot) of the calls that give the coefficients; all without a third derivative.
+_CALLS = np.array([(1.0, 0.0), (1.0, 1.0), (2.0, 0.0), (3.0, 0.0)])
+
+
+class Coefficients(NamedTuple):
+    """
+    tau and its rate at K places of a path, each coefficient (K, nv) (15.2, 15.3).
+
+    tau = inertia pddot + square pdot^2 + viscous pdot + static, and
+    dtau/dt = inertia pdddot + cross pdot pddot + cube pdot^3 + viscous pddot
+    + viscous_rate pdot^2 + static_rate pdot. static has the Coulomb friction of the direction.
+    """
+
+    inertia: Array
+    square: Array
+    viscous: Array
+    static: Array
+    cross: Array
+    cube: Array
+    viscous_rate: Array
+    static_rate: Array
+
+
+def coefficients(dynamics: Machine, path: PathSamples, external: Array | None) -> Coefficients:
+    """
+    Return the coefficients from four calls of inverse dynamics to order 1 at each place.
+
+    No derivative of the mass matrix is formed. external (K, B, 6) are wrenches on bodies, which
+    keep still while the machine passes: their rate along the path is not known.
+    """
+    tau, rate = np.moveaxis(_torques(dynamics, path, external), 2, 0)
+    one, pushed, two, three = tau
+    square = (three - 2.0 * two + one) / 2.0
+    viscous = two - one - 3.0 * square
+    first, second, third = rate[0], rate[2] / 2.0, rate[3] / 3.0
+    cube = (third - 2.0 * second + first) / 2.0
+    viscous_rate = second - first - 3.0 * cube
+    return Coefficients(
+        pushed - one, square, viscous, one - square - viscous,
+        rate[1] - rate[0] - viscous, cube, viscous_rate, first - cube - viscous_rate)
+
+
+def _torques(dynamics: Machine, path: PathSamples, external: Array | None) -> Array:
+    """Return tau and its rate (4, K, 2, nv) of the calls."""
+    count, nv = path.v.shape
+    speed, push = _CALLS[:, 0, None, None], _CALLS[:, 1, None, None]
+    v = speed * path.v
+    a = np.empty((len(_CALLS), count, 2, nv))
+    a[:, :, 0] = path.a * speed**2 + path.v * push
+    a[:, :, 1] = path.jerk * speed**3 + 3.0 * path.a * speed * push
+    q = np.broadcast_to(path.q, (len(_CALLS), *path.q.shape)).reshape(-1, path.q.shape[1])
+    wrenches = None if external is None else np.broadcast_to(
+        external, (len(_CALLS), *external.shape)).reshape(-1, *external.shape[1:])
+    tau = torques(dynamics, q, v.reshape(-1, nv), a.reshape(-1, 2, nv), wrenches)
+    return tau.reshape(len(_CALLS), count, 2, nv)
+
+
+def torques(dynamics: Machine, q: Array, v: Array, a: Array, external: Array | None) -> Array:
+    """Return tau and its rate (K, 2, nv), of external (K, B, 6) that keep still on the bodies."""
+    rows = None
+    if external is not None:
+        rows = np.zeros((len(q), 2, *external.shape[1:]))
+        rows[:, 0] = external
+    if isinstance(dynamics, ConstrainedDynamics):
+        return dynamics.inverse.batch(q, v, a, external=rows).tau
+    return dynamics.inverse.batch_time_derivatives(q, v, a, rows)

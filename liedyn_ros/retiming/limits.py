@@ -1,0 +1,103 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Limits of a motion: of its joints, their motors, and the power that these give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.checks import Array, as_numbers
+from liedyn_ros.common.errors import LimitError, NameSetError, ShapeError
+from liedyn_ros.model import Model
+
+Values: TypeAlias = ArrayLike | Mapping[str, ArrayLike] | None
+
+
+@dataclass(frozen=True)
+class MotionLimits:
+    """
+    The limits that a motion keeps; None leaves one out, but for velocity and torque.
+
+    Each is a number for all coordinates, an array (nv,), or a number by joint name; joints that
+    are not named have no such limit. All are magnitudes, in both directions.
+
+    velocity: rad/s or m/s; None takes those of the model. acceleration and jerk: by time, rad or
+    m. torque: N m or N; None takes the efforts of the model. torque_rate: N m/s or N/s.
+    torque_per_speed: the fall of a motor's torque with its speed in the same direction, from the
+    limit of torque at rest. power: W, taken up or given by a joint.
+    """
+
+    velocity: Values = None
+    acceleration: Values = None
+    jerk: Values = None
+    torque: Values = None
+    torque_rate: Values = None
+    torque_per_speed: Values = None
+    power: Values = None
+
+    def of(self, model: Model) -> dict[str, Array]:
+        """
+        Return each limit as an array (nv,), infinite where there is none.
+
+        Raises ShapeError, NameSetError for an unknown joint, and LimitError for a limit that is
+        not above zero.
+        """
+        found = {each.name: _by_coordinate(model, each.name, getattr(self, each.name))
+                 for each in fields(self)}
+        for name, of_model in (('velocity', model.limits.velocity),
+                               ('torque', model.limits.effort)):
+            if getattr(self, name) is None:
+                found[name] = np.array(of_model)
+        slopes = found['torque_per_speed']
+        found['torque_per_speed'] = np.where(np.isinf(slopes), 0.0, slopes)
+        for name, values in found.items():
+            _require_positive(model, name, values)
+        return found
+
+
+def _by_coordinate(model: Model, name: str, values: Values) -> Array:
+    """Return an array (nv,) of a limit in any of its forms."""
+    result = np.full(model.nv, np.inf)
+    if values is None:
+        return result
+    if not isinstance(values, Mapping):
+        given = as_numbers(name, values)
+        if given.shape not in ((), (model.nv,)):
+            raise ShapeError(f'{name}: expected a number, shape ({model.nv},), or numbers by '
+                             f'joint, got shape {given.shape}')
+        result[:] = given
+        return result
+    known = {joint.name: joint for joint in model.joint_list}
+    unknown = [joint for joint in values if joint not in known]
+    if unknown:
+        raise NameSetError(f'{name}: expected joints of the model, such as '
+                           f'{sorted(known)[:3]}, got {unknown}')
+    for joint, value in values.items():
+        at = known[joint].v_slice
+        given = as_numbers(f'{name}[{joint}]', value)
+        if given.shape not in ((), (at.stop - at.start,)):
+            raise ShapeError(f'{name}[{joint}]: expected a number or shape '
+                             f'({at.stop - at.start},), got {given.shape}')
+        result[at] = given
+    return result
+
+
+def _require_positive(model: Model, name: str, values: Array) -> None:
+    """Raise LimitError naming the first coordinate whose limit is not above zero, or is NaN."""
+    least = 0.0 if name == 'torque_per_speed' else np.nextafter(0.0, 1.0)
+    bad = np.flatnonzero(~(values >= least))
+    if len(bad):
+        where = model.coordinate_names[bad[0]]
+        expected = 'of 0 or more' if least == 0.0 else 'above 0'
+        raise LimitError(f'{name}: expected a limit {expected}, got {values[bad[0]]} for {where}')

@@ -1,0 +1,85 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Geometric paths: configurations and their derivatives by a parameter s."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.interpolate import BSpline, make_interp_spline
+
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.errors import LimitError, ModelError
+from liedyn_ros.model import JOINT_TYPES, Model
+
+DEGREE = 5  # of splines: the third derivative is continuous
+
+
+class PathSamples(NamedTuple):
+    """A path at K values of s: q (K, nq); v, a and jerk (K, nv) by s, not by time."""
+
+    q: Array
+    v: Array
+    a: Array
+    jerk: Array
+
+
+class Path(Protocol):
+    """Anything that gives the samples of a path; s runs from 0 to length."""
+
+    length: float
+
+    def __call__(self, s: Array) -> PathSamples:
+        """Return the samples at s (K,)."""
+
+
+class SplinePath:
+    """
+    A quintic spline through waypoints (K, nq), for joints whose q is a vector.
+
+    s is the length of the polygon through the waypoints, rad or m. Below six waypoints the spline
+    has a lower degree. Raises LimitError for fewer than two waypoints, or for one that repeats.
+    Raises ModelError for joints whose q is no vector: they want a Path of your own.
+    """
+
+    def __init__(self, model: Model, waypoints: ArrayLike) -> None:
+        """Fit the spline."""
+        curved = [joint.name for joint in model.joint_list
+                  if JOINT_TYPES[joint.type_name].nq != JOINT_TYPES[joint.type_name].nv]
+        if curved:
+            raise ModelError(f'expected joints whose q is a vector, got {curved}: give a Path')
+        self.model, self.waypoints = model, as_array('waypoints', waypoints, (-1, model.nq))
+        self.length, self._of = spline(self.waypoints)
+
+    def __call__(self, s: ArrayLike) -> PathSamples:
+        """Return the samples at s (K,), from 0 to length."""
+        return PathSamples(*(derivative(s) for derivative in self._of))
+
+
+def spline(waypoints: Array) -> tuple[float, list[BSpline]]:
+    """Return the length of the polygon, and the spline by it with its first three derivatives."""
+    if len(waypoints) < 2:
+        raise LimitError(f'waypoints: expected at least 2, got {len(waypoints)}')
+    steps = np.linalg.norm(np.diff(waypoints, axis=0), axis=1)
+    if not steps.all():
+        k = int(np.flatnonzero(steps == 0.0)[0])
+        raise LimitError(
+            f'waypoints: expected each to differ from the one before, got {k} and {k + 1} equal')
+    knots = np.concatenate([[0.0], np.cumsum(steps)])
+    degree = DEGREE if len(waypoints) > DEGREE else min(3, len(waypoints) - 1)
+    of = make_interp_spline(knots, waypoints, k=degree)
+    return float(knots[-1]), [of, *(of.derivative(order) if order <= degree else _none(of)
+                                    for order in (1, 2, 3))]
+
+
+def _none(of: BSpline) -> BSpline:
+    """Return the derivative of a spline beyond its degree."""
+    return BSpline(of.t[[0, -1]], np.zeros((1, of.c.shape[1])), 0)

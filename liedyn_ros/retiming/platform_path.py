@@ -1,0 +1,58 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Paths of a Stewart platform through poses."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.dynamics.constrained import complete_acceleration, ConstrainedDynamics
+from liedyn_ros.lie import se3
+from liedyn_ros.lie.time_derivatives import twists_of_exponential
+from liedyn_ros.retiming.paths import PathSamples, spline
+from liedyn_ros.stewart.dynamics.closed_loop_model import platform_model
+from liedyn_ros.stewart.dynamics.closed_loop_state import ClosedLoopState
+from liedyn_ros.stewart.platform.geometry import StewartGeometry
+
+PLATFORM = slice(0, 6)  # in v
+
+
+class PlatformPath:
+    """
+    A quintic spline through poses (K, 4, 4), platform in base, m, of a platform with masses.
+
+    The spline is one of exponential coordinates about the first pose, so all rotations are less
+    than pi from its own. dynamics is that of platform_model: retime(path.dynamics, path, limits).
+    Joints that move the legs have the names of the legs. Raises GeometryError for a geometry
+    without masses, NotInGroupError, and LimitError as SplinePath does.
+    """
+
+    def __init__(self, geometry: StewartGeometry, poses: ArrayLike) -> None:
+        """Fit the spline."""
+        self.poses = se3.require_pose('poses', as_array('poses', poses, (-1, 4, 4)))
+        self.length, self._of = spline(se3.log(se3.inverse(self.poses[0]) @ self.poses))
+        self._state = ClosedLoopState(geometry)
+        self.dynamics = ConstrainedDynamics(platform_model(geometry))
+
+    def __call__(self, s: Array) -> PathSamples:
+        """Return the samples at s (K,); raises LimitError or SingularError beyond the legs."""
+        rows = np.stack([derivative(s) for derivative in self._of], axis=1)
+        poses = self.poses[0] @ se3.exp(rows[:, 0])
+        nv = self.dynamics.model.nv
+        known = np.arange(nv) < PLATFORM.stop
+        samples = []
+        for pose, row in zip(poses, rows):
+            twists = twists_of_exponential(row)
+            q, v = self._state(pose, twists[0])
+            a = np.zeros((2, nv))
+            a[:, PLATFORM] = twists[1:]
+            samples.append((q, v, *complete_acceleration(self.dynamics, q, v, a, known)))
+        return PathSamples(*map(np.array, zip(*samples)))

@@ -1,0 +1,164 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The least time under limits that are linear in the speed's square: one conic program."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import clarabel
+import numpy as np
+import scipy.sparse as sparse
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import ConvergenceError
+from liedyn_ros.retiming.grid import Grid, Speed
+from liedyn_ros.retiming.rows import Rows
+
+NEAR = 0.25  # rows that use less of their limit than this enter once they bind
+SLACK = 1e-7  # of a limit, by which a row left out may be exceeded before it enters
+ROUNDS = 20
+GAP = 1e-6  # of the time, at which the conic solver stops
+
+
+class Linear(NamedTuple):
+    """
+    Rows slope z' + value z + curvature z'' + lifted y <= rest, (K, R) each.
+
+    Without curvature they stand at the fine grid, with it at the places of limits.
+    """
+
+    curvature: Array | None
+    slope: Array
+    value: Array
+    lifted: Array
+    rest: Array
+
+
+def inner(rows: Rows, at: Speed) -> Linear:
+    """Return rows that imply those of states, linear and exact at a speed (15.5)."""
+    y = at.root[:, None]
+    above = np.maximum(rows.root, 0.0)  # sqrt(z) lies below its tangent, and y below sqrt(z)
+    return Linear(None, rows.slope, rows.value + above / (2.0 * y),
+                  np.minimum(rows.root, 0.0), rows.bound - rows.constant - above * y / 2.0)
+
+
+def outer(rows: Rows, at: Speed) -> Linear:
+    """Return rows that follow from those of states: the bound on time from below (15.5)."""
+    y = at.root[:, None]
+    below = np.minimum(rows.root, 0.0)
+    return Linear(None, rows.slope, rows.value + below / (2.0 * y),
+                  np.maximum(rows.root, 0.0), rows.bound - rows.constant - below * y / 2.0)
+
+
+def inner_rates(rows: Rows, at: Speed) -> Linear:
+    """
+    Return rows for those of rates, linear and exact at a speed (15.6).
+
+    They imply those of rates where nothing is viscous: 1 / sqrt(z) lies above its tangent.
+    Viscous terms are linearized, and may need a smaller step.
+    """
+    z, dz, _ = (each[:, None] for each in at)
+    y = np.sqrt(z)
+    by_value = rows.root_value / (2.0 * y) - rows.root_slope * dz / (2.0 * y * z)
+    by_slope = rows.root_slope / y
+    rest = (rows.root_value * y + rows.root_slope * dz / y) / 2.0
+    scale = y / rows.bound
+    return Linear(*(scale * each for each in (
+        rows.curvature, rows.slope + by_slope, rows.value + by_value + rows.bound / (2.0 * y * z),
+        np.zeros_like(rows.value), 1.5 * rows.bound / y - rows.constant - rest)))
+
+
+class FastestSpeed:
+    """
+    min of the sum of w d, d >= 1 / y, y <= sqrt(z), under linear rows (15.7).
+
+    The cones are of second order; with clarabel's power cone the program stalls. Rows far from
+    their limits enter only once the solution reaches them.
+    """
+
+    def __init__(self, grid: Grid) -> None:
+        """Lay out the cones on a grid."""
+        self._grid, self._count = grid, grid.intervals + 1
+        ends = np.arange(2 * grid.intervals + 1)  # y between two ends is their mean
+        self._lift = sparse.csr_matrix(
+            (np.full(2 * len(ends), 0.5), (np.repeat(ends, 2), np.stack(
+                [ends // 2, (ends + 1) // 2], axis=1).ravel())))
+        self._cones, self._cone_sides = self._lifts()
+
+    def solve(self, linear: list[Linear], start: Array) -> Array:
+        """Return the coefficients of z; start (N + 2,) tells which rows are near their limits."""
+        matrix, sides = self._matrix(linear)
+        unknowns = np.concatenate([start, np.sqrt(self._grid.value[::2] @ start)])
+        scale = np.maximum(np.abs(sides), 1e-3)
+        taken = (matrix @ unknowns - sides) > (NEAR - 1.0) * scale
+        for _ in range(ROUNDS):
+            unknowns = self._conic(matrix[taken], sides[taken])
+            missing = ~taken & ((matrix @ unknowns - sides) > SLACK * scale)
+            if not missing.any():
+                return unknowns[:self._grid.unknowns]
+            taken |= missing
+        raise ConvergenceError(f'retiming: expected all limits within {ROUNDS} rounds, '
+                               f'got {np.count_nonzero(missing)} still exceeded')
+
+    def _matrix(self, linear: list[Linear]) -> tuple[sparse.csr_matrix, Array]:
+        """Return the matrix and the right sides of all rows, by coefficients of z and by y."""
+        grid, blocks, sides = self._grid, [], []
+        for rows in linear:
+            given = [rows.value, rows.slope, rows.lifted]
+            given += [] if rows.curvature is None else [rows.curvature]
+            place, column = np.nonzero(np.abs(given).sum(axis=0))
+            fine = place if rows.curvature is None else grid.places[place]
+            parts = [(rows.value, grid.value, fine), (rows.slope, grid.slope, fine)]
+            if rows.curvature is not None:
+                parts.append((rows.curvature, grid.curvature, place))
+            entries = sum(_weighted(values[place, column], matrix[at])
+                          for values, matrix, at in parts)
+            lifted = _weighted(rows.lifted[place, column], self._lift[fine])
+            blocks.append(sparse.hstack([entries, lifted]))
+            sides.append(rows.rest[place, column])
+        return sparse.vstack(blocks).tocsr(), np.concatenate(sides)
+
+    def _lifts(self) -> tuple[sparse.csc_matrix, Array]:
+        """Return the cones |(2 y, z - 1)| <= z + 1 and |(2, d - y)| <= d + y, three rows each."""
+        count, n = self._count, self._grid.unknowns
+        cones = np.zeros((count, 2, 3, n + 2 * count))
+        at, sides = np.arange(count), np.zeros((count, 2, 3))
+        cones[:, 0, 0, :n] = cones[:, 0, 2, :n] = -self._grid.value[::2].toarray()
+        cones[at, 0, 1, n + at] = -2.0
+        cones[at, 1, 0, n + at] = cones[at, 1, 0, n + count + at] = -1.0
+        cones[at, 1, 2, n + at], cones[at, 1, 2, n + count + at] = 1.0, -1.0
+        sides[:, 0, 0], sides[:, 0, 2], sides[:, 1, 1] = 1.0, -1.0, 2.0
+        return sparse.csc_matrix(cones.reshape(6 * count, -1)), sides.ravel()
+
+    def _conic(self, matrix: sparse.csr_matrix, sides: Array) -> Array:
+        """Return the coefficients of z and y that solve the program with some of the rows."""
+        count, total = self._count, self._cones.shape[1]
+        limits = sparse.hstack([matrix, sparse.csr_matrix((matrix.shape[0], count))])
+        cost = np.zeros(total)
+        cost[-count:] = self._grid.weights
+        settings = clarabel.DefaultSettings()
+        settings.verbose = False
+        settings.max_threads = 1
+        settings.tol_gap_abs = settings.tol_gap_rel = GAP
+        cones = [clarabel.NonnegativeConeT(matrix.shape[0])]
+        cones += [clarabel.SecondOrderConeT(3)] * (2 * count)
+        solution = clarabel.DefaultSolver(
+            sparse.csc_matrix((total, total)), cost,
+            sparse.vstack([limits, self._cones]).tocsc(),
+            np.concatenate([sides, self._cone_sides]), cones, settings).solve()
+        if str(solution.status) not in ('Solved', 'AlmostSolved'):
+            raise ConvergenceError(f'retiming: expected a solution within the limits, '
+                                   f'the conic solver ended with {solution.status}')
+        return np.array(solution.x)[:total - count]
+
+
+def _weighted(weights: Array, rows: sparse.csr_matrix) -> sparse.csr_matrix:
+    """Return rows, each times its weight."""
+    return sparse.diags(weights) @ rows

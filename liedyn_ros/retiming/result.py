@@ -1,0 +1,182 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""A retimed path: where it is when, its torques, and what limits bind where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.errors import LimitError
+from liedyn_ros.model import Model
+from liedyn_ros.retiming.coefficients import Machine, torques
+from liedyn_ros.retiming.grid import Grid, Speed
+from liedyn_ros.retiming.law import Law
+from liedyn_ros.retiming.rows import Rows
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
+_NEWTON = 8
+
+
+class RetimedSamples(NamedTuple):
+    """
+    A run at K instants: t (K,), s; q (K, nq); v, a, jerk, torque and torque_rate (K, nv).
+
+    Derivatives are by time.
+    """
+
+    t: Array
+    s: Array
+    q: Array
+    v: Array
+    a: Array
+    jerk: Array
+    torque: Array
+    torque_rate: Array
+
+
+class Margins(NamedTuple):
+    """The rows of all limits at p (N, CHECKS) of each of N intervals, both ends included."""
+
+    model: Model
+    p: Array
+    states: Rows
+    rates: Rows
+
+    def within(self, rows: Rows, grid: Grid, unknowns: Array) -> Array:
+        """
+        Return how much of each limit of some rows is used (N, CHECKS, R): 1 where it binds.
+
+        The second derivative of z is that of the interval, at its ends too.
+        """
+        z, dz, ddz = grid.evaluate(unknowns, self.p.ravel())
+        ddz[:] = np.repeat(grid.curvature[::3] @ unknowns, self.p.shape[1])
+        return rows.used(Speed(z, dz, ddz)).reshape(*self.p.shape, -1)
+
+    def used(self, grid: Grid, unknowns: Array) -> dict[tuple[str, str], Array]:
+        """Return by limit and coordinate how much of it the run takes (N, CHECKS)."""
+        result: dict[tuple[str, str], Array] = {}
+        names = self.model.coordinate_names
+        for rows in (self.states, self.rates):
+            values = self.within(rows, grid, unknowns)
+            for column, (limit, k) in enumerate(zip(rows.names, rows.coordinates)):
+                key = limit, names[k]
+                result[key] = np.maximum(result.get(key, -np.inf), values[..., column])
+        return result
+
+    def worst(self, rows: Rows, grid: Grid, unknowns: Array) -> Array:
+        """
+        Return how much is used at most in each interval (N, R), between the checks too.
+
+        A parabola through three checks exceeds them by an eighth of their second difference.
+        """
+        values = self.within(rows, grid, unknowns)
+        between = np.abs(np.diff(values, 2, axis=1)).max(axis=1) / 8.0
+        return values.max(axis=1) + between
+
+
+@dataclass(frozen=True)
+class Retimed:
+    """
+    The fastest run along a path that was found.
+
+    round_times has the duration (s) of the uniform run, then that of each round. used tells how
+    much of each limit is used where.
+    """
+
+    dynamics: Machine
+    law: Law
+    grid: Grid
+    unknowns: Array
+    external: Array | None
+    margins: Margins
+    round_times: tuple[float, ...]
+    _find_lower_bound: Callable[[], float]
+
+    @cached_property
+    def _times(self) -> Array:
+        return travel_time(self.grid, self.unknowns)
+
+    @property
+    def duration(self) -> float:
+        """Return the time of the run, s."""
+        return float(self._times[-1])
+
+    @cached_property
+    def lower_bound(self) -> float:
+        """Return the time (s) without limits of rates, a convex problem: no run is faster."""
+        return self._find_lower_bound()
+
+    @property
+    def uniform_duration(self) -> float:
+        """Return the time of the fastest run that only slows the path's own law down, s."""
+        return self.round_times[0]
+
+    @cached_property
+    def used(self) -> dict[tuple[str, str], Array]:
+        """Return how much of each limit is used, by limit and coordinate, at margins.p."""
+        return self.margins.used(self.grid, self.unknowns)
+
+    @property
+    def binding(self) -> list[tuple[str, str]]:
+        """Return for each interval the limit and coordinate that uses most of its limit."""
+        keys, values = list(self.used), np.array(list(self.used.values())).max(axis=2)
+        return [keys[k] for k in values.argmax(axis=0)]
+
+    def at(self, t: ArrayLike) -> RetimedSamples:
+        """Return the run at instants t (K,) from 0 to duration, s; raises LimitError beyond."""
+        t = as_array('t', t, (-1,))
+        if len(t) and not (t.min() >= 0.0 and t.max() <= self.duration):
+            raise LimitError(f't: expected instants from 0 to {self.duration:.9g} s, '
+                             f'got {t.min():.9g} to {t.max():.9g}')
+        p = self._place(t)
+        path = self.law(p)
+        z, dz, ddz = (each[:, None] for each in self.grid.evaluate(self.unknowns, p))
+        root = np.sqrt(z)
+        v, a = path.v * root, path.a * z + path.v * dz / 2.0
+        jerk = root * (path.jerk * z + 1.5 * path.a * dz + 0.5 * path.v * ddz)
+        wrenches = None if self.external is None else np.broadcast_to(
+            self.external, (len(t), *self.external.shape))
+        tau = torques(self.dynamics, path.q, v, np.stack([a, jerk], axis=1), wrenches)
+        return RetimedSamples(t, self.law.derivatives(p)[0], path.q, v, a, jerk,
+                              tau[:, 0], tau[:, 1])
+
+    def _place(self, t: Array) -> Array:
+        """Return p at instants, by Newton's method in the interval of each."""
+        last = self.grid.intervals - 1
+        k = np.clip(np.searchsorted(self._times, t, side='right') - 1, 0, last)
+        width = 1.0 / self.grid.intervals
+        start: Array = k / self.grid.intervals
+        span = self._times[k + 1] - self._times[k]
+        p = start + width * (t - self._times[k]) / span
+        for _ in range(_NEWTON):
+            error = _elapsed(self.grid, self.unknowns, start, p) - (t - self._times[k])
+            p -= error * np.sqrt(self.grid.evaluate(self.unknowns, p)[0])
+            p = np.clip(p, start, start + width)
+        return p
+
+
+def travel_time(grid: Grid, unknowns: Array) -> Array:
+    """Return the time (N + 1,) at the ends of intervals, the integral of dp / sqrt(z)."""
+    ends: Array = np.arange(grid.intervals + 1) / grid.intervals
+    return np.concatenate([[0.0], np.cumsum(_elapsed(grid, unknowns, ends[:-1], ends[1:]))])
+
+
+def _elapsed(grid: Grid, unknowns: Array, start: Array, end: Array) -> Array:
+    """Return the time from start to end (K,), each within an interval."""
+    half = (end - start) / 2.0
+    p = (start + end)[:, None] / 2.0 + half[:, None] * _NODES
+    z = grid.evaluate(unknowns, p.ravel())[0].reshape(p.shape)
+    return half * (_WEIGHTS / np.sqrt(z)).sum(axis=1)

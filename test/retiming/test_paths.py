@@ -1,0 +1,101 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Paths and the laws that they follow have the derivatives that they say."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from support.comparison import assert_same
+
+import liedyn_ros as ld
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LimitError, ModelError, NotFiniteError, ShapeError
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.lie import se3
+from liedyn_ros.model import Model
+from liedyn_ros.retiming import LoopPath, Path, PlatformPath, SplinePath
+from liedyn_ros.retiming.law import Law
+from liedyn_ros.stewart import load_geometry
+
+STEP = 3e-4
+ARM = """<robot name="arm"><link name="base"/><link name="upper">
+<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+</link><joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/>
+<axis xyz="0 1 0"/><limit lower="-3" upper="3" effort="10" velocity="2"/></joint></robot>"""
+
+
+def arm_path() -> tuple[Model, Path]:
+    """Return a path of an arm of one joint."""
+    model = ld.load(ARM).model
+    return model, SplinePath(model, np.array([[0.0], [0.4], [0.1], [0.9], [0.8], [1.5]]))
+
+
+def loop_path() -> tuple[Model, Path]:
+    """Return a path of a five-bar."""
+    machine = ld.load(config_file('five_bar.yaml'))
+    waypoints = np.array([[0.3, 2.0], [0.8, 2.4], [0.6, 1.8], [0.5, 1.9], [0.4, 2.1], [0.3, 2.2]])
+    return machine.model, LoopPath(machine, waypoints)
+
+
+def platform_path() -> tuple[Model, Path]:
+    """Return a path of a Stewart platform."""
+    home = se3.from_rotation_translation(np.eye(3), [0.0, 0.0, 0.5])
+    poses = home @ se3.exp(np.random.default_rng(1).uniform(-0.1, 0.1, (6, 6)))
+    path = PlatformPath(load_geometry(config_file('stewart_geometry.yaml')), poses)
+    return path.dynamics.model, path
+
+
+@pytest.mark.parametrize('make', [arm_path, loop_path, platform_path])
+@pytest.mark.parametrize('smooth', [False, True])
+def test_derivatives_are_those_of_the_path(make: Callable[[], tuple[Model, Path]],
+                                           smooth: bool) -> None:
+    model, path = make()
+    law, p = Law(path, smooth), np.linspace(0.1, 0.9, 7)
+    here = law(p)
+    near = {k: law(p + k * STEP) for k in (-2, -1, 1, 2)}
+    moved = {k: np.array([model.difference(*pair) for pair in zip(here.q, each.q)])
+             for k, each in near.items()}
+    assert_same(rate(moved), here.v, 1e-8)
+    assert_same(rate({k: each.v for k, each in near.items()}), here.a, 1e-7)
+    assert_same(rate({k: each.a for k, each in near.items()}), here.jerk, 1e-7)
+
+
+def rate(values: dict[int, Array]) -> Array:
+    """Return the derivative by differences of fourth order."""
+    return (8.0 * (values[1] - values[-1]) - (values[2] - values[-2])) / (12.0 * STEP)
+
+
+@pytest.mark.parametrize('smooth', [False, True])
+def test_laws_begin_and_end_at_rest(smooth: bool) -> None:
+    s, ds, *_ = Law(arm_path()[1], smooth).derivatives(np.array([0.0, 1.0]))
+    assert_same(s, [0.0, 2.3], 1e-14)
+    assert_same(ds, [0.0, 0.0], 1e-14, floor=1.0)
+
+
+def test_paths_go_through_their_waypoints() -> None:
+    path = arm_path()[1]
+    assert_same(path(np.array([0.0, 0.4, 0.7, 1.5, 1.6, 2.3])).q[:, 0],
+                [0.0, 0.4, 0.1, 0.9, 0.8, 1.5], 1e-13)
+
+
+@pytest.mark.parametrize(('waypoints', 'error', 'words'), [
+    ([[0.0]], LimitError, 'waypoints: expected at least 2, got 1'),
+    ([[0.0], [1.0], [1.0]], LimitError, 'got 1 and 2 equal'),
+    ([[0.0], [np.nan]], NotFiniteError, r'waypoints\[1, 0\]'),
+    ([0.0, 1.0], ShapeError, r'waypoints: expected shape \(-1, 1\)')])
+def test_bad_waypoints_are_refused(waypoints: list, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        SplinePath(ld.load(ARM).model, waypoints)
+
+
+def test_joints_on_curved_spaces_are_refused() -> None:
+    model = ld.load(config_file('aerial_manipulator.yaml')).model
+    with pytest.raises(ModelError, match='expected joints whose q is a vector, got'):
+        SplinePath(model, np.zeros((2, model.nq)))

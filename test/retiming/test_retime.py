@@ -1,0 +1,246 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Retimed paths keep their limits, are the fastest found, and refuse what cannot be done."""
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+from numpy.typing import ArrayLike
+import pytest
+from support.comparison import assert_same
+from support.machines.example_robots import example_robot
+from toppra.algorithm import TOPPRA
+from toppra.constraint import DiscretizationType, JointTorqueConstraint
+from toppra.interpolator import AbstractGeometricPath
+
+import liedyn_ros as ld
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LimitError, NameSetError, ShapeError
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.lie import se3
+from liedyn_ros.model import ModelBuilder, SpatialInertia
+from liedyn_ros.retiming import LoopPath, MotionLimits, PlatformPath, retime, Retimed, SplinePath
+from liedyn_ros.retiming.result import travel_time
+from liedyn_ros.stewart import load_geometry
+
+TORQUE = np.array([150.0, 150.0, 150.0, 28.0, 28.0, 28.0])
+
+
+@cache
+def ur5() -> Dynamics:
+    """Return the dynamics of an arm."""
+    return ld.load(example_robot('ur_description/urdf/ur5_robot.urdf'))
+
+
+@cache
+def arm_path(seed: int = 0) -> SplinePath:
+    """Return a path of the arm through random waypoints."""
+    waypoints = np.random.default_rng(seed).uniform(-1.5, 1.5, (7, 6))
+    return SplinePath(ur5().model, waypoints)
+
+
+def arm(limits: MotionLimits, **options: bool | int) -> Retimed:
+    """Return a run of the arm."""
+    return retime(ur5(), arm_path(), limits, **options)
+
+
+def platform() -> Retimed:
+    """Return a run of a platform under limited leg forces and their rates."""
+    geometry = load_geometry(config_file('stewart_geometry.yaml'))
+    home = se3.from_rotation_translation(np.eye(3), [0.0, 0.0, 0.5])
+    path = PlatformPath(
+        geometry, home @ se3.exp(np.random.default_rng(1).uniform(-0.1, 0.1, (6, 6))))
+    return retime(path.dynamics, path, MotionLimits(
+        velocity=dict.fromkeys(geometry.leg_names, 1.0),
+        torque=dict.fromkeys(geometry.leg_names, 2000.0),
+        torque_rate=dict.fromkeys(geometry.leg_names, 20000.0)))
+
+
+def five_bar() -> Retimed:
+    """Return a run of a five-bar."""
+    machine = ld.load(config_file('five_bar.yaml'))
+    path = LoopPath(machine, np.array([[0.3, 2.0], [0.8, 2.4], [0.6, 1.8]]))
+    cranks = path.measured
+    return retime(machine, path, MotionLimits(torque=dict.fromkeys(cranks, 12.0),
+                                              torque_rate=dict.fromkeys(cranks, 200.0)))
+
+
+EVERY = MotionLimits(velocity=2.5, acceleration=8.0, jerk=80.0, torque=TORQUE,
+                     torque_rate=20.0 * TORQUE, power=150.0, torque_per_speed=5.0)
+RUNS: dict[str, Callable[[], Retimed]] = {
+    'torque': lambda: arm(MotionLimits(velocity=np.inf)),
+    'model': lambda: retime(ur5(), arm_path()),
+    'rates': lambda: arm(MotionLimits(velocity=np.inf, torque_rate=20.0 * TORQUE)),
+    'slow rates': lambda: arm(MotionLimits(velocity=np.inf, torque_rate=5.0 * TORQUE)),
+    'every limit': lambda: arm(EVERY),
+    'platform': platform, 'five-bar': five_bar}
+
+
+@cache
+def run(name: str) -> Retimed:
+    """Return a run, found once."""
+    return RUNS[name]()
+
+
+@pytest.mark.parametrize('name', RUNS)
+def test_limits_hold_at_every_instant_and_some_bind(name: str) -> None:
+    result = run(name)
+    at = result.at(np.linspace(0.0, result.duration, 20011))
+    given = {'velocity': at.v, 'acceleration': at.a, 'jerk': at.jerk, 'torque': at.torque,
+             'torque_rate': at.torque_rate, 'power': at.torque * at.v}
+    names = list(result.dynamics.model.coordinate_names)
+    worst = 0.0
+    for (limit, coordinate), used in result.used.items():
+        k = names.index(coordinate)
+        rows = result.margins.states if limit in result.margins.states.names \
+            else result.margins.rates
+        column = next(j for j, key in enumerate(zip(rows.names, rows.coordinates))
+                      if key == (limit, k))
+        bound = rows.bound[0, column]**(0.5 if limit == 'velocity' else 1.0)
+        most = np.abs(given[limit][:, k]).max() / bound
+        assert most <= 1.0 + 1e-9
+        assert used.max() <= 1.0
+        worst = max(worst, most)
+    assert worst > 0.99
+
+
+@pytest.mark.parametrize('name', RUNS)
+def test_the_run_is_the_path_with_the_torques_of_inverse_dynamics(name: str) -> None:
+    result = run(name)
+    t = np.linspace(0.0, result.duration, 4001)
+    at = result.at(t)
+    model = result.dynamics.model
+    assert_same(at.q[[0, -1]], result.law.path(np.array([0.0, result.law.path.length])).q, 1e-12)
+    assert_same(at.v[[0, -1]], np.zeros((2, model.nv)), 1e-12, floor=1.0)
+    h = 1e-6 * result.duration
+    inside = t[200:-200:100]
+    before, here, after = (result.at(inside + k * h) for k in (-1, 0, 1))
+    moved = np.array([model.difference(*pair) for pair in zip(before.q, after.q)]) / (2.0 * h)
+    assert_same(moved, here.v, 1e-6)
+    assert_same((after.v - before.v) / (2.0 * h), here.a, 1e-4)
+    assert_same((after.torque - before.torque) / (2.0 * h), here.torque_rate, 1e-3)
+
+
+@pytest.mark.parametrize('name', RUNS)
+def test_rounds_get_faster_between_the_bounds(name: str) -> None:
+    result = run(name)
+    assert (np.diff(result.round_times) < 0.0).all()
+    assert result.lower_bound <= result.round_times[-1] * (1.0 + 1e-6)
+    assert result.round_times[-1] <= result.duration <= 1.01 * result.round_times[-1]
+    assert result.uniform_duration == result.round_times[0]
+
+
+@pytest.mark.parametrize('name', ['torque', 'rates', 'every limit'])
+def test_without_strict_limits_are_exceeded_between_the_grid_alone(name: str) -> None:
+    options = {'torque': MotionLimits(velocity=np.inf),
+               'rates': MotionLimits(velocity=np.inf, torque_rate=20.0 * TORQUE),
+               'every limit': EVERY}
+    loose = arm(options[name], strict=False)
+    assert loose.duration == loose.round_times[-1]
+    on_the_grid = [used[:, ::5] for used in loose.used.values()]
+    assert max(used.max() for used in on_the_grid) <= 1.0 + 1e-5
+    finer = arm(options[name], strict=False, intervals=400)
+    excess = [max(used.max() for used in run.used.values()) - 1.0 for run in (loose, finer)]
+    assert excess[1] < 0.5 * excess[0]
+
+
+def test_a_path_back_and_forth_has_a_symmetric_law() -> None:
+    half = np.random.default_rng(3).uniform(-1.0, 1.0, (4, 6))
+    path = SplinePath(ur5().model, np.vstack([half, half[-2::-1]]))
+    free = Dynamics(ur5().model, dissipation=False)
+    result = retime(free, path, MotionLimits(torque=TORQUE, torque_rate=20.0 * TORQUE))
+    assert_same(result.unknowns[::-1], result.unknowns, 1e-3)
+
+
+def test_a_payload_takes_time() -> None:
+    limits = MotionLimits(velocity=np.inf, torque=2.0 * TORQUE)
+    builder = ModelBuilder.of(ur5().model)
+    box = SpatialInertia(5.0, [0.0, 0.0, 0.1], 0.01 * np.eye(3))
+    builder.add_payload('box', 'wrist_3_link', box)
+    loaded = retime(Dynamics(builder.build()), arm_path(), limits)
+    assert loaded.duration > 1.05 * arm(limits).duration
+
+
+def test_a_wrench_on_a_body_is_that_of_inverse_dynamics() -> None:
+    wrenches = np.zeros((len(ur5().model.bodies), 6))
+    wrenches[ur5().model.body_index('wrist_3_link')] = [1.0, -2.0, 0.5, 10.0, -20.0, 5.0]
+    pushed = retime(ur5(), arm_path(), MotionLimits(velocity=np.inf), external=wrenches)
+    at = pushed.at([0.3 * pushed.duration])
+    assert_same(at.torque[0], ur5().inverse(at.q[0], at.v[0], at.a[0], wrenches), 1e-12)
+
+
+def test_a_path_that_the_motors_cannot_hold_names_joint_and_place() -> None:
+    with pytest.raises(LimitError, match=r'torque: expected less than 20 to hold '
+                       r'shoulder_lift_joint still on the path, got \d+\.\d+ at s = \d'):
+        arm(MotionLimits(torque=20.0))
+
+
+@pytest.mark.parametrize(('limits', 'error', 'words'), [
+    (MotionLimits(velocity=np.inf, torque=np.inf), LimitError, 'a limit that bounds the speed'),
+    (MotionLimits(torque=0.0), LimitError, 'torque: expected a limit above 0, got 0.0 for'),
+    (MotionLimits(jerk=-1.0), LimitError, 'jerk: expected a limit above 0, got -1'),
+    (MotionLimits(power=np.nan), LimitError, 'power: expected a limit above 0, got nan'),
+    (MotionLimits(torque_per_speed=-1.0), LimitError, 'of 0 or more'),
+    (MotionLimits(velocity=np.ones(5)), ShapeError, 'velocity: expected a number, shape'),
+    (MotionLimits(velocity={'elbow': 1.0}), NameSetError, "got \\['elbow'\\]"),
+    (MotionLimits(velocity={'elbow_joint': [1.0, 2.0]}), ShapeError, 'elbow_joint')])
+def test_bad_limits_are_refused(limits: MotionLimits, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        arm(limits)
+
+
+class SamePath(AbstractGeometricPath):
+    """A path of this package as toppra takes it."""
+
+    def __init__(self, path: SplinePath) -> None:
+        """Take the path."""
+        self._path, self.dof = path, path.model.nv
+        self.path_interval = np.array([0.0, path.length])
+
+    def __call__(self, s: ArrayLike, order: int = 0) -> Array:
+        """Return q or a derivative by s."""
+        rows = self._path(np.atleast_1d(s))[order]
+        return rows if np.ndim(s) else rows[0]
+
+    dof = 0
+    path_interval = np.zeros(2)
+    waypoints = None
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_toppra_needs_the_same_time_under_limits_of_torque(seed: int) -> None:
+    free, path = Dynamics(ur5().model, dissipation=False), arm_path(seed)
+    limit = JointTorqueConstraint(
+        lambda q, v, a: free.inverse(*map(np.ascontiguousarray, (q, v, a))),
+        np.stack([-TORQUE, TORQUE], axis=1), np.zeros(6),
+        discretization_scheme=DiscretizationType.Interpolation)
+    gridpoints = np.linspace(0.0, path.length, 4001)
+    _, speed, *_ = TOPPRA([limit], SamePath(path), gridpoints=gridpoints).compute_parameterization(
+        0.0, 0.0, return_data=True)
+    wanted = (2.0 * np.diff(gridpoints) / (speed[1:] + speed[:-1])).sum()
+    found = retime(free, path, MotionLimits(velocity=np.inf, torque=TORQUE), intervals=400)
+    assert 0.997 < found.duration / wanted < 1.003
+
+
+def test_no_perturbed_law_is_faster() -> None:
+    result, rng = run('slow rates'), np.random.default_rng(5)
+    grid, best = result.grid, result.duration
+    for scale in np.geomspace(1e-3, 0.3, 200):
+        bumps = np.convolve(rng.normal(size=grid.unknowns), np.ones(9) / 3.0, mode='same')
+        tried = result.unknowns * np.exp(scale * bumps)
+        worst = max(result.margins.worst(rows, grid, tried).max()
+                    for rows in (result.margins.states, result.margins.rates))
+        assert worst > 1.0 or travel_time(grid, tried)[-1] > (1.0 - 1e-3) * best
+
+
+def test_instants_beyond_the_run_are_refused() -> None:
+    with pytest.raises(LimitError, match='t: expected instants from 0 to'):
+        run('torque').at([-0.1])
