@@ -12,6 +12,7 @@ import ast
 from pathlib import Path
 import re
 
+import numpy as np
 from PIL import Image
 import pytest
 from tools.readme_picture import draw, PATH
@@ -201,7 +202,7 @@ def test_versions_agree():
 
 def test_moving_picture(tmp_path):
     """It is drawn by its tool, small, and repeats forever."""
-    draw(tmp_path / 'demos.gif', frames=2)
+    draw(tmp_path / 'demos.gif', np.array([0.0, 0.2]))
     with Image.open(tmp_path / 'demos.gif') as drawn, Image.open(PATH) as shown:
         assert drawn.size == shown.size
         assert (drawn.n_frames, shown.info['loop']) == (2, 0)

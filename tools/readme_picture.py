@@ -40,6 +40,7 @@ matplotlib.use('Agg')
 
 PATH = Path(__file__).resolve().parents[1] / 'docs' / 'images' / 'demos.gif'
 START, PERIOD, FRAMES = 10.0, 10.0, 60  # s of motion, one period of both; pictures of it
+TIMES = START + PERIOD * np.arange(FRAMES) / FRAMES  # s
 FRAME_TIME = 80  # ms; the motion is shown at about twice its speed
 SIZE, DPI, COLORS = (8.0, 3.7), 100, 64  # in; of the palette
 FLOOR_LINES = 9
@@ -119,13 +120,12 @@ def frame_axes(axes: Any, limits: tuple[tuple[float, float], ...], zoom: float) 
         axes.plot((x, x), (near, far), (floor, floor), color='0.85', linewidth=0.8, zorder=-1)
 
 
-def draw(path: Path, frames: int = FRAMES) -> None:
-    """Write the moving picture."""
-    times = START + PERIOD * np.arange(frames) / frames
+def draw(path: Path, times: Array = TIMES) -> None:
+    """Write the moving picture of some times of the motion, s."""
     geometry = load_geometry(config_file('stewart_geometry.yaml'))
     machine = AerialManipulator(load_model(config_file('aerial_manipulator.yaml')))
     poses, q = platform_poses(geometry, times), np.array(list(flight(machine, times)))
-    pictures = [picture(geometry, poses, machine, q, k) for k in range(frames)]
+    pictures = [picture(geometry, poses, machine, q, k) for k in range(len(times))]
     palette = pictures[0].quantize(COLORS)  # one for all, so that still areas compress
     shown = [p.quantize(palette=palette, dither=Image.Dither.NONE) for p in pictures]
     shown[0].save(path, save_all=True, append_images=shown[1:], duration=FRAME_TIME, loop=0,
