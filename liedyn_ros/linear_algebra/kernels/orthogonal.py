@@ -37,18 +37,19 @@ def inner_product(x, y):
 
 
 @kernel
-def factor_qr(rows, order, head, beta, norm, count, size, tolerance):
+def factor_qr(rows, order, head, beta, norm, count, size, most, tolerance):
     """
     Factor in place, and return the numerical rank and its smallest pivot over its largest.
 
-    There are count columns of size numbers. A column counts as dependent where its part
+    There are count columns of size numbers, and at most `most` independent ones. A column counts as dependent where its part
     orthogonal to the columns before is below tolerance times the largest column.
     """
     for t in range(count):
         order[t] = t
         norm[t] = inner_product(rows[t, :size], rows[t, :size])
     largest, smallest = 0.0, 1.0
-    for s in range(min(count, size)):
+    steps = min(count, size, most)
+    for s in range(steps):
         best = s
         for t in range(s + 1, count):
             if norm[t] > norm[best]:
@@ -76,7 +77,7 @@ def factor_qr(rows, order, head, beta, norm, count, size, tolerance):
             for j in range(s + 1, size):
                 rows[t, j] -= total * rows[s, j]
             norm[t] = inner_product(tail, tail)
-    return min(count, size), smallest
+    return steps, smallest
 
 
 @kernel

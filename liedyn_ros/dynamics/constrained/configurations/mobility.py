@@ -22,9 +22,10 @@ from liedyn_ros.dynamics.constrained.configurations.assembly import assemble
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.rank import independent_columns
 from liedyn_ros.dynamics.constrained.constraints.singular_mass import mass_factor
+from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE, USUAL_RANK
 
 STARTS = 5  # configurations whose largest rank counts as the usual one
-REACH = 0.1  # how far from an assembly they start, rad or m
+REACH = 0.3  # how far from an assembly they start, rad or m
 
 
 class Mobility(NamedTuple):
@@ -50,7 +51,7 @@ def mobility(constraints: Constraints, q: ArrayLike | None = None) -> Mobility:
     """
     if q is not None:
         return _at(constraints, constraints.model.check_configuration(q))
-    return max((_at(constraints, each) for each in _usual_configurations(constraints)),
+    return max((_at(constraints, each, USUAL_RANK) for each in _usual_configurations(constraints)),
                key=lambda each: each.rank)
 
 
@@ -61,7 +62,7 @@ def usual_rank(constraints: Constraints, free: NDArray[np.bool_]) -> int:
     free (nv,) is a mask of these coordinates. It is the largest rank among assemblies near the one
     at rest. Raises the errors of assembly.assemble.
     """
-    return max(_independent(constraints, q, free)[0] for q in _usual_configurations(constraints))
+    return max(_independent(constraints, q, free, USUAL_RANK)[0] for q in _usual_configurations(constraints))
 
 
 def _usual_configurations(constraints: Constraints) -> list[Array]:
@@ -77,14 +78,14 @@ def _usual_configurations(constraints: Constraints) -> list[Array]:
     return found
 
 
-def _at(constraints: Constraints, q: Array) -> Mobility:
+def _at(constraints: Constraints, q: Array, tolerance: float = RANK_TOLERANCE) -> Mobility:
     nv = constraints.model.nv
-    rank, order = _independent(constraints, q, np.ones(nv, dtype=np.bool_))
+    rank, order = _independent(constraints, q, np.ones(nv, dtype=np.bool_), tolerance)
     names = tuple(constraints.constraint_names[i] for i in sorted(order[rank:]))
     return Mobility(nv - rank, rank, names)
 
 
-def _independent(constraints: Constraints, q: Array, free: NDArray[np.bool_]
+def _independent(constraints: Constraints, q: Array, free: NDArray[np.bool_], tolerance: float
                  ) -> tuple[int, NDArray[np.int64]]:
     """Return the rank on free coordinates and the order (m,) of the rows, independent first."""
     rows = constraints.jacobian(q)[:, free]
@@ -92,4 +93,4 @@ def _independent(constraints: Constraints, q: Array, free: NDArray[np.bool_]
         return 0, np.arange(len(rows))
     factor = mass_factor(constraints.tree.mass_matrix(q)[np.ix_(free, free)])
     return independent_columns(
-        scipy.linalg.solve_triangular(factor, rows.T, lower=True))  # (12.23)
+        scipy.linalg.solve_triangular(factor, rows.T, lower=True), tolerance)  # (12.23)

@@ -18,15 +18,16 @@ from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 SMALLEST_LENGTH = 1e-6  # of the longest column: shorter ones can be rounding errors
 
 
-def rank_of(sizes: Array) -> int:
-    """Return how many singular values or pivots exceed RANK_TOLERANCE times the largest."""
-    return int((sizes > RANK_TOLERANCE * sizes.max(initial=0.0)).sum())
+def rank_of(sizes: Array, tolerance: float = RANK_TOLERANCE) -> int:
+    """Return how many singular values or pivots exceed a tolerance times the largest."""
+    return int((sizes > tolerance * sizes.max(initial=0.0)).sum())
 
 
-def independent_columns(columns: Array) -> tuple[int, NDArray[np.int64]]:
+def independent_columns(columns: Array, tolerance: float = RANK_TOLERANCE
+                        ) -> tuple[int, NDArray[np.int64]]:
     """Return the rank of columns (m, n) and their order (n,), independent ones first."""
     _, r, order = scipy.linalg.qr(columns, mode='economic', pivoting=True)
-    return rank_of(np.abs(np.diag(r))), order
+    return rank_of(np.abs(np.diag(r)), tolerance), order
 
 
 def solve_passive(rows: Array, passive: NDArray[np.bool_]) -> tuple[Array, Array]:

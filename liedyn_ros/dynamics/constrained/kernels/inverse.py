@@ -43,7 +43,7 @@ def factor_passive_columns(motion, scratch, passive, weight):
             scratch.rows[s, r] *= scratch.scale[s]
     rank, condition = orthogonal.factor_qr(
         scratch.rows, scratch.order, scratch.head, scratch.beta, scratch.norm, count, size,
-        RANK_TOLERANCE)
+        count, RANK_TOLERANCE)
     scratch.report[RANK], scratch.report[INVERSE_CONDITION] = rank, condition
     return rank == count
 

@@ -47,7 +47,7 @@ def factor_actuators(space, active, weight, mobility):
             space.rows[i, s] = math.sqrt(weight[active[s]]) * space.basis[0, i, active[s]]
     rank, _ = orthogonal.factor_qr(
         space.rows, space.order, space.head, space.beta, space.norm, mobility, len(active),
-        RANK_TOLERANCE)
+        mobility, RANK_TOLERANCE)
     return rank == mobility
 
 

@@ -31,9 +31,11 @@ FLOOR = 1e-3  # acceleration, rad/s^2 or m/s^2, that counts as none in a defect
 
 
 @kernel
-def factor_constraints(machine, motion, scratch, free, orthogonally):
+def factor_constraints(machine, motion, scratch, free, most, orthogonally):
     """
     Factor M and the rows of order zero over the free coordinates; orthogonally forbids Cholesky.
+
+    At most `most` rows count as independent.
 
     Returns k + 1 for a coordinate k that moves no inertia by itself, 0 if there is none.
     """
@@ -45,7 +47,7 @@ def factor_constraints(machine, motion, scratch, free, orthogonally):
     count = len(scratch.rows)
     write_response(machine, motion, scratch, free)
     scratch.report[CHOLESKY] = 0.0
-    if not orthogonally:
+    if most >= count and not orthogonally:
         condition = gram_cholesky.factor_gram(machine, scratch)
         if condition > 0.0:
             scratch.report[RANK], scratch.report[INVERSE_CONDITION] = count, condition
@@ -56,7 +58,7 @@ def factor_constraints(machine, motion, scratch, free, orthogonally):
             scratch.rows[r, j] = get(scratch.response, j, r)
     rank, condition = orthogonal.factor_qr(
         scratch.rows, scratch.order, scratch.head, scratch.beta, scratch.norm, count, len(free),
-        RANK_TOLERANCE)
+        most, RANK_TOLERANCE)
     scratch.report[RANK], scratch.report[INVERSE_CONDITION] = rank, condition
     if rank < count:
         write_basis(scratch, rank)
@@ -144,7 +146,7 @@ def write_basis(scratch, rank):
             known = s <= t and scratch.scale[r] > 0.0
             scratch.basis[s, r] = scratch.rows[t, s] / scratch.scale[r] if known else 0.0
     orthogonal.factor_qr(scratch.basis, scratch.basis_order, scratch.basis_head,
-                         scratch.basis_beta, scratch.norm, rank, count, 0.0)
+                         scratch.basis_beta, scratch.norm, rank, count, rank, 0.0)
 
 
 @kernel

@@ -84,7 +84,7 @@ def solve_state(tables, task, closed, external, q, v, given_a, given_tau, a, tau
     finite or too large. OPEN: the state is off the constraints. UNMOVED: the actuators do not
     determine the motion. Else returns k + 1 for a coordinate k that moves no inertia by itself.
     """
-    kind, free, chosen, weight = task.kind[0], task.free, task.chosen, task.weight
+    kind, free, chosen = task.kind[0], task.free, task.chosen
     machine, motion, space = tables.machine, tables.motion, tables.space
     scratch = tables.by_column if kind == LEAST_FORCE else tables.by_row
     if not (is_configuration(machine, q) and finite(v) and finite(external.reshape(-1))
@@ -96,7 +96,7 @@ def solve_state(tables, task, closed, external, q, v, given_a, given_tau, a, tau
                       given_tau)
     if closed < math.inf and is_open(machine, motion, scratch.gamma, q, v, closed):
         return OPEN
-    code = factor_task(machine, motion, scratch, space, kind, free, chosen, weight)
+    code = factor_task(machine, motion, scratch, space, task)
     if code != DONE:
         return code
     rank, scale = int(scratch.report[RANK]), 1.0
@@ -151,8 +151,9 @@ def readable(hybrid, free, a, tau):
 
 
 @kernel
-def factor_task(machine, motion, scratch, space, kind, free, chosen, weight):
+def factor_task(machine, motion, scratch, space, task):
     """Compute the factors common to all orders; return as solve_state does."""
+    kind, free, chosen, weight = task.kind[0], task.free, task.chosen, task.weight
     scratch.report[DEFECT] = 0.0
     scratch.report[ACTUATION] = 1.0  # of HYBRID: no actuator holds anything
     if kind == LEAST_FORCE:
@@ -161,7 +162,7 @@ def factor_task(machine, motion, scratch, space, kind, free, chosen, weight):
             return UNMOVED
         return judge_actuation(scratch, inverse.force_actuation(
             machine, motion, scratch, chosen, weight))
-    code = solution.factor_constraints(machine, motion, scratch, free, kind != HYBRID)
+    code = solution.factor_constraints(machine, motion, scratch, free, task.most[0], kind != HYBRID)
     if code != DONE or kind == HYBRID:
         return code
     rank = int(scratch.report[RANK])

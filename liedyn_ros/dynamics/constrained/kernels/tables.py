@@ -148,6 +148,7 @@ TASK = Bundle(
     'Task',
     kind=INTEGERS,  # (1,)
     free=INTEGERS,  # (nv,) 1 where the acceleration is unknown
+    most=INTEGERS,  # (1,) the largest rank of the constraints
     chosen=INTEGERS, weight=VECTOR)
 
 workspace_of, task_of = WORKSPACE.view, TASK.view

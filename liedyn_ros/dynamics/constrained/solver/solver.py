@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import ConvergenceError
 from liedyn_ros.dynamics.batch.pool import BatchPool
 from liedyn_ros.dynamics.constrained.configurations.mobility import (
     Mobility, mobility, usual_rank)
@@ -28,7 +29,7 @@ from liedyn_ros.dynamics.constrained.kernels import batch, solver
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     ACTUATION, DEFECT, INVERSE_CONDITION, RANK, REPORT_WIDTH)
 from liedyn_ros.dynamics.constrained.kernels.tolerances import (
-    CLOSED_STATE, CONSISTENT, NEAR_SINGULAR)
+    CLOSED_STATE, CONSISTENT, NEAR_SINGULAR, OFF_LOOP)
 from liedyn_ros.dynamics.constrained.solver.inputs import Inputs, States, wrench_series
 from liedyn_ros.dynamics.constrained.solver.refusals import (
     refuse_actuators, refuse_massless, refuse_motion, refuse_open)
@@ -80,6 +81,7 @@ class Solver:
         self._nv, self._m = nv, m
         self._ends = nv, 2 * nv, 2 * nv + m, 2 * nv + m + 6 * len(self.model.closures)
         self._rest, self._usual_ranks = np.zeros(nv), dict[bytes, int]()
+        self._forward: Task | None = None  # where states are off the loops
         self.bind()
 
     def bind(self) -> None:
@@ -97,8 +99,8 @@ class Solver:
         return Constraints(self.model, functions=self.constraints.functions)
 
     def usual_rank(self, task: Task) -> int:
-        """Return the rank on the free coordinates of HYBRID where no configuration is singular."""
-        if task.unprescribed:
+        """Return the rank on the free coordinates of a task where no configuration is singular."""
+        if task.kind != solver.HYBRID or task.unprescribed:  # all are free
             return self.mobility.rank
         free = task.driven.tobytes()
         if free not in self._usual_ranks:
@@ -115,12 +117,36 @@ class Solver:
         a may be None if the task reads nothing of it; tau None is zero. Raises the errors of
         ConstrainedDynamics, and of inverse dynamics for its tasks.
         """
+        if not closed:
+            task = self._on_loops(task)
         found = self._attempt(task, q, v, a, tau, external, closed)
         if found is not None:
             return found
         state = self._inputs.one(task, q, v, a, tau, external)
         return self._solution_of(task, self._solve_checked(task, state, closed, ''),
                                  None if state.single else len(state.a))
+
+    def _on_loops(self, task: Task) -> Task:
+        """Return the task with the rank that the constraints have where nothing is singular."""
+        if not task.unprescribed:
+            return task.of_rank(self.usual_rank(task))
+        if self._forward is None:
+            self._forward = task.of_rank(self.mobility.rank)
+        return self._forward
+
+    def _seems_stuck(self, task: Task, code: int) -> bool:
+        """Return whether actuators may be refused for rows that rounding made independent."""
+        return (code == solver.UNMOVED and task.kind == solver.LEAST_TORQUE
+                and self.mobility.rank < self._m)
+
+    def _beyond(self, task: Task, report: Array) -> bool:
+        """Return whether rows count only because the state is off the loops by rounding."""
+        if report.item(INVERSE_CONDITION) >= OFF_LOOP or task.kind == solver.LEAST_FORCE:
+            return False
+        try:
+            return int(report.item(RANK)) > self.usual_rank(task)
+        except ConvergenceError:  # nothing says which rows are redundant
+            return False
 
     def solve_batch(self, task: Task, q: ArrayLike, v: ArrayLike, a: ArrayLike | None,
                     tau: ArrayLike | None, external: ArrayLike | None) -> ConstrainedSolutions:
@@ -139,8 +165,18 @@ class Solver:
         else:
             s, code = self._pool.run(
                 partial(_run, task=task), (states.external, states.q, states.v, *results))
+            if self._seems_stuck(task, code):
+                s, code = self._pool.run(partial(_run, task=self._on_loops(task)),
+                                         (states.external, states.q, states.v, *results))
             if code != solver.DONE:
                 self._refuse(task, states.state(s), code, f'[{s}]')
+            for s in np.flatnonzero(results.report[:, INVERSE_CONDITION] < OFF_LOOP):
+                if not self._beyond(task, results.report[s]):
+                    continue
+                with self.lock.inner:
+                    found = self._solve_checked(task, states.state(s), True, f'[{s}]')
+                for whole, part in zip(results, self._parts(found, rows[1])):
+                    whole[s] = part
         return self._solutions_of(task, results, states.single)
 
     def _attempt(self, task: Task, q: ArrayLike, v: ArrayLike, a: ArrayLike | None,
@@ -182,7 +218,7 @@ class Solver:
         limit = CLOSED_STATE if closed else math.inf
         code = self._kernel.attempt(
             task.table, limit, wrenches, q, v, motion, forces, found)
-        if code != solver.DONE:
+        if code != solver.DONE or self._beyond(task, found[-REPORT_WIDTH:]):
             return None
         return self._solution_of(task, found, rows if known.ndim == 2 else None)
 
@@ -198,7 +234,11 @@ class Solver:
         """Return the results at a checked state, or raise; suffix names the state."""
         self.constraints.reserve(len(state.a) - 1)
         run = self._run_with_functions if self.constraints.functions else self._run
-        code, found = run(task, state, CLOSED_STATE if closed else math.inf, len(state.a))
+        limit = CLOSED_STATE if closed else math.inf
+        code, found = run(task, state, limit, len(state.a))
+        if self._seems_stuck(task, code) or (
+                code == solver.DONE and self._beyond(task, found[-REPORT_WIDTH:])):
+            code, found = run(self._on_loops(task), state, limit, len(state.a))
         if code != solver.DONE:
             self._refuse(task, state, code, suffix)
         return found

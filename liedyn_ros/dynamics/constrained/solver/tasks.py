@@ -25,6 +25,7 @@ from liedyn_ros.model import Model
 
 Mask = NDArray[np.bool_]
 
+ANY_RANK = np.iinfo(np.int64).max
 LEAST_TORQUE, LEAST_FORCE = 'least_torque', 'least_force'  # of inverse dynamics
 
 
@@ -48,6 +49,12 @@ class Task(NamedTuple):
         """Return 1 / sqrt(W) (m,) of LEAST_FORCE, or 1 / Q (nv,) of LEAST_TORQUE."""
         return TASK.array(self.table, 'weight')
 
+    def of_rank(self, most: int) -> Task:
+        """Return the task where the constraints count with a rank of at most `most`."""
+        table = self.table.copy()
+        TASK.array(table, 'most')[0] = most
+        return self._replace(table=table)
+
 
 def hybrid_task(free: Mask) -> Task:
     """Return the task of hybrid dynamics, given the mask of unknown accelerations (nv,)."""
@@ -58,7 +65,8 @@ def hybrid_task(free: Mask) -> Task:
 def _hybrid(free: bytes) -> Task:
     """Return it, given the bytes of the mask."""
     unknown = np.frombuffer(free, dtype=np.bool_)
-    table = TASK.pack(kind=[kernels.HYBRID], free=unknown, chosen=[], weight=[])
+    table = TASK.pack(kind=[kernels.HYBRID], free=unknown, most=[ANY_RANK], chosen=[],
+                      weight=[])
     return Task(kernels.HYBRID, table, ~unknown, unknown, unknown, bool(unknown.all()))
 
 
@@ -93,7 +101,8 @@ def _weighted(m: int, actuated: Mask, redundancy: str, weights: ArrayLike | None
     else:
         kind, free, chosen = kernels.LEAST_TORQUE, everywhere, np.flatnonzero(actuated)
         weight = 1.0 / _weights(weights, len(actuated))
-    table = TASK.pack(kind=[kind], free=free, chosen=chosen, weight=weight)
+    table = TASK.pack(kind=[kind], free=free, most=[ANY_RANK], chosen=chosen,
+                      weight=weight)
     return Task(kind, table, everywhere, everywhere, actuated.copy(), False)
 
 
