@@ -37,7 +37,8 @@ def qr_of(matrix, tolerance=1e-12):
     size, count = matrix.shape
     rows, order = matrix.T.copy(), np.zeros(count, dtype=np.int64)
     head, beta, norm = np.zeros((3, count))
-    rank, ratio = orthogonal.factor_qr(rows, order, head, beta, norm, count, size, count, tolerance)
+    rank, ratio = orthogonal.factor_qr(
+        rows, order, head, beta, norm, count, size, count, tolerance)
     return rows, order, head, beta, rank, ratio
 
 

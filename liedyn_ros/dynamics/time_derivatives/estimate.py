@@ -99,7 +99,8 @@ class ErrorEstimator:
             if code != DONE:
                 squares[state] = math.inf
             squares += np.maximum(
-                _difference(a, other_a), _difference(tau, other_tau / unit))**2 / len(UNITS)
+                relative_difference(a, other_a),
+                relative_difference(tau, other_tau / unit))**2 / len(UNITS)
         error = np.sqrt(squares)
         lost = np.flatnonzero(~(error <= max_error).all(axis=1))
         if len(lost):
@@ -115,7 +116,7 @@ def require_digits(error: Array, max_error: float, advice: str = '', state: str 
             f'{error[lost[0]]:.2g}; lower the order{advice}')
 
 
-def _difference(x: Array, y: Array) -> Array:
+def relative_difference(x: Array, y: Array) -> Array:
     """Return the largest difference of each row over the largest entry (K, r + 1)."""
     largest = np.abs(x).max(axis=2, initial=0.0)
     smallest = SMALL * np.maximum(1.0, largest[:, :1])

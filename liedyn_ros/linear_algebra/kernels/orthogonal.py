@@ -41,8 +41,9 @@ def factor_qr(rows, order, head, beta, norm, count, size, most, tolerance):
     """
     Factor in place, and return the numerical rank and its smallest pivot over its largest.
 
-    There are count columns of size numbers, and at most `most` independent ones. A column counts as dependent where its part
-    orthogonal to the columns before is below tolerance times the largest column.
+    There are count columns of size numbers, and at most `most` of them count as independent. A
+    column counts as dependent where its part orthogonal to the columns before is below tolerance
+    times the largest column.
     """
     for t in range(count):
         order[t] = t

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""States off the loops, and loops whose rest is a dead centre: the rank is that of the mobility."""
+"""The rank is that of the mobility: off the loops, and where rest is a dead centre."""
 
 import numpy as np
 import pytest

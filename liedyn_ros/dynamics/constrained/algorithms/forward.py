@@ -21,6 +21,7 @@ from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstrainedSolutions)
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task
+from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT
 
 
 class ConstrainedForward:
@@ -36,19 +37,23 @@ class ConstrainedForward:
         self._task = hybrid_task(np.ones(solver.model.nv, dtype=np.bool_))
 
     def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
-                 external: ArrayLike | None = None, *, closed: bool = True) -> ConstrainedSolution:
+                 external: ArrayLike | None = None, *, closed: bool = True,
+                 max_error: float = NO_DIGIT) -> ConstrainedSolution:
         """
         Return the solution of a state.
+
+        Near singular configurations high orders lose digits. Raises LimitError for the first order
+        whose estimated relative error exceeds max_error; with math.inf there is no estimate.
 
         closed False accepts a state off the constraints, as in the stages of an integrator. The
         accelerations then keep A v as it is.
         """
-        return self._solver.solve(self._task, q, v, None, tau, external, closed)
+        return self._solver.solve(self._task, q, v, None, tau, external, closed, max_error)
 
-    def batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: ArrayLike | None = None
-              ) -> ConstrainedSolutions:
+    def batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: ArrayLike | None = None,
+              *, max_error: float = NO_DIGIT) -> ConstrainedSolutions:
         """Return the solutions of q (K, nq), v (K, nv), tau (K, nv) or (K, order + 1, nv)."""
-        return self._solver.solve_batch(self._task, q, v, None, tau, external)
+        return self._solver.solve_batch(self._task, q, v, None, tau, external, max_error)
 
     @cached_property
     def partial_derivatives(self) -> ConstrainedForwardPartialDerivatives:

@@ -21,6 +21,7 @@ from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstrainedSolutions)
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task, Task
+from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT
 from liedyn_ros.dynamics.tree.inputs import mask
 
 
@@ -38,18 +39,22 @@ class ConstrainedHybrid:
         self._solver = solver
 
     def __call__(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
-                 tau: ArrayLike, external: ArrayLike | None = None) -> ConstrainedSolution:
-        """Return the solution of a state."""
-        return self._solver.solve(self._task(prescribed, tau), q, v, a, tau, external)
+                 tau: ArrayLike, external: ArrayLike | None = None, *,
+                 max_error: float = NO_DIGIT) -> ConstrainedSolution:
+        """Return the solution of a state; max_error is as in forward dynamics."""
+        return self._solver.solve(self._task(prescribed, tau), q, v, a, tau, external,
+                                  max_error=max_error)
 
     def batch(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
-              tau: ArrayLike, external: ArrayLike | None = None) -> ConstrainedSolutions:
+              tau: ArrayLike, external: ArrayLike | None = None, *,
+              max_error: float = NO_DIGIT) -> ConstrainedSolutions:
         """
         Return the solutions of q (K, nq), v (K, nv), a and tau (K, nv) or (K, order + 1, nv).
 
         All states have the same coordinates prescribed.
         """
-        return self._solver.solve_batch(self._task(prescribed, tau), q, v, a, tau, external)
+        return self._solver.solve_batch(self._task(prescribed, tau), q, v, a, tau, external,
+                                        max_error)
 
     @cached_property
     def partial_derivatives(self) -> ConstrainedHybridPartialDerivatives:

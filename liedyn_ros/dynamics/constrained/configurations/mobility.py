@@ -62,7 +62,8 @@ def usual_rank(constraints: Constraints, free: NDArray[np.bool_]) -> int:
     free (nv,) is a mask of these coordinates. It is the largest rank among assemblies near the one
     at rest. Raises the errors of assembly.assemble.
     """
-    return max(_independent(constraints, q, free, USUAL_RANK)[0] for q in _usual_configurations(constraints))
+    return max(_independent(constraints, q, free, USUAL_RANK)[0]
+               for q in _usual_configurations(constraints))
 
 
 def _usual_configurations(constraints: Constraints) -> list[Array]:

@@ -162,7 +162,8 @@ def factor_task(machine, motion, scratch, space, task):
             return UNMOVED
         return judge_actuation(scratch, inverse.force_actuation(
             machine, motion, scratch, chosen, weight))
-    code = solution.factor_constraints(machine, motion, scratch, free, task.most[0], kind != HYBRID)
+    code = solution.factor_constraints(machine, motion, scratch, free, task.most[0],
+                                       kind != HYBRID)
     if code != DONE or kind == HYBRID:
         return code
     rank = int(scratch.report[RANK])

@@ -20,10 +20,10 @@ RANK_TOLERANCE = 1e-8
 NEAR_SINGULAR = 1e-4
 CONSISTENT = 1e-6
 # Of configurations that an assembly finds, to tell the usual rank. At a dead centre it is off by
-# the root of STALLED_RESIDUAL, and redundant rows have pivots of that size.
+# the root of STALLED_RESIDUAL, and redundant rows have pivots of that size (12.52).
 USUAL_RANK = 1e-4
-# Of a row beyond the rank that the machine has where it is not singular: below it the row is
-# independent only as the state is off the loops by errors that closure accepts.
+# Of a row beyond the usual rank. Below it the row is independent only by errors that closure
+# accepts.
 OFF_LOOP = 1e-3
 # Of the actuation (least_torque.py): below it the actuators are refused, as they hold the machine
 # by rounding errors only. Below NEAR_SINGULAR the status says so.

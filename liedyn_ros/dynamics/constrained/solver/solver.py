@@ -30,12 +30,14 @@ from liedyn_ros.dynamics.constrained.kernels.tables import (
     ACTUATION, DEFECT, INVERSE_CONDITION, RANK, REPORT_WIDTH)
 from liedyn_ros.dynamics.constrained.kernels.tolerances import (
     CLOSED_STATE, CONSISTENT, NEAR_SINGULAR, OFF_LOOP)
+from liedyn_ros.dynamics.constrained.solver.digits import at_risk, require_order_digits
 from liedyn_ros.dynamics.constrained.solver.inputs import Inputs, States, wrench_series
 from liedyn_ros.dynamics.constrained.solver.refusals import (
     refuse_actuators, refuse_massless, refuse_motion, refuse_open)
 from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstrainedSolutions, ConstraintStatus)
 from liedyn_ros.dynamics.constrained.solver.tasks import Task
+from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT
 from liedyn_ros.dynamics.tree.inputs import stop
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.model import Model
@@ -109,10 +111,12 @@ class Solver:
 
     @exclusive
     def solve(self, task: Task, q: ArrayLike, v: ArrayLike, a: ArrayLike | None,
-              tau: ArrayLike | None, external: ArrayLike | None, closed: bool = True
-              ) -> ConstrainedSolution:
+              tau: ArrayLike | None, external: ArrayLike | None, closed: bool = True,
+              max_error: float = NO_DIGIT) -> ConstrainedSolution:
         """
         Return the solution of a task at a state, required to be closed or not.
+
+        Raises LimitError for an order of HYBRID whose estimated relative error exceeds max_error.
 
         a may be None if the task reads nothing of it; tau None is zero. Raises the errors of
         ConstrainedDynamics, and of inverse dynamics for its tasks.
@@ -120,11 +124,29 @@ class Solver:
         if not closed:
             task = self._on_loops(task)
         found = self._attempt(task, q, v, a, tau, external, closed)
-        if found is not None:
-            return found
-        state = self._inputs.one(task, q, v, a, tau, external)
-        return self._solution_of(task, self._solve_checked(task, state, closed, ''),
-                                 None if state.single else len(state.a))
+        if found is None:
+            state = self._inputs.one(task, q, v, a, tau, external)
+            found = self._solution_of(task, self._solve_checked(task, state, closed, ''),
+                                      None if state.single else len(state.a))
+        if found.a.ndim > 1 and task.kind == solver.HYBRID and at_risk(
+                found.inverse_condition_number, len(found.a) - 1, max_error):
+            self._require_digits(task, self._inputs.one(task, q, v, a, tau, external),
+                                 (found.a, found.tau), found.rank, max_error)
+        return found
+
+    def _require_digits(self, task: Task, state: States, found: tuple[Array, Array], rank: int,
+                        max_error: float, suffix: str = '') -> None:
+        """Raise LimitError for an order that loses its digits near a singular configuration."""
+        run = self._run_with_functions if self.constraints.functions else self._run
+        ranked, rows = task.of_rank(rank), len(state.a)
+
+        def solve(moved: States) -> tuple[Array, Array] | None:
+            code, numbers = run(ranked, moved, math.inf, rows)
+            parts = self._parts(numbers, rows)
+            return (parts.a, parts.tau) if code == solver.DONE else None
+
+        residual = self.constraints.largest(self.constraints.residual(state.q))
+        require_order_digits(self.model, solve, state, found, residual, max_error, suffix)
 
     def _on_loops(self, task: Task) -> Task:
         """Return the task with the rank that the constraints have where nothing is singular."""
@@ -149,7 +171,8 @@ class Solver:
             return False
 
     def solve_batch(self, task: Task, q: ArrayLike, v: ArrayLike, a: ArrayLike | None,
-                    tau: ArrayLike | None, external: ArrayLike | None) -> ConstrainedSolutions:
+                    tau: ArrayLike | None, external: ArrayLike | None,
+                    max_error: float = NO_DIGIT) -> ConstrainedSolutions:
         """Return the solutions of K closed states, on all cores; errors name the first one."""
         states = self._inputs.many(task, q, v, a, tau, external)
         rows = states.a.shape[:-1]
@@ -177,6 +200,12 @@ class Solver:
                     found = self._solve_checked(task, states.state(s), True, f'[{s}]')
                 for whole, part in zip(results, self._parts(found, rows[1])):
                     whole[s] = part
+        if task.kind == solver.HYBRID and rows[1] > 1:
+            for s, report in enumerate(results.report):
+                if at_risk(report.item(INVERSE_CONDITION), rows[1] - 1, max_error):
+                    self._require_digits(
+                        task, states.state(s), (results.a[s], results.tau[s]),
+                        int(report.item(RANK)), max_error, f'[{s}]')
         return self._solutions_of(task, results, states.single)
 
     def _attempt(self, task: Task, q: ArrayLike, v: ArrayLike, a: ArrayLike | None,

@@ -1,0 +1,99 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""High orders near a singular configuration are refused once they have lost their digits."""
+
+import math
+from typing import NamedTuple
+
+import mpmath
+import numpy as np
+import pytest
+from support.comparison import assert_same
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LimitError
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics
+from liedyn_ros.model import Model, ModelBuilder, pose, SpatialInertia
+
+ORDER = 5
+CRANK, ROD, OFFSET, RADIUS = SpatialInertia(1.0, [0.1, 0.0, 0.0], 0.01 * np.eye(3)), 1.0, 0.1, 0.2
+INERTIA = 2.0 * (0.01 + OFFSET**2) + ROD * RADIUS**2  # of the one motion: the rod does not turn
+WEIGHT = 9.81 * (2.0 * OFFSET + ROD * RADIUS)
+
+
+def parallelogram(zero: float) -> Model:
+    """Return two equal cranks and a rod under gravity, at this angle where q is zero."""
+    builder = ModelBuilder('parallelogram', gravity=[0.0, -9.81, 0.0])
+    for i in range(2):
+        builder.add_body(f'crank_{i}', CRANK)
+        builder.add_joint(f'pivot_{i}', 'revolute', None, f'crank_{i}', axis=[0.0, 0.0, 1.0],
+                          placement=pose([0.5 * i, 0.0, 0.0], [0.0, 0.0, zero]), actuated=i == 0)
+    builder.add_body('rod', SpatialInertia(ROD, [0.25, 0.0, 0.0], 0.01 * np.eye(3)))
+    builder.add_joint('pin_0', 'revolute', 'crank_0', 'rod', axis=[0.0, 0.0, 1.0], actuated=False,
+                      placement=pose([RADIUS, 0.0, 0.0], [0.0, 0.0, -zero]))
+    builder.add_closure('pin_1', 'revolute', 'crank_1', 'rod',
+                        placement_a=pose([RADIUS, 0.0, 0.0]), placement_b=pose([0.5, 0.0, 0.0]))
+    return builder.build()
+
+
+class State(NamedTuple):
+    """A state of the parallelogram, and its torque with derivatives: 1 N m, constant."""
+
+    q: Array
+    v: Array
+    tau: Array
+
+
+def state(model: Model, zero: float, angle: float) -> State:
+    """Return the state at an angle from the flat pose, at 1 rad/s."""
+    signs = np.array([-1.0 if name == 'pin_0' else 1.0 for name in model.joints])
+    tau = np.zeros((ORDER + 1, 3))
+    tau[0, model.joints.index('pivot_0')] = 1.0
+    return State(signs * (angle - zero), signs, tau)
+
+
+def pendulum(angle: float) -> Array:
+    """Return the accelerations (ORDER + 1,) of J x'' = 1 - W cos x at 1 rad/s, in 60 digits."""
+    with mpmath.workdps(60):
+        x, cosine, sine = [mpmath.mpf(angle), mpmath.mpf(1)], [mpmath.cos(angle)], [
+            mpmath.sin(angle)]
+        for k in range(ORDER + 1):
+            x.append(((k == 0) - WEIGHT * cosine[k]) / (INERTIA * (k + 1) * (k + 2)))
+            rates = [(j + 1) * x[j + 1] for j in range(k + 1)]
+            cosine.append(-sum(r * sine[k - j] for j, r in enumerate(rates)) / (k + 1))
+            sine.append(sum(r * cosine[k - j] for j, r in enumerate(rates)) / (k + 1))
+        return np.array([float(x[k + 2] * mpmath.factorial(k + 2)) for k in range(ORDER + 1)])
+
+
+@pytest.mark.parametrize('zero', [0.0, 0.7, -2.1])
+@pytest.mark.parametrize('angle', np.geomspace(0.02, 1.0, 6))
+def test_orders_are_right_where_they_are_given(zero: float, angle: float) -> None:
+    machine = ConstrainedDynamics(parallelogram(zero))
+    found = machine.forward(*state(machine.model, zero, angle))
+    np.testing.assert_allclose(found.a[:, 0], pendulum(angle), rtol=1e-4)
+
+
+@pytest.mark.parametrize('zero', [0.0, 0.7, -2.1])
+@pytest.mark.parametrize('angle', np.geomspace(1e-5, 1e-3, 5))
+def test_orders_without_digits_are_refused(zero: float, angle: float) -> None:
+    machine = ConstrainedDynamics(parallelogram(zero))
+    q, v, tau = state(machine.model, zero, angle)
+    with pytest.raises(LimitError, match=r'^order [1-5]: expected a relative error of 0.1 at '
+                       r'most, got .*near a singular configuration'):
+        machine.forward(q, v, tau)
+    with pytest.raises(LimitError, match=r'^\[1\], order'):
+        machine.forward.batch([state(machine.model, zero, 0.5).q, q], [v, v], [tau, tau])
+    free = np.zeros(3, dtype=bool)
+    with pytest.raises(LimitError, match='near a singular configuration'):
+        machine.hybrid(q, v, free, np.zeros_like(tau), tau)
+    with pytest.raises(AssertionError):  # they have none
+        np.testing.assert_allclose(
+            machine.forward(q, v, tau, max_error=math.inf).a[:, 0], pendulum(angle), rtol=0.1)
+    lowest = machine.forward(q, v, tau[0])
+    assert_same(lowest.a[0], pendulum(angle)[0], 1e-12)
