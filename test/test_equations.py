@@ -9,6 +9,7 @@
 """Each kernel names its equations, and the theory has all formulas that the package names."""
 
 import ast
+from functools import cache
 from pathlib import Path
 import re
 
@@ -37,6 +38,7 @@ WITHOUT_EQUATION = {
 }
 
 
+@cache
 def text_of(path):
     """Return the docstrings, comments and error messages of a module."""
     return '\n'.join(sentence.text for sentence in code(path))
