@@ -10,7 +10,7 @@
 
 import numpy as np
 import pytest
-from support.machines.looped_machines import four_bar, random_looped
+from support.machines.looped_machines import bennett, four_bar, random_looped
 
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.dynamics.constrained import (
@@ -48,6 +48,29 @@ def test_the_order_is_four() -> None:
     errors = [np.abs(looped.model.difference(ends[2][0], q)).max() for q, _ in ends[:2]]
     assert errors[0] / errors[1] > 11.0
     assert errors[1] > 1e-13
+
+
+@pytest.mark.parametrize('rate, dt', [(1.0, 1e-3), (3.0, 5e-4), (3.0, 2e-3)])
+def test_a_machine_redundant_by_geometry_keeps_its_energy(rate: float, dt: float) -> None:
+    looped = bennett()  # of rank 2 on the loop, of rank 3 beside it
+    dynamics = ConstrainedDynamics(looped.model, dissipation=False)
+    q = assemble(dynamics, looped.q)
+    v = complete_velocity(dynamics, q, [rate, 0.0, 0.0])
+    start = energy(dynamics, q, v)
+    for _ in range(200):
+        q, v = projected_runge_kutta.step(dynamics, q, v, dt, np.zeros(3))
+    assert energy(dynamics, q, v) == pytest.approx(start, rel=1e-8)
+
+
+def test_a_machine_redundant_by_geometry_starts_beside_its_loop() -> None:
+    looped = bennett()
+    dynamics = ConstrainedDynamics(looped.model, dissipation=False)
+    q = assemble(dynamics, looped.q)
+    v = complete_velocity(dynamics, q, [1.0, 0.0, 0.0])
+    beside = q + np.array([3e-7, -2e-7, 1e-7])
+    for found, wanted in zip(*(projected_runge_kutta.step(dynamics, each, v, 1e-3, np.zeros(3))
+                               for each in (beside, q))):
+        assert np.abs(found - wanted).max() < 1e-5
 
 
 def test_a_step_backwards_is_refused() -> None:

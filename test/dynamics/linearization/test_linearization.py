@@ -14,10 +14,12 @@ import pytest
 from support.comparison import assert_same
 from support.machines.dynamics_cases import Case, make_case
 from support.machines.loop_states import EVERY, state
+from support.machines.looped_machines import bennett
 from support.witnesses.complex_flow import transition_of
 
 from liedyn_ros.common.errors import LiedynError, LimitError, ShapeError
-from liedyn_ros.dynamics.constrained import ConstrainedDynamics, projected_runge_kutta
+from liedyn_ros.dynamics.constrained import (
+    assemble, complete_velocity, ConstrainedDynamics, projected_runge_kutta)
 from liedyn_ros.dynamics.linearization.closed_loops import (
     constrained_transition, linearize_constrained, linearize_constrained_along)
 from liedyn_ros.dynamics.linearization.trees import linearize, linearize_along, transition
@@ -69,6 +71,21 @@ def test_transition_of_a_machine_with_loops_beside_a_complex_motion(name: str) -
     np.testing.assert_allclose(by_steps[1], speed, rtol=0.0, atol=1e-7)
     with pytest.raises(LiedynError, match='expected a state on the constraints'):
         constrained_transition(dynamics, model.integrate(q, direction[:n]), v, dt, tau[0])
+
+
+def test_transition_of_a_machine_redundant_by_geometry() -> None:
+    looped = bennett()
+    dynamics = ConstrainedDynamics(looped.model, dissipation=False)
+    q = assemble(dynamics, looped.q)
+    v = complete_velocity(dynamics, q, [1.0, 0.0, 0.0])
+    end_q, end_v, _ = constrained_transition(dynamics, q, v, 0.1, np.zeros(3))
+    energies = [dynamics.tree.kinetic_energy(*each) + dynamics.tree.potential_energy(each[0])
+                for each in ((q, v), (end_q, end_v))]
+    assert np.isclose(*energies, rtol=1e-9)
+    for _ in range(100):
+        q, v = projected_runge_kutta.step(dynamics, q, v, 1e-3, np.zeros(3))
+    assert_same(q, end_q, 1e-8)
+    assert_same(v, end_v, 1e-8)
 
 
 def test_held_step_meets_the_transition_to_second_order(moving: Case) -> None:
