@@ -8,7 +8,7 @@
 
 """Closed loops and couplings: dynamics, assembly and completion under constraints."""
 
-from liedyn_ros.dynamics.constrained import projected_runge_kutta
+from liedyn_ros.dynamics.constrained import constrained_stormer_verlet, projected_runge_kutta
 from liedyn_ros.dynamics.constrained.configurations.assembly import (
     assemble, assemblies, complete_velocity, other_assembly, project)
 from liedyn_ros.dynamics.constrained.configurations.misfit import ClosureGap
@@ -29,6 +29,6 @@ from liedyn_ros.dynamics.constrained.tracking.loop_tracker import (
 __all__ = [
     'assemble', 'assemblies', 'ClosureGap', 'complete_acceleration', 'complete_trajectory',
     'complete_velocity', 'ConstrainedDynamics', 'ConstrainedSolution', 'ConstrainedSolutions',
-    'ConstraintFunction', 'Constraints', 'ConstraintStatus', 'kinematic_gaps', 'LEAST_FORCE',
+    'constrained_stormer_verlet', 'ConstraintFunction', 'Constraints', 'ConstraintStatus', 'kinematic_gaps', 'LEAST_FORCE',
     'LEAST_TORQUE', 'LoopState', 'LoopTracker', 'LoopTrajectory', 'mobility', 'Mobility',
     'other_assembly', 'project', 'projected_runge_kutta', 'taylor_series', 'TaylorNumber']

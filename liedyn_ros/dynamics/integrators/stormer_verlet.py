@@ -51,27 +51,11 @@ def step(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLi
     """
     model, dt = dynamics.model, as_positive('dt', dt)
     q, v = model.check_configuration(q), as_array('v', v, (model.nv,))
-    rest, weightless = np.zeros_like(v), _weightless(dynamics)
-    applied = as_array('tau', tau, (model.nv,)) - dynamics.resistance(v)
-
-    def half_kick(q: Array) -> Array:
-        return 0.5 * dt * (applied - dynamics.bias(q, rest, external))
-
-    def momentum_of(q: Array, v: Array) -> Array:
-        return dynamics.inverse(q, rest, v, data=weightless)  # M v
-
-    def velocity_of(q: Array, momentum: Array) -> Array:
-        return dynamics.forward(q, rest, momentum, data=weightless)  # M^-1 of it
-
-    v, shared = _without_shared(model, v, momentum_of(q, v))
-    rate, momentum = _drift(
-        dynamics, weightless, q, v, dt, momentum_of(q, v) + half_kick(q))
-    tangent = np.empty_like(v)
-    write_tangent(dynamics.constants.table, rate, dt, tangent)
-    q1 = model.integrate(q, tangent)
-    momentum = momentum + half_kick(q1)
-    v1 = velocity_of(q1, momentum)
-    v1 = v1 + velocity_of(q1, momentum - momentum_of(q1, v1))  # what rounding left over
+    flow = Flow(dynamics, v, dt, tau, external)
+    v, shared = _without_shared(model, v, flow.momentum(q, v))
+    rate, momentum = flow.drift(q, v, flow.momentum(q, v) + flow.half_kick(q))
+    q1 = flow.arrival(q, rate)
+    v1 = flow.velocity(q1, momentum + flow.half_kick(q1))
     _add_shared(model, q, dt, rate, shared, q1, v1)
     return q1, v1
 
@@ -82,6 +66,60 @@ def _weightless(dynamics: Dynamics) -> Data:
     data = Data(dynamics.constants)
     data.table[0, ACCELERATION:ACCELERATION + 6] = 0.0
     return data
+
+
+class Flow:
+    """The parts of a step dt (s) under forces that are held: kicks, and a drift between them."""
+
+    def __init__(self, dynamics: Dynamics, v: Array, dt: float, tau: ArrayLike,
+                 external: ArrayLike | None) -> None:
+        """Take the forces; dissipation is that of the velocity v (nv,)."""
+        self._dynamics, self._dt, self._external = dynamics, dt, external
+        self._rest, self._data = np.zeros_like(v), _weightless(dynamics)
+        self._applied = as_array('tau', tau, v.shape) - dynamics.resistance(v)
+
+    def half_kick(self, q: Array) -> Array:
+        """Return the impulse (nv,) of the forces over half a step."""
+        weight = self._dynamics.bias(q, self._rest, self._external)
+        return np.asarray(0.5 * self._dt * (self._applied - weight))
+
+    def momentum(self, q: Array, v: Array) -> Array:
+        """Return M v (nv,)."""
+        return self._dynamics.inverse(q, self._rest, v, data=self._data)
+
+    def response(self, q: Array, momentum: Array) -> Array:
+        """Return M^-1 of a momentum (nv,)."""
+        return self._dynamics.forward(q, self._rest, momentum, data=self._data)
+
+    def velocity(self, q: Array, momentum: Array) -> Array:
+        """Return M^-1 of a momentum (nv,), with what rounding leaves over."""
+        v = self.response(q, momentum)
+        return v + self.response(q, momentum - self.momentum(q, v))
+
+    def arrival(self, q: Array, rate: Array) -> Array:
+        """Return the configuration (nq,) after a step at a rate (nv,)."""
+        tangent = np.empty_like(rate)
+        write_tangent(self._dynamics.constants.table, rate, self._dt, tangent)
+        return self._dynamics.model.integrate(q, tangent)
+
+    def drift(self, q: Array, v: Array, momentum: Array) -> tuple[Array, Array]:
+        """Return the rate that leaves with a momentum, and the momentum on arrival; v is near."""
+        dynamics, dt = self._dynamics, self._dt
+        start, end = np.empty_like(v), np.empty_like(v)
+        steps = np.zeros((dynamics.constants.links, STEP_WIDTH))
+        before = np.inf
+        for _ in range(ITERATIONS):
+            if not discrete_momenta(
+                    dynamics.constants.table, self._data.table, steps, q, v, dt, start, end):
+                refuse(dynamics.model, '', q, v=v)
+            left = momentum - start
+            correction = self.response(q, left)
+            size = np.abs(correction).max(initial=0.0) / (1.0 + np.abs(v).max(initial=0.0))
+            if size == 0.0 or before <= size <= ROUNDED_CORRECTION:
+                return v, end + left  # what rounding leaves over is not lost
+            v, before = v + correction, size
+        raise ConvergenceError(f'step: expected {ITERATIONS} iterations to find the velocity, the '
+                               f'last correction was {size:.3g}; take a shorter step than {dt} s')
 
 
 def _carrier(model: Model) -> tuple[int, int] | None:
@@ -115,23 +153,3 @@ def _add_shared(model: Model, q0: Array, dt: float, rate: Array, shared: Array, 
         q1[qi:qi + 3] += dt * (so3.from_quaternion(q0[qi + 3:qi + 7]) @ shared)
         # By the turn of the step, as momenta are: two rotations against the ground would round.
         v1[vi + 3:vi + 6] += so3.exp(dt * rate[vi:vi + 3]).T @ shared
-
-
-def _drift(dynamics: Dynamics, weightless: Data, q: Array, v: Array, dt: float, momentum: Array
-           ) -> tuple[Array, Array]:
-    """Return the rate that leaves with a momentum, and the momentum on arrival."""
-    rest, start, end = np.zeros_like(v), np.empty_like(v), np.empty_like(v)
-    steps = np.zeros((dynamics.constants.links, STEP_WIDTH))
-    before = np.inf
-    for _ in range(ITERATIONS):
-        if not discrete_momenta(
-                dynamics.constants.table, weightless.table, steps, q, v, dt, start, end):
-            refuse(dynamics.model, '', q, v=v)
-        left = momentum - start
-        correction = dynamics.forward(q, rest, left, data=weightless)
-        size = np.abs(correction).max(initial=0.0) / (1.0 + np.abs(v).max(initial=0.0))
-        if size == 0.0 or before <= size <= ROUNDED_CORRECTION:
-            return v, end + left  # what rounding leaves over is not lost
-        v, before = v + correction, size
-    raise ConvergenceError(f'step: expected {ITERATIONS} iterations to find the velocity, the '
-                           f'last correction was {size:.3g}; take a shorter step than {dt} s')

@@ -66,6 +66,13 @@ def usual_rank(constraints: Constraints, free: NDArray[np.bool_]) -> int:
                for q in _usual_configurations(constraints))
 
 
+def independent_constraints(constraints: Constraints, q: Array) -> NDArray[np.int64]:
+    """Return the rows (r,) of independent constraints at a closed configuration (12.25)."""
+    every = np.ones(constraints.model.nv, dtype=np.bool_)
+    rank, order = _independent(constraints, q, every, RANK_TOLERANCE)
+    return np.sort(order[:rank])
+
+
 def _usual_configurations(constraints: Constraints) -> list[Array]:
     """Return closed configurations near the one at rest, and that one first."""
     model, rng = constraints.model, np.random.default_rng(1)
