@@ -10,10 +10,7 @@
 Steps of simulation that stay on the constraints: Runge-Kutta-Munthe-Kaas, then projection.
 
 A step of fourth order leaves the constraints by its own error. Projection to the nearest state on
-them, first position, then velocity, keeps the order (12.36). Where constraints are redundant by
-geometry, they are so on the loop only: beside it their rank is larger, and accelerations are
-wrong. So stages of machines with dependent constraints are evaluated at the nearest closed
-configuration.
+them, first position, then velocity, keeps the order (12.36).
 """
 
 from __future__ import annotations
@@ -22,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, as_positive
-from liedyn_ros.dynamics.constrained.configurations.assembly import nearest_closed, project
+from liedyn_ros.dynamics.constrained.configurations.assembly import project
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.tree.kernels.retraction import exponential_rate
 
@@ -36,21 +33,18 @@ def step(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, dt: float, t
     controller. Raises what ConstrainedDynamics.forward and assembly.project raise.
     """
     model, dt = dynamics.model, as_positive('dt', dt)
-    q, v = nearest_closed(dynamics, q), as_array('v', v, (model.nv,))
+    q, v = model.check_configuration(q), as_array('v', v, (model.nv,))
     table = dynamics.tree.constants.table
 
-    first = dynamics.forward(q, v, tau, external=external, closed=False)
-    dependent = first.rank < dynamics.m
+    def accelerations(configuration: Array, velocity: Array) -> Array:
+        return dynamics.forward(configuration, velocity, tau, external=external, closed=False).a
 
     def rates(x: Array, velocity: Array) -> tuple[Array, Array]:
         dx = np.empty(model.nv)
         exponential_rate(table, x, velocity, dx)
-        stage = model.integrate(q, x)
-        if dependent:
-            stage = nearest_closed(dynamics, stage)
-        return dx, dynamics.forward(stage, velocity, tau, external=external, closed=False).a
+        return dx, accelerations(model.integrate(q, x), velocity)
 
-    dx1, dv1 = v, first.a
+    dx1, dv1 = v, accelerations(q, v)
     dx2, dv2 = rates(0.5 * dt * dx1, v + 0.5 * dt * dv1)
     dx3, dv3 = rates(0.5 * dt * dx2, v + 0.5 * dt * dv2)
     dx4, dv4 = rates(dt * dx3, v + dt * dv3)
