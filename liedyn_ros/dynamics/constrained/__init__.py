@@ -29,6 +29,7 @@ from liedyn_ros.dynamics.constrained.tracking.loop_tracker import (
 __all__ = [
     'assemble', 'assemblies', 'ClosureGap', 'complete_acceleration', 'complete_trajectory',
     'complete_velocity', 'ConstrainedDynamics', 'ConstrainedSolution', 'ConstrainedSolutions',
-    'constrained_stormer_verlet', 'ConstraintFunction', 'Constraints', 'ConstraintStatus', 'kinematic_gaps', 'LEAST_FORCE',
-    'LEAST_TORQUE', 'LoopState', 'LoopTracker', 'LoopTrajectory', 'mobility', 'Mobility',
-    'other_assembly', 'project', 'projected_runge_kutta', 'taylor_series', 'TaylorNumber']
+    'constrained_stormer_verlet', 'ConstraintFunction', 'Constraints', 'ConstraintStatus',
+    'kinematic_gaps', 'LEAST_FORCE', 'LEAST_TORQUE', 'LoopState', 'LoopTracker',
+    'LoopTrajectory', 'mobility', 'Mobility', 'other_assembly', 'project',
+    'projected_runge_kutta', 'taylor_series', 'TaylorNumber']

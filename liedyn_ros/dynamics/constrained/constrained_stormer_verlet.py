@@ -17,7 +17,7 @@ energy error stays bounded: use it for long simulations without dissipation.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import ConvergenceError, SingularError
@@ -53,8 +53,8 @@ def step(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, dt: float, t
     return q1, v1
 
 
-def _closed(dynamics: ConstrainedDynamics, flow: Flow, rows: Array, q: Array, v: Array, dt: float,
-            momentum: Array) -> tuple[Array, Array]:
+def _closed(dynamics: ConstrainedDynamics, flow: Flow, rows: NDArray[np.int64], q: Array, v: Array,
+            dt: float, momentum: Array) -> tuple[Array, Array]:
     """
     Return the closed configuration after a drift, and the momentum on arrival.
 
@@ -62,7 +62,8 @@ def _closed(dynamics: ConstrainedDynamics, flow: Flow, rows: Array, q: Array, v:
     arrival. It ends where rounding stops it.
     """
     before = dynamics.jacobian(q)[rows]
-    response, impulse, rate, last = _responses(flow, q, before), np.zeros(len(rows)), v, np.inf
+    response, rate, last = _responses(flow, q, before), v, np.inf
+    impulse: Array = np.zeros(len(rows))
     for _ in range(ITERATIONS):
         rate, arrived = flow.drift(q, rate, momentum + before.T @ impulse)
         q1 = flow.arrival(q, rate)
