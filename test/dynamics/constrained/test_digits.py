@@ -15,6 +15,7 @@ import mpmath
 import numpy as np
 import pytest
 from support.comparison import assert_same
+from support.machines.looped_machines import planar_linkage
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
@@ -97,3 +98,15 @@ def test_orders_without_digits_are_refused(zero: float, angle: float) -> None:
             machine.forward(q, v, tau, max_error=math.inf).a[:, 0], pendulum(angle), rtol=0.1)
     lowest = machine.forward(q, v, tau[0])
     assert_same(lowest.a[0], pendulum(angle)[0], 1e-12)
+
+
+@pytest.mark.parametrize('angle', [1e-4, 3e-4, 8e-4])
+def test_orders_without_digits_are_refused_where_rounding_leaves_nothing_open(
+        angle: float) -> None:
+    machine = ConstrainedDynamics(planar_linkage((0.3, 0.5), (0.3,), 0.5, ('left_0',)))
+    motion, tau = np.array([1.0, -1.0, 1.0]), np.zeros((ORDER + 1, 3))
+    tau[0, 0] = 0.3
+    given = machine.forward(angle * motion, motion, tau, max_error=math.inf).a[ORDER]
+    assert abs(given[0] - given[2]) > 0.1 * np.abs(given).max()  # cranks of the same motion
+    with pytest.raises(LimitError, match='near a singular configuration'):
+        machine.forward(angle * motion, motion, tau)

@@ -26,9 +26,10 @@ from liedyn_ros.dynamics.constrained.solver.inputs import States
 from liedyn_ros.dynamics.time_derivatives.estimate import relative_difference, require_digits
 from liedyn_ros.model import Model
 
-ROUNDING = 0.5 * np.finfo(np.float64).eps  # of q, by which it is moved at least
+# By which q is moved at least: of its largest coordinate, or of 1, as frames round so.
+ROUNDING = 0.5 * np.finfo(np.float64).eps
 SAFETY = 1e-10  # times the inverse condition number to the power of the order: more than any error
-MOVES = 2  # of the configuration
+MOVES = 3  # of the configuration, in random directions
 ADVICE = '; near a singular configuration high orders lose digits. Or set max_error'
 
 
@@ -46,9 +47,9 @@ def require_order_digits(model: Model, solve: Callable[[States], tuple[Array, Ar
     solve returns both at a state, None where it fails. residual is that of the closures at q.
     """
     rng, squares = np.random.default_rng(0), np.zeros(len(found[0]))
-    size = residual + ROUNDING * float(np.abs(state.q).max(initial=0.0))
+    size = residual + ROUNDING * float(np.abs(state.q).max(initial=1.0))
     for _ in range(MOVES):
-        moved = model.integrate(state.q, size * rng.choice([-1.0, 1.0], model.nv))
+        moved = model.integrate(state.q, size * rng.standard_normal(model.nv))
         other = solve(state._replace(q=moved))
         if other is None:
             squares[:] = math.inf
