@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.budget import Budget
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, project
-from liedyn_ros.dynamics.constrained.configurations.assembly import nearest_closed
 from liedyn_ros.dynamics.linearization.trees import along, follow, LinearModel, of_jacobians
 
 
@@ -59,12 +58,8 @@ def constrained_transition(
     project, LimitError, ConvergenceError where the step becomes too small, or BudgetError.
     """
     dynamics.require_closed(q, v)
-    q = nearest_closed(dynamics, q)
-    dependent = dynamics.forward(q, v, tau, external=external, closed=False).rank < dynamics.m
 
     def at(q: Array, v: Array, tau: Array) -> tuple[Array, LinearModel]:
-        if dependent:  # on the loop only, as in projected_runge_kutta
-            q = nearest_closed(dynamics, q)
         found = dynamics.forward.partial_derivatives(
             q, v, tau, external=external, closed=False)
         return found.a, of_jacobians(dynamics.model, v, found.by_q, found.by_v, found.by_tau)

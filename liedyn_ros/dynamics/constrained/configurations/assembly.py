@@ -103,26 +103,22 @@ def project(constraints: Constraints, q: ArrayLike, v: ArrayLike) -> tuple[Array
 
     Near is by kinetic energy. Raises ConvergenceError where q is too far off.
     """
-    q = nearest_closed(constraints, q)
-    rows = constraints.jacobian(q)
-    v = as_array('v', v, (constraints.model.nv,))
-    return q, v + _least(constraints, q, rows, -rows @ v)
-
-
-def nearest_closed(constraints: Constraints, q: ArrayLike) -> Array:
-    """Return the configuration (nq,) on the constraints nearest to q; raises as project does."""
     model = constraints.model
     q = model.check_configuration(q)
     for _ in range(ITERATIONS):
         f, rows = constraints.residual_and_jacobian(q)
         size = constraints.largest(f)
         if size <= CLOSED_CONFIGURATION:
-            return q
+            break
         step = _least(constraints, q, rows, -f)
         q = model.integrate(q, step)
         if size <= STALLED_RESIDUAL and constraints.largest(constraints.residual(q)) >= 0.5 * size:
-            return q
-    _fail(constraints, q, 1, np.ones(model.nv, dtype=np.bool_))
+            break
+    else:
+        _fail(constraints, q, 1, np.ones(model.nv, dtype=np.bool_))
+    rows = constraints.jacobian(q)
+    v = as_array('v', v, (model.nv,))
+    return q, v + _least(constraints, q, rows, -rows @ v)
 
 
 def complete_velocity(constraints: Constraints, q: ArrayLike, v: ArrayLike,
