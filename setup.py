@@ -63,7 +63,7 @@ setup(
             'liedyn_ros.nodes.aerial.controller:main',
             'aerial_manipulator_simulator = '
             'liedyn_ros.nodes.aerial.simulator:main',
-            'assembly_modes = liedyn_ros.commands.stewart.assembly_modes:main',
+            'assembly_modes = liedyn_ros.commands.stewart.drawn.assembly_modes:main',
             'doctor = liedyn_ros.commands.operation.doctor:main',
             'dynamics_server = liedyn_ros.nodes.dynamics.server:main',
             'loop_state_publisher = liedyn_ros.nodes.loops.state_publisher:main',
@@ -78,7 +78,7 @@ setup(
             'stewart_path = liedyn_ros.commands.stewart.path:main',
             'stewart_pose = liedyn_ros.nodes.stewart.pose.node:main',
             'stewart_simulator = liedyn_ros.nodes.stewart.simulator:main',
-            'stewart_workspace = liedyn_ros.commands.stewart.workspace:main',
+            'stewart_workspace = liedyn_ros.commands.stewart.drawn.workspace:main',
             'warm_up = liedyn_ros.warm_up:main',
         ],
     },

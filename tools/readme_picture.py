@@ -25,7 +25,7 @@ import numpy as np
 from PIL import Image
 
 from liedyn_ros.aerial import AerialManipulator, Reference, Simulation
-from liedyn_ros.commands.stewart.pictures import draw_platform
+from liedyn_ros.commands.stewart.drawn.pictures import draw_platform
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.control import Feedback, Gains, tracking_error

@@ -7,3 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """The demonstrations that `make demo` runs: real processes, real messages, no screen."""
+
+from liedyn_ros.common.extras import require_module
+
+require_module('matplotlib', "the demo draws: pip install 'liedyn_ros[plots]'")

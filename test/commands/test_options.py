@@ -12,7 +12,8 @@ import pytest
 
 from liedyn_ros.commands import outputs
 from liedyn_ros.commands.operation import doctor, security_policy
-from liedyn_ros.commands.stewart import assembly_modes, check, path, workspace
+from liedyn_ros.commands.stewart import check, path
+from liedyn_ros.commands.stewart.drawn import assembly_modes, workspace
 from liedyn_ros.studies.actuator_lag import study as actuator_lag
 from liedyn_ros.studies.stewart_pose import study as stewart
 from liedyn_ros.studies.time_derivatives import study as higher_order

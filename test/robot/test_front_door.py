@@ -97,7 +97,10 @@ def test_poses_take_matrices_and_refuse_what_is_none():
 
 @pytest.mark.parametrize(('missing', 'module', 'remedy'), [
     ('rclpy', 'liedyn_ros.nodes.dynamics.server', 'source its setup'),
-    ('matplotlib', 'liedyn_ros.studies.stewart_pose.study', r"pip install 'liedyn_ros\[plots\]'")])
+    ('clarabel', 'liedyn_ros.retiming', r"pip install 'liedyn_ros\[retiming\]'"),
+    *(('matplotlib', f'liedyn_ros.{module}', r"pip install 'liedyn_ros\[plots\]'") for module in (
+        'commands.stewart.drawn.assembly_modes', 'commands.stewart.drawn.workspace',
+        'demo.__main__', 'studies.stewart_pose.study'))])
 def test_what_is_not_installed_is_named_with_its_remedy(missing, module, remedy):
     script = ('import importlib.util as u; found = u.find_spec; '
               f'u.find_spec = lambda n, *r: None if n == "{missing}" else found(n, *r); '

@@ -18,7 +18,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 import numpy as np
 
-from liedyn_ros.commands.stewart.pictures import draw_platform, save, share_scale
+from liedyn_ros.commands.stewart.drawn.pictures import draw_platform, save, share_scale
 from liedyn_ros.studies.stewart_pose.paper import (
     Cell, End, pose_of, STATES, Study, Table, TABLES, UNEXPLAINED)
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from transforms3d.axangles import axangle2mat
 
-from liedyn_ros.commands.stewart import assembly_modes
-from liedyn_ros.commands.stewart.pictures import draw_platform
+from liedyn_ros.commands.stewart.drawn import assembly_modes
+from liedyn_ros.commands.stewart.drawn.pictures import draw_platform
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.stewart import leg_lengths, load_geometry
 

@@ -9,7 +9,8 @@
 """
 Show every pose that six leg lengths allow: a table, and a picture of each.
 
-`ros2 run liedyn_ros assembly_modes`, or `python -m liedyn_ros.commands.stewart.assembly_modes`;
+`ros2 run liedyn_ros assembly_modes`, or
+`python -m liedyn_ros.commands.stewart.drawn.assembly_modes`;
 --help lists the options. Without arguments it takes the lengths of the Stewart paper's example.
 """
 
@@ -25,7 +26,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 import numpy as np
 
 from liedyn_ros.commands import outputs
-from liedyn_ros.commands.stewart.pictures import draw_platform, legend_of, save, share_scale
+from liedyn_ros.commands.stewart.drawn.pictures import draw_platform, legend_of, save, share_scale
 from liedyn_ros.commands.stewart.pose_files import pose_of
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError

@@ -10,7 +10,7 @@
 Map where a Stewart platform can go at one orientation, and draw it.
 
 `ros2 run liedyn_ros stewart_workspace --pitch 15`, or
-`python -m liedyn_ros.commands.stewart.workspace --pitch 15`.
+`python -m liedyn_ros.commands.stewart.drawn.workspace --pitch 15`.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from liedyn_ros.commands import outputs
-from liedyn_ros.commands.stewart.pictures import save
+from liedyn_ros.commands.stewart.drawn.pictures import save
 from liedyn_ros.common.checks import Array, as_array, as_number
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.common.resources import config_file
