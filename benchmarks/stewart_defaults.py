@@ -63,8 +63,17 @@ class Disturbance:
     jitter: float = 0.0
     acceleration: float = 0.0
     rates: str = ''
+    repeats: tuple[float, ...] = (1.0,) * 6
+    grows: tuple[float, ...] = (1.0,) * 6
+    rise: float = 0.0
+    tails: float = 0.0
+    hum: float = 0.0
 
 
+GROWTH = 0.5
+HUM, HUM_OF_LEGS = 150.0, np.array([1.0, -1.0, 1.0, 0.5, 0.0, 1.0])  # Hz, and its share
+UNEQUAL = (0.1, 1.0, 10.0, 3.0, 0.2, 20.0)
+ONE_LEG = np.eye(6)[2]
 RIGHT, SPIKE = 'right', 'off by 10 m/s in one sample of one leg'
 VELOCITIES: dict[str, Callable[[Array], Array]] = {
     RIGHT: np.copy, 'zero': np.zeros_like, 'in mm/s': lambda rates: 1e3 * rates,
@@ -85,7 +94,22 @@ DISTURBANCES = (
     *(Disturbance(f'{acceleration:g} m/s^2 from a stand, noise 10 um', 'shaken', 1e-5,
                   acceleration=acceleration) for acceleration in (7.6, 20.0)),
     *(Disturbance(f'velocities {rates}, noise 10 um', noise=1e-5, rates=rates)
-      for rates in VELOCITIES))
+      for rates in VELOCITIES),
+    *(Disturbance(f'readings repeat {times:g} times, noise 10 um', noise=1e-5,
+                  repeats=(times,) * 6) for times in (1.1, 2.0, 3.3, 5.0, 20.0)),
+    *(Disturbance(f'readings of a leg repeat {times:g} times, noise 10 um', noise=1e-5,
+                  repeats=tuple(1.0 + (times - 1.0) * ONE_LEG)) for times in (2.0, 10.0, 20.0)),
+    Disturbance('buses of six rates, noise 10 um', noise=1e-5,
+                repeats=(1.0, 2.0, 3.3, 5.0, 7.3, 20.0)),
+    Disturbance('noise of 1 to 200 um, by leg', noise=1e-5, grows=UNEQUAL, rise=-1.0),
+    Disturbance('noise of a leg from 10 to 200 um, at once', noise=1e-5,
+                grows=tuple(1.0 + 19.0 * ONE_LEG)),
+    Disturbance('noise of a leg from 10 to 200 um, slowly', noise=1e-5,
+                grows=tuple(1.0 + 19.0 * ONE_LEG), rise=0.4),
+    Disturbance('noise from 10 to 200 um, at once', noise=1e-5, grows=(20.0,) * 6),
+    Disturbance('noise from 200 to 10 um, at once', noise=2e-4, grows=(0.05,) * 6),
+    Disturbance('Student t3, 20 um', noise=2e-5, tails=3.0),
+    Disturbance('hum of 50 um, noise 10 um', noise=1e-5, hum=5e-5))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -93,18 +117,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog='stewart_defaults', description='The monitored tracker with nothing set.',
         formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    parser.add_argument('--only', default='', help='part of the name of a disturbance')
     parser.add_argument('--samples', type=int, default=SAMPLES,
                         help=f'of a run, which takes {LONGEST:g} s at most')
-    samples = parser.parse_args(arguments).samples
-    print(f'figures in {keep("stewart_defaults", {"defaults": defaults(samples)})}')
+    given = parser.parse_args(arguments)
+    print(f'figures in {keep("stewart_defaults", {"defaults": defaults(given.samples, given.only)})}')
     return 0
 
 
-def defaults(samples: int = SAMPLES) -> list[Figures]:
-    """Run every disturbance at every rate on every platform."""
+def defaults(samples: int = SAMPLES, only: str = '') -> list[Figures]:
+    """Run every disturbance, or those whose name has a part, at every rate on every platform."""
     print('nothing set: worst pose error over the bare solver, false alarms (samples flagged)')
     rows, figures = [], []
-    for disturbance in DISTURBANCES:
+    for disturbance in (each for each in DISTURBANCES if only in each.name):
         cells, begin = [], time.perf_counter()
         for rate in RATES:
             found = [run(disturbance, rate, samples, *platform) for platform in PLATFORMS]
@@ -138,10 +163,7 @@ def run(disturbance: Disturbance, rate: int, samples: int, name: str, radius: fl
     times = np.arange(min(samples, round(LONGEST * rate))) / rate
     poses = poses_of(disturbance, home, times, radius / 0.2)
     rng = np.random.default_rng(rate)
-    lengths = leg_lengths(geometry, poses)
-    lengths += disturbance.noise * rng.normal(size=lengths.shape)
-    if disturbance.step:
-        lengths = disturbance.step * np.round(lengths / disturbance.step)
+    lengths = readings_of(disturbance, leg_lengths(geometry, poses), times, rng)
     stamps = np.round(1e9 * (1.0 + times + disturbance.jitter * rng.normal(size=len(times))))
     before = np.maximum.accumulate(np.concatenate(([0.0], stamps[:-1])))
     kept = np.flatnonzero((rng.random(len(times)) >= disturbance.lost) & (stamps > before))
@@ -165,6 +187,25 @@ def run(disturbance: Disturbance, rate: int, samples: int, name: str, radius: fl
             'untold': bool(not_told), 'latched': bool(monitored.flags & LATCHED),
             'seconds': float(times[-1]),
             'samples': len(kept), 'noise': tracker.noise.noise}
+
+
+def readings_of(
+        disturbance: Disturbance, lengths: Array, times: Array, rng: np.random.Generator
+) -> Array:
+    """Return readings (n, 6) of lengths (n, 6), m."""
+    count, tails = len(lengths), disturbance.tails
+    noise = disturbance.noise * (rng.standard_t(tails, size=lengths.shape) if tails
+                                 else rng.normal(size=lengths.shape))
+    begin = GROWTH if disturbance.rise >= 0.0 else 0.0
+    risen = np.clip((np.arange(count) / count - begin) / max(disturbance.rise, 1e-9), 0.0, 1.0)
+    readings = lengths + noise * np.power(disturbance.grows, risen[:, None])
+    readings += disturbance.hum * np.outer(np.sin(2.0 * np.pi * HUM * times), HUM_OF_LEGS)
+    if disturbance.step:
+        readings = disturbance.step * np.round(readings / disturbance.step)
+    for leg, times_kept in enumerate(disturbance.repeats):
+        taken = np.floor(np.floor(np.arange(count) / times_kept + 1e-9) * times_kept)
+        readings[:, leg] = readings[taken.astype(int), leg]
+    return readings
 
 
 def rates_of(
