@@ -121,7 +121,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument('--samples', type=int, default=SAMPLES,
                         help=f'of a run, which takes {LONGEST:g} s at most')
     given = parser.parse_args(arguments)
-    print(f'figures in {keep("stewart_defaults", {"defaults": defaults(given.samples, given.only)})}')
+    figures = defaults(given.samples, given.only)
+    print(f'figures in {keep("stewart_defaults", {"defaults": figures})}')
     return 0
 
 
