@@ -34,7 +34,7 @@ def run(package, program, folder, **environment):
              if name not in ('NUMBA_CACHE_DIR', 'XDG_CACHE_HOME')}
     result = subprocess.run(
         [sys.executable, '-c', program], capture_output=True, text=True, cwd=folder,
-        env={**usual, 'PYTHONPATH': str(package), **environment})
+        env={**usual, 'PYTHONPATH': str(package), 'LIEDYN_QUIET': '1', **environment})
     assert result.returncode == 0, result.stderr
     return result.stdout.strip(), result.stderr
 

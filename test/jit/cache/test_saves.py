@@ -31,9 +31,10 @@ files.os.{step} = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
 
 
 def process(root, program=CALL):
-    """Start a process on a cache."""
+    """Start a process on a cache; a busy machine's slow compiler is no finding."""
     return subprocess.Popen(
-        [sys.executable, '-c', program], env={**os.environ, 'NUMBA_CACHE_DIR': str(root)},
+        [sys.executable, '-c', program],
+        env={**os.environ, 'NUMBA_CACHE_DIR': str(root), 'LIEDYN_QUIET': '1'},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
