@@ -10,13 +10,14 @@
 
 from benchmarks import (
     assembly_modes, constrained, dynamics, freshness, higher_order, kinematics,
-    partial_derivatives, services, stewart_certificates, stewart_safety)
+    partial_derivatives, retiming, services, stewart_certificates, stewart_safety)
 
 
 def main() -> None:
     """Run them all; each prints its table and keeps it under out/bench."""
     for benchmark in (dynamics, kinematics, higher_order, partial_derivatives, constrained,
-                      services, assembly_modes, stewart_certificates, stewart_safety, freshness):
+                      retiming, services, assembly_modes, stewart_certificates,
+                      stewart_safety, freshness):
         print(f'\n{benchmark.__name__}')
         benchmark.main()
 

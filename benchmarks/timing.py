@@ -26,16 +26,16 @@ class Call(NamedTuple):
     arguments: tuple[Any, ...]
 
 
-def interleaved(calls: Sequence[Call]) -> list[list[float]]:
+def interleaved(calls: Sequence[Call], rounds: int = ROUNDS) -> list[list[float]]:
     """Return for each call its time (s) in every round, in each of which all calls had a turn."""
     for call in calls:
         _time(call, 1)  # which compiles it, or loads what is compiled
-    counts = [max(1, round(BLOCK / _time(call, 10))) for call in calls]
+    counts = [max(1, round(BLOCK / _time(call, min(10, rounds)))) for call in calls]
     times: list[list[float]] = [[] for _ in calls]
     gc.collect()
     gc.disable()
     try:
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             for taken, call, count in zip(times, calls, counts):
                 taken.append(_time(call, count))
     finally:

@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import ConvergenceError, LimitError
-from liedyn_ros.model import Model
 from liedyn_ros.retiming.coefficients import coefficients, Machine
 from liedyn_ros.retiming.grid import Grid, Speed
 from liedyn_ros.retiming.law import Law
@@ -29,6 +28,7 @@ from liedyn_ros.retiming.rows import limit_rows, Rows
 
 GAIN = 1e-4  # of the time, below which a further round is not worth its price
 MAX_ROUNDS = 30
+FEWEST = 10  # intervals; below these limits between the grid cost more than slowing uniformly
 CHECKS = 11  # places an interval, where strict holds the limits
 TIGHTENINGS = 3  # rounds of strict, each with limits lower by their excess
 SLOWEST, FASTEST = 1e-16, 1e16  # of z; beyond these no limit binds, or none can be kept
@@ -60,15 +60,17 @@ def retime(dynamics: Machine, path: Path, limits: MotionLimits | None = None, *,
     model = dynamics.model
     given = (limits or MotionLimits()).of(model)
     smooth = bool(np.isfinite([given['jerk'], given['torque_rate']]).any())
-    law, grid = Law(path, smooth), Grid(intervals)
+    law, grid = Law(_require_length(path), smooth), Grid(_require_intervals(intervals))
     wrenches = None if external is None else as_array('external', external,
                                                       (len(model.bodies), 6))
     states, rates = _rows(dynamics, law, grid.fine, given, wrenches)
-    _require_static(model, law, grid, states)
+    margins = _margins(dynamics, law, grid, given, wrenches)
+    _require_moving(law, grid)
+    _require_kept(margins, law, grid, 0.0)
+    _require_kept(margins, law, grid, SLOWEST)
     z0 = _uniform(states, rates)
     problem = _Problem(grid, states.scaled(z0), rates.at(grid.places).scaled(z0))
     rounds = _rounds(problem, np.ones(grid.unknowns))
-    margins = _margins(dynamics, law, grid, given, wrenches)
     unknowns = _strict(problem, rounds[-1], z0, margins) if strict else z0 * rounds[-1]
     return Retimed(
         dynamics, law, grid, unknowns, wrenches, margins,
@@ -96,18 +98,46 @@ def _margins(dynamics: Machine, law: Law, grid: Grid, limits: dict[str, Array],
     return Margins(dynamics.model, p[index], states, rates)
 
 
-def _require_static(model: Model, law: Law, grid: Grid, states: Rows) -> None:
-    """Raise LimitError naming the joint and the place where rest alone exceeds a limit."""
-    excess = states.constant / states.bound
-    if not excess.size or excess.max() < 1.0:
-        return
-    place, row = np.unravel_index(np.argmax(excess), excess.shape)
-    held, bound = states.constant[place, row], states.bound[place, row]
-    name = model.coordinate_names[states.coordinates[row]]
-    s = law.derivatives(grid.fine[[place]])[0, 0]
-    raise LimitError(
-        f'{states.names[row]}: expected less than {bound:.6g} to hold {name} still on the path, '
-        f'got {held:.6g} at s = {s:.6g} of {law.path.length:.6g}')
+def _require_intervals(intervals: int) -> int:
+    """Return the number of intervals; raises LimitError below FEWEST, or for no integer."""
+    if isinstance(intervals, bool) or not isinstance(intervals, (int, np.integer)) \
+            or intervals < FEWEST:
+        raise LimitError(f'intervals: expected an integer of {FEWEST} or more, got {intervals!r}')
+    return int(intervals)
+
+
+def _require_length(path: Path) -> Path:
+    """Return the path; raises LimitError where its length is not above zero, or not finite."""
+    if not 0.0 < path.length < np.inf:
+        raise LimitError(f'path: expected a finite length above 0, got {path.length!r}')
+    return path
+
+
+def _require_moving(law: Law, grid: Grid) -> None:
+    """Raise LimitError naming the place where the path stands still for half an interval."""
+    s = law.derivatives(grid.fine)[0]
+    still = np.asarray(~law.path(s).v.any(axis=1))
+    both = np.flatnonzero(still[1:] & still[:-1])
+    if len(both):
+        raise LimitError(f'path: expected one that moves everywhere, got one that stands still '
+                         f'from s = {s[both[0]]:.6g} to {s[both[0] + 1]:.6g} of '
+                         f'{law.path.length:.6g}')
+
+
+def _require_kept(margins: Margins, law: Law, grid: Grid, z: float) -> None:
+    """Raise LimitError naming limit, joint and place that a run at rest (0), or at z, exceeds."""
+    for rows in (margins.states, margins.rates):
+        used = margins.worst(rows, grid, np.full(grid.unknowns, z))
+        if not used.size or used.max() < 1.0:
+            continue
+        interval, row = np.unravel_index(np.argmax(used), used.shape)
+        bound = rows.bound[interval * CHECKS, row]
+        name = margins.model.coordinate_names[rows.coordinates[row]]
+        s = law.derivatives(margins.p[interval, [CHECKS // 2]])[0, 0]
+        doing = f'to hold {name} still on the path' if z == 0.0 else \
+            f'of {name} in a run at any speed'
+        raise LimitError(f'{rows.names[row]}: expected less than {bound:.6g} {doing}, got '
+                         f'{used.max() * bound:.6g} at s = {s:.6g} of {law.path.length:.6g}')
 
 
 def _uniform(states: Rows, rates: Rows) -> float:
@@ -118,9 +148,6 @@ def _uniform(states: Rows, rates: Rows) -> float:
                    for rows in (states, rates))
 
     z = SLOWEST
-    if not kept(z):
-        raise LimitError('retiming: expected limits that a slow run keeps, got some that it '
-                         'exceeds at any speed')
     while kept(4.0 * z):
         z *= 4.0
         if z > FASTEST:
@@ -225,11 +252,13 @@ def _slowing(grid: Grid, unknowns: Array, margins: Margins) -> float:
 
     if kept(1.0):
         return 1.0
-    low, high = 0.0, 1.0
-    while high - low > 1e-7:
-        middle = (low + high) / 2.0
+    low, high = 0.25, 1.0
+    while not kept(low):  # ends, since rest keeps all limits
+        low, high = low / 4.0, low
+        if low < SLOWEST:
+            raise ConvergenceError('retiming: expected a run that a slower one brings within the '
+                                   'limits; give more intervals')
+    while high > low * (1.0 + 1e-7):
+        middle = (low * high)**0.5
         low, high = (middle, high) if kept(middle) else (low, middle)
-    if low == 0.0:
-        raise ConvergenceError('retiming: expected a run that a slower one brings within the '
-                               'limits; give more intervals')
     return low

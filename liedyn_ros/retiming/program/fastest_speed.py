@@ -24,7 +24,8 @@ from liedyn_ros.retiming.rows import Rows
 NEAR = 0.25  # rows that use less of their limit than this enter once they bind
 SLACK = 1e-7  # of a limit, by which a row left out may be exceeded before it enters
 ROUNDS = 20
-GAP = 1e-6  # of the time, at which the conic solver stops
+LEAST = 1e-6  # of the uniform run's z, which a spline keeps above between the ends too
+GAPS = 1e-6, 1e-5, 1e-4  # of the time, at which the solver stops; the next where it stalls
 
 
 class Linear(NamedTuple):
@@ -45,16 +46,21 @@ def inner(rows: Rows, at: Speed) -> Linear:
     """Return rows that imply those of states, linear and exact at a speed (15.5)."""
     y = at.root[:, None]
     above = np.maximum(rows.root, 0.0)  # sqrt(z) lies below its tangent, and y below sqrt(z)
-    return Linear(None, rows.slope, rows.value + above / (2.0 * y),
-                  np.minimum(rows.root, 0.0), rows.bound - rows.constant - above * y / 2.0)
+    return _of_states(rows, rows.value + above / (2.0 * y), np.minimum(rows.root, 0.0),
+                      rows.bound - rows.constant - above * y / 2.0)
 
 
 def outer(rows: Rows, at: Speed) -> Linear:
     """Return rows that follow from those of states: the bound on time from below (15.5)."""
     y = at.root[:, None]
     below = np.minimum(rows.root, 0.0)
-    return Linear(None, rows.slope, rows.value + below / (2.0 * y),
-                  np.maximum(rows.root, 0.0), rows.bound - rows.constant - below * y / 2.0)
+    return _of_states(rows, rows.value + below / (2.0 * y), np.maximum(rows.root, 0.0),
+                      rows.bound - rows.constant - below * y / 2.0)
+
+
+def _of_states(rows: Rows, value: Array, lifted: Array, rest: Array) -> Linear:
+    """Return rows in parts of their limits, so that limits of any size make the same program."""
+    return Linear(None, *(each / rows.bound for each in (rows.slope, value, lifted, rest)))
 
 
 def inner_rates(rows: Rows, at: Speed) -> Linear:
@@ -123,6 +129,8 @@ class FastestSpeed:
             lifted = _weighted(rows.lifted[place, column], self._lift[fine])
             blocks.append(sparse.hstack([entries, lifted]))
             sides.append(rows.rest[place, column])
+        blocks.append(-sparse.eye(grid.unknowns, grid.unknowns + self._count))
+        sides.append(np.full(grid.unknowns, -LEAST))  # coefficients above zero keep z above it
         return sparse.vstack(blocks).tocsr(), np.concatenate(sides)
 
     def _lifts(self) -> tuple[sparse.csc_matrix, Array]:
@@ -143,20 +151,26 @@ class FastestSpeed:
         limits = sparse.hstack([matrix, sparse.csr_matrix((matrix.shape[0], count))])
         cost = np.zeros(total)
         cost[-count:] = self._grid.weights
-        settings = clarabel.DefaultSettings()
-        settings.verbose = False
-        settings.max_threads = 1
-        settings.tol_gap_abs = settings.tol_gap_rel = GAP
         cones = [clarabel.NonnegativeConeT(matrix.shape[0])]
         cones += [clarabel.SecondOrderConeT(3)] * (2 * count)
-        solution = clarabel.DefaultSolver(
-            sparse.csc_matrix((total, total)), cost,
-            sparse.vstack([limits, self._cones]).tocsc(),
-            np.concatenate([sides, self._cone_sides]), cones, settings).solve()
-        if str(solution.status) not in ('Solved', 'AlmostSolved'):
-            raise ConvergenceError(f'retiming: expected a solution within the limits, '
-                                   f'the conic solver ended with {solution.status}')
-        return np.array(solution.x)[:total - count]
+        rows = sparse.vstack([limits, self._cones]).tocsc()
+        given = np.concatenate([sides, self._cone_sides])
+        for gap in GAPS:
+            solution = clarabel.DefaultSolver(sparse.csc_matrix((total, total)), cost, rows, given,
+                                              cones, _settings(gap)).solve()
+            if str(solution.status) in ('Solved', 'AlmostSolved'):
+                return np.array(solution.x)[:total - count]
+        raise ConvergenceError('retiming: expected a solution within the limits, got none to '
+                               f'{GAPS[-1]:g} of the time; give other intervals')
+
+
+def _settings(gap: float) -> clarabel.DefaultSettings:
+    """Return settings for one thread that stop at a gap of the time."""
+    settings = clarabel.DefaultSettings()
+    settings.verbose, settings.max_threads = False, 1
+    settings.tol_gap_abs = settings.tol_gap_rel = gap
+    settings.tol_feas = max(settings.tol_feas, 1e-2 * gap)
+    return settings
 
 
 def _weighted(weights: Array, rows: sparse.csr_matrix) -> sparse.csr_matrix:
