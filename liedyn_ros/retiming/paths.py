@@ -74,7 +74,7 @@ def spline(waypoints: Array) -> tuple[float, list[BSpline]]:
         raise LimitError(
             f'waypoints: expected each to differ from the one before, got {k} and {k + 1} equal')
     knots = np.concatenate([[0.0], np.cumsum(steps)])
-    degree = DEGREE if len(waypoints) > DEGREE else min(3, len(waypoints) - 1)
+    degree = min(DEGREE, len(waypoints) - 1)  # one polynomial below: kinks would break strict
     of = make_interp_spline(knots, waypoints, k=degree)
     return float(knots[-1]), [of, *(of.derivative(order) if order <= degree else _none(of)
                                     for order in (1, 2, 3))]

@@ -53,6 +53,19 @@ def test_limits_and_paths_of_any_size_are_solved(arm: Dynamics, scale: float, ra
     assert run.duration <= run.uniform_duration
 
 
+@pytest.mark.parametrize('seed', [0, 1, 2, 28])
+@pytest.mark.parametrize('rate', [5.0, 100.0])
+def test_random_paths_keep_their_limits_at_every_instant(
+        arm: Dynamics, seed: int, rate: float) -> None:
+    rng = np.random.default_rng(seed)
+    points = rng.uniform(-3.0, 3.0, (rng.integers(2, 8), 6))
+    run = retime(arm, SplinePath(arm.model, points), MotionLimits(
+        velocity=np.inf, torque=TORQUE, torque_rate=rate * TORQUE))
+    at = run.at(np.linspace(0.0, run.duration, 5003))
+    assert (np.abs(at.torque) <= TORQUE * (1.0 + 1e-9)).all()
+    assert (np.abs(at.torque_rate) <= rate * TORQUE * (1.0 + 1e-9)).all()
+
+
 def test_the_slowest_limits_are_solved(arm: Dynamics) -> None:
     run = retime(arm, SplinePath(arm.model, POINTS), MotionLimits(velocity=1e-6))
     assert 0.99 < max(used.max() for used in run.used.values()) <= 1.0
