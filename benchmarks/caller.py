@@ -21,6 +21,8 @@ from rclpy.client import Client
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 
+from liedyn_ros.ros.qos import SERVICES
+
 ANSWER = 5.0  # s, for which an answer is waited
 REPORTS = 1000  # messages of /diagnostics that wait while an answer is awaited
 
@@ -57,10 +59,8 @@ class Caller:
         """
         self._node, self._period, self._ended = Node('caller'), 1.0 / rate, Event()
         self._calls, self._heard = Calls(), heard
-        self._clients = [(self._node.create_client(each.kind, each.name), each)
-                         for each in questions]
-        self._by_request = {each.name: (self._node.create_client(each.kind, each.name), each)
-                            for each in by_request}
+        self._clients = [(self._open(each), each) for each in questions]
+        self._by_request = {each.name: (self._open(each), each) for each in by_request}
         self._requested: SimpleQueue[str] = SimpleQueue()
         for client, _ in (*self._clients, *self._by_request.values()):
             if not client.wait_for_service(ANSWER):
@@ -85,6 +85,9 @@ class Caller:
         self._ended.set()
         self._thread.join()
         self._node.destroy_node()
+
+    def _open(self, question: Question) -> Client:
+        return self._node.create_client(question.kind, question.name, qos_profile=SERVICES)
 
     def _run(self) -> None:
         due = time.monotonic()

@@ -29,6 +29,7 @@ from benchmarks.faults.commands import Commands
 from benchmarks.faults.figures import Record
 from benchmarks.faults.subjects import Subject, SUBJECTS
 from liedyn_ros.ros.messages.conversions import nanoseconds
+from liedyn_ros.ros.qos import SERVICES
 
 FRESH = 1.0  # s, an age that is fresh
 ASK_PERIOD, ANSWER_TIMEOUT = 0.2, 2.0  # s, between two requests; for which an answer is waited
@@ -47,7 +48,7 @@ class Probe(Node):
             self.create_subscription(type(message), topic, self._hear_input, HEARD)
         self.create_subscription(*subject.output, self._hear_output, HEARD)
         kind, name, self._request = subject.question
-        self._client = self.create_client(kind, name)
+        self._client = self.create_client(kind, name, qos_profile=SERVICES)
         self._due = time.monotonic()
 
     def take(self) -> Record:

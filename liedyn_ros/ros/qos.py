@@ -11,7 +11,9 @@
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 DEPTH = 10  # messages that a topic keeps; parameters qos_overrides change it
-SERVICES = QoSProfile(depth=1000)  # requests that wait; ROS 2 keeps 10 and drops the others
+# Requests that wait, or answers: a client's queue holds those to all clients of its service. ROS 2
+# keeps 10 and drops the others.
+SERVICES = QoSProfile(depth=1000)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 

@@ -179,8 +179,8 @@ class ManagedNode(LifecycleNode):
         return service
 
     def open_client(self, service_type: Any, name: str, **options: Any) -> Client:
-        """Open a client of a service."""
-        client = self.create_client(service_type, name, **options)
+        """Open a client of a service, which loses no answer while it is busy: see SERVICES."""
+        client = self.create_client(service_type, name, qos_profile=SERVICES, **options)
         self.on_close(lambda: self.destroy_client(client))
         return client
 

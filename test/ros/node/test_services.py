@@ -65,6 +65,30 @@ def test_requests_that_come_while_the_node_is_busy_wait(bench, where):
     bench.until(lambda: all(future.done() for future in futures), 'all answers')
 
 
+class Asker(ManagedNode):
+    """A node with a client whose answers nobody takes."""
+
+    def prepare(self):
+        """Open the client."""
+        self.client = Stream(self).open_client(Empty, 'busy/executor')
+
+
+def test_a_busy_client_does_not_lose_its_answer_to_those_of_others(bench):
+    """The middleware hands each client the answers to all clients of a service."""
+    bench.start(Busy)
+    client = bench.start(lambda **options: Asker('asker', (), **options)).client
+    bench.until(client.service_is_ready, 'the service')
+    number = client.handle.send_request(Empty.Request())
+    for _ in range(50):
+        bench.call(Empty, 'busy/executor')
+
+    def answered():
+        header, _ = client.handle.take_response(Empty.Response)
+        return header is not None and header.request_id.sequence_number == number
+
+    bench.until(answered, 'the answer')
+
+
 @pytest.fixture
 def opened(monkeypatch):
     """Let callbacks of services fail once each; return the types of the services by name."""
