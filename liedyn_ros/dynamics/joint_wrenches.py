@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.tree.screw_tree import inertia_matrices
 from liedyn_ros.lie import se3
@@ -21,16 +22,24 @@ from liedyn_ros.model import Model
 
 
 def joint_wrenches(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, a: ArrayLike,
-                   external: ArrayLike | None = None) -> Array:
+                   external: ArrayLike | None = None, *,
+                   closures: ArrayLike | None = None) -> Array:
     """
     Return the wrench (J, 6) that each joint transmits from its parent to its child body.
 
     Joints are those of model.joints, fixed ones too: links that the recursions merge are taken
     apart. Moment (N m), then force (N), in the frame of the child body about its origin. The part
     along the screws of the joint is the joint force, less damping and friction. external is
-    (B, 6). Raises the errors of the methods of Dynamics.
+    (B, 6). closures (C, 6) are the wrenches of closures, as ConstrainedSolution has them; a model
+    with closures needs them. Raises the errors of the methods of Dynamics, and LiedynError for a
+    model with closures and none given.
     """
     model = dynamics.model
+    if closures is None and model.closures:
+        raise LiedynError(
+            f'closures: expected the wrenches of the closures '
+            f'{[each.name for each in model.closures]}, as the solution of a '
+            'ConstrainedDynamics has them, got none')
     poses, twists, accelerations = dynamics.kinematics(q, v, a)
     applied = (np.zeros((len(poses), 6)) if external is None
                else as_array('external', external, (len(poses), 6)))
@@ -39,6 +48,9 @@ def joint_wrenches(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, a: ArrayLike,
     momentum = _products(inertia, twists)
     wrenches = (_products(inertia, accelerations)
                 - _products(np.swapaxes(ad, 1, 2), momentum) - applied)  # (1.19)
+    if closures is not None:
+        wrenches -= _on_bodies(model, poses, as_array(
+            'closures', closures, (len(model.closures), 6)))  # (12.13)
     for b in range(len(wrenches) - 1, -1, -1):
         parent = model.joint_list[b].parent
         if parent is not None:
@@ -46,6 +58,21 @@ def joint_wrenches(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, a: ArrayLike,
             to_child = se3.adjoint(se3.inverse(poses[b]) @ poses[p])
             wrenches[p] += to_child.T @ wrenches[b]
     return wrenches
+
+
+def _on_bodies(model: Model, poses: Array, closures: Array) -> Array:
+    """Return the wrench (B, 6) on each body, in its frame, of the closures' wrenches (C, 6)."""
+    total = np.zeros((len(poses), 6))
+    for closure, wrench in zip(model.closures, closures):
+        held = closure.frame_b
+        if closure.body_b is not None:
+            b = model.body_index(closure.body_b)
+            total[b] += se3.adjoint(se3.inverse(held)).T @ wrench
+            held = poses[b] @ held
+        if closure.body_a is not None:
+            a = model.body_index(closure.body_a)
+            total[a] -= se3.adjoint(se3.inverse(held) @ poses[a]).T @ wrench
+    return total
 
 
 def _inertias(model: Model) -> Array:

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constrained.algorithms.forward import ConstrainedForward
 from liedyn_ros.dynamics.constrained.algorithms.hybrid import ConstrainedHybrid
 from liedyn_ros.dynamics.constrained.algorithms.inverse import ConstrainedInverse
@@ -23,7 +25,9 @@ from liedyn_ros.dynamics.constrained.configurations.mobility import Mobility
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.exclusive import exclusive
 from liedyn_ros.dynamics.constrained.constraints.function import ConstraintFunction
+from liedyn_ros.dynamics.constrained.solver.solution import ConstrainedSolution
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
+from liedyn_ros.dynamics.joint_wrenches import joint_wrenches
 from liedyn_ros.model import Model
 
 
@@ -71,6 +75,22 @@ class ConstrainedDynamics(Constraints):
     def gaps(self, q: ArrayLike) -> dict[str, ClosureGap]:
         """Return by closure how far each is open at q (nq,), tolerated gaps too, m and rad."""
         return closure_gaps(self, self.model.check_configuration(q))
+
+    def joint_wrenches(self, q: ArrayLike, v: ArrayLike, solution: ConstrainedSolution,
+                       external: ArrayLike | None = None) -> dict[str, Array]:
+        """
+        Return by joint of the tree the wrench (6,) that it transmits, the load of its bearing.
+
+        Frames are as in dynamics.joint_wrenches. solution is that of a call with q (nq,), v (nv,)
+        and external (B, 6); of one with derivatives, order zero counts. Forces of couplings and
+        functions act along the screws of the joints. Where the constraints are redundant the loads
+        are those of its multipliers, which are not the only ones.
+        """
+        shapes = (self.model.nv,), (len(self.model.closures), 6)
+        a, closures = (np.reshape(each, (-1, *shape))[0] for each, shape in zip(
+            (solution.a, solution.wrenches), shapes))
+        wrenches = joint_wrenches(self.tree, q, v, a, external, closures=closures)
+        return dict(zip(self.model.joints, wrenches))
 
     @property
     def mobility(self) -> Mobility:
