@@ -74,7 +74,8 @@ class AerialManipulator:
         for name, torque, limit in zip(self.joints, torques, self._effort):
             if abs(torque) > limit:
                 raise LimitError(f'effort of {name}: expected {-limit:g} to {limit:g} N m, '
-                                 f'got {torque:g}')
+                                 f'got {torque:g}', names=(name,), expected=(-limit, limit),
+                                 got=float(torque))
         return torques
 
     def command(self, tau: ArrayLike) -> Command:

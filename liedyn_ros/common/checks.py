@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 import math
 import reprlib
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,12 +22,14 @@ from liedyn_ros.common.errors import (
     LiedynError, LimitError, NameSetError, NotFiniteError, ShapeError)
 
 Array = NDArray[np.float64]
+Refusal = TypeVar('Refusal', bound=LiedynError)
 
 _FLOAT64 = np.dtype(np.float64)
 _REAL = 'biuf'  # kinds of dtypes: truth values, integers, floating point numbers
 
 FEW = 16  # numbers that are looked at sooner one by one than as an array
 MAX_NAME = 100  # characters of a name to which the nearest is searched
+MAX_NEAREST = 3  # unknown names to which the nearest is searched
 MAX_SURPLUS = 1000  # names beyond the wanted ones, of which the faults are still searched
 _SHORT = reprlib.Repr()
 _SHORT.maxlist, _SHORT.maxstring = 50, 100  # names in a message, characters of a name
@@ -61,7 +63,8 @@ def output(out: Array | None, shape: tuple[int, ...]) -> Array:
     if (type(out) is not np.ndarray or out.dtype is not _FLOAT64 or out.shape != shape
             or not out.flags.carray):
         raise ShapeError('out: expected a contiguous, writable array of float64 of shape '
-                         f'{shape}, got {_described(out)}')
+                         f'{shape}, got {_described(out)}', names=('out',), expected=shape,
+                         got=getattr(out, 'shape', None))
     return out
 
 
@@ -70,7 +73,8 @@ def require_own_memory(out: Array | None, **inputs: Array) -> None:
     for name, value in inputs.items():
         if out is not None and np.may_share_memory(out, value):
             raise ShapeError(
-                f'out: expected its own memory, got an array that shares it with {name}')
+                f'out: expected its own memory, got an array that shares it with {name}',
+                names=('out', name))
 
 
 def require_no_mask(name: str, value: Any) -> None:
@@ -79,7 +83,8 @@ def require_no_mask(name: str, value: Any) -> None:
         return
     rows = value if isinstance(value, list | tuple) else (value,)
     if any(isinstance(row, np.ma.MaskedArray) for row in rows):
-        raise LiedynError(f'{name}: expected an array without a mask, got a masked one')
+        raise LiedynError(f'{name}: expected an array without a mask, got a masked one',
+                          names=(name,))
 
 
 def as_array(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
@@ -91,7 +96,7 @@ def as_array(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
     array = as_numbers(name, value)
     if array.shape != shape and (array.ndim != len(shape) or any(
             want not in (-1, got) for want, got in zip(shape, array.shape))):
-        raise ShapeError(f'{name}: expected shape {shape}, got {array.shape}')
+        raise wrong_shape(name, shape, array)
     return require_finite(name, array)
 
 
@@ -114,7 +119,7 @@ def as_trailing(name: str, value: ArrayLike, core: tuple[int, ...]) -> Array:
     array = as_numbers(name, value)
     if array.shape[max(array.ndim - len(core), 0):] != core:
         raise ShapeError(f'{name}: expected shape (..., {str(core)[1:-1].rstrip(",")}), '
-                         f'got {array.shape}')
+                         f'got {array.shape}', names=(name,), expected=core, got=array.shape)
     return require_finite(name, array)
 
 
@@ -129,14 +134,16 @@ def as_positive(name: str, value: ArrayLike) -> float:
     """Return one finite number above zero, or raise what as_number does, or LimitError."""
     number = as_number(name, value)
     if number <= 0.0:
-        raise LimitError(f'{name}: expected a number above 0, got {number}')
+        raise LimitError(f'{name}: expected a number above 0, got {number}',
+                         names=(name,), expected=0.0, got=number)
     return number
 
 
 def as_seed(name: str, value: Any) -> int:
     """Return an integer of 0 or more, Python's or numpy's; else raise LimitError."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
-        raise LimitError(f'{name}: expected an integer of 0 or more, got {value!r}')
+        raise LimitError(f'{name}: expected an integer of 0 or more, got {value!r}',
+                         names=(name,), expected=0, got=value)
     return int(value)
 
 
@@ -148,7 +155,8 @@ def require_finite(name: str, array: Array) -> Array:
     if not finite.all():
         where = tuple(int(i) for i in np.argwhere(~finite)[0])
         index = f'[{", ".join(map(str, where))}]' if where else ''
-        raise NotFiniteError(f'{name}{index}: expected a finite number, got {array[where]}')
+        raise NotFiniteError(f'{name}{index}: expected a finite number, got {array[where]}',
+                             names=(name,), got=float(array[where]), indices=where)
     return array
 
 
@@ -162,25 +170,42 @@ def order_of(name: str, wanted: Sequence[str], given: Sequence[str]) -> list[int
     if len(places) == len(given) == len(wanted) and all(n in places for n in wanted):
         return [places[n] for n in wanted]
     if len(given) > len(wanted) + MAX_SURPLUS:
-        raise NameSetError(f'{name}: expected {len(wanted)} names, got {len(given)}')
+        raise NameSetError(f'{name}: expected {len(wanted)} names, got {len(given)}',
+                           names=(name,), expected=tuple(wanted), got=len(given))
     known = set(wanted)
-    faults = ', '.join(
-        f'{label} {listed(names)}' for label, names in (
-            ('missing', [n for n in wanted if n not in places]),
-            ('unknown', [n for n in given if n not in known]),
-            ('repeated', sorted(n for n, count in Counter(given).items() if count > 1)),
-        ) if names)
+    missing = [n for n in wanted if n not in places]
+    unknown = [n for n in given if n not in known]
+    repeated = sorted(n for n, count in Counter(given).items() if count > 1)
+    faults = ', '.join(f'{label} {listed(names)}' for label, names in (
+        ('missing', missing), ('unknown', unknown), ('repeated', repeated)) if names)
+    pairs = [(n, near) for n in unknown[:MAX_NEAREST] if (near := _nearest(missing, n))]
+    hint = ''.join(f'; the nearest to {n!r} is {near!r}' for n, near in pairs)
     raise NameSetError(
-        f'{name}: expected each of {listed(wanted)} once, got {listed(given)}: {faults}')
+        f'{name}: expected each of {listed(wanted)} once, got {listed(given)}: {faults}{hint}',
+        names=(*missing, *unknown, *repeated), expected=tuple(wanted), got=tuple(given))
 
 
-def unknown_name(what: str, known: Iterable[str], given: Any) -> str:
-    """Return the message for a name that is not one of the known: these, and the nearest."""
+def unknown_name(error: type[Refusal], what: str, known: Iterable[str], given: Any,
+                 kind: str = 'one') -> Refusal:
+    """Return the error for a name that is not one of the known: these, and the nearest."""
     names = list(known)
-    is_name = isinstance(given, str) and len(given) < MAX_NAME
-    near = get_close_matches(given, names, 1) if is_name else ()
-    hint = f'; the nearest is {near[0]!r}' if near else ''
-    return f'{what}: expected one of {listed(names)}, got {_SHORT.repr(given)}{hint}'
+    near = _nearest(names, given)
+    hint = f'; the nearest is {near!r}' if near is not None else ''
+    return error(f'{what}: expected {kind} of {listed(names)}, got {_SHORT.repr(given)}{hint}',
+                 names=(str(given),), expected=tuple(names), got=given)
+
+
+def wrong_shape(name: str, shape: tuple[int, ...], array: NDArray[Any]) -> ShapeError:
+    """Return the error for an array of another shape than the one that is expected."""
+    return ShapeError(f'{name}: expected shape {shape}, got {array.shape}',
+                      names=(name,), expected=shape, got=array.shape)
+
+
+def _nearest(known: Sequence[str], given: Any) -> str | None:
+    """Return the known name that is nearest to another, if any is near."""
+    if not isinstance(given, str) or len(given) >= MAX_NAME or len(known) > MAX_SURPLUS:
+        return None
+    return next(iter(get_close_matches(given, known, 1)), None)
 
 
 def listed(names: Sequence[str]) -> str:
@@ -189,7 +214,8 @@ def listed(names: Sequence[str]) -> str:
 
 
 def _not_real(name: str, value: Any) -> LiedynError:
-    return LiedynError(f'{name}: expected an array of real numbers, got {value!r}')
+    return LiedynError(f'{name}: expected an array of real numbers, got {value!r}',
+                       names=(name,), got=value)
 
 
 def _described(value: object) -> str:

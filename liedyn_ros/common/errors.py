@@ -8,16 +8,27 @@
 
 """The errors of the package: each message names what was expected and what came."""
 
+from collections.abc import Iterable
+from typing import Any
 
 MAX_MESSAGE = 1000  # characters; an input that a message quotes may have any number
 
 
 class LiedynError(ValueError):
-    """Any input the package refuses. A message that is too long loses its middle."""
+    """
+    Any input the package refuses. A message that is too long loses its middle.
 
-    def __init__(self, message: object = '') -> None:
-        """Take a message: what was expected, and what came."""
+    What the message says in words is in attributes, where the input has it; each is empty or None
+    elsewhere. names: arguments, joints, bodies or actuators that are at fault. expected and got:
+    shapes, names or numbers, SI units. indices: of the first wrong entry, or the order.
+    """
+
+    def __init__(self, message: object = '', *, names: Iterable[str] = (), expected: Any = None,
+                 got: Any = None, indices: Iterable[int] = ()) -> None:
+        """Take a message, what was expected and what came, and its parts."""
         super().__init__(bounded(str(message)))
+        self.names, self.indices = tuple(names), tuple(map(int, indices))
+        self.expected, self.got = expected, got
 
 
 def bounded(text: str) -> str:

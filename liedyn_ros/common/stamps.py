@@ -58,7 +58,8 @@ class Timeline:
         if not isinstance(stamp_ns, (int, np.integer)):
             raise StampError(f'stamp: expected a whole number of ns, got {stamp_ns!r}')
         if not -LARGEST_NS < stamp_ns < LARGEST_NS:
-            raise StampError(f'stamp: expected within {LARGEST_NS} ns of 0, got {stamp_ns}')
+            raise StampError(f'stamp: expected within {LARGEST_NS} ns of 0, got {stamp_ns}',
+                             names=('stamp',), expected=LARGEST_NS, got=stamp_ns)
         last_ns, earlier_ns, self._earlier_ns = self.last_ns, self._earlier_ns, None
         if last_ns is None or stamp_ns > last_ns:
             self.last_ns = stamp_ns
@@ -68,4 +69,5 @@ class Timeline:
                 self.last_ns = stamp_ns
                 return False
             self._earlier_ns = stamp_ns
-        raise StampError(f'stamp: expected a time after {last_ns} ns, got {stamp_ns}')
+        raise StampError(f'stamp: expected a time after {last_ns} ns, got {stamp_ns}',
+                         names=('stamp',), expected=last_ns, got=stamp_ns)

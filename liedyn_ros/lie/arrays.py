@@ -43,7 +43,9 @@ def require(name: str, fits: Any, expected: str, got: Any,
     if not np.all(fits):
         where = tuple(int(i) for i in np.argwhere(np.logical_not(fits))[0])
         index = f'[{", ".join(map(str, where))}]' if where else ''
-        raise error(f'{name}{index}: expected {expected}, got {np.asarray(got)[where]:.7g}')
+        value = float(np.asarray(got)[where])
+        raise error(f'{name}{index}: expected {expected}, got {value:.7g}',
+                    names=(name,), expected=expected, got=value, indices=where)
 
 
 def require_broadcast(**leading: tuple[int, ...]) -> tuple[int, ...]:
@@ -52,4 +54,5 @@ def require_broadcast(**leading: tuple[int, ...]) -> tuple[int, ...]:
         return np.broadcast_shapes(*leading.values())
     except ValueError as error:
         raise ShapeError(f'{" and ".join(leading)}: expected leading axes that broadcast, '
-                         f'got {" and ".join(map(str, leading.values()))}') from error
+                         f'got {" and ".join(map(str, leading.values()))}',
+                         names=leading, got=tuple(leading.values())) from error

@@ -79,8 +79,7 @@ class ModelBuilder:
             if each.name == joint:
                 self._joints[child] = replace(each, actuated=False)
                 return
-        raise ModelError(f'passive: expected one of the joints {listed(sorted(self._joint_names))}'
-                         f', got {joint!r}')
+        raise unknown_name(ModelError, 'passive', sorted(self._joint_names), joint)
 
     def replace_joint(self, joint: str, type_name: str, *, axis: ArrayLike | None = None,
                       second_axis: ArrayLike | None = None) -> None:
@@ -96,8 +95,7 @@ class ModelBuilder:
                 self.add_joint(joint, type_name, each.parent, child, placement=each.placement,
                                axis=axis, second_axis=second_axis, actuated=each.actuated)
                 return
-        raise ModelError(f'joint: expected one of {listed(sorted(self._joint_names))}, '
-                         f'got {joint!r}')
+        raise unknown_name(ModelError, 'joint', sorted(self._joint_names), joint)
 
     def lock_joint(self, joint: str, position: ArrayLike) -> None:
         """
@@ -118,7 +116,7 @@ class ModelBuilder:
                     damping=per_coordinate('damping', 0.0, 0),
                     friction=per_coordinate('friction', 0.0, 0))
                 return
-        raise ModelError(unknown_name('joint', sorted(self._joint_names), joint))
+        raise unknown_name(ModelError, 'joint', sorted(self._joint_names), joint)
 
     def _not_locked(self, locked: Mapping[str, Array]) -> list[Coupling]:
         """Return the couplings of joints that move; raise ModelError where one is contradicted."""
@@ -174,7 +172,7 @@ class ModelBuilder:
         """
         names = [*self._bodies, *(each.name for each in self._frames)]
         if frame not in names:
-            raise ModelError(unknown_name(f'payload {name}: frame', names, frame))
+            raise unknown_name(ModelError, f'payload {name}: frame', names, frame)
         if name in names:
             raise ModelError(f'payload {name}: expected a name not yet used, got it twice')
         body, pose = frame, IDENTITY if placement is None else checked_pose(
@@ -294,17 +292,17 @@ class ModelBuilder:
         for joint in self._joints.values():
             for role, body in (('parent', joint.parent), ('child', joint.child)):
                 if body is not None and body not in self._bodies:
-                    raise ModelError(f'joint {joint.name}: expected a {role} body of '
-                                     f'{listed(list(self._bodies))}, got {body!r}')
+                    raise unknown_name(ModelError, f'joint {joint.name}', self._bodies, body,
+                                       f'a {role} body')
         for rotor in self._rotors:
             if rotor.body not in self._bodies:
-                raise ModelError(f'rotor {rotor.name}: expected a body of '
-                                 f'{listed(list(self._bodies))}, got {rotor.body!r}')
+                raise unknown_name(ModelError, f'rotor {rotor.name}', self._bodies, rotor.body,
+                                   'a body')
         for closure in self._closures:
             for body in (closure.body_a, closure.body_b):
                 if body is not None and body not in self._bodies:
-                    raise ModelError(f'closure {closure.name}: expected a body of '
-                                     f'{listed(list(self._bodies))}, got {body!r}')
+                    raise unknown_name(ModelError, f'closure {closure.name}', self._bodies, body,
+                                       'a body')
         single = {j.name: None for j in self._joints.values() if JOINT_TYPES[j.type_name].nv == 1}
         for coupling in self._couplings:
             for role, name in (('one', coupling.joint),

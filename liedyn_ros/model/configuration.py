@@ -39,7 +39,8 @@ def check(name: str, table: LinkTable, q: ArrayLike) -> Array:
         norm = math.hypot(*q[at:at + 4])  # which no square overflows
         if abs(norm - 1.0) > so3.PRINTED:
             raise NotInGroupError(f'{name}[{at}:{at + 4}]: expected a quaternion x, y, z, w of '
-                                  f'norm 1 within {so3.PRINTED}, got norm {norm:.9g}')
+                                  f'norm 1 within {so3.PRINTED}, got norm {norm:.9g}',
+                                  names=(name,), expected=1.0, got=norm, indices=(at,))
     return with_unit_quaternions(table, q)
 
 

@@ -231,5 +231,5 @@ class Model:
 
 def _index(what: str, table: dict[str, int], name: str) -> int:
     if not isinstance(name, str) or name not in table:
-        raise ModelError(unknown_name(what, table, name))
+        raise unknown_name(ModelError, what, table, name)
     return table[name]

@@ -75,20 +75,23 @@ def _by_coordinate(model: Model, name: str, values: Values) -> Array:
         given = as_numbers(name, values)
         if given.shape not in ((), (model.nv,)):
             raise ShapeError(f'{name}: expected a number, shape ({model.nv},), or numbers by '
-                             f'joint, got shape {given.shape}')
+                             f'joint, got shape {given.shape}', names=(name,),
+                             expected=(model.nv,), got=given.shape)
         result[:] = given
         return result
     known = {joint.name: joint for joint in model.joint_list}
     unknown = [joint for joint in values if joint not in known]
     if unknown:
         raise NameSetError(f'{name}: expected joints of the model, such as '
-                           f'{sorted(known)[:3]}, got {unknown}')
+                           f'{sorted(known)[:3]}, got {unknown}', names=unknown,
+                           expected=tuple(sorted(known)), got=tuple(values))
     for joint, value in values.items():
         at = known[joint].v_slice
         given = as_numbers(f'{name}[{joint}]', value)
         if given.shape not in ((), (at.stop - at.start,)):
             raise ShapeError(f'{name}[{joint}]: expected a number or shape '
-                             f'({at.stop - at.start},), got {given.shape}')
+                             f'({at.stop - at.start},), got {given.shape}', names=(joint,),
+                             expected=(at.stop - at.start,), got=given.shape)
         result[at] = given
     return result
 
@@ -100,4 +103,5 @@ def _require_positive(model: Model, name: str, values: Array) -> None:
     if len(bad):
         where = model.coordinate_names[bad[0]]
         expected = 'of 0 or more' if least == 0.0 else 'above 0'
-        raise LimitError(f'{name}: expected a limit {expected}, got {values[bad[0]]} for {where}')
+        raise LimitError(f'{name}: expected a limit {expected}, got {values[bad[0]]} for {where}',
+                         names=(where,), expected=0.0, got=float(values[bad[0]]), indices=bad[:1])

@@ -137,7 +137,8 @@ def _require_kept(margins: Margins, law: Law, grid: Grid, z: float) -> None:
         doing = f'to hold {name} still on the path' if z == 0.0 else \
             f'of {name} in a run at any speed'
         raise LimitError(f'{rows.names[row]}: expected less than {bound:.6g} {doing}, got '
-                         f'{used.max() * bound:.6g} at s = {s:.6g} of {law.path.length:.6g}')
+                         f'{used.max() * bound:.6g} at s = {s:.6g} of {law.path.length:.6g}',
+                         names=(name,), expected=float(bound), got=float(used.max() * bound))
 
 
 def _uniform(states: Rows, rates: Rows) -> float:

@@ -9,6 +9,7 @@
 """Values that pass for numbers, and refusals of all others."""
 
 from fractions import Fraction
+import pickle
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from liedyn_ros.common.checks import (
     as_array, as_number, as_numbers, as_positive, as_seed, as_trailing, order_of)
 from liedyn_ros.common.errors import (
     LiedynError, LimitError, NameSetError, NotFiniteError, ShapeError)
+from liedyn_ros.lie import so3
 
 
 @pytest.mark.parametrize('value', [
@@ -95,3 +97,27 @@ def test_seeds_of_python_and_of_numpy(seed):
 def test_an_invalid_seed_is_refused(seed):
     with pytest.raises(LimitError, match='seed: expected an integer of 0 or more, got'):
         as_seed('seed', seed)
+
+
+@pytest.mark.parametrize(('call', 'names', 'expected', 'got', 'indices'), [
+    (lambda: as_array('x', [1.0, 2.0], (3,)), ('x',), (3,), (2,), ()),
+    (lambda: as_array('x', [[0.0, 1.0], [2.0, np.inf]], (2, 2)), ('x',), None, np.inf, (1, 1)),
+    (lambda: as_positive('x', -2), ('x',), 0.0, -2.0, ()),
+    (lambda: order_of('x', ['a', 'b'], ['b', 'c']), ('a', 'c'), ('a', 'b'), ('b', 'c'), ()),
+    (lambda: so3.require_rotation('r', [np.eye(3), np.diag([1.0, 1.0, 0.5])]),
+     ('r',), '|R^T R - 1| <= 1e-06', 0.75, (1,))],
+    ids=['shape', 'infinity', 'limit', 'names', 'rotations'])
+def test_errors_have_their_numbers_as_attributes(call, names, expected, got, indices):
+    with pytest.raises(LiedynError) as caught:
+        call()
+    for error in (caught.value, pickle.loads(pickle.dumps(caught.value))):
+        assert (error.names, error.expected, error.got, error.indices) == (
+            names, expected, got, indices)
+        assert str(error) == str(caught.value)
+
+
+def test_names_that_are_nearest_are_offered():
+    with pytest.raises(NameSetError, match=r"; the nearest to 'elbw' is 'elbow'; the nearest to "):
+        order_of('joints', ['elbow', 'wrist', 'hand'], ['elbw', 'wirst', 'hand'])
+    with pytest.raises(NameSetError, match=r"unknown \['zzz'\]$"):
+        order_of('joints', ['elbow', 'wrist'], ['zzz', 'wrist'])

@@ -147,6 +147,11 @@ def test_unknown_names_are_answered_with_the_known_ones() -> None:
     builder.add_joint('root', 'free', None, 'a')
     with pytest.raises(ModelError, match=r"joint: expected one of \['root'\], got 'rot'"):
         builder.build().joint('rot')
+    for call in (builder.make_passive, lambda name: builder.replace_joint(name, 'revolute'),
+                 lambda name: builder.lock_joint(name, [])):
+        with pytest.raises(ModelError, match="the nearest is 'root'") as caught:
+            call('rot')
+        assert caught.value.names == ('rot',) and caught.value.expected == ('root',)
 
 
 def test_models_survive_pickling() -> None:

@@ -204,7 +204,7 @@ class Frames:
         known = isinstance(frame, str | int | np.integer)
         place = self._places.get(frame) if known else None
         if place is None:
-            raise ModelError(unknown_name('frame', self.model.frames, frame))
+            raise unknown_name(ModelError, 'frame', self.model.frames, frame)
         return place
 
     def _listed(self, frame: Which) -> tuple[NDArray[np.int64], bool]:
@@ -212,7 +212,7 @@ class Frames:
         if isinstance(frame, str | int | np.integer):
             return self._alone[self._place(frame)], True
         if not isinstance(frame, Iterable):
-            raise ModelError(unknown_name('frame', self.model.frames, frame))
+            raise unknown_name(ModelError, 'frame', self.model.frames, frame)
         return np.array([self._place(each) for each in frame], dtype=np.int64), False
 
     def _bound(self, names: str, compiled: object, *tables: Array,

@@ -113,7 +113,8 @@ def require_digits(error: Array, max_error: float, advice: str = '', state: str 
     if len(lost):
         raise LimitError(
             f'{state}order {lost[0]}: expected a relative error of {max_error:g} at most, got '
-            f'{error[lost[0]]:.2g}; lower the order{advice}')
+            f'{error[lost[0]]:.2g}; lower the order{advice}',
+            expected=max_error, got=float(error[lost[0]]), indices=lost[:1])
 
 
 def relative_difference(x: Array, y: Array) -> Array:

@@ -15,7 +15,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.common.checks import Array, as_array, as_numbers, require_finite, require_no_mask
+from liedyn_ros.common.checks import (
+    Array, as_array, as_numbers, require_finite, require_no_mask, wrong_shape)
 from liedyn_ros.common.errors import LiedynError, LimitError, ShapeError, SingularError
 from liedyn_ros.dynamics.algorithms.kernels.aba import REFUSED
 from liedyn_ros.model import configuration, Model
@@ -45,7 +46,8 @@ def time_derivatives_of(
         if len(given) == len(shape) and given[0] != shape[0] and given[1:] == shape[1:]:
             raise ShapeError(
                 f'{name}: expected time derivatives 0 to {shape[0] - 1}, one a row, shape '
-                f'{shape}, got {given[0]} rows') from error
+                f'{shape}, got {given[0]} rows',
+                names=(name,), expected=shape, got=given) from error
         raise
 
 
@@ -55,9 +57,10 @@ def mask(name: str, value: ArrayLike, size: int) -> NDArray[np.bool_]:
         require_no_mask(name, value)
     array = np.asarray(value)
     if array.dtype is not _BOOL:
-        raise LiedynError(f'{name}: expected an array of bool, got {array.dtype}')
+        raise LiedynError(f'{name}: expected an array of bool, got {array.dtype}',
+                          names=(name,), got=str(array.dtype))
     if array.shape != (size,):
-        raise ShapeError(f'{name}: expected shape {(size,)}, got {array.shape}')
+        raise wrong_shape(name, (size,), array)
     return array.copy()  # another layout, or a read-only one, is another type to kernels
 
 
@@ -71,7 +74,7 @@ def copied(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
         return value.copy()
     array = as_numbers(name, value)
     if array.shape != shape:
-        raise ShapeError(f'{name}: expected shape {shape}, got {array.shape}')
+        raise wrong_shape(name, shape, array)
     return array.copy()
 
 
@@ -81,7 +84,7 @@ def refuse(model: Model, suffix: str, q: Array, **inputs: Array) -> NoReturn:
         require_finite(name + suffix, value)
     configuration.check('q' + suffix, model.link_table, q)
     raise LimitError(f'{", ".join(("q", *inputs))}{suffix}: expected numbers whose results are '
-                     'finite, got larger ones')
+                     'finite, got larger ones', names=('q', *inputs))
 
 
 def stop(model: Model, code: int, suffix: str, q: Array, **inputs: Array) -> NoReturn:
@@ -90,7 +93,8 @@ def stop(model: Model, code: int, suffix: str, q: Array, **inputs: Array) -> NoR
         refuse(model, suffix, q, **inputs)
     name = model.coordinate_names[code - 1]
     raise SingularError(f'{name}{suffix}: expected to move inertia by itself, since its force is '
-                        'given; got a massless body, or a motion that other joints make too')
+                        'given; got a massless body, or a motion that other joints make too',
+                        names=(name,), indices=(code - 1,))
 
 
 def known(prescribed: NDArray[np.bool_], a: Array, tau: Array) -> dict[str, Array]:

@@ -108,7 +108,7 @@ class Names:
         for name in names:
             place = self._coordinates.get(name)
             if place is None:
-                raise NameSetError(unknown_name('prescribed', self._coordinates, name))
+                raise unknown_name(NameSetError, 'prescribed', self._coordinates, name)
             if mask[place].any():
                 raise NameSetError(
                     f'prescribed: expected each coordinate once, got {name!r} again')

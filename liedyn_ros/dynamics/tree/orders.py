@@ -28,7 +28,8 @@ def require_order(order: int) -> int:
     except TypeError as error:
         raise LiedynError(f'order: expected a whole number, got {order!r}') from error
     if not 0 <= order <= MAX_ORDER:
-        raise LimitError(f'order: expected 0 to {MAX_ORDER}, got {order}')
+        raise LimitError(f'order: expected 0 to {MAX_ORDER}, got {order}',
+                         names=('order',), expected=(0, MAX_ORDER), got=order)
     return order
 
 
@@ -40,6 +41,8 @@ def order_of_rows(name: str, value: ArrayLike, axis: int) -> int:
         return shape[axis] - 1
     if len(shape) != axis + 2 or shape[axis] == 0:
         wanted = ('(r + 1, nv)', '(K, r + 1, nv)')[axis]
-        raise ShapeError(f'{name}: expected a row for each order, shape {wanted}, got {shape}')
+        raise ShapeError(f'{name}: expected a row for each order, shape {wanted}, got {shape}',
+                         names=(name,), got=shape)
     raise LimitError(f'{name}: expected {MAX_ORDER + 1} rows at most, up to order '
-                     f'{MAX_ORDER}, got {shape[axis]}')
+                     f'{MAX_ORDER}, got {shape[axis]}',
+                     names=(name,), expected=(1, MAX_ORDER + 1), got=shape[axis])

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from liedyn_ros.common.checks import unknown_name
 from liedyn_ros.common.errors import LimitError, NameSetError, StampError
 from liedyn_ros.common.stamps import Timeline
 
@@ -71,7 +72,7 @@ class ActuatorSynchronizer:
         than the actuator's last. Where the clock was set back (Timeline), all are forgotten.
         """
         if name not in self._actuators:
-            raise NameSetError(f'actuator: expected one of {list(self.names)}, got {name!r}')
+            raise unknown_name(NameSetError, 'actuator', self.names, name)
         self._take(name, reading)
         queues = [actuator.waiting for actuator in self._actuators.values()]
         while all(queues):
@@ -111,7 +112,8 @@ class ActuatorSynchronizer:
         try:
             follows = actuator.timeline.follows(reading.stamp_ns)
         except StampError as error:
-            raise StampError(f'{name}: {error}') from error
+            raise StampError(f'{name}: {error}', names=(name,), expected=error.expected,
+                             got=error.got) from error
         if not follows:
             self.clear()
             self._take(name, reading)

@@ -180,7 +180,8 @@ class StewartGeometry:
         if len(bad):
             where = tuple(int(i) for i in bad[0])
             raise LimitError(f'lengths{list(where)}: expected a positive length in m, '
-                             f'got {values[where]}')
+                             f'got {values[where]}', names=(self.leg_names[where[-1]],),
+                             expected=0.0, got=float(values[where]), indices=where)
         return values
 
     def within_limits(self, lengths: ArrayLike) -> NDArray[np.bool_]:
@@ -198,7 +199,9 @@ class StewartGeometry:
             driven = {Rail: 'position', Stage: 'position', Crank: 'angle'}
             what = driven.get(type(leg_type), 'length')
             raise LimitError(f'{what} of {self.leg_names[leg]}: expected {least} to {most} '
-                             f'{leg_type.unit}, got {lengths[leg]}')
+                             f'{leg_type.unit}, got {lengths[leg]}',
+                             names=(self.leg_names[leg],), expected=(float(least), float(most)),
+                             got=float(lengths[leg]), indices=(leg,))
 
 
 def radius_of_gyration(points: Array) -> float:

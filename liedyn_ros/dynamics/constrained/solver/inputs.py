@@ -16,7 +16,7 @@ from typing import cast, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.common.checks import Array, as_array, as_numbers, require_finite
+from liedyn_ros.common.checks import Array, as_array, as_numbers, require_finite, wrong_shape
 from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.solver.tasks import Task
@@ -80,7 +80,8 @@ class Inputs:
         array = as_numbers('q', q)
         if array.ndim != 2 or array.shape[1] != self.model.nq:
             raise ShapeError(f'q: expected shape (K, {self.model.nq}), a state a row, '
-                             f'got {array.shape}')
+                             f'got {array.shape}', names=('q',), expected=(self.model.nq,),
+                             got=array.shape)
         return with_unit_quaternions(self.model.link_table, np.array(array))
 
     def _orders(self, name: str, value: ArrayLike, shape: tuple[int, ...],
@@ -92,14 +93,16 @@ class Inputs:
         if (rows.ndim != len(core) + 1 or (*rows.shape[:-2], rows.shape[-1]) != core
                 or not rows.shape[-2]):
             raise ShapeError(f'{name}: expected shape {core}, or a row for each order of '
-                             f'differentiation, got {array.shape}')
+                             f'differentiation, got {array.shape}', names=(name,), expected=core,
+                             got=array.shape)
         order = rows.shape[-2] - 1
         if order > MAX_ORDER:
-            raise LimitError(f'{name}: expected orders 0 to {MAX_ORDER}, got {order}')
+            raise LimitError(f'{name}: expected orders 0 to {MAX_ORDER}, got {order}',
+                             names=(name,), expected=(0, MAX_ORDER), got=order)
         if order > 0 and self._unknown:
             raise LimitError(
                 f'{name}: expected order 0 alone, as the constraint functions {self._unknown} '
-                f'have no jacobian_series, got {order}')
+                f'have no jacobian_series, got {order}', names=self._unknown, got=order)
         rows = rows.copy() if read.all() else np.where(read, rows, 0.0)
         return require_finite(name, rows), single
 
@@ -109,7 +112,7 @@ class Inputs:
         array = as_numbers(name, value)
         shape = (*known.shape[:-2], known.shape[-1]) if single else known.shape
         if array.shape != shape:
-            raise ShapeError(f'{name}: expected shape {shape}, got {array.shape}')
+            raise wrong_shape(name, shape, array)
         return require_finite(name, np.where(read, array.reshape(known.shape), 0.0))
 
     def _wrenches(self, external: ArrayLike | None, rows: tuple[int, ...], single: bool) -> Array:

@@ -51,7 +51,7 @@ def refuse_massless(constraints: Constraints, task: Task, q: Array, suffix: str)
     raise SingularError(
         f'q{suffix}: expected every motion that the constraints leave free to move inertia, got '
         f'one of bodies {bodies} that moves none. Give them mass and inertia, or a closure that '
-        'holds them; hybrid dynamics may prescribe their accelerations')
+        'holds them; hybrid dynamics may prescribe their accelerations', names=bodies)
 
 
 def refuse_actuators(constraints: Constraints, task: Task, q: Array, suffix: str) -> NoReturn:
@@ -65,4 +65,5 @@ def refuse_actuators(constraints: Constraints, task: Task, q: Array, suffix: str
     where = ': a singular configuration of these actuators' if enough else ''
     raise ModelError(f'actuated: expected actuators that decide the motion, got '
                      f'{int(driven.sum())}, {names[driven].tolist()}, which leave mobility '
-                     f'{len(free)} to {names[~driven][moves].tolist()}{at}{where}')
+                     f'{len(free)} to {names[~driven][moves].tolist()}{at}{where}',
+                     names=names[~driven][moves].tolist(), got=len(free))

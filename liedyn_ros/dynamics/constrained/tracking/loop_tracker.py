@@ -240,16 +240,19 @@ class LoopTracker:
             raise ConvergenceError(
                 f'expected measured joints that agree within {self._agreement:g}, got '
                 f'{self.measured[int(report[WORST])]} off by {report[ERROR]:.3g} from what all of '
-                'them say together')
+                'them say together', names=(self.measured[int(report[WORST])],),
+                expected=self._agreement, got=float(report[ERROR]))
         if code == tracking.UNDECIDED:
             raise SingularError(
                 f'expected measured joints {listed(self.measured)} that determine the others, got '
-                f'an inverse condition number of {report[INVERSE_CONDITION]:.2g}')
+                f'an inverse condition number of {report[INVERSE_CONDITION]:.2g}',
+                names=self.measured, got=float(report[INVERSE_CONDITION]))
         raise ConvergenceError(
             f'expected positions of {listed(self.measured)} that the loops allow, got ones that '
             'no motion reaches from the last; inverse condition number '
             f'{report[INVERSE_CONDITION]:.2g}, '
-            f'{100.0 * report[WAY_DONE]:.0f} % of the way is free')
+            f'{100.0 * report[WAY_DONE]:.0f} % of the way is free', names=self.measured,
+            got=float(report[INVERSE_CONDITION]))
 
 
 class LoopTrajectory(NamedTuple):
