@@ -35,7 +35,7 @@ JOBS := --numprocesses=$(TEST_JOBS) --dist=loadfile
 SHELL := bash
 .SHELLFLAGS := -eo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build test coverage smoke checked lint demo bench faults fuzz clean
+.PHONY: help setup build test coverage smoke checked lint demo bench faults soak fuzz clean
 
 help:  ## show the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -86,6 +86,10 @@ faults: build $(VENV)/.faults  ## kill, starve and mislead every node, and see i
 $(VENV)/.faults: requirements/faults.txt $(VENV)/.installed
 	@$(VENV)/bin/python -m pip install -qq --disable-pip-version-check -r $<
 	@touch $@
+
+soak: build  ## run all nodes together for an hour, and write docs/soak.md; SOAK_ARGS='--minutes 3'
+	@$(ENV) && $(LOCAL) && result=0 && { python -m benchmarks.soak --all $(or $(SOAK_ARGS),--minutes 60) || result=$$?; } \
+	  && python -m benchmarks.together.document && exit $$result
 
 fuzz: build $(VENV)/.fuzz  ## look for inputs that break the package; FUZZ_ARGS='--seconds 60 --targets core.urdf'
 	@$(ENV) && $(LOCAL) && python -m fuzz $(FUZZ_ARGS)

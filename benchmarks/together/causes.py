@@ -6,7 +6,12 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Why samples are missing: counted by the node, lost on the way to the recorder, or in a stall."""
+"""
+Why samples are missing.
+
+They were counted by the node, or lost on the way to the recorder. Or they are of a time in which
+the machine stood still, or other programs had a processor.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -18,9 +23,9 @@ from benchmarks.accounts import Loss
 from benchmarks.stalls import outside
 
 LATE = 2_000_000_000  # ns, by which a busy node may count later than a sample was lost
-NODE, RECORDER, MACHINE, NONE = (
+CAUSES = NODE, RECORDER, MACHINE, OTHERS, NONE = (
     'counted by the node', 'lost on the way to the recorder', 'while the machine stood still',
-    'without a cause')
+    'beside other programs', 'without a cause')
 
 
 @dataclass
@@ -37,23 +42,30 @@ class Count:
 
 
 def causes(losses: Sequence[Loss], counted: Sequence[Count], unheard: Sequence[Count],
-           outages: np.ndarray) -> tuple[Counter[str], list[Loss]]:
+           outages: np.ndarray, crowded: np.ndarray) -> tuple[Counter[str], list[Loss]]:
     """
     Return how many samples were lost by which cause, and the losses that have none.
 
     counted: by the node. unheard: by the recorder, of its own. A count explains as many samples as
-    it has, of losses in its time. outages: (n, 2), ns, in which the machine stood still.
+    it has, of losses in its time. outages: (n, 2), ns, in which the machine stood still. crowded:
+    (n, 2), ns, in which other programs had much of a processor.
     """
-    found: Counter[str] = Counter(dict.fromkeys((NODE, RECORDER, MACHINE, NONE), 0))
+    found: Counter[str] = Counter(dict.fromkeys(CAUSES, 0))
     left = list(losses)
     for name, counts in ((NODE, counted), (RECORDER, unheard)):
-        total = sum(loss.samples for loss in left)
+        total = _samples(left)
         left = _without(left, counts)
-        found[name] = total - sum(loss.samples for loss in left)
-    away = outside(outages, left)
-    found[NONE] = sum(loss.samples for loss in away)
-    found[MACHINE] = sum(loss.samples for loss in left) - found[NONE]
-    return found, away
+        found[name] = total - _samples(left)
+    for name, times in ((MACHINE, outages), (OTHERS, crowded)):
+        total = _samples(left)
+        left = outside(times, left)
+        found[name] = total - _samples(left)
+    found[NONE] = _samples(left)
+    return found, left
+
+
+def _samples(losses: Sequence[Loss]) -> int:
+    return sum(loss.samples for loss in losses)
 
 
 def _without(losses: Sequence[Loss], counts: Sequence[Count]) -> list[Loss]:

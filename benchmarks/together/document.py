@@ -15,8 +15,9 @@ from typing import Any
 
 from benchmarks.document import origin_line, table
 from benchmarks.memory import FIRST, MAX_GROWTH
+from benchmarks.neighbours import MUCH
 from benchmarks.record import FOLDER
-from benchmarks.together.causes import MACHINE, NODE, NONE, RECORDER
+from benchmarks.together.causes import CAUSES
 from benchmarks.together.soak import NAME, PERCENTS
 
 PAGE = Path('docs/soak.md')
@@ -32,7 +33,9 @@ leg linkage. Recorders, a driver and a client of the services run on the same pr
 - **Ages** are those of an output when it arrives, from the stamp of the sample that it answers.
   Commands come two or three nodes after that sample. Answers are round trips.
 - **Losses** are samples without an output. Some are counted by the node, on `/diagnostics` or in
-  its status. Others were lost on the way to the recorder, or while the machine stood still.
+  its status. Others were lost on the way to the recorder, or while the machine stood still. Beside
+  other programs are those of a second in which these had {100 * MUCH:g} % of a processor, or of
+  the second before.
 - **growth** is the greatest memory after the first {FIRST} minutes, or a third of a shorter run,
   beyond the greatest before.
 
@@ -54,21 +57,15 @@ def main() -> None:
 
 
 def _section(distro: str, data: dict[str, Any]) -> list[str]:
-    rows, rates = data['rows'], data['rates']
-    stalls = [row['machine still longest'] for row in rows]
+    rows = data['rows']
     return [
-        f'\n## {distro.title()}\n\n{len(rows)} minutes, poses of `moved` at {rates["pose"]:g} Hz, '
-        f'all else at {rates["others"]:g} Hz, {rates["calls"]:g} calls a second. The machine '
-        f'stood still {sum(row["machine still"] for row in rows)} times, for at most '
-        f'{max(stalls):.0f} ms; its load was {min(row["load"] for row in rows):.1f} to '
-        f'{max(row["load"] for row in rows):.1f}. In {sum(bool(row["reset"]) for row in rows)} '
-        'minutes a machine under control was lost, and put back to its start. ' + (
+        f'\n## {distro.title()}\n\n{_about(rows, data["rates"])} ' + (
             f'The run failed: {"; ".join(data["faults"])}.' if data['faults'] else
             'Nothing grew, and nothing was lost without a cause.') + '\n',
         table(('age, ms', *(f'{percent:g} %' for percent in PERCENTS)), [
             (name, *(f'{value:.2f}' for value in values.values()))
             for name, values in data['latency'].items()]),
-        table(('stream', 'samples', 'passed over', NODE, RECORDER, MACHINE, NONE), [
+        table(('stream', 'samples', 'passed over', *CAUSES), [
             _losses(name, [row['flows'][name] for row in rows]) for name in rows[0]['flows']]),
         table(('node', 'memory, MB', 'growth, MB', 'a processor, %', 'warnings'), [
             (name, f'{rows[0]["memory MB"][name]:.0f}', f'{more:.2f}',
@@ -78,13 +75,26 @@ def _section(distro: str, data: dict[str, Any]) -> list[str]:
         origin_line(data)]
 
 
+def _about(rows: list[dict[str, Any]], rates: dict[str, float]) -> str:
+    return (
+        f'{len(rows)} minutes, poses of `moved` at {rates["pose"]:g} Hz, all else at '
+        f'{rates["others"]:g} Hz, {rates["calls"]:g} calls a second. The machine stood still '
+        f'{sum(row["machine still"] for row in rows)} times, for at most '
+        f'{max(row["machine still longest"] for row in rows):.0f} ms; its load was '
+        f'{min(row["load"] for row in rows):.1f} to {max(row["load"] for row in rows):.1f}. Other '
+        f'programs had {sum(row["others %"] for row in rows) / len(rows):.1f} % of a processor, '
+        f'{max(row["others greatest %"] for row in rows):.0f} % in their greatest second. In '
+        f'{sum(bool(row["reset"]) for row in rows)} minutes a machine under control was lost, and '
+        'put back to its start.')
+
+
 def _losses(name: str, flows: list[dict[str, Any]]) -> tuple[Any, ...]:
     lost: Counter[str] = Counter()
     for flow in flows:
         lost.update(flow['lost'])
     return (name, round(60 * sum(flow['sent a second'] for flow in flows)),
             sum(flow['passed over'] for flow in flows),
-            *(lost[cause] for cause in (NODE, RECORDER, MACHINE, NONE)))
+            *(lost[cause] for cause in CAUSES))
 
 
 if __name__ == '__main__':

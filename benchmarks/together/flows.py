@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from multiprocessing import get_context
-import time
 from typing import Any, NamedTuple
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -95,11 +94,11 @@ class Reports:
         """Begin without any."""
         self._counts: dict[str, list[Count]] = {}
         self._last: dict[str, int] = {}  # of calls, in all
-        self._heard: dict[str, int] = {}  # when a part was heard last, ns
+        self._heard: dict[str, int] = {}  # the stamp of a part that was heard last, ns
 
     def hear(self, message: DiagnosticArray) -> None:
-        """Take the counts of a message."""
-        now = time.time_ns()
+        """Take the counts of a message, which may be heard late: its stamp tells of when."""
+        now = nanoseconds(message.header.stamp)
         for status in message.status:
             since = self._heard.get(status.name, now - PERIOD)
             self._heard[status.name] = now
@@ -138,11 +137,13 @@ class Flow:
     parts: Sequence[str]
     counted: int = 0
 
-    def figures(self, begin: int, end: int, reports: Reports, outages: np.ndarray) -> Figures:
+    def figures(self, begin: int, end: int, reports: Reports, outages: np.ndarray,
+                crowded: np.ndarray) -> Figures:
         """
         Return what was sent between two times, ns, and what became of it.
 
-        The gap across the end belongs to the time before it, and is not counted again later.
+        outages and crowded: times that explain losses, see `causes`. The gap across the end
+        belongs to the time before it, and is not counted again later.
         """
         record = self.output.record
         sent, passed_over, losses = account(
@@ -150,7 +151,7 @@ class Flow:
         losses = [loss for loss in losses if loss.before > self.counted]
         self.counted = min((stamp for stamp in record.stamps if stamp >= end), default=end)
         lost, without = causes(
-            losses, reports.of(self.parts, begin), self.output.unheard, outages)
+            losses, reports.of(self.parts, begin), self.output.unheard, outages, crowded)
         return Figures(sent, passed_over, dict(lost), without, record.ages(begin, end))
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from benchmarks.caller import Caller, Question
 from benchmarks.memory import growth, MAX_GROWTH, memory
+from benchmarks.neighbours import busy, Neighbours
 from benchmarks.record import distro, keep, verdict
 from benchmarks.stalls import covered, longest, merge, Witness
 from benchmarks.together import fleet
@@ -66,6 +67,7 @@ class Soak:
                               tuple(self._resets.values()))
         stack.callback(self._caller.end)
         self._witnesses = [Witness(stack, each) for each in sorted(os.sched_getaffinity(0))]
+        self._neighbours = Neighbours(stack)
         self.rows: list[dict[str, Any]] = []
         self.ages: dict[str, list[np.ndarray]] = {
             name: [] for name in (*(flow.name for flow in self._flows.flows), ANSWERS)}
@@ -76,8 +78,8 @@ class Soak:
         self._end = time.time_ns()
         self._flows.take(self._end)
         self._caller.take()
-        for witness in self._witnesses:
-            witness.take()
+        for watcher in (*self._witnesses, self._neighbours):
+            watcher.take()
         for member in self.members:
             member.trouble()
         self._cpu = self._cpu_now()
@@ -89,8 +91,8 @@ class Soak:
         time.sleep(max(0.0, 1e-9 * (end - time.time_ns())) + SETTLED)
         self._flows.take(begin)
         outages = merge(np.concatenate([each.take() for each in self._witnesses]))
-        calls = self._caller.take()
-        flows = {flow.name: flow.figures(begin, end, self._reports, outages)
+        calls, looks = self._caller.take(), self._neighbours.take()
+        flows = {flow.name: flow.figures(begin, end, self._reports, outages, busy(looks))
                  for flow in self._flows.flows}
         for name, figures in flows.items():
             self.ages[name].append(figures.ages.astype(np.float32))
@@ -104,6 +106,8 @@ class Soak:
             'answers': {**_percentiles(np.array(calls.trips)), 'answered': len(calls.trips),
                         'unanswered': calls.unanswered, 'wrong': calls.wrong},
             'machine still': len(outages), 'machine still longest': longest(outages),
+            'others %': 100.0 * looks[:, 2].mean(),
+            'others greatest %': 100.0 * looks[:, 2].max(),
             'machine ran %': max(0.0, 100.0 * (1.0 - covered(outages) / 60.0)),
             'trouble': {each.name: told for each in self.members if (told := each.trouble())}}
         row['reset'] = [place for place in self._resets if self._is_lost(place, row['trouble'])]
@@ -152,7 +156,8 @@ def _tell(row: dict[str, Any]) -> None:
     held = row['memory MB']
     print(f'minute {row["minute"]}: load {row["load"]:.1f}, memory {sum(held.values()):.1f} MB, '
           f'CPU {sum(row["CPU %"].values()):.0f} %, machine still {row["machine still"]} times, '
-          f'at most {row["machine still longest"]:.0f} ms')
+          f'at most {row["machine still longest"]:.0f} ms; other programs '
+          f'{row["others %"]:.0f} % of a processor, at most {row["others greatest %"]:.0f} %')
     for name, flow in row['flows'].items():
         lost = ', '.join(f'{samples} {cause}'
                          for cause, samples in flow['lost'].items() if samples)
@@ -191,10 +196,10 @@ def faults(rows: Sequence[dict[str, Any]]) -> list[str]:
 def run(minutes: float, pose_rate: float, calls: float) -> int:
     """Soak, print and keep; return 1 where memory grows or something is lost without a cause."""
     with ExitStack() as stack:
-        soak = Soak(stack, pose_rate, RATE, calls)
-        for _ in range(max(1, round(minutes))):
+        soak, whole = Soak(stack, pose_rate, RATE, calls), max(1, round(minutes))
+        for _ in range(whole):
             soak.minute()
-            figures = _summary(soak)
+            figures = _summary(soak, whole)
             path = keep(f'{NAME}_{distro()}', figures)
     print_table(('latency, ms', *(f'{percent:g} %' for percent in PERCENTS)), [
         [name, *(f'{value:.2f}' for value in values.values())]
@@ -207,9 +212,12 @@ def run(minutes: float, pose_rate: float, calls: float) -> int:
     return int(bool(figures['faults']))
 
 
-def _summary(soak: Soak) -> dict[str, Any]:
+def _summary(soak: Soak, minutes: int) -> dict[str, Any]:
+    missing, found = minutes - len(soak.rows), faults(soak.rows)
+    if missing:
+        found.append(f'the last {missing} minutes were not run')
     return {
         'latency': {name: _percentiles(np.concatenate(ages)) for name, ages in soak.ages.items()},
         'rates': {'pose': soak.pose_rate, 'others': RATE, 'calls': soak.call_rate},
         'growth MB': growth([row['memory MB'] for row in soak.rows]),
-        'faults': faults(soak.rows), 'rows': soak.rows}
+        'faults': found, 'rows': soak.rows}
