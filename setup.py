@@ -50,7 +50,7 @@ setup(
         'transforms3d>=0.4.1'],
     extras_require={
         'plots': ['matplotlib>=3.6,<4'], 'retiming': ['clarabel>=0.9,<1'], 'test': ['pytest'],
-        'xacro': ['xacro>=2,<3']},
+        'view': ['viser>=1,<2'], 'xacro': ['xacro>=2,<3']},
     zip_safe=False,
     maintainer='The liedyn_ros authors',
     maintainer_email='maintainers@liedyn.example',
@@ -79,6 +79,7 @@ setup(
             'stewart_pose = liedyn_ros.nodes.stewart.pose.node:main',
             'stewart_simulator = liedyn_ros.nodes.stewart.simulator:main',
             'stewart_workspace = liedyn_ros.commands.stewart.drawn.workspace:main',
+            'view = liedyn_ros.view.__main__:main',
             'warm_up = liedyn_ros.warm_up:main',
         ],
     },

@@ -23,11 +23,14 @@ def generate_launch_description() -> LaunchDescription:
             switch('controller', 'true',
                    'fly the reference; otherwise the machine stands until it is commanded'),
             switch('rviz', 'false', 'show the machine in RViz'),
+            switch('view', 'false', 'show the machine in a browser, on http://127.0.0.1:8080'),
         ], [
             node('dynamics_server', files=FILES),
             node('aerial_manipulator_simulator', clock='publish_clock', prefixed=True,
                  files=FILES),
             node('aerial_manipulator_controller', when='controller', prefixed=True, files=FILES),
+            node('view', when='view', files=FILES,
+                 values={'model_file': 'aerial_manipulator.yaml'}),
             rviz('aerial_manipulator.rviz'),
         ],
         about_use_sim_time='let the simulator publish /clock and all others take the time from '

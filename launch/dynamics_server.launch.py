@@ -10,14 +10,16 @@
 
 from launch import LaunchDescription
 
-from liedyn_ros.ros.launch import description, file, node
+from liedyn_ros.ros.launch import description, file, node, switch
 
 
 def generate_launch_description() -> LaunchDescription:
     """Return the arguments and the node; topics are relative, so the namespace moves them all."""
     return description(
         'dynamics_server.yaml',
-        [file('model_file', 'the model: a .yaml, .urdf or .xacro file')],
-        [node('dynamics_server', files=['model_file'])],
+        [file('model_file', 'the model: a .yaml, .urdf or .xacro file'),
+         switch('view', 'false', 'show the robot in a browser, on http://127.0.0.1:8080')],
+        [node('dynamics_server', files=['model_file']),
+         node('view', when='view', files=['model_file'], values={'machine': 'tree'})],
         about_params_file='parameters of the node (YAML); without model_file or '
                           'robot_description the model comes from the topic robot_description')

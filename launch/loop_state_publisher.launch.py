@@ -10,7 +10,7 @@
 
 from launch import LaunchDescription
 
-from liedyn_ros.ros.launch import description, file, node
+from liedyn_ros.ros.launch import description, file, node, switch
 
 FILES = ['model_file', 'loops_file']
 
@@ -21,7 +21,10 @@ def generate_launch_description() -> LaunchDescription:
         'loop_state_publisher.yaml', [
             file('model_file', 'the model: a .yaml, .urdf or .xacro file'),
             file('loops_file', 'closures and passive joints of a URDF (YAML)'),
+            switch('view', 'false', 'show the robot in a browser, on http://127.0.0.1:8080'),
+        ], [
+            node('loop_state_publisher', files=FILES),
+            node('view', when='view', files=FILES, values={'machine': 'tree'}),
         ],
-        [node('loop_state_publisher', files=FILES)],
         about_params_file='parameters of the node (YAML); without model_file or '
                           'robot_description the model comes from the topic robot_description')

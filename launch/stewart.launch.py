@@ -25,6 +25,7 @@ def generate_launch_description() -> LaunchDescription:
             switch('control', 'false',
                    'simulate a platform under leg forces, and a controller that moves it by them'),
             switch('rviz', 'false', 'show the platform in RViz'),
+            switch('view', 'false', 'show the platform in a browser, on http://127.0.0.1:8080'),
         ], [
             node('stewart_pose', prefixed=True, files=FILES),
             node('stewart_simulator', when='simulator', unless='control', prefixed=True,
@@ -32,6 +33,7 @@ def generate_launch_description() -> LaunchDescription:
             node('stewart_dynamics_simulator', when='control', clock='publish_clock',
                  prefixed=True, files=FILES),
             node('stewart_controller', when='control', prefixed=True, files=FILES),
+            node('view', when='view', prefixed=True, files=FILES),
             rviz('stewart.rviz', fixed_frame='stewart_base'),
         ],
         about_use_sim_time='take the time from /clock; with control the simulator publishes it')

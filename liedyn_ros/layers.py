@@ -44,6 +44,8 @@ LAYERS: dict[str, tuple[str, tuple[str, ...]]] = {
     'commands': ('commands for users of a robot', ('jit', 'lie', 'stewart')),
     'studies': ("the papers' experiments, repeated",
                 ('jit', 'lie', 'model', 'dynamics', 'control', 'stewart', 'aerial', 'commands')),
+    'view': ('the live view in a browser',
+             ('jit', 'lie', 'model', 'dynamics', 'stewart', 'ros', 'nodes')),
     'demo': ('what `make demo` runs',
              ('jit', 'lie', 'model', 'dynamics', 'control', 'stewart', 'aerial', 'ros', 'nodes')),
 }

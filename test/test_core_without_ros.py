@@ -49,7 +49,7 @@ else:
 import liedyn_ros
 
 for module in walk_packages(liedyn_ros.__path__, 'liedyn_ros.'):
-    if module.name.split('.')[1] not in {(*WITH_ROS, 'commands', 'studies')}:
+    if module.name.split('.')[1] not in {(*WITH_ROS, 'commands', 'studies', 'view')}:
         import_module(module.name)
 
 import numpy as np

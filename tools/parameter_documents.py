@@ -26,6 +26,7 @@ from liedyn_ros.nodes.aerial import parameters as aerial
 from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER
 from liedyn_ros.nodes.loops.parameters import LOOP_STATE_PUBLISHER
 from liedyn_ros.nodes.stewart import parameters as stewart
+from liedyn_ros.nodes.view.parameters import VIEW
 from liedyn_ros.ros.node.lifecycle import OF_ALL_NODES
 from liedyn_ros.ros.node.parameters import as_markdown, Parameter
 
@@ -46,7 +47,8 @@ AERIAL_NODES: Mapping[str, Sequence[Parameter]] = {
 SERVER: Mapping[str, Sequence[Parameter]] = {'dynamics_server': (*OF_ALL_NODES, *DYNAMICS_SERVER)}
 LOOPS: Mapping[str, Sequence[Parameter]] = {
     'loop_state_publisher': (*OF_ALL_NODES, *LOOP_STATE_PUBLISHER)}
-NODES = {**STEWART_NODES, **SERVER, **LOOPS, **AERIAL_NODES}
+VIEWS: Mapping[str, Sequence[Parameter]] = {'view': (*OF_ALL_NODES, *VIEW)}
+NODES = {**STEWART_NODES, **SERVER, **LOOPS, **AERIAL_NODES, **VIEWS}
 
 
 def page_of(node: str) -> Path:
@@ -67,6 +69,7 @@ def parameter_files() -> Mapping[Path, str]:
             'All nodes: the platform and its actuators.'),
         CONFIG / 'dynamics_server.yaml': _file('dynamics server', SERVER),
         CONFIG / 'loop_state_publisher.yaml': _file('loop state publisher', LOOPS),
+        CONFIG / 'view.yaml': _file('view', VIEWS),
         CONFIG / 'aerial_manipulator_nodes.yaml': _file(
             "aerial manipulator's nodes", AERIAL_NODES, (*OF_ALL_NODES, *aerial.MACHINE),
             'All nodes; the model file is also the one that dynamics_server serves.')}

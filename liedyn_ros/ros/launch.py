@@ -8,7 +8,7 @@
 
 """Base of the launch files: their common arguments, and nodes that take them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 import math
 from pathlib import Path
@@ -71,28 +71,30 @@ def description(
 
 
 def node(executable: str, *, when: str = '', unless: str = '', clock: str = 'use_sim_time',
-         prefixed: bool = False, files: Sequence[str] = ()) -> OpaqueFunction:
+         prefixed: bool = False, files: Sequence[str] = (),
+         values: Mapping[str, str] | None = None) -> OpaqueFunction:
     """
     Return a node of this package with the parameters and the namespace of the arguments.
 
     when: the switch without which it is not started. unless: one that outweighs it. clock: the
     parameter that the argument use_sim_time sets. prefixed: whether its frames get the namespace
-    as a prefix. files: arguments made by `file`. The node is named, as its entries in params_file
-    would otherwise override the arguments.
+    as a prefix. files: arguments made by `file`. values: parameters in place of params_file. The
+    node is named, as its entries in params_file would otherwise override the arguments.
     """
     def start(context: LaunchContext) -> list[Node]:
         if (when and not _is_on(context, when)) or (unless and _is_on(context, unless)):
             return []
-        values = {clock: _is_on(context, 'use_sim_time'),
-                  'autostart': _is_on(context, 'autostart'),
-                  **({'frame_prefix': _text(_prefix(context))} if prefixed else {}),
-                  **{name: _text(_path(given)) for name in files
-                     if (given := _given(context, name))}}
+        own = {clock: _is_on(context, 'use_sim_time'),
+               'autostart': _is_on(context, 'autostart'),
+               **({'frame_prefix': _text(_prefix(context))} if prefixed else {}),
+               **{name: _text(_path(given)) for name in files
+                  if (given := _given(context, name))}}
+        others = [_given(context, 'params_file')] if values is None else [dict(values)]
         return [Node(package='liedyn_ros', executable=executable, name=executable,
                      output='screen', namespace=_given(context, 'namespace'),
                      respawn=_is_on(context, 'respawn'),
                      respawn_delay=float(_given(context, 'respawn_delay')),
-                     parameters=[_given(context, 'params_file'), values])]
+                     parameters=[*others, own])]
 
     return OpaqueFunction(function=start)
 

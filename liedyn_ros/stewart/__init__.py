@@ -33,6 +33,7 @@ from liedyn_ros.stewart.platform.leg_types import (
     Crank, LegType, OffsetStrut, Rail, Stage, Strut, Wire)
 from liedyn_ros.stewart.platform.limits import Margins
 from liedyn_ros.stewart.platform.masses import LegMasses, LegPart, PlatformMasses
+from liedyn_ros.stewart.platform.picture import PlatformPicture, PlatformShapes
 from liedyn_ros.stewart.platform.singularity import time_until
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
 from liedyn_ros.stewart.platform.tool_frame import with_tool
@@ -63,7 +64,8 @@ __all__ = [
     'LevenbergMarquardt', 'Margins', 'Method', 'MonitorConfig', 'MonitoredPose',
     'MonitoredTracker', 'MotionEstimate', 'MotionEstimator', 'NoiseReport', 'OffsetStrut',
     'OrientationSensor', 'PathProof', 'PathProver', 'PlatformController', 'PlatformMasses',
-    'PlatformMeter', 'PlatformSimulation', 'PlatformState', 'PlatformTree', 'PoseCertifier',
+    'PlatformMeter', 'PlatformPicture', 'PlatformShapes', 'PlatformSimulation', 'PlatformState',
+    'PlatformTree', 'PoseCertifier',
     'PoseSolver', 'PoseTracker', 'Rail', 'Reading', 'Residual', 'ScrewMotion', 'Sensor',
     'SensorFit', 'SensorMonitor', 'SmoothTrajectory', 'Solution', 'Solutions', 'Stage', 'Start',
     'Status', 'StewartDynamics', 'StewartGeometry', 'StewartMotion', 'Strut', 'TrackedPose',

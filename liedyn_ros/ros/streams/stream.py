@@ -33,8 +33,8 @@ ALONE = 'alone'  # the only publisher of a topic, where the middleware names non
 LOOK_PERIOD = 0.5  # s, of checks whether rclpy has ended and for events of the middleware
 
 
-class _Aside(CallbackGroup):
-    """A callback group that no executor serves."""
+class Aside(CallbackGroup):
+    """A callback group that no executor serves: who made it takes the messages."""
 
     def can_execute(self, entity: Any) -> bool:
         return False
@@ -129,7 +129,7 @@ class Stream:
         self._services: list[Service] = []
         self._clients: list[Client] = []
         self._timers: list[tuple[Timer, Callable[[], None]]] = []
-        self._group, self._ended = _Aside(), False
+        self._group, self._ended = Aside(), False
         self.taken = self.passed_over = 0  # messages of all subscriptions
         self._ages = AgeStatistics()
         self._context = node.context.handle

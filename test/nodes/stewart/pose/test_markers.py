@@ -21,9 +21,10 @@ from visualization_msgs.msg import Marker
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import so3
 from liedyn_ros.nodes.stewart.platform import Platform
-from liedyn_ros.nodes.stewart.pose.markers import BEYOND, END, MIDDLE, plate, StewartMarkers
+from liedyn_ros.nodes.stewart.pose.markers import StewartMarkers
 from liedyn_ros.ros.messages.conversions import from_pose
-from liedyn_ros.stewart import leg_ends, leg_lengths, LegActuators, load_geometry
+from liedyn_ros.stewart import leg_ends, leg_lengths, LegActuators, load_geometry, PlatformPicture
+from liedyn_ros.stewart.platform.picture import BEYOND, END, MIDDLE, plate
 
 LOW = pose_of((0.01, -0.01, 0.24), (3.0, -2.0, 4.0))  # where the cranks' rods reach
 ON_STAGES = pose_of((0.004, -0.003, 0.055), (3.0, -2.0, 4.0))
@@ -37,7 +38,8 @@ def markers_of(limits, home=FAR, geometry=GEOMETRY):
 
 
 def colors_of(lengths, limits=LIMITS):
-    return [(c.r, c.g, c.b) for c in markers_of(limits).leg_colors(np.array(lengths))]
+    geometry = replace(GEOMETRY, length_limits=limits)
+    return PlatformPicture(geometry, FAR).colors(np.array(lengths))
 
 
 def test_legs_are_green_in_the_middle_amber_at_the_ends_red_beyond():

@@ -1,0 +1,110 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The node of the live view: it listens as any node does, and shows what it hears on a page."""
+
+from collections.abc import Callable
+from ipaddress import ip_address
+from typing import Any
+
+from rclpy.clock import Clock, ClockType
+from std_msgs.msg import String
+
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.model import Model
+from liedyn_ros.nodes.dynamics.machines import read_machine
+from liedyn_ros.nodes.dynamics.parameters import MODEL, SOURCES
+from liedyn_ros.nodes.stewart.platform import Platform
+from liedyn_ros.nodes.view.parameters import AUTO, PLATFORM_VIEW, TREE, VIEW
+from liedyn_ros.nodes.view.seen import Page
+from liedyn_ros.nodes.view.topics import PlatformTopics, TreeTopics
+from liedyn_ros.ros.messages.conversions import from_position_quaternion
+from liedyn_ros.ros.node.lifecycle import ManagedNode
+from liedyn_ros.ros.qos import LATCHED
+from liedyn_ros.stewart import StewartGeometry
+
+PageMaker = Callable[[str, int, float, float], Page]  # of address, port, history s, path_time s
+
+
+class ViewNode(ManagedNode):
+    """
+    Topics in; a page for browsers out.
+
+    It publishes nothing but what every node does, so nobody waits for it. The page is a server in
+    this process; a browser that is slow or leaves changes nothing but its own picture.
+    """
+
+    def __init__(self, open_page: PageMaker, **options: Any) -> None:
+        """Take what opens the page; options are those of a Node."""
+        self._open_page = open_page
+        super().__init__('view', VIEW, **options)
+
+    def configure(self) -> None:
+        """Open the page and the topics, show the machine if the parameters name it."""
+        parameters = self.parameters
+        machine = self._machine(None)
+        try:
+            self._page = self._open_page(parameters['address'], parameters['port'],
+                                         parameters['history'], parameters['path_time'])
+        except OSError as error:
+            raise LiedynError(f'address, port: expected one that this computer has, got '
+                              f'{parameters["address"]!r}: {error}') from error
+        self.on_close(self._page.close)
+        topics = PlatformTopics if isinstance(machine, StewartGeometry) else TreeTopics
+        self._topics = topics(self)
+        if machine is not None:
+            self._adopt(machine)
+        else:
+            self.open_subscription(
+                String, 'robot_description', self._take_description, LATCHED)
+        self.get_logger().info(f'the view is on {self._page.address}')
+        if not _is_loopback(parameters['address']):
+            self.get_logger().warning(
+                f'address {parameters["address"]}: the view is open to the network, without a '
+                'password')
+
+    def activate(self) -> None:
+        """Begin to draw."""
+        self.open_timer(self.parameters['rate'], self._draw,
+                        clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def _shows_platform(self) -> bool:
+        kind = self.parameters['machine']
+        if kind != AUTO:
+            return bool(kind == PLATFORM_VIEW)
+        return not any(self.parameters[name] for name in SOURCES)
+
+    def _machine(self, description: str | None) -> Model | StewartGeometry | None:
+        if self._shows_platform():
+            return Platform.from_parameters(self.parameters, ignore_others=True).geometry
+        values = {parameter.name: self.parameters[parameter.name] for parameter in MODEL}
+        return read_machine(values, description)
+
+    def _adopt(self, machine: Model | StewartGeometry) -> None:
+        self._page.adopt(machine, from_position_quaternion(
+            self.parameters['home_position'], self.parameters['home_orientation']))
+
+    def _take_description(self, message: String) -> None:
+        """Show the topic's model."""
+        try:
+            machine = self._machine(message.data)
+        except LiedynError as error:
+            self.complain(f'{TREE}: {error}')
+            return
+        if machine is not None:
+            self._adopt(machine)
+
+    def _draw(self) -> None:
+        self._page.show(self._topics.look())
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return address == 'localhost'

@@ -1,0 +1,74 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What a view has heard, as plain numbers, and the page that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.model import Model
+from liedyn_ros.stewart import StewartGeometry
+
+
+@dataclass(frozen=True)
+class Solved:
+    """
+    How the newest pose was solved.
+
+    lengths (6,) in the geometry's order, m or rad. residual m; age s; time_to_singularity s, 0
+    where it is not known.
+    """
+
+    lengths: Array
+    smallest_singular_value: float
+    residual: float
+    iterations: int
+    age: float
+    time_to_singularity: float
+
+
+@dataclass(frozen=True)
+class Seen:
+    """
+    The newest of each topic; None or empty where nothing has come.
+
+    Poses (4, 4), m, are those of the platform, or of the floating base of a tree. covariance
+    (3, 3) is that of the position, m^2, in fixed axes. positions and efforts are by joint.
+    warnings are sentences about the last seconds; fault is why there is no pose.
+    """
+
+    pose: Array | None = None
+    reference: Array | None = None
+    true_pose: Array | None = None
+    covariance: Array | None = None
+    solved: Solved | None = None
+    positions: Mapping[str, float] = field(default_factory=dict)
+    efforts: Mapping[str, float] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    fault: str = ''
+
+
+class Page(Protocol):
+    """What shows a machine and what was heard of it."""
+
+    @property
+    def address(self) -> str:
+        """Return where a browser finds it."""
+
+    def adopt(self, machine: Model | StewartGeometry, home: Array) -> None:
+        """Show another machine; home (4, 4), m, is that of a platform."""
+
+    def show(self, seen: Seen) -> None:
+        """Show what was heard."""
+
+    def close(self) -> None:
+        """End."""

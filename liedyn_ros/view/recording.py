@@ -1,0 +1,75 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""A recording of the scene as one HTML file, which plays in any browser without a network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import viser
+
+LONGEST = 300.0  # s; then a recording ends by itself
+
+
+class Recording:
+    """Records the scene, picture by picture, from one click of a button to the next."""
+
+    def __init__(self, server: viser.ViserServer) -> None:
+        """Take the server whose scene is recorded."""
+        self._server, self._lock = server, Lock()
+        self._serializer: Any = None
+        self._began = self._last = 0.0
+        self._asked: Any = None
+
+    def add_controls(self) -> None:
+        """Add the button; the file goes to the browser in which it is clicked."""
+        gui = self._server.gui
+        gui.add_markdown('A recording is one HTML file. It plays in any browser, without a '
+                         'network and without this program.')
+        button = gui.add_button('Start recording')
+
+        @button.on_click
+        def _(event: viser.GuiEvent[Any]) -> None:
+            if self._serializer is None:
+                self.start()
+                button.label = 'Stop and save'
+            else:
+                button.label = 'Start recording'
+                client, html = event.client, self.html()
+                if client is not None:
+                    client.send_file_download('liedyn_recording.html', html.encode())
+
+    def start(self) -> None:
+        """Begin with the scene as it is."""
+        with self._lock:
+            self._serializer = self._server.get_scene_serializer()
+            self._began = self._last = 0.0
+
+    def step(self, now: float) -> None:
+        """Note that the pictures since the last call were shown until now, s."""
+        with self._lock:
+            if self._serializer is None:
+                return
+            if not self._began:
+                self._began = self._last = now
+            if now - self._began <= LONGEST:
+                self._serializer.insert_sleep(now - self._last)
+            self._last = now
+
+    def html(self) -> str:
+        """End, and return the page."""
+        with self._lock:
+            serializer, self._serializer = self._serializer, None
+        return str(serializer.as_html())
+
+    def save(self, path: Path) -> None:
+        """End, and write the page."""
+        path.write_text(self.html(), encoding='utf-8')

@@ -1,0 +1,127 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The node of the view: what it hears reaches its page, and who may reach the page."""
+
+from functools import partial
+
+from geometry_msgs.msg import PoseStamped
+from liedyn_interfaces.msg import StewartStatus
+import numpy as np
+import pytest
+from rclpy.logging import LoggingSeverity
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.model import Model
+from liedyn_ros.nodes.view.node import ViewNode
+from liedyn_ros.nodes.view.topics import FLAGS
+from liedyn_ros.ros.qos import LATCHED
+from liedyn_ros.stewart import Flag, StewartGeometry
+
+pytestmark = pytest.mark.ros
+
+
+class FakePage:
+    """A page that keeps what it is given."""
+
+    address = 'http://127.0.0.1:0'
+
+    def __init__(self, *settings):
+        self.settings, self.machine, self.seen, self.closed = settings, None, None, False
+
+    def adopt(self, machine, home):
+        self.machine, self.home = machine, home
+
+    def show(self, seen):
+        self.seen = seen
+
+    def close(self):
+        self.closed = True
+
+
+@pytest.fixture
+def view(bench):
+    """Return a function that starts a view on a page that is not one."""
+    pages = []
+
+    def open_page(*settings):
+        pages.append(FakePage(*settings))
+        return pages[-1]
+
+    def start(**parameters):
+        node = bench.start(partial(ViewNode, open_page), **parameters)
+        return node, pages[-1]
+
+    return start
+
+
+def test_a_platform_is_shown_with_every_flag_between_two_pictures(bench, view):
+    _, page = view(rate=5.0)
+    assert isinstance(page.machine, StewartGeometry)
+    assert page.settings == ('127.0.0.1', 8080, 60.0, 10.0)
+    assert page.home[2, 3] == 0.5
+    poses, statuses = (bench.publisher(kind, name) for kind, name in (
+        (PoseStamped, 'pose'), (StewartStatus, 'status')))
+    pose = PoseStamped()
+    pose.pose.position.x, pose.pose.orientation.w = 0.25, 1.0
+    lengths = np.arange(1.0, 7.0)
+
+    def send():
+        poses.publish(pose)
+        for flags in (int(Flag.LEG_FROZEN), 0, 0):
+            statuses.publish(StewartStatus(
+                flags=flags, length=lengths, suspected_legs=['leg_3'] if flags else []))
+
+    seen = bench.until(
+        lambda: page.seen is not None and page.seen.pose is not None and page.seen.warnings
+        and page.seen, 'a pose and a warning', send)
+    assert seen.pose[0, 3] == 0.25
+    np.testing.assert_array_equal(seen.solved.lengths, lengths)
+    assert seen.warnings == (f'{FLAGS[Flag.LEG_FROZEN]} (leg_3)',)
+
+
+def test_every_flag_has_a_sentence_or_names_a_limit():
+    limits = {Flag.LEG_TRAVEL, Flag.JOINT_ANGLE, Flag.LEG_CLEARANCE}
+    assert set(FLAGS) | limits == set(Flag)
+
+
+def test_a_tree_comes_from_the_topic_and_joints_are_found_by_name(bench, view):
+    _, page = view(machine='tree')
+    assert page.machine is None
+    bench.publisher(String, 'robot_description', LATCHED).publish(
+        String(data=config_file('linkage_leg.urdf').read_text()))
+    joints = bench.publisher(JointState, 'joint_states')
+    bench.until(lambda: isinstance(page.machine, Model), 'the model')
+    bench.until(lambda: page.seen is not None and page.seen.positions, 'the joints', lambda: (
+        joints.publish(JointState(name=['b', 'a'], position=[1.0, 2.0], effort=[3.0, 4.0]))))
+    assert page.seen.positions == {'a': 2.0, 'b': 1.0}
+    assert page.seen.efforts == {'a': 4.0, 'b': 3.0}
+
+
+@pytest.mark.parametrize(('address', 'warned'), [
+    ('127.0.0.1', False), ('localhost', False), ('0.0.0.0', True)])
+def test_an_open_address_is_told(bench, view, address, warned):
+    node, page = view(address=address)
+    bench.until_logged(node, 'the view is on', LoggingSeverity.INFO)
+    told = [line for line in bench.logged(node, LoggingSeverity.WARN) if 'to the network' in line]
+    assert bool(told) == warned
+    assert page.settings[0] == address
+
+
+def test_a_wrong_file_is_named_and_the_node_lives(bench, view):
+    node = bench.start(partial(ViewNode, FakePage), model_file='/nowhere.urdf')
+    assert not node.configured
+
+
+def test_the_page_closes_with_the_configuration(bench, view):
+    node, page = view()
+    node.trigger_deactivate()
+    node.trigger_cleanup()
+    assert page.closed

@@ -1,0 +1,86 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The page in a real browser: it loads, moves, reacts, and asks nothing of the network."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.nodes.view.seen import Seen
+from liedyn_ros.stewart import load_geometry
+
+viser = pytest.importorskip('viser', reason='the view is not installed here')
+playwright = pytest.importorskip('playwright.sync_api', reason='playwright is not installed here')
+CHROMIUM = shutil.which('chromium')
+if CHROMIUM is None:
+    pytest.skip('no browser chromium is installed here', allow_module_level=True)
+
+from liedyn_ros.view.page import LivePage  # noqa: E402
+
+ARGUMENTS = ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader',
+             '--enable-unsafe-swiftshader']  # without a graphics card
+LIMIT = 240_000.0  # ms; a processor that draws takes its time
+
+
+@pytest.fixture
+def tab():
+    """Return a page of the browser, with its requests and its errors."""
+    with playwright.sync_playwright() as context:
+        browser = context.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        tab = browser.new_page(viewport={'width': 480, 'height': 320})
+        tab.set_default_timeout(LIMIT)
+        tab.asked, tab.faults = [], []
+        tab.on('request', lambda request: tab.asked.append(request.url))
+        tab.on('pageerror', lambda error: tab.faults.append(str(error)))
+        yield tab
+        browser.close()
+
+
+def of_others(tab, address):
+    """Return what was asked of anybody but an address."""
+    return [url for url in tab.asked
+            if not url.startswith((address, address.replace('http', 'ws'), 'data:', 'blob:'))]
+
+
+def test_it_loads_moves_and_asks_nobody_else(tab):
+    page = LivePage('127.0.0.1', 8135, 60.0, 10.0)
+    try:
+        home = np.eye(4)
+        home[2, 3] = 0.5
+        page.adopt(load_geometry(config_file('stewart_geometry.yaml')), home)
+        tab.goto(page.address)
+        tab.get_by_text('nothing heard yet').wait_for()
+        home[0, 3] = 0.0125
+        page.show(Seen(pose=home))
+        tab.get_by_text('Position 12.50, 0.00, 500.00 mm.').wait_for()
+        tab.get_by_role('tab', name='What if').click()
+        tab.get_by_text('Show the ghost').click()
+        tab.get_by_text('Smallest singular value').wait_for()
+        assert page._what_if._figure is not None
+        assert of_others(tab, page.address) == []
+        assert tab.faults == []
+    finally:
+        page.close()
+
+
+def test_a_recording_plays_without_the_program(tab, tmp_path):
+    page = LivePage('127.0.0.1', 8136, 60.0, 10.0)
+    home = np.eye(4)
+    home[2, 3] = 0.5
+    page.adopt(load_geometry(config_file('stewart_geometry.yaml')), home)
+    page._recording.start()
+    page.show(Seen(pose=home))
+    page._recording.save(tmp_path / 'recording.html')
+    page.close()
+    tab.goto((tmp_path / 'recording.html').as_uri())
+    tab.locator('canvas').first.wait_for()
+    assert [url for url in tab.asked if url.startswith('http')] == []
+    assert tab.faults == []

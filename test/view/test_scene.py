@@ -1,0 +1,201 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The scenes of the view, without a browser: names, poses and colours of what viser is given."""
+
+import numpy as np
+import pytest
+import yaml
+
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.lie import so3
+from liedyn_ros.model import load_model
+from liedyn_ros.nodes.view.seen import Seen, Solved
+from liedyn_ros.stewart import leg_ends, leg_lengths, load_geometry, PoseSolver
+from liedyn_ros.stewart.platform.picture import BEYOND, MIDDLE
+
+viser = pytest.importorskip('viser', reason='the view is not installed here')
+
+from liedyn_ros.view.page import describe, LivePage  # noqa: E402
+from liedyn_ros.view.platform_scene import MAGNIFIED, SIGMAS  # noqa: E402
+from liedyn_ros.view.shapes import PURPLE, rgb, solid_box  # noqa: E402
+
+GEOMETRY = load_geometry(config_file('stewart_geometry.yaml'))
+HOME = np.eye(4) + np.array([[0.0] * 4, [0.0] * 4, [0.0, 0.0, 0.0, 0.5], [0.0] * 4])
+MOVED = np.array([[0.96, -0.28, 0.0, 0.02], [0.28, 0.96, 0.0, -0.01], [0.0, 0.0, 1.0, 0.53],
+                  [0.0, 0.0, 0.0, 1.0]])
+COVARIANCE = np.diag([1e-10, 4e-10, 9e-10])
+
+
+def seen_of(pose, lengths=None):
+    lengths = leg_lengths(GEOMETRY, pose) if lengths is None else lengths
+    return Seen(pose=pose, reference=HOME, true_pose=pose, covariance=COVARIANCE,
+                solved=Solved(lengths, 0.4, 1e-12, 2, 4e-4, 0.0), warnings=('near a singularity',))
+
+
+@pytest.fixture
+def page():
+    """Return a page on a free port of this computer."""
+    page = LivePage('127.0.0.1', 8134, 60.0, 10.0)
+    yield page
+    page.close()
+
+
+def node(page, name):
+    """Return a node of the scene by its name."""
+    found = page.server.scene.get_handle_by_name(name)
+    assert found is not None, name
+    return found
+
+
+def rotation_of(handle):
+    return so3.from_quaternion(np.roll(handle.wxyz, -1))
+
+
+def ends_of(cylinder):
+    """Return the ends (2, 3) of a cylinder, which stands along z with height 1 before scaling."""
+    half = 0.5 * rotation_of(cylinder)[:, 2] * cylinder.scale[2]
+    return np.stack((cylinder.position - half, cylinder.position + half))
+
+
+def test_names_and_colours_are_those_of_rviz(page):
+    page.adopt(GEOMETRY, HOME)
+    page.show(seen_of(MOVED))
+    displays = {each['Name']: each for each in yaml.safe_load(
+        config_file('stewart.rviz').read_text())['Visualization Manager']['Displays']}
+    for name in set(displays) - {'TF', 'Platform'}:
+        assert node(page, f'/{name}').visible
+    for name in ('base', 'platform', *(f'{part}/{leg}' for part in ('tubes', 'rods')
+                                       for leg in range(1, 7))):
+        node(page, f'/Platform/{name}')
+    of_covariance = displays['Covariance (with leg_noise)']['Covariance']['Position']
+    assert of_covariance['Color'] == '; '.join(map(str, PURPLE))
+    assert of_covariance['Scale'] == MAGNIFIED
+
+
+def test_the_platform_stands_where_its_pose_is(page):
+    page.adopt(GEOMETRY, HOME)
+    page.show(seen_of(MOVED))
+    plate = node(page, '/Platform/platform')
+    np.testing.assert_allclose(plate.position, MOVED[:3, 3], atol=1e-12)
+    np.testing.assert_allclose(rotation_of(plate), MOVED[:3, :3], atol=1e-12)
+    for leg, (begin, end) in enumerate(zip(*leg_ends(GEOMETRY, MOVED)), 1):
+        tube, rod = (node(page, f'/Platform/{part}/{leg}') for part in ('tubes', 'rods'))
+        np.testing.assert_allclose(ends_of(tube)[0], begin, atol=1e-9)
+        np.testing.assert_allclose(ends_of(rod)[0], ends_of(tube)[1], atol=1e-9)
+        np.testing.assert_allclose(ends_of(rod)[1], end, atol=1e-9)
+
+
+def test_a_leg_beyond_its_travel_is_red_and_one_in_the_middle_green(page):
+    page.adopt(GEOMETRY, HOME)
+    low, high = GEOMETRY.length_limits.T
+    lengths = 0.5 * (low + high)
+    lengths[2] = 1.01 * high[2]
+    page.show(seen_of(MOVED, lengths))
+    assert node(page, '/Platform/rods/1').color == rgb(MIDDLE)
+    assert node(page, '/Platform/rods/3').color == rgb(BEYOND)
+
+
+def test_the_ellipsoid_has_the_deviations_of_the_position(page):
+    page.adopt(GEOMETRY, HOME)
+    page.show(seen_of(MOVED))
+    ball = node(page, '/Covariance (with leg_noise)')
+    shape = rotation_of(ball) @ np.diag(np.square(ball.scale)) @ rotation_of(ball).T
+    np.testing.assert_allclose(shape, (SIGMAS * MAGNIFIED) ** 2 * COVARIANCE, atol=1e-12)
+
+
+def test_what_if_moves_a_ghost_and_not_the_platform(page):
+    page.adopt(GEOMETRY, HOME)
+    page.show(seen_of(MOVED))
+    what_if = page._what_if
+    what_if.show(visible=True)
+    what_if.drag(HOME[:3, 3] + (0.0, 0.03, 0.0), np.array([1.0, 0.0, 0.0, 0.0]))
+    np.testing.assert_allclose(what_if.lengths, leg_lengths(GEOMETRY, what_if.pose))
+    np.testing.assert_allclose(
+        node(page, '/What if/ghost/platform').position, [0.0, 0.03, 0.5], atol=1e-12)
+    np.testing.assert_allclose(node(page, '/Platform/platform').position, MOVED[:3, 3], atol=1e-12)
+    lengths = leg_lengths(GEOMETRY, MOVED)
+    what_if.set_legs(lengths)
+    np.testing.assert_allclose(
+        what_if.pose, PoseSolver(GEOMETRY).solve(lengths, HOME).pose, atol=1e-9)
+    assert all(f'| {name} |' in what_if.describe() for name in GEOMETRY.leg_names)
+    what_if.set_legs(10.0 * lengths)  # no pose has these: the ghost stays
+    np.testing.assert_allclose(what_if.pose, MOVED, atol=1e-9)
+
+
+def test_every_assembly_mode_is_a_ghost_with_the_same_lengths(page):
+    page.adopt(GEOMETRY, HOME)
+    what_if = page._what_if
+    what_if.show(visible=True)
+    what_if.find_modes()
+    assert len(what_if._modes) > 1
+    for k in range(len(what_if._modes)):
+        plate = node(page, f'/What if/assembly modes/{k + 1}/platform')
+        pose = np.eye(4)
+        pose[:3, :3], pose[:3, 3] = rotation_of(plate), plate.position
+        np.testing.assert_allclose(leg_lengths(GEOMETRY, pose), what_if.lengths, atol=1e-8)
+
+
+def test_a_box_has_the_inertia_of_its_body():
+    rng = np.random.default_rng(34)
+    for _ in range(20):
+        sizes, turn = rng.uniform(0.1, 1.0, 3), so3.exp(rng.normal(size=3))
+        squares = np.square(sizes)
+        inertia = turn @ np.diag(2.5 / 12.0 * (squares.sum() - squares)) @ turn.T
+        found, axes = solid_box(2.5, inertia)
+        np.testing.assert_allclose(np.sort(found), np.sort(sizes), rtol=1e-9)
+        np.testing.assert_allclose(
+            axes @ np.diag(np.square(found)) @ axes.T, turn @ np.diag(squares) @ turn.T, atol=1e-9)
+
+
+def test_a_tree_stands_where_its_joints_are(page):
+    model = load_model(config_file('linkage_leg.urdf'))
+    page.adopt(model, HOME)
+    joint = next(each for each in model.joint_list if each.type_name == 'revolute')
+    page.show(Seen(positions={joint.name: 0.3, 'unknown': 9.0}, efforts={joint.name: -2.0}))
+    q = model.neutral()
+    q[joint.qi] = 0.3
+    scene = page._scene
+    for name, pose in zip(model.bodies, scene.figure.dynamics.kinematics(q).poses):
+        body = node(page, f'/{model.name}/{name}')
+        np.testing.assert_allclose(body.position, pose[:3, 3], atol=1e-12)
+        np.testing.assert_allclose(rotation_of(body), pose[:3, :3], atol=1e-9)
+    np.testing.assert_allclose(
+        node(page, '/Centre of mass').position, scene.figure.dynamics.center_of_mass(q))
+    (begin, end), = node(page, '/Joint efforts').points
+    child = scene.figure.poses[model.body_index(joint.child)]
+    np.testing.assert_allclose(begin, child[:3, 3], atol=1e-6)
+    assert (end - begin) @ (child[:3, :3] @ joint.axis) < 0.0
+
+
+def test_loops_follow_the_joints_that_are_moved(page):
+    model = load_model(config_file('four_bar.yaml'))
+    page.adopt(model, HOME)
+    what_if = page._what_if
+    what_if.show(visible=True)
+    before = what_if.q.copy()
+    what_if.set_joints({name: slider.value + 0.05 for name, slider in what_if.sliders.items()})
+    moved = np.flatnonzero(np.abs(what_if.q - before) > 1e-6)
+    assert len(moved) > len(what_if.sliders)
+    assert 'effort at rest' in what_if.describe()
+
+
+def test_a_person_reads_sentences():
+    assert describe(Seen()) == '*nothing heard yet*'
+    assert '**near a singularity**' in describe(seen_of(HOME))
+    assert describe(Seen(fault='no samples')).startswith('**No pose:** no samples')
+
+
+def test_a_recording_is_one_page(page):
+    page.adopt(GEOMETRY, HOME)
+    page._recording.start()
+    for _ in range(3):
+        page.show(seen_of(MOVED))
+    html = page._recording.html()
+    assert html.lstrip().lower().startswith('<!doctype html>')
+    assert '__VISER_EMBED_DATA__' in html
