@@ -6,14 +6,23 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Inertial parameters of a model: regressors, base parameters, physical consistency."""
+"""Inertial parameters of a model: regressors, base parameters, recordings, consistency."""
 
 from liedyn_ros.identification.base_parameters import base_parameters, BaseParameters
 from liedyn_ros.identification.consistency import (
     is_consistent, nearest_consistent, parameters_of, pseudo_inertia)
+from liedyn_ros.identification.consistent_fit import consistent_fit, lifted_prior
+from liedyn_ros.identification.equations import Equations, equations_of
+from liedyn_ros.identification.identify import Estimate, Identification, identify
 from liedyn_ros.identification.loop_regressor import LoopRegressor
+from liedyn_ros.identification.motion import Motion, motion_of
+from liedyn_ros.identification.recording import Recording
 from liedyn_ros.identification.regressor import Regressor
+from liedyn_ros.identification.robust_fit import Fit, robust_fit
+from liedyn_ros.identification.verdict import Verdict
 
 __all__ = [
-    'base_parameters', 'BaseParameters', 'is_consistent', 'LoopRegressor', 'nearest_consistent',
-    'parameters_of', 'pseudo_inertia', 'Regressor']
+    'base_parameters', 'BaseParameters', 'consistent_fit', 'Equations', 'equations_of', 'Estimate',
+    'Fit', 'Identification', 'identify', 'is_consistent', 'lifted_prior', 'LoopRegressor',
+    'Motion', 'motion_of', 'nearest_consistent', 'parameters_of', 'pseudo_inertia', 'Recording',
+    'Regressor', 'robust_fit', 'Verdict']

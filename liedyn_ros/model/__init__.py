@@ -22,12 +22,14 @@ from liedyn_ros.model.io.yaml_reader import load_yaml
 from liedyn_ros.model.joints import Joint, JOINT_TYPES, Limits
 from liedyn_ros.model.link_table import LinkTable
 from liedyn_ros.model.model import Model
+from liedyn_ros.model.replacement import inertia_of, with_inertias, with_resistances
 from liedyn_ros.model.retraction_derivatives import DifferenceDerivatives, RetractionDerivatives
 from liedyn_ros.model.rotors import Rotor, RotorAllocation, RotorCommand
 from liedyn_ros.model.scaling import scale_masses
 
 __all__ = [
     'annotate', 'Body', 'Closure', 'CLOSURE_TYPES', 'Coupling', 'DifferenceDerivatives', 'Frame',
-    'Joint', 'JOINT_TYPES', 'Limits', 'LinkTable', 'load_model', 'load_urdf', 'load_xacro',
-    'load_yaml', 'Model', 'ModelBuilder', 'pose', 'RetractionDerivatives', 'Rotor',
-    'RotorAllocation', 'RotorCommand', 'scale_masses', 'SpatialInertia', 'to_urdf', 'Visual']
+    'inertia_of', 'Joint', 'JOINT_TYPES', 'Limits', 'LinkTable', 'load_model', 'load_urdf',
+    'load_xacro', 'load_yaml', 'Model', 'ModelBuilder', 'pose', 'RetractionDerivatives', 'Rotor',
+    'RotorAllocation', 'RotorCommand', 'scale_masses', 'SpatialInertia', 'to_urdf', 'Visual',
+    'with_inertias', 'with_resistances']

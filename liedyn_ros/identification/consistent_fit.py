@@ -1,0 +1,161 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Parameters that bodies can have, nearest to the recorded forces: one convex problem."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import ConvergenceError
+from liedyn_ros.common.extras import require_module
+from liedyn_ros.identification.consistency import parameters_of, pseudo_inertia
+
+PRIOR = 1e-2  # weight of the CAD model; 1 expects errors of about 100 %
+LIFT = 0.2  # of the mean second moment, added to those of a prior (16.27)
+_TOLERANCES = 1e-11, 1e-9, 1e-7  # of the solver: the tightest that it reaches
+_GOOD = 1e-6  # of the objective, by which an almost solved problem may be off
+_BODY = 10
+_LARGEST = 1e4  # of the target: forces in standard deviations; the program is scaled to this
+_LEAST = 1e-8  # weight of the prior in the scaled program
+_LOWER = [(i, j) for i in range(4) for j in range(i + 1)]
+_UPPER8 = [(i, j) for j in range(8) for i in range(j + 1)]  # of clarabel: by columns
+
+
+def lifted_prior(parameters: Array) -> Array:
+    """Return Pi0 (4, 4) of a CAD body, whose second moments are made round enough (16.27)."""
+    pseudo = pseudo_inertia(parameters)
+    mass, first = pseudo[3, 3], pseudo[:3, 3]
+    central = pseudo[:3, :3] - np.outer(first, first) / mass
+    round_part = LIFT * max(np.trace(central), 1e-6 * mass) / 3.0
+    pseudo[:3, :3] += round_part * np.eye(3)
+    return pseudo
+
+
+def consistent_fit(triangle: Array, target: Array, priors: Sequence[Array], positive: Array,
+                   weight: float = PRIOR, price: Array | None = None) -> Array:
+    """
+    Return x = (ten parameters of each body, others) that minimises the torque objective.
+
+    |R x - z|^2 / 2 + weight sum of D(Pi_b, Pi0_b), D entropic: tr(Pi0^-1 Pi) - ln det(Pi0^-1 Pi)
+    - 4 (16.25), which depends on no frame. R is triangle (m, 10 B + e), z target (m,), priors are
+    Pi0 (4, 4). positive (e,) says which of the others are not negative. price (e,) times weight is
+    the cost of a unit of them, by which rotors take only what bodies cannot have. All Pi_b are
+    then positive definite. Raises ConvergenceError where the solver finds no solution.
+    """
+    require_module('clarabel', 'consistent parameters are the solution of a conic program: '
+                   "pip install 'liedyn_ros[identification]'")
+    import clarabel  # here, as only this function needs it
+    bodies, unknowns = len(priors), triangle.shape[1]
+    shrink = min(1.0, _LARGEST / max(float(np.abs(target).max(initial=0.0)), 1.0))
+    triangle, target, weight = shrink * triangle, shrink * target, max(shrink**2 * weight, _LEAST)
+    lowers = [np.asarray(np.linalg.cholesky(each), dtype=np.float64) for each in priors]
+    # Pi of body b is L0 S L0^T: unknown are S instead, so that all bodies are of one size.
+    maps = [_parameter_map(lower) for lower in lowers]
+    scaled = np.hstack([triangle[:, _BODY * b:_BODY * (b + 1)] @ each
+                        for b, each in enumerate(maps)] + [triangle[:, _BODY * bodies:]])
+    size = np.sqrt((scaled[:, _BODY * bodies:]**2).sum(axis=0))
+    size[size == 0.0] = 1.0
+    scaled[:, _BODY * bodies:] /= size
+    rows, sides, cones = _cones(clarabel, scaled, target, bodies, positive)
+    total = rows.shape[1]
+    quadratic = np.zeros(total)
+    quadratic[unknowns:unknowns + len(target)] = 1.0
+    cost = np.zeros(total)
+    for b in range(bodies):
+        cost[_BODY * b + np.array([0, 4, 7, 9])] = weight  # tr S
+    cost[total - 4 * bodies:] = -weight  # - sum t
+    if price is not None:
+        cost[_BODY * bodies:unknowns] = weight * price / size
+    x = _solution(clarabel, quadratic, cost, rows, sides, cones)
+    found = [each @ x[_BODY * b:_BODY * (b + 1)] for b, each in enumerate(maps)]
+    return np.concatenate([*found, x[_BODY * bodies:unknowns] / size])
+
+
+def _solution(clarabel: ModuleType, quadratic: Array, cost: Array, rows: sparse.csc_matrix,
+              sides: Array, cones: list[Any]) -> Array:
+    settings = clarabel.DefaultSettings()
+    settings.verbose, settings.max_threads, settings.max_iter = False, 1, 400
+    for tolerance in _TOLERANCES:
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
+        found = clarabel.DefaultSolver(sparse.diags(quadratic).tocsc(), cost, rows, sides, cones,
+                                       settings).solve()
+        gap = abs(found.obj_val - found.obj_val_dual)
+        if str(found.status) in ('Solved', 'AlmostSolved') and (
+                gap <= _GOOD * (abs(found.obj_val) + 1.0)):
+            return np.array(found.x)
+    raise ConvergenceError('identification: expected a solution of the conic program, got '
+                           f'{found.status}')
+
+
+def _symmetric(places: Array) -> Array:
+    """Return S (4, 4) of its upper triangle by rows (10,)."""
+    result = np.zeros((4, 4))
+    result[np.triu_indices(4)] = places
+    return result + np.triu(result, 1).T
+
+
+def _parameter_map(lower: Array) -> Array:
+    """Return the matrix (10, 10) from the upper triangle of S to the parameters of L S L^T."""
+    return np.array([parameters_of(lower @ _symmetric(unit) @ lower.T) for unit in np.eye(10)]).T
+
+
+def _cones(clarabel: ModuleType, matrix: Array, target: Array, bodies: int, positive: Array
+           ) -> tuple[sparse.csc_matrix, Array, list[Any]]:
+    """
+    Return the constraints s = sides - rows u, s in cones, on u = (x, y, Z of bodies, t).
+
+    y = R x - z (16.23); [S, Z; Z^T, diag Z] >= 0 with lower triangular Z, and exp(t_i) <= Z_ii.
+    """
+    unknowns, count = matrix.shape[1], len(target)
+    at_z, at_t = unknowns + count, unknowns + count + 10 * bodies
+    total = at_t + 4 * bodies
+    free = np.flatnonzero(positive) + 10 * bodies
+    blocks = [sparse.hstack([sparse.csr_matrix(matrix), -sparse.eye(count),
+                             sparse.csr_matrix((count, total - at_z))])]
+    sides, cones = [target, np.zeros(len(free))], [
+        clarabel.ZeroConeT(count)]
+    if len(free):
+        blocks.append(sparse.csr_matrix((-np.ones(len(free)), (np.arange(len(free)), free)),
+                                        shape=(len(free), total)))
+        cones.append(clarabel.NonnegativeConeT(len(free)))
+    for b in range(bodies):
+        blocks += [_triangle(10 * b, at_z + 10 * b, total),
+                   *(_exponential(at_t + 4 * b + i, at_z + 10 * b + _LOWER.index((i, i)), total)
+                     for i in range(4))]
+        sides += [np.zeros(36), *(np.array([0.0, 1.0, 0.0]) for _ in range(4))]
+        cones += [clarabel.PSDTriangleConeT(8),
+                  *(clarabel.ExponentialConeT() for _ in range(4))]
+    return sparse.vstack(blocks).tocsc(), np.concatenate(sides), cones
+
+
+def _triangle(at_s: int, at_z: int, total: int) -> sparse.csr_matrix:
+    """Return minus the upper triangle (36,) of [S, Z; Z^T, diag Z], its rest times sqrt 2."""
+    place = {pair: k for k, pair in enumerate(zip(*np.triu_indices(4)))}
+    entries = []
+    for row, (i, j) in enumerate(_UPPER8):
+        factor = -1.0 if i == j else -np.sqrt(2.0)
+        if j < 4:
+            entries.append((factor, row, at_s + place[i, j]))
+        elif i < 4 and i >= j - 4:  # Z is lower triangular
+            entries.append((factor, row, at_z + _LOWER.index((i, j - 4))))
+        elif i == j:
+            entries.append((factor, row, at_z + _LOWER.index((i - 4, i - 4))))
+    values, at_row, at_column = zip(*entries)
+    return sparse.csr_matrix((values, (at_row, at_column)), shape=(36, total))
+
+
+def _exponential(at_t: int, at_z: int, total: int) -> sparse.csr_matrix:
+    """Return the rows of (t, 1, Z_ii) in the exponential cone, exp(t) <= Z_ii."""
+    return sparse.csr_matrix(([-1.0, -1.0], ([0, 2], [at_t, at_z])), shape=(3, total))

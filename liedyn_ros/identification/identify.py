@@ -1,0 +1,205 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""From a recording to the parameters of a model, offered where parts held out say so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LimitError, ShapeError
+from liedyn_ros.identification.consistent_fit import consistent_fit, lifted_prior, PRIOR
+from liedyn_ros.identification.equations import Equations, equations_of, FRICTION
+from liedyn_ros.identification.motion import Motion, motion_of
+from liedyn_ros.identification.recording import Recording
+from liedyn_ros.identification.robust_fit import Fit, reduced, robust_fit
+from liedyn_ros.identification.verdict import judge, Verdict
+from liedyn_ros.model import Model, with_inertias, with_resistances
+import itertools
+
+PARTS = 5  # of the recording, each held out once (16.32)
+_FELT = 1e-9  # of the largest entry, below which a body's numbers play no part
+METHODS = ('given', 'refitted friction', 'least squares', 'consistent')
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """
+    What samples tell: a plain fit, and the consistent parameters.
+
+    plain is the Fit of the unknowns of the equations. consistent (p,) are the unknowns of
+    parameters that bodies can have; bodies maps names to ten parameters each. extra (e,) are
+    damping, friction and offsets, rotors (nv,) the reduced inertias of motors or empty.
+    friction_only (p,) are the unknowns of the given model with fitted friction.
+    """
+
+    plain: Fit
+    consistent: Array
+    bodies: dict[str, Array]
+    extra: Array
+    rotors: Array
+    friction_only: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Identification:
+    """
+    The result of identify.
+
+    model has the identified parameters, given is the one identify was called with. held_out has
+    for each of METHODS the rms error (f,) of the joint forces on parts that its fit did not see.
+    verdict says whether model is offered, and why. estimate is that of all samples.
+    """
+
+    given: Model
+    model: Model
+    motion: Motion
+    equations: Equations
+    estimate: Estimate
+    held_out: dict[str, Array]
+    verdict: Verdict
+
+    @property
+    def offered(self) -> bool:
+        """Return whether the new model predicts better than the given one."""
+        return self.verdict.offered
+
+    @property
+    def offsets(self) -> dict[str, float]:
+        """Return the constant force at each joint, N m or N, which files cannot hold."""
+        return self._extra('offset')
+
+    @property
+    def rotor_inertia(self) -> dict[str, float]:
+        """Return the inertia of each motor, reduced to its joint, which files cannot hold."""
+        return dict(zip(self.model.coordinate_names, self.estimate.rotors.tolist()))
+
+    def predicted(self, method: str = 'consistent') -> Array:
+        """Return the filtered joint forces (K, f) of one of METHODS at equations.time."""
+        return self.equations.rows @ {
+            'given': given_unknowns(self.given, self.equations),
+            'refitted friction': self.estimate.friction_only,
+            'least squares': self.estimate.plain.x,
+            'consistent': self.estimate.consistent}[method]
+
+    def _extra(self, wanted: str) -> dict[str, float]:
+        return {self.model.coordinate_names[i]: float(value)
+                for (kind, i), value in zip(self.equations.extra, self.estimate.extra)
+                if kind == wanted}
+
+
+def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
+             friction: tuple[str, ...] = FRICTION, smoothing: float | None = None,
+             cutoff: float | None = None, prior: float = PRIOR, parts: int = PARTS
+             ) -> Identification:
+    """
+    Return the inertial parameters, friction and offsets that a recording tells of a model.
+
+    rotor_inertia: whether motors have one; friction lists the terms of FRICTION to fit. smoothing
+    (Hz) is the cut-off of positions, cutoff (Hz) that of the equations; both follow from the
+    spectra by default. prior weighs the given model, 1 for errors of about 100 %. Each of so many
+    parts is predicted by a fit of the others; the result is offered where that is better.
+
+    Raises LimitError, ShapeError, ConvergenceError, the errors of Regressor, and
+    ModuleNotFoundError without clarabel.
+    """
+    if not prior > 0.0:
+        raise LimitError(f'prior: expected a number above 0, got {prior}')
+    if not isinstance(parts, int) or parts < 2:
+        raise LimitError(f'parts: expected an integer of at least 2, got {parts!r}')
+    unknown = [each for each in friction if each not in FRICTION]
+    if unknown:
+        raise LimitError(f'friction: expected some of {FRICTION}, got {unknown}')
+    motion = motion_of(model, recording, smoothing)
+    equations = equations_of(model, motion, rotor_inertia=rotor_inertia, friction=friction,
+                             cutoff=cutoff)
+    every = np.ones(len(equations.time), dtype=bool)
+    estimate = estimate_of(model, equations, every, prior)
+    held_out = _held_out(model, equations, estimate, prior, parts)
+    named = {kind: {model.coordinate_names[i]: float(value) for (each, i), value in zip(
+        equations.extra, estimate.extra) if each == kind} for kind in FRICTION}
+    better = with_resistances(with_inertias(model, estimate.bodies), named['damping'],
+                              named['friction'])
+    return Identification(model, better, motion, equations, estimate, held_out, judge(
+        model, motion, equations, estimate.plain, estimate.consistent, held_out))
+
+
+def given_unknowns(model: Model, equations: Equations) -> Array:
+    """Return the unknowns (p,) that the given model has: no offsets and no rotor inertia."""
+    table = model.link_table
+    extra = {'damping': table.damping, 'friction': table.friction, 'offset': np.zeros(model.nv)}
+    return np.concatenate([equations.base.values(equations.regressor.parameters),
+                           [extra[kind][i] for kind, i in equations.extra]])
+
+
+def estimate_of(model: Model, equations: Equations, chosen: NDArray[np.bool_], prior: float
+                ) -> Estimate:
+    """Return the estimates of some of the samples, a mask (K,)."""
+    rows, forces = equations.rows[chosen], equations.forces[chosen]
+    plain = robust_fit(rows, forces)
+    given, at = given_unknowns(model, equations), equations.at_extra
+    friction_only = given.copy()
+    if equations.extra:
+        rest = forces - rows[..., :at.start] @ given[:at.start]
+        friction_only[at] = robust_fit(rows[..., at], rest).x
+    full, pi = equations.full_map(), equations.regressor.parameters
+    inertial = len(pi)
+    bodies = _moved(model, full)
+    places = [10 * b + k for b in bodies for k in range(10)]
+    motors = range(10 * len(model.bodies), inertial)
+    triangle, target = reduced(rows, forces, plain)
+    size = np.linalg.norm(triangle @ full, axis=0)  # of joints that do not move it is rounding
+    felt, turning = (np.flatnonzero(each > _FELT * size.max(initial=0.0)) for each in (
+        size[inertial:], size[motors.start:inertial]))
+    found = np.concatenate([pi, given[at]])
+    columns = [*places, *(motors.start + turning), *(inertial + felt)]
+    kept = [i for i in range(len(found)) if i not in set(columns)]
+    target = target - triangle @ (full[:, kept] @ found[kept])
+    positive = np.array([True] * len(turning) + [
+        equations.extra[k][0] != 'offset' for k in felt], dtype=bool)
+    price = np.concatenate([1.0 / np.maximum(equations.inertia[turning], 1e-12),
+                            np.zeros(len(felt))])
+    x = consistent_fit(triangle @ full[:, columns], target, [lifted_prior(
+        pi[10 * b:10 * b + 10]) for b in bodies], positive, prior, price)
+    found[columns] = x
+    return Estimate(
+        plain, full @ found, {model.bodies[b]: found[10 * b:10 * b + 10] for b in bodies},
+        found[inertial:], found[motors.start:inertial], friction_only)
+
+
+def _moved(model: Model, full: Array) -> list[int]:
+    """Return the places of bodies with mass whose parameters the forces depend on."""
+    least = _FELT * np.abs(full).max(initial=0.0)
+    return [b for b, body in enumerate(model.body_list)
+            if body.inertia is not None and body.inertia.mass > 0.0
+            and np.abs(full[:, 10 * b:10 * b + 10]).max(initial=0.0) > least]
+
+
+def _held_out(model: Model, equations: Equations, estimate: Estimate, prior: float, parts: int
+              ) -> dict[str, Array]:
+    """Return rms errors (f,) on parts, each predicted by a fit of the others (16.32)."""
+    count = len(equations.time)
+    gap = int(np.ceil((count / estimate.plain.samples).max()))
+    bounds = np.linspace(0, count, parts + 1).astype(int)
+    squares = {method: np.zeros(len(equations.joints)) for method in METHODS}
+    given = given_unknowns(model, equations)
+    for begin, end in itertools.pairwise(bounds):
+        chosen = np.ones(count, dtype=bool)
+        chosen[max(0, begin - gap):end + gap] = False
+        if not chosen.any():
+            raise ShapeError(f'recording: expected parts longer than {gap} samples, over which '
+                             f'errors are alike, got parts of {end - begin}')
+        fit = estimate_of(model, equations, chosen, prior)
+        rows, forces = equations.rows[begin:end], equations.forces[begin:end]
+        for method, x in zip(METHODS, (given, fit.friction_only, fit.plain.x, fit.consistent)):
+            squares[method] += ((forces - rows @ x)**2).sum(axis=0)
+    return {method: np.sqrt(each / count) for method, each in squares.items()}

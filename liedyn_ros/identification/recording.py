@@ -1,0 +1,62 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What was recorded of a machine: stamps, positions, joint forces, and velocities if there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.errors import ShapeError, StampError
+from liedyn_ros.model import Model
+
+LEAST = 50  # samples; fewer have no spectrum
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Recording:
+    """
+    Samples of a machine: time (n,) s, q (n, nq), tau (n, nv), and v (n, nv) if it was measured.
+
+    Stamps increase; their distances may differ. tau are the joint forces of Dynamics.inverse: N m
+    or N at joints, and the wrench (m, f) in the frame of the body at a free joint. The forces of
+    passive joints are zero. Raises ShapeError, NotFiniteError, StampError or NotInGroupError.
+    """
+
+    time: Array
+    q: Array
+    tau: Array
+    v: Array | None
+
+    def __init__(self, model: Model, time: ArrayLike, q: ArrayLike, tau: ArrayLike,
+                 v: ArrayLike | None = None) -> None:
+        """Check the samples against the model."""
+        time = as_array('time', time, (-1,))
+        count = len(time)
+        if count < LEAST:
+            raise ShapeError(f'time: expected at least {LEAST} samples, got {count}')
+        steps = np.diff(time)
+        if not (steps > 0.0).all():
+            at = int(np.argmin(steps > 0.0)) + 1
+            raise StampError(f'time: expected stamps that increase, got {time[at]!r} after '
+                             f'{time[at - 1]!r} at sample {at}')
+        q = as_array('q', q, (count, model.nq))
+        for configuration in q[::max(1, count // 100)]:
+            model.check_configuration(configuration)
+        vars(self).update(
+            time=time, q=q, tau=as_array('tau', tau, (count, model.nv)),
+            v=None if v is None else as_array('v', v, (count, model.nv)))
+
+    @property
+    def rate(self) -> float:
+        """Return the usual number of samples in a second, Hz."""
+        return 1.0 / float(np.median(np.diff(self.time)))

@@ -1,0 +1,76 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Cut-off frequencies of recorded coordinates, from their own spectra."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.ndimage import uniform_filter1d
+from scipy.signal import periodogram, sosfiltfilt, butter
+
+from liedyn_ros.common.checks import Array
+
+ORDER = 4  # of the Butterworth filter, run forwards and backwards
+NYQUIST = 0.4  # of the rate; a cut-off above it is none
+ROUNDING = 1e-10  # of the samples; noise below it is no encoder's
+_WINDOW = ('general_cosine', [0.375, 0.5, 0.125])  # its side lobes fall by 30 dB an octave
+_SMOOTH = 25  # bins of the spectrum that are averaged
+_FLOOR = 4.0  # times the noise, above which a bin is motion
+_POWER = 0.999  # of the power of the velocity, in the band of the motion
+
+
+class Spectrum(NamedTuple):
+    """
+    What the spectrum of a coordinate tells.
+
+    noise is the standard deviation of white noise in a sample. cutoff (Hz) is the best one for the
+    second derivative. band (Hz) holds nearly all power of the velocity.
+    """
+
+    noise: float
+    cutoff: float
+    band: float
+
+
+def spectrum_of(samples: Array, rate: float) -> Spectrum:
+    """Return what the spectrum of samples (n,) at a rate (Hz) tells (16.4)."""
+    frequency, density = periodogram(samples, rate, window=_WINDOW, detrend='linear')
+    frequency, density = frequency[1:], density[1:]
+    floor = float(np.median(density[2 * len(density) // 3:])) / np.log(2.0)
+    mean = uniform_filter1d(density, _SMOOTH, mode='nearest')
+    motion = np.where(mean > _FLOOR * floor, density, 0.0)
+    noise = np.sqrt(0.5 * floor * rate)
+    power = np.cumsum(frequency**2 * motion)
+    moves = power[-1] > 0.0
+    band = float(frequency[np.searchsorted(power, _POWER * power[-1])]) if moves else 0.0
+    if noise <= ROUNDING * np.abs(samples).max(initial=0.0):
+        return Spectrum(float(noise), NYQUIST * rate, band)
+    choices = np.geomspace(max(band, 4.0 * frequency[0]), NYQUIST * rate, 60)
+    passed = 1.0 / (1.0 + (frequency / choices[:, None])**(2 * ORDER))  # (16.2)
+    lost = (((1.0 - passed)**2 * (2.0 * np.pi * frequency)**4) @ motion) * frequency[0]
+    return Spectrum(float(noise), float(choices[np.argmin(
+        lost + derivative_noise(noise, choices, rate, 2)**2)]), band)
+
+
+def derivative_noise(noise: Array | float, cutoff: Array | float, rate: float, order: int
+                     ) -> Array:
+    """Return the standard deviation of a filtered derivative of an order, 0, 1, ... (16.3)."""
+    cutoff = np.asarray(cutoff)
+    return noise * (2.0 * np.pi * cutoff)**order * np.sqrt(
+        np.minimum(1.0, 2.0 * cutoff / ((2 * order + 1) * rate)))
+
+
+def smoothed(samples: Array, cutoff: float, rate: float) -> Array:
+    """Return samples (n, ...) after the zero-phase filter (16.2), unchanged without a cut-off."""
+    if cutoff >= NYQUIST * rate:
+        return samples
+    sections = butter(ORDER, cutoff, fs=rate, output='sos')
+    return np.asarray(sosfiltfilt(sections, samples, axis=0))

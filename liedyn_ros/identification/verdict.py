@@ -1,0 +1,107 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Whether identified parameters are offered, and what a recording does not tell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.identification.equations import Equations
+from liedyn_ros.identification.motion import Motion
+from liedyn_ros.identification.robust_fit import Fit, UNSEEN
+from liedyn_ros.model import Model
+
+# Rules of thumb (16.33).
+CONDITION = 100.0  # of the normalised columns
+RANGE = 1.0 / 3.0  # of the range of a joint that a motion should cover
+SAMPLES = 3.0  # independent samples for each unknown
+COSTLY = 1.1  # times the error of least squares, from which consistency costs accuracy
+SURE = 2.0  # standard deviations, below which an unknown may be zero
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """
+    offered: whether the parameters are better on the parts held out. reasons say why.
+
+    remarks are doubts. unknown names the sums of parameters that the recording does not tell from
+    zero, and advice the motions that would tell more.
+    """
+
+    offered: bool
+    reasons: tuple[str, ...]
+    remarks: tuple[str, ...]
+    unknown: tuple[str, ...]
+    advice: tuple[str, ...]
+
+
+def judge(model: Model, motion: Motion, equations: Equations, fit: Fit, consistent: Array,
+          held_out: dict[str, Array]) -> Verdict:
+    """Return the verdict on an estimate (16.33)."""
+    scale = np.maximum(held_out['refitted friction'], 1e-300)
+    before = min(float(np.linalg.norm(held_out[each] / scale))
+                 for each in ('given', 'refitted friction'))
+    after = float(np.linalg.norm(held_out['consistent'] / scale))
+    offered = after < before
+    reasons = [f'error on held-out parts {after / before:.3g} times that of the given model, its '
+               'friction fitted' + ('' if offered else ': the given model stays')]
+    enough = float(fit.samples.sum()) / len(fit.x)
+    if enough < SAMPLES:
+        offered = False
+        reasons.append(f'expected at least {SAMPLES:g} independent samples for each unknown, got '
+                       f'{enough:.3g}: record more')
+    deviations = fit.deviations
+    unknown = tuple(name for name, x, s in zip(equations.names, fit.x, deviations)
+                    if not abs(x) > SURE * s)
+    return Verdict(offered, tuple(reasons), _remarks(equations, fit, consistent, held_out),
+                   unknown, _advice(model, motion))
+
+
+def _remarks(equations: Equations, fit: Fit, consistent: Array, held_out: dict[str, Array]
+             ) -> tuple[str, ...]:
+    remarks = []
+    for name, new, old in zip(equations.joints, held_out['consistent'],
+                              held_out['refitted friction']):
+        if new >= old:
+            remarks.append(f'{name}: not better on held-out parts, {new:.4g} against {old:.4g}')
+    columns = (equations.rows * fit.weight[:, None]).reshape(-1, len(fit.x))
+    size = np.linalg.norm(columns, axis=0)
+    values = np.linalg.svd(columns[:, size > 0.0] / size[size > 0.0], compute_uv=False)
+    values = values[values > UNSEEN * values.max(initial=0.0)]
+    condition = values.max(initial=1.0) / values.min(initial=1.0)
+    if fit.unseen.size:
+        remarks.append(f'{fit.unseen.shape[1]} sums of the unknowns have no effect on the '
+                       'recording at all: the given model decides them')
+    if condition > CONDITION:
+        remarks.append(f'the motion tells some sums apart badly: condition {condition:.3g}, '
+                       f'expected at most {CONDITION:g}')
+    errors = [np.sqrt(np.mean((equations.forces - equations.rows @ x)**2, axis=0))
+              for x in (consistent, fit.x)]
+    for name, bound, free in zip(equations.joints, *errors):
+        if bound > COSTLY * free and bound > 1e-6:
+            remarks.append(f'{name}: bodies that exist fit {bound / free:.3g} times worse than '
+                           'any numbers do; a term is missing')
+    return tuple(remarks)
+
+
+def _advice(model: Model, motion: Motion) -> tuple[str, ...]:
+    """Return the joints that moved little of their range."""
+    advice = []
+    for joint in model.joint_list:
+        if joint.type_name not in ('revolute', 'prismatic') or not joint.actuated:
+            continue
+        least, most = float(joint.limits.lower[0]), float(joint.limits.upper[0])
+        moved = float(np.ptp(motion.q[:, joint.qi]))
+        if np.isfinite(most - least) and moved < RANGE * (most - least):
+            advice.append(f'move {joint.name} further: it covered '
+                          f'{100.0 * moved / (most - least):.0f} % of its range')
+    return tuple(advice)

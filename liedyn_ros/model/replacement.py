@@ -1,0 +1,80 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""A model with other inertias, and with other resistances at its joints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.errors import LimitError, ModelError
+from liedyn_ros.model.expansion import expand, numbered
+from liedyn_ros.model.inertia import SpatialInertia
+from liedyn_ros.model.joints import Joint, per_coordinate
+from liedyn_ros.model.model import Model
+
+
+def inertia_of(parameters: ArrayLike) -> SpatialInertia:
+    """
+    Return the inertia of ten parameters (10,), SpatialInertia.parameters undone (1.17).
+
+    Raises ShapeError, NotFiniteError, or InertiaError for numbers that no body has.
+    """
+    mass, *rest = as_array('parameters', parameters, (10,)).tolist()
+    xx, xy, xz, yy, yz, zz = rest[3:]
+    center = np.array(rest[:3]) / mass if mass > 0.0 else np.zeros(3)
+    about_origin = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    return SpatialInertia(mass, center, about_origin - mass * (
+        center @ center * np.eye(3) - np.outer(center, center)))
+
+
+def with_inertias(model: Model, parameters: Mapping[str, ArrayLike]) -> Model:
+    """Return the model with ten parameters (10,) for bodies by name; other bodies stay."""
+    unknown = sorted(set(parameters) - set(model.bodies))
+    if unknown:
+        raise ModelError(f'parameters: expected bodies of {list(model.bodies)}, got {unknown}')
+    bodies = tuple(
+        replace(body, inertia=inertia_of(parameters[body.name])) if body.name in parameters
+        else body for body in model.body_list)
+    return replace(model, body_list=bodies,
+                   link_table=expand(bodies, model.joint_list, model.gravity))
+
+
+def with_resistances(model: Model, damping: Mapping[str, float], friction: Mapping[str, float]
+                     ) -> Model:
+    """
+    Return the model with damping and Coulomb friction of coordinates by name; others stay.
+
+    In N m s/rad or N s/m, and N m or N. Raises ModelError for an unknown name, and LimitError for
+    a negative number.
+    """
+    unknown = sorted((set(damping) | set(friction)) - set(model.coordinate_names))
+    if unknown:
+        raise ModelError(f'joints: expected coordinates of {list(model.coordinate_names)}, '
+                         f'got {unknown}')
+    for given in (damping, friction):
+        for name, value in given.items():
+            if not value >= 0.0:
+                raise LimitError(f'{name}: expected at least 0, got {value}')
+
+    joints = numbered([replace(
+        joint, damping=_changed(joint, damping, joint.damping),
+        friction=_changed(joint, friction, joint.friction)) for joint in model.joint_list])
+    return replace(model, joint_list=joints,
+                   link_table=expand(model.body_list, joints, model.gravity))
+
+
+def _changed(joint: Joint, given: Mapping[str, float], old: Array) -> Array:
+    names = joint.coordinate_names
+    return per_coordinate(joint.name, np.array(
+        [given.get(name, before) for name, before in zip(names, old.tolist())]), len(names))

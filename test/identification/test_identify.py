@@ -1,0 +1,174 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Identification from simulated recordings: true parameters, stated covariances, real bodies."""
+
+import numpy as np
+import pytest
+from scipy.stats import t as student
+from support.comparison import assert_same
+from support.machines.looped_machines import five_bar
+from support.machines.random_models import random_inertia, random_model
+from support.machines.recorded_motion import arm_motion, coloured, group_motion, loop_motion
+
+from liedyn_ros.common.errors import LimitError, ShapeError, StampError
+from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
+from liedyn_ros.identification import (
+    base_parameters, equations_of, identify, is_consistent, motion_of, Recording, robust_fit)
+from liedyn_ros.identification.identify import given_unknowns
+from liedyn_ros.model import with_inertias
+
+ARM = random_model(3, 4, False, types=('revolute', 'prismatic', 'revolute'))
+
+
+def free_body():
+    """Return a floating base that carries two bodies on elbows."""
+    return random_model(5, 2, True, types=('revolute',))
+
+
+def bent_five_bar():
+    """Return a five-bar linkage, in an assembly away from singular ones."""
+    model = five_bar()
+    return model, assemble(ConstrainedDynamics(model), held={
+        'left_0_joint': 2.2, 'right_0_joint': 0.9})
+
+
+def arm_case():
+    time, q, _, _, tau = arm_motion(ARM, 1, 24.0, 100.0)
+    return ARM, time, q, tau
+
+
+def floating_case():
+    model = free_body()
+    time, q, _, _, tau = group_motion(model, 2, 24.0, 100.0)
+    return model, time, q, tau
+
+
+def loop_case():
+    model, start = bent_five_bar()
+    time, q, _, _, tau = loop_motion(model, 3, 24.0, 50.0, start)
+    return model, time, q, tau
+
+
+CASES = {'arm': arm_case, 'floating base': floating_case, 'five-bar': loop_case}
+
+
+def wrong(model, seed=0):
+    """Return a model whose bodies are others."""
+    rng = np.random.default_rng(seed)
+    return with_inertias(model, {
+        body.name: random_inertia(rng).parameters() * body.inertia.mass
+        for body in model.body_list})
+
+
+@pytest.mark.parametrize('name', CASES)
+def test_clean_recordings_are_explained_and_bodies_are_possible(name) -> None:
+    model, time, q, tau = CASES[name]()
+    result = identify(wrong(model), Recording(model, time, q, tau), rotor_inertia=False)
+    assert result.offered, result.verdict
+    assert np.abs(result.predicted() - result.equations.forces).max() < 1e-5  # N m
+    assert all(is_consistent(each) for each in result.estimate.bodies.values())
+    assert np.all(result.held_out['consistent'] < 1e-4 * result.held_out['given'])
+    truth = given_unknowns(model, equations_of(
+        model, motion_of(model, Recording(model, time, q, tau)), rotor_inertia=False))
+    blind = result.estimate.plain.unseen
+    seen = np.eye(len(truth)) - blind @ blind.T
+    assert_same(seen @ result.estimate.plain.x, seen @ truth, 1e-4)
+
+
+@pytest.mark.parametrize('name', CASES)
+def test_the_new_model_has_the_forces_of_the_old_one(name) -> None:
+    """Base parameters of the written bodies, which no part of the fit computes."""
+    model, time, q, tau = CASES[name]()
+    result = identify(wrong(model), Recording(model, time, q, tau), rotor_inertia=False)
+    equations = result.equations
+    written = type(equations.regressor)(result.model)
+    rows = equations.rows[..., :equations.base.rank]
+    base = base_parameters(written, np.random.default_rng(20))
+    assert base.rank == equations.base.rank
+    found = rows @ base.values(written.parameters)
+    found += equations.rows[..., base.rank:] @ result.estimate.extra
+    assert np.abs(found - equations.forces).max() < 1e-5  # N m
+
+
+@pytest.mark.parametrize('memory', (0.0, 0.9, 0.97))
+def test_the_truth_lies_within_the_stated_covariance(memory: float) -> None:
+    """In 95 % of trials each; benchmarks/identification repeats 200 of them."""
+    time, q, _, _, tau = arm_motion(ARM, 4, 30.0, 100.0)
+    rng, inside, distance = np.random.default_rng(5), [], []
+    for _ in range(10):
+        noise = 0.02 * np.abs(tau).max(axis=0) * coloured(rng, tau.shape, memory)
+        motion = motion_of(ARM, Recording(
+            ARM, time, q + 1e-5 * rng.normal(size=q.shape), tau + noise))
+        equations = equations_of(ARM, motion)
+        fit = robust_fit(equations.rows, equations.forces)
+        seen = np.isfinite(fit.deviations)
+        error = (fit.x - given_unknowns(ARM, equations))[seen]
+        inside.append(np.abs(error) < student.ppf(0.975, fit.freedom) * fit.deviations[seen])
+        distance.append(error @ np.linalg.solve(
+            fit.covariance[np.ix_(seen, seen)], error) / seen.sum())
+    assert 0.88 < np.mean(inside) <= 1.0
+    assert 0.4 < np.mean(distance) < 1.6
+
+
+def test_outliers_count_little() -> None:
+    rng = np.random.default_rng(6)
+    rows, truth = rng.normal(size=(400, 2, 5)), rng.normal(size=5)
+    forces = rows @ truth + rng.normal(size=(400, 2))
+    bad = rng.random((400, 2)) < 0.05
+    spoilt = forces + 15.0 * bad * rng.normal(size=bad.shape)
+    robust = robust_fit(rows, spoilt)
+    plain = np.linalg.lstsq(rows.reshape(-1, 5), spoilt.ravel(), rcond=None)[0]
+    assert np.linalg.norm(robust.x - truth) < 0.7 * np.linalg.norm(plain - truth)
+    assert np.all(np.abs(robust.x - truth) < 4.0 * robust.deviations)
+    assert_same(robust.deviations, 1.0 / np.sqrt(800.0), 0.25)  # of 800 samples of variance 1
+
+
+def test_a_right_model_stays() -> None:
+    """Held-out parts of pure noise get no better by numbers that were fitted to noise."""
+    time, q, _, _, tau = arm_motion(ARM, 7, 30.0, 100.0)
+    rng = np.random.default_rng(8)
+    noise = np.abs(tau).max(axis=0) * coloured(rng, tau.shape, 0.9)
+    result = identify(ARM, Recording(ARM, time, q, tau + noise))
+    assert not result.offered
+    assert any('given model' in reason for reason in result.verdict.reasons)
+
+
+def test_what_does_not_move_is_said() -> None:
+    time, q, v, a, _ = arm_motion(ARM, 9, 30.0, 100.0)
+    from liedyn_ros.dynamics import Dynamics
+    q, v, a = q.copy(), v.copy(), a.copy()
+    q[:, 3], v[:, 3], a[:, 3] = 0.1, 0.0, 0.0
+    tau = Dynamics(ARM).inverse.batch(q, v, a)
+    tau += 0.01 * np.random.default_rng(0).normal(size=tau.shape)
+    result = identify(wrong(ARM), Recording(ARM, time, q, tau))
+    last = ARM.joints[3]
+    assert any(last in each for each in result.verdict.unknown)
+    assert any(last in each for each in result.verdict.advice)
+
+
+@pytest.mark.parametrize(('change', 'error', 'message'), (
+    ({'time': lambda x: x[::-1]}, StampError, 'stamps that increase'),
+    ({'time': lambda x: np.where(np.arange(len(x)) == 7, x[6], x)}, StampError, 'sample 7'),
+    ({'q': lambda x: x[:, :2]}, ShapeError, r'q: expected shape \(3000, 4\)'),
+    ({'tau': lambda x: np.where(x == x[5], np.nan, x)}, ValueError, r'tau\[5, 0\]')))
+def test_bad_recordings_are_refused(change, error, message) -> None:
+    time, q, _, _, tau = arm_motion(ARM, 1, 30.0, 100.0)
+    given = {'time': time, 'q': q, 'tau': tau}
+    given |= {name: by(given[name]) for name, by in change.items()}
+    with pytest.raises(error, match=message):
+        Recording(ARM, **given)
+
+
+@pytest.mark.parametrize(('options', 'error'), (
+    ({'prior': 0.0}, LimitError), ({'parts': 1}, LimitError), ({'cutoff': 1e3}, LimitError),
+    ({'friction': ('stiction',)}, LimitError), ({'cutoff': 1e-2}, ShapeError)))
+def test_bad_options_are_refused(options, error) -> None:
+    time, q, _, _, tau = arm_motion(ARM, 1, 30.0, 100.0)
+    with pytest.raises(error, match='expected'):
+        identify(ARM, Recording(ARM, time, q, tau), **options)

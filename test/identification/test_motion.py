@@ -1,0 +1,88 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Smoothed motions of recordings: exact paths, stated noise, lost samples, measured velocities."""
+
+import numpy as np
+import pytest
+from support.comparison import assert_same
+from support.machines.random_models import random_model
+from support.machines.recorded_motion import arm_motion, group_motion
+
+from liedyn_ros.identification import motion_of, Recording
+from liedyn_ros.model import JOINT_TYPES
+
+ARM = random_model(3, 4, False, types=('revolute', 'prismatic', 'revolute'))
+FREE = random_model(5, 2, True, types=('revolute', 'spherical'))
+
+
+@pytest.mark.parametrize(('model', 'path'), ((ARM, arm_motion), (FREE, group_motion)))
+def test_derivatives_of_exact_positions(model, path) -> None:
+    """On the groups too, beside differences of configurations."""
+    time, q, v, a, tau = path(model, 1, 12.0, 100.0)
+    turned = q.copy()
+    for joint in model.joint_list:
+        spec = JOINT_TYPES[joint.type_name]
+        last = slice(joint.q_slice.stop - 4 * (spec.nq - spec.nv), joint.q_slice.stop)
+        turned[500:, last] *= -1.0  # the same rotation
+    motion = motion_of(model, Recording(model, time, turned, tau))
+    kept = np.isin(time, motion.time)
+    assert np.abs(motion.v - v[kept]).max() < 1e-7
+    assert np.abs(motion.a - a[kept]).max() < 1e-5
+    assert motion.remarks == ()
+
+
+@pytest.mark.parametrize('noise', (1e-5, 1e-3))
+def test_noise_is_as_stated(noise: float) -> None:
+    time, q, _v, _a, tau = arm_motion(ARM, 2, 40.0, 200.0)
+    rng = np.random.default_rng(1)
+    motion = motion_of(ARM, Recording(ARM, time, q + noise * rng.normal(size=q.shape), tau), 5.0)
+    clean = motion_of(ARM, Recording(ARM, time, q, tau), 5.0)
+    for order, name in enumerate('qva'):
+        left = np.std(getattr(motion, name) - getattr(clean, name), axis=0)
+        assert_same(left, motion.noise[order], 0.25)  # (16.3): 1.00 to 0.87 of the formula
+
+
+def test_the_cut_off_is_near_the_best() -> None:
+    """Beside all others, by the true acceleration."""
+    time, q, _, a, tau = arm_motion(ARM, 3, 40.0, 200.0)
+    noisy = q + 1e-4 * np.random.default_rng(2).normal(size=q.shape)
+    recording = Recording(ARM, time, noisy, tau)
+
+    def error(cutoff):
+        motion = motion_of(ARM, recording, cutoff)
+        return np.sqrt(np.mean((motion.a - a[np.isin(time, motion.time)])**2, axis=0))
+
+    best = np.min([error(each) for each in np.geomspace(0.6, 20.0, 16)], axis=0)
+    assert np.all(error(None) < 1.5 * best)
+
+
+def test_lost_samples_do_not_change_speeds() -> None:
+    time, q, v, _, tau = arm_motion(ARM, 4, 20.0, 200.0)
+    kept = np.random.default_rng(3).random(len(time)) > 0.03
+    motion = motion_of(ARM, Recording(ARM, time[kept], q[kept], tau[kept]))
+    assert 'resampled' in motion.remarks[0]
+    exact = np.column_stack([np.interp(motion.time, time, each) for each in v.T])
+    assert_same(motion.v, exact, 1e-3)
+
+
+def test_measured_velocities_are_taken_where_they_agree() -> None:
+    time, q, v, a, tau = arm_motion(ARM, 5, 40.0, 200.0)
+    rng = np.random.default_rng(4)
+    coarse = q + 1e-3 * rng.normal(size=q.shape)
+    given = v + 1e-4 * rng.normal(size=v.shape)
+    given[:, 1] *= 1.2  # of a wrong scale
+    motion = motion_of(ARM, Recording(ARM, time, coarse, tau, given))
+    alone = motion_of(ARM, Recording(ARM, time, coarse, tau))
+    kept = np.isin(time, motion.time)
+    good = [0, 2, 3]
+    assert np.all(np.std(motion.a - a[kept], axis=0)[good]
+                  < np.std(alone.a - a[kept], axis=0)[good])
+    taken, refused = motion.remarks
+    assert 'taken' in taken and ARM.coordinate_names[1] not in taken
+    assert 'left out' in refused and ARM.coordinate_names[1] in refused
