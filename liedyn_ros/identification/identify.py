@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+import itertools
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,6 @@ from liedyn_ros.identification.recording import Recording
 from liedyn_ros.identification.robust_fit import Fit, reduced, robust_fit
 from liedyn_ros.identification.verdict import judge, Verdict
 from liedyn_ros.model import Model, with_inertias, with_resistances
-import itertools
 
 PARTS = 5  # of the recording, each held out once (16.32)
 _FELT = 1e-9  # of the largest entry, below which a body's numbers play no part

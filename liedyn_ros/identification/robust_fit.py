@@ -46,7 +46,7 @@ class Fit:
 
     @property
     def deviations(self) -> Array:
-        """Return the standard deviations (p,), infinite where the data do not tell."""
+        """Return the standard deviation of each unknown, infinite if the data do not tell it."""
         blind = np.abs(self.unseen).max(axis=1, initial=0.0) > 1e-6
         return np.where(blind, np.inf, np.sqrt(np.diag(self.covariance)))
 

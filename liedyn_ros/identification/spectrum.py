@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.ndimage import uniform_filter1d
-from scipy.signal import periodogram, sosfiltfilt, butter
+from scipy.signal import butter, periodogram, sosfiltfilt
 
 from liedyn_ros.common.checks import Array
 
