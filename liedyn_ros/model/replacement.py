@@ -26,7 +26,7 @@ from liedyn_ros.model.model import Model
 
 def inertia_of(parameters: ArrayLike) -> SpatialInertia:
     """
-    Return the inertia of ten parameters (10,), SpatialInertia.parameters undone (1.17).
+    Return the inertia of ten parameters (10,), SpatialInertia.parameters undone.
 
     Raises ShapeError, NotFiniteError, or InertiaError for numbers that no body has.
     """
