@@ -25,7 +25,7 @@ def load(source: str | os.PathLike[str] | Model, *, floating: bool = False,
          dissipation: bool = True, strict: bool = False, gravity: ArrayLike | None = None,
          arguments: Mapping[str, str] | None = None) -> Dynamics | ConstrainedDynamics:
     """
-    Return the dynamics of a robot, from a file .urdf, .xacro or .yaml, a URDF text or a Model.
+    Return the dynamics of a robot, from a file .urdf, .xacro, .xml (MJCF) or .yaml, a URDF text or a Model.
 
     It is a ConstrainedDynamics where the model has closures or couplings, such as mimic joints,
     and a Dynamics otherwise. Without dissipation, damping and friction of the joints are left out,

@@ -16,6 +16,7 @@ from liedyn_ros.model.geometry import pose
 from liedyn_ros.model.inertia import SpatialInertia
 from liedyn_ros.model.io.annotations import annotate
 from liedyn_ros.model.io.loading import load_model, load_xacro
+from liedyn_ros.model.io.mjcf_reader import load_mjcf
 from liedyn_ros.model.io.urdf_reader import load_urdf
 from liedyn_ros.model.io.urdf_writer import to_urdf
 from liedyn_ros.model.io.yaml_reader import load_yaml
@@ -29,7 +30,7 @@ from liedyn_ros.model.scaling import scale_masses
 
 __all__ = [
     'annotate', 'Body', 'Closure', 'CLOSURE_TYPES', 'Coupling', 'DifferenceDerivatives', 'Frame',
-    'inertia_of', 'Joint', 'JOINT_TYPES', 'Limits', 'LinkTable', 'load_model', 'load_urdf',
-    'load_xacro', 'load_yaml', 'Model', 'ModelBuilder', 'pose', 'RetractionDerivatives', 'Rotor',
-    'RotorAllocation', 'RotorCommand', 'scale_masses', 'SpatialInertia', 'to_urdf', 'Visual',
-    'with_inertias', 'with_resistances']
+    'inertia_of', 'Joint', 'JOINT_TYPES', 'Limits', 'LinkTable', 'load_mjcf', 'load_model',
+    'load_urdf', 'load_xacro', 'load_yaml', 'Model', 'ModelBuilder', 'pose',
+    'RetractionDerivatives', 'Rotor', 'RotorAllocation', 'RotorCommand', 'scale_masses',
+    'SpatialInertia', 'to_urdf', 'Visual', 'with_inertias', 'with_resistances']

@@ -20,6 +20,7 @@ from liedyn_ros.common.description import short
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.xacro_reader import expand, has_xacro
 from liedyn_ros.model.builder import STANDARD_GRAVITY
+from liedyn_ros.model.io.mjcf_reader import load_mjcf
 from liedyn_ros.model.io.urdf_reader import load_urdf
 from liedyn_ros.model.io.yaml_reader import load_yaml
 from liedyn_ros.model.model import Model
@@ -30,16 +31,16 @@ def load_model(
         floating: bool = False, strict: bool = False,
         gravity: ArrayLike | None = None) -> Model:
     """
-    Return the model of a file: .urdf, .xacro, or .yaml and .yml in the package's own format.
+    Return the model of a file: .urdf, .xacro, .xml (MJCF), or .yaml and .yml of this package.
 
-    arguments are those of a xacro file, the others those of load_urdf; a YAML file says all
-    itself and takes none. Raises DescriptionError.
+    arguments are those of a xacro file, the others those of load_urdf. An MJCF file says itself
+    what floats; a YAML file says all itself and takes none. Raises DescriptionError.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise DescriptionError(f'expected a path, got {short(path)}')
     suffix = Path(path).suffix
-    if suffix not in ('.urdf', '.xacro', '.yaml', '.yml'):
-        raise DescriptionError(f'{path}: expected a file .urdf, .xacro, .yaml or .yml, '
+    if suffix not in ('.urdf', '.xacro', '.xml', '.yaml', '.yml'):
+        raise DescriptionError(f'{path}: expected a file .urdf, .xacro, .xml, .yaml or .yml, '
                                f'got {suffix or "no suffix"}')
     if arguments and suffix != '.xacro':
         raise DescriptionError(f'{path}: expected no xacro arguments for a file {suffix}, '
@@ -50,6 +51,11 @@ def load_model(
         if given:
             raise DescriptionError(f'{path}: expected no options for a YAML file, got {given}')
         return load_yaml(path)
+    if suffix == '.xml':
+        if floating:
+            raise DescriptionError(f'{path}: expected no option floating for an MJCF file, which '
+                                   'says by its free joint what floats, got it')
+        return load_mjcf(path, strict=strict, gravity=gravity)
     gravity = STANDARD_GRAVITY if gravity is None else gravity
     if suffix == '.xacro':
         return load_xacro(path, arguments, floating=floating, strict=strict, gravity=gravity)
