@@ -18,14 +18,17 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
-from liedyn_ros.model import load_model, load_urdf, Model
+from liedyn_ros.model import load_model, Model
+from liedyn_ros.model.io.loading import load_text
 
 
 def load(source: str | os.PathLike[str] | Model, *, floating: bool = False,
          dissipation: bool = True, strict: bool = False, gravity: ArrayLike | None = None,
          arguments: Mapping[str, str] | None = None) -> Dynamics | ConstrainedDynamics:
     """
-    Return the dynamics of a robot, from a file .urdf, .xacro, .xml (MJCF) or .yaml, a URDF text or a Model.
+    Return the dynamics of a robot from a file (.urdf, .xacro, .xml of MJCF, .yaml), text or Model.
+
+    A text is URDF or MJCF.
 
     It is a ConstrainedDynamics where the model has closures or couplings, such as mimic joints,
     and a Dynamics otherwise. Without dissipation, damping and friction of the joints are left out,
@@ -51,5 +54,4 @@ def _read(source: str | os.PathLike[str], floating: bool, strict: bool,
                           arguments=arguments)
     if arguments:
         raise DescriptionError(f'expected no xacro arguments for a text, got {dict(arguments)}')
-    options = {} if gravity is None else {'gravity': gravity}
-    return load_urdf(source, floating=floating, strict=strict, **options)
+    return load_text(source, floating=floating, strict=strict, gravity=gravity)

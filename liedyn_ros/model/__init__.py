@@ -16,7 +16,7 @@ from liedyn_ros.model.geometry import pose
 from liedyn_ros.model.inertia import SpatialInertia
 from liedyn_ros.model.io.annotations import annotate
 from liedyn_ros.model.io.loading import load_model, load_xacro
-from liedyn_ros.model.io.mjcf_reader import load_mjcf
+from liedyn_ros.model.io.mjcf.reader import load_mjcf
 from liedyn_ros.model.io.urdf_reader import load_urdf
 from liedyn_ros.model.io.urdf_writer import to_urdf
 from liedyn_ros.model.io.yaml_reader import load_yaml

@@ -19,8 +19,9 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.description import short
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.xacro_reader import expand, has_xacro
+from liedyn_ros.common.xml_reader import read
 from liedyn_ros.model.builder import STANDARD_GRAVITY
-from liedyn_ros.model.io.mjcf_reader import load_mjcf
+from liedyn_ros.model.io.mjcf.reader import load_mjcf
 from liedyn_ros.model.io.urdf_reader import load_urdf
 from liedyn_ros.model.io.yaml_reader import load_yaml
 from liedyn_ros.model.model import Model
@@ -52,14 +53,33 @@ def load_model(
             raise DescriptionError(f'{path}: expected no options for a YAML file, got {given}')
         return load_yaml(path)
     if suffix == '.xml':
-        if floating:
-            raise DescriptionError(f'{path}: expected no option floating for an MJCF file, which '
-                                   'says by its free joint what floats, got it')
-        return load_mjcf(path, strict=strict, gravity=gravity)
+        return _load_mjcf(path, floating, strict, gravity)
     gravity = STANDARD_GRAVITY if gravity is None else gravity
     if suffix == '.xacro':
         return load_xacro(path, arguments, floating=floating, strict=strict, gravity=gravity)
     return load_urdf(path, floating=floating, strict=strict, gravity=gravity)
+
+
+def load_text(text: str, *, floating: bool = False, strict: bool = False,
+              gravity: ArrayLike | None = None) -> Model:
+    """
+    Return the model of a text of URDF or MJCF, by its root element; options as load_model.
+
+    Raises DescriptionError.
+    """
+    if read(text, 'URDF or MJCF').value.tag == 'mujoco':
+        return _load_mjcf(text, floating, strict, gravity)
+    return load_urdf(text, floating=floating, strict=strict,
+                     gravity=STANDARD_GRAVITY if gravity is None else gravity)
+
+
+def _load_mjcf(source: str | os.PathLike[str], floating: bool, strict: bool,
+               gravity: ArrayLike | None) -> Model:
+    if floating:
+        name = 'MJCF text' if str(source).lstrip().startswith('<') else source
+        raise DescriptionError(f'{name}: expected no option floating for an MJCF file, which '
+                               'says by its free joint what floats, got it')
+    return load_mjcf(source, strict=strict, gravity=gravity)
 
 
 def load_xacro(path: str | os.PathLike[str], arguments: Mapping[str, str] | None = None, *,

@@ -19,6 +19,8 @@ from xml.etree import ElementTree
 import numpy as np
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.common.description import read_file
+from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.xml_reader import Element, read
 from liedyn_ros.lie import so3
 from liedyn_ros.model.geometry import axis_frame, perpendicular, unit_axis
@@ -57,6 +59,24 @@ class Document:
         self._classes: dict[str, dict[str, dict[str, str]]] = {'main': {}}
         for each in self.root.each('default'):
             self._add_class(each, 'main', {}, 0)
+        self.meshes = {_asset_name(each): self.with_defaults(each, None)
+                       for group in self.root.each('asset') for each in group.each('mesh')}
+
+    def read_mesh(self, mesh: Element) -> bytes:
+        """Return the content of the file of a mesh."""
+        compiler, file = self.compiler.value, Path(mesh.text('file'))
+        if self.flag(self.compiler, 'strippath', False):
+            file = Path(file.name)
+        folder = Path(compiler.get('meshdir', compiler.get('assetdir', '')))
+        if self._folder is None and not (folder / file).is_absolute():
+            mesh.fail('an MJCF file, not a text, where masses come from files of meshes',
+                      str(file))
+        path = (self._folder or Path()) / folder / file
+        with mesh.context():
+            try:
+                return read_file(path)
+            except DescriptionError as error:
+                raise DescriptionError(f'{path}: {error}') from error
 
     def flag(self, element: Element, attribute: str, default: bool) -> bool:
         """Return an attribute true or false."""
@@ -95,7 +115,7 @@ class Document:
         return pose
 
     def rotation(self, element: Element) -> Array:
-        """Return the rotation (3, 3) of an element, the identity where none is given."""
+        """Return the rotation of an element (3, 3), by default the identity."""
         given = [turn for turn in _TURNS if turn in element.value.attrib]
         if len(given) > 1:
             element.fail(f'one of {list(_TURNS)}', str(given))
@@ -108,8 +128,8 @@ class Document:
                     element.fail('a quaternion other than zero', 'zero')
                 return so3.from_quaternion(np.roll(quaternion / np.linalg.norm(quaternion), -1))
             if given == ['axisangle']:
-                *axis, angle = element.numbers('axisangle', 4)
-                return so3.exp(self.angle(angle) * unit_axis('axisangle', axis))
+                *along, angle = element.numbers('axisangle', 4)
+                return so3.exp(self.angle(angle) * unit_axis('axisangle', along))
             if given == ['zaxis']:
                 axis = unit_axis('zaxis', element.numbers('zaxis', 3))
                 return axis_frame(axis, perpendicular(axis))
@@ -152,7 +172,7 @@ class Document:
 
     def _add_class(self, element: Element, name: str, above: dict[str, dict[str, str]],
                    depth: int) -> None:
-        """Add a class of defaults, which has those of the class above it, and those in it."""
+        """Add a class of defaults and the classes in it, which inherit its settings."""
         if depth > MAX_DEPTH:
             element.fail(f'at most {MAX_DEPTH} classes in each other', 'more')
         name = element.value.get('class', name) if depth == 0 else element.text('class')
@@ -164,6 +184,12 @@ class Document:
                 settings[xml.tag] = {**settings.get(xml.tag, {}), **xml.attrib}
         for inner in element.each('default'):
             self._add_class(inner, name, settings, depth + 1)
+
+
+def _asset_name(asset: Element) -> str:
+    """Return the name of a mesh, by default that of its file."""
+    name = asset.value.get('name')
+    return name if name else Path(asset.text('file')).stem
 
 
 def _of_axes(numbers: Array) -> Array:

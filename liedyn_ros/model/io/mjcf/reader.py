@@ -24,10 +24,10 @@ from liedyn_ros.lie import so3
 from liedyn_ros.model.builder import ModelBuilder
 from liedyn_ros.model.geometry import unit_axis
 from liedyn_ros.model.inertia import SpatialInertia
-from liedyn_ros.model.io.mjcf_constraints import add_equalities, Machine
-from liedyn_ros.model.io.mjcf_document import Document, MAX_DEPTH, moving_content
-from liedyn_ros.model.io.mjcf_inertia import given_inertia, Shapes
-from liedyn_ros.model.io.mjcf_unread import actuated_joints, add_unread, refuse_unread
+from liedyn_ros.model.io.mjcf.constraints import add_equalities, Machine
+from liedyn_ros.model.io.mjcf.document import Document, MAX_DEPTH, moving_content
+from liedyn_ros.model.io.mjcf.inertia import given_inertia, Shapes
+from liedyn_ros.model.io.mjcf.unread import actuated_joints, add_unread, refuse_unread
 from liedyn_ros.model.model import Model
 
 _TYPES = {'hinge': 'revolute', 'slide': 'prismatic', 'ball': 'spherical', 'free': 'free'}
@@ -39,12 +39,13 @@ def load_mjcf(source: str | os.PathLike[str], *, strict: bool = False,
     """
     Return the model that an MJCF file, or a text that starts with '<', describes.
 
-    Bodies, joints and sites keep names and places, coordinates their zero; a joint beside the
+    Bodies, joints and sites keep names and places, coordinates their zero. A joint beside the
     origin of its body, or one of several, moves a massless body named body/joint. Without a name
     they are body_N and joint_N, by MuJoCo's numbers. Equality constraints become closures and
     couplings, sites frames. gravity (3,) is that of the file by default. Whatever else would
     change the dynamics has a DescriptionWarning. Mass properties that no rigid body has are used
-    as they are, with a DescriptionWarning; strict refuses them, and masses from meshes.
+    as they are, with a DescriptionWarning; strict refuses them. Masses that come from meshes need
+    the package trimesh.
 
     Raises DescriptionError naming the file, the element, the expected and the given value.
     """
@@ -52,7 +53,8 @@ def load_mjcf(source: str | os.PathLike[str], *, strict: bool = False,
         document = Document(source)
         name = document.root.path.removesuffix(': mujoco')
         try:
-            model = _Reader(document, strict, gravity).model()
+            with np.errstate(over='ignore', invalid='ignore'):  # overflows are refused
+                model = _Reader(document, strict, gravity).model()
         except DescriptionError:
             raise
         except LiedynError as error:
@@ -74,7 +76,7 @@ class _Reader:
         self._driven = actuated_joints(document)
         self._bodies = self._joints = 0  # so far, as MuJoCo numbers them
         self._faults: dict[str, list[str]] = {}
-        self._meshes: list[str] = []
+        self._inertias: dict[str, SpatialInertia | None] = {}
         self._names = {('joint' if xml.tag == 'freejoint' else xml.tag, xml.get('name'))
                        for xml in document.root.value.iter()}
 
@@ -87,10 +89,8 @@ class _Reader:
             self._builder.add_warning(
                 f'bodies {listed(names)}: {fault}; their mass properties, which no rigid body '
                 'has, are used as they are (strict refuses them)')
-        if self._meshes:
-            self._builder.add_warning(
-                f'bodies {listed(self._meshes)}: the masses of their meshes are not read: save '
-                'the model with MuJoCo (mj_saveLastXML), which writes an element inertial')
+        for name, inertia in self._scaled().items():
+            self._builder.add_body(name, inertia)
         add_equalities(self._document, self._builder, self._machine)
         add_unread(self._document, self._builder)
         model = self._builder.build()
@@ -124,15 +124,25 @@ class _Reader:
               depth: int) -> None:
         self._bodies += 1
         name = self._name(element, f'body_{self._bodies}')
+        if name in self._inertias:
+            element.fail('each name of a body once', repr(name))
         self._machine.poses[name] = self._machine.poses[parent] @ placement
         joints = [each if each.value.tag == 'freejoint'
                   else self._document.with_defaults(each, cls)
                   for each in moving_content(element) if each.value.tag in ('joint', 'freejoint')]
         with element.context():
             self._move(joints, parent, name, placement)
-        shapes = Shapes()
+        rule = self._document.compiler.value.get('inertiafromgeom', 'auto')
+        inertial = None if rule == 'true' else element.optional('inertial')
+        shapes = Shapes() if rule != 'false' and inertial is None else None
+        self._inertias[name] = None  # first, as bodies stand in the order of the file
         self._content(element, name, np.eye(4), cls, shapes, depth)
-        self._builder.add_body(name, self._inertia(element, name, shapes))
+        if shapes is not None:
+            self._inertias[name] = shapes.total()
+        elif inertial is not None:
+            self._inertias[name], fault = given_inertia(self._document, inertial, self._strict)
+            if fault is not None:
+                self._faults.setdefault(fault, []).append(name)
 
     def _name(self, element: Element, otherwise: str, group: str = 'body') -> str:
         """Return the name of a body or a joint, of its own if it has none."""
@@ -143,21 +153,18 @@ class _Reader:
             otherwise += '_'
         return otherwise
 
-    def _inertia(self, element: Element, name: str, shapes: Shapes) -> SpatialInertia | None:
-        rule = self._document.compiler.value.get('inertiafromgeom', 'auto')
-        inertial = element.optional('inertial')
-        if rule != 'true' and inertial is not None:
-            inertia, fault = given_inertia(self._document, inertial, self._strict)
-            if fault is not None:
-                self._faults.setdefault(fault, []).append(name)
-            return inertia
-        if rule == 'false':
-            return None
-        if shapes.meshes:
-            if self._strict:
-                element.fail('an element inertial, as masses of meshes are not read', 'none')
-            self._meshes.append(name)
-        return shapes.total()
+    def _scaled(self) -> dict[str, SpatialInertia | None]:
+        """Return the inertias of all bodies, scaled to the total mass that the compiler sets."""
+        total = self._document.compiler.number('settotalmass', -1.0)
+        given = sum(each.mass for each in self._inertias.values() if each is not None)
+        if total <= 0.0:
+            return self._inertias
+        if given == 0.0:
+            self._document.compiler.fail('bodies with mass, for settotalmass', 'none')
+        factor = total / given
+        return {name: None if each is None else SpatialInertia(
+            factor * each.mass, each.center_of_mass, factor * each.inertia_about_com,
+            physical=False) for name, each in self._inertias.items()}
 
     def _move(self, joints: list[Element], parent: str | None, body: str, placement: Array
               ) -> None:

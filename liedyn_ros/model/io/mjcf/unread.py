@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from liedyn_ros.common.checks import listed
 from liedyn_ros.common.xml_reader import Element
 from liedyn_ros.model.builder import ModelBuilder
-from liedyn_ros.model.io.mjcf_document import Document, moving_content
+from liedyn_ros.model.io.mjcf.document import Document, moving_content
 
 _MAKES_BODIES = 'attach', 'replicate', 'composite', 'flexcomp', 'flex'
-_COMPILER = {'boundmass', 'boundinertia', 'balanceinertia', 'settotalmass', 'alignfree'}
+_COMPILER = {'boundmass', 'boundinertia', 'balanceinertia', 'alignfree'}
 _FLUID = 'density', 'viscosity', 'wind'
 _JOINT = {  # attributes of joints, and what users do instead
     'armature': 'add it to the mass matrix',

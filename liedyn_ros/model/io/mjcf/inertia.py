@@ -19,7 +19,8 @@ from liedyn_ros.common.errors import InertiaError
 from liedyn_ros.common.xml_reader import Element
 from liedyn_ros.model.geometry import axis_frame, perpendicular, unit_axis
 from liedyn_ros.model.inertia import SpatialInertia, stacked_parameters, unphysical
-from liedyn_ros.model.io.mjcf_document import Document
+from liedyn_ros.model.io.mjcf.document import Document
+from liedyn_ros.model.io.mjcf.meshes import mesh_solid
 
 _FULL = 'fullinertia'  # xx, yy, zz, xy, xz, yz
 _SIZES = {'sphere': 1, 'capsule': 2, 'cylinder': 2, 'ellipsoid': 3, 'box': 3}
@@ -50,11 +51,10 @@ def given_inertia(document: Document, inertial: Element, strict: bool
 
 
 class Shapes:
-    """The shapes of one body, whose masses add up. meshes counts those that are not read."""
+    """The shapes of one body, whose masses add up."""
 
     def __init__(self) -> None:
         """Start without a shape."""
-        self.meshes = 0
         self._inertias: list[SpatialInertia] = []
         self._poses: list[Array] = []
 
@@ -65,19 +65,24 @@ class Shapes:
         if not low <= geom.number('group', 0.0) <= high:
             return
         kind = geom.value.get('type', 'sphere')
-        mass, density = geom.value.get('mass'), geom.number('density', _DENSITY)
-        if kind in _WITHOUT_VOLUME or (density == 0.0 if mass is None
-                                       else geom.number('mass') == 0.0):
+        mass = geom.number('mass') if 'mass' in geom.value.attrib else None
+        density = geom.number('density', _DENSITY)
+        if kind in _WITHOUT_VOLUME or (density if mass is None else mass) == 0.0:
             return
-        if kind not in _SIZES or 'mesh' in geom.value.attrib or document.flag(
-                geom, 'shellinertia', False):
-            self.meshes += 1
-            return
-        size, pose = _size_and_pose(document, geom, kind)
-        volume, moments = solid(kind, size)
-        mass = density * volume if mass is None else geom.number('mass')
+        center: Array
+        if kind == 'mesh':
+            size, center, inertia = mesh_solid(document, geom)
+            pose = document.placement(geom)
+        else:
+            _require_solid(document, geom, kind)
+            sizes, pose = _size_and_pose(document, geom, kind)
+            size, moments = solid(kind, sizes)
+            center, inertia = np.zeros(3), size * np.diag(moments)
+        if size <= 0.0:
+            geom.fail('a shape of a volume above 0 m^3', str(size))
+        mass = density * size if mass is None else mass
         with geom.context():
-            self._inertias.append(SpatialInertia(mass, (0.0, 0.0, 0.0), np.diag(mass * moments)))
+            self._inertias.append(SpatialInertia(mass, center, mass / size * inertia))
         self._poses.append(around @ pose)
 
     def total(self) -> SpatialInertia | None:
@@ -90,6 +95,18 @@ class Shapes:
         about = np.array(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
         about -= mass * (center @ center * np.eye(3) - np.outer(center, center))
         return SpatialInertia(mass, center, about, physical=False)
+
+
+def _require_solid(document: Document, geom: Element, kind: str) -> None:
+    """Refuse shapes whose masses are not read."""
+    if kind not in _SIZES:
+        geom.fail(f'an element inertial in its body, or a shape of {sorted((*_SIZES, "mesh"))}',
+                  repr(kind))
+    if 'mesh' in geom.value.attrib:
+        geom.fail('an element inertial in its body, or a shape with sizes of its own',
+                  f'a {kind} fitted to the mesh {geom.value.get("mesh")}')
+    if document.flag(geom, 'shellinertia', False):
+        geom.fail('an element inertial in its body, or a shape that is solid', 'a shell')
 
 
 def _size_and_pose(document: Document, geom: Element, kind: str) -> tuple[list[float], Array]:

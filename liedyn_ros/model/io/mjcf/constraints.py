@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar, Union
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,11 +20,11 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.xml_reader import Element
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model.builder import ModelBuilder
-from liedyn_ros.model.io.mjcf_document import Document, moving_content
+from liedyn_ros.model.io.mjcf.document import Document, moving_content
 
 _UNREAD = 'write it as a closure or a coupling with annotate'
 _Value = TypeVar('_Value')
-Place = tuple[Union[str, None], Array]  # a body, None for the ground, and a pose in it
+Place = tuple[str | None, Array]  # a body, None for the ground, and a pose in it
 _Sum = tuple[dict[str, float], float]  # factors of joints, and the value where the file has them
 
 

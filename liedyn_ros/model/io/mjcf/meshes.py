@@ -1,0 +1,133 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Volume and inertia of the meshes of MJCF; trimesh reads their files."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from io import BytesIO
+from pathlib import PurePosixPath
+import struct
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.common.xml_reader import Element
+from liedyn_ros.lie import so3
+from liedyn_ros.model.io.mjcf.document import Document
+
+_READER = "the package trimesh, as masses come from meshes: pip install 'liedyn_ros[meshes]'"
+_INERTIAS = 'legacy', 'exact', 'convex', 'shell'
+_LARGEST = 1e9  # m: trimesh counts in 1e-8 m, in 64 bits
+_FILES = '.stl', '.obj'
+Solid = tuple[float, Array, Array]  # volume or area, its centre (3,), its inertia (3, 3) about it
+
+
+def mesh_solid(document: Document, geom: Element) -> Solid:
+    """
+    Return volume (m^3), centre (m) and inertia over density (m^5) of the mesh of a shape.
+
+    They are in the frame of its file. Its attribute inertia names the rule: `exact`, `convex` for
+    its hull, `shell` for a thin one, whose area is returned, or MuJoCo's default `legacy`.
+    """
+    name = geom.text('mesh')
+    asset = document.meshes.get(name)
+    if asset is None:
+        geom.fail(f'a mesh of {sorted(document.meshes)}', repr(name))
+    rule = 'shell' if document.flag(geom, 'shellinertia', False) else asset.value.get(
+        'inertia', _INERTIAS[0])
+    if rule not in _INERTIAS:
+        asset.fail(f'an inertia of {list(_INERTIAS)}', repr(rule))
+    corners = _corners(document, asset, rule)
+    corners = corners - np.array(asset.numbers('refpos', 3, (0.0, 0.0, 0.0)))
+    turn = np.array(asset.numbers('refquat', 4, (1.0, 0.0, 0.0, 0.0)))
+    if not turn.any():
+        asset.fail('a quaternion other than zero as refquat', 'zero')
+    corners = corners @ so3.from_quaternion(np.roll(turn / np.linalg.norm(turn), -1))
+    corners = corners * np.array(asset.numbers('scale', 3, (1.0, 1.0, 1.0)))
+    with asset.context():
+        return solid_of_triangles(corners, rule)
+
+
+def solid_of_triangles(corners: Array, rule: str) -> Solid:
+    """
+    Return volume, centre and inertia of a surface, corners (n, 3, 3): triangle, corner, axis.
+
+    Each triangle spans a tetrahedron with the mean point of the surface. `legacy` adds volumes
+    without sign, which is too much where the surface is not convex; the others add them signed.
+    """
+    normal = 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    area = np.linalg.norm(normal, axis=1)
+    if not area.any():
+        raise DescriptionError('expected a mesh with an area, got none')
+    middle = area @ corners.mean(axis=1) / area.sum()
+    edges = corners - middle
+    if rule == 'shell':
+        weight, points = area, 3
+    else:
+        weight, points = np.einsum('ij,ij->i', normal, edges[:, 0]) / 3.0, 4
+    if rule in ('legacy', 'convex'):  # a hull has its middle inside
+        weight = abs(weight)
+    volume = float(weight.sum())
+    if volume <= 0.0:
+        raise DescriptionError(f'expected a mesh of a volume above 0, got {volume:.6g} m^3: its '
+                               'faces must have their outside outwards')
+    total = edges.sum(axis=1)
+    center = weight @ total / (points * volume)
+    second = (np.einsum('i,ikx,iky->xy', weight, edges, edges)
+              + np.einsum('i,ix,iy->xy', weight, total, total)) / (points * (points + 1))
+    second -= volume * np.outer(center, center)
+    return volume, middle + center, np.trace(second) * np.eye(3) - second
+
+
+def _corners(document: Document, asset: Element, rule: str) -> Array:
+    """Return the triangles (n, 3, 3) of a mesh as its file has them, of its hull if convex."""
+    if 'builtin' in asset.value.attrib:
+        asset.fail('a mesh of a file, or of vertices and faces, to take a mass from', 'a built-in')
+    if find_spec('trimesh') is None:
+        asset.fail(_READER, 'none')
+    import trimesh
+
+    if 'file' in asset.value.attrib:
+        name = asset.text('file')
+        kind = PurePosixPath(name).suffix.lower()
+        if kind not in _FILES:
+            asset.fail(f'a file {" or ".join(_FILES)} to take a mass from', repr(name))
+        content = document.read_mesh(asset)
+        try:
+            mesh = trimesh.load(BytesIO(content), kind[1:], force='mesh', skip_materials=True)
+        except (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError,
+                struct.error) as error:
+            asset.fail(f'a mesh in {name}', f'{type(error).__name__}: {error}')
+    else:
+        vertices = _triples(asset, 'vertex')
+        mesh = trimesh.convex.convex_hull(vertices) if 'face' not in asset.value.attrib else (
+            trimesh.Trimesh(vertices, _faces(asset, len(vertices))))
+    if not len(mesh.faces) or not (abs(mesh.triangles) < _LARGEST).all():
+        asset.fail(f'a mesh of triangles with coordinates below {_LARGEST:g} m',
+                   f'{len(mesh.faces)} triangles')
+    if rule == 'exact' and not (mesh.is_watertight and mesh.is_winding_consistent):
+        asset.fail('a closed surface whose faces turn one way, for inertia exact', 'another')
+    return np.array(mesh.convex_hull.triangles if rule == 'convex' else mesh.triangles)
+
+
+def _faces(asset: Element, count: int) -> Array:
+    faces = _triples(asset, 'face')
+    if (faces != faces.round()).any() or faces.min() < 0.0 or faces.max() >= count:
+        asset.fail(f'numbers of vertices, 0 to {count - 1}, as face', 'others')
+    return faces.astype(int)
+
+
+def _triples(asset: Element, attribute: str) -> Array:
+    """Return an attribute as rows (n, 3), n at least 1."""
+    count = len(asset.value.get(attribute, '').split())
+    if count == 0 or count % 3:
+        asset.fail(f'triples of numbers as {attribute}', f'{count} numbers')
+    return np.array(asset.numbers(attribute, count)).reshape(-1, 3)

@@ -1,0 +1,212 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""MJCF: bodies, joints and what they inherit, beside MuJoCo and machines built by hand."""
+
+import numpy as np
+import pytest
+from support.comparison import assert_same
+from support.witnesses.mujoco_twin import assert_twin, mujoco
+
+import liedyn_ros as ld
+from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.lie import so3
+from liedyn_ros.model import load_mjcf, load_model, ModelBuilder, pose, SpatialInertia
+
+BALL = '<inertial pos=".1 .2 .3" mass="2" diaginertia=".3 .4 .5" quat="1 2 3 4"/>'
+MASS = '<inertial pos=".2 -.1 0" mass="3" fullinertia=".3 .4 .5 .01 .02 -.03"/>'
+
+
+def document(bodies: str, more: str = '') -> str:
+    """Return an MJCF text with its bodies, and elements before them."""
+    return f'<mujoco model="m">{more}<worldbody>{bodies}</worldbody></mujoco>'
+
+
+TREES = {
+    'a hinge beside its body': document(
+        '<body name="a" pos="1 2 3" euler="10 20 30"><joint name="j" axis="1 2 3" '
+        f'pos=".1 .2 .3"/>{BALL}</body>'),
+    'references': document(
+        f'<body name="a" pos="1 0 0"><joint name="turn" axis="0 1 1" ref="40"/>{MASS}'
+        f'<body name="b" pos="0 1 0"><joint name="move" type="slide" axis="1 1 0" ref=".3"/>{BALL}'
+        '</body></body>'),
+    'radians': document(
+        f'<body name="a" euler=".3 .2 .1"><joint name="j" axis="1 0 0" ref=".5"/>{MASS}</body>',
+        '<compiler angle="radian" eulerseq="zYx"/>'),
+    'fixed axes': document(
+        f'<body name="a" euler="30 20 10"><joint name="j" axis="1 0 0"/>{MASS}</body>',
+        '<compiler eulerseq="XYZ"/>'),
+    'several joints': document(
+        f'<body name="a" axisangle="1 1 0 50"><joint name="x" type="slide" axis="1 0 0"/>'
+        f'<joint name="y" axis="0 1 0" pos="0 0 .2"/><joint name="z" pos=".3 0 0"/>{MASS}</body>'),
+    'a ball': document(
+        f'<body name="a" xyaxes="1 1 0 0 1 1"><joint name="j" type="ball" pos=".1 0 .2"/>{MASS}'
+        f'<body name="b" zaxis="1 2 2" pos="0 0 1"><joint name="k"/>{BALL}</body></body>'),
+    'a free body': document(
+        f'<body name="a" pos="1 2 3"><freejoint name="root"/>{MASS}'
+        f'<body name="b" pos="0 0 1" quat="1 1 0 0"><joint name="k" axis="0 1 0"/>{BALL}</body>'
+        '</body>'),
+    'names of their own': document(
+        f'<body><joint/>{MASS}<body pos="0 0 1"><joint axis="1 0 0"/>{BALL}</body></body>'
+        f'<body pos="1 0 0"><joint axis="0 1 0"/>{BALL}</body>'),
+    'fixed bodies': document(
+        f'<body name="a" pos="0 0 1"><body name="b" euler="90 0 0"><joint name="j"/>{MASS}'
+        f'<body name="c" pos=".1 .2 .3">{BALL}</body></body></body>'),
+    'frames': document(
+        f'<frame pos="1 2 3" euler="30 0 0"><frame euler="0 40 0"><body name="a" pos="1 0 0">'
+        f'<joint name="j"/>{MASS}</body></frame></frame>'),
+    'classes': document(
+        f'<body name="a" childclass="arm"><joint name="j"/>{MASS}<body name="b" pos="0 0 1">'
+        f'<joint name="k" class="wrist"/>{BALL}<body name="c" pos="0 1 0"><joint name="l"/>'
+        '<inertial mass="1" pos="1 0 0" diaginertia="1 1 1"/></body></body></body>',
+        '<default><joint axis="1 0 0"/><default class="arm"><joint axis="0 1 0" pos=".1 0 0"/>'
+        '<default class="wrist"><joint ref="20"/></default></default></default>'),
+    'gravity': document(f'<body name="a"><joint name="j" axis="1 0 0"/>{MASS}</body>',
+                        '<option gravity="1 2 -3"/>'),
+    'no gravity': document(f'<body name="a"><joint name="j" axis="1 0 0"/>{MASS}</body>',
+                           '<option gravity="1 2 -3"><flag gravity="disable"/></option>')}
+
+
+@pytest.mark.parametrize('name', TREES)
+def test_a_machine_is_that_of_mujoco(name):
+    assert_twin(TREES[name], load_mjcf(TREES[name]))
+
+
+@pytest.mark.parametrize('name', TREES)
+def test_a_machine_is_read_again_after_mujoco_wrote_it(name, tmp_path):
+    """The file has radians, quaternions and no classes: another text of the same machine."""
+    there = mujoco.MjModel.from_xml_string(TREES[name])
+    path = tmp_path / 'saved.xml'
+    mujoco.mj_saveLastXML(str(path), there)
+    first, again = load_mjcf(TREES[name]), load_model(path)
+    q = first.random(np.random.default_rng(3))
+    assert list(again.joints) == list(first.joints)
+    # The file has some six digits.
+    assert_same(Dynamics(again).mass_matrix(q), Dynamics(first).mass_matrix(q), 1e-4)
+
+
+def test_a_machine_is_the_one_built_by_hand():
+    """The hinge stands beside its body: a massless body turns, and its own is fixed to it."""
+    model = load_mjcf(TREES['a hinge beside its body'])
+    builder, angles = ModelBuilder('m'), np.radians((10.0, 20.0, 30.0))
+    turned = np.eye(4)
+    for angle, axis in zip(angles, np.eye(3)):
+        turned = turned @ pose(rpy=angle * axis)
+    builder.add_body('turning', None)
+    builder.add_joint('j', 'revolute', None, 'turning', axis=(1.0, 2.0, 3.0),
+                      placement=pose((1.0, 2.0, 3.0)) @ turned @ pose((0.1, 0.2, 0.3)))
+    axes = so3.from_quaternion(np.array((2.0, 3.0, 4.0, 1.0)) / np.sqrt(30.0))
+    builder.add_body('a', SpatialInertia(
+        2.0, (0.1, 0.2, 0.3), axes @ np.diag((0.3, 0.4, 0.5)) @ axes.T))
+    builder.add_joint('fixed', 'fixed', 'turning', 'a', placement=pose((-0.1, -0.2, -0.3)))
+    by_hand, read = Dynamics(builder.build()), Dynamics(model)
+    for q in np.linspace(-3.0, 3.0, 5).reshape(-1, 1):
+        assert_same(read.mass_matrix(q), by_hand.mass_matrix(q), 1e-14)
+        assert_same(read.gravity_vector(q), by_hand.gravity_vector(q), 1e-13)
+
+
+def test_the_pose_of_the_file_is_that_of_the_references():
+    """An invariant of MJCF: bodies stand as drawn where coordinates are their references."""
+    dynamics = Dynamics(load_mjcf(TREES['references']))
+    q = np.array((np.radians(40.0), 0.3))
+    assert_same(dynamics.frames.pose(q, 'a'), pose((1.0, 0.0, 0.0)), 1e-15)
+    assert_same(dynamics.frames.pose(q, 'b'), pose((1.0, 1.0, 0.0)), 1e-15)
+
+
+def test_limits_damping_friction_and_motors_are_those_of_the_file():
+    text = document(
+        '<body name="a"><joint name="j" range="-90 45" damping="2" frictionloss=".5" '
+        f'actuatorfrcrange="-3 4"/>{MASS}<body name="b"><joint name="k"/>{BALL}</body></body>',
+        ).replace('</mujoco>', '<actuator><motor joint="k"/></actuator></mujoco>')
+    model = load_mjcf(text)
+    joint = model.joint('j')
+    assert joint.limits.lower == pytest.approx([-np.pi / 2.0])
+    assert joint.limits.upper == pytest.approx([np.pi / 4.0])
+    assert joint.limits.effort == pytest.approx([4.0])
+    assert (joint.damping, joint.friction) == (pytest.approx([2.0]), pytest.approx([0.5]))
+    assert not joint.actuated
+    assert model.joint('k').actuated
+    assert model.joint('k').type_name == 'continuous'
+
+
+def test_sites_are_frames():
+    text = document(f'<body name="a" pos="0 0 1"><joint name="j"/>{MASS}'
+                    '<site name="tip" pos="1 0 0" euler="90 0 0"/></body>')
+    tip = Dynamics(load_mjcf(text)).frames.pose([0.0], 'tip')
+    assert_same(tip[:3, 3], [1.0, 0.0, 1.0])
+    assert_same(tip[:3, 2], [0.0, -1.0, 0.0])
+
+
+def test_files_are_included_and_texts_are_loaded(tmp_path):
+    (tmp_path / 'arm.xml').write_text(
+        f'<mujocoinclude><body name="a"><joint name="j" axis="1 0 0"/>{MASS}</body>'
+        '</mujocoinclude>')
+    path = tmp_path / 'robot.xml'
+    path.write_text(document('<include file="arm.xml"/>'))
+    text = document(f'<body name="a"><joint name="j" axis="1 0 0"/>{MASS}</body>')
+    for source in (text, path, load_mjcf(text)):
+        robot = ld.load(source)
+        assert robot.gravity_vector([0.0]) == pytest.approx([-0.1 * 3 * 9.81])
+    assert ld.load(text, gravity=[0.0, 0.0, 0.0]).gravity_vector([0.0]) == pytest.approx([0.0])
+
+
+WRONG = {
+    'no MJCF': ('<robot name="r"/>', 'a root element mujoco'),
+    'no body': (document(''), 'at least one body'),
+    'class': (document('<body><joint class="x"/></body>'), "'x'"),
+    'joint type': (document('<body><joint type="screw"/></body>'), 'screw'),
+    'two turns': (document('<body quat="1 0 0 0" euler="0 0 0"/>'), 'quat'),
+    'no axis': (document('<body><joint axis="0 0 0"/></body>'), 'axis'),
+    'no number': (document('<body pos="0 0 one"/>'), 'pos'),
+    'zero quaternion': (document('<body quat="0 0 0 0"/>'), 'quaternion other than zero'),
+    'free in a body': (document('<body><body><freejoint/></body></body>'), 'free joint alone'),
+    'name twice': (document('<body name="a"/><body name="a"/>'), 'each name of a body once'),
+    'include in a text': (document('<include file="a.xml"/>'), 'a file, not a text'),
+    'composite': (document('<body><composite/></body>'), 'mj_saveLastXML'),
+    'replicate': (document('<replicate count="3"><body/></replicate>'), 'replicate'),
+    'global': (document('<body/>', '<compiler coordinate="global"/>'), 'local coordinates')}
+
+
+@pytest.mark.parametrize('name', WRONG)
+def test_what_is_wrong_is_refused_by_name(name):
+    text, reason = WRONG[name]
+    with pytest.raises(DescriptionError, match=reason):
+        load_mjcf(text)
+
+
+def test_mujoco_says_what_floats(tmp_path):
+    path = tmp_path / 'm.xml'
+    path.write_text(TREES['gravity'])
+    for source in (path, TREES['gravity']):
+        with pytest.raises(DescriptionError, match='no option floating'):
+            ld.load(source, floating=True)
+    with pytest.raises(DescriptionError, match='no xacro arguments'):
+        ld.load(path, arguments={'a': '1'})
+
+
+JOINT = '<body name="a"><joint name="j" {}/>' + MASS + '</body>'
+UNREAD = {
+    'armature': (document(JOINT.format('armature=".1"')), "joints ['j']: armature .1"),
+    'spring': (document(JOINT.format('stiffness="3"')), "joints ['j']: stiffness 3"),
+    'gravcomp': (document(f'<body name="a" gravcomp="1">{MASS}</body>'), 'body a: gravcomp'),
+    'mocap': (document(f'<body name="a" mocap="true">{MASS}</body>'), 'body a: mocap'),
+    'medium': (document(JOINT.format(''), '<option density="1.2"/>'), "option ['density']"),
+    'bound': (document(JOINT.format(''), '<compiler boundmass="1"/>'), "compiler ['boundmass']"),
+    'plugin': (document(f'<body name="a">{MASS}<plugin/></body>'), 'plugins'),
+    'impossible': (document('<body name="a"><inertial pos="0 0 0" mass="1" diaginertia="1 1 3"/>'
+                            '</body>'), "bodies ['a']: inertia")}
+
+
+@pytest.mark.parametrize('name', UNREAD)
+def test_what_is_not_read_is_named(name):
+    text, said = UNREAD[name]
+    with pytest.warns(DescriptionWarning):
+        model = load_mjcf(text)
+    warning, = model.warnings
+    assert warning.startswith(said)
