@@ -37,9 +37,11 @@ def lifted_prior(parameters: Array) -> Array:
     """Return Pi0 (4, 4) of a CAD body, whose second moments are made round enough (16.27)."""
     pseudo = pseudo_inertia(parameters)
     mass, first = pseudo[3, 3], pseudo[:3, 3]
-    central = pseudo[:3, :3] - np.outer(first, first) / mass
-    round_part = LIFT * max(np.trace(central), 1e-6 * mass) / 3.0
-    pseudo[:3, :3] += round_part * np.eye(3)
+    shift = np.outer(first, first) / mass
+    values, vectors = np.linalg.eigh(pseudo[:3, :3] - shift)
+    values = np.maximum(values, 0.0)  # files have bodies that break the triangle inequality
+    values += LIFT * max(values.sum(), 1e-6 * mass) / 3.0
+    pseudo[:3, :3] = (vectors * values) @ vectors.T + shift
     return pseudo
 
 
