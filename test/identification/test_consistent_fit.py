@@ -109,7 +109,7 @@ def test_a_flat_prior_becomes_round_enough() -> None:
 
 
 def test_the_prior_of_an_impossible_body_is_possible() -> None:
-    """URDFs of robots on sale have principal moments above the sum of the others."""
+    """Files of robots on sale have principal moments above the sum of the others."""
     impossible = np.array([2.0, 0.2, 0.0, 0.0, 0.01, 0.0, 0.0, 0.04, 0.0, 0.09])
     assert np.linalg.eigvalsh(pseudo_inertia(impossible))[0] < 0.0
     assert np.linalg.eigvalsh(lifted_prior(impossible))[0] > 1e-4
