@@ -26,7 +26,8 @@ from liedyn_ros.stewart.input.actuators import LegActuators
 from liedyn_ros.stewart.input.synchronizer import ActuatorSynchronizer, Reading
 from liedyn_ros.stewart.platform.flags import Flag
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.geometry_file import geometry_of, load_geometry
+from liedyn_ros.stewart.platform.geometry_file import (
+    geometry_of, load_geometry, load_legs, load_redundant_geometry)
 from liedyn_ros.stewart.platform.kinematics import (
     leg_ends, leg_lengths, leg_rates, length_jacobian, transmissions, Trivialization)
 from liedyn_ros.stewart.platform.leg_types import (
@@ -34,9 +35,14 @@ from liedyn_ros.stewart.platform.leg_types import (
 from liedyn_ros.stewart.platform.limits import Margins
 from liedyn_ros.stewart.platform.masses import LegMasses, LegPart, PlatformMasses
 from liedyn_ros.stewart.platform.picture import PlatformPicture, PlatformShapes
+from liedyn_ros.stewart.platform.redundant_geometry import RedundantGeometry
 from liedyn_ros.stewart.platform.singularity import time_until
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
 from liedyn_ros.stewart.platform.tool_frame import with_tool
+from liedyn_ros.stewart.redundant.bias_monitor import BiasFit
+from liedyn_ros.stewart.redundant.solver import RedundantSolution, RedundantSolver
+from liedyn_ros.stewart.redundant.tracker import (
+    RedundantConfig, RedundantPose, RedundantTracker)
 from liedyn_ros.stewart.simulation.leg_simulation import LegSample, LegSimulation
 from liedyn_ros.stewart.simulation.platform_simulation import PlatformSimulation
 from liedyn_ros.stewart.simulation.trajectory import ScrewMotion, SmoothTrajectory
@@ -57,8 +63,8 @@ from liedyn_ros.stewart.tracking.sensor_monitor import (
 from liedyn_ros.stewart.tracking.tracker import PoseTracker, Start, TrackedPose
 
 __all__ = [
-    'ActuatorSynchronizer', 'AssemblyMode', 'AssemblyModeSolver', 'AssemblyModes', 'Branch',
-    'BranchMonitor', 'Certificate', 'Chart', 'Crank', 'Energy', 'Flag', 'GaussNewton',
+    'ActuatorSynchronizer', 'AssemblyMode', 'AssemblyModeSolver', 'AssemblyModes', 'BiasFit',
+    'Branch', 'BranchMonitor', 'Certificate', 'Chart', 'Crank', 'Energy', 'Flag', 'GaussNewton',
     'LegActuators', 'LegFaults', 'LegFindings', 'LegForceCommand', 'LegMasses', 'LegMonitor',
     'LegNoise', 'LegPart', 'LegSample', 'LegSimulation', 'LegType', 'LengthSensor',
     'LevenbergMarquardt', 'Margins', 'Method', 'MonitorConfig', 'MonitoredPose',
@@ -66,10 +72,12 @@ __all__ = [
     'OrientationSensor', 'PathProof', 'PathProver', 'PlatformController', 'PlatformMasses',
     'PlatformMeter', 'PlatformPicture', 'PlatformShapes', 'PlatformSimulation', 'PlatformState',
     'PlatformTree', 'PoseCertifier',
-    'PoseSolver', 'PoseTracker', 'Rail', 'Reading', 'Residual', 'ScrewMotion', 'Sensor',
-    'SensorFit', 'SensorMonitor', 'SmoothTrajectory', 'Solution', 'Solutions', 'Stage', 'Start',
-    'Status', 'StewartDynamics', 'StewartGeometry', 'StewartMotion', 'Strut', 'TrackedPose',
-    'Trivialization', 'Wire', 'geometry_of', 'in_fixed_axes', 'joint_covariance', 'leg_ends',
-    'leg_lengths', 'leg_rates', 'length_jacobian', 'linear_first', 'load_geometry', 'model_state',
-    'platform_model', 'time_until', 'transmissions', 'with_tool',
+    'PoseSolver', 'PoseTracker', 'Rail', 'Reading', 'RedundantConfig', 'RedundantGeometry',
+    'RedundantPose', 'RedundantSolution', 'RedundantSolver', 'RedundantTracker', 'Residual',
+    'ScrewMotion', 'Sensor', 'SensorFit', 'SensorMonitor', 'SmoothTrajectory', 'Solution',
+    'Solutions', 'Stage', 'Start', 'Status', 'StewartDynamics', 'StewartGeometry', 'StewartMotion',
+    'Strut', 'TrackedPose', 'Trivialization', 'Wire', 'geometry_of', 'in_fixed_axes',
+    'joint_covariance', 'leg_ends', 'leg_lengths', 'leg_rates', 'length_jacobian', 'linear_first',
+    'load_geometry', 'load_legs', 'load_redundant_geometry', 'model_state', 'platform_model',
+    'time_until', 'transmissions', 'with_tool',
 ]

@@ -21,45 +21,69 @@ from liedyn_ros.common.errors import DescriptionWarning, GeometryError, LiedynEr
 from liedyn_ros.common.yaml_reader import Node, read
 from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.stewart.platform.architecture import architectural_fault
-from liedyn_ros.stewart.platform.geometry import StewartGeometry, unlimited_cones
+from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.leg_checks import unlimited_cones
 from liedyn_ros.stewart.platform.leg_types import (
     Crank, LegType, OffsetStrut, Rail, Stage, Strut, Wire)
 from liedyn_ros.stewart.platform.masses import read_masses
+from liedyn_ros.stewart.platform.redundant_geometry import RedundantGeometry
 from liedyn_ros.stewart.platform.tool_frame import with_tool
 
 
 def load_geometry(path: str | Path) -> StewartGeometry:
     """
-    Read a geometry file, in m and rad.
+    Read a geometry file of six legs, in m and rad.
 
     Raises GeometryError. Warns, by DescriptionWarning, of a platform that is singular at every
     pose or nearly so, with the direction in which it is free.
     """
+    geometry = load_legs(path)
+    if isinstance(geometry, RedundantGeometry):
+        raise GeometryError(f'{path}: legs: expected six legs, got {list(geometry.leg_names)}; '
+                            'load_redundant_geometry reads seven and more')
+    return geometry
+
+
+def load_redundant_geometry(path: str | Path) -> RedundantGeometry:
+    """Read a geometry file of seven legs or more, in m and rad. Raises GeometryError."""
+    geometry = load_legs(path)
+    if isinstance(geometry, StewartGeometry):
+        raise GeometryError(f'{path}: legs: expected seven or more, got '
+                            f'{list(geometry.leg_names)}; load_geometry reads six')
+    return geometry
+
+
+def load_legs(path: str | Path) -> StewartGeometry | RedundantGeometry:
+    """Read a geometry file of six legs or more, as the function for their number does."""
     try:
         geometry = _geometry(read(path, 'geometry'))
     except LiedynError as error:
         raise GeometryError(f'{path}: {error}') from error
-    if fault := architectural_fault(geometry):
-        warnings.warn(f'{path}: {fault}', DescriptionWarning, stacklevel=2)
+    if isinstance(geometry, StewartGeometry) and (fault := architectural_fault(geometry)):
+        warnings.warn(f'{path}: {fault}', DescriptionWarning, stacklevel=3)
     return geometry
 
 
-def geometry_of(mapping: Any) -> StewartGeometry:
+def geometry_of(mapping: Any) -> StewartGeometry | RedundantGeometry:
     """
     Return the geometry of a file's content, in m and rad.
 
-    Raises DescriptionError, or the errors of StewartGeometry.
+    Raises DescriptionError, or the errors of the geometry.
     """
     return _geometry(Node(mapping, 'geometry'))
 
 
-def _geometry(root: Node) -> StewartGeometry:
+def _geometry(root: Node) -> StewartGeometry | RedundantGeometry:
+    """Return what a file describes, poses being of its tool."""
     legs = root.take('legs')
     named = legs.items()
-    if len(named) != 6:
-        raise GeometryError(f'{legs.path}: expected six legs, got {[name for name, _ in named]}')
-    base, platform, limits = np.empty((6, 3)), np.empty((6, 3)), np.empty((6, 2))
-    cones = {'base_cone': unlimited_cones(1.0), 'platform_cone': unlimited_cones(-1.0)}
+    n = len(named)
+    if n < 6:
+        raise GeometryError(f'{legs.path}: expected six legs or more, '
+                            f'got {[name for name, _ in named]}')
+    base, platform, limits, noise = (
+        np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 2)), np.zeros(n))
+    cones = {'base_cone': unlimited_cones(1.0, n), 'platform_cone': unlimited_cones(-1.0, n)}
     leg_types: list[LegType] = []
     for k, (_, leg) in enumerate(named):
         base[k], platform[k] = leg.take('base').numbers(3), leg.take('platform').numbers(3)
@@ -70,14 +94,19 @@ def _geometry(root: Node) -> StewartGeometry:
             if cone is not None:
                 rows[k] = *cone.take('axis').numbers(3), cone.take('angle').number()
                 cone.finish()
+        if n > 6:
+            noise[k] = leg.take('noise', 0.0).number()
         leg.finish()
-    name, diameter = root.take('name', 'stewart_platform'), root.take('leg_diameter', 0.0)
-    names, masses = tuple(leg_name for leg_name, _ in named), root.optional('masses')
-    tool = root.optional('tool')
+    names = tuple(leg_name for leg_name, _ in named)
+    parts = (names, base, platform, limits, root.take('name', 'stewart_platform').text(),
+             cones['base_cone'], cones['platform_cone'],
+             root.take('leg_diameter', 0.0).number(), tuple(leg_types))
+    masses, tool = root.optional('masses'), root.optional('tool')
+    if masses is not None and n > 6:
+        masses.fail('none, as dynamics has six legs', f'{n} legs')
     root.finish()
-    geometry = StewartGeometry(
-        names, base, platform, limits, name.text(), cones['base_cone'], cones['platform_cone'],
-        diameter.number(), tuple(leg_types), None if masses is None else read_masses(
+    geometry = RedundantGeometry(*parts, noise) if n > 6 else StewartGeometry(
+        *parts, None if masses is None else read_masses(
             masses, names, [leg_type.driven for leg_type in leg_types]))
     return geometry if tool is None else with_tool(geometry, _pose(tool))
 

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,9 +21,12 @@ from liedyn_ros.lie import se3
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.leg_types import LegType
 from liedyn_ros.stewart.platform.masses import PlatformMasses
+from liedyn_ros.stewart.platform.redundant_geometry import RedundantGeometry
+
+Geometry = TypeVar('Geometry', bound=StewartGeometry | RedundantGeometry)
 
 
-def with_tool(geometry: StewartGeometry, pose_platform_tool: ArrayLike) -> StewartGeometry:
+def with_tool(geometry: Geometry, pose_platform_tool: ArrayLike) -> Geometry:
     """
     Return the same machine with the tool's frame for the platform's.
 
@@ -35,12 +38,13 @@ def with_tool(geometry: StewartGeometry, pose_platform_tool: ArrayLike) -> Stewa
     rotation, position = tool[:3, :3], tool[:3, 3]
     cones = geometry.platform_cones.copy()
     cones[:, :3] = cones[:, :3] @ rotation
-    masses = geometry.masses
-    return replace(
-        geometry, platform_joints=(geometry.platform_joints - position) @ rotation,
-        platform_cones=cones,
-        leg_types=tuple(_turned(leg_type, rotation) for leg_type in geometry.leg_types),
-        masses=None if masses is None else _seen(masses, rotation, position))
+    parts: dict[str, Any] = {
+        'platform_joints': (geometry.platform_joints - position) @ rotation,
+        'platform_cones': cones,
+        'leg_types': tuple(_turned(leg_type, rotation) for leg_type in geometry.leg_types)}
+    if isinstance(geometry, StewartGeometry) and geometry.masses is not None:
+        parts['masses'] = _seen(geometry.masses, rotation, position)
+    return replace(geometry, **parts)
 
 
 def _turned(leg_type: LegType, rotation: Array) -> LegType:

@@ -1,0 +1,206 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The stage of the residual: what it says about noise and biased legs, sample after sample."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import chdtri
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.stewart.redundant.kernels import biases as kernels
+from liedyn_ros.stewart.redundant.solver import RedundantSolver
+
+CHANCE = 1e-9  # of a chi-square above its limit, where all is well
+SHOWN = 36.0  # by how much a bias lowers the chi-square of a path
+LEAD = 60.0  # of a named leg over any other in that: odds of exp(30)
+CONSTANT = 1.1  # times its expectation, and six deviations, of what a constant bias may leave
+LARGEST = 100.0  # times its expectation, of a sample's chi-square in the sums over a path
+MEMORIES = 0.001, 0.01, 0.1, 1.0  # of the given memory
+FEWEST = 5.0  # samples of a path
+MOSTLY = 0.5  # of the samples, in which a leg that is named was judged
+CONFIRMED = 0.5  # s, for which paths must show the same leg
+CHANGED = 100.0  # chi-square of a shorter memory's bias by that of a longer one: more is a change
+SAMPLES = 1000.0  # over which the noise is averaged
+ENOUGH = 50.0  # samples, before noise that is not given counts as known
+LEAST_FACTOR = 1e-24  # m^2, of noise that is not given: below it is rounding
+
+
+class BiasFit(NamedTuple):
+    """
+    What the residual of redundant lengths says.
+
+    chi_square: of all legs, by the noise that was given or estimated; NaN where it is not known
+    yet. consistent: whether neither it nor the path shows an error. leg: the index of the leg
+    whose bias alone explains the error, or None. bias: m or rad, of that leg, reading less truth;
+    NaN without one. lasting: whether the path shows it; else the sample does. noise: the factor of
+    the deviations by which the readings' noise is greater; NaN where it is not known yet.
+    """
+
+    chi_square: float
+    consistent: bool
+    leg: int | None
+    bias: float
+    lasting: bool
+    noise: float
+
+
+class BiasMonitor:
+    """
+    Averages what redundant lengths say about noise and about biased legs.
+
+    With seven legs a single pose shows that a leg is biased, but not which; the path does. From
+    eight on the pose does, where no other leg's bias leaves the same residual.
+    """
+
+    def __init__(self, solver: RedundantSolver, memory: float, least_bias: float) -> None:
+        """
+        Take the solver, which has the residuals; memory: s, over which a path is remembered.
+
+        least_bias: deviations of a leg's reading, below which a bias is not named.
+        """
+        n, memories = len(solver.weights), len(MEMORIES)
+        self._solver, self._least, self._degrees = solver, least_bias, n - 6
+        self._limits = [0.0] + [float(chdtri(k, CHANCE)) for k in range(1, n - 5)]
+        self._told = bool(solver.geometry.leg_noise.any())
+        self._rates = -1.0 / (memory * np.array(MEMORIES))
+        self._keeps, self._before = np.zeros(memories), np.empty(n)
+        self._sums, self._tallies = np.zeros((memories, n, kernels.SUMS)), np.zeros((memories, 2))
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the noise and the path."""
+        self._sums[:], self._tallies[:] = 0.0, 0.0
+        self._variance, self._count = 0.0, 0.0
+        self._last_ns: int | None = None
+        self._candidate: int | None = None  # the leg that the path shows, and since when
+        self._since_ns = 0
+        self._outlying: int | None = None  # the leg that the samples show
+
+    @property
+    def factor(self) -> float:
+        """Return by how much the variance is greater than that of the weights; NaN unknown."""
+        if self._told:
+            return max(1.0, self._variance) if self._count >= ENOUGH else 1.0
+        known = self._count >= ENOUGH
+        return max(self._variance, LEAST_FACTOR) if known else math.nan
+
+    def judge(self, stamp_ns: int, square: float, others: Array) -> BiasFit:
+        """
+        Return what a sample says, and add it to the path.
+
+        square: of all legs, negative where nothing is redundant. others: (n, OTHERS), of
+        leave_one_out.
+        """
+        fresh = square >= 0.0 and self._learn_noise()
+        factor = self.factor
+        noise = math.sqrt(factor)
+        if square < 0.0 or math.isnan(factor):
+            return BiasFit(math.nan, True, None, math.nan, False, noise)
+        chi_square = square / factor
+        if fresh:  # a set that repeats says nothing new
+            self._add(stamp_ns, chi_square, others, factor)
+        shown, leg, bias = self._lasting(noise)
+        if leg != self._candidate:
+            self._candidate, self._since_ns = leg, stamp_ns
+        if leg is not None and stamp_ns - self._since_ns >= 1e9 * CONFIRMED:
+            return BiasFit(chi_square, False, leg, bias, True, noise)
+        if chi_square <= self._limits[self._degrees]:
+            self._outlying = None
+            return BiasFit(chi_square, not shown, None, math.nan, False, noise)
+        leg = self._outlying = self._outlier(others[:, kernels.SQUARE] / factor)
+        bias = math.nan if leg is None else float(others[leg, kernels.ERROR])
+        return BiasFit(chi_square, False, leg, bias, False, noise)
+
+    def agree_without(self, leg: int, others: Array) -> bool:
+        """Return whether the other legs are still redundant, and agree in a sample."""
+        return self._degrees > 1 and float(others[leg, kernels.SQUARE]) <= (
+            self.factor * self._limits[self._degrees - 1])
+
+    def _add(self, stamp_ns: int, chi_square: float, others: Array, factor: float) -> None:
+        """Add a sample to the sums of the paths."""
+        elapsed = 0.0 if self._last_ns is None else 1e-9 * (stamp_ns - self._last_ns)
+        self._last_ns = stamp_ns
+        np.exp(elapsed * self._rates, out=self._keeps)
+        most = LARGEST * self._degrees
+        share = most / chi_square if chi_square > most else 1.0
+        scaled = others.copy()
+        scaled[:, kernels.SQUARE] /= factor
+        scaled[:, kernels.WEIGHT] /= factor
+        kernels.add_sample(
+            self._keeps, share, chi_square, scaled, self._sums, self._tallies)
+
+    def _lasting(self, noise: float) -> tuple[bool, int | None, float]:
+        """Return whether any path shows a bias, and the leg and its bias if only one can be."""
+        shown, explained = False, False
+        for memory, (square, weight) in enumerate(self._tallies.tolist()):
+            best, left, second, bias = kernels.best_leg(self._sums[memory])
+            if weight < FEWEST:
+                continue
+            expected = self._degrees * weight
+            if left > CONSTANT * expected + 6.0 * math.sqrt(2.0 * expected) + SHOWN:
+                if explained:
+                    self._forget(memory)
+                continue
+            explained = True
+            if square - left > SHOWN and (
+                    abs(bias) > self._least * noise * float(self._solver.deviations[best])):
+                shown = True
+                judged = float(self._sums[memory, best, kernels.JUDGED])
+                if second - left > LEAD and judged > max(FEWEST, MOSTLY * weight):
+                    if not self._has_changed(memory, best, bias):
+                        return True, best, bias
+                    self._forget(memory)
+        return shown, None, math.nan
+
+    def _forget(self, memory: int) -> None:
+        """Forget of a path what the next shorter memory has forgotten."""
+        self._sums[memory] = self._sums[memory - 1]
+        self._tallies[memory] = self._tallies[memory - 1]
+
+    def _has_changed(self, memory: int, leg: int, bias: float) -> bool:
+        """Return whether the bias of a leg in any shorter memory is another one."""
+        weights, firsts = self._sums[:memory, leg, kernels.WEIGHTS:kernels.SECOND].T
+        known = (self._tallies[:memory, 1] >= FEWEST) & (weights > 0.0)
+        weights, firsts = weights[known], firsts[known]
+        return bool((weights * (firsts / weights - bias) ** 2 > CHANGED).any())
+
+    def _outlier(self, squares: Array) -> int | None:
+        """Return the leg without which alone the others agree, from eight legs on."""
+        if self._degrees < 2:
+            return None
+        limit, last = self._limits[self._degrees - 1], self._outlying
+        if last is not None and squares[last] <= limit:
+            return last
+        best, second = np.argsort(squares)[:2].tolist()
+        if squares[best] > limit or (
+                squares[second] - squares[best] < LEAD):
+            return None
+        return int(best)
+
+    def _learn_noise(self) -> bool:
+        """
+        Learn the noise from the changes of the residuals, which no bias is in (14.73).
+
+        Returns whether they changed.
+        """
+        if not self._count:
+            self._before[:] = self._solver.residuals
+            self._count = 1.0
+            return True
+        before = self._variance
+        self._variance = kernels.add_noise(
+            1.0 / min(self._count, SAMPLES), self._degrees, self._solver.weights,
+            self._solver.residuals, self._before, before)
+        fresh = self._variance != before
+        self._count += fresh
+        return fresh

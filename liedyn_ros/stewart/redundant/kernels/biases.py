@@ -1,0 +1,188 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+What redundant lengths say about their noise and about biased legs (14.71 to 14.73).
+
+For each leg the others give a pose. A bias of that leg leaves them in agreement, and its own error
+at their pose constant, wherever the platform moves. No other leg's bias does both.
+"""
+
+import math
+
+import numpy as np
+
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.linear_algebra.kernels.cholesky import factor_cholesky, solve_cholesky_negated
+from liedyn_ros.stewart.redundant.kernels import least_squares
+from liedyn_ros.stewart.redundant.kernels.least_squares import (
+    SIX, SMALLEST_PIVOT, system_parts, weighted_normal_equations)
+
+# Of a leg: sum w e^2 of the others at their pose, its own error there, its variance's inverse.
+SQUARE, ERROR, WEIGHT = 0, 1, 2
+OTHERS = 3  # numbers of a leg
+# Sums of a leg over a path: those of SQUARE, WEIGHT, WEIGHT ERROR and WEIGHT ERROR^2, and of the
+# samples in which it was judged.
+SQUARES, WEIGHTS, FIRST, SECOND, JUDGED = 0, 1, 2, 3, 4
+SUMS = 5
+LEAST_REDUNDANCY = 0.01  # of a leg that the pose of the others judges
+LINEAR = 0.1  # of its deviation, that the second order of a pose's noise may be in an error
+REPEATED = 1e-16  # of the residuals, below which their change is rounding
+CLIPPED = 16.0  # times the variance so far: more is no noise
+
+
+@kernel
+def write_residuals(weights, rows, errors, system, residuals, redundancies):
+    """
+    Write S e (n,) and the redundancies (n,) of errors near the best pose (14.71).
+
+    Returns e^T W S e, or -1 where A has no inverse.
+    """
+    a, factor, _, g, step = system_parts(system)
+    largest = weighted_normal_equations(weights, rows, errors, a, g)
+    if not factor_cholesky(SIX, a, 0.0, SMALLEST_PIVOT * largest, factor):
+        return -1.0
+    solve_cholesky_negated(SIX, factor, g, step)
+    square = 0.0
+    for i in range(len(errors)):
+        residuals[i] = errors[i]
+        for j in range(6):
+            residuals[i] -= rows[i, j] * step[j]
+        square += weights[i] * residuals[i] * residuals[i]
+    for i in range(len(errors)):
+        redundancies[i] = 1.0 - weights[i] * reading_variance(rows, i, factor, g, step)
+    return square
+
+
+@kernel
+def reading_variance(rows, i, factor, g, step):
+    """Return j A^-1 j^T of a row of J: the variance of a leg's reading at the pose."""
+    for j in range(6):
+        g[j] = -rows[i, j]
+    solve_cholesky_negated(SIX, factor, g, step)
+    total = 0.0
+    for j in range(6):
+        total += rows[i, j] * step[j]
+    return total
+
+
+@kernel
+def leave_one_out(
+        tables, scale, units, turns, lengths, weights, pose, twist, seconds, limit, tolerance,
+        poses, started, others, values, rows, errors, system, used):
+    """
+    Write OTHERS of each leg (n, OTHERS): how the others agree without it, and its error (14.72).
+
+    pose: (4, 4), m, of all legs. poses: (n, 4, 4), m, of the others at the sample before, if
+    started; those of this sample are written there. A leg without which there is hardly a pose
+    has weight 0: nothing tells whether it is biased. used: (n,), space.
+    """
+    a, factor, _, g, step = system_parts(system)
+    n = len(weights)
+    for i in range(n):
+        for k in range(n):
+            used[k] = weights[k] if k != i else 0.0
+        status, square = least_squares.SINGULAR, 0.0
+        if started:
+            status, _, square = least_squares.solve(
+                tables, scale, units, turns, lengths, used, poses[i], twist, seconds, limit,
+                tolerance, poses[i], values, rows, errors, system)
+        if status != least_squares.CONVERGED:
+            status, _, square = least_squares.solve(
+                tables, scale, units, turns, lengths, used, pose, twist, 0.0, limit, tolerance,
+                poses[i], values, rows, errors, system)
+        others[i, SQUARE], others[i, ERROR], others[i, WEIGHT] = 0.0, 0.0, 0.0
+        largest = weighted_normal_equations(used, rows, errors, a, g)
+        if status != least_squares.CONVERGED or not factor_cholesky(
+                SIX, a, 0.0, SMALLEST_PIVOT * largest, factor):
+            copy_pose(pose, poses[i])
+        else:
+            others[i, SQUARE], others[i, ERROR] = square, errors[i]
+            variance = reading_variance(rows, i, factor, g, step)
+            total, moved = variance + 1.0 / weights[i], 0.0
+            for j in range(6):
+                moved += step[j] * step[j]
+            if weights[i] * total * LEAST_REDUNDANCY < 1.0 and (
+                    scale * moved < LINEAR * variance * total ** 0.5):
+                others[i, WEIGHT] = 1.0 / total
+
+
+@kernel
+def copy_pose(pose, out):
+    """Write a pose (4, 4) elsewhere."""
+    for i in range(4):
+        for j in range(4):
+            out[i, j] = pose[i, j]
+
+
+@kernel
+def add_sample(keeps, share, square, others, sums, tallies):
+    """
+    Add a sample to the sums of each memory (14.72).
+
+    keeps: (m,), the shares that are kept of former sums; share: of the sample. square: of all
+    legs. sums: (m, n, SUMS). tallies: (m, 2), the squares of all legs and the shares. A leg that
+    cannot be judged counts as if its error were a usual one.
+    """
+    for m in range(len(keeps)):
+        keep = keeps[m]
+        tallies[m, 0] = keep * tallies[m, 0] + share * square
+        tallies[m, 1] = keep * tallies[m, 1] + share
+        for i in range(others.shape[0]):
+            error, weight = others[i, ERROR], others[i, WEIGHT]
+            judged = share if weight > 0.0 else 0.0
+            sums[m, i, SQUARES] = keep * sums[m, i, SQUARES] + (
+                share * others[i, SQUARE] + share - judged)
+            sums[m, i, JUDGED] = keep * sums[m, i, JUDGED] + judged
+            sums[m, i, WEIGHTS] = keep * sums[m, i, WEIGHTS] + share * weight
+            sums[m, i, FIRST] = keep * sums[m, i, FIRST] + share * weight * error
+            sums[m, i, SECOND] = keep * sums[m, i, SECOND] + share * weight * error * error
+
+
+@kernel
+def best_leg(sums):
+    """
+    Return which leg's bias explains the sums (n, SUMS) of a memory best.
+
+    Returns (the leg, the square that its constant bias leaves, the least that one of another leg
+    leaves, the bias).
+    """
+    best, least, second, bias = 0, math.inf, math.inf, 0.0
+    for i in range(sums.shape[0]):
+        weight, first = sums[i, WEIGHTS], sums[i, FIRST]
+        left = sums[i, SQUARES]
+        if weight > 0.0:
+            left += max(0.0, sums[i, SECOND] - first * first / weight)
+        if left < least:
+            best, least, second = i, left, least
+            bias = first / weight if weight > 0.0 else np.nan
+        else:
+            second = min(second, left)
+    return best, least, second, bias
+
+
+@kernel
+def add_noise(gain, count, weights, residuals, before, variance):
+    """
+    Return the mean variance of the residuals' changes, by which the weights are wrong (14.73).
+
+    before: (n,), residuals of the sample before, replaced by these. Readings that repeat say
+    nothing: all changes are rounding then.
+    """
+    square, size = 0.0, 0.0
+    for i in range(len(residuals)):
+        change = residuals[i] - before[i]
+        square += weights[i] * change * change
+        size += weights[i] * residuals[i] * residuals[i]
+        before[i] = residuals[i]
+    square /= 2.0 * count
+    if square <= REPEATED * size:
+        return variance
+    if variance > 0.0:
+        square = min(square, CLIPPED * variance)
+    return variance + gain * (square - variance)

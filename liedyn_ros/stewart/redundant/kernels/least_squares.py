@@ -1,0 +1,162 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+The pose of n lengths, n > 6, by weighted least squares (14.70).
+
+Tables are those of RedundantGeometry, six legs a row, in units of a scale (m). Twists are of the
+body, in rad and scales. Rows of J are of readings (m, or rad of cranks) by such a twist.
+"""
+
+import math
+
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.lie.kernels import motion, se3, so3, vec3
+from liedyn_ros.linear_algebra.kernels.cholesky import factor_cholesky, solve_cholesky_negated
+from liedyn_ros.stewart.platform.kernels import leg_types, legs
+
+SIX = (0, 1, 2, 3, 4, 5)
+CONVERGED, MAX_ITERATIONS, SINGULAR, INVALID = 0, 1, 3, 4  # of solver.kernels.problem
+DAMPING = 1e-3  # of the largest entry of A, the first where an undamped step does not descend
+UNDAMPED = 1e-8  # of it, below which the damping is left out
+SMALLEST_PIVOT = 1e-24  # of the largest entry of A: J has lost rank to rounding
+SMALL = 1e-8  # of a step, rad and scales, whose descent is lost in rounding
+SYSTEM = 36 + 36 + 36 + 6 + 6  # numbers in a workspace: A, its factor, a block of J, g, step
+
+
+@kernel
+def write_reading_rows(tables, scale, units, r, p, block, values, rows):
+    """Write the readings (n,) and J (n, 6) of a pose; NaN where a rod does not reach."""
+    for k in range(tables.shape[0]):
+        table = tables[k]
+        leg_types.write_leg_ends(table, r, p)
+        leg_types.rod_jacobian(table, r, p, legs.BODY, block)
+        for i in range(min(6, len(values) - 6 * k)):
+            leg = 6 * k + i
+            values[leg] = leg_types.leg_value(table, i, r, p) * units[leg]
+            factor = scale / leg_types.ratio(table, i)
+            for j in range(6):
+                rows[leg, j] = factor * block[6 * i + j]
+
+
+@kernel
+def write_errors(lengths, turns, values, errors):
+    """Write the readings less those of a pose (n,); turns: of a crank 2 pi, else 0."""
+    for i in range(len(lengths)):
+        error = lengths[i] - values[i]
+        if turns[i] > 0.0:
+            error -= turns[i] * math.floor(error / turns[i] + 0.5)
+        errors[i] = error
+
+
+@kernel
+def weighted_square(weights, errors):
+    """Return sum w e^2 (14.71)."""
+    total = 0.0
+    for i in range(len(errors)):
+        if weights[i] != 0.0:  # a leg that is left out may read anything
+            total += weights[i] * errors[i] * errors[i]
+    return total
+
+
+@kernel
+def weighted_normal_equations(weights, rows, errors, a, g):
+    """Write A = J^T W J and g = -J^T W e (14.70); return the largest diagonal entry of A."""
+    largest = 0.0
+    for j in range(6):
+        g[j] = 0.0
+        for i in range(len(weights)):
+            if weights[i] != 0.0:
+                g[j] -= weights[i] * rows[i, j] * errors[i]
+        for k in range(6):
+            total = 0.0
+            for i in range(len(weights)):
+                if weights[i] != 0.0:
+                    total += weights[i] * rows[i, j] * rows[i, k]
+            a[6 * j + k] = total
+        largest = max(largest, a[7 * j])
+    return largest
+
+
+@kernel
+def system_parts(system):
+    """Return the parts of a workspace: A, its factor, a block of J, g, step."""
+    return system[:36], system[36:72], system[72:108], system[108:114], system[114:120]
+
+
+@kernel
+def solve(tables, scale, units, turns, lengths, weights, guess, twist, seconds, limit, tolerance,
+          pose, values, rows, errors, system):
+    """
+    Write the pose (4, 4) of lengths (n,) of weights (n,) from a guess moved on at a twist.
+
+    twist: (6,), rad/s and m/s, seconds: of it. Writes the readings there, J and the errors too.
+    Returns (status, iterations, sum w e^2).
+    """
+    a, factor, block, g, step = system_parts(system)
+    motion.move_pose(guess, twist, seconds, pose)
+    r, p = motion.split(pose)
+    p = vec3.scale(1.0 / scale, p)
+    write_reading_rows(tables, scale, units, r, p, block, values, rows)
+    write_errors(lengths, turns, values, errors)
+    square, damping, status, count = weighted_square(weights, errors), 0.0, MAX_ITERATIONS, 0
+    if not square < math.inf:
+        return INVALID, 0, square
+    largest = weighted_normal_equations(weights, rows, errors, a, g)
+    while count < limit:
+        count += 1
+        if not factor_cholesky(SIX, a, damping * largest, SMALLEST_PIVOT * largest, factor):
+            status = SINGULAR
+            break
+        solve_cholesky_negated(SIX, factor, g, step)
+        size = 0.0
+        for j in range(6):
+            size += step[j] * step[j]
+        size = size ** 0.5
+        new_r, new_p = se3.compose(r, p, *se3.exp(vec3.load(step, 0), vec3.load(step, 3)))
+        write_reading_rows(tables, scale, units, new_r, new_p, block, values, rows)
+        write_errors(lengths, turns, values, errors)
+        new_square = weighted_square(weights, errors)
+        if new_square <= square or size <= SMALL:
+            r, p, square = so3.normalize(new_r), new_p, new_square
+            if size <= tolerance:
+                status = CONVERGED
+                break
+            largest = weighted_normal_equations(weights, rows, errors, a, g)
+            damping = 0.1 * damping if damping > UNDAMPED else 0.0
+        else:
+            damping = max(DAMPING, 10.0 * damping)
+            write_reading_rows(tables, scale, units, r, p, block, values, rows)
+            write_errors(lengths, turns, values, errors)
+    write_scaled_pose(r, p, scale, pose)
+    return status, count, square
+
+
+@kernel
+def write_scaled_pose(r, p, scale, pose):
+    """Write the matrix of a pose, in metres."""
+    for i in range(3):
+        for j in range(3):
+            pose[i, j] = r[3 * i + j]
+        pose[i, 3] = scale * p[i]
+
+
+@kernel
+def write_covariance(scale, weights, rows, errors, system, out):
+    """Write A^-1 (6, 6), in rad and m; return whether A has one (14.70)."""
+    a, factor, _, g, step = system_parts(system)
+    largest = weighted_normal_equations(weights, rows, errors, a, g)
+    if not factor_cholesky(SIX, a, 0.0, SMALLEST_PIVOT * largest, factor):
+        return False
+    for k in range(6):
+        for j in range(6):
+            g[j] = -1.0 if j == k else 0.0
+        solve_cholesky_negated(SIX, factor, g, step)
+        for j in range(6):
+            out[j, k] = step[j] * (scale if j >= 3 else 1.0) * (scale if k >= 3 else 1.0)
+    return True

@@ -1,0 +1,267 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""A tracker of platforms of seven legs and more: pose, covariance, and biased legs by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common import checks
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LimitError
+from liedyn_ros.common.stamps import Timeline
+from liedyn_ros.lie import se3
+from liedyn_ros.lie.kernels import motion
+from liedyn_ros.stewart.platform.flags import Flag
+from liedyn_ros.stewart.platform.redundant_geometry import RedundantGeometry
+from liedyn_ros.stewart.platform.state import SINGULARITY_WARNING
+from liedyn_ros.stewart.redundant.bias_monitor import BiasFit, BiasMonitor
+from liedyn_ros.stewart.redundant.solver import RedundantSolver, smallest_singular_value
+from liedyn_ros.stewart.solver.pose_solver import AT_REST, Status
+from liedyn_ros.stewart.tracking.branch.kernels.branch import PREDICTION_LIMIT
+from liedyn_ros.stewart.tracking.tracker import Start
+
+
+@dataclass(frozen=True, kw_only=True)
+class RedundantConfig:
+    """
+    The configuration of a RedundantTracker.
+
+    memory: s, over which a path is remembered. least_bias: deviations of a reading, below which
+    a bias is not named. leave_out: whether a leg that is named is left out of the pose, where the
+    noise is given. singularity_warning: smallest singular value that is near. Raises LimitError.
+    """
+
+    memory: float = 10.0
+    least_bias: float = 5.0
+    leave_out: bool = True
+    singularity_warning: float = SINGULARITY_WARNING
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that are not above zero."""
+        for name in ('memory', 'least_bias'):
+            checks.as_positive(name, getattr(self, name))
+        if not 0.0 <= checks.as_number('singularity_warning', self.singularity_warning) < math.inf:
+            raise LimitError('singularity_warning: expected a number from 0 on, '
+                             f'got {self.singularity_warning}')
+
+
+@dataclass(slots=True, eq=False)
+class RedundantPose:
+    """
+    The outcome of one sample of redundant lengths, not to be changed.
+
+    stamp_ns: its time. lengths: (n,), m or rad. pose: (4, 4), platform in base, m. status,
+    iterations: of the solve. start: the guess. residuals: (n,), readings less those of the pose
+    that all legs agree on best. fit: what they say. flags, legs: as in MonitoredPose; a leg that
+    only this sample contradicts is an outlier, one that the path does is biased. used: indices of
+    the legs in the pose. twist: (6,), body twist, rad/s and m/s, or None. covariance: (6, 6), of
+    the pose in body coordinates, rad and m; None where noise or pose are not known. jacobian:
+    (n, 6), d(reading)/d(body twist) there, by rad and m. characteristic_length: m.
+    """
+
+    stamp_ns: int
+    lengths: Array
+    pose: Array
+    status: Status
+    iterations: int
+    start: Start
+    residuals: Array
+    fit: BiasFit | None
+    flags: Flag
+    legs: tuple[int, ...]
+    used: tuple[int, ...]
+    twist: Array | None
+    covariance: Array | None
+    jacobian: Array
+    characteristic_length: float
+
+    @property
+    def converged(self) -> bool:
+        """Return whether there is a pose."""
+        return self.status is Status.CONVERGED
+
+    @property
+    def smallest_singular_value(self) -> float:
+        """Return that of J of the legs used, without a unit: 0 at a singular pose."""
+        return smallest_singular_value(
+            self.jacobian[list(self.used)], self.characteristic_length)
+
+
+class RedundantTracker:
+    """
+    Tracks the pose of seven lengths or more; use one in each thread.
+
+    Each solve starts from the last pose, moved on at its twist. A leg whose bias alone explains
+    the residual is named and left out.
+    """
+
+    def __init__(
+            self, geometry: RedundantGeometry, home: ArrayLike,
+            config: RedundantConfig = RedundantConfig()) -> None:
+        """Take a geometry, and the home pose (4, 4) of the platform in the base, m."""
+        self.geometry, self.config = geometry, config
+        self.home = se3.require_pose('home', checks.as_array('home', home, (4, 4))).copy()
+        self._solver = RedundantSolver(geometry)
+        self._monitor = BiasMonitor(self._solver, config.memory, config.least_bias)
+        self._leaves_out = config.leave_out and bool(geometry.leg_noise.any())
+        self._units = np.array([geometry.characteristic_length] * 3 + [1.0] * 3)  # m of a twist
+        positive = np.array([leg.positive for leg in geometry.leg_types])
+        least, self._most = geometry.length_limits.T.copy()
+        self._least = np.where(positive & (least == 0.0), 0.0, np.nextafter(least, -math.inf))
+        self._timeline = Timeline()
+        self._last: RedundantPose | None = None
+
+    @property
+    def last(self) -> RedundantPose | None:
+        """Return the last good pose."""
+        return self._last
+
+    def reset(self) -> None:
+        """Forget motion, noise and faults: the next sample starts from home."""
+        self._timeline.reset()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._monitor.reset()
+        self._last = None
+
+    def track(
+            self, stamp_ns: int, lengths: ArrayLike, rates: ArrayLike | None = None
+    ) -> RedundantPose:
+        """
+        Return the pose of lengths (n,), m or rad, taken at a time in ns.
+
+        rates: (n,), m/s or rad/s, where they are measured. Raises ShapeError, NotFiniteError,
+        LimitError for lengths beyond the limits, and StampError for a time that is not after the
+        last.
+        """
+        count = self._solver.weights.shape
+        given = checks.as_array('lengths', lengths, count).copy()
+        if not ((given > self._least) & (given <= self._most)).all():
+            self.geometry.require_values(given)
+            self.geometry.require_within_limits(given)
+        measured = None if rates is None else checks.as_array('rates', rates, count)
+        started = self._last is not None
+        if not self._timeline.follows(stamp_ns):
+            self._forget()
+        solver, last = self._solver, self._last
+        pose, status, iterations, start = self._solve(stamp_ns, given)
+        flags = Flag.RESTARTED if started and start is Start.HOME else Flag(0)
+        if status is not Status.CONVERGED:
+            return RedundantPose(
+                stamp_ns, given, pose, status, iterations, start, solver.errors.copy(), None,
+                flags, (), (), None, None, solver.jacobian(), self.geometry.characteristic_length)
+        square = solver.project()
+        residuals = solver.residuals.copy()
+        twist, gap = self._motion(stamp_ns, last)
+        others = solver.leave_one_out(given, pose, twist, gap, last is not None)
+        fit = self._monitor.judge(stamp_ns, square, others)
+        weights = self._weights(self._left_out(fit, others))
+        if fit.leg is not None and not weights.all():
+            pose, status, more, _ = solver.solve_checked(
+                given, solver.pose_without(fit.leg), weights)
+            iterations += more
+        return self._report(stamp_ns, given, pose, status, iterations, start, residuals, fit,
+                            flags, weights, measured)
+
+    def _left_out(self, fit: BiasFit, others: Array) -> int | None:
+        """Return the leg to leave out of a pose: one that was named, if this is better."""
+        leg = fit.leg
+        if leg is None or not self._leaves_out or not self._monitor.agree_without(leg, others):
+            return None
+        return leg if self._is_worse(leg, fit.bias) else None
+
+    def _weights(self, leg: int | None) -> Array:
+        """Return the weights of all legs, or of all but one."""
+        return self._solver.weights if leg is None else self._solver.without([leg])
+
+    def _is_worse(self, leg: int, bias: float) -> bool:
+        """Return whether the pose of all legs is expected to be worse than that without one."""
+        solver, units = self._solver, self._units
+        every, others = (solver.covariance(weights) for weights in (
+            solver.weights, self._weights(leg)))
+        if every is None or others is None:
+            return False
+        moved = units * (every @ solver.jacobian()[leg]) * solver.weights[leg] * bias
+        return float((others.diagonal() - every.diagonal()) @ units ** 2) < float(moved @ moved)
+
+    def _motion(self, stamp_ns: int, last: RedundantPose | None) -> tuple[Array, float]:
+        """Return the twist of the last pose and the time since then, s."""
+        if last is None:
+            return AT_REST, 0.0
+        gap = 1e-9 * (stamp_ns - last.stamp_ns)
+        return (AT_REST, 0.0) if last.twist is None or gap > PREDICTION_LIMIT else (
+            last.twist, gap)
+
+    def _solve(self, stamp_ns: int, lengths: Array) -> tuple[Array, Status, int, Start]:
+        """Return the pose of all legs, near the last pose or else near home."""
+        if self._last is not None:
+            pose, status, iterations, _ = self._solver.solve_checked(
+                lengths, self._last.pose, self._solver.weights,
+                *self._motion(stamp_ns, self._last))
+            if status is Status.CONVERGED:
+                return pose, status, iterations, Start.PREDICTED
+        pose, status, iterations, _ = self._solver.solve_checked(
+            lengths, self.home, self._solver.weights)
+        return pose, status, iterations, Start.HOME
+
+    def _report(
+            self, stamp_ns: int, lengths: Array, pose: Array, status: Status, iterations: int,
+            start: Start, residuals: Array, fit: BiasFit, flags: Flag, weights: Array,
+            rates: Array | None) -> RedundantPose:
+        """Return the outcome of a sample that was solved."""
+        legs: tuple[int, ...] = ()
+        if not fit.consistent:
+            flags |= Flag.SENSOR_DISAGREES
+        if fit.leg is not None:
+            legs = (fit.leg,)
+            flags |= Flag.LEG_BIASED if fit.lasting else Flag.LEG_OUTLIER
+        covariance = self._solver.covariance(weights)
+        used = tuple(np.flatnonzero(weights).tolist())
+        jacobian = self._solver.jacobian()
+        twist = self._twist(stamp_ns, pose, jacobian, weights, rates)
+        of_readings = None if covariance is None or math.isnan(fit.noise) else (
+            fit.noise ** 2 * covariance)
+        outcome = RedundantPose(
+            stamp_ns, lengths, pose, status, iterations, start, residuals, fit, flags, legs, used,
+            twist, of_readings, jacobian, self.geometry.characteristic_length)
+        if self._may_be_singular(covariance, weights) and (
+                outcome.smallest_singular_value <= self.config.singularity_warning):
+            outcome.flags |= Flag.NEAR_SINGULARITY
+        if status is Status.CONVERGED:
+            self._last = outcome
+        return outcome
+
+    def _may_be_singular(self, covariance: Array | None, weights: Array) -> bool:
+        """Return whether a bound leaves it open: 1/s^2 is no greater than |J^+|_F^2."""
+        if covariance is None:
+            return True
+        spread = float(covariance.diagonal() @ self._units ** 2 * weights.max())
+        least = self.geometry.characteristic_length
+        return spread * self.config.singularity_warning ** 2 >= least ** 2
+
+    def _twist(
+            self, stamp_ns: int, pose: Array, jacobian: Array, weights: Array,
+            rates: Array | None) -> Array | None:
+        """Return the twist of measured rates, or the mean one since the last pose."""
+        if rates is not None:
+            root = np.sqrt(weights)
+            return np.asarray(
+                np.linalg.lstsq(root[:, None] * jacobian, root * rates)[0], dtype=float)
+        if self._last is None:
+            return None
+        twist = np.empty(6)
+        motion.mean_twist(
+            self._last.pose, pose, 1e-9 * (stamp_ns - self._last.stamp_ns), twist)
+        return twist

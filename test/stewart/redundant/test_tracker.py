@@ -1,0 +1,183 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Tracking of seven lengths and more: biased legs by name, noise, covariance."""
+
+import numpy as np
+import pytest
+from support.machines.redundant import home, mixed, motion, NOISE, redundant
+
+from liedyn_ros.common.errors import LimitError, StampError
+from liedyn_ros.lie import se3
+from liedyn_ros.stewart import Flag, RedundantConfig, RedundantSolver, RedundantTracker
+
+BIAS = 50.0 * NOISE
+BEGIN = 2.0  # s, of a fault
+NAMED = Flag.LEG_BIASED | Flag.SENSOR_DISAGREES
+
+
+class Run:
+    """The samples of a motion, and a tracker that goes through them."""
+
+    def __init__(self, geometry, seconds=10.0, rate=100, seed=0, *, still=False, noise=1.0):
+        self.geometry = geometry
+        self.times, self.poses = motion(home(), seconds, rate)
+        if still:
+            self.poses[:] = home()
+        rng = np.random.default_rng(seed)
+        self.readings = geometry.lengths(self.poses)
+        scales = noise * (geometry.leg_noise if geometry.leg_noise.any() else NOISE)
+        self.readings += scales * rng.normal(size=self.readings.shape)
+
+    def track(self, config=RedundantConfig()):
+        """Return the outcomes."""
+        tracker = RedundantTracker(self.geometry, home(), config)
+        return [tracker.track(10 ** 9 + round(1e9 * time), readings)
+                for time, readings in zip(self.times, self.readings)]
+
+    def errors(self, outcomes):
+        """Return the distances (n,) of poses from the true ones, rad and m together."""
+        return np.array([np.linalg.norm(se3.log(se3.inverse(pose) @ each.pose))
+                         for pose, each in zip(self.poses, outcomes)])
+
+
+@pytest.mark.parametrize('geometry', [
+    redundant(7), redundant(8), redundant(10, 2), mixed()], ids=['7', '8', '10', 'all leg types'])
+@pytest.mark.parametrize('rate', [50, 1000])
+def test_a_motion_is_followed_without_a_flag_and_with_an_honest_covariance(geometry, rate):
+    run = Run(geometry, 1000 / rate, rate)
+    outcomes = run.track()
+    assert not any(each.flags for each in outcomes)
+    assert all(each.converged and len(each.used) == len(geometry.leg_names) for each in outcomes)
+    squares = []
+    for pose, each in zip(run.poses, outcomes):
+        twist = se3.log(se3.inverse(pose) @ each.pose)
+        squares.append(twist @ np.linalg.solve(each.covariance, twist))
+    assert 5.0 < np.mean(squares) < 7.0
+
+
+@pytest.mark.parametrize('count', [8, 9, 10])
+@pytest.mark.parametrize('leg', [0, 3, 6])
+def test_a_biased_leg_is_named_with_its_bias_and_left_out(count, leg):
+    run = Run(redundant(count, 2), 10.0)
+    run.readings[run.times > BEGIN, leg] += BIAS
+    outcomes = run.track()
+    named = [each for each in outcomes if each.legs]
+    assert {each.legs for each in named} == {(leg,)}
+    assert named[0].stamp_ns > 10 ** 9 * (1.0 + BEGIN)
+    last = outcomes[-1]
+    assert last.flags & NAMED == NAMED and leg not in last.used
+    assert abs(last.fit.bias - BIAS) < 3.0 * NOISE
+    solver = RedundantSolver(run.geometry)
+    bare = [np.linalg.norm(se3.log(se3.inverse(pose) @ solver.solve(readings, pose).pose))
+            for pose, readings in zip(run.poses, run.readings)]
+    assert run.errors(outcomes)[-200:].mean() < 0.5 * np.mean(bare[-200:])
+
+
+@pytest.mark.parametrize('seed', [0, 2, 6])
+def test_with_seven_legs_a_path_names_the_leg_and_a_pose_does_not(seed):
+    leg = seed % 7
+    run = Run(redundant(7, seed), 20.0)
+    run.readings[run.times > BEGIN, leg] += BIAS
+    outcomes = run.track()
+    assert {each.legs for each in outcomes} == {(), (leg,)}
+    assert all(len(each.used) == 7 for each in outcomes)  # six would agree on anything
+    still = Run(redundant(7, seed), 10.0, still=True)
+    still.readings[still.times > BEGIN, leg] += BIAS
+    outcomes = still.track()
+    assert not any(each.legs for each in outcomes)
+    assert outcomes[-1].flags == Flag.SENSOR_DISAGREES
+
+
+def test_a_biased_leg_is_named_while_the_platform_stands():
+    run = Run(redundant(9, 2), 20.0, still=True)
+    run.readings[run.times > BEGIN, 4] += BIAS
+    outcomes = run.track()
+    assert {each.legs for each in outcomes} == {(), (4,)}
+    assert outcomes[-1].flags & NAMED == NAMED
+
+
+def test_an_outlier_is_named_in_its_sample_alone_and_left_out():
+    run = Run(redundant(9, 2), 5.0)
+    run.readings[200, 3] += 2e-3
+    outcomes = run.track()
+    flagged = [k for k, each in enumerate(outcomes) if each.flags]
+    assert flagged == [200]
+    assert outcomes[200].flags == Flag.LEG_OUTLIER | Flag.SENSOR_DISAGREES
+    assert outcomes[200].legs == (3,) and abs(outcomes[200].fit.bias - 2e-3) < 10.0 * NOISE
+    assert run.errors(outcomes)[200] < 5.0 * run.errors(outcomes)[:200].max()
+
+
+def test_a_leg_that_is_right_again_is_used_again():
+    run = Run(redundant(8, 2), 12.0)
+    run.readings[(run.times > BEGIN) & (run.times < 8.0), 2] += BIAS
+    outcomes = run.track()
+    assert outcomes[790].flags & NAMED == NAMED
+    assert not any(each.flags for each in outcomes[900:])
+
+
+def test_two_biased_legs_are_told_but_not_named_for_one():
+    run = Run(redundant(9, 5), 10.0)
+    run.readings[run.times > BEGIN, 1] += BIAS
+    run.readings[run.times > BEGIN, 5] -= BIAS
+    outcomes = run.track()
+    assert outcomes[-1].flags == Flag.SENSOR_DISAGREES and not outcomes[-1].legs
+
+
+def test_without_a_noise_a_leg_is_named_but_never_left_out():
+    geometry = redundant(8, 2, noise=0.0)
+    run = Run(geometry, 10.0)
+    run.readings[run.times > BEGIN, 2] += BIAS
+    outcomes, solver = run.track(), RedundantSolver(geometry)
+    assert {each.legs for each in outcomes} == {(), (2,)}
+    assert all(len(each.used) == 8 for each in outcomes)
+    for readings, each in list(zip(run.readings, outcomes))[::100]:
+        np.testing.assert_allclose(
+            each.pose, solver.solve(readings, each.pose).pose, rtol=0.0, atol=1e-12)
+    assert outcomes[10].covariance is None and outcomes[-1].covariance is not None
+    assert abs(outcomes[150].fit.noise / NOISE - 1.0) < 0.2
+
+
+def test_more_noise_than_was_told_widens_the_covariance():
+    run = Run(redundant(8), 10.0, noise=3.0)
+    last = run.track()[-1]
+    assert abs(last.fit.noise - 3.0) < 0.3 and not last.flags
+
+
+@pytest.mark.parametrize('count', [7, 8])
+@pytest.mark.parametrize('repeats', [10, 20])
+def test_a_bus_that_is_slower_than_the_topic_raises_no_flag(count, repeats):
+    run = Run(redundant(count, 2), 10.0)
+    run.readings = run.readings[np.arange(len(run.times)) // repeats * repeats]
+    assert not any(each.flags for each in run.track())
+
+
+def test_measured_rates_give_the_twist():
+    run = Run(redundant(9, 2), 0.5, noise=0.0)
+    rates = np.gradient(run.readings, run.times, axis=0)
+    tracker = RedundantTracker(run.geometry, home())
+    stamps = [10 ** 9 + round(1e9 * time) for time in run.times]
+    for k in range(1, len(stamps) - 1):
+        outcome = tracker.track(stamps[k], run.readings[k], rates[k])
+        expected = se3.log(se3.inverse(run.poses[k - 1]) @ run.poses[k + 1]) / 0.02
+        np.testing.assert_allclose(outcome.twist, expected, atol=0.02)
+
+
+def test_stamps_and_limits_are_judged():
+    geometry = redundant(8)
+    tracker, lengths = RedundantTracker(geometry, home()), geometry.lengths(home())
+    tracker.track(10 ** 9, lengths)
+    with pytest.raises(StampError, match='expected a time after'):
+        tracker.track(10 ** 9, lengths)
+    with pytest.raises(LimitError, match=r'lengths\[2\]: expected a positive length'):
+        tracker.track(2 * 10 ** 9, np.where(np.arange(8) == 2, -1.0, lengths))
+    assert tracker.last.stamp_ns == 10 ** 9
+    tracker.reset()
+    assert tracker.last is None and tracker.track(5, lengths).twist is None
+    with pytest.raises(LimitError, match='memory'):
+        RedundantConfig(memory=0.0)
