@@ -68,23 +68,30 @@ def solid_of_triangles(corners: Array, rule: str) -> Solid:
     if not area.any():
         raise DescriptionError('expected a mesh with an area, got none')
     middle = area @ corners.mean(axis=1) / area.sum()
+    weight, points = _weights(corners - middle, normal, area, rule)
+    center = weight @ (corners - middle).sum(axis=1) / (points * weight.sum())
+    if rule == 'legacy':  # volumes without sign depend on the point: MuJoCo goes on from this one
+        middle, center = middle + center, np.zeros(3)
     edges = corners - middle
-    if rule == 'shell':
-        weight, points = area, 3
-    else:
-        weight, points = np.einsum('ij,ij->i', normal, edges[:, 0]) / 3.0, 4
-    if rule in ('legacy', 'convex'):  # a hull has its middle inside
-        weight = abs(weight)
-    volume = float(weight.sum())
-    if volume <= 0.0:
-        raise DescriptionError(f'expected a mesh of a volume above 0, got {volume:.6g} m^3: its '
-                               'faces must have their outside outwards')
-    total = edges.sum(axis=1)
-    center = weight @ total / (points * volume)
+    weight, points = _weights(edges, normal, area, rule)
+    volume, total = float(weight.sum()), edges.sum(axis=1)
     second = (np.einsum('i,ikx,iky->xy', weight, edges, edges)
               + np.einsum('i,ix,iy->xy', weight, total, total)) / (points * (points + 1))
     second -= volume * np.outer(center, center)
     return volume, middle + center, np.trace(second) * np.eye(3) - second
+
+
+def _weights(edges: Array, normal: Array, area: Array, rule: str) -> tuple[Array, int]:
+    """Return the sizes (n,) that triangles span with the origin, and the corners of each."""
+    if rule == 'shell':
+        return area, 3
+    weight = np.einsum('ij,ij->i', normal, edges[:, 0]) / 3.0
+    if rule in ('legacy', 'convex'):  # a hull has its middle inside
+        weight = abs(weight)
+    if not weight.sum() > 0.0:
+        raise DescriptionError(f'expected a mesh of a volume above 0, got {weight.sum():.6g} m^3: '
+                               'its faces must have their outside outwards')
+    return weight, 4
 
 
 def _corners(document: Document, asset: Element, rule: str) -> Array:

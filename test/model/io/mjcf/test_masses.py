@@ -46,8 +46,11 @@ def document(geoms: str, more: str = '') -> str:
 
 
 def ring() -> object:
-    """Return a ring beside the origin: closed, not convex, without symmetry to the axes."""
-    mesh = trimesh.creation.annulus(0.3, 0.5, 0.4, sections=12)
+    """Return a ring and a box beside it: closed, not convex, without symmetry."""
+    box = trimesh.creation.box((0.1, 0.2, 0.3))
+    box.apply_translation((1.0, 0.0, 1.0))
+    mesh = trimesh.util.concatenate(
+        trimesh.creation.annulus(0.3, 0.5, 0.4, sections=12), box)
     mesh.apply_transform(trimesh.transformations.euler_matrix(0.3, 0.4, 0.5))
     mesh.apply_translation((0.2, 0.1, 0.3))
     return mesh
