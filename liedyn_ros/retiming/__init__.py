@@ -8,12 +8,13 @@
 
 """Motions along a path as fast as the limits of torque, its rate, speed and power allow."""
 
+from liedyn_ros.retiming.law import MovingEnd
 from liedyn_ros.retiming.limits import MotionLimits
-from liedyn_ros.retiming.loop_path import LoopPath
-from liedyn_ros.retiming.paths import Path, PathSamples, SplinePath
-from liedyn_ros.retiming.platform_path import PlatformPath
+from liedyn_ros.retiming.paths import (
+    BlendedPath, JoinedPath, LoopPath, Path, PathPart, PathSamples, PlatformPath, SplinePath)
 from liedyn_ros.retiming.result import Retimed, RetimedSamples
 from liedyn_ros.retiming.retime import retime
 
-__all__ = ['LoopPath', 'MotionLimits', 'Path', 'PathSamples', 'PlatformPath', 'retime', 'Retimed',
-           'RetimedSamples', 'SplinePath']
+__all__ = ['BlendedPath', 'JoinedPath', 'LoopPath', 'MotionLimits', 'MovingEnd', 'Path',
+           'PathPart', 'PathSamples', 'PlatformPath', 'retime', 'Retimed', 'RetimedSamples',
+           'SplinePath']

@@ -17,7 +17,7 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
-from liedyn_ros.retiming.paths import PathSamples
+from liedyn_ros.retiming.paths.path import PathSamples
 
 Machine: TypeAlias = Dynamics | ConstrainedDynamics
 # (pdot, pddot) of the calls that give the coefficients; all without a third derivative.

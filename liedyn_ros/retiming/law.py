@@ -6,32 +6,51 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The law s(p) that a path follows at unit rate, at rest at both ends."""
+"""The law s(p) that a path follows at unit rate, at rest or moving at its ends."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial import Polynomial
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.retiming.paths import Path, PathSamples
+from liedyn_ros.common.errors import LimitError
+from liedyn_ros.retiming.paths.path import Path, PathSamples
 
 _QUINTIC = Polynomial([0.0, 0.0, 0.0, 10.0, -15.0, 6.0])
+_CUBIC, _SQUARE = Polynomial([0.0, 0.0, 0.0, 1.0]), Polynomial([0.0, 0.0, 1.0])
+_BACKWARD = Polynomial([1.0, -1.0])
+
+
+class MovingEnd(NamedTuple):
+    """
+    How a run passes an end of its path: ds/dt > 0, and d^2s/dt^2, None where it may be any.
+
+    Both are of the path's own s. Where rates of torque are limited and the machine moves already,
+    the acceleration decides whether its torque is continuous.
+    """
+
+    speed: float
+    acceleration: float | None = None
 
 
 @dataclass(frozen=True)
 class Law:
     """
-    A path run through s(p), p from 0 to 1, at rest at both ends (15.1).
+    A path run through s(p), p from 0 to 1, at rest at its ends or passing them (15.1, 15.9).
 
-    Since s has no slope there, z stays finite and above zero. smooth is for limited rates of
-    torque, where s ~ p^3; without them s ~ p^2.
+    Since s has no slope at an end at rest, z stays finite and above zero there. smooth is for
+    limited rates of torque, where s ~ p^3; without them s ~ p^2. At an end that is passed, s has a
+    slope.
     """
 
     path: Path
     smooth: bool
+    start: MovingEnd | None = None
+    end: MovingEnd | None = None
 
     def __call__(self, p: Array) -> PathSamples:
         """Return q and its derivatives by p (K,), by the chain rule."""
@@ -42,10 +61,45 @@ class Law:
 
     def derivatives(self, p: Array) -> Array:
         """Return s and the first three by p (4, K) at p (K,)."""
-        if self.smooth:
-            unit = [_QUINTIC.deriv(order)(p) if order else _QUINTIC(p) for order in range(4)]
-        else:
+        if self.start is None and self.end is None and not self.smooth:
             half, sine, cosine = np.pi / 2.0, np.sin(np.pi * p), np.cos(np.pi * p)
             unit = [(1.0 - cosine) / 2.0, half * sine, half * np.pi * cosine,
                     -half * np.pi**2 * sine]
+        else:
+            of = self._polynomial()
+            unit = [np.asarray(of.deriv(order)(p) if order else of(p), dtype=float)
+                    for order in range(4)]
         return np.array(unit, dtype=float) * self.path.length
+
+    def _polynomial(self) -> Polynomial:
+        """Return s(p) over the length, which has a slope at the ends that are passed (15.9)."""
+        one_end = _CUBIC if self.smooth else _SQUARE
+        if self.start is None:
+            return _QUINTIC if self.end is None else one_end
+        if self.end is None:
+            return 1.0 - one_end(_BACKWARD)
+        return Polynomial([0.0, 1.0])
+
+    def passing(self) -> list[tuple[int, float, float | None]]:
+        """Return for each end that is passed: 0 or -1, z, and z' where it is given (15.9)."""
+        result = []
+        for at, name, end in ((0, 'start', self.start), (-1, 'end', self.end)):
+            if end is None:
+                continue
+            speed, acceleration = _require_end(name, end)
+            _, ds, dds, _ = self.derivatives(np.array([0.0 if at == 0 else 1.0]))[:, 0]
+            z = (speed / ds)**2
+            result.append((at, z, None if acceleration is None
+                           else 2.0 * (acceleration - dds * z) / ds))
+        return result
+
+
+def _require_end(name: str, end: MovingEnd) -> MovingEnd:
+    """Return an end; raises LimitError where its speed is not above zero, or not finite."""
+    if not 0.0 < end.speed < np.inf:
+        raise LimitError(f'{name}.speed: expected a finite speed above 0, or no {name} for a run '
+                         f'that is at rest there, got {end.speed!r}')
+    if end.acceleration is not None and not np.isfinite(end.acceleration):
+        raise LimitError(f'{name}.acceleration: expected a finite number or None, '
+                         f'got {end.acceleration!r}')
+    return end

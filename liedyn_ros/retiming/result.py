@@ -24,6 +24,7 @@ from liedyn_ros.model import Model
 from liedyn_ros.retiming.coefficients import Machine, torques
 from liedyn_ros.retiming.grid import Grid, Speed
 from liedyn_ros.retiming.law import Law
+from liedyn_ros.retiming.limits import MotionLimits
 from liedyn_ros.retiming.rows import Rows
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
@@ -34,7 +35,7 @@ class RetimedSamples(NamedTuple):
     """
     A run at K instants: t (K,), s; q (K, nq); v, a, jerk, torque and torque_rate (K, nv).
 
-    Derivatives are by time.
+    Derivatives are by time. path_speed (K,) and path_acceleration are those of s.
     """
 
     t: Array
@@ -45,6 +46,8 @@ class RetimedSamples(NamedTuple):
     jerk: Array
     torque: Array
     torque_rate: Array
+    path_speed: Array
+    path_acceleration: Array
 
 
 class Margins(NamedTuple):
@@ -65,6 +68,14 @@ class Margins(NamedTuple):
         ddz[:] = np.repeat(grid.curvature[::3] @ unknowns, self.p.shape[1])
         return rows.used(Speed(z, dz, ddz)).reshape(*self.p.shape, -1)
 
+    def at_grid(self) -> Margins:
+        """Return the margins at both ends and the middle of each interval alone."""
+        count = self.p.shape[1]
+        columns: Array = np.array([0, count // 2, count - 1])
+        places = (count * np.arange(len(self.p))[:, None] + columns).ravel()
+        return self._replace(p=self.p[:, columns], states=self.states.at(places),
+                             rates=self.rates.at(places))
+
     def used(self, grid: Grid, unknowns: Array) -> dict[tuple[str, str], Array]:
         """Return by limit and coordinate how much of it the run takes (N, CHECKS)."""
         result: dict[tuple[str, str], Array] = {}
@@ -83,8 +94,29 @@ class Margins(NamedTuple):
         A parabola through three checks exceeds them by an eighth of their second difference.
         """
         values = self.within(rows, grid, unknowns)
+        if self.p.shape[1] <= 3:
+            return values.max(axis=1)
         between = np.abs(np.diff(values, 2, axis=1)).max(axis=1) / 8.0
         return values.max(axis=1) + between
+
+    def most(self, grid: Grid, unknowns: Array) -> float:
+        """Return how much of its limit the worst row uses anywhere, between the checks too."""
+        return float(max((self.worst(rows, grid, unknowns).max()
+                          for rows in (self.states, self.rates) if rows.bound.size), default=0.0))
+
+    def worst_place(self, grid: Grid, unknowns: Array) -> tuple[str, str, float, float, float]:
+        """Return the limit, coordinate, bound and share of the worst row, and p of the place."""
+        found = []
+        for rows in (self.states, self.rates):
+            used = self.worst(rows, grid, unknowns)
+            if used.size:
+                place = np.unravel_index(np.argmax(used), used.shape)
+                found.append((float(used.max()), rows, int(place[0]), int(place[1])))
+        share, rows, interval, row = max(found, key=lambda each: each[0])
+        within = self.within(rows, grid, unknowns)[interval, :, row]
+        return (rows.names[row], self.model.coordinate_names[rows.coordinates[row]],
+                float(rows.bound[interval * self.p.shape[1], row]), share,
+                float(self.p[interval, np.argmax(within)]))
 
 
 @dataclass(frozen=True)
@@ -92,11 +124,12 @@ class Retimed:
     """
     The fastest run along a path that was found.
 
-    round_times has the duration (s) of the uniform run, then that of each round. used tells how
-    much of each limit is used where.
+    round_times has the duration (s) of the uniform run, then that of each round; without the
+    uniform run where ends are passed. used tells how much of each limit is used where.
     """
 
     dynamics: Machine
+    limits: MotionLimits
     law: Law
     grid: Grid
     unknowns: Array
@@ -122,7 +155,7 @@ class Retimed:
     @property
     def uniform_duration(self) -> float:
         """Return the time of the fastest run that only slows the path's own law down, s."""
-        return self.round_times[0]
+        return self.round_times[0] if self.law.start is self.law.end is None else np.inf
 
     @cached_property
     def used(self) -> dict[tuple[str, str], Array]:
@@ -150,8 +183,10 @@ class Retimed:
         wrenches = None if self.external is None else np.broadcast_to(
             self.external, (len(t), *self.external.shape))
         tau = torques(self.dynamics, path.q, v, np.stack([a, jerk], axis=1), wrenches)
-        return RetimedSamples(t, self.law.derivatives(p)[0], path.q, v, a, jerk,
-                              tau[:, 0], tau[:, 1])
+        s, ds, dds, _ = self.law.derivatives(p)
+        return RetimedSamples(
+            t, s, path.q, v, a, jerk, tau[:, 0], tau[:, 1], ds * root[:, 0],
+            dds * z[:, 0] + ds * dz[:, 0] / 2.0)
 
     def _place(self, t: Array) -> Array:
         """Return p at instants, by Newton's method in the interval of each."""

@@ -17,7 +17,7 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.retiming.coefficients import Coefficients
 from liedyn_ros.retiming.grid import Speed
-from liedyn_ros.retiming.paths import PathSamples
+from liedyn_ros.retiming.paths.path import PathSamples
 
 STATES, RATES = 0, 1  # the two kinds of rows
 

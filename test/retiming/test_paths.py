@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from support.comparison import assert_same
+from support.machines.example_robots import example_robot
 
 import liedyn_ros as ld
 from liedyn_ros.common.checks import Array
@@ -20,7 +21,8 @@ from liedyn_ros.common.errors import LimitError, ModelError, NotFiniteError, Sha
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Model
-from liedyn_ros.retiming import LoopPath, Path, PlatformPath, SplinePath
+from liedyn_ros.retiming import (
+    BlendedPath, JoinedPath, LoopPath, MovingEnd, Path, PathPart, PlatformPath, SplinePath)
 from liedyn_ros.retiming.law import Law
 from liedyn_ros.stewart import load_geometry
 
@@ -35,6 +37,18 @@ def arm_path() -> tuple[Model, Path]:
     """Return a path of an arm of one joint."""
     model = ld.load(ARM).model
     return model, SplinePath(model, np.array([[0.0], [0.4], [0.1], [0.9], [0.8], [1.5]]))
+
+
+def blended_path() -> tuple[Model, Path]:
+    """Return lines with rounded corners, of an arm of one joint."""
+    model = ld.load(ARM).model
+    return model, BlendedPath(model, [[0.0], [0.4], [1.0], [1.9], [2.3], [2.5]], 0.3)
+
+
+def joined_path() -> tuple[Model, Path]:
+    """Return two parts of a path, put together again."""
+    model, path = arm_path()
+    return model, JoinedPath([PathPart(path, 0.0, 0.7), PathPart(path, 0.7, path.length)])
 
 
 def loop_path() -> tuple[Model, Path]:
@@ -52,7 +66,7 @@ def platform_path() -> tuple[Model, Path]:
     return path.dynamics.model, path
 
 
-@pytest.mark.parametrize('make', [arm_path, loop_path, platform_path])
+@pytest.mark.parametrize('make', [arm_path, blended_path, joined_path, loop_path, platform_path])
 @pytest.mark.parametrize('smooth', [False, True])
 def test_derivatives_are_those_of_the_path(make: Callable[[], tuple[Model, Path]],
                                            smooth: bool) -> None:
@@ -70,6 +84,22 @@ def test_derivatives_are_those_of_the_path(make: Callable[[], tuple[Model, Path]
 def rate(values: dict[int, Array]) -> Array:
     """Return the derivative by differences of fourth order."""
     return (8.0 * (values[1] - values[-1]) - (values[2] - values[-2])) / (12.0 * STEP)
+
+
+@pytest.mark.parametrize('smooth', [False, True])
+@pytest.mark.parametrize('ends', [(MovingEnd(1.0), None), (None, MovingEnd(1.0)),
+                                  (MovingEnd(1.0), MovingEnd(2.0))])
+def test_laws_have_a_slope_where_an_end_is_passed(smooth: bool, ends: tuple) -> None:
+    law, p = Law(arm_path()[1], smooth, *ends), np.linspace(0.0, 1.0, 101)
+    s, ds, dds, _ = law.derivatives(p)
+    assert_same(s[[0, -1]], [0.0, 2.3], 1e-14)
+    assert (ds[1:-1] > 0.0).all()
+    assert [ds[0] > 1.0, ds[-1] > 1.0] == [end is not None for end in ends]
+    assert_same(np.gradient(ds, p)[2:-2], dds[2:-2], 2e-3, floor=1.0)
+    given = iter(law.passing())
+    for slope, end in zip(ds[[0, -1]], ends):
+        speed = slope * next(given)[1]**0.5 if end else slope
+        assert_same(speed, end.speed if end else 0.0, 1e-14, floor=1.0)
 
 
 @pytest.mark.parametrize('smooth', [False, True])
@@ -93,6 +123,54 @@ def test_paths_go_through_their_waypoints() -> None:
 def test_bad_waypoints_are_refused(waypoints: list, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         SplinePath(ld.load(ARM).model, waypoints)
+
+
+@pytest.mark.parametrize('blend', [0.05, 0.4, 3.0])
+def test_corners_are_rounded_near_their_waypoints(blend: float) -> None:
+    model = ld.load(example_robot('ur_description/urdf/ur5_robot.urdf')).model
+    points = np.random.default_rng(1).uniform(-1.0, 1.0, (6, 6))
+    path = BlendedPath(model, points, blend)
+    chords = np.diff(points, axis=0)
+    lengths = np.linalg.norm(chords, axis=1)
+    turns = np.diff(chords / lengths[:, None], axis=0)
+    half = np.minimum(np.minimum(lengths[:-1], lengths[1:]) / 2.0, blend)
+    at = np.cumsum(lengths)[:-1]
+    apart = np.linalg.norm(path(at).q - points[1:-1], axis=1)
+    assert_same(apart, 5.0 / 32.0 * half * np.linalg.norm(turns, axis=1), 1e-12)
+    assert_same(path(np.array([0.0, path.length])).q, points[[0, -1]], 1e-13)
+    places = np.linspace(0.0, path.length, 4001)
+    assert (np.linalg.norm(path(places).v, axis=1) <= 1.0 + 1e-12).all()
+    corners = np.concatenate([at - half, at + half])
+    for name in ('q', 'v', 'a', 'jerk'):  # continuous where pieces meet
+        before, after = (getattr(path(corners + side), name) for side in (-1e-9, 1e-9))
+        assert_same(before, after, 1e-5, floor=np.abs(getattr(path(places), name)).max())
+
+
+@pytest.mark.parametrize(('blend', 'words'), [(0.0, 'above 0'), (-1.0, 'above 0')])
+def test_bad_blends_are_refused(blend: float, words: str) -> None:
+    with pytest.raises(LimitError, match=words):
+        BlendedPath(ld.load(ARM).model, [[0.0], [1.0]], blend)
+
+
+def test_parts_of_a_path_are_the_path() -> None:
+    path = arm_path()[1]
+    part, s = PathPart(path, 0.3, 1.9), np.linspace(0.0, 1.6, 9)
+    for one, other in zip(part(s), path(0.3 + s)):
+        assert_same(one, other, 0.0)
+
+
+@pytest.mark.parametrize(('start', 'end'), [(-0.1, 1.0), (1.0, 1.0), (0.5, 9.0), (np.nan, 1.0)])
+def test_parts_beyond_a_path_are_refused(start: float, end: float) -> None:
+    with pytest.raises(LimitError, match=r'expected 0 <= start < end <= 2\.3'):
+        PathPart(arm_path()[1], start, end)
+
+
+def test_paths_that_do_not_go_on_are_not_joined() -> None:
+    path = arm_path()[1]
+    with pytest.raises(LimitError, match=r'paths\[1\]: expected the q of the end before'):
+        JoinedPath([PathPart(path, 0.0, 0.7), PathPart(path, 0.8, 1.0)])
+    with pytest.raises(LimitError, match='expected at least one, got none'):
+        JoinedPath([])
 
 
 def test_joints_on_curved_spaces_are_refused() -> None:

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import clarabel
@@ -23,9 +24,10 @@ from liedyn_ros.retiming.rows import Rows
 
 NEAR = 0.25  # rows that use less of their limit than this enter once they bind
 SLACK = 1e-7  # of a limit, by which a row left out may be exceeded before it enters
-ROUNDS = 20
+FEW, ROUNDS = 3, 20  # turns in which rows enter that are missing; then all enter
 LEAST = 1e-6  # of the uniform run's z, which a spline keeps above between the ends too
 GAPS = 1e-6, 1e-5, 1e-4  # of the time, at which the solver stops; the next where it stalls
+PENALTY = 1e3  # times of the uniform run, for limits that are exceeded by their whole size
 
 
 class Linear(NamedTuple):
@@ -81,35 +83,52 @@ def inner_rates(rows: Rows, at: Speed) -> Linear:
         np.zeros_like(rows.value), 1.5 * rows.bound / y - rows.constant - rest)))
 
 
+class End(NamedTuple):
+    """An end of the path, 0 or -1, that is passed with a given z, and z' unless it is None."""
+
+    at: int
+    z: float
+    dz: float | None
+
+
 class FastestSpeed:
     """
     min of the sum of w d, d >= 1 / y, y <= sqrt(z), under linear rows (15.7).
 
     The cones are of second order; with clarabel's power cone the program stalls. Rows far from
-    their limits enter only once the solution reaches them.
+    their limits enter only once the solution reaches them. Where ends are passed at a given speed,
+    all limits may be exceeded by one share of them, at a price (15.10).
     """
 
-    def __init__(self, grid: Grid) -> None:
-        """Lay out the cones on a grid."""
+    def __init__(self, grid: Grid, ends: Sequence[End] = ()) -> None:
+        """Lay out the cones on a grid, with the speeds at its ends."""
         self._grid, self._count = grid, grid.intervals + 1
-        ends = np.arange(2 * grid.intervals + 1)  # y between two ends is their mean
+        self._fixed, self._fixed_sides = _fixed(grid, ends)
+        fine = np.arange(2 * grid.intervals + 1)  # y between two ends is their mean
         self._lift = sparse.csr_matrix(
-            (np.full(2 * len(ends), 0.5), (np.repeat(ends, 2), np.stack(
-                [ends // 2, (ends + 1) // 2], axis=1).ravel())))
+            (np.full(2 * len(fine), 0.5), (np.repeat(fine, 2), np.stack(
+                [fine // 2, (fine + 1) // 2], axis=1).ravel())))
         self._cones, self._cone_sides = self._lifts()
 
-    def solve(self, linear: list[Linear], start: Array) -> Array:
-        """Return the coefficients of z; start (N + 2,) tells which rows are near their limits."""
+    def solve(self, linear: list[Linear], start: Array) -> tuple[Array, float]:
+        """
+        Return the coefficients of z, and the share by which limits are exceeded.
+
+        start (N + 2,) tells which rows are near their limits. Nothing is exceeded without ends
+        that are passed. Raises ConvergenceError.
+        """
         matrix, sides = self._matrix(linear)
         unknowns = np.concatenate([start, np.sqrt(self._grid.value[::2] @ start)])
         scale = np.maximum(np.abs(sides), 1e-3)
         taken = (matrix @ unknowns - sides) > (NEAR - 1.0) * scale
-        for _ in range(ROUNDS):
-            unknowns = self._conic(matrix[taken], sides[taken])
-            missing = ~taken & ((matrix @ unknowns - sides) > SLACK * scale)
+        shared = np.arange(len(sides)) < len(sides) - self._grid.unknowns  # z stays above zero
+        for turn in range(ROUNDS):
+            unknowns, excess = self._conic(matrix[taken], sides[taken],
+                                           np.count_nonzero(taken & shared))
+            missing = ~taken & (matrix @ unknowns - sides > excess * shared + SLACK * scale)
             if not missing.any():
-                return unknowns[:self._grid.unknowns]
-            taken |= missing
+                return unknowns[:self._grid.unknowns], excess
+            taken |= missing | (turn >= FEW)  # a few rows a turn would take hundreds of turns
         raise ConvergenceError(f'retiming: expected all limits within {ROUNDS} rounds, '
                                f'got {np.count_nonzero(missing)} still exceeded')
 
@@ -145,23 +164,54 @@ class FastestSpeed:
         sides[:, 0, 0], sides[:, 0, 2], sides[:, 1, 1] = 1.0, -1.0, 2.0
         return sparse.csc_matrix(cones.reshape(6 * count, -1)), sides.ravel()
 
-    def _conic(self, matrix: sparse.csr_matrix, sides: Array) -> Array:
-        """Return the coefficients of z and y that solve the program with some of the rows."""
+    def _conic(self, matrix: sparse.csr_matrix, sides: Array, limits: int
+               ) -> tuple[Array, float]:
+        """Return the coefficients of z and y under some rows, the first of limits; and excess."""
         count, total = self._count, self._cones.shape[1]
-        limits = sparse.hstack([matrix, sparse.csr_matrix((matrix.shape[0], count))])
+        fixed = len(self._fixed_sides)
+        blocks = [self._fixed, sparse.hstack([matrix, _nothing(matrix.shape[0], count)]),
+                  self._cones]
         cost = np.zeros(total)
         cost[-count:] = self._grid.weights
-        cones = [clarabel.NonnegativeConeT(matrix.shape[0])]
+        cones = [clarabel.ZeroConeT(fixed)] if fixed else []
+        cones += [clarabel.NonnegativeConeT(matrix.shape[0])]
         cones += [clarabel.SecondOrderConeT(3)] * (2 * count)
-        rows = sparse.vstack([limits, self._cones]).tocsc()
-        given = np.concatenate([sides, self._cone_sides])
+        rows = sparse.vstack(blocks)
+        given = np.concatenate([self._fixed_sides, sides, self._cone_sides])
+        if fixed:  # the last unknown is the share, above zero, by which limits are exceeded
+            shares = np.zeros((rows.shape[0], 1))
+            shares[fixed:fixed + limits] = -1.0
+            least = sparse.csr_matrix(([-1.0], ([0], [total])))
+            rows = sparse.vstack([sparse.hstack([rows, shares]), least])
+            given, cost = np.append(given, 0.0), np.append(cost, PENALTY)
+            cones.append(clarabel.NonnegativeConeT(1))
         for gap in GAPS:
-            solution = clarabel.DefaultSolver(sparse.csc_matrix((total, total)), cost, rows, given,
-                                              cones, _settings(gap)).solve()
+            solution = clarabel.DefaultSolver(
+                sparse.csc_matrix((len(cost), len(cost))), cost, rows.tocsc(), given, cones,
+                _settings(gap)).solve()
             if str(solution.status) in ('Solved', 'AlmostSolved'):
-                return np.array(solution.x)[:total - count]
+                found = np.array(solution.x)
+                return found[:total - count], max(found[-1], 0.0) if fixed else 0.0
         raise ConvergenceError('retiming: expected a solution within the limits, got none to '
                                f'{GAPS[-1]:g} of the time; give other intervals')
+
+
+def _fixed(grid: Grid, ends: Sequence[End]) -> tuple[sparse.csr_matrix, Array]:
+    """Return the equations of the speeds at the ends, by all unknowns of the program (15.9)."""
+    rows, sides = [_nothing(0, grid.unknowns)], []
+    for at, z, dz in ends:
+        rows.append(grid.value[[at]])
+        sides.append(z)
+        if dz is not None:
+            rows.append(grid.slope[[at]])
+            sides.append(dz)
+    return sparse.hstack([sparse.vstack(rows), _nothing(len(sides), 2 * (grid.intervals + 1))
+                          ]).tocsr(), np.array(sides)
+
+
+def _nothing(rows: int, columns: int) -> sparse.csr_matrix:
+    """Return a matrix without entries."""
+    return sparse.csr_matrix((rows, columns))
 
 
 def _settings(gap: float) -> clarabel.DefaultSettings:

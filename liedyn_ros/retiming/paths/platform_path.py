@@ -17,7 +17,7 @@ from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.constrained import complete_acceleration, ConstrainedDynamics
 from liedyn_ros.lie import se3
 from liedyn_ros.lie.time_derivatives import twists_of_exponential
-from liedyn_ros.retiming.paths import PathSamples, spline
+from liedyn_ros.retiming.paths.path import PathSamples, spline
 from liedyn_ros.stewart.dynamics.closed_loop_model import platform_model
 from liedyn_ros.stewart.dynamics.closed_loop_state import ClosedLoopState
 from liedyn_ros.stewart.platform.geometry import StewartGeometry

@@ -52,10 +52,7 @@ class SplinePath:
 
     def __init__(self, model: Model, waypoints: ArrayLike) -> None:
         """Fit the spline."""
-        curved = [joint.name for joint in model.joint_list
-                  if JOINT_TYPES[joint.type_name].nq != JOINT_TYPES[joint.type_name].nv]
-        if curved:
-            raise ModelError(f'expected joints whose q is a vector, got {curved}: give a Path')
+        require_vectors(model)
         self.model, self.waypoints = model, as_array('waypoints', waypoints, (-1, model.nq))
         self.length, self._of = spline(self.waypoints)
 
@@ -66,6 +63,16 @@ class SplinePath:
 
 def spline(waypoints: Array) -> tuple[float, list[BSpline]]:
     """Return the length of the polygon, and the spline by it with its first three derivatives."""
+    steps = chords(waypoints)
+    knots = np.concatenate([[0.0], np.cumsum(steps)])
+    degree = min(DEGREE, len(waypoints) - 1)  # one polynomial below: kinks would break strict
+    of = make_interp_spline(knots, waypoints, k=degree)
+    return float(knots[-1]), [of, *(of.derivative(order) if order <= degree else _none(of)
+                                    for order in (1, 2, 3))]
+
+
+def chords(waypoints: Array) -> Array:
+    """Return the lengths between waypoints; raises LimitError for less than two, or for equal."""
     if len(waypoints) < 2:
         raise LimitError(f'waypoints: expected at least 2, got {len(waypoints)}')
     steps = np.linalg.norm(np.diff(waypoints, axis=0), axis=1)
@@ -73,11 +80,15 @@ def spline(waypoints: Array) -> tuple[float, list[BSpline]]:
         k = int(np.flatnonzero(steps == 0.0)[0])
         raise LimitError(
             f'waypoints: expected each to differ from the one before, got {k} and {k + 1} equal')
-    knots = np.concatenate([[0.0], np.cumsum(steps)])
-    degree = min(DEGREE, len(waypoints) - 1)  # one polynomial below: kinks would break strict
-    of = make_interp_spline(knots, waypoints, k=degree)
-    return float(knots[-1]), [of, *(of.derivative(order) if order <= degree else _none(of)
-                                    for order in (1, 2, 3))]
+    return steps
+
+
+def require_vectors(model: Model) -> None:
+    """Raise ModelError naming joints whose q is no vector."""
+    curved = [joint.name for joint in model.joint_list
+              if JOINT_TYPES[joint.type_name].nq != JOINT_TYPES[joint.type_name].nv]
+    if curved:
+        raise ModelError(f'expected joints whose q is a vector, got {curved}: give a Path')
 
 
 def _none(of: BSpline) -> BSpline:

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.constrained import (
     complete_acceleration, complete_velocity, ConstrainedDynamics, LoopTracker)
-from liedyn_ros.retiming.paths import PathSamples, spline
+from liedyn_ros.retiming.paths.path import PathSamples, spline
 
 
 class LoopPath:

@@ -1,0 +1,97 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Runs that keep their limits between the places of the grid too."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import ConvergenceError
+from liedyn_ros.retiming.grid import Grid
+from liedyn_ros.retiming.program.rounds import GAIN, Problem, rounds
+from liedyn_ros.retiming.result import Margins, travel_time
+
+TIGHTENINGS = 3  # rounds, each with limits lower by their excess
+PASSES, MORE = 8, 1.5  # the same where ends are passed: rounds, and what part of the excess
+SLOWEST = 1e-16  # of z, below which no limit can be kept
+
+
+def within_intervals(problem: Problem, found: Array, z0: float, margins: Margins) -> Array:
+    """
+    Return the unknowns of a run that keeps all limits within the intervals too (15.8).
+
+    Limits exceeded in an interval are tightened there by the excess. What still remains is taken
+    by slowing the whole run; where ends are passed, it remains (15.10).
+    """
+    if problem.ends:
+        return _tightest(problem, found, z0, margins)
+    grid, best = problem.grid, z0 * found * _slowing(problem.grid, z0 * found, margins)
+    time = travel_time(grid, best)[-1]
+    for _ in range(TIGHTENINGS):
+        problem = _tightened(problem, z0 * found, margins)
+        try:
+            found = rounds(problem, best / z0)[-1]
+        except ConvergenceError:  # tightened to less than the path takes; the best so far holds
+            return best
+        slowed = z0 * found * _slowing(grid, z0 * found, margins)
+        if not travel_time(grid, slowed)[-1] < (1.0 - GAIN) * time:
+            return best
+        best, time = slowed, travel_time(grid, slowed)[-1]
+    return best
+
+
+def _tightest(problem: Problem, found: Array, z0: float, margins: Margins) -> Array:
+    """Return the unknowns that exceed the limits within the intervals least, if at all."""
+    best, least = z0 * found, margins.most(problem.grid, z0 * found)
+    for _ in range(PASSES):
+        if least <= 1.0:
+            break
+        problem = _tightened(problem, z0 * found, margins, MORE)
+        found = rounds(problem, found)[-1]
+        most = margins.most(problem.grid, z0 * found)
+        if most < least:
+            best, least = z0 * found, most
+    return best
+
+
+def _tightened(problem: Problem, unknowns: Array, margins: Margins, part: float = 1.0) -> Problem:
+    """Return the problem with the limits of each interval lower by a part of their excess."""
+    grid, states, rates, ends = problem
+    excess = [part * np.maximum(margins.worst(rows, grid, unknowns) - 1.0, 0.0)
+              for rows in (margins.states, margins.rates)]
+    by_fine = np.zeros(states.bound.shape)
+    by_fine[1::2] = excess[0]
+    by_fine[:-1:2] = excess[0]
+    by_fine[2::2] = np.maximum(by_fine[2::2], excess[0])
+    by_fine[[end.at for end in ends]] = 0.0  # what is given there is not for the run to choose
+    room = states.bound - states.constant  # of which rest leaves to the motion
+    bound = states.bound - np.minimum(by_fine * states.bound, 0.5 * room)
+    return problem._replace(
+        states=states._replace(bound=bound),
+        rates=rates._replace(bound=rates.bound / (1.0 + np.repeat(excess[1], 3, axis=0))))
+
+
+def _slowing(grid: Grid, unknowns: Array, margins: Margins) -> float:
+    """Return the factor of z, at most 1, that keeps all limits within the intervals (15.8)."""
+    def kept(factor: float) -> bool:
+        return margins.most(grid, factor * unknowns) <= 1.0
+
+    if kept(1.0):
+        return 1.0
+    low, high = 0.25, 1.0
+    while not kept(low):  # ends, since rest keeps all limits
+        low, high = low / 4.0, low
+        if low < SLOWEST:
+            raise ConvergenceError('retiming: expected a run that a slower one brings within the '
+                                   'limits; give more intervals')
+    while high > low * (1.0 + 1e-7):
+        middle = (low * high)**0.5
+        low, high = (middle, high) if kept(middle) else (low, middle)
+    return low

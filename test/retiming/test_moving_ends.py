@@ -1,0 +1,136 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Runs that begin or end on the move are the fastest within the limits."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from support.comparison import assert_same
+from support.machines.example_robots import example_robot
+
+import liedyn_ros as ld
+from liedyn_ros.common.errors import LimitError
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.retiming import (
+    MotionLimits, MovingEnd, PathPart, retime, Retimed, SplinePath)
+from liedyn_ros.retiming.result import travel_time
+
+# One joint about the vertical, 2 kg m^2: torque is 2 times the acceleration.
+WHEEL = """<robot name="wheel"><link name="base"/><link name="disc">
+<inertial><mass value="1"/><inertia ixx="2" iyy="2" izz="2" ixy="0" ixz="0" iyz="0"/></inertial>
+</link><joint name="turn" type="continuous"><parent link="base"/><child link="disc"/>
+<axis xyz="0 0 1"/></joint></robot>"""
+INERTIA, TORQUE, RATE, LENGTH = 2.0, 6.0, 60.0, 4.0
+LIMITS = {'torque': MotionLimits(torque=TORQUE),
+          'rate': MotionLimits(torque=TORQUE, torque_rate=RATE)}
+
+
+@cache
+def wheel() -> Dynamics:
+    """Return the dynamics of a wheel."""
+    return ld.load(WHEEL)
+
+
+def line(length: float = LENGTH) -> SplinePath:
+    """Return a path of the wheel whose s is its angle."""
+    return SplinePath(wheel().model, [[0.0], [length]])
+
+
+@pytest.mark.parametrize(('start', 'end'), [(1.5, None), (None, 1.5), (1.0, 2.0)])
+def test_ends_are_passed_at_their_speeds_in_the_least_time(
+        start: float | None, end: float | None) -> None:
+    run = retime(wheel(), line(), LIMITS['torque'], intervals=400,
+                 start=None if start is None else MovingEnd(start),
+                 end=None if end is None else MovingEnd(end))
+    at, most = run.at([0.0, run.duration]), TORQUE / INERTIA
+    assert_same(at.v[:, 0], [start or 0.0, end or 0.0], 1e-8, floor=1.0)
+    # Full torque to the peak speed of the double integrator, and full torque back.
+    peak = (most * LENGTH + ((start or 0.0)**2 + (end or 0.0)**2) / 2.0)**0.5
+    fastest = (2.0 * peak - (start or 0.0) - (end or 0.0)) / most
+    assert fastest <= run.duration <= 1.003 * fastest
+    assert run.margins.most(run.grid, run.unknowns) <= 1.0 + 1e-6
+
+
+def test_a_stop_under_limited_rates_is_that_of_a_double_integrator() -> None:
+    most, speed = TORQUE / INERTIA, 2.0
+    fastest = speed / most + most / (RATE / INERTIA)
+    distance = speed * fastest / 2.0  # the speed falls symmetrically
+    start = MovingEnd(speed, 0.0)
+    halt = retime(wheel(), line(1.02 * distance), LIMITS['rate'], start=start, intervals=200)
+    assert_same(halt.duration, fastest, 0.04)
+    at = halt.at([0.0, halt.duration])
+    assert_same(at.v[:, 0], [speed, 0.0], 1e-8)
+    assert_same(at.torque[0], [0.0], 1e-6, floor=1.0)
+    with pytest.raises(LimitError, match='torque'):
+        retime(wheel(), line(0.95 * distance), LIMITS['rate'], start=start)
+
+
+TORQUES = np.array([150.0, 150.0, 150.0, 28.0, 28.0, 28.0])
+ARM_LIMITS = MotionLimits(velocity=np.inf, torque=TORQUES, torque_rate=20.0 * TORQUES)
+
+
+@pytest.fixture(name='arm', scope='module')
+def fixture_arm() -> Dynamics:
+    return ld.load(example_robot('ur_description/urdf/ur5_robot.urdf'))
+
+
+@pytest.fixture(name='run', scope='module')
+def fixture_run(arm: Dynamics) -> Retimed:
+    points = np.random.default_rng(0).uniform(-1.5, 1.5, (7, 6))
+    return retime(arm, SplinePath(arm.model, points), ARM_LIMITS)
+
+
+@pytest.mark.parametrize('share', [0.37, 0.6, 0.9])
+def test_a_run_planned_again_on_the_move_goes_on_as_it_was(
+        arm: Dynamics, run: Retimed, share: float) -> None:
+    instant = share * run.duration
+    before = run.at([instant])
+    rest = PathPart(run.law.path, float(before.s[0]), run.law.path.length)
+    start = MovingEnd(float(before.path_speed[0]), float(before.path_acceleration[0]))
+    again = retime(arm, rest, ARM_LIMITS, start=start)
+    assert_same(again.duration, run.duration - instant, 5e-3)
+    at = again.at([0.0])
+    for name in ('q', 'v', 'a', 'torque'):
+        assert_same(getattr(at, name)[0], getattr(before, name)[0], 1e-9)
+    assert again.margins.most(again.grid, again.unknowns) <= 1.0 + 1e-6
+
+
+def test_two_runs_joined_on_the_move_take_the_time_of_one(arm: Dynamics, run: Retimed) -> None:
+    middle = run.at([run.duration / 2.0])
+    s, path = float(middle.s[0]), run.law.path
+    passing = MovingEnd(float(middle.path_speed[0]), float(middle.path_acceleration[0]))
+    first = retime(arm, PathPart(path, 0.0, s), ARM_LIMITS, end=passing)
+    second = retime(arm, PathPart(path, s, path.length), ARM_LIMITS, start=passing)
+    assert_same(first.duration + second.duration, run.duration, 1e-2)
+    one, other = first.at([first.duration]), second.at([0.0])
+    for name in ('q', 'v', 'a', 'torque'):
+        assert_same(getattr(one, name)[0], getattr(other, name)[0], 1e-9)
+
+
+def test_the_time_is_the_integral_of_the_inverse_speed(run: Retimed) -> None:
+    t = np.linspace(0.0, run.duration, 4001)
+    at = run.at(t)
+    moved = np.concatenate([[0.0], np.cumsum(
+        (at.path_speed[1:] + at.path_speed[:-1]) / 2.0 * np.diff(t))])
+    assert_same(moved, at.s, 1e-5)
+    assert_same(np.gradient(at.path_speed, t)[1:-1], at.path_acceleration[1:-1], 2e-2)
+    assert travel_time(run.grid, run.unknowns)[-1] == run.duration
+
+
+@pytest.mark.parametrize(('start', 'words'), [
+    (MovingEnd(0.0), r'start.speed: expected a finite speed above 0, .* got 0.0'),
+    (MovingEnd(-1.0), 'start.speed'), (MovingEnd(np.nan), 'start.speed'),
+    (MovingEnd(np.inf), 'start.speed'),
+    (MovingEnd(1.0, np.nan), 'start.acceleration: expected a finite number or None'),
+    (MovingEnd(9.0), r'torque: expected at most 6 of turn on a path that is passed at'),
+    (MovingEnd(1.0, 4.0), r'torque: expected at most 6 of turn on a path that is passed at')])
+def test_ends_that_cannot_be_passed_are_refused(start: MovingEnd, words: str) -> None:
+    with pytest.raises(LimitError, match=words):
+        retime(wheel(), line(), LIMITS['torque'], start=start)
