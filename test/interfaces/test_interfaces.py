@@ -25,6 +25,7 @@ from liedyn_ros.nodes.dynamics.reading import REDUNDANCIES
 from liedyn_ros.nodes.dynamics.writing import CONSTRAINTS
 from liedyn_ros.nodes.loops.machine import JointNumbers
 from liedyn_ros.nodes.loops.outputs import FAULTS
+from liedyn_ros.ros.node.services import UNLIMITED
 from liedyn_ros.stewart import Flag, Start, Status
 
 pytestmark = pytest.mark.smoke
@@ -130,3 +131,24 @@ def test_constants_of_the_answer_are_the_statuses_of_constraints():
 def test_the_bounds_of_a_request_are_told_first(path):
     assert re.search(r'^# Bounds? of one (request|goal): ', path.read_text().partition('\n\n')[0],
                      re.MULTILINE)
+
+
+# Times without an end, and limits of models without limits, may be infinite.
+INFINITE = {
+    'StewartStatus.msg': {'time_to_singularity'}, 'LoopStatus.msg': {'time_to_singularity'},
+    'DescribeModel.srv': {'position_lower', 'position_upper', 'velocity_limit', 'effort_limit'}}
+
+
+def test_fields_that_may_be_infinite_say_so():
+    """Each of them stands in a paragraph whose comment says infinite, and nothing else does."""
+    found = {}
+    for path in sorted(PACKAGE.glob('*/*.*')):
+        for paragraph in path.read_text(encoding='utf-8').split('\n\n'):
+            comment = ' '.join(line for line in paragraph.splitlines() if line.startswith('#'))
+            if re.search('infinite (where|when)', comment):
+                found.setdefault(path.name, set()).update(
+                    re.findall(r'^float64\S* (\w+)', paragraph, re.MULTILINE))
+    assert found == INFINITE
+    assert {f'{kind.__name__.partition("_")[0]}.srv': set(names)
+            for kind, names in UNLIMITED.items()} == {'DescribeModel.srv': INFINITE[
+                'DescribeModel.srv']}

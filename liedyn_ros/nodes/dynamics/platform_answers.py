@@ -24,7 +24,7 @@ from liedyn_ros.model import Model
 from liedyn_ros.nodes.dynamics.algorithms import Compute, require_warm
 from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers
 from liedyn_ros.ros.messages import conversions
-from liedyn_ros.ros.messages.tree_messages import count_entries
+from liedyn_ros.ros.messages.tree_messages import count_entries, require_few_wrenches
 from liedyn_ros.ros.node.warm_up import start_warm_up
 from liedyn_ros.stewart import (
     load_geometry, model_state, platform_model, StewartDynamics, StewartGeometry)
@@ -110,6 +110,7 @@ class PlatformAnswers(DynamicsAnswers):
 
     def _outside(self, query: DynamicsQuery, entries: int) -> Array:
         """Return the wrenches (orders, 6) on the platform."""
+        require_few_wrenches(query.external)
         total = np.zeros((entries, 6))
         for i, each in enumerate(query.external):
             if each.body != PLATFORM:

@@ -24,6 +24,8 @@ from liedyn_ros.dynamics import FloatingBase, JointOrder, MAX_ORDER, Names
 from liedyn_ros.model import Model
 from liedyn_ros.ros.messages import conversions
 
+MAX_WRENCHES = 10_000  # of a query, as DynamicsQuery.msg says
+
 
 class TreeMessages:
     """
@@ -76,6 +78,7 @@ class TreeMessages:
         """Return wrenches (B, 6) on all bodies, (entries, B, 6) of several, None without any."""
         if not messages:
             return None
+        require_few_wrenches(messages)
         wrenches: dict[str, Array] = {}
         with np.errstate(all='ignore'):  # sums that are not finite are refused below
             for i, message in enumerate(messages):
@@ -144,6 +147,13 @@ class TreeMessages:
             if self.floating:
                 row[:6] = read_base(message.base)
         return rates[0] if entries == 1 else rates
+
+
+def require_few_wrenches(messages: Sequence[BodyWrench]) -> None:
+    """Raise LimitError beyond the bound of the message, which Fast DDS checks in writing alone."""
+    if len(messages) > MAX_WRENCHES:
+        raise LimitError(f'external: expected {MAX_WRENCHES} wrenches at most, got '
+                         f'{len(messages)}')
 
 
 def count_entries(query: DynamicsQuery, *, accelerations: bool, efforts: bool) -> int:

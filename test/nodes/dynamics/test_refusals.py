@@ -11,17 +11,20 @@
 from contextlib import closing
 
 from geometry_msgs.msg import Accel, Quaternion, Wrench
-from liedyn_interfaces.msg import BodyWrench, TreeAcceleration, TreeEffort
+from liedyn_interfaces.msg import (
+    BodyWrench, DynamicsAnswer, DynamicsQuery, TreeAcceleration, TreeEffort)
 from liedyn_interfaces.srv import DescribeModel, EquationsOfMotion
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 import numpy as np
 import pytest
+from rclpy.serialization import serialize_message
 from support.bench.dynamics_bench import (
     AERIAL, ALGORITHMS, Motion, random_file, ServerBench, vector)
 from support.bench.ros_bench import Bench, unused_namespace
 
 from liedyn_ros.dynamics.algorithms.inverse import Inverse
+from liedyn_ros.ros.messages.tree_messages import MAX_WRENCHES
 
 pytestmark = pytest.mark.ros
 inverse, forward, hybrid = ALGORITHMS
@@ -221,6 +224,34 @@ def test_wrenches_that_do_not_add_up(server, force, reason):
     wrench.wrench.force = vector((0.0, force, 0.0))
     query = Motion(AERIAL).query(external=[wrench, wrench])
     assert reason in refused(server, inverse, query)
+
+
+def with_one_more_wrench(query):
+    """Return the bytes of a query with a copy of its second wrench, whatever the bound."""
+    raw, count = serialize_message(query), len(query.external)
+    two, three = (len(serialize_message(DynamicsQuery(external=query.external[:n])))
+                  for n in (2, 3))
+    entry = three - two
+    at = raw.index(count.to_bytes(4, 'little')) + 4
+    return (raw[:at - 4] + (count + 1).to_bytes(4, 'little') + raw[at:at + entry]
+            + raw[at + entry:at + 2 * entry] + raw[at + entry:])
+
+
+@pytest.mark.parametrize(('count', 'message'), [
+    (MAX_WRENCHES, ''),
+    (MAX_WRENCHES + 1, 'external: expected 10000 wrenches at most, got 10001')])
+def test_wrenches_have_a_bound_for_strange_writers_too(server, count, message):
+    """The middleware checks the bound where it writes, and not where it reads."""
+    wrench = BodyWrench(body='left_forearm', wrench=Wrench(force=vector((0.0, 1e-3, 0.0))))
+    query = Motion(AERIAL).query(external=[wrench] * (count - 1), request_id=count)
+    raw = with_one_more_wrench(query)
+    answers = server.bench.collect(DynamicsAnswer, f'dynamics_server/{inverse}/answer')
+    queries = server.bench.publisher(DynamicsQuery, f'dynamics_server/{inverse}/query')
+    answer, *_ = server.bench.until(
+        lambda: [each for each in answers if each.request_id == count], 'an answer',
+        act=lambda: queries.publish(raw))
+    assert (answer.success, answer.message) == (not message, message)
+    assert server.ask(inverse, Motion(AERIAL).query()).success
 
 
 @pytest.mark.parametrize(('order', 'convention'), [(0, 0), (0, 1), (3, 0), (3, 1)])
