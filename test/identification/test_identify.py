@@ -98,7 +98,7 @@ def test_the_new_model_has_the_forces_of_the_old_one(name) -> None:
 
 @pytest.mark.parametrize('memory', (0.0, 0.9, 0.97))
 def test_the_truth_lies_within_the_stated_covariance(memory: float) -> None:
-    """In 95 % of trials each; benchmarks/identification repeats 200 of them."""
+    """In 95 % of trials each, within what ten trials can tell."""
     time, q, _, _, tau = arm_motion(ARM, 4, 30.0, 100.0)
     rng, inside, distance = np.random.default_rng(5), [], []
     for _ in range(10):

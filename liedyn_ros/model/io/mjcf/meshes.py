@@ -68,11 +68,12 @@ def solid_of_triangles(corners: Array, rule: str) -> Solid:
     if not area.any():
         raise DescriptionError('expected a mesh with an area, got none')
     middle = area @ corners.mean(axis=1) / area.sum()
-    weight, points = _weights(corners - middle, normal, area, rule)
-    center = weight @ (corners - middle).sum(axis=1) / (points * weight.sum())
+    edges: Array = corners - middle
+    weight, points = _weights(edges, normal, area, rule)
+    center = weight @ edges.sum(axis=1) / (points * weight.sum())
     if rule == 'legacy':  # volumes without sign depend on the point: MuJoCo goes on from this one
         middle, center = middle + center, np.zeros(3)
-    edges = corners - middle
+    edges = np.asarray(corners - middle, dtype=float)
     weight, points = _weights(edges, normal, area, rule)
     volume, total = float(weight.sum()), edges.sum(axis=1)
     second = (np.einsum('i,ikx,iky->xy', weight, edges, edges)
