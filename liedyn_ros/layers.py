@@ -37,6 +37,8 @@ LAYERS: dict[str, tuple[str, tuple[str, ...]]] = {
                  ('jit', 'lie', 'model', 'dynamics', 'control', 'stewart')),
     'aerial': ('the aerial manipulator: vehicle, reference, simulation',
                ('jit', 'lie', 'model', 'dynamics', 'control')),
+    'export': ('model files and objects of the C library `libliedyn`',
+               ('jit', 'linear_algebra', 'lie', 'model', 'dynamics', 'control', 'stewart')),
     'ros': ('what all nodes share', ('jit', 'lie', 'model', 'dynamics')),
     'nodes': ('the ROS 2 nodes, one folder a family',
               ('jit', 'lie', 'model', 'dynamics', 'control', 'stewart', 'aerial', 'ros')),

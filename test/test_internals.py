@@ -25,7 +25,7 @@ SET_IN_INIT = {  # in __init__, not of the class
 PRIVATE = re.compile(r'(numba\.(core|np)|llvmlite|rclpy\.impl)\b')
 OF_HANDLES = re.compile(r'\b(?:handle|waiting|_wake|_context)\.([a-z]\w+)')
 OF_TUPLES = {'_replace', '_asdict', '_make', '_fields'}  # of named tuples: documented
-FILES = sorted(path for part in ('ros', 'jit', 'nodes')
+FILES = sorted(path for part in ('ros', 'jit', 'nodes', 'export')
                for path in (ROOT / 'liedyn_ros' / part).rglob('*.py'))
 
 

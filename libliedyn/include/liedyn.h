@@ -1,0 +1,178 @@
+/* Copyright 2026 The liedyn_ros authors
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ * http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+ * writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+ * WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License. */
+
+/**
+ * The kernels of liedyn_ros as a C library: kinematics and dynamics of robots without Python.
+ *
+ * All memory is the caller's: no function allocates, writes a global or aborts. A model is shared by
+ * any number of threads; a work area belongs to one thread. Arrays are contiguous doubles in C
+ * order, SI units; twists are (angular, linear), wrenches (moment, force). q (nq), v, a, tau (nv) are
+ * laid out as the model in Python says. external (B, 6) are wrenches on bodies in their frames, about
+ * their origins; NULL means none. Every function returns LIEDYN_OK or another code; after a code the
+ * arrays for results have no meaning. Results must not share memory with inputs.
+ */
+
+#ifndef LIEDYN_H_
+#define LIEDYN_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LIEDYN_VERSION_MAJOR 0
+#define LIEDYN_VERSION_MINOR 1
+#define LIEDYN_VERSION_PATCH 0
+#define LIEDYN_MAX_ORDER 30 /* of time derivatives */
+#define LIEDYN_ALIGNMENT 64 /* bytes, of the memory of model and work area */
+
+enum liedyn_code {
+  LIEDYN_OK = 0,
+  LIEDYN_NOT_FINITE = 1, /* an input has a NaN or an infinity */
+  LIEDYN_NOT_UNIT = 2,   /* a quaternion in q whose norm is off 1 by over 1e-6 */
+  LIEDYN_TOO_LARGE = 3,  /* inputs so large that a result is not finite */
+  LIEDYN_SINGULAR = 4,   /* a coordinate with a given force that moves no inertia */
+  LIEDYN_OVERLAP = 5,    /* a result shares memory with an input */
+  LIEDYN_NULL = 6,       /* NULL where an array is needed */
+  LIEDYN_RANGE = 7,      /* an order, a frame, a coordinate or axes that are not there */
+  LIEDYN_WORK_AREA = 8,  /* a work area not prepared for this model, or too small */
+  LIEDYN_UNALIGNED = 9,  /* memory whose address is no multiple of LIEDYN_ALIGNMENT */
+  LIEDYN_UNKNOWN = 10,   /* a name that is not in the model */
+  LIEDYN_FILE = 11,      /* a file that cannot be read, or is larger than the memory for it */
+  LIEDYN_NO_MODEL = 12,  /* the bytes are not those of a model file */
+  LIEDYN_FORMAT = 13,    /* a model file of another format or layout: write it again */
+  LIEDYN_DAMAGED = 14,   /* a model file whose length, checksum or content is wrong */
+  LIEDYN_PROCESSOR = 15, /* a processor below x86-64-v2 */
+  LIEDYN_INTERNAL = 16   /* a fault of this library */
+};
+
+enum liedyn_axes { LIEDYN_WORLD = 0, LIEDYN_LOCAL = 1, LIEDYN_LOCAL_WORLD_ALIGNED = 2 };
+
+/** The constants of a machine: a view of the content of a model file, which stays as it is. */
+typedef struct liedyn_model liedyn_model;
+
+/** Return what a code means, in one line. */
+const char *liedyn_message(int code);
+
+/**
+ * Write into text (size bytes) why the last call on a work area was refused: the argument, the entry
+ * and the value. Returns the code of that call.
+ */
+int liedyn_explain(const liedyn_model *model, const void *work, char *text, size_t size);
+
+/** Return the kernels that this processor runs: "x86_64_v2", "x86_64_v3", "aarch64", or NULL. */
+const char *liedyn_processor(void);
+
+/* ---- Model and work area: before the loop ---------------------------------------------------- */
+
+/** Write the size of a file, in bytes. */
+int liedyn_file_size(const char *path, size_t *bytes);
+
+/** Read a file into memory (bytes, aligned) and open it as a model. The memory stays the caller's. */
+int liedyn_load(const char *path, void *memory, size_t bytes, const liedyn_model **model);
+
+/** Open the content of a model file in aligned memory, and check it. It has to outlive the model. */
+int liedyn_open(const void *content, size_t bytes, const liedyn_model **model);
+
+int liedyn_nq(const liedyn_model *model);     /* numbers in q */
+int liedyn_nv(const liedyn_model *model);     /* numbers in v, a and tau */
+int liedyn_bodies(const liedyn_model *model); /* bodies: rows of external, and the first frames */
+int liedyn_frames(const liedyn_model *model);
+int liedyn_joints(const liedyn_model *model);
+
+/** Return the name of a joint, a velocity coordinate or a frame, or NULL out of range. */
+const char *liedyn_joint_name(const liedyn_model *model, int joint);
+const char *liedyn_coordinate_name(const liedyn_model *model, int coordinate);
+const char *liedyn_frame_name(const liedyn_model *model, int frame);
+
+/** Where the coordinates of a joint are: q[q] to q[q + nq - 1], v[v] to v[v + nv - 1]. */
+typedef struct { int q, nq, v, nv; } liedyn_place;
+int liedyn_find_joint(const liedyn_model *model, const char *name, liedyn_place *place);
+/** Write the number of a frame; bodies have the first ones. A joint's name is that of its body. */
+int liedyn_find_frame(const liedyn_model *model, const char *name, int *frame);
+
+/** Write the configuration (nq) of zeros and unit quaternions. */
+int liedyn_neutral(const liedyn_model *model, double *q);
+
+/** Return the size of a work area for time derivatives to an order, in bytes; 0 for a wrong order. */
+size_t liedyn_work(const liedyn_model *model, int order);
+/** Prepare aligned memory as a work area. One a thread. */
+int liedyn_init(const liedyn_model *model, int order, void *work, size_t bytes);
+
+/* ---- Dynamics: in the loop ------------------------------------------------------------------- */
+
+/** tau of q, v, a. A NULL for a is zero. */
+int liedyn_inverse(const liedyn_model *model, void *work, const double *q, const double *v,
+                   const double *a, const double *external, double *tau);
+/** b(q, v): the joint forces of a motion without acceleration. */
+int liedyn_bias(const liedyn_model *model, void *work, const double *q, const double *v,
+                const double *external, double *tau);
+/** The joint forces that hold the machine at rest. */
+int liedyn_gravity(const liedyn_model *model, void *work, const double *q, double *tau);
+/** a of q, v, tau. */
+int liedyn_forward(const liedyn_model *model, void *work, const double *q, const double *v,
+                   const double *tau, const double *external, double *a);
+/**
+ * All of a and tau (nv), completed in their place: a is given where prescribed (nv) is not 0, tau
+ * elsewhere. Entries that are not given are not read.
+ */
+int liedyn_hybrid(const liedyn_model *model, void *work, const double *q, const double *v,
+                  const unsigned char *prescribed, double *a, double *tau, const double *external);
+
+/** tau and its time derivatives (order + 1, nv) of a and its own (order + 1, nv). */
+int liedyn_inverse_derivatives(const liedyn_model *model, void *work, int order, const double *q,
+                               const double *v, const double *a, const double *external, double *tau);
+/** a and its time derivatives (order + 1, nv) of tau and its own; external is (order + 1, B, 6). */
+int liedyn_forward_derivatives(const liedyn_model *model, void *work, int order, const double *q,
+                               const double *v, const double *tau, const double *external, double *a);
+/** hybrid with time derivatives: a and tau are (order + 1, nv). Digits fall with the order. */
+int liedyn_hybrid_derivatives(const liedyn_model *model, void *work, int order, const double *q,
+                              const double *v, const unsigned char *prescribed, double *a,
+                              double *tau, const double *external);
+
+/** M (nv, nv). */
+int liedyn_mass_matrix(const liedyn_model *model, void *work, const double *q, double *mass);
+/** C (nv, nv): C v is bias less gravity, without dissipation; dM/dt - 2 C is skew-symmetric. */
+int liedyn_coriolis_matrix(const liedyn_model *model, void *work, const double *q, const double *v,
+                           double *coriolis);
+
+/* ---- Kinematics ------------------------------------------------------------------------------ */
+
+/** Poses (B, 4, 4), twists and accelerations (B, 6) of all bodies; a NULL for v or a is zero. */
+int liedyn_kinematics(const liedyn_model *model, void *work, const double *q, const double *v,
+                      const double *a, double *poses, double *twists, double *accelerations);
+/** T_ground_frame (4, 4). */
+int liedyn_frame_pose(const liedyn_model *model, void *work, const double *q, int frame, double *pose);
+/** The twist (6) of a frame. */
+int liedyn_frame_twist(const liedyn_model *model, void *work, const double *q, const double *v,
+                       int frame, int axes, double *twist);
+/** The acceleration (6) of a frame, without gravity: spatial, or classical where that is not 0. */
+int liedyn_frame_acceleration(const liedyn_model *model, void *work, const double *q, const double *v,
+                              const double *a, int frame, int axes, int classical,
+                              double *acceleration);
+/** J (6, nv): J v is the twist of a frame. */
+int liedyn_frame_jacobian(const liedyn_model *model, void *work, const double *q, int frame, int axes,
+                          double *jacobian);
+/** dJ/dt (6, nv). */
+int liedyn_frame_jacobian_rate(const liedyn_model *model, void *work, const double *q,
+                               const double *v, int frame, int axes, double *rate);
+
+/** q (+) dv (nq). */
+int liedyn_integrate(const liedyn_model *model, void *work, const double *q, const double *dv,
+                     double *result);
+/** The dv (nv) with q0 (+) dv = q1. */
+int liedyn_difference(const liedyn_model *model, void *work, const double *q0, const double *q1,
+                      double *dv);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* LIEDYN_H_ */

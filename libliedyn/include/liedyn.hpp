@@ -1,0 +1,200 @@
+/* Copyright 2026 The liedyn_ros authors
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ * http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+ * writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+ * WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License. */
+
+/**
+ * liedyn.h for C++ and Eigen: header only. A Model reads a file, a Work belongs to one thread. Only
+ * their constructors allocate; only they and calls that are refused throw liedyn::Error.
+ */
+
+#ifndef LIEDYN_HPP_
+#define LIEDYN_HPP_
+
+#include <cstdlib>
+#include <initializer_list>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+
+#include <Eigen/Core>
+
+#include "liedyn.h"
+
+namespace liedyn {
+
+using Vector = Eigen::VectorXd;
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Pose = Eigen::Matrix<double, 4, 4, Eigen::RowMajor>;
+using Jacobian = Eigen::Matrix<double, 6, Eigen::Dynamic, Eigen::RowMajor>;
+using Twist = Eigen::Matrix<double, 6, 1>;
+using VectorIn = Eigen::Ref<const Vector>;   // contiguous: Eigen copies anything else
+using MatrixIn = Eigen::Ref<const Matrix>;   // rows are orders, or bodies
+
+/// The code of a call, and what was wrong.
+class Error : public std::runtime_error {
+ public:
+  Error(int code, const std::string &text) : std::runtime_error(text), code_(code) {}
+  int code() const { return code_; }
+
+ private:
+  int code_;
+};
+
+namespace detail {
+struct Free {
+  void operator()(void *memory) const { std::free(memory); }
+};
+using Memory = std::unique_ptr<void, Free>;
+
+inline Memory aligned(std::size_t bytes) {
+  Memory memory(std::aligned_alloc(LIEDYN_ALIGNMENT, (bytes / LIEDYN_ALIGNMENT + 1) * LIEDYN_ALIGNMENT));
+  if (!memory) throw std::bad_alloc();
+  return memory;
+}
+
+inline void require(int code) {
+  if (code != LIEDYN_OK) throw Error(code, liedyn_message(code));
+}
+}  // namespace detail
+
+/// A machine, from a file that liedyn_export wrote. Threads share it.
+class Model {
+ public:
+  explicit Model(const std::string &path) {
+    std::size_t bytes = 0;
+    detail::require(liedyn_file_size(path.c_str(), &bytes));
+    memory_ = detail::aligned(bytes);
+    detail::require(liedyn_load(path.c_str(), memory_.get(), bytes, &model_));
+  }
+
+  const liedyn_model *get() const { return model_; }
+  int nq() const { return liedyn_nq(model_); }
+  int nv() const { return liedyn_nv(model_); }
+  int bodies() const { return liedyn_bodies(model_); }
+
+  Vector neutral() const {
+    Vector q(nq());
+    detail::require(liedyn_neutral(model_, q.data()));
+    return q;
+  }
+
+  int frame(const std::string &name) const {
+    int found = 0;
+    detail::require(liedyn_find_frame(model_, name.c_str(), &found));
+    return found;
+  }
+
+  liedyn_place joint(const std::string &name) const {
+    liedyn_place found{};
+    detail::require(liedyn_find_joint(model_, name.c_str(), &found));
+    return found;
+  }
+
+ private:
+  detail::Memory memory_;
+  const liedyn_model *model_ = nullptr;
+};
+
+/// The calls on a model, with the memory of one thread. Results are written into what is given.
+class Work {
+ public:
+  explicit Work(const Model &model, int order = 0)
+      : model_(model.get()), nq_(model.nq()), nv_(model.nv()), bodies_(model.bodies()) {
+    const std::size_t bytes = liedyn_work(model_, order);
+    if (bytes == 0) detail::require(LIEDYN_RANGE);
+    memory_ = detail::aligned(bytes);
+    detail::require(liedyn_init(model_, order, memory_.get(), bytes));
+  }
+
+  void inverse(const VectorIn &q, const VectorIn &v, const VectorIn &a, Eigen::Ref<Vector> tau,
+               const double *external = nullptr) {
+    sizes(q, {&v, &a}, tau.size());
+    check(liedyn_inverse(model_, memory_.get(), q.data(), v.data(), a.data(), external, tau.data()));
+  }
+
+  void bias(const VectorIn &q, const VectorIn &v, Eigen::Ref<Vector> tau,
+            const double *external = nullptr) {
+    sizes(q, {&v}, tau.size());
+    check(liedyn_bias(model_, memory_.get(), q.data(), v.data(), external, tau.data()));
+  }
+
+  void gravity(const VectorIn &q, Eigen::Ref<Vector> tau) {
+    sizes(q, {}, tau.size());
+    check(liedyn_gravity(model_, memory_.get(), q.data(), tau.data()));
+  }
+
+  void forward(const VectorIn &q, const VectorIn &v, const VectorIn &tau, Eigen::Ref<Vector> a,
+               const double *external = nullptr) {
+    sizes(q, {&v, &tau}, a.size());
+    check(liedyn_forward(model_, memory_.get(), q.data(), v.data(), tau.data(), external, a.data()));
+  }
+
+  void mass_matrix(const VectorIn &q, Matrix &mass) {
+    sizes(q, {}, nv_);
+    mass.resize(nv_, nv_);
+    check(liedyn_mass_matrix(model_, memory_.get(), q.data(), mass.data()));
+  }
+
+  /// a and tau have a row for each order; tau is resized.
+  void inverse_derivatives(const VectorIn &q, const VectorIn &v, const MatrixIn &a, Matrix &tau,
+                           const double *external = nullptr) {
+    sizes(q, {&v}, nv_);
+    if (a.cols() != nv_ || a.outerStride() != nv_) wrong();
+    tau.resize(a.rows(), nv_);
+    check(liedyn_inverse_derivatives(model_, memory_.get(), static_cast<int>(a.rows()) - 1, q.data(),
+                                     v.data(), a.data(), external, tau.data()));
+  }
+
+  void pose(const VectorIn &q, int frame, Pose &pose) {
+    sizes(q, {}, nv_);
+    check(liedyn_frame_pose(model_, memory_.get(), q.data(), frame, pose.data()));
+  }
+
+  void jacobian(const VectorIn &q, int frame, liedyn_axes axes, Jacobian &jacobian) {
+    sizes(q, {}, nv_);
+    jacobian.resize(6, nv_);
+    check(liedyn_frame_jacobian(model_, memory_.get(), q.data(), frame, axes, jacobian.data()));
+  }
+
+  void integrate(const VectorIn &q, const VectorIn &dv, Eigen::Ref<Vector> result) {
+    sizes(q, {&dv}, nv_);
+    if (result.size() != nq_) wrong();
+    check(liedyn_integrate(model_, memory_.get(), q.data(), dv.data(), result.data()));
+  }
+
+  /// For what has no method here: liedyn.h with this model and memory.
+  const liedyn_model *model() const { return model_; }
+  void *get() { return memory_.get(); }
+
+ private:
+  [[noreturn]] static void wrong() {
+    throw Error(LIEDYN_RANGE, "expected vectors of nq and nv numbers, got others");
+  }
+
+  void sizes(const VectorIn &q, std::initializer_list<const VectorIn *> rates, Eigen::Index result) {
+    if (q.size() != nq_ || result != nv_) wrong();
+    for (const VectorIn *rate : rates) {
+      if (rate->size() != nv_) wrong();
+    }
+  }
+
+  void check(int code) {
+    if (code == LIEDYN_OK) return;
+    char text[256] = "";
+    if (liedyn_explain(model_, memory_.get(), text, sizeof text) != code) detail::require(code);
+    throw Error(code, text);
+  }
+
+  const liedyn_model *model_;
+  int nq_, nv_, bodies_;
+  detail::Memory memory_;
+};
+
+}  // namespace liedyn
+
+#endif  // LIEDYN_HPP_

@@ -1,0 +1,161 @@
+/* Copyright 2026 The liedyn_ros authors
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ * http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+ * writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+ * WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License. */
+
+/* The model file: opened, checked and asked for names and sizes. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "internal.h"
+
+enum { BYTES_OF_HEADER = 8 * sizeof(int64_t) };
+static const char MAGIC[8] = {'L', 'I', 'E', 'D', 'Y', 'N', '\r', '\n'};
+static const int64_t FORMAT = 1, TREE = 1;
+
+int liedyn_file_size(const char *path, size_t *bytes) {
+  if (path == NULL || bytes == NULL) return LIEDYN_NULL;
+  FILE *file = fopen(path, "rb");
+  if (file == NULL) return LIEDYN_FILE;
+  const long end = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+  fclose(file);
+  if (end < 0) return LIEDYN_FILE;
+  *bytes = (size_t)end;
+  return LIEDYN_OK;
+}
+
+int liedyn_load(const char *path, void *memory, size_t bytes, const liedyn_model **model) {
+  if (path == NULL || memory == NULL || model == NULL) return LIEDYN_NULL;
+  FILE *file = fopen(path, "rb");
+  if (file == NULL) return LIEDYN_FILE;
+  const size_t read = fread(memory, 1, bytes, file);
+  const int complete = !ferror(file) && fgetc(file) == EOF;
+  fclose(file);
+  return complete ? liedyn_open(memory, read, model) : LIEDYN_FILE;
+}
+
+static uint32_t checksum(const unsigned char *bytes, size_t count) { /* CRC-32 of zlib */
+  uint32_t crc = 0xffffffffu;
+  for (size_t i = 0; i < count; ++i) {
+    crc ^= bytes[i];
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ (0xedb88320u & (0u - (crc & 1u)));
+  }
+  return ~crc;
+}
+
+/* Return whether a section is a number of texts, each ended by a zero byte. */
+static int are_texts(const liedyn_model *model, enum section section) {
+  const char *text = content(model, section);
+  const int64_t count = model->sections[section].bytes;
+  int64_t ends = 0;
+  for (int64_t i = 0; i < count; ++i) ends += text[i] == 0;
+  return ends == model->sections[section].rows && (count == 0 || text[count - 1] == 0);
+}
+
+static int are_places(const liedyn_model *model) {
+  const int64_t *row = content(model, PLACES), count = model->sections[PLACES].rows;
+  if (count != model->sections[JOINTS].rows || model->sections[PLACES].bytes != 32 * count) return 0;
+  for (int64_t i = 0; i < count; ++i, row += 4) {
+    const int64_t sizes[2] = {liedyn_nq(model), liedyn_nv(model)};
+    for (int k = 0; k < 2; ++k) {
+      if (row[2 * k] < 0 || row[2 * k + 1] < 0 || row[2 * k] > sizes[k]
+          || row[2 * k + 1] > sizes[k] - row[2 * k]) return 0;
+    }
+  }
+  return 1;
+}
+
+static int check_content(const liedyn_model *model, const liedyn_kernels *run) {
+  for (int i = 0; i < SECTIONS; ++i) {
+    const section_row *row = &model->sections[i];
+    if (row->at < 0 || row->at % LIEDYN_ALIGNMENT || row->bytes < 0 || row->rows < 0
+        || row->at > model->length || row->bytes > model->length - row->at) return LIEDYN_DAMAGED;
+  }
+  const section_row *constants = &model->sections[CONSTANTS], *links = &model->sections[LINKS];
+  if (constants->bytes % 8 || links->bytes % 8
+      || run->accepts(words(model), constants->bytes / 8, constants->rows, content(model, LINKS),
+                      links->bytes / 8, model->sections[COORDINATES].rows,
+                      model->sections[FRAMES].rows) != 0
+      || !are_texts(model, JOINTS) || !are_texts(model, COORDINATES) || !are_texts(model, FRAMES)
+      || !are_places(model)) return LIEDYN_DAMAGED;
+  return LIEDYN_OK;
+}
+
+int liedyn_open(const void *bytes, size_t count, const liedyn_model **model) {
+  if (bytes == NULL || model == NULL) return LIEDYN_NULL;
+  if ((uintptr_t)bytes % LIEDYN_ALIGNMENT) return LIEDYN_UNALIGNED;
+  const liedyn_kernels *run = kernels();
+  if (run == NULL) return LIEDYN_PROCESSOR;
+  const liedyn_model *found = bytes;
+  if (count < sizeof MAGIC || memcmp(bytes, MAGIC, sizeof MAGIC)) return LIEDYN_NO_MODEL;
+  if (count < sizeof *found || count > INT32_MAX) return LIEDYN_DAMAGED;
+  if (found->format != FORMAT || found->kind != TREE || found->layout != run->layout())
+    return LIEDYN_FORMAT;
+  if (found->length != (int64_t)count || found->number_of_sections != SECTIONS
+      || found->checksum != checksum((const unsigned char *)bytes + BYTES_OF_HEADER,
+                                     count - BYTES_OF_HEADER)) return LIEDYN_DAMAGED;
+  const int code = check_content(found, run);
+  if (code == LIEDYN_OK) *model = found;
+  return code;
+}
+
+int liedyn_nq(const liedyn_model *model) { return (int)kernels()->size_of(words(model), 0); }
+int liedyn_nv(const liedyn_model *model) { return (int)kernels()->size_of(words(model), 1); }
+int liedyn_bodies(const liedyn_model *model) { return (int)kernels()->size_of(words(model), 2); }
+int liedyn_frames(const liedyn_model *model) { return (int)model->sections[FRAMES].rows; }
+int liedyn_joints(const liedyn_model *model) { return (int)model->sections[JOINTS].rows; }
+
+static const char *text_at(const liedyn_model *model, enum section section, int index) {
+  if (index < 0 || index >= model->sections[section].rows) return NULL;
+  const char *text = content(model, section);
+  while (index-- > 0) text += strlen(text) + 1;
+  return text;
+}
+
+static int place_of(const liedyn_model *model, enum section section, const char *name) {
+  const char *text = content(model, section);
+  for (int i = 0; i < model->sections[section].rows; ++i, text += strlen(text) + 1) {
+    if (strcmp(text, name) == 0) return i;
+  }
+  return -1;
+}
+
+const char *liedyn_joint_name(const liedyn_model *model, int joint) {
+  return text_at(model, JOINTS, joint);
+}
+
+const char *liedyn_coordinate_name(const liedyn_model *model, int coordinate) {
+  return text_at(model, COORDINATES, coordinate);
+}
+
+const char *liedyn_frame_name(const liedyn_model *model, int frame) {
+  return text_at(model, FRAMES, frame);
+}
+
+int liedyn_find_joint(const liedyn_model *model, const char *name, liedyn_place *place) {
+  if (model == NULL || name == NULL || place == NULL) return LIEDYN_NULL;
+  const int found = place_of(model, JOINTS, name);
+  if (found < 0) return LIEDYN_UNKNOWN;
+  const int64_t *row = (const int64_t *)content(model, PLACES) + 4 * found;
+  *place = (liedyn_place){(int)row[0], (int)row[1], (int)row[2], (int)row[3]};
+  return LIEDYN_OK;
+}
+
+int liedyn_find_frame(const liedyn_model *model, const char *name, int *frame) {
+  if (model == NULL || name == NULL || frame == NULL) return LIEDYN_NULL;
+  int found = place_of(model, FRAMES, name);
+  if (found < 0) found = place_of(model, JOINTS, name); /* joints and their bodies: same order */
+  if (found < 0) return LIEDYN_UNKNOWN;
+  *frame = found;
+  return LIEDYN_OK;
+}
+
+int liedyn_neutral(const liedyn_model *model, double *q) {
+  if (model == NULL || q == NULL) return LIEDYN_NULL;
+  kernels()->neutral(words(model), q);
+  return LIEDYN_OK;
+}

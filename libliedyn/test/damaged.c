@@ -1,0 +1,87 @@
+/* Copyright 2026 The liedyn_ros authors
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ * http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+ * writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+ * WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License. */
+
+/* Open damaged model files: damaged MODEL ROUNDS SEED. Bytes change at random, and the checksum is
+ * made right again, so that every check of the content is reached. Each is refused with a code, or
+ * runs. Prints how often each code came. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "liedyn.h"
+
+static uint64_t state;
+static uint64_t next(void) { /* xorshift64* */
+  state ^= state >> 12, state ^= state << 25, state ^= state >> 27;
+  return state * 2685821657736338717u;
+}
+
+static uint32_t checksum(const unsigned char *bytes, size_t count) {
+  uint32_t crc = 0xffffffffu;
+  for (size_t i = 0; i < count; ++i) {
+    crc ^= bytes[i];
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ (0xedb88320u & (0u - (crc & 1u)));
+  }
+  return ~crc;
+}
+
+static void use(const liedyn_model *model) { /* a model that was accepted runs */
+  const size_t size = liedyn_work(model, 1);
+  if (size > 1u << 26) return;
+  void *work = aligned_alloc(64, size / 64 * 64 + 64);
+  const size_t numbers = (size_t)liedyn_nq(model) + (size_t)liedyn_nv(model) + 1;
+  double *q = calloc(numbers, 8), *v = calloc(numbers, 8), *tau = calloc(numbers, 8);
+  if (work == NULL || q == NULL || v == NULL || tau == NULL) exit(2);
+  if (liedyn_init(model, 1, work, size) != LIEDYN_OK || liedyn_neutral(model, q)) exit(3);
+  liedyn_inverse(model, work, q, v, NULL, NULL, tau);
+  liedyn_forward(model, work, q, v, tau, NULL, v);
+  for (int i = 0; i < liedyn_frames(model); ++i) {
+    double pose[16];
+    int frame;
+    liedyn_frame_pose(model, work, q, i, pose);
+    if (liedyn_find_frame(model, liedyn_frame_name(model, i), &frame)) exit(4);
+  }
+  free(work), free(q), free(v), free(tau);
+}
+
+int main(int count, char **arguments) {
+  if (count != 4) return 2;
+  size_t bytes;
+  if (liedyn_file_size(arguments[1], &bytes)) return 2;
+  unsigned char *good = malloc(bytes), *memory = aligned_alloc(64, bytes / 64 * 64 + 64);
+  FILE *file = fopen(arguments[1], "rb");
+  if (good == NULL || memory == NULL || file == NULL || fread(good, 1, bytes, file) != bytes) return 2;
+  fclose(file);
+  const long rounds = atol(arguments[2]);
+  long codes[LIEDYN_INTERNAL + 1] = {0};
+  state = 88172645463325252u ^ (uint64_t)atol(arguments[3]);
+  for (long k = 0; k < rounds; ++k) {
+    memcpy(memory, good, bytes);
+    const size_t changes = 1 + next() % 4, length = next() % 16 ? bytes : next() % (bytes + 1);
+    for (size_t i = 0; i < changes; ++i) {
+      const size_t at = next() % 2 ? next() % bytes : next() % 512 % bytes;
+      if (next() % 2) memory[at] = (unsigned char)next();
+      else memory[at] ^= (unsigned char)(1u << next() % 8);
+    }
+    if (length == bytes && next() % 8) {
+      const int64_t crc = checksum(memory + 64, bytes - 64);
+      memcpy(memory + 32, &crc, 8);
+    }
+    const liedyn_model *model;
+    const int code = liedyn_open(memory, length, &model);
+    if (code < 0 || code > LIEDYN_INTERNAL) return 5;
+    ++codes[code];
+    if (code == LIEDYN_OK) use(model);
+  }
+  for (int i = 0; i <= LIEDYN_INTERNAL; ++i) {
+    if (codes[i]) printf("%ld times: %s\n", codes[i], liedyn_message(i));
+  }
+  free(good), free(memory);
+  return 0;
+}

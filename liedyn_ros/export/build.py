@@ -1,0 +1,62 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The objects and the header of kernels for `libliedyn`, from the sources of this package."""
+
+from collections.abc import Iterable
+import os
+from pathlib import Path
+import subprocess
+import sys
+import tempfile
+
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.export.entries import declarations, entries
+from liedyn_ros.export.lowering import ENVIRONMENT, lowered
+from liedyn_ros.export.objects import emitted, PROCESSORS
+
+HEADER = 'liedyn_kernels.h'
+
+
+def build_objects(folder: Path, processors: Iterable[str] = tuple(PROCESSORS)) -> list[Path]:
+    """
+    Write HEADER and an object of all kernels for each processor into a folder; return the objects.
+
+    It takes a minute or more, in a process of its own. Raises LiedynError for an unknown
+    processor, and where an object would need more than libm, memcpy, memmove and memset.
+    """
+    chosen = tuple(processors)
+    unknown = sorted(set(chosen) - set(PROCESSORS))
+    if unknown:
+        raise LiedynError(f'processors: expected some of {sorted(PROCESSORS)}, got {unknown}')
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as cache:  # numba keeps no kernel without optimization
+        command = [sys.executable, '-m', 'liedyn_ros.export.build', str(folder.resolve()), *chosen]
+        root = Path(__file__).parents[2]
+        path = os.pathsep.join(filter(None, (str(root), os.environ.get('PYTHONPATH'))))
+        done = subprocess.run(
+            command, env=os.environ | ENVIRONMENT | {
+                'NUMBA_CACHE_DIR': cache, 'PYTHONPATH': path},
+            capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise LiedynError(f'objects: {done.stderr.strip().splitlines()[-1]}')
+    return [folder / f'{name}.o' for name in chosen]
+
+
+def write_objects(folder: Path, processors: Iterable[str]) -> None:
+    """Write header and objects, in a process with ENVIRONMENT."""
+    rows = list(entries())
+    bitcode = lowered(rows)
+    for name in processors:
+        (folder / f'{name}.o').write_bytes(emitted(bitcode, PROCESSORS[name]))
+    (folder / HEADER).write_text(declarations(rows, tuple(
+        each.prefix for each in PROCESSORS.values())))
+
+
+if __name__ == '__main__':
+    write_objects(Path(sys.argv[1]), sys.argv[2:])

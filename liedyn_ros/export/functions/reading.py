@@ -1,0 +1,68 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What the C library asks of a model file, and of a configuration that a kernel refused."""
+
+from liedyn_ros.dynamics.tree.kernels import tables
+from liedyn_ros.export.kernels import work as area
+from liedyn_ros.export.kernels.constants import is_tree
+from liedyn_ros.jit.pointers import COUNT, NUMBERS, table, vector, WHOLES
+from liedyn_ros.jit.simd import get_int
+from liedyn_ros.model.kernels.acceptance import is_unit
+from liedyn_ros.model.kernels.kinds import NQ, SPHERICAL
+
+
+def accepts(words: NUMBERS, count: COUNT, rows: COUNT, links: WHOLES, links_count: COUNT,
+            coordinates: COUNT, frames: COUNT) -> COUNT:
+    """Return 0 where constants (rows, width) and links (3, N) are those of a tree."""
+    if not (1 <= rows <= count and count == rows * tables.MODEL_WIDTH):
+        return 1
+    model = table(words, rows, tables.MODEL_WIDTH)
+    if not is_tree(model, rows, coordinates, frames):
+        return 1
+    number = area.links(model) - 1
+    if links_count != 3 * number:
+        return 1
+    of = table(links, 3, number)
+    for i in range(number):
+        if not (of[0, i] == get_int(model, i + 1, tables.KIND)
+                and of[1, i] == get_int(model, i + 1, tables.QI)
+                and of[2, i] == get_int(model, i + 1, tables.VI)):
+            return 1
+    return 0
+
+
+def size_of(words: NUMBERS, what: COUNT) -> COUNT:
+    """Return nq, nv or the number of bodies, for what 0, 1 or 2."""
+    model = table(words, 1, tables.MODEL_WIDTH)
+    if what == 0:
+        return area.nq(model)
+    return area.nv(model) if what == 1 else area.bodies(model)
+
+
+def not_unit(words: NUMBERS, q: NUMBERS) -> COUNT:
+    """Return where the coordinates of the first link with no unit quaternion begin, or -1."""
+    model = table(words, 1, tables.MODEL_WIDTH)
+    configuration = vector(q, area.nq(model))
+    for i in range(1, area.links(model)):
+        kind, at = get_int(model, i, tables.KIND), get_int(model, i, tables.QI)
+        if not is_unit(kind, configuration, at):
+            return at + NQ[kind] - 4
+    return -1
+
+
+def neutral(words: NUMBERS, q: NUMBERS) -> COUNT:
+    """Write the configuration (nq,) of zeros and unit quaternions."""
+    model = table(words, 1, tables.MODEL_WIDTH)
+    configuration = vector(q, area.nq(model))
+    configuration[:] = 0.0
+    for i in range(1, area.links(model)):
+        kind, at = get_int(model, i, tables.KIND), get_int(model, i, tables.QI)
+        if kind >= SPHERICAL:
+            configuration[at + NQ[kind] - 1] = 1.0
+    return 0

@@ -1,0 +1,102 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Arrays in memory of a C program, on the pointers that an exported function is given."""
+
+from typing import Any
+
+from numba import types
+from numba.extending import intrinsic
+from numba.np.arrayobj import populate_array
+
+NUMBERS = types.CPointer(types.float64)
+WHOLES = types.CPointer(types.int64)
+FLAGS = types.CPointer(types.boolean)
+COUNT = types.int64
+LINE = 8  # numbers in a cache line: parts of a work area begin with one
+
+
+def _array(context: Any, builder: Any, of: Any, pointer: Any, shape: Any) -> Any:
+    """Return a contiguous array on a pointer, without a copy or an owner."""
+    array = context.make_array(of)(context, builder)
+    itemsize = context.get_constant(types.intp, 1 if of.dtype == types.boolean else 8)
+    strides = [itemsize]
+    for length in reversed(shape[1:]):
+        strides.insert(0, builder.mul(strides[0], length))
+    populate_array(array, data=builder.bitcast(pointer, array.data.type), shape=shape,
+                   strides=strides, itemsize=itemsize, meminfo=None)
+    return array._getvalue()
+
+
+@intrinsic
+def vector(typing: Any, pointer: Any, length: Any) -> Any:
+    """Return an array (length,) on a pointer."""
+    made = types.Array(pointer.dtype, 1, 'C')
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return _array(context, builder, made, args[0], args[1:])
+
+    return made(pointer, types.intp), generate
+
+
+@intrinsic
+def table(typing: Any, pointer: Any, rows: Any, width: Any) -> Any:
+    """Return an array (rows, width) on a pointer."""
+    made = types.Array(pointer.dtype, 2, 'C')
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return _array(context, builder, made, args[0], args[1:])
+
+    return made(pointer, types.intp, types.intp), generate
+
+
+@intrinsic
+def cube(typing: Any, pointer: Any, count: Any, rows: Any, width: Any) -> Any:
+    """Return an array (count, rows, width) on a pointer."""
+    made = types.Array(pointer.dtype, 3, 'C')
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return _array(context, builder, made, args[0], args[1:])
+
+    return made(pointer, types.intp, types.intp, types.intp), generate
+
+
+@intrinsic
+def after(typing: Any, pointer: Any, count: Any) -> Any:
+    """Return the pointer to what stands a number of entries later."""
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.gep(args[0], [args[1]])
+
+    return pointer(pointer, types.intp), generate
+
+
+@intrinsic
+def as_wholes(typing: Any, pointer: Any) -> Any:
+    """Return a pointer to the same memory as whole numbers."""
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], context.get_value_type(WHOLES))
+
+    return WHOLES(pointer), generate
+
+
+@intrinsic
+def as_flags(typing: Any, pointer: Any) -> Any:
+    """Return a pointer to the same memory as bytes, each zero or one."""
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], context.get_value_type(FLAGS))
+
+    return FLAGS(pointer), generate
+
+
+@intrinsic
+def given(typing: Any, pointer: Any) -> Any:
+    """Return whether a pointer is not NULL."""
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.icmp_unsigned('!=', args[0], args[0].type(None))
+
+    return types.boolean(pointer), generate

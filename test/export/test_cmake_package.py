@@ -1,0 +1,80 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The installed library, as another project finds it."""
+
+from importlib import metadata
+import os
+from pathlib import Path
+
+import pytest
+from support.machines.c_library import object_folder, require_tools, ROOT, run
+from support.machines.example_robots import example_robot
+
+from liedyn_ros.export import write_model
+from liedyn_ros.model import load_model
+
+
+@pytest.fixture(scope='module')
+def prefix(tmp_path_factory):
+    """Return the folder into which the library is installed."""
+    require_tools('cmake', 'gcc', 'make')
+    folder = tmp_path_factory.mktemp('libliedyn')
+    run('cmake', '-S', ROOT, '-B', folder / 'build', f'-DLIEDYN_OBJECTS={object_folder()}',
+        f'-DCMAKE_INSTALL_PREFIX={folder / "prefix"}', '-DCMAKE_INSTALL_LIBDIR=lib')
+    run('cmake', '--build', folder / 'build')
+    run('cmake', '--install', folder / 'build')
+    return folder / 'prefix'
+
+
+def eigen():
+    """Return the folder of Eigen's package files, or skip the test without its wheel."""
+    try:
+        wheel = metadata.distribution('cmeel-eigen')
+    except metadata.PackageNotFoundError:
+        pytest.skip('needs the cmeel-eigen wheel (pip install cmeel-eigen)')
+    return Path(str(wheel.locate_file('cmeel.prefix')))
+
+
+def test_the_library_exports_what_the_header_declares(prefix):
+    require_tools('nm')
+    lines = run('nm', '-D', '--defined-only', prefix / 'lib' / 'libliedyn.so').splitlines()
+    exported = {line.split()[-1] for line in lines}
+    header = (prefix / 'include' / 'liedyn.h').read_text()
+    assert exported and all(f'{name}(' in header for name in exported)
+    assert os.readlink(prefix / 'lib' / 'libliedyn.so') == 'libliedyn.so.0'
+
+
+def test_another_project_finds_it_by_cmake_and_controls_a_robot(prefix, tmp_path):
+    require_tools('g++')
+    run('cmake', '-S', ROOT / 'examples', '-B', tmp_path,
+        f'-DCMAKE_PREFIX_PATH={prefix};{eigen()}')
+    run('cmake', '--build', tmp_path)
+    write_model(tmp_path / 'ur5.liedyn', load_model(
+        example_robot('ur_description/urdf/ur5_robot.urdf')))
+    printed = run(tmp_path / 'computed_torque', tmp_path / 'ur5.liedyn', 0.5)
+    first = printed.splitlines()[0].split()
+    assert first[:2] == ['largest', 'error'] and float(first[2]) < 1e-3
+
+
+def test_the_example_names_what_is_wrong(prefix, tmp_path):
+    require_tools('g++')
+    run('cmake', '-S', ROOT / 'examples', '-B', tmp_path,
+        f'-DCMAKE_PREFIX_PATH={prefix};{eigen()}')
+    run('cmake', '--build', tmp_path)
+    run(tmp_path / 'computed_torque', tmp_path / 'none', 1, code=1)
+
+
+def test_another_project_finds_it_by_pkg_config(prefix, tmp_path):
+    require_tools('pkg-config')
+    (tmp_path / 'main.c').write_text(
+        '#include <liedyn.h>\nint main(void) { return liedyn_processor() == NULL; }\n')
+    flags = run('env', f'PKG_CONFIG_PATH={prefix / "lib" / "pkgconfig"}', 'pkg-config',
+                '--cflags', '--libs', 'liedyn').split()
+    run('gcc', tmp_path / 'main.c', *flags, '-o', tmp_path / 'main')
+    run('env', f'LD_LIBRARY_PATH={prefix / "lib"}', tmp_path / 'main')

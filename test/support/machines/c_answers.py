@@ -1,0 +1,114 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The same states for Python and for the program `answers` of the C library."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from support.machines.c_library import run
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics import Dynamics, LOCAL, LOCAL_WORLD_ALIGNED, WORLD
+from liedyn_ros.export import write_model
+from liedyn_ros.model import Model
+
+
+FLOOR = 1e-2  # of results that may vanish; all are of about 1 and more
+
+
+class State(NamedTuple):
+    """What the program reads of one state."""
+
+    q: Array
+    v: Array
+    a: Array
+    tau: Array
+    external: Array
+    prescribed: Array
+    dv: Array
+
+
+def random_states(model: Model, order: int, count: int, seed: int) -> list[State]:
+    """Return states with every input random."""
+    rng, nv = np.random.default_rng(seed), model.nv
+    rows, bodies = order + 1, len(model.bodies)
+    return [State(
+        model.random(rng), rng.normal(size=nv), rng.normal(size=(rows, nv)),
+        rng.normal(size=(rows, nv)), rng.normal(size=(rows, bodies, 6)),
+        rng.integers(0, 2, nv).astype(bool), rng.normal(size=nv)) for _ in range(count)]
+
+
+def answers_of_c(program: list[object], folder: Path, model: Model, states: list[State]) -> Array:
+    """Return what the program answers, a state a row."""
+    order = len(states[0].a) - 1
+    write_model(folder / 'model.liedyn', model)
+    np.concatenate([np.concatenate([np.ravel(part) for part in state]).astype(float)
+                    for state in states]).tofile(folder / 'states')
+    run(*program, folder / 'model.liedyn', folder / 'states', order, folder / 'results')
+    return np.fromfile(folder / 'results').reshape(len(states), -1)
+
+
+def answers_of_python(model: Model, states: list[State]) -> list[dict[str, Array]]:
+    """Return the same by name, in the order of the program."""
+    dynamics = Dynamics(model)
+    return [dict(_answers(dynamics, model, state)) for state in states]
+
+
+def _answers(dynamics: Dynamics, model: Model, state: State) -> Iterator[tuple[str, Array]]:
+    q, v, a, tau, external, prescribed, dv = state
+    free = {'max_error': np.inf}
+    yield 'inverse', dynamics.inverse(q, v, a[0], external[0])
+    yield 'inverse without wrenches', dynamics.inverse(q, v, a[0])
+    yield 'bias', dynamics.bias(q, v, external[0])
+    yield 'gravity', dynamics.gravity_vector(q)
+    yield 'forward', dynamics.forward(q, v, tau[0], external[0])
+    yield 'mass matrix', dynamics.mass_matrix(q)
+    yield 'coriolis matrix', dynamics.coriolis_matrix(q, v)
+    yield 'inverse derivatives', dynamics.inverse.time_derivatives(q, v, a, external)
+    yield 'forward derivatives', dynamics.forward.time_derivatives(q, v, tau, external, **free)
+    yield from zip(('hybrid a', 'hybrid tau'), dynamics.hybrid(
+        q, v, prescribed, a[0], tau[0], external[0]))
+    yield from zip(('hybrid derivatives of a', 'hybrid derivatives of tau'),
+                   dynamics.hybrid.time_derivatives(q, v, prescribed, a, tau, external, **free))
+    yield from zip(('poses', 'twists', 'accelerations'), dynamics.kinematics(q, v, a[0]))
+    frame, frames = model.frames[-1], dynamics.frames
+    for axes, name in ((WORLD, 'world'), (LOCAL, 'local'), (LOCAL_WORLD_ALIGNED, 'aligned')):
+        yield f'frame pose {name}', frames.pose(q, frame)
+        yield f'frame twist {name}', frames.twist(q, v, frame, axes)
+        yield f'frame acceleration {name}', frames.acceleration(
+            q, v, a[0], frame, axes, classical=axes != WORLD)
+        yield f'frame jacobian {name}', frames.jacobian(q, frame, axes)
+        yield f'frame jacobian rate {name}', frames.jacobian_rate(q, v, frame, axes)
+    moved = model.integrate(q, dv)
+    yield 'integrate', moved
+    yield 'difference', model.difference(q, moved)
+
+
+def differences(got: Array, wanted: list[dict[str, Array]]) -> dict[str, float]:
+    """
+    Return by name the largest difference, relative to the largest entry of the result.
+
+    Time derivatives are compared order by order. Rates of Jacobians may vanish: those of an entry
+    below FLOOR are relative to it.
+    """
+    worst: dict[str, float] = {}
+    for row, answers in zip(got, wanted):
+        at = 0
+        for name, value in answers.items():
+            part = row[at:at + value.size].reshape(value.shape)
+            at += value.size
+            pairs = zip(part, value) if 'derivatives' in name else [(part, value)]
+            for mine, theirs in pairs:
+                largest = np.abs(theirs).max(initial=FLOOR)
+                error = float(np.abs(mine - theirs).max(initial=0.0) / largest)
+                worst[name] = max(worst.get(name, 0.0), error)
+        assert at == row.size
+    return worst

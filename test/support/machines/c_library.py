@@ -1,0 +1,77 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The C library, its objects and its programs, built once; skipped where no compiler is."""
+
+from collections.abc import Sequence
+import fcntl
+import functools
+import hashlib
+from pathlib import Path
+import shutil
+import subprocess
+
+import pytest
+
+from liedyn_ros.export import build, entries, lowering, objects
+from liedyn_ros.jit.cache.folder import cache_root
+from liedyn_ros.jit.cache.sources import digest
+
+ROOT = Path(__file__).parents[3] / 'libliedyn'
+WARNINGS = ('-std=gnu11', '-Wall', '-Wextra', '-Wpedantic', '-Werror')
+SANITIZERS = ('-g', '-fsanitize=address,undefined', '-fno-sanitize-recover=all')
+
+
+def require_tools(*names: str) -> None:
+    """Skip the test where a program is missing."""
+    missing = [name for name in names if shutil.which(name) is None]
+    if missing:
+        pytest.skip(f'needs {", ".join(missing)}')
+
+
+@functools.cache
+def object_folder() -> Path:
+    """Return the folder of objects of these sources, which are compiled if it is not there."""
+    state = hashlib.sha256()
+    for module in entries.MODULES:
+        state.update(digest(Path(module.__file__)).encode())
+    for module in (build, entries, lowering, objects):
+        state.update(Path(module.__file__).read_bytes())
+    root = cache_root()
+    if root is None:
+        pytest.skip('needs a folder for compiled kernels')
+    parent = root.with_name(f'{root.name}_objects')
+    parent.mkdir(parents=True, exist_ok=True)
+    folder = parent / state.hexdigest()[:16]
+    with (parent / 'lock').open('w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.is_dir():
+            made = folder.with_suffix('.made')
+            build.build_objects(made)
+            made.rename(folder)
+    return folder
+
+
+def built(target: Path, sources: Sequence[str], *flags: str, processor: str = 'x86_64',
+          compiler: str = 'gcc') -> Path:
+    """Return a program or library of sources of ROOT and the objects of a processor."""
+    require_tools(compiler)
+    linked = sorted(str(path) for path in object_folder().glob(f'{processor}*.o'))
+    subprocess.run(
+        [compiler, *WARNINGS, '-O2', *flags, f'-I{ROOT / "include"}', f'-I{object_folder()}',
+         *(str(ROOT / source) for source in (*sources, 'src/calls.c', 'src/model.c')), *linked,
+         '-lm', '-lpthread', '-o', str(target)], check=True)
+    return target
+
+
+def run(*command: object, code: int = 0) -> str:
+    """Run a program, and return what it printed; fail where it ends with another code."""
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == code, f'{command}: {done.returncode}\n{done.stdout}{done.stderr}'
+    return done.stdout
