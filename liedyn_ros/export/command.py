@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     output = options.output or options.robot.with_suffix('.liedyn')
     try:
         model = load_model(options.robot, floating=options.floating)
-        write_model(output, model, dissipation=not options.no_dissipation)
+        write_model(output, model, dissipation=not options.no_dissipation, tree=options.tree)
     except (LiedynError, OSError) as error:
         print(f'liedyn_export: {error}', file=sys.stderr)
         return 1
@@ -46,6 +46,8 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument('--floating', action='store_true', help='put the base on a free joint')
     result.add_argument('--no-dissipation', action='store_true',
                         help='leave out damping and friction of the joints')
+    result.add_argument('--tree', action='store_true',
+                        help='leave out closed loops and mimic joints')
     return result
 
 

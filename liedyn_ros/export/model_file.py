@@ -39,18 +39,19 @@ MAGIC, TREE, HEADER = b'LIEDYN\r\n', 1, 8
 _ALIGNMENT = 64  # bytes
 
 
-def model_bytes(model: Model, *, dissipation: bool = True) -> bytes:
+def model_bytes(model: Model, *, dissipation: bool = True, tree: bool = False) -> bytes:
     """
     Return the content of a model file, for `liedyn_open`.
 
-    Without dissipation, damping and friction are zero. Raises LiedynError for anything but a
-    Model, ModelError for one with closed loops or couplings, which this format does not hold yet.
+    Without dissipation, damping and friction are zero. With tree, closed loops and couplings, such
+    as mimic joints, are left out, as Dynamics does. Raises LiedynError for anything but a Model,
+    ModelError for closures or couplings otherwise: this format does not hold them yet.
     """
     if not isinstance(model, Model):
         raise LiedynError(f'model: expected a Model, as load_model returns, got {model!r}')
-    if model.closures or model.couplings:
+    if not tree and (model.closures or model.couplings):
         raise ModelError('model: expected a tree, got one with closures or couplings, '
-                         'which the model file does not hold')
+                         'which the model file does not hold (tree leaves them out)')
     constants, links = Constants(model, dissipation), model.link_table
     places = [(joint.q_slice.start, joint.q_slice.stop - joint.q_slice.start,
                joint.v_slice.start, joint.v_slice.stop - joint.v_slice.start)
@@ -64,9 +65,10 @@ def model_bytes(model: Model, *, dissipation: bool = True) -> bytes:
     return _assembled(TREE, sections)
 
 
-def write_model(path: str | os.PathLike[str], model: Model, *, dissipation: bool = True) -> None:
+def write_model(path: str | os.PathLike[str], model: Model, *, dissipation: bool = True,
+                tree: bool = False) -> None:
     """Write the model file of a model; raises the errors of model_bytes, and OSError."""
-    Path(path).write_bytes(model_bytes(model, dissipation=dissipation))
+    Path(path).write_bytes(model_bytes(model, dissipation=dissipation, tree=tree))
 
 
 def _assembled(kind: int, sections: list[tuple[bytes, int]]) -> bytes:

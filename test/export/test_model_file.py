@@ -76,6 +76,13 @@ def test_machines_with_closed_loops_and_other_objects_are_refused():
         model_bytes('robot.urdf')
 
 
+def test_closed_loops_are_left_out_where_asked(tmp_path):
+    robot, output = config_file('five_bar.yaml'), tmp_path / 'tree.liedyn'
+    assert main([str(robot), '--tree', '-o', str(output)]) == 0
+    constants = sections_of(output.read_bytes())[0]
+    assert constants == Constants(load_model(robot)).table.tobytes()
+
+
 def test_the_command_writes_the_file_that_python_writes(tmp_path, capsys):
     robot, output = config_file('aerial_manipulator.yaml'), tmp_path / 'robot.liedyn'
     assert main([str(robot), '-o', str(output)]) == 0

@@ -49,7 +49,7 @@ def random_states(model: Model, order: int, count: int, seed: int) -> list[State
 def answers_of_c(program: list[object], folder: Path, model: Model, states: list[State]) -> Array:
     """Return what the program answers, a state a row."""
     order = len(states[0].a) - 1
-    write_model(folder / 'model.liedyn', model)
+    write_model(folder / 'model.liedyn', model, tree=True)
     np.concatenate([np.concatenate([np.ravel(part) for part in state]).astype(float)
                     for state in states]).tofile(folder / 'states')
     run(*program, folder / 'model.liedyn', folder / 'states', order, folder / 'results')
