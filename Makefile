@@ -35,7 +35,7 @@ JOBS := --numprocesses=$(TEST_JOBS) --dist=loadfile
 SHELL := bash
 .SHELLFLAGS := -eo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build test coverage smoke checked lint demo bench faults soak fuzz clean
+.PHONY: help setup build test coverage smoke checked lint demo docs bench faults soak fuzz clean
 
 help:  ## show the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -72,6 +72,15 @@ lint: setup  ## run the linters alone
 
 demo: build  ## track a platform at 1 kHz, fly the aerial manipulator, headless; plots under out/
 	@$(ENV) && $(LOCAL) && python -m liedyn_ros.demo
+
+docs: .venv-docs/.installed  ## build the documentation site under out/site; a warning is an error
+	@.venv-docs/bin/python -m sphinx -W --keep-going -q -b html docs out/site
+	@echo 'open out/site/index.html'
+
+.venv-docs/.installed: requirements/docs.txt requirements/runtime.txt
+	@$(PYTHON) -m venv .venv-docs
+	@.venv-docs/bin/python -m pip install -qq --disable-pip-version-check -r requirements/runtime.txt -r $<
+	@touch $@
 
 bench: build $(VENV)/.bench  ## measure against other libraries
 	@$(ENV) && $(LOCAL) && python -m benchmarks

@@ -1,0 +1,61 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The documentation site: each page has its place, each public name its description, it builds."""
+
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+import pkgutil
+import re
+import subprocess
+import sys
+
+import pytest
+
+import liedyn_ros
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / 'docs'
+TOCTREE = re.compile(r'```\{toctree\}\n(.*?)```', re.DOTALL)
+MODULES = set(re.findall(r'automodule:: (\S+)', '\n'.join(
+    page.read_text() for page in (DOCS / 'api').glob('*.md'))))
+PARTS = ('aerial', 'control', 'dynamics', 'identification', 'lie', 'model', 'retiming', 'stewart')
+
+
+def test_the_table_of_contents_has_each_page_once():
+    listed = sorted(line for block in TOCTREE.findall((DOCS / 'index.md').read_text())
+                    for line in block.splitlines() if line and not line.startswith(':'))
+    pages = {str(page.relative_to(DOCS).with_suffix('')) for page in DOCS.rglob('*.md')}
+    assert listed == sorted(pages - {'index'})
+
+
+@pytest.mark.parametrize('part', PARTS)
+def test_what_each_package_exports_has_its_page(part):
+    package = import_module(f'liedyn_ros.{part}')
+    modules = map(import_module, (package.__name__, *(
+        module.name for module in pkgutil.walk_packages(package.__path__, f'{package.__name__}.')
+        if module.ispkg)))
+    exported = {id(getattr(module, name)): name
+                for module in modules for name in getattr(module, '__all__', ())}
+    described = {id(value) for module in MODULES for value in vars(import_module(module)).values()}
+    assert [name for key, name in exported.items() if key not in described] == []
+
+
+def test_each_name_of_the_package_is_described_where_it_lives():
+    assert set(liedyn_ros._HOMES) <= MODULES
+
+
+@pytest.mark.skipif(find_spec('sphinx') is None or find_spec('furo') is None,
+                    reason='Sphinx is not installed here: make docs')
+def test_the_site_builds_without_a_warning(tmp_path):
+    done = subprocess.run(
+        [sys.executable, '-m', 'sphinx', '-W', '--keep-going', '-q', '-b', 'html', str(DOCS),
+         str(tmp_path)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert 'payload' in (tmp_path / 'searchindex.js').read_text()
