@@ -63,17 +63,18 @@ def solid_of_triangles(corners: Array, rule: str) -> Solid:
     Each triangle spans a tetrahedron with the mean point of the surface. `legacy` adds volumes
     without sign, which is too much where the surface is not convex; the others add them signed.
     """
-    normal = 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normal: Array = np.asarray(
+        0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), dtype=float)
     area = np.linalg.norm(normal, axis=1)
     if not area.any():
         raise DescriptionError('expected a mesh with an area, got none')
     middle = area @ corners.mean(axis=1) / area.sum()
-    edges: Array = corners - middle
+    edges = corners - middle
     weight, points = _weights(edges, normal, area, rule)
     center = weight @ edges.sum(axis=1) / (points * weight.sum())
     if rule == 'legacy':  # volumes without sign depend on the point: MuJoCo goes on from this one
         middle, center = middle + center, np.zeros(3)
-    edges = np.asarray(corners - middle, dtype=float)
+    edges = corners - middle
     weight, points = _weights(edges, normal, area, rule)
     volume, total = float(weight.sum()), edges.sum(axis=1)
     second = (np.einsum('i,ikx,iky->xy', weight, edges, edges)
