@@ -9,9 +9,12 @@
 """The page in a real browser: it loads, moves, reacts, and asks nothing of the network."""
 
 import shutil
+import threading
+import time
 
 import numpy as np
 import pytest
+from support.ports import free_port
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.nodes.view.seen import Seen
@@ -44,6 +47,14 @@ def tab():
         browser.close()
 
 
+def wait_for(reached):
+    """Wait until a condition holds: the page shows its text before the ghost is drawn."""
+    end, pause = time.monotonic() + LIMIT / 1e3, threading.Event()
+    while not reached():
+        assert time.monotonic() < end, 'the condition did not come to hold'
+        pause.wait(0.02)
+
+
 def of_others(tab, address):
     """Return what was asked of anybody but an address."""
     return [url for url in tab.asked
@@ -51,7 +62,7 @@ def of_others(tab, address):
 
 
 def test_it_loads_moves_and_asks_nobody_else(tab):
-    page = LivePage('127.0.0.1', 8135, 60.0, 10.0)
+    page = LivePage('127.0.0.1', free_port(), 60.0, 10.0)
     try:
         home = np.eye(4)
         home[2, 3] = 0.5
@@ -64,7 +75,7 @@ def test_it_loads_moves_and_asks_nobody_else(tab):
         tab.get_by_role('tab', name='What if').click()
         tab.get_by_text('Show the ghost').click()
         tab.get_by_text('Smallest singular value').wait_for()
-        assert page._what_if._figure is not None
+        wait_for(lambda: page._what_if._figure is not None)
         assert of_others(tab, page.address) == []
         assert tab.faults == []
     finally:
@@ -72,7 +83,7 @@ def test_it_loads_moves_and_asks_nobody_else(tab):
 
 
 def test_a_recording_plays_without_the_program(tab, tmp_path):
-    page = LivePage('127.0.0.1', 8136, 60.0, 10.0)
+    page = LivePage('127.0.0.1', free_port(), 60.0, 10.0)
     home = np.eye(4)
     home[2, 3] = 0.5
     page.adopt(load_geometry(config_file('stewart_geometry.yaml')), home)

@@ -10,6 +10,7 @@
 
 import numpy as np
 import pytest
+from support.ports import free_port
 import yaml
 
 from liedyn_ros.common.resources import config_file
@@ -41,7 +42,7 @@ def seen_of(pose, lengths=None):
 @pytest.fixture
 def page():
     """Return a page on a free port of this computer."""
-    page = LivePage('127.0.0.1', 8134, 60.0, 10.0)
+    page = LivePage('127.0.0.1', free_port(), 60.0, 10.0)
     yield page
     page.close()
 

@@ -17,8 +17,8 @@ from liedyn_ros.ros.node.parameters import Parameter
 AUTO, PLATFORM_VIEW, TREE = 'auto', 'platform', 'tree'
 
 VIEW = (
-    Parameter('machine', AUTO, 'what is shown. `platform`: that of geometry_file. `tree`: '
-              'that of model_file, robot_description or the topic of this name. `auto`: a tree '
+    Parameter('machine', AUTO, 'the machine in the view. `platform`: from geometry_file. `tree`: '
+              'from model_file, robot_description or the topic of this name. `auto`: a tree '
               'where one of both parameters is set, else a platform',
               choices=(AUTO, PLATFORM_VIEW, TREE)),
     Parameter('address', '127.0.0.1', 'address that the page is served on. By default it is seen '

@@ -62,9 +62,9 @@ class RedundantPose:
     The outcome of one sample of redundant lengths, not to be changed.
 
     stamp_ns: its time. lengths: (n,), m or rad. pose: (4, 4), platform in base, m. status,
-    iterations: of the solve. start: the guess. residuals: (n,), readings less those of the pose
-    that all legs agree on best. fit: what they say. flags, legs: as in MonitoredPose; a leg that
-    only this sample contradicts is an outlier, one that the path does is biased. used: indices of
+    iterations: of the solve. start: the guess. residuals: (n,), readings less those of the
+    least-squares pose of all legs. fit: their judgement. flags, legs: as in MonitoredPose. A leg
+    against this sample alone is an outlier; a leg against the path is biased. used: indices of
     the legs in the pose. twist: (6,), body twist, rad/s and m/s, or None. covariance: (6, 6), of
     the pose in body coordinates, rad and m; None where noise or pose are not known. jacobian:
     (n, 6), d(reading)/d(body twist) there, by rad and m. characteristic_length: m.

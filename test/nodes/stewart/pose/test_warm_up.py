@@ -44,6 +44,7 @@ print(*sorted(left), sep='\\n')
 """
 # No topic, timer or service of the node calls these. They are batches of poses, a method with
 # seven unknowns, the covariance of legs that differ, drives' ratios, dynamics and simulations.
+SEVEN_LEGS = 'liedyn_ros.stewart.redundant.'  # the node has six
 NOT_OF_THE_NODE = {'liedyn_ros.lie.kernels.so3.normalize'} | {
     f'liedyn_ros.stewart.{name}' for name in (
         'dynamics.kernels.platform.solve_platform', 'platform.kernels.leg_types.ratio',
@@ -64,4 +65,4 @@ def test_the_warm_up_calls_each_kernel_that_the_node_can_call():
     if compiled:
         compiled, left = census()
     assert not compiled
-    assert left == NOT_OF_THE_NODE
+    assert {name for name in left if not name.startswith(SEVEN_LEGS)} == NOT_OF_THE_NODE
