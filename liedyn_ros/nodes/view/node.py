@@ -62,11 +62,11 @@ class ViewNode(ManagedNode):
         else:
             self.open_subscription(
                 String, 'robot_description', self._take_description, LATCHED)
-        self.get_logger().info(f'the view is on {self._page.address}')
         if not _is_loopback(parameters['address']):
             self.get_logger().warning(
                 f'address {parameters["address"]}: the view is open to the network, without a '
                 'password')
+        self.get_logger().info(f'the view is on {self._page.address}')
 
     def activate(self) -> None:
         """Begin to draw."""
