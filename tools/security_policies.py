@@ -26,6 +26,7 @@ import sys
 import time
 from types import ModuleType
 from typing import Any
+from unittest.mock import create_autospec
 
 from geometry_msgs.msg import TransformStamped
 from rclpy.context import Context
@@ -42,17 +43,29 @@ from liedyn_ros.nodes.stewart.controller import StewartControllerNode
 from liedyn_ros.nodes.stewart.dynamics_simulator import StewartDynamicsSimulatorNode
 from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
 from liedyn_ros.nodes.stewart.simulator import StewartSimulatorNode
+from liedyn_ros.nodes.view.node import ViewNode
+from liedyn_ros.nodes.view.seen import Page
 from liedyn_ros.ros.node.lifecycle import ManagedNode, no_kernels, OF_ALL_NODES
 from liedyn_ros.ros.node.parameters import Parameter
 
 POLICIES = Path(__file__).resolve().parents[1] / 'config' / 'policies'
+
+
+class _ViewOfNobody(ViewNode):
+    """The view without its page, which opens nothing in ROS."""
+
+    def __init__(self, **options: Any) -> None:
+        page = create_autospec(Page, instance=True, address='nowhere')
+        super().__init__(lambda *_: page, **options)
+
+
 CLASSES: Mapping[str, type[ManagedNode]] = {
     'stewart_pose': StewartPoseNode, 'stewart_simulator': StewartSimulatorNode,
     'stewart_dynamics_simulator': StewartDynamicsSimulatorNode,
     'stewart_controller': StewartControllerNode, 'dynamics_server': DynamicsServerNode,
     'loop_state_publisher': LoopStatePublisherNode,
     'aerial_manipulator_simulator': AerialManipulatorSimulatorNode,
-    'aerial_manipulator_controller': AerialManipulatorControllerNode}
+    'aerial_manipulator_controller': AerialManipulatorControllerNode, 'view': _ViewOfNobody}
 # A machine with joints of several degrees of freedom, whose states have a topic of their own.
 ALWAYS: Mapping[str, Mapping[str, Any]] = {
     'loop_state_publisher': {'model_file': 'stewart_geometry.yaml'}}
