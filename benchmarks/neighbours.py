@@ -14,7 +14,6 @@ has started are left out. On two cores a linter or a compiler takes what a node 
 """
 
 from contextlib import ExitStack
-from multiprocessing import get_context
 import os
 from pathlib import Path
 import time
@@ -22,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.streams import START_TIMEOUT
+from benchmarks.watcher import Watcher
 
 PERIOD = 1.0  # s, of a look
 MUCH = 0.25  # of a processor, in a period, from which on others may be the cause of a loss
@@ -66,26 +65,13 @@ class Neighbours:
 
     def __init__(self, stack: ExitStack) -> None:
         """Start its process, and wait until it watches."""
-        context = get_context('spawn')
-        ready, stop, self._taken = context.Event(), context.Event(), 0
-        self._looks = context.Array('q', 3 * LOOKS, lock=False)
-        self._count = context.Value('q', 0)
-        process = context.Process(target=watch, args=(
-            os.getpid(), ready, stop, self._looks, self._count))
-        process.start()
-        stack.callback(process.join)
-        stack.callback(stop.set)
-        if not ready.wait(START_TIMEOUT):
-            raise SystemExit(f'expected a watcher within {START_TIMEOUT:g} s, got none')
+        self._watcher = Watcher(stack, watch, os.getpid(), 3, LOOKS)
 
     def take(self) -> np.ndarray:
         """Return the looks since the last call: begin and end, ns, share of a processor."""
-        count = self._count.value
-        if count == self._taken:
+        looks = self._watcher.take()
+        if not len(looks):
             raise SystemExit(f'expected a look each {PERIOD:g} s, got none: the watcher has ended')
-        numbers = np.arange(max(self._taken, count - LOOKS), count) % LOOKS
-        self._taken = count
-        looks = np.frombuffer(self._looks, np.int64).reshape(LOOKS, 3)[numbers]
         return looks * np.array([1, 1, 1e-3])
 
 

@@ -18,7 +18,6 @@ others the node's.
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from multiprocessing import get_context
 import os
 import time
 from typing import Any
@@ -27,7 +26,7 @@ import numpy as np
 
 from benchmarks.accounts import Loss
 from benchmarks.priority import raise_priority
-from benchmarks.streams import START_TIMEOUT
+from benchmarks.watcher import Watcher
 
 NAP = 0.001  # s, of a witness
 LATE = 0.002  # s, from which on a stall is written down
@@ -60,24 +59,11 @@ class Witness:
 
     def __init__(self, stack: ExitStack, processor: int | None = None) -> None:
         """Start its process, which takes a processor for a while, and wait until it watches."""
-        context = get_context('spawn')
-        ready, stop, self._taken = context.Event(), context.Event(), 0
-        self._late = context.Array('q', 2 * STALLS, lock=False)
-        self._count = context.Value('q', 0)
-        process = context.Process(target=watch, args=(
-            processor, ready, stop, self._late, self._count))
-        process.start()
-        stack.callback(process.join)
-        stack.callback(stop.set)
-        if not ready.wait(START_TIMEOUT):
-            raise SystemExit(f'expected a witness within {START_TIMEOUT:g} s, got none')
+        self._watcher = Watcher(stack, watch, processor, 2, STALLS)
 
     def take(self) -> np.ndarray:
         """Return from when to when it waited since the last call, (n, 2), ns."""
-        count = self._count.value
-        numbers = np.arange(max(self._taken, count - STALLS), count) % STALLS
-        self._taken = count
-        return np.frombuffer(self._late, np.int64).reshape(STALLS, 2)[numbers]
+        return self._watcher.take()
 
 
 def merge(stalls: np.ndarray) -> np.ndarray:
