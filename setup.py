@@ -49,8 +49,10 @@ setup(
         'numba>=0.58.1', 'numpy>=1.26,<3', 'PyYAML>=6.0.1,<7', 'scipy>=1.11.1,<2',
         'transforms3d>=0.4.1'],
     extras_require={
+        'bags': ['rosbags>=0.11,<1', 'mcap>=1.2,<2'],
         'identification': ['clarabel>=0.9,<1'], 'meshes': ['trimesh>=4,<6'],
-        'plots': ['matplotlib>=3.6,<4'], 'retiming': ['clarabel>=0.9,<1'], 'test': ['pytest'],
+        'parquet': ['pyarrow>=14'], 'plots': ['matplotlib>=3.6,<4'],
+        'retiming': ['clarabel>=0.9,<1'], 'test': ['pytest'],
         'view': ['viser>=1,<2'], 'xacro': ['xacro>=2,<3']},
     zip_safe=False,
     maintainer='The liedyn_ros authors',

@@ -25,7 +25,8 @@ DOCS = ROOT / 'docs'
 TOCTREE = re.compile(r'```\{toctree\}\n(.*?)```', re.DOTALL)
 MODULES = set(re.findall(r'automodule:: (\S+)', '\n'.join(
     page.read_text() for page in (DOCS / 'api').glob('*.md'))))
-PARTS = ('aerial', 'control', 'dynamics', 'identification', 'lie', 'model', 'retiming', 'stewart')
+PARTS = ('aerial', 'control', 'dynamics', 'identification', 'lie', 'model', 'recordings',
+         'retiming', 'stewart')
 
 
 def test_the_table_of_contents_has_each_page_once():

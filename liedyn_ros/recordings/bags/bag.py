@@ -1,0 +1,198 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Bags of ROS 2 without ROS: MCAP and SQLite, whole or damaged, one message after the other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+import contextlib
+from pathlib import Path
+import re
+from typing import Any, NamedTuple
+
+import apsw
+from rosbags.rosbag2 import Reader, ReaderError
+from rosbags.serde import SerdeError
+from rosbags.typesys import get_types_from_idl, get_types_from_msg, get_typestore, Stores
+
+from liedyn_ros.common.checks import listed, unknown_name
+from liedyn_ros.common.errors import DescriptionError, NameSetError
+from liedyn_ros.recordings.bags.mcap_file import Loss, McapFile, RawMessage
+
+SUFFIXES = '.mcap', '.db3'
+_FAULTS = ReaderError, apsw.Error, OSError
+
+
+class Received(NamedTuple):
+    """A message of a bag: its topic, its time of arrival (ns), and the message."""
+
+    topic: str
+    received_ns: int
+    message: Any
+
+
+class Bag:
+    """
+    A recording of ROS 2: a folder of rosbag2, or one of its files.
+
+    topics maps names to types, such as 'sensor_msgs/msg/JointState', counts to their numbers of
+    messages. A folder without metadata.yaml is one whose recorder was killed: its files are read
+    in the order of their numbers. losses says what could not be read of damaged MCAP files, once
+    the messages were read. Several megabytes are in memory, whatever the size of the bag.
+
+    Raises DescriptionError for files of other kinds, for empty and unreadable ones.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        """Open the files and list the topics."""
+        self.path = Path(path)
+        self._store = get_typestore(Stores.LATEST)
+        self._defined = set[str]()
+        self._sources = [McapFile(each) if each.suffix == '.mcap' else each
+                         for each in _files(self.path)]
+        self.topics: dict[str, str] = {}
+        self.counts: Counter[str] = Counter()
+        for source in self._sources:
+            listing = source.listing() if isinstance(source, McapFile) else _listing(source)
+            for topic, (type_name, count) in listing.items():
+                self.topics[topic] = type_name
+                self.counts[topic] += count
+        if not self.counts.total():
+            raise DescriptionError(f'{path}: expected messages, got none'
+                                   + ''.join(f'; {loss}' for loss in self.losses))
+
+    @property
+    def losses(self) -> list[Loss]:
+        """Return what could not be read."""
+        return [loss for each in self._sources if isinstance(each, McapFile)
+                for loss in each.losses]
+
+    def topic(self, name: str | None, type_name: str) -> str:
+        """
+        Return a topic by its name, with or without the slash, or the only one of a type.
+
+        Raises NameSetError for a name that is not there, another type, and none or several.
+        """
+        fitting = [each for each, kind in self.topics.items() if kind == type_name]
+        if name is None:
+            if len(fitting) != 1:
+                raise NameSetError(
+                    f'{self.path}: expected one topic of {type_name}, got '
+                    f'{listed(fitting) if fitting else listed(list(self.topics))}; name it')
+            return fitting[0]
+        for each in (name, f'/{name}'):
+            if each in self.topics:
+                if self.topics[each] != type_name:
+                    raise NameSetError(f'{self.path}: expected {type_name} on {each}, got '
+                                       f'{self.topics[each]}')
+                return each
+        raise unknown_name(NameSetError, f'{self.path}: topic', self.topics, name)
+
+    def messages(self, topics: Iterable[str]) -> Iterator[Received]:
+        """Yield the messages of topics in the order of the files. Raises DescriptionError."""
+        for raw in self._raw({*topics}):
+            self._define(raw)
+            try:
+                message = self._store.deserialize_cdr(raw.data, raw.type_name)
+            except (SerdeError, KeyError, ValueError, IndexError, UnicodeDecodeError) as error:
+                raise DescriptionError(f'{self.path}: expected {raw.type_name} on {raw.topic} at '
+                                       f'{raw.received_ns} ns, got {error!r}') from error
+            yield Received(raw.topic, raw.received_ns, message)
+
+    def _define(self, raw: RawMessage) -> None:
+        """Take the definition that the bag has of a type that is not known."""
+        name, schema = raw.type_name, raw.schema
+        if name in self._defined:
+            return
+        self._defined.add(name)
+        if name in self._store.fielddefs or schema is None or not schema.data:
+            return
+        text = schema.data.decode()
+        types = (get_types_from_msg(text, name) if schema.encoding == 'ros2msg'
+                 else get_types_from_idl(text))
+        self._store.register({key: value for key, value in types.items()
+                              if key not in self._store.fielddefs})
+
+    def _raw(self, topics: set[str]) -> Iterator[RawMessage]:
+        for source in self._sources:
+            if isinstance(source, McapFile):
+                yield from (raw for raw in source.messages() if raw.topic in topics)
+            else:
+                yield from self._by_rosbags(source, topics)
+
+    def _by_rosbags(self, path: Path, topics: set[str]) -> Iterator[RawMessage]:
+        with _opened(path) as reader:
+            chosen = [each for each in reader.connections if each.topic in topics]
+            for each in chosen:
+                if each.msgdef.data and each.msgtype not in self._store.fielddefs:
+                    self._store.register(get_types_from_msg(each.msgdef.data, each.msgtype))
+            for connection, stamp, data in reader.messages(chosen) if chosen else ():
+                yield RawMessage(connection.topic, connection.msgtype, stamp, bytes(data), None)
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[Reader]:
+    try:
+        with Reader(path) as reader:
+            yield reader
+    except _FAULTS as error:
+        raise DescriptionError(
+            f'{path}: expected a bag that can be read, got {error}; of a damaged SQLite file '
+            '`sqlite3 bag.db3 .recover` saves what is left') from error
+
+
+def _listing(path: Path) -> dict[str, tuple[str, int]]:
+    with _opened(path) as reader:
+        return {each.topic: (each.msgtype, each.msgcount) for each in reader.connections}
+
+
+def _files(path: Path) -> list[Path]:
+    """Return the files of a bag, or its folder where rosbags has to expand them."""
+    if not path.exists():
+        raise DescriptionError(f'{path}: expected a folder or file of a bag, got nothing there')
+    if path.is_file():
+        if path.suffix not in SUFFIXES:
+            raise DescriptionError(
+                f'{path}: expected a folder of rosbag2, or a file {" or ".join(SUFFIXES)}; a bag '
+                'of ROS 1 is converted by `rosbags-convert`')
+        return [_not_empty(path)]
+    metadata = path / 'metadata.yaml'
+    if metadata.is_file() and _compressed(metadata):
+        return [path]
+    found = sorted((each for each in path.iterdir() if each.suffix in SUFFIXES), key=_numbered)
+    if not found:
+        raise DescriptionError(f'{path}: expected a folder with files {" or ".join(SUFFIXES)}, '
+                               f'got {listed([each.name for each in path.iterdir()])}')
+    return [_not_empty(each) for each in found]
+
+
+def _compressed(metadata: Path) -> bool:
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        found = re.search(r'^\s*compression_mode:\s*[\'"]?(\w+)',
+                          metadata.read_text(encoding='utf-8'), re.MULTILINE)
+        return found is not None and found[1].lower() not in ('none', 'storage')
+    return False
+
+
+def _not_empty(path: Path) -> Path:
+    try:
+        size = path.stat().st_size
+        path.open('rb').close()
+    except OSError as error:
+        raise DescriptionError(f'{path}: expected a file that can be read, got {error}') from error
+    if size == 0:
+        raise DescriptionError(f'{path}: expected a bag, got an empty file')
+    return path
+
+
+def _numbered(path: Path) -> list[tuple[int, str]]:
+    """Return the key that sorts bag_2 before bag_10."""
+    return [(int(part), '') if part.isdigit() else (-1, part)
+            for part in re.split(r'(\d+)', path.name)]

@@ -1,0 +1,103 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Joint states of a bag as arrays."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array, listed
+from liedyn_ros.common.errors import NameSetError, ShapeError, StampError
+from liedyn_ros.recordings.bags.bag import Bag
+from liedyn_ros.recordings.samples import JointSamples, samples_of
+
+JOINT_STATE = 'sensor_msgs/msg/JointState'
+QUANTITIES = 'position', 'velocity', 'effort'
+
+
+class JointStateMessage(NamedTuple):
+    """A JointState of a bag: its stamp (ns), time of arrival (ns), names, and the message."""
+
+    stamp_ns: int
+    received_ns: int
+    names: list[str]
+    message: Any
+
+
+def joint_state_messages(bag: Bag, topic: str | None = None) -> Iterator[JointStateMessage]:
+    """Yield the JointStates of a topic one after the other; see Bag.topic."""
+    for received in bag.messages([bag.topic(topic, JOINT_STATE)]):
+        message = received.message
+        stamp = message.header.stamp
+        yield JointStateMessage(stamp.sec * 1_000_000_000 + stamp.nanosec, received.received_ns,
+                                list(message.name), message)
+
+
+def joint_samples(bag: Bag, names: Sequence[str], topic: str | None = None, *,
+                  arrival: bool = False) -> JointSamples:
+    """
+    Return the samples of named joints, from the messages that have all of them.
+
+    The stamps are those of the headers; with arrival the times at which the recorder got them.
+    A quantity that a message leaves out is None in the result. Raises NameSetError for joints
+    that are missing, StampError, NotFiniteError and ShapeError as samples_of does.
+    """
+    wanted, where = list(names), f'{bag.path}: {topic or "joint states"}'
+    rows = {kind: array('d') for kind in QUANTITIES}
+    stamps = array('q')
+    others, seen, order = 0, dict[str, None](), dict[tuple[str, ...], list[int] | None]()
+    for each in joint_state_messages(bag, topic):
+        key = tuple(each.names)
+        if key not in order:
+            seen.update(dict.fromkeys(key))
+            order[key] = ([key.index(name) for name in wanted]
+                          if set(wanted) <= set(key) else None)
+        at = order[key]
+        if at is None:
+            others += 1
+            continue
+        stamps.append(each.received_ns if arrival else each.stamp_ns)
+        for kind in QUANTITIES:
+            values = getattr(each.message, kind)
+            if len(values) not in (0, len(key)):
+                raise ShapeError(f'{where}: expected a {kind} for each of {len(key)} names, got '
+                                 f'{len(values)} at {each.received_ns} ns')
+            rows[kind].extend(values[at] if len(values) else ())
+    if not stamps:
+        missing = [name for name in wanted if name not in seen]
+        raise NameSetError(
+            f'{where}: expected {listed(wanted)} in one message, got {listed(list(seen))}: '
+            + (f'{listed(missing)} are missing' if missing else 'they come in several'),
+            names=tuple(missing))
+    if not arrival and not np.any(stamps):
+        raise StampError(f'{where}: expected stamps in the headers, got 0 in all: take the times '
+                         'of arrival (arrival=True, --arrival)')
+    blocks = {kind: _block(where, kind, rows[kind], len(stamps), len(wanted))
+              for kind in QUANTITIES}
+    position = blocks['position']
+    if position is None:
+        raise ShapeError(f'{where}: expected positions, got none')
+    remarks = [f'{others} messages without all of these joints left out'] if others else []
+    return samples_of(where, wanted, np.array(stamps, dtype=np.int64), position,
+                      blocks['velocity'], blocks['effort'],
+                      [*remarks, *(str(loss) for loss in bag.losses)])
+
+
+def _block(where: str, kind: str, values: array[float], count: int, joints: int
+           ) -> Array | None:
+    if not values:
+        return None
+    if len(values) != count * joints:
+        raise ShapeError(f'{where}: expected {kind} in all of {count} messages, got it in '
+                         f'{len(values) // joints}')
+    return np.array(values).reshape(count, joints)

@@ -1,0 +1,136 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Samples of joints as arrays, in the order of their stamps; remarks have what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liedyn_ros.common.checks import Array, as_numbers, listed
+from liedyn_ros.common.errors import NotFiniteError, ShapeError, StampError
+
+Stamps = NDArray[np.int64]
+FEW = 0.1  # share of the samples that may be left out
+LEAP_NS = 86400 * 10**9  # between two samples: they are not of one clock
+
+
+@dataclass(frozen=True, eq=False)
+class JointSamples:
+    """
+    Samples of named joints: time (n,) s since start_ns, position, velocity, effort (n, joints).
+
+    Units are SI: rad or m, rad/s or m/s, N m or N. velocity and effort are None where they were
+    not recorded. remarks say what was left out or put in order.
+    """
+
+    names: tuple[str, ...]
+    start_ns: int
+    time: Array
+    position: Array
+    velocity: Array | None
+    effort: Array | None
+    remarks: tuple[str, ...] = ()
+
+
+def samples_of(where: str, names: Sequence[str], stamps: Stamps, position: Array,
+               velocity: Array | None, effort: Array | None, remarks: Sequence[str] = ()
+               ) -> JointSamples:
+    """
+    Return samples whose stamps (n,) ns increase and whose numbers are finite.
+
+    Late samples are put in their place, and repeated stamps and rows with NaN are left out, up to
+    FEW of all. Raises ShapeError for none, StampError and NotFiniteError for more than that, and
+    StampError for stamps of several clocks. where names the source.
+    """
+    told = list(remarks)
+    blocks = {'position': position, 'velocity': velocity, 'effort': effort}
+    count = len(stamps)
+    if count == 0:
+        raise ShapeError(f'{where}: expected samples of {listed(list(names))}, got none')
+    keep = _finite(where, names, blocks, told)
+    order = np.flatnonzero(keep)
+    order = order[_in_order(where, stamps[order], told)]
+    stamps = stamps[order]
+    first = int(stamps[0])
+    chosen = {name: None if block is None else np.ascontiguousarray(block[order])
+              for name, block in blocks.items()}
+    positions = chosen['position']
+    if positions is None:
+        raise ShapeError(f'{where}: expected positions, got none')
+    return JointSamples(tuple(names), first, (stamps - first) / 1e9, positions,
+                        chosen['velocity'], chosen['effort'], tuple(told))
+
+
+def stamps_of_seconds(where: str, time: Array) -> Stamps:
+    """Return stamps in ns of times in s. Raises NotFiniteError or StampError."""
+    time = as_numbers(f'{where}: time', time)
+    if not np.isfinite(time).all():
+        at = int(np.argmin(np.isfinite(time)))
+        raise NotFiniteError(f'{where}: expected a time in row {at + 1}, got {time[at]}')
+    if np.abs(time).max(initial=0.0) > 9e9:
+        raise StampError(f'{where}: expected times in s, got {np.abs(time).max():.6g}: another '
+                         'unit? Name it')
+    return np.round(1e9 * time).astype(np.int64)
+
+
+def _finite(where: str, names: Sequence[str], blocks: dict[str, Array | None],
+            told: list[str]) -> NDArray[np.bool_]:
+    """Return which samples are finite."""
+    keep: NDArray[np.bool_] | None = None
+    for kind, block in blocks.items():
+        if block is None:
+            continue
+        bad: NDArray[np.bool_] = np.asarray(~np.isfinite(block))
+        share = bad.mean(axis=0)
+        if (share > FEW).any():
+            worst = int(share.argmax())
+            raise NotFiniteError(
+                f'{where}: expected numbers as {kind} of {names[worst]}, got '
+                f'{100.0 * share[worst]:.3g} % NaN or infinite; the first in sample '
+                f'{int(bad[:, worst].argmax())}', names=(names[worst],))
+        whole = np.logical_not(bad.any(axis=1))
+        keep = whole if keep is None else keep & whole
+    if keep is None:
+        raise ShapeError(f'{where}: expected numbers, got none')
+    left = int((~keep).sum())
+    if left > FEW * len(keep):
+        raise NotFiniteError(f'{where}: expected numbers, got {left} of {len(keep)} samples with '
+                             'NaN or infinities')
+    if left:
+        told.append(f'{left} of {len(keep)} samples left out: NaN or infinite')
+    return keep
+
+
+def _in_order(where: str, stamps: Stamps, told: list[str]) -> NDArray[np.intp]:
+    """Return the order of increasing stamps, without repeated ones."""
+    steps = np.diff(stamps)
+    leaps = np.abs(steps) > LEAP_NS
+    if leaps.any():
+        at = int(leaps.argmax())
+        raise StampError(f'{where}: expected stamps of one clock, got {stamps[at]} ns and then '
+                         f'{stamps[at + 1]} ns, at sample {at + 1}')
+    late = int((steps < 0).sum())
+    if late > FEW * len(stamps):
+        raise StampError(f'{where}: expected stamps in order, got {late} of {len(stamps)} before '
+                         'the one that came earlier: two publishers or two clocks?')
+    order = np.argsort(stamps, kind='stable')
+    if late:
+        told.append(f'{late} samples came late and were put in their place')
+    fresh = np.concatenate([[True], np.diff(stamps[order]) > 0])
+    repeated = int((~fresh).sum())
+    if repeated > FEW * len(stamps):
+        raise StampError(f'{where}: expected a new stamp with each sample, got {repeated} of '
+                         f'{len(stamps)} that repeat the one before')
+    if repeated:
+        told.append(f'{repeated} samples with the stamp of another left out')
+    return order[fresh]

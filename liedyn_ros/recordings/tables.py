@@ -1,0 +1,232 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Recordings in CSV and Parquet files: columns by the names of joints, with units."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+import re
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array, listed
+from liedyn_ros.common.errors import DescriptionError, NameSetError, StampError
+from liedyn_ros.common.extras import require_module
+from liedyn_ros.recordings.samples import JointSamples, samples_of, stamps_of_seconds
+from liedyn_ros.recordings.units import factor_of
+
+TABLES = '.csv', '.parquet'
+WORDS = {'position': ('position', 'pos', 'q', 'angle'),
+         'velocity': ('velocity', 'vel', 'v', 'dq', 'qd'),
+         'effort': ('effort', 'torque', 'tau', 'force')}
+TIMES = 'time', 't', 'stamp', 'timestamp', '__time', 'time_s'
+_UNIT = re.compile(r'^(.*?)\s*(?:\[([^\]]*)\]|\(([^)]*)\))\s*$')
+
+
+@dataclass(frozen=True)
+class Columns:
+    """
+    Which columns of a table are read, in units as its header has them, else in SI.
+
+    time is the name of its column, None for the one of TIMES. rate (Hz) takes its place where a
+    table has none. position, velocity and effort are patterns such as '{joint}_pos'; None for
+    the column that has the joint's name and one of WORDS. units are of time, position, velocity
+    and effort. scale has the effort for each recorded unit, by joint, such as N m/A.
+    """
+
+    time: str | None = None
+    rate: float | None = None
+    position: str | None = None
+    velocity: str | None = None
+    effort: str | None = None
+    units: Mapping[str, str] | None = None
+    scale: Mapping[str, float] | None = None
+
+
+def table_samples(paths: Sequence[str | Path], names: Sequence[str],
+                  columns: Columns = Columns()) -> JointSamples:
+    """
+    Return the samples of named joints in tables whose rows belong together.
+
+    Raises DescriptionError for files that cannot be read. NameSetError is for columns that are
+    missing or fit twice, and for units that do not fit. Other errors are those of samples_of.
+    """
+    tables = [Path(each) for each in paths]
+    where = ', '.join(str(each) for each in tables)
+    headers = [_header(each) for each in tables]
+    chosen = {(kind, name): found for kind in WORDS for name in names
+              if (found := _column(where, headers, columns, kind, name, names)) is not None}
+    for kind in WORDS:
+        missing = [name for name in names if (kind, name) not in chosen]
+        if missing and (kind == 'position' or len(missing) < len(names)):
+            raise NameSetError(
+                f'{where}: expected a column with the {kind} of {listed(missing)}, got '
+                f'{listed([column for header in headers for column in header])}',
+                names=tuple(missing))
+    times = [_time(where, header, columns) for header in headers]
+    read = [_read(path, {column for at, column in chosen.values() if at == k}
+                  | {each for each in times[k:k + 1] if each is not None})
+            for k, path in enumerate(tables)]
+    count = _count(where, tables, read)
+    stamps = stamps_of_seconds(where, _stamps(where, tables, read, times, columns, count))
+    blocks: dict[str, Array | None] = {}
+    for kind in WORDS:
+        blocks[kind] = np.column_stack([
+            _factor(where, columns, kind, name, chosen[kind, name][1])
+            * read[chosen[kind, name][0]][chosen[kind, name][1]] for name in names]) if (
+                kind, names[0]) in chosen else None
+    position = blocks['position']
+    if position is None:
+        raise NameSetError(f'{where}: expected names of joints, got none')
+    return samples_of(where, names, stamps, position, blocks['velocity'], blocks['effort'])
+
+
+def _column(where: str, headers: Sequence[list[str]], columns: Columns, kind: str, name: str,
+            names: Sequence[str]) -> tuple[int, str] | None:
+    """Return table and column of a quantity of a joint."""
+    pattern = getattr(columns, kind)
+    if pattern is not None:
+        wanted = pattern.replace('{joint}', name)
+        found = [(k, each) for k, header in enumerate(headers) for each in header
+                 if wanted in (each, _split(each)[0])]
+    else:
+        found = [(k, each) for k, header in enumerate(headers) for each in header
+                 if _is(each, kind, name, names)]
+    if len(found) > 1:
+        raise NameSetError(f'{where}: expected one column with the {kind} of {name}, got '
+                           f'{listed([each for _, each in found])}')
+    return found[0] if found else None
+
+
+def _is(column: str, kind: str, name: str, names: Sequence[str]) -> bool:
+    """Return whether a column has the name of a joint, of no longer one, and a word of a kind."""
+    text = _split(column)[0]
+    owner = max((each for each in names if _within(each, text)), key=len, default=None)
+    if owner != name:
+        return False
+    rest = _whole(name).sub(' ', text, count=1)
+    words = re.split(r'[^a-z]+', rest.lower())
+    return any(word in WORDS[kind] for word in words)
+
+
+def _within(name: str, text: str) -> bool:
+    return _whole(name).search(text) is not None
+
+
+def _whole(name: str) -> re.Pattern[str]:
+    """Return the pattern of a name that is no part of a longer one, as arm_1 is of arm_1_2."""
+    return re.compile(rf'(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9]|[^A-Za-z0-9]\d)')
+
+
+def _split(column: str) -> tuple[str, str | None]:
+    """Return name and unit of a column."""
+    found = _UNIT.match(column)
+    return (column.strip(), None) if found is None else (
+        found[1].strip(), found[2] if found[2] is not None else found[3])
+
+
+def _factor(where: str, columns: Columns, kind: str, name: str, column: str) -> float:
+    scale = (columns.scale or {}).get(name) if kind == 'effort' else None
+    if scale is not None:
+        return float(scale)
+    unit = _split(column)[1] or (columns.units or {}).get(kind)
+    return 1.0 if unit is None else factor_of(unit, kind, f'{where}: {column}')
+
+
+def _time(where: str, header: list[str], columns: Columns) -> str | None:
+    found = [each for each in header if (
+        _split(each)[0].lower() in TIMES if columns.time is None
+        else columns.time in (each, _split(each)[0]))]
+    if len(found) > 1:
+        raise NameSetError(f'{where}: expected one column of time, got {listed(found)}')
+    if columns.rate is not None:
+        return None
+    if not found:
+        raise NameSetError(f'{where}: expected a column of time such as {listed(TIMES)}, or a '
+                           f'rate, got {listed(header)}')
+    return found[0]
+
+
+def _stamps(where: str, tables: Sequence[Path], read: Sequence[dict[str, Array]],
+            times: Sequence[str | None], columns: Columns, count: int) -> Array:
+    if columns.rate is not None:
+        if not columns.rate > 0.0:
+            raise StampError(f'{where}: expected a rate above 0 Hz, got {columns.rate}')
+        return np.arange(count) / columns.rate
+    found = [_factor(where, columns, 'time', '', column) * table[column]
+             for column, table in zip(times, read) if column is not None]
+    for path, each in zip(tables[1:], found[1:]):
+        if not np.array_equal(each, found[0]):
+            at = int(np.argmax(each != found[0]))
+            raise StampError(f'{path}: expected the times of {tables[0]}, got {each[at]} for '
+                             f'{found[0][at]} in row {at + 1}')
+    return np.asarray(found[0])
+
+
+def _count(where: str, tables: Sequence[Path], read: Sequence[dict[str, Array]]) -> int:
+    counts = [len(next(iter(each.values()))) for each in read if each]
+    if len(set(counts)) != 1 or len(counts) != len(tables):
+        raise DescriptionError(f'{where}: expected tables with columns of these joints and equal '
+                               f'numbers of rows, got {counts}')
+    return counts[0]
+
+
+def _header(path: Path) -> list[str]:
+    if path.suffix not in TABLES:
+        raise DescriptionError(f'{path}: expected a file {" or ".join(TABLES)}')
+    if path.suffix == '.parquet':
+        return list(_parquet(path).schema_arrow.names)
+    header = next(_rows(path), None)
+    if not header:
+        raise DescriptionError(f'{path}: expected a header with names of columns, got an empty '
+                               'file')
+    return header
+
+
+def _read(path: Path, wanted: set[str]) -> dict[str, Array]:
+    """Return columns of a table."""
+    if path.suffix == '.parquet':
+        table = _parquet(path).read(sorted(wanted))
+        return {name: np.asarray(table[name], dtype=float) for name in wanted}
+    rows = _rows(path)
+    header = next(rows)
+    at = {name: header.index(name) for name in wanted}
+    found = {name: array('d') for name in wanted}
+    for number, row in enumerate(rows, 2):
+        if not row:
+            continue
+        try:
+            for name, values in found.items():
+                values.append(float(row[at[name]]))
+        except (IndexError, ValueError) as error:
+            raise DescriptionError(f'{path}:{number}: expected {len(header)} numbers, got '
+                                   f'{",".join(row)!r}') from error
+    return {name: np.array(values) for name, values in found.items()}
+
+
+def _rows(path: Path) -> Iterator[list[str]]:
+    try:
+        with path.open(newline='', encoding='utf-8-sig') as stream:
+            yield from csv.reader(stream)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DescriptionError(f'{path}: expected a CSV file, got {error}') from error
+
+
+def _parquet(path: Path):  # type: ignore[no-untyped-def]
+    require_module('pyarrow', "pip install 'liedyn_ros[parquet]'")
+    import pyarrow
+    from pyarrow import parquet
+    try:
+        return parquet.ParquetFile(path)
+    except (OSError, pyarrow.ArrowException) as error:
+        raise DescriptionError(f'{path}: expected a Parquet file, got {error}') from error

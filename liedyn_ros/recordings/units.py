@@ -1,0 +1,94 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Units of recorded numbers, and the signs of numbers that are in other ones than was said."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array, unknown_name
+from liedyn_ros.common.errors import LimitError, NameSetError
+from liedyn_ros.model import Joint, Model
+
+_TURN = 2.0 * math.pi
+# The factor to SI, and what it measures; those without a slash are of positions.
+UNITS: dict[str, tuple[float, str]] = {
+    'rad': (1.0, 'position'), 'deg': (math.radians(1.0), 'position'), 'm': (1.0, 'position'),
+    'mm': (1e-3, 'position'), 'rev': (_TURN, 'position'),
+    'rad/s': (1.0, 'velocity'), 'deg/s': (math.radians(1.0), 'velocity'),
+    'm/s': (1.0, 'velocity'), 'mm/s': (1e-3, 'velocity'), 'rpm': (_TURN / 60.0, 'velocity'),
+    'N m': (1.0, 'effort'), 'Nm': (1.0, 'effort'), 'N': (1.0, 'effort'), 'kN': (1e3, 'effort'),
+    'mN m': (1e-3, 'effort'), 'N mm': (1e-3, 'effort'),
+    's': (1.0, 'time'), 'ms': (1e-3, 'time'), 'us': (1e-6, 'time'), 'ns': (1e-9, 'time')}
+_CURRENTS = 'A', 'mA'
+_LIKE = 0.05  # by which the ratio of two units may be missed
+_SAMPLES = 30  # in which a ratio shows
+
+
+def factor_of(unit: str, quantity: str, where: str) -> float:
+    """Return the factor of a unit to SI. Raises NameSetError for one of another quantity."""
+    if unit in _CURRENTS:
+        raise NameSetError(f'{where}: expected N m or N, got a current in {unit}: give the '
+                           'torque of each ampere as the scale of the joint')
+    fitting = [name for name, (_, kind) in UNITS.items() if kind == quantity]
+    if unit not in fitting:
+        raise unknown_name(NameSetError, f'{where}: unit of {quantity}', fitting, unit)
+    return UNITS[unit][0]
+
+
+def require_units(model: Model, names: tuple[str, ...], time: Array, q: Array,
+                  v: Array | None) -> None:
+    """
+    Raise LimitError where numbers (n, joints) show that they are in degrees or millimetres.
+
+    Such positions are beyond the limits of the model, and within them in the other unit. Such
+    velocities are a multiple of the rate of the positions.
+    """
+    for k, name in enumerate(names):
+        joint = model.joint(name)
+        factor, unit, wanted = (1e-3, 'mm', 'm') if joint.type_name == 'prismatic' else (
+            math.radians(1.0), 'degrees', 'rad')
+        if _beyond(joint, q[:, k]) and not _beyond(joint, factor * q[:, k]):
+            raise LimitError(
+                f'position of {name}: expected {wanted} within {_range(joint)}, got '
+                f'{q[:, k].min():.6g} to {q[:, k].max():.6g}, which are {unit} that fit',
+                names=(name,))
+        if v is not None:
+            ratio = _ratio(time, q[:, k], v[:, k])
+            for times in (factor, 1.0 / factor):
+                if abs(ratio * times - 1.0) < _LIKE:
+                    raise LimitError(
+                        f'velocity of {name}: expected the rate of its positions, got {ratio:.4g} '
+                        f'times it: one of them is in {unit}, not in {wanted}', names=(name,))
+
+
+def _beyond(joint: Joint, q: Array) -> bool:
+    lower, upper = float(joint.limits.lower[0]), float(joint.limits.upper[0])
+    room = 0.5 * (upper - lower) if math.isfinite(upper - lower) else 0.0
+    return bool((q < lower - room).any() or (q > upper + room).any())
+
+
+def _range(joint: Joint) -> str:
+    return f'{float(joint.limits.lower[0]):.4g} to {float(joint.limits.upper[0]):.4g}'
+
+
+def _ratio(time: Array, q: Array, v: Array) -> float:
+    """Return by how much measured velocities exceed the change of positions, 1 if unknown."""
+    if len(time) < _SAMPLES:
+        return 1.0
+    begin = np.linspace(0, len(time) - 1, _SAMPLES).astype(int)
+    moved = np.diff(q[begin])
+    area = np.concatenate([[0.0], np.cumsum(0.5 * np.diff(time) * (v[1:] + v[:-1]))])
+    told = np.diff(area[begin])
+    square = float(moved @ moved)
+    ratio = float(moved @ told) / square if square > 0.0 else 1.0
+    left = told - ratio * moved
+    return ratio if left @ left < 0.01 * (told @ told) else 1.0

@@ -1,0 +1,183 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Tables are read by names of joints and units; numbers in wrong units are found out."""
+
+import numpy as np
+import pytest
+from support.comparison import assert_same
+from support.machines.random_models import random_model
+
+from liedyn_ros.common.errors import (
+    DescriptionError, LimitError, ModelError, NameSetError, NotFiniteError, ShapeError, StampError)
+from liedyn_ros.model import ModelBuilder, SpatialInertia
+from liedyn_ros.recordings import Columns, model_samples, read_samples, table_samples
+
+NAMES = 'arm_1', 'arm_1_2'  # one name is the beginning of the other
+TIME = np.arange(200) / 50.0
+
+
+def motion():
+    """Return position, velocity and effort (200, 2)."""
+    phase = TIME[:, None] * [1.0, 1.7]
+    effort = np.random.default_rng(1).normal(size=(200, 2))
+    return np.sin(phase), np.cos(phase) * [1.0, 1.7], effort
+
+
+def table(path, columns):
+    """Write columns by name."""
+    np.savetxt(path, np.column_stack(list(columns.values())), delimiter=',', comments='',
+               header=','.join(columns), fmt='%.17g')
+    return path
+
+
+def named(pattern, kinds=('position', 'velocity', 'effort'), scale=(1.0, 1.0, 1.0)):
+    return {pattern.format(joint=name, kind=kind): factor * block[:, k] for kind, block, factor in
+            zip(kinds, motion(), scale) for k, name in enumerate(NAMES)}
+
+
+@pytest.mark.parametrize('pattern', [
+    '{joint}.{kind}', '{kind}_{joint}', '/joint_states/{joint}/{kind}', '- {joint}_{kind}',
+    '{joint} {kind} '])
+@pytest.mark.parametrize('kinds', [('position', 'velocity', 'effort'), ('q', 'dq', 'tau')])
+def test_columns_are_found_by_the_names_of_joints(pattern, kinds, tmp_path):
+    path = table(tmp_path / 'run.csv', {'other': TIME, 't': 3.0 + TIME, **named(pattern, kinds)})
+    found = read_samples([path], NAMES[::-1])
+    assert_same(found.time, TIME)
+    for got, expected in zip((found.position, found.velocity, found.effort), motion()):
+        assert np.array_equal(got, expected[:, ::-1])
+
+
+def test_units_of_the_header_and_of_the_call_lead_to_si(tmp_path):
+    q, v, tau = motion()
+    columns = {'time [ms]': 1e3 * TIME}
+    for k, name in enumerate(NAMES):
+        columns |= {f'{name}_q [deg]': np.degrees(q[:, k]), f'{name}_v (rpm)':
+                    30.0 / np.pi * v[:, k], f'{name}_i': tau[:, k] / (k + 2.0)}
+    path = table(tmp_path / 'run.csv', columns)
+    found = table_samples([path], NAMES, Columns(
+        effort='{joint}_i', scale={name: k + 2.0 for k, name in enumerate(NAMES)}))
+    assert_same(found.time, TIME, 1e-12)
+    for got, expected in zip((found.position, found.velocity, found.effort), (q, v, tau)):
+        assert_same(got, expected, 1e-13)
+    bare = table(tmp_path / 'bare.csv', named('{joint}/{kind}', scale=(180.0 / np.pi, 1e3, 1.0)))
+    found = table_samples([bare], NAMES, Columns(
+        rate=50.0, units={'position': 'deg', 'velocity': 'mm/s'}))
+    assert_same(found.time, TIME, 1e-12)
+    assert_same(found.position, q, 1e-13)
+    assert_same(found.velocity, v, 1e-13)
+
+
+def test_parquet_is_read_as_csv_is(tmp_path):
+    pyarrow = pytest.importorskip('pyarrow')
+    from pyarrow import parquet
+    columns = {'t': TIME, **named('{joint}.{kind}')}
+    parquet.write_table(pyarrow.table(columns), tmp_path / 'run.parquet', row_group_size=17)
+    first = read_samples([tmp_path / 'run.parquet'], NAMES)
+    second = read_samples([table(tmp_path / 'run.csv', columns)], NAMES)
+    for got, expected in zip((first.time, first.position, first.velocity, first.effort),
+                             (second.time, second.position, second.velocity, second.effort)):
+        assert np.array_equal(got, expected)
+
+
+def test_quantities_may_stand_in_files_of_their_own(tmp_path):
+    paths = [table(tmp_path / f'{kind}.csv', {'t': TIME, **{
+        f'{name}_{kind}': block[:, k] for k, name in enumerate(NAMES)}})
+        for kind, block in zip(('position', 'effort'), motion()[::2])]
+    found = read_samples(paths, NAMES)
+    assert found.velocity is None and np.array_equal(found.effort, motion()[2])
+    table(paths[1], {'t': TIME + 0.001, **named('{joint}_{kind}', ('x', 'x', 'effort'))})
+    with pytest.raises(StampError, match=r'expected the times of .*position.csv'):
+        read_samples(paths, NAMES)
+
+
+def text(content, name='run.csv'):
+    def write(path):
+        (path / name).write_bytes(content)
+        return path / name
+    return write
+
+
+GOOD = b't,arm_1.position,arm_1_2.position\n'
+BAD = {
+    'no file': (lambda path: path / 'run.csv', DescriptionError, 'expected a CSV file'),
+    'empty': (text(b''), DescriptionError, 'got an empty file'),
+    'header only': (text(GOOD), ShapeError, 'expected samples'),
+    'not text': (text(b'\xff\xfe\x00\x01'), DescriptionError, 'expected a CSV file'),
+    'words': (text(GOOD + b'0,1,two\n'), DescriptionError, r'run.csv:2: expected 3 numbers'),
+    'short row': (text(GOOD + b'0,1\n'), DescriptionError, r'run.csv:2: expected 3 numbers'),
+    'a joint is missing': (text(b't,arm_1.position\n'), NameSetError, "position of .'arm_1_2'."),
+    'two columns': (text(b't,arm_1.position,arm_1.pos,arm_1_2.q\n'), NameSetError,
+                    'one column with the position of arm_1'),
+    'no time': (text(b'arm_1.position,arm_1_2.q\n0,1\n'), NameSetError, 'or a rate'),
+    'NaN': (text(GOOD + b'0,1,nan\n1,2,nan\n'), NotFiniteError, '100 % NaN'),
+    'NaN as time': (text(GOOD + b'nan,1,2\n'), NotFiniteError, 'expected a time in row 1'),
+    'time in ns': (text(GOOD + b'1700000000000000000,1,2\n'), StampError, 'another unit'),
+    'unit': (text(b't,arm_1.q [grad],arm_1_2.q\n0,1,2\n'), NameSetError, "'deg'"),
+    'current': (text(b't,arm_1.q,arm_1_2.q,arm_1.tau [A],arm_1_2.tau [A]\n0,1,2,3,4\n'),
+                NameSetError, 'got a current in A'),
+    'effort of one joint': (text(b't,arm_1.q,arm_1_2.q,arm_1.tau\n0,1,2,3\n'), NameSetError,
+                            "effort of .'arm_1_2'."),
+    'no Parquet': (text(b'PAR1', 'run.parquet'), DescriptionError, 'expected a Parquet file'),
+    'other file': (text(b'', 'run.csv.gz'), DescriptionError, 'rosbag2')}
+
+
+@pytest.mark.parametrize('write, error, message', BAD.values(), ids=BAD)
+def test_tables_that_tell_nothing_are_refused(write, error, message, tmp_path):
+    pytest.importorskip('pyarrow')
+    with pytest.raises(error, match=message):
+        read_samples([write(tmp_path)], NAMES)
+
+
+def arm(limits):
+    """Return a turning and a sliding joint with these limits."""
+    builder = ModelBuilder('arm')
+    for name, parent, kind in (('arm_1', None, 'revolute'), ('arm_1_2', 'arm_1', 'prismatic')):
+        builder.add_body(name, SpatialInertia(1.0, np.zeros(3), np.eye(3)))
+        builder.add_joint(name, kind, parent, name, axis=[0, 0, 1.0], limits=limits)
+    return builder.build()
+
+
+LIMITED = arm({'lower': -1.1, 'upper': 1.1})
+
+
+@pytest.mark.parametrize('scale, message', [
+    ((180.0 / np.pi, 1.0), 'position of arm_1: expected rad .* degrees that fit'),
+    ((1.0, 1e3), 'position of arm_1_2: expected m .* mm that fit')])
+def test_positions_beyond_limits_that_fit_in_another_unit_are_refused(scale, message, tmp_path):
+    q = motion()[0] * scale
+    path = table(tmp_path / 'run.csv', {'t': TIME, 'arm_1.q': q[:, 0], 'arm_1_2.q': q[:, 1]})
+    with pytest.raises(LimitError, match=message):
+        model_samples(LIMITED, read_samples([path], NAMES))
+
+
+@pytest.mark.parametrize('q_scale, v_scale, message', [
+    (180.0 / np.pi, 1.0, 'velocity of arm_1: .* degrees'),
+    (1.0, 180.0 / np.pi, 'velocity of arm_1: .* degrees')])
+def test_velocities_that_are_no_rates_of_positions_are_refused(q_scale, v_scale, message,
+                                                               tmp_path):
+    path = table(tmp_path / 'run.csv', {
+        't': TIME, **named('{joint}.{kind}', scale=(q_scale, v_scale, 1.0))})
+    with pytest.raises(LimitError, match=message):
+        model_samples(arm({}), read_samples([path], NAMES))
+
+
+def test_good_samples_are_arrays_in_the_order_of_the_model(tmp_path):
+    path = table(tmp_path / 'run.csv', {'t': TIME, **named('{joint}.{kind}')})
+    for model in (LIMITED, arm({})):
+        found = model_samples(model, read_samples([path], NAMES[::-1]))
+        for got, expected in zip((found.q, found.v, found.tau), motion()):
+            assert np.array_equal(got, expected)
+    with pytest.raises(ShapeError, match=r"none of \['arm_1_2'\]"):
+        model_samples(LIMITED, read_samples([path], NAMES[:1]))
+
+
+def test_joints_of_several_numbers_have_no_joint_states(tmp_path):
+    path = table(tmp_path / 'run.csv', {'t': TIME, **named('{joint}.{kind}')})
+    with pytest.raises(ModelError, match='expected joints of one number'):
+        model_samples(random_model(3, 2, True), read_samples([path], NAMES))
