@@ -10,8 +10,11 @@
 Faults of one leg: whether it is named, how soon, and what the pose's error is until then.
 
     python -m benchmarks.stewart_faults
+    python -m benchmarks.stewart_faults --only detection
 """
 
+import argparse
+from collections.abc import Sequence
 import statistics
 import sys
 
@@ -19,18 +22,33 @@ import numpy as np
 
 from benchmarks.record import keep
 from benchmarks.stewart_motions import error, Figures, GEOMETRY, good_motion, HOME, RATE
+from liedyn_ros.common.checks import Array
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     Flag, leg_lengths, MonitorConfig, MonitoredTracker, OrientationSensor)
 
 QUANTIZATION_DEVIATION = 12 ** -0.5  # standard deviation of what rounding to steps takes, in steps
+OUTLIER, STEP, FROZEN, BIAS = 'outlier', 'step', 'frozen', 'slow bias'
 FREEZES, AFTER = 60, 5.0  # legs that freeze, of each step; s that they are watched
 
 
-def main() -> int:
-    """Measure both tables."""
-    print(f'figures in {keep("stewart_faults", {"faults": faults(), "frozen": frozen()})}')
+SUSPICIOUS = (Flag.LEG_OUTLIER | Flag.LEG_STEPPED | Flag.LEG_FROZEN | Flag.LEGS_JUMPED
+              | Flag.PARAMETER_TOO_SMALL | Flag.BRANCH_UNSURE | Flag.BRANCH_WRONG)
+DETECTED_AT = (50, 100, 200, 500)  # Hz
+KINDS = ((OUTLIER, (2e-4, 1e-3, 1e-2)), (STEP, (2e-4, 1e-3, 1e-2)), (FROZEN, (0.0,)),
+         (BIAS, (2e-3,)))  # and sizes, m
+SOUND, SPOILT, DETECTIONS = 5.0, 2.0, 24  # s before the fault, s with it, runs a cell
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure the tables, or one of them."""
+    tables = {'faults': faults, 'frozen': frozen, 'detection': detection}
+    parser = argparse.ArgumentParser(prog='stewart_faults', description='Faults of one leg.')
+    parser.add_argument('--only', choices=list(tables), help='one table')
+    only = parser.parse_args(arguments).only
+    found = {name: table() for name, table in tables.items() if only in (None, name)}
+    print(f'figures in {keep("stewart_faults", found)}')
     return 0
 
 
@@ -38,8 +56,8 @@ def faults() -> list[Figures]:
     """Corrupt one leg and measure whether it is named, and the error of the pose."""
     print('faults of one leg, noise 10 um, 60 runs a row: each leg, moments at random')
     rng, rows, figures = np.random.default_rng(3), [], []
-    for kind, size in (('outlier', 2e-4), ('outlier', 1e-3), ('outlier', 1e-2), ('step', 1e-3),
-                       ('frozen', 0.0), ('slow bias', 2e-3), ('slow bias, IMU', 2e-3)):
+    for kind, size in ((OUTLIER, 2e-4), (OUTLIER, 1e-3), (OUTLIER, 1e-2), (STEP, 1e-3),
+                       (FROZEN, 0.0), (BIAS, 2e-3), (f'{BIAS}, IMU', 2e-3)):
         runs = [spoil(kind, size, k % 6, rng) for k in range(60)]
         found = [run for run in runs if run['named']]
         row = {'kind': kind, 'size': size, 'named': len(found) / len(runs),
@@ -66,14 +84,7 @@ def spoil(kind: str, size: float, leg: int, rng: np.random.Generator) -> Figures
     times = offset + np.arange(1000) / RATE
     poses = good_motion(int(rng.integers(1000))).pose(times)
     lengths = leg_lengths(GEOMETRY, poses) + 1e-5 * rng.normal(size=(1000, 6))
-    if kind == 'outlier':
-        lengths[begin, leg] += size * rng.choice((-1.0, 1.0))
-    elif kind == 'step':
-        lengths[begin:, leg] += size
-    elif kind == 'frozen':
-        lengths[begin:, leg] = lengths[begin, leg]
-    else:
-        lengths[begin:, leg] += np.linspace(0.0, size, 500)
+    corrupt(kind, size, lengths[begin:, leg], rng)
     named, delay, others, worst = False, None, False, 0.0
     for k, (pose, values) in enumerate(zip(poses, lengths)):
         wobble = se3.exp([*(5e-4 * rng.normal(size=3)), 0.0, 0.0, 0.0])[:3, :3]
@@ -83,6 +94,59 @@ def spoil(kind: str, size: float, leg: int, rng: np.random.Generator) -> Figures
             named, delay = True, (k - begin) / RATE
         worst = max(worst, error(safe.pose, pose)) if k >= begin else worst
     return {'named': named, 'delay': delay, 'others': others, 'error': worst}
+
+
+def corrupt(kind: str, size: float, readings: Array, rng: np.random.Generator) -> None:
+    """Spoil the readings (n,), m, of one leg, from the first on."""
+    if kind == OUTLIER:
+        readings[0] += size * rng.choice((-1.0, 1.0))
+    elif kind == STEP:
+        readings += size
+    elif kind == FROZEN:
+        readings[:] = readings[0]
+    else:
+        readings += np.linspace(0.0, size, len(readings))
+
+
+def detection() -> list[Figures]:
+    """Corrupt one leg at slow rates, with the noise told and with nothing set."""
+    print(f'faults of one leg, noise 10 um, {DETECTIONS} runs a cell: runs in which the leg is '
+          'named, another is, none is flagged; median of the largest error, mm or mrad')
+    figures, rows = [], []
+    for kind, sizes in KINDS:
+        for size in sizes:
+            for noise in (1e-5, 0.0):
+                found = [detect(kind, size, noise, rate) for rate in DETECTED_AT]
+                figures.extend(found)
+                rows.append([kind, f'{1e3 * size:g}', 'told' if noise else 'nothing set', *(
+                    f'{cell["named"]}, {cell["others"]}, {cell["silent"]}; '
+                    f'{1e3 * cell["error"]:.2g}' for cell in found)])
+                print('  ', *rows[-1], flush=True)
+    print_table(['fault', 'size, mm', 'noise', *(f'{rate} Hz' for rate in DETECTED_AT)], rows)
+    return figures
+
+
+def detect(kind: str, size: float, noise: float, rate: int) -> Figures:
+    """Return how many runs at a rate (Hz) name the leg; noise: m, told to the tracker."""
+    rng, begin = np.random.default_rng(rate), round(SOUND * rate)
+    runs = []
+    for k in range(DETECTIONS):
+        times = rng.uniform(2.0, 20.0) + np.arange(begin + round(SPOILT * rate)) / rate
+        poses = good_motion(int(rng.integers(1000))).pose(times)
+        lengths = leg_lengths(GEOMETRY, poses) + 1e-5 * rng.normal(size=(len(times), 6))
+        corrupt(kind, size, lengths[begin:, k % 6], rng)
+        tracker = MonitoredTracker(GEOMETRY, HOME, config=MonitorConfig(leg_noise=noise))
+        tracked = [tracker.track(round(1e9 * (1.0 + n / rate)), values)
+                   for n, values in enumerate(lengths)]
+        spoilt = tracked[begin:]
+        runs.append({
+            'named': any(k % 6 in each.legs for each in spoilt),
+            'others': any(leg != k % 6 for each in spoilt for leg in each.legs),
+            'silent': not any(each.flags & SUSPICIOUS for each in spoilt),
+            'error': max(error(each.pose, pose) for each, pose in zip(spoilt, poses[begin:]))})
+    return {'kind': kind, 'size': size, 'told': noise, 'rate': rate, 'runs': len(runs),
+            **{key: sum(run[key] for run in runs) for key in ('named', 'others', 'silent')},
+            'error': statistics.median(run['error'] for run in runs)}
 
 
 def frozen() -> list[Figures]:

@@ -8,6 +8,7 @@
 
 """The configuration of a MonitoredTracker."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 import math
 
@@ -23,8 +24,8 @@ class MonitorConfig:
     The configuration of a MonitoredTracker.
 
     If all legs are cranks, rad stands for m. If cranks and other legs are mixed, m is at the
-    driven ends, the cranks' pins. leg_noise: m, standard deviation of a length; 0 where it is not
-    known, then it is estimated. leg_resolution: m, of a reading, 0 for the smallest step that it
+    driven ends, the cranks' pins. leg_noise: m, standard deviation of a length, one for all legs or
+    (6,); 0 where it is not known, then it is estimated. leg_resolution: m, of a reading, 0 for the smallest step that it
     makes. leg_acceleration: m/s^2, the greatest of a leg; 0 where it is not known, then 25 and
     more where more is measured. frozen_time: s, 0 for never. singularity_warning: smallest
     singular value that is near. singularity_warning_time: s, time to there that is a warning.
@@ -34,7 +35,7 @@ class MonitorConfig:
     ShapeError, NotFiniteError or LimitError.
     """
 
-    leg_noise: float = 0.0
+    leg_noise: float | Sequence[float] = 0.0
     leg_resolution: float = 0.0
     leg_acceleration: float = 0.0
     frozen_time: float = 0.05
@@ -47,7 +48,13 @@ class MonitorConfig:
 
     def __post_init__(self) -> None:
         """Refuse a negative number, or none."""
-        for name in ('leg_noise', 'leg_resolution', 'leg_acceleration', 'frozen_time',
+        if not isinstance(self.leg_noise, float | int):
+            noise = checks.as_array('leg_noise', self.leg_noise, (6,))
+            if not (noise > 0.0).all():
+                raise LimitError(f'leg_noise: expected numbers above 0, got {noise.tolist()}')
+            object.__setattr__(self, 'leg_noise', tuple(noise.tolist()))
+        single = () if isinstance(self.leg_noise, tuple) else ('leg_noise',)
+        for name in (*single, 'leg_resolution', 'leg_acceleration', 'frozen_time',
                      'singularity_warning', 'singularity_warning_time', 'sensor_time'):
             value = checks.as_number(name, getattr(self, name))
             if not 0.0 <= value < math.inf:

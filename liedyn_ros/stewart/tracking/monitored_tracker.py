@@ -266,7 +266,7 @@ class MonitoredTracker:
         fit = None
         if self._sensor_monitor is not None and sensed is not None:
             fit = self._sensor_monitor.compare(
-                tracked, *sensed, self._leg_monitor.noise.deviation / self._relative)
+                tracked, *sensed, self._leg_monitor.noise.deviations / self._relative)
         if fit is not None and not fit.consistent:
             flags |= Flag.SENSOR_DISAGREES.value
             if fit.leg is not None:

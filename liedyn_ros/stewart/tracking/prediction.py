@@ -76,7 +76,7 @@ class MotionEstimator:
         if motion is None:
             return None
         variance = (motion.caution * motion.noise) ** 2 + motion.excess ** 2
-        of_pose = variance * _square(monitored.state, motion.scales)
+        of_pose = variance * _square(monitored.state, motion.scales / motion.shares)
         if motion.jitter and monitored.twist is not None:  # (14.28)
             of_pose += motion.jitter ** 2 * np.outer(monitored.twist, monitored.twist)
         return of_pose
@@ -100,7 +100,7 @@ class MotionEstimator:
             of_rates = inverse * self._rate_variances(monitored.rates, legs) @ inverse.T
             return MotionEstimate(pose, twist, self._joint(
                 pose, twist, of_pose, of_rates, np.zeros((6, 6))))
-        square = _square(monitored.state, legs.scales)
+        square = _square(monitored.state, legs.scales / legs.shares)
         return MotionEstimate(pose, twist, self._joint(
             pose, twist, of_pose, legs.rate_variance * square, legs.covariance * square))
 
@@ -130,7 +130,7 @@ class MotionEstimator:
                                    f'got {solution.status.name.lower()}')
         state = self._meter.measure(solution.pose)
         twist = state.inverse @ legs.rates
-        square = _square(state, legs.scales)
+        square = _square(state, legs.scales / legs.shares)
         return MotionEstimate(solution.pose, twist, self._joint(
             solution.pose, twist, legs.length_variance * square, legs.rate_variance * square,
             legs.covariance * square))
@@ -143,7 +143,7 @@ class MotionEstimator:
         difference and the variance of these.
         """
         squares = (rates - legs.rates) ** 2
-        by_lengths = legs.rate_variance / legs.scales ** 2
+        by_lengths = legs.rate_variance * (legs.shares / legs.scales) ** 2
         if not self._rate_noise:
             return np.asarray(squares + by_lengths)
         told = self._rate_noise ** 2

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
@@ -60,17 +61,19 @@ class LegMonitor:
     """
 
     def __init__(
-            self, geometry: StewartGeometry, noise: float = 0.0, acceleration: float = 0.0,
+            self, geometry: StewartGeometry, noise: float | Array = 0.0, acceleration: float = 0.0,
             frozen_time: float = 0.05, resolution: float = 0.0) -> None:
         """
         Take a geometry and the parameters of the readings, in the unit of geometry.reading_unit.
 
-        noise: m, standard deviation of a length; acceleration: m/s^2, the greatest of a leg; where
+        noise: m, standard deviation of a length, or of each (6,); acceleration: m/s^2, the greatest of a leg; where
         one is 0 it is estimated. frozen_time: s, after which a constant reading may count as
         frozen; 0 for never. resolution: m, of a reading; where it is 0, it is the smallest change
         of a leg's reading. Raises LimitError for a negative number.
         """
-        for name, value in (('noise', noise), ('acceleration', acceleration),
+        each = np.broadcast_to(noise, 6)
+        for name, value in (*(('noise', leg) for leg in each.tolist()),
+                            ('acceleration', acceleration),
                             ('frozen_time', frozen_time), ('resolution', resolution)):
             if not 0.0 <= value < math.inf:
                 raise LimitError(f'{name}: expected a number from 0 on, got {value}')
@@ -78,7 +81,7 @@ class LegMonitor:
         self._scales, self._resolution = geometry.drive_scales, resolution
         buffer = _empty_buffer(geometry)
         self.noise = NoiseEstimator(
-            leg_monitor.LEG_MONITOR.array(buffer, 'noise'), noise, acceleration, resolution,
+            leg_monitor.LEG_MONITOR.array(buffer, 'noise'), each, acceleration, resolution,
             geometry.reading_unit)
         faults, motion = (
             leg_monitor.LEG_MONITOR.array(buffer, name) for name in ('faults', 'motion'))
@@ -118,7 +121,8 @@ class LegMonitor:
             self._learn(findings)
         motion = LegMotion(noise, jitter, period, int(self._now[motion_bank.COUNT]),
                            self._scales, moved, self.noise.caution,
-                           self._unit * self.noise.excess) if period else None
+                           self._unit * self.noise.excess,
+                           self.noise.shares) if period else None
         return LegFindings(faults_of(findings), plausible, motion)
 
     def uncertainty(self) -> tuple[float, float, float, float]:

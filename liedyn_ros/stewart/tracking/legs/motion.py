@@ -15,6 +15,8 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart.tracking.legs.kernels import motion_bank as kernels
 
+ALIKE = np.ones(6)
+
 
 class LegMotion(NamedTuple):
     """
@@ -24,7 +26,7 @@ class LegMotion(NamedTuple):
     period: s, before the sample. samples: so far. scales: (6,), m at the end of each drive for one
     unit of its reading. moved: rates and bank, as motion_bank.filter_motion writes them. caution:
     ratio of the noise in covariances to `noise`, 1 once that is known. excess: m, what jitter adds
-    to that of a pose.
+    to that of a pose. shares: (6,), of each leg's noise in `noise`, 1 where they are alike.
     """
 
     noise: float
@@ -35,6 +37,7 @@ class LegMotion(NamedTuple):
     moved: Array
     caution: float = 1.0
     excess: float = 0.0
+    shares: Array = ALIKE
 
     @property
     def rates(self) -> Array:
@@ -53,7 +56,7 @@ class LegMotion(NamedTuple):
                             np.empty(kernels.ROW + kernels.SPECTRA), mixture)
         mixture[12:] *= max(self.caution, 1.0) ** 2  # they were filtered with `noise`
         return LegEstimate(mixture[:6] / self.scales, mixture[6:12] / self.scales, self.scales,
-                           *mixture[12:].tolist())
+                           *mixture[12:].tolist(), np.maximum(self.shares, 1.0))
 
 
 class LegEstimate(NamedTuple):
@@ -63,6 +66,7 @@ class LegEstimate(NamedTuple):
     scales: (6,), m at the end of each drive for one unit of its reading. length_variance: m^2, of
     the position of a drive's end. covariance: of that with the rate. rate_variance: of the rate.
     Divide by the square of a scale for those of a reading. The legs' errors are independent.
+    shares: (6,), of each leg in the deviations, 1 at least: the filter's lag is common to all.
     """
 
     lengths: Array
@@ -71,3 +75,4 @@ class LegEstimate(NamedTuple):
     length_variance: float
     covariance: float
     rate_variance: float
+    shares: Array = ALIKE

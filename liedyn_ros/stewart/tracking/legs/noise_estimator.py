@@ -12,10 +12,12 @@ from collections.abc import Sequence
 import math
 from typing import NamedTuple
 
+import numpy as np
 from scipy.special import stdtrit
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart.tracking.legs.kernels import noise as kernels
+from liedyn_ros.stewart.tracking.legs.motion import ALIKE
 
 ASSUMED_NOISE = 1e-5  # m, where none is given and none is measured yet
 ASSUMED_ACCELERATION = 25.0  # m/s^2, least bound of a leg where none is given
@@ -29,6 +31,7 @@ SAME_BUS = 1.2  # ratio of the greatest to the least number of repetitions on on
 TOO_LARGE = 1.7  # ratio of given to measured noise: 2 is surely too large
 EARLY_FACTOR = 7.0  # deviations of a threshold, until the period is known
 ALARMS = 1.0 / 3600.0  # 1/s, false alarms of each leg
+LEGS = 3  # of the arrays of kernels.NOISE that are read here
 GIVEN, MEASURED, BOUND = 'leg_noise', 'measured noise', 'an upper bound of the noise'
 FIRST, ASSUMED = 'noise of few samples', f'assumed noise, {EARLY_NOISE:g} m'
 MIN_SEEN = 1e-9  # m, least noise that is not rounding
@@ -45,7 +48,7 @@ class NoiseReport(NamedTuple):
     greatest of a leg lately. jitter: s, standard deviation of the stamps from the times of the
     readings, as the motion shows it. period: s between samples. advice: the parameters that are
     wrong, with the values to set; empty where none is. source: of the noise in covariances.
-    repeats: (6,), samples for which a leg keeps its reading, as a bus slower than the topic makes
+    noises: (6,), m, of each leg. repeats: (6,), samples for which a leg keeps its reading, as a bus slower than the topic makes
     it; 1 where each is a fresh one.
     """
 
@@ -58,6 +61,7 @@ class NoiseReport(NamedTuple):
     advice: tuple[str, ...]
     source: str
     repeats: tuple[float, ...] = (1.0,) * 6
+    noises: tuple[float, ...] = (math.nan,) * 6
 
     def repetition(self, names: Sequence[str]) -> str:
         """Return which legs' readings repeat, and the rate of their bus, or nothing."""
@@ -86,6 +90,7 @@ class NoiseEstimator:
     # it; spread: s, as the stamps themselves show it.
     # understated: whether the given noise is below the measured one (14.20), and the jitter of the
     # stamps does not explain it. caution: ratio of the noise in a covariance to `total`.
+    # shares: (6,), of each leg's noise in `total`, whose mean square is 1: as given, or measured.
     # excess: m, added to it for a pose by jitter. source: of that noise. acceleration: m/s^2,
     # bound for a leg. factor: deviations of a threshold that noise exceeds once in 1 / ALARMS s
     # (14.18). repetitions: how often all six readings may repeat before they are stale.
@@ -106,18 +111,21 @@ class NoiseEstimator:
     factor: float
     repetitions: float
     threshold: tuple[float, float, float]
+    shares: Array
 
     def __init__(
-            self, buffer: Array, noise: float, acceleration: float, resolution: float,
+            self, buffer: Array, noise: Array, acceleration: float, resolution: float,
             unit: tuple[float, str]) -> None:
         """
         Take the buffer of the kernel's estimates (NOISE) and the given parameters, 0 if unknown.
 
-        noise: m, acceleration: m/s^2, resolution: m, or in the unit of the readings. unit: the
+        noise: (6,), m, of each leg, acceleration: m/s^2, resolution: m, or in the unit of the readings. unit: the
         distance (m) that one unit of a reading moves the end of a drive, and its name.
         """
         self._metres, self._unit = unit
-        self._given, self._given_acceleration = noise, acceleration
+        self._given, self._given_acceleration = float(np.sqrt(np.mean(noise ** 2))), acceleration
+        self._greatest = float(noise.max())
+        self._given_shares = noise / self._given if self._given else ALIKE
         self._resolution = resolution
         names = ('stamps', 'window', 'squares', 'legs', 'numbers')
         self._estimates = [kernels.NOISE.array(buffer, name) for name in names]
@@ -156,7 +164,8 @@ class NoiseEstimator:
             return NoiseReport(nan, False, nan, nan, nan, nan, (), self.source)
         return NoiseReport(
             self._sigma, self.identified, self._step(), self._measured_acceleration,
-            self.jitter, self._period, tuple(self._advice()), self.source)
+            self.jitter, self._period, tuple(self._advice()), self.source,
+            noises=tuple(self._estimates[LEGS][:, kernels.SIGMA].tolist()))
 
     def _advice(self) -> list[str]:
         advice = []
@@ -195,7 +204,24 @@ class NoiseEstimator:
         self.jitter = numbers[kernels.JITTER] if (
             self.identified and self._step() <= self._sigma) else 0.0
         self.understated = bool(self._period) and self._judge_period()
+        self.shares = self._settle_shares()
         self._settle_noise(enough)
+
+    def _settle_shares(self) -> Array:
+        """Return each leg's share of the noise: as given, else as measured, else 1."""
+        if self._given and not self.understated:
+            return self._given_shares
+        if not self.identified or self.jitter:
+            return ALIKE
+        squares = self._estimates[LEGS][:, kernels.SIGMA] ** 2 + (
+            QUANTIZATION_DEVIATION * self._step()) ** 2
+        mean = float(squares.mean())
+        return np.sqrt(squares / mean) if mean > 0.0 else ALIKE
+
+    @property
+    def deviations(self) -> Array:
+        """Return the deviation of each length, (6,), m."""
+        return self.deviation * self.shares
 
     def _settle_noise(self, enough: bool) -> None:
         """Choose between the given and the measured noise."""
@@ -211,7 +237,7 @@ class NoiseEstimator:
             measured = self.understated or (
                 self._taken >= kernels.LIMIT_SAMPLES and self._numbers[kernels.IDENTIFIED] > 0.0)
             caution = 1.0 if self._taken >= kernels.LIMIT_SAMPLES else CAUTION
-            self.threshold = caution * self._given, float(measured), self._resolution
+            self.threshold = caution * self._greatest, float(measured), self._resolution
             return
         self.known = self.confirmed = self.identified
         self.deviation = self._sigma if enough else max(self._sigma, ASSUMED_NOISE / self._metres)
