@@ -31,11 +31,9 @@ from liedyn_ros.stewart import (
 QUANTIZATION_DEVIATION = 12 ** -0.5  # standard deviation of what rounding to steps takes, in steps
 OUTLIER, STEP, FROZEN, BIAS = 'outlier', 'step', 'frozen', 'slow bias'
 FREEZES, AFTER = 60, 5.0  # legs that freeze, of each step; s that they are watched
-
-
 SUSPICIOUS = (Flag.LEG_OUTLIER | Flag.LEG_STEPPED | Flag.LEG_FROZEN | Flag.LEGS_JUMPED
               | Flag.PARAMETER_TOO_SMALL | Flag.BRANCH_UNSURE | Flag.BRANCH_WRONG)
-DETECTED_AT = (50, 100, 200, 500)  # Hz
+DETECTED_AT = (20, 50, 100, 200, 500)  # Hz
 KINDS = ((OUTLIER, (2e-4, 1e-3, 1e-2)), (STEP, (2e-4, 1e-3, 1e-2)), (FROZEN, (0.0,)),
          (BIAS, (2e-3,)))  # and sizes, m
 SOUND, SPOILT, DETECTIONS = 5.0, 2.0, 24  # s before the fault, s with it, runs a cell

@@ -249,6 +249,7 @@ class StewartDiagnostics:
             self._node.get_logger().warning(repetition)
         values = {
             f'leg_noise, {unit}': f'{report.noise:.3g}',
+            f'leg_noises, {unit}': ', '.join(f'{noise:.3g}' for noise in report.noises),
             f'leg_resolution, {unit}': f'{report.resolution:.3g}',
             f'leg_acceleration, {unit}/s^2': f'{report.acceleration:.3g}',
             'noise is': 'measured' if report.identified else 'at most this',

@@ -39,6 +39,7 @@ from liedyn_ros.stewart import (
 from liedyn_ros.stewart.certificate.pose import unproved
 
 SILENCE_RATE = 10.0  # Hz; of looking whether input comes
+NOT_GIVEN = [0.0]  # leg_noises
 REFUSING = 2.0  # s after a refusal, in which silence is reported as refused input
 EVENTS = int(Flag.BRANCH_CROSSED | Flag.RESTARTED)  # reported once, of samples passed over too
 
@@ -303,12 +304,25 @@ def certifier_of(parameters: Any, geometry: StewartGeometry) -> PoseCertifier | 
 
 def config_of(parameters: Any, sensor: Sensor | None) -> MonitorConfig:
     """Return the configuration of the tracker."""
-    names = ('leg_noise', 'leg_resolution', 'leg_acceleration', 'frozen_time',
-             'hold_hypotheses', 'replace_outliers', 'sensor_time')
+    names = ('leg_resolution', 'leg_acceleration', 'frozen_time', 'hold_hypotheses',
+             'replace_outliers', 'sensor_time')
     return MonitorConfig(
-        singularity_warning=parameters['singularity_warning'],
+        leg_noise=noise_of(parameters), singularity_warning=parameters['singularity_warning'],
         singularity_warning_time=parameters['singularity_warning_time'], sensor=sensor,
         **{name: parameters[name] for name in names})
+
+
+def noise_of(parameters: Any) -> float | list[float]:
+    """Return the noise of all legs, or of each (6,); raises LiedynError where both are given."""
+    every, each = parameters['leg_noise'], parameters['leg_noises']
+    if each == NOT_GIVEN:
+        return float(every)
+    if every:
+        raise LiedynError('leg_noise and leg_noises: expected one of both, '
+                          f'got {every:g} m and {each}')
+    if len(each) != 6 or min(each) <= 0.0:
+        raise LiedynError(f'leg_noises: expected six numbers above 0, or a single 0, got {each}')
+    return list(each)
 
 
 def main(args: Sequence[str] | None = None) -> None:

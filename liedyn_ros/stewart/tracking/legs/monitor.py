@@ -19,8 +19,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
@@ -61,17 +61,17 @@ class LegMonitor:
     """
 
     def __init__(
-            self, geometry: StewartGeometry, noise: float | Array = 0.0, acceleration: float = 0.0,
+            self, geometry: StewartGeometry, noise: ArrayLike = 0.0, acceleration: float = 0.0,
             frozen_time: float = 0.05, resolution: float = 0.0) -> None:
         """
         Take a geometry and the parameters of the readings, in the unit of geometry.reading_unit.
 
-        noise: m, standard deviation of a length, or of each (6,); acceleration: m/s^2, the greatest of a leg; where
-        one is 0 it is estimated. frozen_time: s, after which a constant reading may count as
-        frozen; 0 for never. resolution: m, of a reading; where it is 0, it is the smallest change
-        of a leg's reading. Raises LimitError for a negative number.
+        noise: m, standard deviation of a length, or of each (6,). acceleration: m/s^2, the
+        greatest of a leg. Where one is 0 it is estimated. frozen_time: s, after which a constant
+        reading may count as frozen; 0 for never. resolution: m, of a reading; where it is 0, it
+        is the smallest change of a leg's reading. Raises LimitError for a negative number.
         """
-        each = np.broadcast_to(noise, 6)
+        each = np.array(np.broadcast_to(np.asarray(noise, dtype=float), 6))
         for name, value in (*(('noise', leg) for leg in each.tolist()),
                             ('acceleration', acceleration),
                             ('frozen_time', frozen_time), ('resolution', resolution)):

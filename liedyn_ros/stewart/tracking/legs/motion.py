@@ -55,8 +55,9 @@ class LegMotion(NamedTuple):
         kernels.mix_members(self.bank, self.period, self.samples, seconds,
                             np.empty(kernels.ROW + kernels.SPECTRA), mixture)
         mixture[12:] *= max(self.caution, 1.0) ** 2  # they were filtered with `noise`
+        of_length, shared, of_rate = mixture[12:].tolist()
         return LegEstimate(mixture[:6] / self.scales, mixture[6:12] / self.scales, self.scales,
-                           *mixture[12:].tolist(), np.maximum(self.shares, 1.0))
+                           of_length, shared, of_rate, np.maximum(self.shares, 1.0))
 
 
 class LegEstimate(NamedTuple):

@@ -48,8 +48,8 @@ class NoiseReport(NamedTuple):
     greatest of a leg lately. jitter: s, standard deviation of the stamps from the times of the
     readings, as the motion shows it. period: s between samples. advice: the parameters that are
     wrong, with the values to set; empty where none is. source: of the noise in covariances.
-    noises: (6,), m, of each leg. repeats: (6,), samples for which a leg keeps its reading, as a bus slower than the topic makes
-    it; 1 where each is a fresh one.
+    repeats: (6,), samples for which a leg keeps its reading, as a bus slower than the topic makes
+    it; 1 where each is a fresh one. noises: (6,), m, of each leg, the jitter in it.
     """
 
     noise: float
@@ -119,13 +119,16 @@ class NoiseEstimator:
         """
         Take the buffer of the kernel's estimates (NOISE) and the given parameters, 0 if unknown.
 
-        noise: (6,), m, of each leg, acceleration: m/s^2, resolution: m, or in the unit of the readings. unit: the
-        distance (m) that one unit of a reading moves the end of a drive, and its name.
+        noise: (6,), m, of each leg, acceleration: m/s^2, resolution: m, or in the unit of the
+        readings. unit: the distance (m) that one unit of a reading moves the end of a drive, and
+        its name.
         """
         self._metres, self._unit = unit
         self._given, self._given_acceleration = float(np.sqrt(np.mean(noise ** 2))), acceleration
         self._greatest = float(noise.max())
-        self._given_shares = noise / self._given if self._given else ALIKE
+        alike = bool((noise == noise[0]).all())
+        self._given_shares = ALIKE if alike else noise / self._given
+        self._wrong_leg: int | None = None  # whose own noise is given and too small
         self._resolution = resolution
         names = ('stamps', 'window', 'squares', 'legs', 'numbers')
         self._estimates = [kernels.NOISE.array(buffer, name) for name in names]
@@ -136,6 +139,7 @@ class NoiseEstimator:
         """Forget all readings."""
         for estimates in self._estimates:
             estimates[:] = 0.0
+        self._estimates[LEGS][:, kernels.TOLD] = self._given_shares / self._given_shares.max()
         self._learnt = 0.0  # m/s^2, acceleration that explained an error
         self.factor, self._factor_at = EARLY_FACTOR, 0.0
         self.settle()
@@ -169,7 +173,13 @@ class NoiseEstimator:
 
     def _advice(self) -> list[str]:
         advice = []
-        if self.understated:
+        if self._wrong_leg is not None:
+            leg = self._wrong_leg
+            given = self._given * self._given_shares[leg]
+            measured = self._estimates[LEGS][leg, kernels.SIGMA]
+            advice.append(f'leg_noises[{leg}] {given:.3g} {self._unit} is too small: '
+                          f'{measured:.3g} {self._unit} measured')
+        elif self.understated:
             advice.append(f'leg_noise {self._given:.3g} {self._unit} is too small: '
                           f'{self._sigma:.3g} {self._unit} measured')
         elif self._given and self.identified and self._given > TOO_LARGE * math.hypot(
@@ -268,10 +278,27 @@ class NoiseEstimator:
             self._factor_at = self._period
             degrees = kernels.averaged_samples(self._period) / 2.5
             self.factor = float(stdtrit(degrees, 1.0 - 0.5 * ALARMS * self._period))
+        self._wrong_leg = None
         if not (self._given and self.identified):
             return False
         error = 4.0 * (1.25 / min(self._taken, kernels.averaged_samples(self._period))) ** 0.5
-        wrong = WRONG_BY * (1.0 + error)  # (14.20)
         by_stamps = self.spread * float(self._numbers[kernels.SPEED]) ** 0.5
         held = float(self._numbers[kernels.TIMED]) ** 0.5
-        return self._sigma > wrong * math.hypot(self._given, by_stamps, held, 0.5 * self._step())
+        least = math.hypot(by_stamps, held, 0.5 * self._step())
+        self._wrong_leg = self._find_wrong_leg(error, least)
+        return self._wrong_leg is not None or self._sigma > WRONG_BY * (1.0 + error) * math.hypot(
+            self._given, least)  # (14.20)
+
+    def _find_wrong_leg(self, error: float, least: float) -> int | None:
+        """
+        Return the leg whose own noise is given and too small (14.20), the worst one, or None.
+
+        error: relative, of the noise of all legs; least: m, what else their readings show.
+        """
+        if self._given_shares is ALIKE:
+            return None
+        of_six = 6.0 ** 0.5  # of one leg for that of six, at most
+        ratios = self._estimates[LEGS][:, kernels.SIGMA] / np.hypot(
+            self._given * self._given_shares, of_six * least)
+        leg = int(ratios.argmax())
+        return leg if ratios[leg] > WRONG_BY * (1.0 + of_six * error) else None

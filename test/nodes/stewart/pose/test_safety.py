@@ -15,12 +15,14 @@ from liedyn_interfaces.srv import PredictStewartPose
 from nav_msgs.msg import Odometry
 import numpy as np
 import pytest
+from rclpy.logging import LoggingSeverity
 from support.bench.pose_bench import (
     FAR, GEOMETRY, HOME, matrix, moved, NEAR, ns, PERIOD_NS, PoseBench, rates_at, stamp_of)
 from support.machines.crossings import Crossing
 import yaml
 
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
 from liedyn_ros.stewart import Flag, leg_lengths, length_jacobian
 
 pytestmark = pytest.mark.ros
@@ -107,6 +109,30 @@ def test_covariance_of_pose_and_twist(bench):
     expected = 1e-6 * swap @ inverse @ inverse.T @ swap.T
     np.testing.assert_allclose(  # what the pose's error adds is small beside it
         np.reshape(twists[-1].twist.covariance, (6, 6)), expected, atol=1e-3 * expected.max())
+
+
+def test_each_leg_may_have_its_noise(bench):
+    poses = bench.collect(PoseWithCovarianceStamped, 'pose_with_covariance')
+    noises = NOISE * np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    node = PoseBench(bench, leg_noises=noises.tolist(), covariance_rate=0.0).settle()
+    stamp = node.send_pose(FAR)
+    bench.until(lambda: poses and ns(poses[-1]) == stamp, 'a covariance')
+    inverse = np.linalg.inv(length_jacobian(GEOMETRY, FAR)) * noises
+    turn = np.kron([[0, 1], [1, 0]], FAR[:3, :3])
+    expected = turn @ inverse @ inverse.T @ turn.T
+    np.testing.assert_allclose(
+        np.reshape(poses[-1].pose.covariance, (6, 6)), expected, atol=1e-9 * expected.max())
+
+
+@pytest.mark.parametrize(('parameters', 'reason'), [
+    ({'leg_noise': 1e-5, 'leg_noises': [1e-5] * 6}, 'leg_noise and leg_noises: expected one'),
+    ({'leg_noises': [1e-5] * 5}, 'leg_noises: expected six numbers above 0'),
+    ({'leg_noises': [1e-5] * 5 + [0.0]}, 'leg_noises: expected six numbers above 0')])
+def test_noise_of_legs_that_is_none_is_refused(bench, parameters, reason):
+    node = bench.start(StewartPoseNode, **parameters)
+    assert any(reason in line
+               for line in (bench.until_logged(node, 'not configured'),
+                            *bench.logged(node, LoggingSeverity.ERROR)) if line)
 
 
 def test_odometry_is_pose_and_twist_with_both_covariances_in_one(bench):

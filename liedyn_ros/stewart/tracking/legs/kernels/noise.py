@@ -51,8 +51,9 @@ AGE, MAX_AGE = 1.0 / 12.0, 0.25  # variance of the age of a held reading, in squ
 # FILLED: readings in its window; ALIGNED: of these, how many came with readings of leg 0, all in
 # turn. READ: differences taken so far. HELD: whether a slow bus holds its readings. TIMING: m^2,
 # at most the variance of its readings because they are up to a period older than their stamp then.
+# TOLD: the share of its given noise in that of the noisiest leg, 1 where they are alike.
 (SIGMA, RATE, STEP, STEP_ERROR, STEP_COUNT, STEP_HITS, REPEATS, LAST, FILLED, ALIGNED, READ, HELD,
- TIMING, LEG) = range(14)
+ TIMING, TOLD, LEG) = range(15)
 
 NOISE = Bundle(
     'LegNoise',
@@ -233,29 +234,34 @@ def update_squares(window, weights, squares, i, leg, share, best):
 
 @kernel
 def estimate_jitter(found, legs, numbers, share, certainty):
-    """Estimate the stamp jitter: the part of the differences along the legs' rates (14.23)."""
-    speed, along, total = 0.0, 0.0, 0.0
+    """Estimate the stamp jitter: the correlation of the legs' differences by rates (14.23)."""
+    speed, along, total, own = 0.0, 0.0, 0.0, 0.0
+    fourth, noises, alone = 0.0, 0.0, 0.0
     for i in range(6):
-        speed += legs[i, RATE] ** 2
+        square = legs[i, RATE] ** 2
+        speed += square
         along += found[i] * legs[i, RATE]
         total += found[i] ** 2
-    if not speed * certainty > MOVING * 6.0 * numbers[VARIANCE]:
+        own += found[i] ** 2 * square
+        fourth += square * square
+        noise = max(legs[i, SIGMA] ** 2, 1e-24) * square
+        noises += noise
+        alone += noise * noise
+    pairs = speed * speed - fourth  # of legs, in which independent noise leaves nothing
+    if not (speed * certainty > MOVING * 6.0 * numbers[VARIANCE] and pairs > 0.0):
         return
-    parallel = along * along / speed
-    across = max(total - parallel, 0.0) / 5.0
+    across = max(total - along * along / speed, 0.0) / 5.0
     limit = SQUARE_LIMIT * numbers[ACROSS] if numbers[ACROSS] > 0.0 else math.inf
     numbers[CROSSED] += 1.0
     numbers[ACROSS] += max(share, 1.0 / numbers[CROSSED]) * (
         min(across, max(limit, FLOOR)) - numbers[ACROSS])
     if numbers[CROSSED] < LIMIT_SAMPLES:
         return
-    variance = max(numbers[ACROSS], 1e-24)
-    weight = (variance + speed * max(numbers[JITTER] ** 2, numbers[SPREAD])) ** -2.0
-    parallel = min(parallel, SQUARE_LIMIT * (variance + speed * max(numbers[JITTER] ** 2,
-                                                                    numbers[SPREAD])))
-    numbers[JITTER_SUM] += weight * (parallel - variance) * speed
-    numbers[JITTER_WEIGHT] += weight * speed * speed
-    numbers[EVIDENCE] += speed * speed / (variance * variance)
+    variance = max(numbers[ACROSS], 1e-24) + speed * max(numbers[JITTER] ** 2, numbers[SPREAD])
+    weight, limit = variance ** -2.0, SQUARE_LIMIT * variance * speed
+    numbers[JITTER_SUM] += weight * min(max(along * along - own, -limit), limit)
+    numbers[JITTER_WEIGHT] += weight * pairs
+    numbers[EVIDENCE] += pairs * pairs / max(noises * noises - alone, 1e-60)
     fade = 1.0 - 0.25 * share
     numbers[JITTER_SUM] *= fade
     numbers[JITTER_WEIGHT] *= fade
@@ -348,11 +354,11 @@ def write_thresholds(legs, numbers, least, share, step, out):
     """
     Write deviation (m), step (m) and rate (m/s) of each leg's threshold (14.16), (6, 3).
 
-    The deviation is a share of the measured one, at least `least`, plus the spread of the stamps
-    times the leg's rate. step: m, if it is given; 0 for the measured step.
+    The deviation is a share of the measured one, at least `least` of the noisiest leg, plus the
+    spread of the stamps times the leg's rate. step: m, if it is given; 0 for the measured step.
     """
     for i in range(6):
-        sigma = max(least, share * legs[i, SIGMA])
+        sigma = max(least * legs[i, TOLD], share * legs[i, SIGMA])
         age = AGE * legs[i, HELD] * numbers[PERIOD] ** 2
         out[i, 0] = (sigma * sigma + (numbers[SPREAD] + age) * legs[i, RATE] ** 2) ** 0.5
         out[i, 1] = step if step > 0.0 else visible_step(legs[i])

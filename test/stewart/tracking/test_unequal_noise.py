@@ -1,0 +1,119 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Legs whose noise differs, told or measured: thresholds, covariances, advice."""
+
+import numpy as np
+import pytest
+from scipy.optimize import least_squares
+from scipy.stats import chi2
+
+from liedyn_ros.common.errors import LimitError, ShapeError
+from liedyn_ros.lie import se3
+from liedyn_ros.stewart import (
+    Flag, leg_lengths, LegNoise, MonitorConfig, MonitoredTracker, MotionEstimator, PoseSolver)
+
+NOISES = np.array([1e-5, 2e-5, 1e-5, 3e-4, 5e-6, 1e-4])  # m
+RATE, SETTLED = 500, 600  # Hz, samples
+
+
+def follow(geometry, home, motion, told, count=2000, spoil=lambda lengths: lengths):
+    """Return the tracker, the times (s) and the monitored poses of noise of NOISES."""
+    rng, times = np.random.default_rng(7), 2.0 + np.arange(count) / RATE
+    lengths = leg_lengths(geometry, motion.pose(times)) + NOISES * rng.normal(size=(count, 6))
+    tracker = MonitoredTracker(geometry, home, config=MonitorConfig(leg_noise=told))
+    return tracker, times, [tracker.track(round(1e9 * time), values)
+                            for time, values in zip(times, spoil(lengths))]
+
+
+def squares(motion, times, poses, covariances):
+    """Return the normalized squares of the poses' errors."""
+    errors = se3.log(se3.compose(
+        se3.inverse(motion.pose(times)), np.array([each.pose for each in poses])))
+    return np.array([error @ np.linalg.solve(covariance, error)
+                     for error, covariance in zip(errors, covariances)])
+
+
+@pytest.mark.parametrize('told', [tuple(NOISES), 0.0])
+def test_errors_of_poses_are_as_large_as_their_covariances(geometry, home, motion, told):
+    """Of six numbers: 6 on the average, and beyond the quantile of 5 % in 5 %."""
+    tracker, times, poses = follow(geometry, home, motion, told, 4000)
+    estimator, chosen = MotionEstimator(geometry), slice(SETTLED, None, 3)
+    found = squares(motion, times[chosen], poses[chosen],
+                    [estimator.pose_covariance(each) for each in poses[chosen]])
+    rare = chi2.ppf(0.95, 6)
+    assert 5.3 < found.mean() < 6.9 and 0.03 < np.mean(found > rare) < 0.08
+    np.testing.assert_allclose(tracker.noise.noises, NOISES, rtol=0.2)
+    assert tracker.noise.jitter == 0.0, 'a noisy leg is no jitter of all'
+    common = np.full(6, np.sqrt(np.mean(NOISES ** 2)))  # right on the average only
+    wrong = squares(motion, times[chosen], poses[chosen], [
+        LegNoise(geometry, common).covariance(each.pose) for each in poses[chosen]])
+    assert np.mean(wrong > rare) > 0.1
+
+
+def test_the_covariance_is_that_of_least_squares_by_scipy(geometry, home, motion):
+    _, _, poses = follow(geometry, home, motion, tuple(NOISES), count=300)
+    pose = poses[-1]
+    fit = least_squares(
+        lambda twist: (leg_lengths(geometry, pose.pose @ se3.exp(twist)) - pose.lengths) / NOISES,
+        np.full(6, 1e-4), jac='3-point', xtol=1e-15, ftol=1e-15, gtol=1e-15)
+    expected = np.linalg.inv(fit.jac.T @ fit.jac)
+    found = MotionEstimator(geometry).pose_covariance(pose)
+    assert np.abs(fit.x).max() < 1e-9
+    np.testing.assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max())
+
+
+def test_the_covariance_is_the_spread_of_solved_noise(geometry, home, motion):
+    _, times, poses = follow(geometry, home, motion, tuple(NOISES), count=300)
+    truth, rng = motion.pose(times[-1]), np.random.default_rng(8)
+    readings = leg_lengths(geometry, truth) + NOISES * rng.normal(size=(20_000, 6))
+    solved = PoseSolver(geometry).solve_batch(readings, np.tile(truth, (20_000, 1, 1))).poses
+    spread = np.cov(se3.log(se3.compose(se3.inverse(truth), solved)).T)
+    found = MotionEstimator(geometry).pose_covariance(poses[-1])
+    np.testing.assert_allclose(found, spread, atol=0.03 * np.abs(spread).max())
+
+
+def test_an_outlier_of_a_good_leg_is_found_beside_a_noisy_one(geometry, home, motion):
+    """Its threshold is its own: 0.4 mm is hardly more than the noise of the worst leg."""
+    def spike(lengths):
+        lengths[1000, 0] += 4e-4
+        return lengths
+    for told in (tuple(NOISES), 0.0):
+        _, _, poses = follow(geometry, home, motion, told, 1200, spike)
+        assert {k: each.legs for k, each in enumerate(poses) if each.flags} == {1000: (0,)}
+    _, _, poses = follow(geometry, home, motion, float(NOISES.max()), 1200, spike)
+    assert not any(Flag.LEG_OUTLIER in each.flags for each in poses)
+
+
+def test_equal_numbers_are_one_number(geometry, home, motion):
+    """To the last digit, in poses, flags and covariances."""
+    estimator = MotionEstimator(geometry)
+    one, six = (follow(geometry, home, motion, told, 500)[2] for told in (2e-4, (2e-4,) * 6))
+    for each, other in zip(one[1:], six[1:]):
+        assert (each.pose == other.pose).all() and each.flags == other.flags
+        assert (estimator.pose_covariance(each) == estimator.pose_covariance(other)).all()
+
+
+def test_a_leg_whose_noise_is_told_too_small_is_named(geometry, home, motion):
+    """The noise of all legs together is right: the numbers of two legs are exchanged."""
+    told = NOISES[[0, 1, 2, 5, 4, 3]]
+    tracker, _, poses = follow(geometry, home, motion, tuple(told))
+    advice = tracker.noise.advice
+    assert len(advice) == 1 and advice[0].startswith('leg_noises[3] 0.0001 m is too small: ')
+    assert Flag.PARAMETER_TOO_SMALL in poses[-1].flags
+    found = MotionEstimator(geometry).pose_covariance(poses[-1])
+    expected = LegNoise(geometry, tracker.noise.noises).covariance(poses[-1].pose)
+    np.testing.assert_allclose(found, expected, atol=0.05 * expected.max())
+
+
+@pytest.mark.parametrize(('told', 'error'), [
+    ((1e-5,) * 5, ShapeError), ((1e-5,) * 5 + (0.0,), LimitError),
+    ((1e-5,) * 5 + (-1.0,), LimitError)])
+def test_noise_that_is_none_is_refused(told, error):
+    with pytest.raises(error, match='leg_noise: expected'):
+        MonitorConfig(leg_noise=told)
