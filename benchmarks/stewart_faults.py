@@ -107,7 +107,7 @@ def corrupt(kind: str, size: float, readings: Array, rng: np.random.Generator) -
 
 
 def detection() -> list[Figures]:
-    """Corrupt one leg at slow rates, with the noise told and with nothing set."""
+    """Corrupt one leg at slow rates, with the noise given and with nothing set."""
     print(f'faults of one leg, noise 10 um, {DETECTIONS} runs a cell: runs in which the leg is '
           'named, another is, none is flagged; median of the largest error, mm or mrad')
     figures, rows = [], []
@@ -116,7 +116,7 @@ def detection() -> list[Figures]:
             for noise in (1e-5, 0.0):
                 found = [detect(kind, size, noise, rate) for rate in DETECTED_AT]
                 figures.extend(found)
-                rows.append([kind, f'{1e3 * size:g}', 'told' if noise else 'nothing set', *(
+                rows.append([kind, f'{1e3 * size:g}', 'given' if noise else 'nothing set', *(
                     f'{cell["named"]}, {cell["others"]}, {cell["silent"]}; '
                     f'{1e3 * cell["error"]:.2g}' for cell in found)])
                 print('  ', *rows[-1], flush=True)
@@ -125,7 +125,7 @@ def detection() -> list[Figures]:
 
 
 def detect(kind: str, size: float, noise: float, rate: int) -> Figures:
-    """Return how many runs at a rate (Hz) name the leg; noise: m, told to the tracker."""
+    """Return how many runs at a rate (Hz) name the leg; noise: m, given to the tracker."""
     rng, begin = np.random.default_rng(rate), round(SOUND * rate)
     runs = []
     for k in range(DETECTIONS):

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Legs whose noise differs, told or measured: thresholds, covariances, advice."""
+"""Legs whose noise differs, given or measured: thresholds, covariances, advice."""
 
 import numpy as np
 import pytest

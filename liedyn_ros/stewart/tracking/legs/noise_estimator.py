@@ -139,7 +139,7 @@ class NoiseEstimator:
         """Forget all readings."""
         for estimates in self._estimates:
             estimates[:] = 0.0
-        self._estimates[LEGS][:, kernels.TOLD] = self._given_shares / self._given_shares.max()
+        self._estimates[LEGS][:, kernels.GIVEN] = self._given_shares / self._given_shares.max()
         self._learnt = 0.0  # m/s^2, acceleration that explained an error
         self.factor, self._factor_at = EARLY_FACTOR, 0.0
         self.settle()

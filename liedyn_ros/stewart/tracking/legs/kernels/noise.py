@@ -51,9 +51,9 @@ AGE, MAX_AGE = 1.0 / 12.0, 0.25  # variance of the age of a held reading, in squ
 # FILLED: readings in its window; ALIGNED: of these, how many came with readings of leg 0, all in
 # turn. READ: differences taken so far. HELD: whether a slow bus holds its readings. TIMING: m^2,
 # at most the variance of its readings because they are up to a period older than their stamp then.
-# TOLD: the share of its given noise in that of the noisiest leg, 1 where they are alike.
+# GIVEN: the share of its given noise in that of the noisiest leg, 1 where they are alike.
 (SIGMA, RATE, STEP, STEP_ERROR, STEP_COUNT, STEP_HITS, REPEATS, LAST, FILLED, ALIGNED, READ, HELD,
- TIMING, TOLD, LEG) = range(15)
+ TIMING, GIVEN, LEG) = range(15)
 
 NOISE = Bundle(
     'LegNoise',
@@ -358,7 +358,7 @@ def write_thresholds(legs, numbers, least, share, step, out):
     spread of the stamps times the leg's rate. step: m, if it is given; 0 for the measured step.
     """
     for i in range(6):
-        sigma = max(least * legs[i, TOLD], share * legs[i, SIGMA])
+        sigma = max(least * legs[i, GIVEN], share * legs[i, SIGMA])
         age = AGE * legs[i, HELD] * numbers[PERIOD] ** 2
         out[i, 0] = (sigma * sigma + (numbers[SPREAD] + age) * legs[i, RATE] ** 2) ** 0.5
         out[i, 1] = step if step > 0.0 else visible_step(legs[i])
