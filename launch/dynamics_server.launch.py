@@ -17,7 +17,7 @@ def generate_launch_description() -> LaunchDescription:
     """Return the arguments and the node; topics are relative, so the namespace moves them all."""
     return description(
         'dynamics_server.yaml',
-        [file('model_file', 'the model: a .yaml, .urdf or .xacro file'),
+        [file('model_file', 'the model: a .yaml, .urdf, .xacro or .xml file (MJCF)'),
          switch('view', 'false', 'show the robot in a browser, on http://127.0.0.1:8080')],
         [node('dynamics_server', files=['model_file']),
          node('view', when='view', files=['model_file'], values={'machine': 'tree'})],

@@ -19,7 +19,7 @@ def generate_launch_description() -> LaunchDescription:
     """Return the arguments and the node; topics are relative, so the namespace moves them all."""
     return description(
         'loop_state_publisher.yaml', [
-            file('model_file', 'the model: a .yaml, .urdf or .xacro file'),
+            file('model_file', 'the model: a .yaml, .urdf, .xacro or .xml file (MJCF)'),
             file('loops_file', 'closures and passive joints of a URDF (YAML)'),
             switch('view', 'false', 'show the robot in a browser, on http://127.0.0.1:8080'),
         ], [

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Spoilt model files: texts of URDF and YAML files with faults, and their outcome with readers."""
+"""Spoilt model files: texts of URDF, MJCF and YAML with faults, and what readers say."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -33,6 +33,30 @@ URDF = '<?xml version="1.0"?>\n<robot name="all">\n' + '\n'.join(
         ('continuous', '<axis xyz="0 1 0"/>', '<limit velocity="2" effort="3"/>'),
         ('fixed', '', ''), ('floating', '', ''), ('planar', '<axis xyz="0 1 1"/>', '')))
 ) + '\n<virtual_joint name="v" type="floating" parent_frame="world" child_link="l0"/>\n</robot>\n'
+MJCF = """<mujoco model="m">
+<compiler angle="radian" eulerseq="zyx" settotalmass="3" inertiagrouprange="0 4"/>
+<option gravity="0 0 -9"/>
+<default><joint damping="1" armature=".1"/>
+<default class="c"><geom size=".1" density="7"/></default></default>
+<asset><mesh name="mesh" vertex="0 0 0 1 0 0 0 2 0 0 0 3" face="0 2 1 0 3 2 0 1 3 1 2 3"
+inertia="exact" scale="1 1 2" refpos="1 2 3" refquat="1 2 3 4"/></asset>
+<worldbody>
+<body name="base" pos="1 2 3" euler="1 2 3" childclass="c"><freejoint name="root"/><geom/>
+<frame pos="1 2 3" zaxis="1 2 2"><site name="s" pos="1 0 0"/>
+<body name="a" axisangle="1 1 0 2"><joint name="x" type="slide" axis="1 0 0" range="0 1"/>
+<joint name="y" pos="0 0 .2" ref=".4" frictionloss=".1" stiffness="3"
+springref=".2"/><geom type="mesh" mesh="mesh"/>
+<body name="b" quat="1 0 0 2" pos="1 0 0"><joint name="z" type="ball" pos="0 1 0"/>
+<inertial pos="1 0 0" mass="3" fullinertia="1 2 2 .1 .2 .3"/></body></body></frame>
+<body name="d" xyaxes="1 1 0 0 0 1"><joint name="w" axis="1 2 3"/>
+<geom type="capsule" size=".2" fromto="1 2 3 2 2 5" mass="3"/><site name="t"/></body></body>
+</worldbody>
+<equality><connect body1="a" body2="d" anchor="0 0 0"/><weld site1="s" site2="t"/>
+<joint joint1="x" joint2="w" polycoef="0 2 0 0 0"/><tendon tendon1="u"/></equality>
+<tendon><fixed name="u"><joint joint="x" coef="1"/><joint joint="y" coef="-2"/></fixed></tendon>
+<actuator><motor joint="x"/></actuator>
+</mujoco>
+"""
 
 NUMBERS = (
     '0', '-1', '1e308', '-1e308', '1e-308', '1e400', '1e-400', '1e200', '1e-200', 'nan', 'inf',

@@ -74,7 +74,9 @@ class Dynamics:
     results; by default it is that of the object.
 
     With dissipation, damping v + friction sign(v) of the model acts against the motion of the
-    joints. At rest that is zero: there is no stiction.
+    joints. At rest that is zero: there is no stiction. Springs and armatures of the joints are
+    always in. tau also holds the springs, stiffness (q - rest), and armature is on the diagonal of
+    M.
 
     Threads may share an object: no call leaves anything behind but the results in data.
 
@@ -157,7 +159,7 @@ class Dynamics:
         return self.inverse(q, v, self._zero, external, out)
 
     def gravity_vector(self, q: ArrayLike, out: Array | None = None) -> Array:
-        """Return the joint forces (nv,) that hold the machine at rest."""
+        """Return the joint forces (nv,) that hold the weight of the machine; no springs."""
         if out is None:
             out = np.empty(self._vector)
         self._gravity.call(q, out)
@@ -168,10 +170,16 @@ class Dynamics:
         v = as_array('v', v, self._vector)
         return self.constants.damping * v + self.constants.friction * np.sign(v)
 
+    def spring_forces(self, q: ArrayLike) -> Array:
+        """Return the joint forces (nv,) that hold the springs, stiffness (q - rest) (3.19)."""
+        at, table = self.model.check_configuration(q), self.model.link_table
+        return np.asarray(table.stiffness * (at[table.position_at] - table.rest))
+
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, out: Array | None = None) -> Array:
         """
-        Return C (nv, nv) with C v = bias - gravity_vector without dissipation and wrenches.
+        Return C (nv, nv) with C v = bias - gravity_vector - spring_forces.
 
+        The bias is that without dissipation and wrenches.
         It is the admissible one of Ali et al., Lemma 1: Mdot - 2 C is skew-symmetric.
         """
         if out is None:
@@ -227,7 +235,11 @@ class Dynamics:
         return float(result[0])
 
     def potential_energy(self, q: ArrayLike) -> float:
-        """Return the energy of the moving bodies in the field of gravity, J, 0 at the origin."""
+        """
+        Return the energy of the moving bodies in the field of gravity and of the springs, J.
+
+        It is 0 at the origin of the ground, and where the springs rest.
+        """
         result = np.empty(1)
         self._potential.call(q, result)
         return float(result[0])

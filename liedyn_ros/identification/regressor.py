@@ -30,10 +30,10 @@ class Regressor:
     its frame about its origin: mass (kg), first moments (kg m) and moments of inertia (kg m^2),
     e.g. 'forearm/mass_x'. With dissipation follow damping and Coulomb friction of each velocity
     coordinate, e.g. 'elbow/damping'. With rotor_inertia follows the inertia of the motor of each
-    coordinate, reduced to the joint, e.g. 'elbow/rotor_inertia'. A model has none, so these are
-    zero in parameters.
+    coordinate, reduced to the joint, e.g. 'elbow/rotor_inertia': the armatures of the model.
 
     External wrenches are not a part: with them tau = Y pi - E w, E being closed_form's external.
+    Neither are springs, Dynamics.spring_forces, nor armatures without rotor_inertia.
     All methods raise ShapeError, NotFiniteError, NotInGroupError or LimitError as those of
     Dynamics do. Each object works in its own tables: use one per thread.
     """
@@ -52,7 +52,7 @@ class Regressor:
             values += [table.damping, table.friction]
             names += [f'{name}/{each}' for each in ('damping', 'friction') for name in coordinates]
         if rotor_inertia:
-            values.append(np.zeros(model.nv))
+            values.append(table.armature)
             names += [f'{name}/rotor_inertia' for name in coordinates]
         self._dissipation, self._rotor_inertia = dissipation, rotor_inertia
         self.names, self.parameters = tuple(names), np.concatenate(values)

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from functools import lru_cache
-import math
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,7 +26,8 @@ from liedyn_ros.model.expansion import expand, numbered
 from liedyn_ros.model.frame import Frame
 from liedyn_ros.model.geometry import checked_pose, IDENTITY, perpendicular, unit_axis
 from liedyn_ros.model.inertia import SpatialInertia
-from liedyn_ros.model.joints import Joint, JOINT_TYPES, Limits, per_coordinate
+from liedyn_ros.model.joint_forces import joint_forces, no_forces
+from liedyn_ros.model.joints import Joint, JOINT_TYPES, Limits
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.rotors import Rotor
 
@@ -84,7 +84,7 @@ class ModelBuilder:
     def replace_joint(self, joint: str, type_name: str, *, axis: ArrayLike | None = None,
                       second_axis: ArrayLike | None = None) -> None:
         """
-        Make a joint one of another type at its place, without limits, damping and friction.
+        Make a joint one of another type at its place, without limits and forces of its own.
 
         Raises ModelError for a missing joint, and the errors of add_joint.
         """
@@ -101,9 +101,9 @@ class ModelBuilder:
         """
         Make a joint a fixed one, at a position (nq,) of it.
 
-        Its limits, damping and friction go, and couplings between locked joints: lock all that
-        move together. Raises ModelError for a missing joint, or positions that contradict a
-        coupling, and the errors of Joint.motion.
+        Its limits, damping, friction, spring and armature go, and couplings between locked joints:
+        lock all that move together. Raises ModelError for a missing joint, or positions that
+        contradict a coupling, and the errors of Joint.motion.
         """
         for child, each in self._joints.items():
             if each.name == joint:
@@ -113,8 +113,7 @@ class ModelBuilder:
                 self._joints[child] = replace(
                     each, type_name='fixed', placement=checked_pose(f'joint {joint}', placement),
                     axis=_Z, second_axis=_X, pitch=0.0, limits=_unlimited(0),
-                    damping=per_coordinate('damping', 0.0, 0),
-                    friction=per_coordinate('friction', 0.0, 0))
+                    **no_forces())
                 return
         raise unknown_name(ModelError, 'joint', sorted(self._joint_names), joint)
 
@@ -197,18 +196,18 @@ class ModelBuilder:
             placement: ArrayLike | None = None, axis: ArrayLike | None = None,
             second_axis: ArrayLike | None = None, pitch: float = 0.0,
             limits: Mapping[str, ArrayLike] | None = None,
-            damping: ArrayLike = 0.0, friction: ArrayLike = 0.0, actuated: bool = True) -> None:
+            damping: ArrayLike = 0.0, friction: ArrayLike = 0.0, stiffness: ArrayLike = 0.0,
+            rest: ArrayLike = 0.0, armature: ArrayLike = 0.0, actuated: bool = True) -> None:
         """
         Add a joint; Joint explains the arguments.
 
         placement is the identity by default. An axis is needed by the types that have one, a
         second axis by universal joints; planar joints may have one. limits holds any of lower,
-        upper, velocity and effort, as for Limits. damping and friction are one number, or one for
-        each degree of freedom. Raises ModelError, LimitError, ShapeError, NotFiniteError or
-        NotInGroupError.
+        upper, velocity and effort, as for Limits. damping, friction, stiffness, rest and armature
+        are one number, or one for each degree of freedom. Raises ModelError, LimitError,
+        ShapeError, NotFiniteError or NotInGroupError.
         """
         self._check_new_joint(name, type_name, child)
-        spec = JOINT_TYPES[type_name]
         z, x = _axes(name, type_name, axis, second_axis)
         if pitch != 0.0 and type_name != 'helical':
             raise ModelError(f'joint {name}: expected no pitch for type {type_name}, got {pitch}')
@@ -218,9 +217,9 @@ class ModelBuilder:
                 f'joint {name}: placement', placement),
             axis=z, second_axis=x, pitch=as_number(f'joint {name}: pitch', pitch),
             limits=_limits(name, type_name, limits or {}),
-            damping=_dissipation(f'joint {name}: damping', damping, spec.nv),
-            friction=_dissipation(f'joint {name}: friction', friction, spec.nv),
-            actuated=actuated)
+            actuated=actuated, **joint_forces(name, type_name, {
+                'damping': damping, 'friction': friction, 'stiffness': stiffness, 'rest': rest,
+                'armature': armature}))
         self._joint_names.add(name)
 
     def _check_new_joint(self, name: str, type_name: str, child: str) -> None:
@@ -374,13 +373,3 @@ def _limits(name: str, type_name: str, limits: Mapping[str, ArrayLike]) -> Limit
 @lru_cache
 def _unlimited(nv: int) -> Limits:
     return Limits(nv=nv)
-
-
-def _dissipation(name: str, value: ArrayLike, nv: int) -> Array:
-    array = per_coordinate(name, value, nv)
-    if type(value) is float and 0.0 <= value < math.inf:
-        return array
-    numbers = array.tolist()
-    if numbers and not (min(numbers) >= 0.0 and max(numbers) < math.inf):
-        raise ModelError(f'{name}: expected finite numbers of at least 0, got {numbers}')
-    return array

@@ -68,6 +68,9 @@ def _expand(bodies: Sequence[Body], joints: Sequence[Joint], gravity: Array) -> 
         placement=_rows(placement), inertia=inertia, pitch=np.array(links.pitch),
         damping=_join([joint.damping for joint in joints]),
         friction=_join([joint.friction for joint in joints]),
+        stiffness=_join([joint.stiffness for joint in joints]),
+        rest=_join([joint.rest for joint in joints]),
+        armature=_join([joint.armature for joint in joints]),
         gravity=gravity.copy(), body_link=body_link, body_placement=_rows(pose_link_body),
         nq=sum(kinds.NQ[kind] for kind in links.kind),
         nv=sum(kinds.NV[kind] for kind in links.kind))

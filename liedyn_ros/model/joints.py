@@ -119,8 +119,9 @@ class Joint:
     normal of a planar joint and the first axis of a universal joint. second_axis is perpendicular
     to it: the second axis of a universal joint, the x direction of a planar joint. It has no
     effect in others. pitch is in m/rad. damping (N m s/rad or N s/m) and friction (N m or N) are
-    (nv,). A joint that is not actuated is passive: it has no motor. qi and vi are its first
-    indices in q and v.
+    (nv,). So are the stiffness (N m/rad or N/m) of springs and their rest positions (rad or m).
+    armature (nv,) is the inertia of the motors, reduced to the joint (kg m^2 or kg). A joint that
+    is not actuated is passive: it has no motor. qi and vi are its first indices in q and v.
     """
 
     name: str
@@ -134,6 +135,9 @@ class Joint:
     limits: Limits
     damping: Array
     friction: Array
+    stiffness: Array
+    rest: Array
+    armature: Array
     actuated: bool = True
     qi: int = 0
     vi: int = 0

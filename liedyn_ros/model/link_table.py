@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.model.kernels.kinds import FREE, SPHERICAL
+from liedyn_ros.model.kernels.kinds import FREE, NV, SPHERICAL
 
 Indices = NDArray[np.int64]
 QUATERNION_AT = {SPHERICAL: 0, FREE: 3}  # where it starts in the configuration of a link
@@ -35,9 +35,10 @@ class LinkTable:
     kind, parent, qi, vi are (N,): kind of link, parent link (-1 for the ground), first index in
     q and in v. placement is (N, 12): rotation row by row, then translation (m). inertia is
     (N, 10): m (kg), h = m c (kg m), Ixx, Ixy, Ixz, Iyy, Iyz, Izz (kg m^2) about the link origin.
-    pitch is (N,), m/rad. damping and friction are (nv,): N m s/rad or N s/m, and N m or N. gravity
-    is (3,), m/s^2. body_link is (B,), -1 for a body fixed to the ground, and body_placement
-    (B, 12) is the constant pose of the body in that link.
+    pitch is (N,), m/rad. damping and friction are (nv,): N m s/rad or N s/m, and N m or N.
+    stiffness, rest and armature are (nv,), as Joint has them. gravity is (3,), m/s^2. body_link is
+    (B,), -1 for a body fixed to the ground, and body_placement (B, 12) is the constant pose of the
+    body in that link.
     """
 
     kind: Indices
@@ -49,6 +50,9 @@ class LinkTable:
     pitch: Array
     damping: Array
     friction: Array
+    stiffness: Array
+    rest: Array
+    armature: Array
     gravity: Array
     body_link: Indices
     body_placement: Array
@@ -67,6 +71,12 @@ class LinkTable:
         """Return the index in q of each quaternion."""
         return tuple(int(at) + QUATERNION_AT[int(kind)]
                      for kind, at in zip(self.kind, self.qi) if int(kind) in QUATERNION_AT)
+
+    @cached_property
+    def position_at(self) -> Indices:
+        """Return for each coordinate (nv,) its index in q, 0 for those of spherical and free."""
+        return np.array([at if NV[int(kind)] == 1 else 0 for kind, at in zip(self.kind, self.qi)
+                         for _ in range(NV[int(kind)])], dtype=np.int64)
 
     @property
     def N(self) -> int:

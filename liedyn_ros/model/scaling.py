@@ -19,16 +19,18 @@ from liedyn_ros.model.model import Model
 
 def scale_masses(model: Model, factor: float) -> Model:
     """
-    Return the model with all masses and inertias multiplied by a factor.
+    Return the model with all masses and inertias multiplied by a factor, armatures too.
 
-    Raises LimitError unless the factor is a number above 0.
+    So the mass matrix has that factor. Springs, damping and friction stay. Raises LimitError
+    unless the factor is a number above 0.
     """
     if not 0.0 < factor < math.inf:
         raise LimitError(f'factor: expected a number above 0, got {factor}')
     bodies = tuple(replace(body, inertia=_scaled(body.inertia, factor))
                    for body in model.body_list)
-    return replace(
-        model, body_list=bodies, link_table=expand(bodies, model.joint_list, model.gravity))
+    joints = tuple(replace(joint, armature=factor * joint.armature) for joint in model.joint_list)
+    return replace(model, body_list=bodies, joint_list=joints,
+                   link_table=expand(bodies, joints, model.gravity))
 
 
 def _scaled(inertia: SpatialInertia | None, factor: float) -> SpatialInertia | None:

@@ -15,6 +15,7 @@ from support.machines.c_answers import (
     answers_of_c, answers_of_python, differences, random_states)
 from support.machines.c_library import built, require_tools, run, SANITIZERS
 from support.machines.example_robots import example_robot
+from support.machines.model_variants import sprung
 from support.machines.random_models import random_model
 
 from liedyn_ros.export import write_model
@@ -45,8 +46,14 @@ def folder(tmp_path_factory):
 
 
 def model_of(seed):
-    """Return a random tree of ten joints, every second one on a floating base."""
-    return random_model(seed, 10, floating=seed % 2 == 1)
+    """
+    Return a random tree of ten joints, every second one on a floating base.
+
+    Those of odd halves have springs and armatures.
+    """
+    loaded = seed // 2 % 2
+    return sprung(random_model(seed, 10, floating=seed % 2 == 1), seed, 30.0 * loaded,
+                  3.0 * loaded)
 
 
 def require_digits(program, tmp_path, model, states):

@@ -20,9 +20,11 @@ from support.machines.random_models import random_model
 from liedyn_ros.common.errors import LiedynError, ModelError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics.tree.constants import Constants
+from liedyn_ros.dynamics.tree.kernels import tables
 from liedyn_ros.export import model_bytes, write_model
 from liedyn_ros.export.command import main
 from liedyn_ros.export.functions import layout
+from liedyn_ros.export.kernels.constants import is_tree
 from liedyn_ros.export.model_file import HEADER, MAGIC
 from liedyn_ros.model import load_model
 
@@ -51,6 +53,24 @@ def test_a_file_has_the_constants_and_the_names(floating):
     for joint, row in zip(model.joint_list, np.frombuffer(places, np.int64).reshape(-1, 4)):
         q, nq, v, nv = row.tolist()
         assert (slice(q, q + nq), slice(v, v + nv)) == (joint.q_slice, joint.v_slice)
+
+
+@pytest.mark.parametrize('floating', [False, True])
+def test_constants_with_an_index_out_of_place_are_no_tree(floating):
+    model = random_model(3, 10, floating)
+    table = Constants(model).table
+    whole, sizes = table.view(np.int64), (len(table), model.nv, len(model.frames))
+    assert is_tree(table, *sizes)
+    links = model.link_table.N + 1
+    places = [(i, column) for i in range(1, links) for column in (
+        tables.KIND, tables.QI, tables.VI)] + [
+            (links + k, tables.POSITION_AT) for k in range(model.nv)]
+    for place in places:
+        for wrong in (-1, 1 << 40):
+            right, whole[place] = whole[place], wrong
+            assert not is_tree(table, *sizes)
+            whole[place] = right
+    assert is_tree(table, *sizes)
 
 
 def test_the_header_tells_format_length_and_checksum():

@@ -13,6 +13,7 @@ import math
 
 import numpy as np
 import pytest
+from support.machines.model_variants import sprung
 from support.machines.random_models import random_model
 
 from liedyn_ros.common.errors import LimitError
@@ -35,8 +36,10 @@ def test_all_ten_parameters_of_each_body_scale() -> None:
     assert scaled.mass == pytest.approx(FACTOR * model.mass, rel=1e-14)
 
 
-def test_the_mass_matrix_and_the_forces_scale() -> None:
-    model, rng = random_model(5, 10, True), np.random.default_rng(1)
+@pytest.mark.parametrize('armature', [0.0, 3.0])
+def test_the_mass_matrix_and_the_forces_scale(armature: float) -> None:
+    model = sprung(random_model(5, 10, True), 2, 0.0, armature)
+    rng = np.random.default_rng(1)
     one, other = (Dynamics(m, dissipation=False) for m in (model, scale_masses(model, FACTOR)))
     q, v, a = model.random(rng), rng.normal(size=model.nv), rng.normal(size=model.nv)
     np.testing.assert_allclose(other.mass_matrix(q), FACTOR * one.mass_matrix(q), rtol=1e-12)
@@ -45,11 +48,11 @@ def test_the_mass_matrix_and_the_forces_scale() -> None:
 
 
 def test_what_is_no_inertia_stays() -> None:
-    model = random_model(6, 10, False)
+    model = sprung(random_model(6, 10, False))
     scaled = scale_masses(model, FACTOR)
-    assert (scaled.bodies, scaled.joint_list) == (model.bodies, model.joint_list)
+    assert scaled.bodies == model.bodies
     for field in fields(model.link_table):
-        if field.name != 'inertia':
+        if field.name not in ('inertia', 'armature'):
             np.testing.assert_array_equal(
                 getattr(scaled.link_table, field.name), getattr(model.link_table, field.name))
 

@@ -30,7 +30,7 @@ from liedyn_ros.dynamics.integrators.kernels.variational import (
     discrete_momenta, STEP_WIDTH, write_tangent)
 from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.dynamics.tree.inputs import refuse
-from liedyn_ros.dynamics.tree.kernels.tables import ACCELERATION
+from liedyn_ros.dynamics.tree.kernels.tables import ACCELERATION, STIFFNESS
 from liedyn_ros.lie import so3
 from liedyn_ros.model import Model
 from liedyn_ros.model.kernels.kinds import FREE
@@ -61,6 +61,17 @@ def step(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLi
 
 
 @weak_cache
+def _without_springs(dynamics: Dynamics) -> Dynamics | None:
+    """Return the dynamics without springs, or None where there are none."""
+    if not dynamics.model.link_table.stiffness.any():
+        return None
+    inert = Dynamics(dynamics.model, dissipation=dynamics.dissipation)
+    first, end = inert.constants.links, inert.constants.rows
+    inert.constants.table[first:end, STIFFNESS] = 0.0
+    return inert
+
+
+@weak_cache
 def _weightless(dynamics: Dynamics) -> Data:
     """Return data whose ground does not accelerate upwards: calls with it know no gravity."""
     data = Data(dynamics.constants)
@@ -76,6 +87,7 @@ class Flow:
         """Take the forces; dissipation is that of the velocity v (nv,)."""
         self._dynamics, self._dt, self._external = dynamics, dt, external
         self._rest, self._data = np.zeros_like(v), _weightless(dynamics)
+        self._inert = _without_springs(dynamics) or dynamics  # M alone, no force
         self._applied = as_array('tau', tau, v.shape) - dynamics.resistance(v)
 
     def half_kick(self, q: Array) -> Array:
@@ -85,11 +97,11 @@ class Flow:
 
     def momentum(self, q: Array, v: Array) -> Array:
         """Return M v (nv,)."""
-        return self._dynamics.inverse(q, self._rest, v, data=self._data)
+        return self._inert.inverse(q, self._rest, v, data=self._data)
 
     def response(self, q: Array, momentum: Array) -> Array:
         """Return M^-1 of a momentum (nv,)."""
-        return self._dynamics.forward(q, self._rest, momentum, data=self._data)
+        return self._inert.forward(q, self._rest, momentum, data=self._data)
 
     def velocity(self, q: Array, momentum: Array) -> Array:
         """Return M^-1 of a momentum (nv,), with what rounding leaves over."""

@@ -59,12 +59,13 @@ class ClosedFormRate(NamedTuple):
 
 def closed_form(dynamics: Dynamics, q: ArrayLike, v: ArrayLike) -> ClosedForm:
     """
-    Return the matrices of order zero, without damping and friction.
+    Return the matrices of order zero, without damping, friction and springs.
 
     Raises the errors of the methods of Dynamics.
     """
     screws, bodies = _tree(dynamics, q, v, np.zeros(dynamics.model.nv))
-    mass, coriolis = np.zeros((2, dynamics.model.nv, dynamics.model.nv))
+    mass = np.diag(dynamics.model.link_table.armature)  # (3.20)
+    coriolis = np.zeros_like(mass)
     gravity, external = np.zeros(dynamics.model.nv), []
     lift = np.concatenate([np.zeros(3), dynamics.model.gravity])
     for body in bodies:
@@ -79,7 +80,7 @@ def closed_form(dynamics: Dynamics, q: ArrayLike, v: ArrayLike) -> ClosedForm:
 def closed_form_rate(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, a: ArrayLike
                      ) -> ClosedFormRate:
     """
-    Return the matrices of order one, without damping and friction.
+    Return the matrices of order one, without damping, friction and springs.
 
     They depend on the acceleration too. Raises the errors of the methods of Dynamics.
     """

@@ -69,7 +69,7 @@ def _advance(dynamics: Dynamics, q: Array, v: Array, span: float, tolerance: flo
         here = model.integrate(q, x)
         return np.concatenate([
             chart_rate(model, x, now),
-            dynamics.forward(here, now, dynamics.gravity_vector(here))])
+            dynamics.forward(here, now, dynamics.bias(here, np.zeros(model.nv)))])
 
     from scipy.integrate import solve_ivp  # which takes long to import, and no node needs it
     result = solve_ivp(rate, (0.0, span), np.concatenate([np.zeros(model.nv), v]),

@@ -24,7 +24,7 @@ from liedyn_ros.model import Model
 
 class MassFactors(NamedTuple):
     """
-    The factors of M = S^T G^T J G S over the N links of a model.
+    The factors of M = S^T G^T J G S over the N links of a model, without its armatures.
 
     screws S (6 N, nv) and inertias J (6 N, 6 N) are block diagonal and constant. transports G
     (6 N, 6 N) has unit blocks on the diagonal. It has Ad_{T_ij} at row i, column j where link j

@@ -33,8 +33,8 @@ class Parameters:
 
     gravity (3,) is that in the ground, m/s^2. external (B, 6) are the wrenches on bodies in their
     frames. inertia (B, 10) is mass, first moments and moments of inertia of each body in its
-    frame, as Regressor has them. damping, friction and rotor_inertia are (nv,); a model has no
-    rotor inertia, so that its derivative is that at zero. placement (B, 6), axis (B, 3) and pitch
+    frame, as Regressor has them. damping, friction and rotor_inertia are (nv,); the last are the
+    armatures of the model. placement (B, 6), axis (B, 3) and pitch
     (B,) are those of model.joint_list, as in KinematicJacobians. frame_a, frame_b (C, 6),
     closure_pitch and length (C,) are those of model.closures, as in LoopKinematicJacobians.
 

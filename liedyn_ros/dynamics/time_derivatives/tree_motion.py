@@ -37,7 +37,7 @@ class EquationDerivatives(NamedTuple):
     """
     M, C (r + 1, nv, nv) and g (r + 1, nv) of tau = M a + C v + g with their time derivatives.
 
-    C is the admissible one of Ali et al., Lemma 1; damping and friction are left out.
+    C is the admissible one of Ali et al., Lemma 1; damping, friction and springs are left out.
     """
 
     mass: Array
@@ -105,6 +105,7 @@ class TreeMotion:
         inner, after = tree.before | tree.together, tree.before.T
         mass = inner * convolve(s[:-1], momentum, outer) + after * convolve(
             momentum, s[:-1], outer)
+        mass[0] += np.diag(self.model.link_table.armature)  # (3.20)
         coriolis = inner * convolve(s[:-1], force, outer) + after * (
             convolve(momentum, rate, outer) - convolve(dual, s[:-1], outer))
         gravity = -momentum[:, :, 3:] @ self.model.gravity

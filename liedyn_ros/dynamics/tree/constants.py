@@ -49,6 +49,12 @@ class Constants:
         if dissipation:
             self.table[self.links:self.rows, tables.DAMPING] = mass_unit * links.damping
             self.table[self.links:self.rows, tables.FRICTION] = mass_unit * links.friction
+        coordinate = slice(self.links, self.rows)
+        self.table[coordinate, tables.STIFFNESS] = mass_unit * links.stiffness
+        self.table[coordinate, tables.REST] = links.rest
+        self.table[coordinate, tables.ARMATURE] = mass_unit * links.armature
+        whole[coordinate, tables.POSITION_AT] = links.position_at
+        whole[0, tables.LOADED_JOINTS] = links.stiffness.any() or links.armature.any()
         whole[body, tables.CARRIER] = links.body_link + 1
         self.table[body, tables.PLACEMENT:tables.PLACEMENT + 12] = links.body_placement
         for row, frame in enumerate(model.frame_list, self.rows + bodies):

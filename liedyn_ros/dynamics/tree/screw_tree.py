@@ -109,7 +109,8 @@ class ScrewTree:
         """Return M (nv, nv) = <s_i, s_j> in the composite inertia of the deeper one."""
         momenta = np.einsum('jab,jb->ja', self.composites[self.link], self.screws)
         upper = (self.screws @ momenta.T) * (self.before | self.together)
-        return np.where(self.before.T, upper.T, upper)
+        armature = np.diag(self.model.link_table.armature)  # (3.20)
+        return np.where(self.before.T, upper.T, upper) + armature
 
     def series(self, v: Array) -> tuple[Array, Array]:
         """

@@ -27,6 +27,10 @@ def is_tree(model, rows, nv, frames):
         if not (0 <= kind <= FREE and 0 <= parent < i and get_int(model, i, tables.QI) == qi
                 and get_int(model, i, tables.VI) == vi):
             return False
+        for k in range(NV[kind]):
+            at = qi if NV[kind] == 1 else 0
+            if vi + k >= nv or get_int(model, links + vi + k, tables.POSITION_AT) != at:
+                return False
         qi, vi = qi + NQ[kind], vi + NV[kind]
     if qi != get_int(model, 0, tables.NQ) or vi != nv:
         return False

@@ -29,8 +29,8 @@ _LOOP_JOINTS = {'spherical': 'spherical', 'fixed': 'weld'}  # those that need no
 _SCREEN = {'collision_filter_group'}  # of Drake, without an effect on the dynamics
 _INERTIAS = {'rotorinertia', 'motorinertia', 'reflectedinertia', 'armature'}  # without underscores
 _GRAVITY_OFF = {'turnGravityOff': ('true', '1'), 'gravity': ('false', '0')}
-_FORCES = {'springStiffness': 'spring', 'dampingFactor': 'damping'}  # of <gazebo reference="...">
-_ATTRIBUTES = {'damping', 'friction'}  # of <dynamics>, which are read
+_FORCES = {'springStiffness': 'stiffness', 'dampingFactor': 'damping'}  # of <gazebo>
+FORCES = 'damping', 'friction', 'stiffness', 'rest', 'armature'  # of <dynamics>, all read
 ADVICE = 'not read: add it by a file for annotate, or by ModelBuilder'
 
 
@@ -122,8 +122,8 @@ def _gazebo(robot: Element) -> Iterator[str]:
             weightless.append(_said(gazebo, 'reference'))
         for tag, force in _FORCES.items():
             if _above_zero(gazebo.value.findtext(tag)):
-                yield (f'gazebo {_said(gazebo, "reference")}: {tag} not read: add the {force} to '
-                       'the efforts')
+                yield (f'gazebo {_said(gazebo, "reference")}: {tag} not read: write it as '
+                       f'{force} of dynamics')
     if weightless:
         yield f'links {listed(weightless)}: gazebo turns gravity off, not read: it acts on them'
 
@@ -140,7 +140,7 @@ def _mujoco(robot: Element) -> Iterator[str]:
         for xml in mujoco.value.iter():
             if _above_zero(xml.get('armature')):
                 yield (f'mujoco {xml.tag} {short(xml.get("name", "without a name"))}: armature '
-                       f'{short(xml.get("armature"))} not read: add it to the mass matrix')
+                       f'{short(xml.get("armature"))} not read: write it in dynamics')
             if xml.tag == 'option' and xml.get('gravity') is not None:
                 yield (f'mujoco option gravity {short(xml.get("gravity"))} not read: give it as '
                        'the argument gravity')
@@ -152,7 +152,7 @@ def _joints(robot: Element) -> Iterator[str]:
     for joint in robot.each('joint'):
         for dynamics in joint.each('dynamics'):
             extra = tuple(key for key, text in dynamics.value.attrib.items()
-                          if key not in _ATTRIBUTES and _above_zero(text))
+                          if key not in FORCES and _above_zero(text))
             if extra:
                 found.setdefault(extra, []).append(_said(joint, 'name'))
     for keys, joints in found.items():
@@ -168,8 +168,8 @@ def _transmissions(robot: Element) -> Iterator[str]:
         if found:
             joints = [_said(joint, 'name') for joint in transmission.each('joint')]
             yield (f'transmission {_said(transmission, "name")} of joints {listed(joints)}: '
-                   f'{listed(found)} not read: its ratio squared times the inertia is missing in '
-                   'the mass matrix')
+                   f'{listed(found)} not read: write its ratio squared times the inertia as '
+                   'armature of dynamics')
 
 
 _CLOSURES = {'ball': 'spherical', 'fixed': 'weld', 'revolute2': 'universal', 'screw': 'helical',

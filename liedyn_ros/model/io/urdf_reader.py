@@ -23,7 +23,7 @@ from liedyn_ros.common.errors import (
 from liedyn_ros.common.xml_reader import Element, read
 from liedyn_ros.model.builder import ModelBuilder, STANDARD_GRAVITY
 from liedyn_ros.model.inertia import SpatialInertia, unphysical
-from liedyn_ros.model.io.urdf_dialects import add_dialects
+from liedyn_ros.model.io.urdf_dialects import add_dialects, FORCES
 from liedyn_ros.model.io.urdf_loops import add_loops
 from liedyn_ros.model.io.urdf_origin import origin
 from liedyn_ros.model.model import Model
@@ -190,7 +190,6 @@ def _add_joint(joint: Element, builder: ModelBuilder, followers: set[str]) -> st
     name, urdf_type = _expanded_name(joint), joint.text('type')
     if urdf_type not in URDF_TYPES:
         joint.fail(f'a type of {list(URDF_TYPES)}', urdf_type)
-    damping, friction = _dynamics(joint, urdf_type)
     axis = joint.optional('axis')
     has_axis = urdf_type not in ('fixed', 'floating')
     child = joint.take('child').text('link')
@@ -198,7 +197,7 @@ def _add_joint(joint: Element, builder: ModelBuilder, followers: set[str]) -> st
         name, URDF_TYPES[urdf_type], joint.take('parent').text('link'), child,
         placement=origin(joint),
         axis=((1.0, 0.0, 0.0) if axis is None else axis.numbers('xyz', 3)) if has_axis else None,
-        limits=_limits(joint, urdf_type), damping=damping, friction=friction,
+        limits=_limits(joint, urdf_type), **_dynamics(joint, urdf_type),
         actuated=name not in followers
         and joint.value.get('independent', '').lower() != 'false')
     return child
@@ -216,11 +215,15 @@ def _limits(joint: Element, urdf_type: str) -> dict[str, ArrayLike]:
     return {}
 
 
-def _dynamics(joint: Element, urdf_type: str) -> tuple[float, float]:
+def _dynamics(joint: Element, urdf_type: str) -> dict[str, float]:
+    """Return damping and friction, and what this package has beyond URDF."""
     dynamics = joint.optional('dynamics')
     if dynamics is None or urdf_type == 'fixed':
-        return 0.0, 0.0
-    values = dynamics.number('damping', 0.0), dynamics.number('friction', 0.0)
-    if any(values) and urdf_type in ('planar', 'floating'):
-        dynamics.fail(f'no damping and friction for type {urdf_type}', str(values))
+        return {}
+    values = {name: dynamics.number(name, 0.0) for name in FORCES}
+    if urdf_type in ('planar', 'floating'):
+        given = {name: value for name, value in values.items() if value}
+        if given:
+            dynamics.fail(f'no {" and ".join(given)} for type {urdf_type}', str(given))
+        return {}
     return values

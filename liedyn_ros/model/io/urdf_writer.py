@@ -23,6 +23,7 @@ from liedyn_ros.model.body import Body, SHAPES, Visual
 from liedyn_ros.model.constraints import Coupling
 from liedyn_ros.model.frame import Frame
 from liedyn_ros.model.geometry import perpendicular
+from liedyn_ros.model.io.urdf_dialects import FORCES
 from liedyn_ros.model.io.urdf_reader import URDF_TYPES
 from liedyn_ros.model.joints import GROUND, Joint
 from liedyn_ros.model.model import Model
@@ -39,7 +40,7 @@ def to_urdf(model: Model) -> str:
     virtual_joint, as in SRDF, says which of the two. Otherwise there is a root link world. Added
     frames become links without mass. URDF
     cannot describe gravity, closures or couplings to several leaders, so they are left out. So are
-    limits, damping and friction at planar and floating joints, and rotors; the visuals of rotors
+    limits and forces of planar and floating joints, and rotors; the visuals of rotors
     are drawn on their body. Raises DescriptionError for joints that URDF lacks: helical,
     universal, cylindrical and spherical joints, and planar joints with another second axis than
     the default.
@@ -129,8 +130,9 @@ def _add_joint(robot: Element, joint: Joint, coupling: Coupling | None) -> None:
     SubElement(element, 'limit', {
         key: repr(float(np.clip(value[0], -_NO_LIMIT, _NO_LIMIT)))
         for key, value in limits.items()})
-    SubElement(element, 'dynamics', damping=repr(float(joint.damping[0])),
-               friction=repr(float(joint.friction[0])))
+    forces = {name: float(getattr(joint, name)[0]) for name in FORCES}
+    SubElement(element, 'dynamics', {name: repr(value) for name, value in forces.items()
+                                     if value != 0.0 or name in ('damping', 'friction')})
     if coupling is not None:
         SubElement(element, 'mimic', joint=coupling.leader, multiplier=repr(coupling.multiplier),
                    offset=repr(coupling.offset))

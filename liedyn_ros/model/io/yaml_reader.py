@@ -173,7 +173,8 @@ _BOUNDS: dict[str, Callable[[Node], Any]] = dict.fromkeys(
     ('lower', 'upper', 'velocity', 'effort'), partial(Node.number_or_numbers, infinite=True))
 _JOINT_OPTIONS: dict[str, Callable[[Node], Any]] = {
     'placement': _placement, 'axis': _triple, 'second_axis': _triple, 'pitch': Node.number,
-    'limits': _limits, 'damping': Node.number_or_numbers, 'friction': Node.number_or_numbers,
+    'limits': _limits, **dict.fromkeys(
+        ('damping', 'friction', 'stiffness', 'rest', 'armature'), Node.number_or_numbers),
     'actuated': Node.truth}
 _CLOSURE_OPTIONS: dict[str, Callable[[Node], Any]] = {
     'placement_a': _placement, 'placement_b': _placement, 'axis': _triple,

@@ -11,9 +11,9 @@
 from liedyn_ros.ros.node.parameters import Parameter
 
 MODEL = (
-    Parameter('model_file', '', 'path of the model: a .yaml, .urdf or .xacro file, or '
-              'the geometry file of a Stewart platform with masses. A bare name is a file of the '
-              "package's config folder; empty for none", run_time=True),
+    Parameter('model_file', '', 'path of the model: a .yaml, .urdf or .xacro file, an '
+              '.xml file of MJCF, or the geometry file of a Stewart platform with masses. A bare '
+              "name is a file of the package's config folder; empty for none", run_time=True),
     Parameter('robot_description', '', 'the model: text of a URDF; empty for none. Without either '
               'the model comes from the topic `robot_description`', run_time=True),
     Parameter('floating', False, 'free the root link of a URDF from the ground', run_time=True),

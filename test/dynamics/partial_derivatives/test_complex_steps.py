@@ -24,10 +24,12 @@ from liedyn_ros.model import JOINT_TYPES
 TOLERANCE = 1e-9  # of the largest entry
 
 
-@pytest.fixture(scope='module', params=((0, False), (1, True)), ids=('fixed', 'floating'))
+@pytest.fixture(scope='module',
+                params=((0, False, True, False), (1, True, True, False), (2, True, True, True)),
+                ids=('fixed', 'floating', 'springs'))
 def damped(request):
     """Return a machine with damping and friction."""
-    return make_case(*request.param, dissipation=True)
+    return make_case(*request.param)
 
 
 @pytest.fixture(scope='module')

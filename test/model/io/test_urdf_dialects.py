@@ -123,7 +123,7 @@ def test_what_is_not_read_is_named(element: str) -> None:
 
 @pytest.mark.parametrize(('parts', 'word'), [
     ({'in_joint': '<drake:rotor_inertia value="1e-4"/>'}, 'drake:rotor_inertia'),
-    ({'dynamics': '<dynamics damping="1" armature="0.1"/>'}, 'armature'),
+    ({'dynamics': '<dynamics damping="1" spring="0.1"/>'}, 'spring'),
     ({'dynamics': '<dynamics friction="1" spring_stiffness="3"/>'}, 'spring_stiffness')])
 def test_what_joints_have_besides_is_named(parts: dict[str, str], word: str) -> None:
     text = ' '.join(loaded(robot('', **parts)).warnings)

@@ -11,6 +11,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from support.machines.model_variants import sprung
 from support.machines.random_models import random_model
 
 from liedyn_ros.common.checks import Array
@@ -32,9 +33,15 @@ class Case(NamedTuple):
     rng: np.random.Generator
 
 
-def make_case(seed: int, floating: bool, dissipation: bool = False) -> Case:
-    """Return a random machine of ten joints, one of each type, in a random state."""
+def make_case(seed: int, floating: bool, dissipation: bool = False,
+              springs: bool = False) -> Case:
+    """
+    Return a random machine of ten joints, one of each type, in a random state.
+
+    springs gives it armatures too.
+    """
     model = random_model(seed, 10, floating)
+    model = sprung(model, seed) if springs else model
     rng = np.random.default_rng(seed)
     dynamics = Dynamics(model, dissipation=dissipation)
     return Case(model, dynamics, model.random(rng), rng.normal(size=model.nv),

@@ -14,6 +14,7 @@ from functools import partial
 
 import numpy as np
 from support.machines.looped_machines import bennett, four_bar, Looped, random_looped
+from support.machines.model_variants import sprung
 
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, project
 from liedyn_ros.model import CLOSURE_TYPES, Coupling, Model
@@ -25,6 +26,11 @@ def geared(looped: Looped) -> Looped:
     offset = looped.q[other.qi] - ratio * looped.q[one.qi]
     coupling = Coupling(other.name, one.name, ratio, offset, ())
     return Looped(replace(looped.model, couplings=(coupling,)), looped.q)
+
+
+def sprung_loop(looped: Looped) -> Looped:
+    """Return the machine with springs and armatures."""
+    return Looped(sprung(looped.model), looped.q)
 
 
 class Machines(Mapping[str, Looped]):
@@ -68,6 +74,7 @@ EVERY = Machines({
     'two loops': partial(random_looped, 20, ('spherical', 'point_on_plane'), joints=10),
     'balls': partial(random_looped, 21, ('spherical', 'rod'), 8, ('spherical', 'revolute')),
     'gears': lambda: geared(random_looped(23, ('rod',))),
+    'springs': lambda: sprung_loop(random_looped(24, ('universal',))),
     'floating': partial(random_looped, 22, ('revolute',), 8, floating=True)})
 REDUNDANT = Machines({'bennett': bennett, 'four bar': lambda: assembled(four_bar())})
 ALL = EVERY | REDUNDANT

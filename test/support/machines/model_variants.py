@@ -6,7 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Models that differ from others by one joint, and where that joint is in the link table."""
+"""Models that differ from others by joints, and where these are in the link table."""
+
+from dataclasses import replace
 
 import numpy as np
 from scipy.linalg import expm
@@ -14,6 +16,21 @@ from support.witnesses.complex_step import hat
 from support.witnesses.link_kinematics import body_poses, unpack
 
 from liedyn_ros.model import JOINT_TYPES, Model, ModelBuilder
+from liedyn_ros.model.expansion import expand
+
+
+def sprung(model: Model, seed: int = 0, stiffness: float = 30.0, armature: float = 3.0) -> Model:
+    """Return the model with a random spring and armature at each coordinate of one axis."""
+    rng, joints = np.random.default_rng(seed), []
+    for joint in model.joint_list:
+        spec = JOINT_TYPES[joint.type_name]
+        one = float(spec.nq == spec.nv)
+        joints.append(replace(
+            joint, stiffness=one * rng.uniform(0.0, stiffness, spec.nv),
+            rest=one * rng.normal(size=spec.nv),
+            armature=one * rng.uniform(0.0, armature, spec.nv)))
+    return replace(model, joint_list=tuple(joints),
+                   link_table=expand(model.body_list, joints, model.gravity))
 
 
 def rebuilt(model: Model, changed: str, **options) -> Model:
@@ -24,7 +41,8 @@ def rebuilt(model: Model, changed: str, **options) -> Model:
     for joint in model.joint_list:
         spec = JOINT_TYPES[joint.type_name]
         given = {'placement': joint.placement, 'damping': joint.damping,
-                 'friction': joint.friction}
+                 'friction': joint.friction, 'stiffness': joint.stiffness, 'rest': joint.rest,
+                 'armature': joint.armature}
         if spec.has_axis:
             given['axis'] = joint.axis
         if spec.has_second_axis:

@@ -28,7 +28,8 @@ class ComplexTree:
     A model at a configuration; what a test makes complex is any of its arrays.
 
     placement (N, 4, 4) of links; inertia (N, 6, 6), moment first; pitch (N,); gravity (3,);
-    damping (nv,). held tells how wrenches on bodies move: 'body', 'ground' or 'direction'.
+    damping, stiffness and armature (nv,). held tells how wrenches on bodies move: 'body', 'ground'
+    or 'direction'.
     """
 
     def __init__(self, model: Model, q, dissipation: bool = True) -> None:
@@ -42,6 +43,12 @@ class ComplexTree:
         self.pitch, self.gravity = table.pitch + 0j, table.gravity + 0j
         self.damping = (table.damping if dissipation else 0.0 * table.damping) + 0j
         self.friction = table.friction if dissipation else 0.0 * table.friction
+        self.stiffness, self.armature = table.stiffness + 0j, table.armature + 0j
+        self.stretch = np.zeros(self.nv)  # of springs, at joints of one coordinate
+        for i, kind in enumerate(table.kind):
+            if kinds.NV[kind] == 1:
+                j = table.vi[i]
+                self.stretch[j] = q[table.qi[i]] - table.rest[j]
 
     def inverse(self, v, a, external=None, eta=None):
         """Return tau (nv,) at q (+) eta."""
@@ -63,6 +70,7 @@ class ComplexTree:
         if external is not None:
             self._press(forces, moves, external)
         tau = self.damping * v + self.friction * np.sign(np.real(v))
+        tau = tau + self.stiffness * (self.stretch + eta) + self.armature * a
         for i in reversed(range(count)):
             own = self.own(i)
             tau[own] = tau[own] + screws[i].T @ forces[i]
@@ -79,7 +87,7 @@ class ComplexTree:
     def mass(self, eta=None):
         """Return M (nv, nv) at q (+) eta, a sum over the links' Jacobians."""
         eta, jacobians = np.zeros(self.nv) if eta is None else eta, []
-        result = np.zeros((self.nv, self.nv), dtype=complex)
+        result = np.diag(self.armature)
         for i, parent in enumerate(self.table.parent):
             jacobian = np.zeros((6, self.nv), dtype=complex)
             if parent >= 0:

@@ -19,9 +19,9 @@ import math
 from liedyn_ros.dynamics.algorithms.kernels import articulated, pivots
 from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid, symmetric
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    ACCELERATION, ACCELERATIONS, add3, ARTICULATED_INERTIAS, BIAS_WRENCH, COMPUTED, coordinate_row,
-    GAIN, INERTIA, INVERSE_PIVOT, KIND, LINKS, load3, load9, NV, PARENT, PITCH, POSES, POSITION,
-    RESIDUAL, ROTATION, store3, TWISTS, VI, WRENCHES)
+    ACCELERATION, ACCELERATIONS, add3, ARMATURE, ARTICULATED_INERTIAS, BIAS_WRENCH, COMPUTED,
+    coordinate_row, GAIN, INERTIA, INVERSE_PIVOT, KIND, LINKS, load3, load9, NV, PARENT, PITCH,
+    POSES, POSITION, RESIDUAL, ROTATION, store3, TWISTS, VI, WRENCHES)
 from liedyn_ros.dynamics.tree.kernels.wrenches import fits_bodies, subtract_external
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
@@ -66,11 +66,11 @@ def articulated_body(model, data, q, v, prescribed, a, tau, external):
         free_motion(model, data, i, v)
     subtract_external(model, data, external, BIAS_WRENCH)
     for i in range(links - 1, 0, -1):
-        singular = reduce(model, data, i, v, prescribed, a, tau)
+        singular = reduce(model, data, i, q, v, prescribed, a, tau)
         if singular > 0:
             return singular
     for i in range(1, links):
-        accelerate(model, data, i, v, prescribed, a, tau)
+        accelerate(model, data, i, q, v, prescribed, a, tau)
     put(data, 0, COMPUTED,
         float(POSES + TWISTS + ACCELERATIONS + WRENCHES + ARTICULATED_INERTIAS))
     return DONE if finite(a) and finite(tau) else REFUSED
@@ -108,7 +108,7 @@ def free_motion(model, data, i, v):
 
 
 @inlined
-def reduce(model, data, i, v, prescribed, a, tau):
+def reduce(model, data, i, q, v, prescribed, a, tau):
     """Eliminate the coordinates of link i and add inertia and bias to those of its parent."""
     kind, parent, pitch = get_int(model, i, KIND), get_int(model, i, PARENT), get(model, i, PITCH)
     body = articulated.load(data, i)  # (3.7)
@@ -122,12 +122,14 @@ def reduce(model, data, i, v, prescribed, a, tau):
         if is_prescribed(prescribed, j):
             residual, step = along, a[j]  # (3.9)
         else:
-            pivot = joints.along(kind, pitch, k, gm, gf)  # S^T Ihat S
+            # S^T Ihat S and the armature (3.20)
+            pivot = joints.along(kind, pitch, k, gm, gf) + get(model, row, ARMATURE)
             if pivot <= smallest and not (
                     pivots.is_principal(gm, gf)
                     and pivots.exceeds_rounding(model, data, i, k, pivot)):
                 return j + 1
-            residual = tau[j] - motion.dissipation(model, j, v[j]) - along
+            residual = tau[j] - motion.dissipation(model, j, v[j]) - motion.spring(
+                model, j, q) - along
             inverse_pivot = 1.0 / pivot
             put(data, row, INVERSE_PIVOT, inverse_pivot)
             step = inverse_pivot * residual
@@ -174,7 +176,7 @@ def add_articulated_to_parent(data, i, parent, body, m, f):
 
 
 @inlined
-def accelerate(model, data, i, v, prescribed, a, tau):
+def accelerate(model, data, i, q, v, prescribed, a, tau):
     """Solve for the coordinates of link i, the acceleration of its parent being known."""
     kind, parent, pitch = get_int(model, i, KIND), get_int(model, i, PARENT), get(model, i, PITCH)
     r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
@@ -193,7 +195,8 @@ def accelerate(model, data, i, v, prescribed, a, tau):
         w, u = joints.screw(kind, pitch, k)
         dw, du = vec3.axpy(a[j], w, dw), vec3.axpy(a[j], u, du)  # (3.13)
         if is_prescribed(prescribed, j):
-            tau[j] = vec3.dot(gm, dw) + vec3.dot(gf, du) + residual + motion.dissipation(
-                model, j, v[j])  # (3.14)
+            tau[j] = (vec3.dot(gm, dw) + vec3.dot(gf, du) + residual + motion.dissipation(
+                model, j, v[j]) + motion.spring(model, j, q)
+                + get(model, row, ARMATURE) * a[j])  # (3.14)
     store3(data, i, ACCELERATION, dw)
     store3(data, i, ACCELERATION + 3, du)

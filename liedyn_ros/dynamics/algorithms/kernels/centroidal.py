@@ -16,8 +16,9 @@ is a wrench to these kernels: m angular, f linear.
 from liedyn_ros.dynamics.algorithms.kernels import coriolis, crba
 from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    ACCELERATION, add3, COMPOSITE, COMPUTED, INERTIA, KIND, LINKS, load3, load9, NV, PARENT, PITCH,
-    POSES, POSITION, ROTATION, store3, TWIST, TWISTS, VI, WRENCH)
+    ACCELERATION, add3, ARMATURE, COMPOSITE, COMPUTED, coordinate_row, INERTIA, KIND, LINKS, load3,
+    load9, NV, PARENT, PITCH, POSES, POSITION, POSITION_AT, REST, ROTATION, STIFFNESS, store3,
+    TWIST, TWISTS, VI, WRENCH)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get, get_int, put
@@ -39,12 +40,17 @@ def center_of_mass(model, data, q, out):
 
 @kernel
 def potential_energy(model, data, q, out):
-    """Write the energy (1,) in the field of gravity; return whether all is good."""
+    """Write the energy (1,) of gravity and springs; return whether all is good."""
     put(data, 0, COMPUTED, 0.0)
     if not joints.acceptable(model, q):
         return False
     _, moment = moment_of_all(model, data, q)
-    out[0] = vec3.dot(moment, load3(data, 0, ACCELERATION + 3))  # -a_g . m c (3.0)
+    energy = vec3.dot(moment, load3(data, 0, ACCELERATION + 3))  # -a_g . m c (3.0)
+    for k in range(get_int(model, 0, NV)):  # (3.19)
+        row = coordinate_row(model, k)
+        stretch = q[get_int(model, row, POSITION_AT)] - get(model, row, REST)
+        energy += 0.5 * get(model, row, STIFFNESS) * stretch * stretch
+    out[0] = energy
     put(data, 0, COMPUTED, float(POSES))
     return finite(out)
 
@@ -123,6 +129,8 @@ def kinetic_energy(model, data, q, v, out):
         w, u = motion.store_twist(model, data, i, v)
         m, f = rigid.apply(rigid.load(model, i, INERTIA), w, u)  # (1.18)
         energy += 0.5 * (vec3.dot(w, m) + vec3.dot(u, f))
+    for k in range(len(v)):  # (3.20)
+        energy += 0.5 * get(model, coordinate_row(model, k), ARMATURE) * v[k] * v[k]
     out[0] = energy
     put(data, 0, COMPUTED, float(POSES + TWISTS))
     return finite(out)

@@ -10,8 +10,8 @@
 
 from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    COMPOSITE, COMPOSITE_INERTIAS, COMPUTED, INERTIA, KIND, LINKS, load3, load9, NV, PARENT, PITCH,
-    POSES, POSITION, ROTATION, VI)
+    ARMATURE, COMPOSITE, COMPOSITE_INERTIAS, COMPUTED, coordinate_row, INERTIA, KIND, LINKS, load3,
+    load9, LOADED_JOINTS, NV, PARENT, PITCH, POSES, POSITION, ROTATION, VI)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get, get_int, put
@@ -39,6 +39,9 @@ def crba(model, data, q, out):
             m, f = rigid.apply(body, w, v)
             fill_mass_matrix(model, data, i, get_int(model, i, VI) + k, m, f, out)
         add_composite_to_parent(model, data, i, body)
+    if get_int(model, 0, LOADED_JOINTS):
+        for k in range(len(out)):  # (3.20)
+            out[k, k] += get(model, coordinate_row(model, k), ARMATURE)
     put(data, 0, COMPUTED, float(POSES + COMPOSITE_INERTIAS))
     return finite(out.reshape(-1))
 

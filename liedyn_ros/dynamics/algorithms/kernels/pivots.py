@@ -24,15 +24,15 @@ MIN_PIVOT = 1e-13  # relative to the inertia of the subtree: below is rounding
 @inlined
 def is_principal(gm, gf):
     """
-    Return whether the gain Ihat S of a coordinate has one entry alone, along S.
+    Return whether the gain Ihat S of a coordinate has one entry alone, along S, or none.
 
     The axis is then principal through the centre of mass, without rounding: moments of other axes,
-    however large, leave nothing in the pivot.
+    however large, leave nothing in the pivot. Without an entry the pivot is the armature.
     """
     count = 0
     for x in (gm[0], gm[1], gm[2], gf[0], gf[1], gf[2]):
         count += x != 0.0
-    return count == 1
+    return count <= 1
 
 
 @kernel

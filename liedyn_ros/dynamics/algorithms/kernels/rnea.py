@@ -10,8 +10,9 @@
 
 from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    ACCELERATIONS, add3, COMPUTED, INERTIA, KIND, LINKS, load3, load9, PARENT, PITCH, POSES,
-    POSITION, ROTATION, store3, TWISTS, VI, WRENCH, WRENCHES)
+    ACCELERATIONS, add3, ARMATURE, COMPUTED, coordinate_row, INERTIA, KIND, LINKS, load3, load9,
+    LOADED_JOINTS, PARENT, PITCH, POSES, POSITION, ROTATION, store3, TWISTS, VI, WRENCH,
+    WRENCHES)
 from liedyn_ros.dynamics.tree.kernels.wrenches import fits_bodies, subtract_external
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
@@ -42,6 +43,10 @@ def rnea(model, data, q, v, a, external, tau):
         balance_link(model, data, i, tau)
     for k in range(len(tau)):
         tau[k] += motion.dissipation(model, k, v[k])
+    if get_int(model, 0, LOADED_JOINTS):
+        for k in range(len(tau)):  # (3.19), (3.20)
+            tau[k] += motion.spring(model, k, q) + get(
+                model, coordinate_row(model, k), ARMATURE) * a[k]
     put(data, 0, COMPUTED, float(POSES + TWISTS + ACCELERATIONS + WRENCHES))
     return finite(tau)
 

@@ -25,7 +25,7 @@ SMALLEST_MOMENT = 1e-9  # of the largest one: smaller moments of inertia are loo
 
 def typical_inertia(tree: Dynamics) -> Array:
     """
-    Return an inertia (nv,) of the size of the machine's for each coordinate (12.45), kg or kg m^2.
+    Return an inertia (nv,) of the size of the machine's for each coordinate (12.54), kg or kg m^2.
 
     It is empty where the mass matrix is regular, or where no constraint can make up for it.
     """

@@ -53,6 +53,8 @@ def _tree(model: Model, dissipation: bool, sparsity: Sparsity) -> dict[str, Arra
         'pitch': _floats(table.pitch),
         'damping': _floats(table.damping) * dissipation,
         'friction': _floats(table.friction) * dissipation,
+        'stiffness': _floats(table.stiffness), 'rest': _floats(table.rest),
+        'armature': _floats(table.armature), 'position_at': _ints(table.position_at),
         'gravity': _floats(table.gravity), 'link': _ints(link),
         'ancestor_start': _starts(sparsity.ancestors), 'ancestor': _joined(sparsity.ancestors),
         'coordinate_row': _filled_up(link, table.N + 1)}
@@ -154,7 +156,8 @@ class ConstrainedData:
             pose=np.zeros((n + 2, padded(12))), reference=np.zeros(3),
             rate=np.zeros((k, padded(nv))),
             effort=np.zeros((nv, k)), screw=_cube(k, 6, nv), screw_row=_rows(nv),
-            carrier=_cube(k, 6, nv), step=np.zeros((1, padded(nv))), step_row=_rows(nv),
+            carrier=_cube(k, 6, nv), step=np.zeros((1, padded(nv))), stretch=np.zeros(nv),
+            step_row=_rows(nv),
             twist=_cube(2, 6, n + 1), heavy_twist=_cube(k, 6, self._heavy + 1),
             wrench=_cube(1, 6, n + 1),
             load=_cube(k, 6, nv), moments=_cube(k, 9, self._heavy + 1),

@@ -61,7 +61,7 @@ def write_mass(machine, motion, scratch):
             put_lanes(mass, j, LANES * (own // LANES), spread(0.0))
             for t in range(own):
                 put(mass, j, t, get(row, 0, ancestor(machine, first + t)))
-            put(mass, j, own, dot6(screw, (m, f)))
+            put(mass, j, own, dot6(screw, (m, f)) + machine.armature[j])  # (3.20)
         parent = machine.parent[i]
         if parent < count:
             add_row(composite, parent, get_lanes(composite, i, START))
@@ -80,7 +80,7 @@ def is_moved(machine, i, j):
 
 @kernel
 def add_constraint_inertia(machine, motion, scratch):
-    """Replace M by M + A^T W A (12.45), W being scratch.stiffness; it is dense."""
+    """Replace M by M + A^T W A (12.54), W being scratch.stiffness; it is dense."""
     for k in range(len(machine.link)):
         for i in range(k + 1):
             entry = get(scratch.mass, k, i) if is_moved(machine, i, k) else 0.0

@@ -78,7 +78,7 @@ def write_inertia(machine, motion, scratch):
 @kernel
 def augment_mass(machine, motion, scratch):
     """
-    Add A^T W A to M, which alone is singular (12.45).
+    Add A^T W A to M, which alone is singular (12.54).
 
     W gives each row as much inertia as a typical part of the machine has. Rows of rounding errors
     add none.
@@ -154,7 +154,7 @@ def solve_constraints(machine, scratch, free, rank, x, gamma, multiplier):
     """Replace x by the accelerations and write the multipliers of the independent rows."""
     solve_saddle_point(machine, scratch, free, rank, x, gamma, multiplier)
     if len(machine.typical_inertia) > 0:
-        for r in range(len(gamma)):  # (12.45)
+        for r in range(len(gamma)):  # (12.54)
             multiplier[r] += scratch.stiffness[r] * gamma[r]
 
 

@@ -44,6 +44,8 @@ MACHINE = Bundle(
     heavy_links=INTEGERS,  # (1,) their number H
     pitch=VECTOR,  # (N,)
     damping=VECTOR, friction=VECTOR,  # (nv,)
+    stiffness=VECTOR, rest=VECTOR, armature=VECTOR,  # (nv,)
+    position_at=INTEGERS,  # (nv,) index in q of a coordinate about or along one axis, else 0
     gravity=VECTOR,
     # (nv,) inertia of the size of the machine's, where M alone is singular; else empty
     typical_inertia=VECTOR,
@@ -83,6 +85,7 @@ MOTION = Bundle(
     pose=MATRIX,  # (N + 2, 12), order zero, rows filled up to LANES, the last one zero
     reference=VECTOR,  # (3,) origin of the inertial frame in the ground
     rate=MATRIX, effort=MATRIX,  # (K, nv) v, and (nv, K) tau
+    stretch=VECTOR,  # (nv,) q less the rest position of the spring
     screw=CUBE, screw_row=MATRIX,  # (K, 6, nv), and order zero as rows
     carrier=CUBE,  # (K, 6, nv) twists of the links that coordinates move
     step=MATRIX,  # (1, nv) numbers of one order
@@ -120,7 +123,7 @@ SCRATCH = Bundle(
     upper=MATRIX, lower=MATRIX, inverse=VECTOR,  # (m, m) Cholesky factor of S; 1 / pivots
     line=MATRIX,  # (2, m)
     rows=MATRIX, scale=VECTOR, order=INTEGERS, head=VECTOR, beta=VECTOR,  # (count, size), (count,)
-    stiffness=VECTOR,  # (m,) W of M + A^T W A (12.45), where M alone is singular
+    stiffness=VECTOR,  # (m,) W of M + A^T W A (12.54), where M alone is singular
     norm=VECTOR,  # (max(count, m),)
     basis=MATRIX, basis_order=INTEGERS, basis_head=VECTOR, basis_beta=VECTOR,  # range of A: m
     x=VECTOR,  # (size,)

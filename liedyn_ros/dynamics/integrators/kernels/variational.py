@@ -26,8 +26,8 @@ Computed twice, it would drift: no rotation of a placement is orthogonal to the 
 
 from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid, symmetric
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    COMPUTED, INERTIA, KIND, LINKS, load3, load9, PARENT, PITCH, POSITION, ROTATION, store3,
-    store9, VI)
+    ARMATURE, COMPUTED, coordinate_row, INERTIA, KIND, LINKS, load3, load9, PARENT, PITCH,
+    POSITION, ROTATION, store3, store9, VI)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import mat3, se3, so3, vec3
@@ -51,7 +51,7 @@ def discrete_momenta(model, data, steps, q0, rate, step, start, end):
         write_displacement(model, data, steps, i, q0, rate, step)
         store_momenta(model, steps, i, step)
     for i in range(links - 1, 0, -1):
-        gather_momenta(model, data, steps, i, start, end)
+        gather_momenta(model, data, steps, i, rate, start, end)
     return finite(start) and finite(end)
 
 
@@ -114,7 +114,7 @@ def store_momenta(model, steps, i, step):
 
 
 @inlined
-def gather_momenta(model, data, steps, i, start, end):
+def gather_momenta(model, data, steps, i, rate, start, end):
     """Write the momenta of the joint of link i, and add the wrench to that of the parent."""
     kind, pitch = get_int(model, i, KIND), get(model, i, PITCH)
     vi, parent = get_int(model, i, VI), get_int(model, i, PARENT)
@@ -122,8 +122,9 @@ def gather_momenta(model, data, steps, i, start, end):
     r, p = load9(steps, i, DISPLACEMENT), load3(steps, i, DISPLACEMENT + 9)
     m1, f1 = se3.adjoint_dual(r, p, m, f)  # (3.18)
     for k in range(joints.degrees(kind)):
-        start[vi + k] = joints.along(kind, pitch, k, m, f)
-        end[vi + k] = joints.along(kind, pitch, k, m1, f1)
+        rotor = get(model, coordinate_row(model, vi + k), ARMATURE) * rate[vi + k]  # (3.20)
+        start[vi + k] = joints.along(kind, pitch, k, m, f) + rotor
+        end[vi + k] = joints.along(kind, pitch, k, m1, f1) + rotor
     if parent > 0:
         r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
         m, f = se3.adjoint_inverse_dual(r, p, m, f)

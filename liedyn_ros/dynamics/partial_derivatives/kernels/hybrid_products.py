@@ -24,8 +24,8 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.solve import solve_mass
 from liedyn_ros.dynamics.partial_derivatives.kernels.table import add_pair, load_pair, store_pair
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    coordinate_row, INERTIA, INVERSE_PIVOT, KIND, LINKS, load3, load9, ORDER_CHANGE, PARENT, PITCH,
-    POSITION, ROTATION, VI)
+    ARMATURE, coordinate_row, INERTIA, INVERSE_PIVOT, KIND, LINKS, load3, load9, ORDER_CHANGE,
+    PARENT, PITCH, POSITION, ROTATION, VI)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import se3
@@ -54,7 +54,7 @@ def hybrid_product(model, scratch, q, v, prescribed, a, tau, external, xq, xv, g
         da[k] = 0.0 if prescribed[k] else given[k] - dtau[k]
     solve_mass(model, data, da, da)  # and the twists of links at these rates
     if prescribed.any():
-        add_mass(model, data, table, dtau)
+        add_mass(model, data, table, da, dtau)
     for k in range(len(v)):
         if prescribed[k]:
             da[k] = given[k]
@@ -82,7 +82,7 @@ def hybrid_product_transposed(model, scratch, q, v, prescribed, a, tau, external
         weights[k], by_given[k] = (y[k] if prescribed[k] else 0.0), 0.0
     if prescribed.any():
         spread(model, data, weights)
-        add_mass(model, data, table, by_given)
+        add_mass(model, data, table, weights, by_given)
     for k in range(len(y)):
         by_given[k] = 0.0 if prescribed[k] else y[k] + by_given[k]
     solve_mass(model, data, by_given, by_given)
@@ -109,7 +109,7 @@ def factor_hybrid(model, data, q, v, prescribed, a, tau, external):
 
 
 @inlined
-def add_mass(model, data, table, out):
+def add_mass(model, data, table, x, out):
     """Add M x to out (nv,), ORDER_CHANGE of data being the twists of links at the rates x."""
     count = get_int(model, 0, LINKS)
     for i in range(1, count):
@@ -119,7 +119,8 @@ def add_mass(model, data, table, out):
         kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
         parent, (m, f) = get_int(model, i, PARENT), load_pair(table, i, D_WRENCH)
         for k in range(joints.degrees(kind)):
-            out[vi + k] += joints.along(kind, pitch, k, m, f)
+            armature = get(model, coordinate_row(model, vi + k), ARMATURE)
+            out[vi + k] += joints.along(kind, pitch, k, m, f) + armature * x[vi + k]
         if parent > 0:
             add_pair(table, parent, D_WRENCH, *se3.adjoint_inverse_dual(
                 load9(data, i, ROTATION), load3(data, i, POSITION), m, f))

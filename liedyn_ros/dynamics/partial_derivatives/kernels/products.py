@@ -20,8 +20,9 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.table import (
     add_pair, load_pair, store_pair, sum_of)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    ACCELERATION, add3, coordinate_row, DAMPING, INERTIA, KIND, LINKS, load3, load9, ORDER_CHANGE,
-    PARENT, PITCH, POSITION, QI, ROTATION, store3, TWIST, VI, WRENCH)
+    ACCELERATION, add3, ARMATURE, coordinate_row, DAMPING, INERTIA, KIND, LINKS, load3, load9,
+    LOADED_JOINTS, ORDER_CHANGE, PARENT, PITCH, POSITION, QI, ROTATION, STIFFNESS, store3, TWIST,
+    VI, WRENCH)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import mat3, se3, vec3
@@ -72,6 +73,12 @@ def multiply(model, data, table, parts, q, v, a, xq, xv, xa, out):
         gather_force_changes(model, data, table, parts, i, q, xq, out)
     for k in range(len(out)):
         out[k] += get(model, coordinate_row(model, k), DAMPING) * xv[k]
+    if get_int(model, 0, LOADED_JOINTS):
+        for k in range(len(out)):  # (3.19), (3.20)
+            row = coordinate_row(model, k)
+            out[k] += get(model, row, STIFFNESS) * xq[k]
+            if xa is not None:
+                out[k] += get(model, row, ARMATURE) * xa[k]
 
 
 @inlined
@@ -218,6 +225,12 @@ def multiply_transposed(model, data, table, parts, q, v, a, y, by_q, by_v, by_a)
         scatter(model, data, table, parts, i, q, v, a, y, by_q, by_v, by_a)
     for k in range(len(v)):
         by_v[k] += get(model, coordinate_row(model, k), DAMPING) * y[k]
+    if get_int(model, 0, LOADED_JOINTS):
+        for k in range(len(v)):  # (3.19), (3.20)
+            row = coordinate_row(model, k)
+            by_q[k] += get(model, row, STIFFNESS) * y[k]
+            if by_a is not None:
+                by_a[k] += get(model, row, ARMATURE) * y[k]
 
 
 @inlined

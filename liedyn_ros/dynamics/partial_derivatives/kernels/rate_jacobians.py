@@ -22,8 +22,8 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.table import (
     store_pair, TWIST)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid, symmetric
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    add3, body_row, CARRIER, coordinate_row, DAMPING, GRAVITY, INERTIA as OWN_INERTIA, KIND, LINKS,
-    load3, load9, PARENT, PITCH, VI)
+    add3, ARMATURE, body_row, CARRIER, coordinate_row, DAMPING, GRAVITY, INERTIA as OWN_INERTIA,
+    KIND, LINKS, load3, load9, PARENT, PITCH, STIFFNESS, VI)
 from liedyn_ros.dynamics.tree.kernels.wrenches import on_link
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.simd import get, get_int
@@ -65,8 +65,11 @@ def inverse_rate_jacobians(model, links, columns, raw, gamma, factorial, q, moti
             for m in range(rows):
                 for c in range(FORCE, LINK_WIDTH):
                     links[m * count + parent, c] += links[m * count + i, c]
-    for k in range(motion.shape[1]):  # (13.13)
-        raw[1, 0, k, k] += get(model, coordinate_row(model, k), DAMPING)
+    for k in range(motion.shape[1]):  # (13.13), (3.19), (3.20)
+        row = coordinate_row(model, k)
+        raw[0, 0, k, k] += get(model, row, STIFFNESS)
+        raw[1, 0, k, k] += get(model, row, DAMPING)
+        raw[2, 0, k, k] += get(model, row, ARMATURE)
     for i in range(1, count):
         combine(model, i, raw, gamma, factorial, motion, by_q, by_v, by_a)
 

@@ -49,11 +49,11 @@ def hybrid_derivatives(model, data, series, q, v, prescribed, a, tau, external):
     links = get_int(model, 0, LINKS)
     for i in range(1, links):
         conversion.store_poses(model, series, i, q, 0, size)
-        conversion.store_given(model, series, i, v, prescribed, a, tau, 0, size, 1)
+        conversion.store_given(model, series, i, q, v, prescribed, a, tau, 0, size, 1)
         store_velocity(model, series, i, size)
     solve_orders(model, data, series, prescribed, size, 1, loaded)
     for i in range(1, links):
-        conversion.load_sought(model, series, i, v, prescribed, a, tau, 0, size, 1)
+        conversion.load_sought(model, series, i, q, v, prescribed, a, tau, 0, size, 1)
     good = finite(a.reshape(-1)) and finite(tau.reshape(-1))
     return aba.DONE if good else aba.REFUSED
 

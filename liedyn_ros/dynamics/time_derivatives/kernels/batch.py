@@ -41,7 +41,7 @@ def inverse_batch(model, series, q, v, a, external, tau):
             rnea.move_coefficient(model, series, i, size, loaded)
         for i in range(links - 1, 0, -1):
             rnea.balance_coefficient(model, series, i, size)
-            conversion.load_efforts(model, series, i, v, tau, first, size)
+            conversion.load_efforts(model, series, i, q, v, tau, first, size)
         for s in range(first, min(first + LANES, states)):
             if not finite(tau[s].reshape(-1)):
                 return s, REFUSED
@@ -68,7 +68,7 @@ def hybrid_batch(model, data, series, q, v, prescribed, a, tau, external):
         conversion.store_ground(model, series, size)
         for i in range(1, links):
             conversion.store_poses(model, series, i, q, first, size)
-            conversion.store_given(model, series, i, v, prescribed, a, tau, first, size, 0)
+            conversion.store_given(model, series, i, q, v, prescribed, a, tau, first, size, 0)
             store_velocity(model, series, i, size)
         factorization.factor_articulated(model, data, series, prescribed, size)
         for lane in range(LANES):
@@ -77,7 +77,7 @@ def hybrid_batch(model, data, series, q, v, prescribed, a, tau, external):
                 return min(first + lane, states - 1), code
         aba.solve_orders(model, data, series, prescribed, size, 0, loaded)
         for i in range(1, links):
-            conversion.load_sought(model, series, i, v, prescribed, a, tau, first, size, 0)
+            conversion.load_sought(model, series, i, q, v, prescribed, a, tau, first, size, 0)
         for s in range(first, min(first + LANES, states)):
             if not (finite(a[s].reshape(-1)) and finite(tau[s].reshape(-1))):
                 return s, REFUSED

@@ -22,6 +22,7 @@ from liedyn_ros.dynamics.time_derivatives.kernels.series import (
     ACCELERATION, COSINE, EFFORT, EXTERNAL, MAX_ORDER, POSITION, RATE, ROTATION, SINE, SQUARE,
     TRANSLATION, VELOCITY)
 from liedyn_ros.dynamics.tree.kernels import joints, wrenches
+from liedyn_ros.dynamics.tree.kernels.motion import spring
 from liedyn_ros.dynamics.tree.kernels.tables import (
     BODIES, body_row, CARRIER, coordinate_row, FRICTION, GRAVITY, KIND, LINKS, load3, QI, store3,
     store6, VI)
@@ -122,14 +123,14 @@ def store_rates(model, series, i, v, a, first, size):
 
 
 @inlined
-def load_efforts(model, series, i, v, tau, first, size):
-    """Write derivatives tau of the forces of link i, with Coulomb friction."""
+def load_efforts(model, series, i, q, v, tau, first, size):
+    """Write derivatives tau of the forces of link i, with Coulomb friction and springs."""
     vi, row, lanes = get_int(model, i, VI), i * size, min(lanes_of(series), len(v) - first)
     for j in range(joints.degrees(get_int(model, i, KIND))):
         for lane in range(lanes):
             s = first + lane
-            friction = coulomb(model, vi + j, of_state(v, s, vi + j))
-            put_of_order(tau, s, 0, vi + j, friction + get_lane(series, row, EFFORT + j, lane))
+            held = held_force(model, vi + j, q, v, s)
+            put_of_order(tau, s, 0, vi + j, held + get_lane(series, row, EFFORT + j, lane))
         for k in range(1, size - 1):
             for lane in range(lanes):
                 put_of_order(tau, first + lane, k, vi + j, FACTORIAL[k] * get_lane(
@@ -137,7 +138,7 @@ def load_efforts(model, series, i, v, tau, first, size):
 
 
 @inlined
-def store_given(model, series, i, v, prescribed, a, tau, first, size, order):
+def store_given(model, series, i, q, v, prescribed, a, tau, first, size, order):
     """Write coefficients of the given a and tau of link i; zero for others, from an order on."""
     vi, row = get_int(model, i, VI), i * size
     for j in range(joints.degrees(get_int(model, i, KIND))):
@@ -146,17 +147,17 @@ def store_given(model, series, i, v, prescribed, a, tau, first, size, order):
             s = min(first + lane, len(v) - 1)
             rate = of_state(v, s, vi + j)
             put_lane(series, row, RATE + j, lane, rate)
-            friction = coulomb(model, vi + j, rate)
+            force = held_force(model, vi + j, q, v, s)
             for k in range(size - 1):
                 put_lane(series, row + k + 1, RATE + j, lane, INVERSE_FACTORIAL[k + 1] * of_order(
                     a, s, k, vi + j) if held or k < order else 0.0)
                 put_lane(series, row + k, EFFORT + j, lane, 0.0 if held else INVERSE_FACTORIAL[
-                    k] * (of_order(tau, s, k, vi + j) - friction))
-                friction = 0.0
+                    k] * (of_order(tau, s, k, vi + j) - force))
+                force = 0.0
 
 
 @inlined
-def load_sought(model, series, i, v, prescribed, a, tau, first, size, order):
+def load_sought(model, series, i, q, v, prescribed, a, tau, first, size, order):
     """Write derivatives of the unknown a and tau of link i, from an order on."""
     vi, row, lanes = get_int(model, i, VI), i * size, min(lanes_of(series), len(v) - first)
     for j in range(joints.degrees(get_int(model, i, KIND))):
@@ -171,8 +172,8 @@ def load_sought(model, series, i, v, prescribed, a, tau, first, size, order):
                 put_of_order(tau, s, k, vi + j, FACTORIAL[k] * get_lane(
                     series, row + k, EFFORT + j, lane))
             if order == 0:
-                put_of_order(tau, s, 0, vi + j, of_order(tau, s, 0, vi + j) + coulomb(
-                    model, vi + j, of_state(v, s, vi + j)))
+                put_of_order(tau, s, 0, vi + j, of_order(tau, s, 0, vi + j) + held_force(
+                    model, vi + j, q, v, s))
 
 
 @inlined
@@ -198,6 +199,12 @@ def put_of_order(x, s, k, j, value):
         x[s, k, j] = value
     else:
         x[k, j] = value
+
+
+@inlined
+def held_force(model, j, q, v, s):
+    """Return Coulomb friction and the spring of a coordinate of state s, of order zero alone."""
+    return coulomb(model, j, of_state(v, s, j)) + spring(model, j, q[s] if q.ndim == 2 else q)
 
 
 @inlined

@@ -18,8 +18,8 @@ from liedyn_ros.dynamics.time_derivatives.kernels.series import (
     COSINE, POSITION, ROTATION, SINE, TRANSLATION)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    coordinate_row, GAIN, INERTIA, INVERSE_PIVOT, KIND, LINKS, load3, load9, NV, PARENT, PITCH,
-    PIVOT_MARGIN, PLACEMENT, store3, VI)
+    ARMATURE, coordinate_row, GAIN, INERTIA, INVERSE_PIVOT, KIND, LINKS, load3, load9, NV, PARENT,
+    PITCH, PIVOT_MARGIN, PLACEMENT, store3, VI)
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_int, get_lane, put, zero_like
 from liedyn_ros.lie.kernels import mat3, vec3
@@ -42,7 +42,8 @@ def factor_articulated(model, data, series, prescribed, size):
             if not is_prescribed(prescribed, j):
                 row = coordinate_row(model, j)
                 gm, gf = aba.gain(kind, pitch, k, body)
-                pivot = joints.along(kind, pitch, k, gm, gf)  # S^T Ihat S
+                # S^T Ihat S and the armature (3.20)
+                pivot = joints.along(kind, pitch, k, gm, gf) + get(model, row, ARMATURE)
                 inverse_pivot = 1.0 / pivot
                 put(data, row, PIVOT_MARGIN, pivot - smallest)
                 put(data, row, INVERSE_PIVOT, inverse_pivot)

@@ -45,7 +45,7 @@ def rnea_derivatives(model, series, q, v, a, external, tau):
         move_coefficient(model, series, i, size, loaded)
     for i in range(links - 1, 0, -1):
         balance_coefficient(model, series, i, size)
-        conversion.load_efforts(model, series, i, v, tau, 0, size)
+        conversion.load_efforts(model, series, i, q, v, tau, 0, size)
     return finite(tau.reshape(-1))
 
 

@@ -19,10 +19,11 @@ from liedyn_ros.dynamics.time_derivatives.kernels import joints
 from liedyn_ros.dynamics.time_derivatives.kernels.series import (
     ACCELERATION, AXIS_ACCELERATION, EFFORT, JOINT_FORCE, PARENT_ACCELERATION, PARENT_VELOCITY,
     POSITION, RATE, TENSOR, TRANSLATION, VELOCITY, WRENCH)
+from liedyn_ros.dynamics.time_derivatives.kernels.wrenches import spring_coefficient
 from liedyn_ros.dynamics.tree.kernels.joints import along, degrees, screw
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    add3, add9, coordinate_row, DAMPING, GAIN, INVERSE_PIVOT, KIND, load3, load9, ORDER_CHANGE,
-    ORDER_WRENCH, PARENT, PITCH, PLACEMENT, RESIDUAL, store3, VI)
+    add3, add9, coordinate_row, DAMPING, GAIN, INVERSE_PIVOT, KIND, load3, load9, LOADED_JOINTS,
+    ORDER_CHANGE, ORDER_WRENCH, PARENT, PITCH, PLACEMENT, RESIDUAL, store3, VI)
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import mat3, vec3
@@ -42,6 +43,8 @@ def eliminate_coefficient(model, data, series, prescribed, i, k, size):
             at = coordinate_row(model, vi + j)
             damping = get(model, at, DAMPING) * get(series, row, RATE + j)
             residual = get(series, row, EFFORT + j) - damping - along(kind, pitch, j, m, f)
+            if k > 0 and get_int(model, 0, LOADED_JOINTS):
+                residual = residual - spring_coefficient(model, series, vi + j, row, j, k)
             put(data, at, RESIDUAL, residual)
             step = get(data, at, INVERSE_PIVOT) * residual
             m = vec3.axpy(step, load3(data, at, GAIN), m)

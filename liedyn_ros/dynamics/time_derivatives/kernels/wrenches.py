@@ -15,8 +15,8 @@ from liedyn_ros.dynamics.time_derivatives.kernels.series import (
 from liedyn_ros.dynamics.tree.kernels import rigid, symmetric
 from liedyn_ros.dynamics.tree.kernels.joints import along, degrees
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    add3, coordinate_row, DAMPING, INERTIA, KIND, load3, load6, load9, PARENT, PITCH, PLACEMENT,
-    store3, VI)
+    add3, ARMATURE, coordinate_row, DAMPING, INERTIA, KIND, load3, load6, load9, LOADED_JOINTS,
+    PARENT, PITCH, PLACEMENT, STIFFNESS, store3, VI)
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import mat3, vec3
@@ -98,3 +98,17 @@ def store_efforts(model, series, i, k, size):
         damping = get(model, coordinate_row(model, vi + j), DAMPING)
         put(series, row, EFFORT + j,
             damping * get(series, row, RATE + j) + along(kind, pitch, j, m, f))
+    if get_int(model, 0, LOADED_JOINTS):
+        for j in range(degrees(kind)):
+            armature = get(model, coordinate_row(model, vi + j), ARMATURE)
+            force = (k + 1.0) * armature * get(series, row + 1, RATE + j)  # (3.20)
+            if k > 0:  # that of order zero is added to the efforts, as Coulomb friction is
+                force = force + spring_coefficient(model, series, vi + j, row, j, k)
+            put(series, row, EFFORT + j, get(series, row, EFFORT + j) + force)
+
+
+@inlined
+def spring_coefficient(model, series, j, row, column, k):
+    """Return coefficient k > 0 of the force of the spring of coordinate j (3.19)."""
+    stiffness = get(model, coordinate_row(model, j), STIFFNESS)
+    return (stiffness / k) * get(series, row - 1, RATE + column)

@@ -6,12 +6,12 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Steps of all recursions: pose and twist of a link from its parent's, and dissipation."""
+"""Steps of all recursions: pose and twist of a link from its parent's, and forces in joints."""
 
 from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.tables import (
     ACCELERATION, coordinate_row, DAMPING, FRICTION, GROUND_POSE, KIND, load3, load9, PARENT,
-    PITCH, POSITION, ROTATION, store3, store9, TWIST, VI)
+    PITCH, POSITION, POSITION_AT, REST, ROTATION, STIFFNESS, store3, store9, TWIST, VI)
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_int
 from liedyn_ros.lie.kernels import se3, vec3
@@ -86,3 +86,11 @@ def dissipation(model, k, rate):
     """Return the force that overcomes damping and Coulomb friction; none at rest."""
     row, sign = coordinate_row(model, k), (rate > 0.0) - (rate < 0.0)
     return get(model, row, DAMPING) * rate + get(model, row, FRICTION) * sign
+
+
+@inlined
+def spring(model, k, q):
+    """Return the force that holds the spring of a coordinate (3.19); q is one state."""
+    row = coordinate_row(model, k)
+    return get(model, row, STIFFNESS) * (q[get_int(model, row, POSITION_AT)] - get(
+        model, row, REST))

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from io import BytesIO
 from pathlib import PurePosixPath
 import struct
+from typing import Any
 
 import numpy as np
 
@@ -117,14 +118,24 @@ def _corners(document: Document, asset: Element, rule: str) -> Array:
             asset.fail(f'a mesh in {name}', f'{type(error).__name__}: {error}')
     else:
         vertices = _triples(asset, 'vertex')
-        mesh = trimesh.convex.convex_hull(vertices) if 'face' not in asset.value.attrib else (
+        mesh = _hull(asset, vertices) if 'face' not in asset.value.attrib else (
             trimesh.Trimesh(vertices, _faces(asset, len(vertices))))
     if not len(mesh.faces) or not (abs(mesh.triangles) < _LARGEST).all():
         asset.fail(f'a mesh of triangles with coordinates below {_LARGEST:g} m',
                    f'{len(mesh.faces)} triangles')
     if rule == 'exact' and not (mesh.is_watertight and mesh.is_winding_consistent):
         asset.fail('a closed surface whose faces turn one way, for inertia exact', 'another')
-    return np.array(mesh.convex_hull.triangles if rule == 'convex' else mesh.triangles)
+    return np.array((_hull(asset, mesh.vertices) if rule == 'convex' else mesh).triangles)
+
+
+def _hull(asset: Element, vertices: Array) -> Any:
+    """Return the convex hull of points (n, 3) as a mesh of trimesh."""
+    import trimesh
+
+    try:
+        return trimesh.convex.convex_hull(vertices)
+    except (RuntimeError, ValueError) as error:  # QhullError is one of both, by scipy's version
+        asset.fail('points that span a volume, for a convex hull', str(error).split('\n')[0])
 
 
 def _faces(asset: Element, count: int) -> Array:

@@ -219,7 +219,15 @@ class _Reader:
             name, _TYPES[kind] if limited else 'continuous', parent, child,
             placement=placement @ back, axis=axis, limits=limits,
             damping=_first(joint, 'damping'), friction=_first(joint, 'frictionloss'),
-            actuated=self._is_driven(name))
+            actuated=self._is_driven(name), **self._spring(joint, kind))
+
+    def _spring(self, joint: Element, kind: str) -> dict[str, float]:
+        """Return spring and armature of a hinge or slide; those of others have a warning."""
+        if kind == 'ball':
+            return {}
+        rest = joint.number('springref', 0.0)
+        return {'stiffness': _first(joint, 'stiffness'), 'armature': joint.number('armature', 0.0),
+                'rest': self._document.angle(rest) if kind == 'hinge' else rest}
 
     def _limits(self, joint: Element, kind: str) -> dict[str, ArrayLike]:
         limits: dict[str, ArrayLike] = {}

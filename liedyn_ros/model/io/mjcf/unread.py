@@ -22,8 +22,9 @@ _COMPILER = {'boundmass', 'boundinertia', 'balanceinertia', 'alignfree'}
 _FLUID = 'density', 'viscosity', 'wind'
 _JOINT = {  # attributes of joints, and what users do instead
     'armature': 'add it to the mass matrix',
-    'stiffness': 'add the spring to the efforts, at rest at springref',
-    'springdamper': 'add the spring and the damper to the efforts'}
+    'stiffness': 'add the spring to the efforts',
+    'springdamper': 'write its stiffness and damping'}
+_AXIAL = {'armature', 'stiffness'}  # read for hinges and slides
 _TENDON = {'stiffness': 'spring', 'damping': 'damper', 'frictionloss': 'friction',
            'armature': 'inertia', 'springlength': 'spring'}
 _OFF = '', '0', '0.0', 'false', 'disable'
@@ -72,7 +73,8 @@ def add_unread(document: Document, builder: ModelBuilder) -> None:
                 name = said or f'joint_{joints}'
                 joints += 1
                 lines.extend(_of_joint(joint, name))
-                for key in _JOINT:
+                axial = tag == 'joint' and joint.value.get('type') not in ('ball', 'free')
+                for key in _JOINT.keys() - (_AXIAL if axial else set()):
                     value = joint.value.get(key, '')
                     if not _is_off(value):
                         found[key].setdefault(value, []).append(name)

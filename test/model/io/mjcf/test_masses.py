@@ -171,6 +171,9 @@ WRONG = {
              'volume'),
     'open': (MESH, '<mesh name="m" inertia="exact" vertex="0 0 0 1 0 0 0 1 0 0 0 1" '
              'face="0 2 1 0 3 2 0 1 3"/>', 'closed surface'),
+    'no hull': (MESH, '<mesh name="m" vertex="0 0 0 1 0 0 0 1 0"/>', 'span a volume'),
+    'hull of a triangle': (MESH, '<mesh name="m" inertia="convex" vertex="0 0 0 1 0 0 0 1 0" '
+                           'face="0 1 2"/>', 'span a volume'),
     'faces': (MESH, '<mesh name="m" vertex="0 0 0 1 0 0 0 1 0" face="0 1 7"/>', '0 to 2'),
     'triples': (MESH, '<mesh name="m" vertex="0 0 0 1" face="0 1 2"/>', 'triples')}
 

@@ -69,6 +69,15 @@ TREES = {
         '<default class="wrist"><joint ref="20"/></default></default></default>'),
     'gravity': document(f'<body name="a"><joint name="j" axis="1 0 0"/>{MASS}</body>',
                         '<option gravity="1 2 -3"/>'),
+    'springs and armatures': document(
+        f'<body name="a"><joint name="j" axis="1 2 0" ref="20" stiffness="30" springref="50" '
+        f'armature=".7" range="-90 90"/>{MASS}<body name="b" pos="0 1 0"><joint name="k" '
+        f'type="slide" axis="1 1 0" stiffness="40" springref=".3"/>{BALL}<body name="c">'
+        f'<joint name="l" axis="0 1 0" armature="2"/>{MASS}</body></body></body>',
+        '<default><joint stiffness="4" armature=".1"/></default>'),
+    'a spring in radians': document(
+        '<body name="a"><joint name="j" axis="1 2 0" ref=".2" stiffness="30" springref=".5"/>'
+        f'{MASS}</body>', '<compiler angle="radian"/>'),
     'no gravity': document(f'<body name="a"><joint name="j" axis="1 0 0"/>{MASS}</body>',
                            '<option gravity="1 2 -3"><flag gravity="disable"/></option>')}
 
@@ -135,6 +144,15 @@ def test_limits_damping_friction_and_motors_are_those_of_the_file():
     assert model.joint('k').type_name == 'continuous'
 
 
+def test_springs_and_armatures_are_those_of_the_file():
+    model = load_mjcf(TREES['springs and armatures'])
+    table = model.link_table
+    assert model.warnings == ()
+    assert table.stiffness == pytest.approx([30.0, 40.0, 4.0])
+    assert table.rest == pytest.approx([np.radians(50.0), 0.3, 0.0])
+    assert table.armature == pytest.approx([0.7, 0.1, 2.0])
+
+
 def test_sites_are_frames():
     text = document(f'<body name="a" pos="0 0 1"><joint name="j"/>{MASS}'
                     '<site name="tip" pos="1 0 0" euler="90 0 0"/></body>')
@@ -192,8 +210,9 @@ def test_mujoco_says_what_floats(tmp_path):
 
 JOINT = '<body name="a"><joint name="j" {}/>' + MASS + '</body>'
 UNREAD = {
-    'armature': (document(JOINT.format('armature=".1"')), "joints ['j']: armature .1"),
-    'spring': (document(JOINT.format('stiffness="3"')), "joints ['j']: stiffness 3"),
+    'armature': (document(JOINT.format('type="ball" armature=".1"')), "joints ['j']: armature .1"),
+    'spring': (document(JOINT.format('type="free" stiffness="3"')), "joints ['j']: stiffness 3"),
+    'damped spring': (document(JOINT.format('springdamper="1 1"')), "joints ['j']: springdamper"),
     'gravcomp': (document(f'<body name="a" gravcomp="1">{MASS}</body>'), 'body a: gravcomp'),
     'mocap': (document(f'<body name="a" mocap="true">{MASS}</body>'), 'body a: mocap'),
     'medium': (document(JOINT.format(''), '<option density="1.2"/>'), "option ['density']"),

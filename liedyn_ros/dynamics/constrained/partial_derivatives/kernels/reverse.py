@@ -126,9 +126,9 @@ def pull_motion(machine, motion, table, params, weights, by_q, by_v, by_a):
         turned = dual(load_pair(table, parent, FIELD), wrench)
         for j in range(machine.vi[i], machine.vi[i] + joints.degrees(machine.kind[i])):
             screw = get6(motion.screw, j, START)
-            by_q[j] = dot6(screw, axpy6(1.0, by_moved, turned))
+            by_q[j] = dot6(screw, axpy6(1.0, by_moved, turned)) + machine.stiffness[j] * weights[j]
             by_v[j] = dot6(screw, by_twist) + machine.damping[j] * weights[j]
-            by_a[j] = dot6(screw, by_acceleration)
+            by_a[j] = dot6(screw, by_acceleration) + machine.armature[j] * weights[j]
         if params is not None:
             weigh_link(machine, motion, params, i, axpy6(1.0, by_moved, turned), by_twist,
                        by_acceleration, weights)

@@ -50,6 +50,7 @@ def vary_equations(machine, motion, table, params, xq, xv, xa, gamma, tau):
         for j in range(machine.vi[i], machine.vi[i] + joints.degrees(machine.kind[i])):
             screw = get6(motion.screw, j, START)
             tau[j] = dot6(screw, wrench) + machine.damping[j] * xv[j]
+            tau[j] += machine.stiffness[j] * xq[j] + machine.armature[j] * xa[j]
         if params is not None:
             tau[machine.vi[i]] += dot6(pitch_change(motion, params, i), get6(
                 motion.wrench, i, START))
@@ -154,13 +155,13 @@ def add_force_response(machine, motion, table, a, multipliers, tau):
         wrench = NOTHING
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
             wrench = axpy6(multipliers[r], row_wrench(machine, motion, c, r, START), wrench)
-        a, b = links_of(machine, c)
-        add_scaled_columns(table, a, D_WRENCH, 1.0, wrench)
-        add_scaled_columns(table, b, D_WRENCH, -1.0, wrench)
+        before, after = links_of(machine, c)
+        add_scaled_columns(table, before, D_WRENCH, 1.0, wrench)
+        add_scaled_columns(table, after, D_WRENCH, -1.0, wrench)
     for i in range(count - 1, -1, -1):
         wrench = load_pair(table, i, D_WRENCH)
         for j in range(machine.vi[i], machine.vi[i] + joints.degrees(machine.kind[i])):
-            tau[j] += dot6(get6(motion.screw, j, START), wrench)
+            tau[j] += dot6(get6(motion.screw, j, START), wrench) + machine.armature[j] * a[j]
         add_scaled_columns(table, machine.parent[i], D_WRENCH, 1.0, wrench)
     first = len(machine.row_kind)
     for r in range(len(machine.coupling)):

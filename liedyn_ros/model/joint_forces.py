@@ -1,0 +1,68 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What a joint resists with: damping, friction, a spring, and the inertia of its motor."""
+
+from collections.abc import Mapping
+import math
+from typing import TypedDict
+
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import ModelError
+from liedyn_ros.model.joints import JOINT_TYPES, per_coordinate
+
+
+class JointForces(TypedDict):
+    """The numbers (nv,) of one joint, as Joint has them."""
+
+    damping: Array
+    friction: Array
+    stiffness: Array
+    rest: Array
+    armature: Array
+
+
+def no_forces() -> JointForces:
+    """Return those of a joint without a coordinate."""
+    none = per_coordinate('', 0.0, 0)
+    return JointForces(
+        damping=none, friction=none, stiffness=none, rest=none, armature=none)
+
+
+def joint_forces(joint: str, type_name: str, values: Mapping[str, ArrayLike]) -> JointForces:
+    """
+    Return them from one number or one for each coordinate, zero for those not given.
+
+    Raises ModelError for one below zero or not finite. So it does for a spring or an armature of a
+    spherical or free joint, which has no single axis. Raises ShapeError, or LimitError for NaN.
+    """
+    spec, names = JOINT_TYPES[type_name], list(no_forces())
+    checked = {name: _checked(f'joint {joint}: {name}', values.get(name, 0.0), spec.nv,
+                              -math.inf if name == 'rest' else 0.0) for name in names}
+    if spec.nq > spec.nv:
+        for name in ('stiffness', 'rest', 'armature'):
+            if checked[name].any():
+                raise ModelError(f'joint {joint}: expected no {name} for type {type_name}, which '
+                                 f'has no single axis, got {checked[name].tolist()}')
+    return JointForces(
+        damping=checked['damping'], friction=checked['friction'], stiffness=checked['stiffness'],
+        rest=checked['rest'], armature=checked['armature'])
+
+
+def _checked(name: str, value: ArrayLike, nv: int, least: float) -> Array:
+    array = per_coordinate(name, value, nv)
+    if type(value) is float and least <= value < math.inf and value > -math.inf:
+        return array
+    numbers = array.tolist()
+    if numbers and not (min(numbers) >= least and -math.inf < min(numbers)
+                        and max(numbers) < math.inf):
+        bound = '' if least < 0.0 else ' of at least 0'
+        raise ModelError(f'{name}: expected finite numbers{bound}, got {numbers}')
+    return array
