@@ -73,6 +73,7 @@ setup(
             'loop_state_publisher = liedyn_ros.nodes.loops.state_publisher:main',
             'reproduce_higher_order = liedyn_ros.studies.time_derivatives.study:main',
             'reproduce_stewart = liedyn_ros.studies.stewart_pose.study:main',
+            'retime = liedyn_ros.commands.retiming.retime:main',
             'security_policy = '
             'liedyn_ros.commands.operation.security_policy:main',
             'stewart_check = liedyn_ros.commands.stewart.check:main',

@@ -22,6 +22,7 @@ from typing import Any
 from matplotlib.figure import Figure
 import numpy as np
 
+from liedyn_ros.commands.retiming.drawn import picture
 from liedyn_ros.dynamics import runge_kutta_munthe_kaas
 
 DOCS = Path(__file__).parents[1] / 'docs'
@@ -120,10 +121,18 @@ def draw_retiming() -> None:
     figure.savefig(DOCS / 'images' / 'retiming.png')
 
 
+def draw_command() -> None:
+    """Write the picture that the command retime draws of the guide's arm."""
+    page = scope_of('retiming.md')
+    picture.draw(page['retime'](page['arm'], page['path'], page['limits']),
+                 DOCS / 'images' / 'retime_command.png')
+
+
 def main() -> None:
     """Draw them all."""
     draw('time_derivatives', 'Actuators with a lag of 30 ms', lag())
     draw_retiming()
+    draw_command()
     draw('payload', 'Computed torque with a payload of 0.5 kg', payload())
 
 

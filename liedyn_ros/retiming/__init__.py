@@ -11,10 +11,12 @@
 from liedyn_ros.retiming.law import MovingEnd
 from liedyn_ros.retiming.limits import MotionLimits
 from liedyn_ros.retiming.paths import (
-    BlendedPath, JoinedPath, LoopPath, Path, PathPart, PathSamples, PlatformPath, SplinePath)
+    BlendedPath, JoinedPath, LoopPath, Path, path_through, PathPart, PathSamples, PlatformPath,
+    position_names, SplinePath)
+from liedyn_ros.retiming.phase_plane import phase_plane, PhasePlane
 from liedyn_ros.retiming.result import Retimed, RetimedSamples
 from liedyn_ros.retiming.retime import retime
 
 __all__ = ['BlendedPath', 'JoinedPath', 'LoopPath', 'MotionLimits', 'MovingEnd', 'Path',
-           'PathPart', 'PathSamples', 'PlatformPath', 'retime', 'Retimed', 'RetimedSamples',
-           'SplinePath']
+           'path_through', 'PathPart', 'PathSamples', 'phase_plane', 'PhasePlane', 'PlatformPath',
+           'position_names', 'retime', 'Retimed', 'RetimedSamples', 'SplinePath']

@@ -139,13 +139,14 @@ class Retimed:
     _find_lower_bound: Callable[[], float]
 
     @cached_property
-    def _times(self) -> Array:
+    def interval_times(self) -> Array:
+        """Return the instants (N + 1,) at the ends of the intervals, s."""
         return travel_time(self.grid, self.unknowns)
 
     @property
     def duration(self) -> float:
         """Return the time of the run, s."""
-        return float(self._times[-1])
+        return float(self.interval_times[-1])
 
     @cached_property
     def lower_bound(self) -> float:
@@ -191,13 +192,13 @@ class Retimed:
     def _place(self, t: Array) -> Array:
         """Return p at instants, by Newton's method in the interval of each."""
         last = self.grid.intervals - 1
-        k = np.clip(np.searchsorted(self._times, t, side='right') - 1, 0, last)
+        k = np.clip(np.searchsorted(self.interval_times, t, side='right') - 1, 0, last)
         width = 1.0 / self.grid.intervals
         start: Array = k / self.grid.intervals
-        span = self._times[k + 1] - self._times[k]
-        p = start + width * (t - self._times[k]) / span
+        span = self.interval_times[k + 1] - self.interval_times[k]
+        p = start + width * (t - self.interval_times[k]) / span
         for _ in range(_NEWTON):
-            error = _elapsed(self.grid, self.unknowns, start, p) - (t - self._times[k])
+            error = _elapsed(self.grid, self.unknowns, start, p) - (t - self.interval_times[k])
             p -= error * np.sqrt(self.grid.evaluate(self.unknowns, p)[0])
             p = np.clip(p, start, start + width)
         return p

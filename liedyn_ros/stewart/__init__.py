@@ -27,7 +27,7 @@ from liedyn_ros.stewart.input.synchronizer import ActuatorSynchronizer, Reading
 from liedyn_ros.stewart.platform.flags import Flag
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.geometry_file import (
-    geometry_of, load_geometry, load_legs, load_redundant_geometry)
+    geometry_of, is_geometry_file, load_geometry, load_legs, load_redundant_geometry)
 from liedyn_ros.stewart.platform.kinematics import (
     leg_ends, leg_lengths, leg_rates, length_jacobian, transmissions, Trivialization)
 from liedyn_ros.stewart.platform.leg_types import (
@@ -71,12 +71,12 @@ __all__ = [
     'MonitoredTracker', 'MotionEstimate', 'MotionEstimator', 'NoiseReport', 'OffsetStrut',
     'OrientationSensor', 'PathProof', 'PathProver', 'PlatformController', 'PlatformMasses',
     'PlatformMeter', 'PlatformPicture', 'PlatformShapes', 'PlatformSimulation', 'PlatformState',
-    'PlatformTree', 'PoseCertifier',
-    'PoseSolver', 'PoseTracker', 'Rail', 'Reading', 'RedundantConfig', 'RedundantGeometry',
-    'RedundantPose', 'RedundantSolution', 'RedundantSolver', 'RedundantTracker', 'Residual',
-    'ScrewMotion', 'Sensor', 'SensorFit', 'SensorMonitor', 'SmoothTrajectory', 'Solution',
-    'Solutions', 'Stage', 'Start', 'Status', 'StewartDynamics', 'StewartGeometry', 'StewartMotion',
-    'Strut', 'TrackedPose', 'Trivialization', 'Wire', 'geometry_of', 'in_fixed_axes',
+    'PlatformTree', 'PoseCertifier', 'PoseSolver', 'PoseTracker', 'Rail', 'Reading',
+    'RedundantConfig', 'RedundantGeometry', 'RedundantPose', 'RedundantSolution',
+    'RedundantSolver', 'RedundantTracker', 'Residual', 'ScrewMotion', 'Sensor', 'SensorFit',
+    'SensorMonitor', 'SmoothTrajectory', 'Solution', 'Solutions', 'Stage', 'Start', 'Status',
+    'StewartDynamics', 'StewartGeometry', 'StewartMotion', 'Strut', 'TrackedPose',
+    'Trivialization', 'Wire', 'geometry_of', 'in_fixed_axes', 'is_geometry_file',
     'joint_covariance', 'leg_ends', 'leg_lengths', 'leg_rates', 'length_jacobian', 'linear_first',
     'load_geometry', 'load_legs', 'load_redundant_geometry', 'model_state', 'platform_model',
     'time_until', 'transmissions', 'with_tool',

@@ -12,6 +12,7 @@ import pytest
 
 from liedyn_ros.commands import outputs
 from liedyn_ros.commands.operation import doctor, security_policy
+from liedyn_ros.commands.retiming import retime
 from liedyn_ros.commands.stewart import check, path
 from liedyn_ros.commands.stewart.drawn import assembly_modes, workspace
 from liedyn_ros.studies.actuator_lag import study as actuator_lag
@@ -21,7 +22,7 @@ from liedyn_ros.studies.time_derivatives import study as higher_order
 WRITERS = {
     'actuator_lag': actuator_lag, 'assembly_modes': assembly_modes,
     'reproduce_higher_order': higher_order, 'reproduce_stewart': stewart,
-    'stewart_workspace': workspace}
+    'retime': retime, 'stewart_workspace': workspace}
 COMMANDS = {**WRITERS, 'doctor': doctor, 'security_policy': security_policy,
             'stewart_check': check, 'stewart_path': path}
 
@@ -32,6 +33,8 @@ BLOCKED = {
 
 def required(command):
     """Return arguments that a command cannot do without."""
+    if command is retime:
+        return ['robot.urdf', 'waypoints.csv']
     return ['file.txt'] if command in (check, path, security_policy) else []
 
 
@@ -54,12 +57,12 @@ def test_where_nothing_can_be_written_no_work_is_done(command, name, message, tm
     monkeypatch.setattr(outputs.os, 'access', lambda path, _: path.name != 'locked')
     target = str(tmp_path / name)
     arguments = (['--picture', f'{target}/modes.png'] if command is assembly_modes
-                 else ['--folder', target])
+                 else [*required(command), '--folder', target])
     with pytest.raises(SystemExit, match=r'^2$'):
         command.main(arguments)
     shown = capsys.readouterr()
     assert shown.out == ''
-    assert f'error: argument {arguments[0]}: {message}' in shown.err
+    assert f'error: argument {arguments[-2]}: {message}' in shown.err
 
 
 @pytest.mark.parametrize('name', ['modes', 'modes.foo', 'folder.png'])

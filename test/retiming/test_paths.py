@@ -14,15 +14,18 @@ import numpy as np
 import pytest
 from support.comparison import assert_same
 from support.machines.example_robots import example_robot
+from support.machines.random_models import random_model
 
 import liedyn_ros as ld
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LimitError, ModelError, NotFiniteError, ShapeError
+from liedyn_ros.common.errors import (
+    LimitError, ModelError, NameSetError, NotFiniteError, NotInGroupError, ShapeError)
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Model
 from liedyn_ros.retiming import (
-    BlendedPath, JoinedPath, LoopPath, MovingEnd, Path, PathPart, PlatformPath, SplinePath)
+    BlendedPath, JoinedPath, LoopPath, MovingEnd, Path, path_through, PathPart, PlatformPath,
+    position_names, SplinePath)
 from liedyn_ros.retiming.law import Law
 from liedyn_ros.stewart import load_geometry
 
@@ -51,6 +54,14 @@ def joined_path() -> tuple[Model, Path]:
     return model, JoinedPath([PathPart(path, 0.0, 0.7), PathPart(path, 0.7, path.length)])
 
 
+def flying_path() -> tuple[Model, Path]:
+    """Return a path of a floating base with joints of every type."""
+    model = random_model(2, 9, floating=True)
+    rng = np.random.default_rng(3)
+    return model, SplinePath(model, [
+        model.integrate(model.neutral(), rng.uniform(-0.6, 0.6, model.nv)) for _ in range(7)])
+
+
 def loop_path() -> tuple[Model, Path]:
     """Return a path of a five-bar."""
     machine = ld.load(config_file('five_bar.yaml'))
@@ -66,7 +77,8 @@ def platform_path() -> tuple[Model, Path]:
     return path.dynamics.model, path
 
 
-@pytest.mark.parametrize('make', [arm_path, blended_path, joined_path, loop_path, platform_path])
+@pytest.mark.parametrize('make', [arm_path, blended_path, flying_path, joined_path,
+                                  loop_path, platform_path])
 @pytest.mark.parametrize('smooth', [False, True])
 def test_derivatives_are_those_of_the_path(make: Callable[[], tuple[Model, Path]],
                                            smooth: bool) -> None:
@@ -173,7 +185,62 @@ def test_paths_that_do_not_go_on_are_not_joined() -> None:
         JoinedPath([])
 
 
-def test_joints_on_curved_spaces_are_refused() -> None:
+def test_corners_of_joints_on_curved_spaces_are_refused() -> None:
     model = ld.load(config_file('aerial_manipulator.yaml')).model
     with pytest.raises(ModelError, match='expected joints whose q is a vector, got'):
+        BlendedPath(model, np.zeros((2, model.nq)), 0.1)
+
+
+def test_splines_in_space_go_through_their_waypoints() -> None:
+    path = flying_path()[1]
+    knots = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(
+        [path.model.difference(path.waypoints[0], q) for q in path.waypoints], axis=0), axis=1))])
+    apart = [path.model.difference(*pair) for pair in zip(path(knots).q, path.waypoints)]
+    assert_same(apart, np.zeros_like(apart), 1e-13, floor=1.0)
+
+
+def test_turns_beyond_pi_are_refused() -> None:
+    model = ld.load(config_file('aerial_manipulator.yaml')).model
+    turns = np.zeros((4, model.nv))
+    turns[:, 2] = 0.0, 1.5, 3.0, 4.5
+    points = [model.integrate(model.neutral(), turn) for turn in turns]
+    SplinePath(model, points[:3])
+    with pytest.raises(LimitError, match=r'waypoints\[3\]: expected .* within pi of its rotation'):
+        SplinePath(model, points)
+    with pytest.raises(NotInGroupError):
         SplinePath(model, np.zeros((2, model.nq)))
+
+
+def test_paths_by_names_are_those_of_the_model() -> None:
+    machine = ld.load(config_file('aerial_manipulator.yaml'))
+    model, names = machine.model, position_names(machine.model)
+    points = np.array([model.integrate(model.neutral(), x) for x in np.random.default_rng(
+        1).uniform(-0.5, 0.5, (4, model.nv))])
+    order = np.random.default_rng(2).permutation(model.nq)
+    path = path_through(machine, [names[k] for k in order], points[:, order])
+    for one, other in zip(path([0.3]), SplinePath(model, points)([0.3])):
+        assert_same(one, other, 0.0)
+    loops = ld.load(config_file('five_bar.yaml'))
+    cranks = ['left_crank_joint', 'right_crank_joint']
+    waypoints = np.array([[0.3, 2.0], [0.8, 2.4], [0.6, 1.8]])
+    for one, other in zip(path_through(loops, cranks[::-1], waypoints[:, ::-1])(np.zeros(1)),
+                          LoopPath(loops, waypoints)(np.zeros(1))):
+        assert_same(one, other, 1e-9, floor=1.0)
+
+
+@pytest.mark.parametrize(('names', 'words'), [
+    (['shoulder'] * 2, 'expected each joint once'), (['elbow'], r"shoulder'\], got \['elbow'\]"),
+    ([], 'got none')])
+def test_wrong_names_are_refused(names: list[str], words: str) -> None:
+    with pytest.raises(NameSetError, match=words):
+        path_through(ld.load(ARM), names, np.arange(2.0 * len(names)).reshape(2, -1))
+
+
+def test_missing_names_and_blends_of_loops_are_refused() -> None:
+    machine = ld.load(config_file('aerial_manipulator.yaml'))
+    names = position_names(machine.model)
+    with pytest.raises(NameSetError, match='expected every joint of the model, got none for'):
+        path_through(machine, names[1:], np.zeros((2, len(names) - 1)))
+    loops = ld.load(config_file('five_bar.yaml'))
+    with pytest.raises(LimitError, match='blend: expected none for a machine with closed loops'):
+        path_through(loops, ['left_crank_joint'], [[0.0], [1.0]], 0.1)

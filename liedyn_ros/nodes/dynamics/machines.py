@@ -10,21 +10,19 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-import re
 import shlex
 from typing import Any
 import warnings
 
-from liedyn_ros.common.description import read_file
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.xml_reader import BYTE_ORDER_MARK
 from liedyn_ros.model import annotate, load_model, load_urdf, Model
 from liedyn_ros.nodes.dynamics.parameters import MODEL, SOURCES
-from liedyn_ros.stewart import load_geometry, platform_model, StewartGeometry
+from liedyn_ros.stewart import (
+    is_geometry_file, load_geometry, platform_model, StewartGeometry)
 
 _URDF_OPTIONS = ('floating', 'strict', 'gravity')
-_LEGS = re.compile(rb'^legs\s*:', re.MULTILINE)
 _DEFAULTS = {parameter.name: parameter.default for parameter in MODEL}
 
 
@@ -54,7 +52,7 @@ def read_machine(
         warnings.simplefilter('ignore', DescriptionWarning)
         if file:
             path = _path(file)
-            if _of_platform(path) and not (options or values['loops_file']):
+            if is_geometry_file(path) and not (options or values['loops_file']):
                 return load_geometry(path)
             model = load_model(path, arguments=named_values(
                 'xacro_arguments', values['xacro_arguments']), **options)
@@ -66,14 +64,6 @@ def read_machine(
             raise DescriptionError('robot_description: expected the text of a URDF, which starts '
                                    f"with '<', got {urdf[:40]!r}")
         return _annotated(load_urdf(urdf, **options), values['loops_file'])
-
-
-def _of_platform(path: str | Path) -> bool:
-    """Return whether a file is the geometry of a platform: a YAML file with legs."""
-    try:
-        return Path(path).suffix in ('.yaml', '.yml') and bool(_LEGS.search(read_file(path)))
-    except DescriptionError:  # the reader of models raises it with the path
-        return False
 
 
 def _annotated(model: Model, loops_file: str) -> Model:

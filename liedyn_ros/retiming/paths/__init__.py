@@ -11,8 +11,9 @@
 from liedyn_ros.retiming.paths.blended_path import BlendedPath
 from liedyn_ros.retiming.paths.composed import JoinedPath, PathPart
 from liedyn_ros.retiming.paths.loop_path import LoopPath
+from liedyn_ros.retiming.paths.named_path import path_through, position_names
 from liedyn_ros.retiming.paths.path import Path, PathSamples, SplinePath
 from liedyn_ros.retiming.paths.platform_path import PlatformPath
 
-__all__ = ['BlendedPath', 'JoinedPath', 'LoopPath', 'Path', 'PathPart', 'PathSamples',
-           'PlatformPath', 'SplinePath']
+__all__ = ['BlendedPath', 'JoinedPath', 'LoopPath', 'Path', 'path_through', 'PathPart',
+           'PathSamples', 'PlatformPath', 'position_names', 'SplinePath']

@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import PPoly
 
 from liedyn_ros.common.checks import Array, as_array, as_positive
+from liedyn_ros.common.errors import ModelError
 from liedyn_ros.model import Model
-from liedyn_ros.retiming.paths.path import chords, PathSamples, require_vectors
+from liedyn_ros.retiming.paths.path import chords, curved_joints, PathSamples
 
 # Integral of the step 6 x^5 - 15 x^4 + 10 x^3, highest power first; its value at 1 is 1/2.
 _ROUNDED = np.array([1.0, -3.0, 2.5, 0.0, 0.0, 0.0, 0.0])
@@ -29,13 +30,16 @@ class BlendedPath:
     A corner is left at blend before it, and joined at blend behind it, rad or m of the lines. A
     line shorter than two blends has none of its own left but its middle. The direction turns as
     the smooth step of degree five, so three derivatives by s are continuous. It passes a waypoint
-    at less than 0.16 blend times the change of direction. Raises what SplinePath raises, and
-    LimitError for a blend that is not above zero.
+    at less than 0.16 blend times the change of direction. Raises what SplinePath raises,
+    LimitError for a blend that is not above zero, and ModelError for spherical and free joints.
     """
 
     def __init__(self, model: Model, waypoints: ArrayLike, blend: float) -> None:
         """Lay out the lines and the corners."""
-        require_vectors(model)
+        curved = [joint.name for joint in curved_joints(model)]
+        if curved:
+            raise ModelError(f'expected joints whose q is a vector, got {curved}: take a '
+                             'SplinePath')
         self.model, self.waypoints = model, as_array('waypoints', waypoints, (-1, model.nq))
         steps = chords(self.waypoints)
         self.length = float(steps.sum())

@@ -38,9 +38,8 @@ class LoopPath:
         self._dynamics, self._start = dynamics, start
         self.length, self._of = spline(
             as_array('waypoints', waypoints, (-1, len(self.measured))))
-        self._known = np.zeros(model.nv, dtype=bool)
-        for name in self.measured:
-            self._known[model.joint(name).v_slice] = True
+        self._places = [model.joint(name).vi for name in self.measured]
+        self._known = np.isin(np.arange(model.nv), self._places)
 
     def __call__(self, s: Array) -> PathSamples:
         """Return the samples at s (K,), which rises."""
@@ -50,7 +49,7 @@ class LoopPath:
         given = np.zeros((3, self._dynamics.model.nv))
         for k in range(len(s)):
             place = tracker.update(q[k]).q
-            given[:, self._known] = v[k], a[k], jerk[k]
+            given[:, self._places] = v[k], a[k], jerk[k]
             speed = complete_velocity(self._dynamics, place, given[0], self._known)
             samples.append((place, speed, *complete_acceleration(
                 self._dynamics, place, speed, given[1:], self._known)))

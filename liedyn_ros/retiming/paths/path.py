@@ -17,8 +17,9 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import BSpline, make_interp_spline
 
 from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.common.errors import LimitError, ModelError
-from liedyn_ros.model import JOINT_TYPES, Model
+from liedyn_ros.common.errors import LimitError
+from liedyn_ros.lie.time_derivatives import twists_of_exponential
+from liedyn_ros.model import Joint, JOINT_TYPES, Model
 
 DEGREE = 5  # of splines: the third derivative is continuous
 
@@ -43,22 +44,52 @@ class Path(Protocol):
 
 class SplinePath:
     """
-    A quintic spline through waypoints (K, nq), for joints whose q is a vector.
+    A quintic spline through waypoints (K, nq) of a tree.
 
     s is the length of the polygon through the waypoints, rad or m. Below six waypoints the spline
-    has a lower degree. Raises LimitError for fewer than two waypoints, or for one that repeats.
-    Raises ModelError for joints whose q is no vector: they want a Path of your own.
+    has a lower degree. That of spherical and free joints is one of exponential coordinates about
+    the first waypoint, so all rotations are less than pi from its own. Raises LimitError for
+    fewer than two waypoints, one that repeats or turns too far, and NotInGroupError.
     """
 
     def __init__(self, model: Model, waypoints: ArrayLike) -> None:
         """Fit the spline."""
-        require_vectors(model)
         self.model, self.waypoints = model, as_array('waypoints', waypoints, (-1, model.nq))
-        self.length, self._of = spline(self.waypoints)
+        self._curved = [joint.v_slice for joint in curved_joints(model)]
+        self.length, self._of = spline(self._coordinates())
 
     def __call__(self, s: ArrayLike) -> PathSamples:
         """Return the samples at s (K,), from 0 to length."""
-        return PathSamples(*(derivative(s) for derivative in self._of))
+        rows = np.array([derivative(s) for derivative in self._of])
+        if not self._curved:
+            return PathSamples(*rows)
+        q = np.array([self.model.integrate(self.waypoints[0], dv) for dv in rows[0]])
+        rates: Array = rows[1:].copy()
+        for at in self._curved:
+            for k in range(rates.shape[1]):
+                rates[:, k, at] = _rates(rows[:, k, at])
+        return PathSamples(q.reshape(-1, self.model.nq), *rates)
+
+    def _coordinates(self) -> Array:
+        """Return the waypoints, about the first one where joints turn in space."""
+        if not self._curved:
+            return self.waypoints
+        result = np.array([self.model.difference(self.waypoints[0], q) for q in self.waypoints])
+        for joint in curved_joints(self.model):
+            turns = result[:, joint.v_slice][:, :3]
+            far = np.flatnonzero(np.linalg.norm(np.diff(turns, axis=0), axis=1) > np.pi)
+            if len(far):
+                raise LimitError(f'waypoints[{far[0] + 1}]: expected {joint.name} within pi of '
+                                 'its rotation at the first waypoint all the way, got a turn '
+                                 'beyond it; retime the parts by themselves')
+        return result
+
+
+def _rates(rows: Array) -> Array:
+    """Return the twist and two derivatives (3, n) of exp of coordinates and three (4, n)."""
+    full = np.zeros((4, 6))
+    full[:, :rows.shape[1]] = rows  # a spherical joint has no travel
+    return twists_of_exponential(full)[:, :rows.shape[1]]
 
 
 def spline(waypoints: Array) -> tuple[float, list[BSpline]]:
@@ -83,12 +114,10 @@ def chords(waypoints: Array) -> Array:
     return steps
 
 
-def require_vectors(model: Model) -> None:
-    """Raise ModelError naming joints whose q is no vector."""
-    curved = [joint.name for joint in model.joint_list
-              if JOINT_TYPES[joint.type_name].nq != JOINT_TYPES[joint.type_name].nv]
-    if curved:
-        raise ModelError(f'expected joints whose q is a vector, got {curved}: give a Path')
+def curved_joints(model: Model) -> list[Joint]:
+    """Return the joints whose q is no vector: spherical and free."""
+    return [joint for joint in model.joint_list
+            if JOINT_TYPES[joint.type_name].nq != JOINT_TYPES[joint.type_name].nv]
 
 
 def _none(of: BSpline) -> BSpline:

@@ -11,13 +11,16 @@
 from collections.abc import Callable
 import math
 from pathlib import Path
+import re
 from typing import Any
 import warnings
 
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import DescriptionWarning, GeometryError, LiedynError
+from liedyn_ros.common.description import read_file
+from liedyn_ros.common.errors import (
+    DescriptionError, DescriptionWarning, GeometryError, LiedynError)
 from liedyn_ros.common.yaml_reader import Node, read
 from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.stewart.platform.architecture import architectural_fault
@@ -28,6 +31,16 @@ from liedyn_ros.stewart.platform.leg_types import (
 from liedyn_ros.stewart.platform.masses import read_masses
 from liedyn_ros.stewart.platform.redundant_geometry import RedundantGeometry
 from liedyn_ros.stewart.platform.tool_frame import with_tool
+
+_LEGS = re.compile(rb'^legs\s*:', re.MULTILINE)
+
+
+def is_geometry_file(path: str | Path) -> bool:
+    """Return whether a file is the geometry of a platform: a YAML file with legs."""
+    try:
+        return Path(path).suffix in ('.yaml', '.yml') and bool(_LEGS.search(read_file(path)))
+    except DescriptionError:  # whoever reads it next raises it with the path
+        return False
 
 
 def load_geometry(path: str | Path) -> StewartGeometry:

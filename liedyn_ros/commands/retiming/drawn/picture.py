@@ -1,0 +1,99 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""A retimed run: its phase plane, efforts and rates beside limits, and where the time goes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.retiming import phase_plane, Retimed, RetimedSamples
+
+matplotlib.use('Agg')
+
+SAMPLES = 1001
+MAX_LINES, MAX_BARS = 12, 8
+QUANTITIES = {'torque': 'effort', 'torque_rate': 'rate of effort', 'velocity': 'velocity',
+              'acceleration': 'acceleration', 'jerk': 'jerk'}
+FIELDS = {'torque': 'torque', 'torque_rate': 'torque_rate', 'velocity': 'v', 'acceleration': 'a',
+          'jerk': 'jerk'}
+
+
+def draw(run: Retimed, path: Path) -> None:
+    """Draw a run to a file."""
+    figure = Figure(figsize=(11.0, 7.5), layout='constrained')
+    panels = figure.subplots(2, 2).ravel()
+    at = run.at(np.linspace(0.0, run.duration, SAMPLES))
+    draw_phase_plane(panels[0], run)
+    draw_time(panels[1], run)
+    limits = run.limits.of(run.dynamics.model)
+    shown = [name for name in QUANTITIES if np.isfinite(limits[name]).any()]
+    first = 'torque' if 'torque' in shown or not shown else shown[0]
+    second = next((name for name in ('torque_rate', 'jerk', 'acceleration', 'velocity')
+                   if name in shown and name != first), 'torque_rate')
+    for axes, name in zip(panels[2:], (first, second)):
+        draw_quantity(axes, run, at, name, limits[name])
+    figure.suptitle(f'{run.dynamics.model.name}: {run.duration:.4g} s', fontsize=11)
+    figure.savefig(path, dpi=130)
+
+
+def draw_phase_plane(axes: Axes, run: Retimed) -> None:
+    """Draw the speed along the path, beside the highest that limits leave there."""
+    plane = phase_plane(run)
+    axes.fill_between(plane.s, plane.limit, 1e3 * plane.speed.max(), color='0.88',
+                      label='no acceleration keeps the limits')
+    axes.plot(plane.s, plane.limit, color='0.4', linewidth=1.0)
+    axes.plot(plane.s, plane.speed, color='tab:blue', label='run')
+    axes.set(xlabel='s, along the path', ylabel='ds/dt', xlim=(plane.s[0], plane.s[-1]),
+             ylim=(0.0, 1.6 * plane.speed.max()), title='Phase plane')
+    axes.legend(fontsize=8, loc='upper right')
+
+
+def draw_time(axes: Axes, run: Retimed) -> None:
+    """Draw how long each limit is the one that is used most."""
+    seconds: dict[str, float] = {}
+    for (limit, name), time in zip(run.binding, np.diff(run.interval_times)):
+        key = f'{QUANTITIES.get(limit, limit)}, {name}'
+        seconds[key] = seconds.get(key, 0.0) + float(time)
+    listed = sorted(seconds.items(), key=lambda each: each[1])[-MAX_BARS:]
+    bars = axes.barh([name for name, _ in listed], [time for _, time in listed],
+                     color='tab:blue')
+    axes.bar_label(bars, [f'{time:.3g} s' for _, time in listed], fontsize=8, padding=3)
+    axes.margins(x=0.15)
+    axes.tick_params(axis='y', labelsize=8)
+    axes.set(xlabel='s', title='Where the time goes: the limit used most')
+
+
+def draw_quantity(axes: Axes, run: Retimed, at: RetimedSamples, name: str,
+                  limits: Array) -> None:
+    """Draw a quantity of all coordinates over time, in parts of its limit where it has one."""
+    values: Array = getattr(at, FIELDS[name])
+    limited = np.flatnonzero(np.isfinite(limits))
+    names = run.dynamics.model.coordinate_names
+    drawn = limited if len(limited) else np.flatnonzero(run.dynamics.model.actuated)
+    most = np.abs(values).max(axis=0) / np.where(np.isfinite(limits), limits, 1.0)
+    for k in sorted(drawn[np.argsort(-most[drawn])][:MAX_LINES]):
+        axes.plot(at.t, values[:, k] / (limits[k] if len(limited) else 1.0), label=names[k],
+                  linewidth=1.2)
+    if len(limited):
+        for bound in (-1.0, 1.0):
+            axes.axhline(bound, color='0.4', linewidth=1.0, linestyle='--')
+    what = QUANTITIES[name]
+    axes.set(xlabel='t, s', xlim=(0.0, run.duration),
+             ylabel=f'{what} / limit' if len(limited) else f'{what}, SI units',
+             title=f'{what.capitalize()} beside its limits' if len(limited)
+             else f'{what.capitalize()}, not limited')
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, high + 0.3 * (high - low))  # for the legend
+    axes.legend(fontsize=7, loc='upper right', ncols=3)

@@ -1,0 +1,111 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Files of waypoints and of limits for retiming, checked."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import NamedTuple
+
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.description import parse_number, read_file
+from liedyn_ros.common.errors import DescriptionError, LiedynError
+from liedyn_ros.common.yaml_reader import Node, read
+from liedyn_ros.retiming import MotionLimits
+
+LIMITS = ('velocity', 'acceleration', 'jerk', 'torque', 'torque_rate', 'torque_per_speed', 'power')
+YAML = '.yaml', '.yml'
+
+
+class Waypoints(NamedTuple):
+    """Names (n,) of numbers, and their values (K, n)."""
+
+    names: tuple[str, ...]
+    values: Array
+
+
+def read_waypoints(path: Path) -> Waypoints:
+    """
+    Return the waypoints of a file, which is CSV or YAML by its suffix.
+
+    The first line of a CSV file has the names. A YAML file has joint_names, and waypoints, which
+    are lists, or points with positions as a JointTrajectory has. Raises DescriptionError.
+    """
+    names, rows = _from_yaml(path) if path.suffix in YAML else _from_csv(path)
+    try:
+        return Waypoints(names, as_array('waypoints', rows, (-1, len(names))))
+    except LiedynError as error:
+        raise DescriptionError(f'{path}: {error}') from error
+
+
+def read_limits(path: Path) -> MotionLimits:
+    """
+    Return the limits of a YAML file whose keys are those of MotionLimits.
+
+    Each value is a number, a list or a mapping by joint; .inf stands for no limit. Raises
+    DescriptionError.
+    """
+    root = _read(path)
+    found = root.options(dict.fromkeys(LIMITS, _limit))
+    root.finish()
+    return MotionLimits(**found)
+
+
+def _limit(node: Node) -> float | list[float] | dict[str, float | list[float]]:
+    """Return a limit in any of its forms."""
+    if isinstance(node.value, dict):
+        return {joint: value.number_or_numbers(infinite=True) for joint, value in node.items()}
+    return node.number_or_numbers(infinite=True)
+
+
+def _from_yaml(path: Path) -> tuple[tuple[str, ...], list[list[float]]]:
+    """Return names and rows of a YAML file."""
+    root = _read(path)
+    names = tuple(each.text() for each in root.take('joint_names').sequence())
+    points = root.optional('points')
+    if points is not None:
+        root.optional('header')
+        rows = [each.take('positions').numbers(len(names)) for each in points.sequence()]
+    else:
+        rows = [each.numbers(len(names)) for each in root.take('waypoints').sequence()]
+    root.finish()
+    return names, rows
+
+
+def _from_csv(path: Path) -> tuple[tuple[str, ...], list[list[float]]]:
+    """Return names and rows of a CSV file; # begins a comment."""
+    try:
+        text = read_file(path).decode('utf-8-sig')
+        lines = [(k, [cell.strip() for cell in row]) for k, row in enumerate(
+            csv.reader(io.StringIO(text), strict=True), 1)
+            if any(cell.strip() for cell in row) and not row[0].lstrip().startswith('#')]
+    except (LiedynError, UnicodeDecodeError, csv.Error) as error:
+        raise DescriptionError(f'{path}: expected a CSV file, got {error}') from error
+    if not lines:
+        raise DescriptionError(f'{path}: expected a line of names and lines of numbers, got none')
+    names, rows = tuple(lines[0][1]), []
+    for number, cells in lines[1:]:
+        if len(cells) != len(names):
+            raise DescriptionError(f'{path}:{number}: expected {len(names)} numbers for '
+                                   f'{list(names)}, got {len(cells)}')
+        values = [parse_number(cell) for cell in cells]
+        if None in values:
+            raise DescriptionError(f'{path}:{number}: expected numbers, got {cells}')
+        rows.append([value for value in values if value is not None])
+    return names, rows
+
+
+def _read(path: Path) -> Node:
+    """Return the root of a YAML file; its path begins every message."""
+    try:
+        return read(path, str(path))
+    except DescriptionError as error:
+        raise DescriptionError(f'{path}: {error}') from error

@@ -1,0 +1,131 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Find the fastest run along a path within limits of joints and motors.
+
+`ros2 run liedyn_ros retime robot.urdf waypoints.csv --limits limits.yaml`, or the same with
+`python -m liedyn_ros.commands.retiming.retime`. --help lists the options.
+
+The first line of the waypoints names the joints; each further line is a waypoint. For the
+geometry file of a Stewart platform it is x,y,z,roll,pitch,yaw, in m and degrees.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+import math
+from pathlib import Path
+import sys
+
+import numpy as np
+
+from liedyn_ros.commands import outputs
+from liedyn_ros.commands.retiming.input_files import (
+    LIMITS, read_limits, read_waypoints, Waypoints)
+from liedyn_ros.commands.retiming.trajectory_files import write_csv, write_yaml
+from liedyn_ros.commands.stewart.pose_files import pose_of
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError
+from liedyn_ros.common.tables import print_table
+from liedyn_ros.retiming import path_through, PlatformPath, retime, Retimed
+from liedyn_ros.robot import load
+from liedyn_ros.stewart import is_geometry_file, load_geometry
+
+POSE = 'x', 'y', 'z', 'roll', 'pitch', 'yaw'
+MAX_SAMPLES = 1_000_000
+MAX_ROWS = 15  # of the table
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the run and its picture; return 0, or 2 where there is no run."""
+    options = parser().parse_args(arguments)
+    try:
+        if options.picture:
+            from liedyn_ros.commands.retiming.drawn import picture
+        run = _run(options)
+        _write(run, options)
+        if options.picture:
+            picture.draw(run, options.folder / 'retimed.png')
+    except (LiedynError, ModuleNotFoundError) as error:
+        print(f'retime: {error}', file=sys.stderr)
+        return 2
+    print(f'written: {options.folder}/' + ', '.join(
+        ['trajectory.csv', 'trajectory.yaml'] + ['retimed.png'] * options.picture))
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command's options."""
+    result = argparse.ArgumentParser(
+        prog='retime', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        description='Find the fastest run along a path within limits of joints and motors.')
+    result.add_argument('model', type=Path, help='model: .urdf, .xacro, .xml of MJCF, .yaml, or '
+                        'the geometry file of a Stewart platform with masses')
+    result.add_argument('waypoints', type=Path, help='waypoints: .csv, or .yaml')
+    result.add_argument('--limits', type=Path, default=None, help=(
+        'YAML file of limits: ' + ', '.join(LIMITS) + "; those of the model's velocity and "
+        'effort hold where it gives none'))
+    result.add_argument('--blend', type=float, default=None, help=(
+        'straight lines between waypoints, their corners rounded from so far on, rad or m; a '
+        'spline where it is left out'))
+    result.add_argument('--floating', action='store_true', help="free a URDF's root link")
+    result.add_argument('--step', type=float, default=0.01, help='of the samples written, s')
+    result.add_argument('--intervals', type=int, default=100, help='of the speed along the path')
+    result.add_argument('--folder', type=outputs.folder, default='out/retime',
+                        help='folder of the files written')
+    result.add_argument('--no-picture', dest='picture', action='store_false',
+                        help='draw nothing')
+    return result
+
+
+def _run(options: argparse.Namespace) -> Retimed:
+    """Return the run that the options ask for."""
+    limits = None if options.limits is None else read_limits(options.limits)
+    waypoints = read_waypoints(options.waypoints)
+    if is_geometry_file(options.model):
+        if options.blend is not None or options.floating:
+            raise LimitError('--blend, --floating: expected neither for a Stewart platform')
+        path = PlatformPath(load_geometry(options.model), _poses(waypoints))
+        return retime(path.dynamics, path, limits, intervals=options.intervals)
+    dynamics = load(options.model, floating=options.floating)
+    return retime(dynamics, path_through(
+        dynamics, waypoints.names, waypoints.values, options.blend), limits,
+        intervals=options.intervals)
+
+
+def _poses(waypoints: Waypoints) -> Array:
+    """Return the poses (K, 4, 4) of a platform."""
+    if sorted(waypoints.names) != sorted(POSE):
+        raise NameSetError(f'waypoints: expected {list(POSE)} for a Stewart platform, '
+                           f'got {list(waypoints.names)}')
+    order = [waypoints.names.index(name) for name in POSE]
+    return np.array([pose_of(row) for row in waypoints.values[:, order]])
+
+
+def _write(run: Retimed, options: argparse.Namespace) -> None:
+    """Write the samples of a run, and print how long it takes."""
+    if not 0.0 < options.step < math.inf or run.duration / options.step > MAX_SAMPLES:
+        raise LimitError(f'--step: expected a step of at most {MAX_SAMPLES} samples in '
+                         f'{run.duration:.6g} s, got {options.step!r}')
+    instants = np.append(np.arange(0.0, run.duration, options.step), run.duration)
+    at, model = run.at(instants), run.dynamics.model
+    write_csv(options.folder / 'trajectory.csv', model, at)
+    write_yaml(options.folder / 'trajectory.yaml', model, at)
+    print(f'{run.duration:.6g} s along the path; slowed down uniformly '
+          f'{run.uniform_duration:.6g} s; no run is faster than {run.lower_bound:.6g} s\n')
+    print_table(['limit', 'joint', 'most used'], [
+        [limit, name, f'{most:.1%}'] for (limit, name), most in sorted(
+            ((key, float(used.max())) for key, used in run.used.items()),
+            key=lambda each: -each[1])[:MAX_ROWS]])
+    print()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,169 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The command retime: its files, its picture and its errors."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.comparison import assert_same
+import yaml
+
+import liedyn_ros as ld
+from liedyn_ros.commands.retiming import retime as command
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.retiming import MotionLimits, retime, SplinePath
+
+ARM = """<robot name="arm"><link name="base"/><link name="upper">
+<inertial><origin xyz="0 0 0.2"/><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<link name="lower"><inertial><origin xyz="0 0 0.2"/><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/>
+<axis xyz="0 1 0"/><limit lower="-3" upper="3" effort="10" velocity="2"/></joint>
+<joint name="elbow" type="revolute"><parent link="upper"/><child link="lower"/>
+<origin xyz="0 0 0.4"/><axis xyz="0 1 0"/>
+<limit lower="-3" upper="3" effort="8" velocity="2"/></joint></robot>"""
+CSV = """# elbow first
+elbow, shoulder
+0.0, 0.0
+0.5, 0.2
+0.2, 0.9
+"""
+LIMITS = """torque: {shoulder: 9.0, elbow: 7.0}
+torque_rate: [90.0, .inf]
+velocity: 1.5
+"""
+
+
+@pytest.fixture(name='files')
+def fixture_files(tmp_path: Path) -> Path:
+    (tmp_path / 'arm.urdf').write_text(ARM)
+    (tmp_path / 'points.csv').write_text(CSV)
+    (tmp_path / 'limits.yaml').write_text(LIMITS)
+    return tmp_path
+
+
+def run(files: Path, model: str | Path = 'arm.urdf', points: str = 'points.csv',
+        *options: str) -> int:
+    """Run the command; its files are in out."""
+    return command.main([str(files / model), str(files / points), '--folder', str(files / 'out'),
+                         *options])
+
+
+def table(path: Path) -> dict[str, np.ndarray]:
+    """Return the columns of a CSV file."""
+    with path.open(encoding='utf-8') as file:
+        header, *rows = csv.reader(file)
+    return dict(zip(header, np.array(rows, dtype=float).T))
+
+
+def test_an_arm_follows_its_waypoints_within_the_limits(files: Path, capsys) -> None:
+    assert run(files, 'arm.urdf', 'points.csv', '--limits', str(files / 'limits.yaml')) == 0
+    assert 's along the path' in capsys.readouterr().out
+    arm = ld.load(ARM)
+    path = SplinePath(arm.model, [[0.0, 0.0], [0.2, 0.5], [0.9, 0.2]])
+    wanted = retime(arm, path, MotionLimits(
+        torque=[9.0, 7.0], torque_rate=[90.0, np.inf], velocity=1.5))
+    columns = table(files / 'out/trajectory.csv')
+    at = wanted.at(columns['time'])
+    for kind, values in (('position', at.q), ('velocity', at.v), ('acceleration', at.a),
+                         ('effort', at.torque)):
+        assert_same([columns[f'{kind}.{joint}'] for joint in ('shoulder', 'elbow')],
+                    values.T, 1e-12)
+    assert_same(columns['time'][-1], wanted.duration, 1e-12)
+    message = yaml.safe_load((files / 'out/trajectory.yaml').read_text())
+    assert message['joint_names'] == ['shoulder', 'elbow']
+    assert_same([point['effort'] for point in message['points']], at.torque, 1e-12)
+    times = [point['time_from_start'] for point in message['points']]
+    assert_same([each['sec'] + 1e-9 * each['nanosec'] for each in times], at.t, 1e-9)
+    assert (files / 'out/retimed.png').read_bytes().startswith(b'\x89PNG')
+
+
+def test_what_is_written_is_read_again(files: Path) -> None:
+    assert run(files, 'arm.urdf', 'points.csv', '--no-picture') == 0
+    first = table(files / 'out/trajectory.csv')
+    (files / 'again.yaml').write_text((files / 'out/trajectory.yaml').read_text())
+    assert run(files, 'arm.urdf', 'again.yaml', '--no-picture', '--blend', '0.01') == 0
+    again = table(files / 'out/trajectory.csv')
+    assert_same(again['position.elbow'][[0, -1]], first['position.elbow'][[0, -1]], 1e-12, 1.0)
+    assert not (files / 'out/retimed.png').exists()
+
+
+def test_a_five_bar_is_given_by_its_cranks(files: Path) -> None:
+    (files / 'cranks.yaml').write_text(
+        'joint_names: [right_crank_joint, left_crank_joint]\n'
+        'waypoints: [[2.0, 0.3], [2.4, 0.8], [1.8, 0.6]]\n')
+    (files / 'limits.yaml').write_text('torque: {left_crank_joint: 10, right_crank_joint: 10}')
+    assert run(files, config_file('five_bar.yaml'), 'cranks.yaml', '--limits',
+               str(files / 'limits.yaml'), '--intervals', '20') == 0
+    message = yaml.safe_load((files / 'out/trajectory.yaml').read_text())
+    assert message['joint_names'] == ['left_crank_joint', 'right_crank_joint']
+    assert_same(message['points'][-1]['positions'], [0.6, 1.8], 1e-9)
+    assert 'position.left_coupler_joint' in table(files / 'out/trajectory.csv')
+
+
+def test_a_platform_is_given_by_its_poses(files: Path, capsys) -> None:
+    (files / 'poses.csv').write_text(
+        'x,y,z,roll,pitch,yaw\n0,0,0.5,0,0,0\n0.05,0,0.5,0,5,0\n0,0.05,0.55,5,0,10\n')
+    (files / 'limits.yaml').write_text('torque: 1500\nvelocity: {leg1: 0.5}')
+    assert run(files, config_file('stewart_geometry.yaml'), 'poses.csv', '--limits',
+               str(files / 'limits.yaml'), '--intervals', '10', '--no-picture') == 2
+    assert "got ['leg1']" in capsys.readouterr().err
+    names = [f'leg_{k}' for k in range(1, 7)]
+    (files / 'limits.yaml').write_text(f'torque: {dict.fromkeys(names, 1500)}')
+    assert run(files, config_file('stewart_geometry.yaml'), 'poses.csv', '--limits',
+               str(files / 'limits.yaml'), '--intervals', '10', '--no-picture') == 0
+    message = yaml.safe_load((files / 'out/trajectory.yaml').read_text())
+    assert message['joint_trajectory']['joint_names'] == names
+    first = message['multi_dof_joint_trajectory']['points'][0]['transforms'][0]
+    assert first['translation'] == {'x': 0.0, 'y': 0.0, 'z': 0.5}
+
+
+@pytest.mark.parametrize(('changed', 'words'), [
+    ({'points.csv': ''}, 'expected a line of names and lines of numbers, got none'),
+    ({'points.csv': 'elbow,shoulder\n0,0,0\n'}, "points.csv:2: expected 2 numbers for ['elbow'"),
+    ({'points.csv': 'elbow,shoulder\n0,a\n'}, "points.csv:2: expected numbers, got ['0', 'a']"),
+    ({'points.csv': 'elbow,shoulder\n0,nan\n'}, 'points.csv:2: expected numbers'),
+    ({'points.csv': 'elbow,shoulder\n0,0\n'}, 'waypoints: expected at least 2, got 1'),
+    ({'points.csv': 'elbow,shoulder\n0,0\n1,1\n1,1\n'}, 'got 1 and 2 equal'),
+    ({'points.csv': 'elbow\n0\n1\n'}, "expected every joint of the model, got none for ['sh"),
+    ({'points.csv': 'elbow,tail\n0,0\n1,1\n'}, "got ['tail']"),
+    ({'limits.yaml': 'torqe: 3'}, "limits.yaml: expected keys of ['acceleration'"),
+    ({'limits.yaml': 'torque: {tail: 3}'}, "got ['tail']"),
+    ({'limits.yaml': 'torque: 0'}, 'torque: expected a limit above 0, got 0.0 for shoulder'),
+    ({'limits.yaml': 'torque: .nan'}, 'limits.yaml/torque: expected a number'),
+    ({'limits.yaml': 'torque: [1, 2, 3]'}, 'torque: expected a number, shape (2,)'),
+    ({'limits.yaml': 'torque: 0.5'}, 'torque: expected less than 0.5 to hold shoulder still'),
+    ({'arm.urdf': '<robot'}, 'arm.urdf'),
+])
+def test_wrong_files_are_named(files: Path, changed: dict[str, str], words: str,
+                               capsys) -> None:
+    for name, text in changed.items():
+        (files / name).write_text(text)
+    assert run(files, 'arm.urdf', 'points.csv', '--no-picture', '--limits',
+               str(files / 'limits.yaml')) == 2
+    error = capsys.readouterr().err
+    assert error.startswith('retime: ')
+    assert words in error
+
+
+def test_a_file_that_is_missing_is_named(files: Path, capsys) -> None:
+    assert run(files, 'arm.urdf', 'none.csv', '--no-picture') == 2
+    assert 'none.csv: expected a CSV file, got expected a readable file' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(('options', 'words'), [
+    (['--step', '0'], '--step: expected'), (['--step', '1e-9'], '--step: expected'),
+    (['--blend', '-1'], 'blend: expected a number above 0'),
+    (['--intervals', '3'], 'intervals: expected an integer of 10 or more')])
+def test_wrong_options_are_named(files: Path, options: list[str], words: str, capsys) -> None:
+    assert run(files, 'arm.urdf', 'points.csv', '--no-picture', *options) == 2
+    assert words in capsys.readouterr().err
