@@ -14,7 +14,7 @@ from typing import Any
 import numba
 
 from liedyn_ros.jit.cache import KernelCache
-from liedyn_ros.jit.first_call import compile_apart
+from liedyn_ros.jit.first_call import compile_apart, without_literals
 from liedyn_ros.jit.index_checks import CHECKED
 
 
@@ -39,13 +39,14 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function that becomes part of every kernel that calls it."""
     compiled: Any = kernel(function)
     compiled.targetoptions['forceinline'] = True
+    without_literals(compiled)
     return compiled
 
 
 def _compiled(function: Callable[..., Any], nogil: bool) -> Callable[..., Any]:
     compiled: Any = numba.njit(
         function, nogil=nogil, error_model='numpy', fastmath={'contract'}, boundscheck=CHECKED,
-        _nrt=False)
-    compiled._cache = KernelCache(function)
+        _nrt=False, no_cfunc_wrapper=True)
     compile_apart(compiled)
+    compiled._cache = KernelCache(function, compiled.targetoptions)
     return compiled

@@ -23,7 +23,10 @@ from threading import current_thread, main_thread, RLock, Thread
 from time import monotonic
 from typing import Any, NoReturn
 
+from numba.core.types import IntegerLiteral, unliteral
 import numpy as np
+
+from liedyn_ros.jit.cache import NO_WRAPPER
 
 # Numba's C code takes any subclass of numpy's array for a plain one, unless the class has this
 # attribute. Its Python code, which is asked then, refuses masked arrays.
@@ -51,14 +54,55 @@ class OtherTypesError(TypeError):
 
 
 def compile_apart(compiled: Any) -> None:
-    """Let a kernel find types and compile, or load, where no signal handler runs."""
-    type_of = compiled.typeof_pyval
+    """
+    Let a kernel find types and compile, or load, where no signal handler runs.
+
+    Numba compiles a wrapper with each kernel, by which Python calls it. That takes longer than a
+    small kernel itself. So kernels that others call are compiled without, and compiled again if
+    Python ever calls one with arguments of the same types.
+    """
+    type_of, add = compiled.typeof_pyval, compiled.add_overload
+    options, callable_types = compiled.targetoptions, set()
+    options[NO_WRAPPER] = True
 
     def compile_for(*arguments: Any) -> Any:
-        return compiled.compile(tuple(map(type_of, arguments)))
+        types = tuple(map(type_of, arguments))
+        if types not in callable_types:
+            compiled.overloads.pop(types, None)
+        options[NO_WRAPPER] = False
+        try:
+            return compiled.compile(types)
+        finally:
+            options[NO_WRAPPER] = True
 
-    compiled.typeof_pyval = _apart(type_of)
+    def add_overload(result: Any) -> None:
+        if options[NO_WRAPPER]:
+            compiled.overloads[tuple(result.signature.args)] = result
+        else:
+            callable_types.add(tuple(result.signature.args))
+            add(result)
+
+    compiled.typeof_pyval, compiled.add_overload = _apart(type_of), add_overload
     compiled._compile_for_args = _apart(compile_for, compiled.__name__)
+
+
+def without_literals(compiled: Any) -> None:
+    """
+    Let numba compile a kernel once for integers, not for each one that a caller writes out.
+
+    The compiler puts the kernel into its callers, so their numbers come to it all the same.
+    """
+    template_of = compiled.get_call_template
+
+    def get_call_template(given: Any, named: Any) -> Any:
+        plain = tuple(map(_without_literal, given))
+        return template_of(plain, {name: _without_literal(each) for name, each in named.items()})
+
+    compiled.get_call_template = get_call_template
+
+
+def _without_literal(given: Any) -> Any:
+    return unliteral(given) if isinstance(given, IntegerLiteral) else given
 
 
 def keep_types(compiled: Any) -> None:

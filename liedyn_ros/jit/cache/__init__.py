@@ -8,7 +8,7 @@
 
 """Compiled kernels on disk: by a digest of their sources, with a checksum, of trusted owners."""
 
-from liedyn_ros.jit.cache.kernel_cache import COUNTS, KernelCache
+from liedyn_ros.jit.cache.kernel_cache import COUNTS, KernelCache, NO_WRAPPER
 from liedyn_ros.jit.cache.state import cache_state, CacheState
 
-__all__ = ['cache_state', 'CacheState', 'COUNTS', 'KernelCache']
+__all__ = ['cache_state', 'CacheState', 'COUNTS', 'KernelCache', 'NO_WRAPPER']

@@ -31,6 +31,9 @@ from liedyn_ros.jit.cache.folder import (
 from liedyn_ros.jit.cache.sources import digest
 
 
+NO_WRAPPER = 'no_cpython_wrapper'  # numba's option: the kernel is compiled for kernels alone
+
+
 @dataclass
 class Counts:
     """How many kernels this process loaded, compiled, and could not keep."""
@@ -46,14 +49,19 @@ COUNTS = Counts()
 class KernelCache(_Cache):
     """The cache of one kernel; numba calls it under the lock of its compiler."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        """Take the function; raises ImportError where its module may not hold kernels."""
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        """
+        Take the function, and numba's options for it, which may change.
+
+        Raises ImportError where its module may not hold kernels.
+        """
         code = function.__code__
         if function.__closure__ is not None:
             raise TypeError(f'{function.__qualname__}: expected a kernel without variables of an '
                             f'outer function, got {code.co_freevars}')
         self._digest = digest(Path(code.co_filename))
         self._name, self._line = function.__qualname__, code.co_firstlineno
+        self._options = options
 
     @property
     def cache_path(self) -> str | None:
@@ -111,5 +119,6 @@ class KernelCache(_Cache):
     def _place(self, root: Path, sig: Any, target_context: Any) -> tuple[Path, bytes]:
         """Return the file and the key of the kernel for types of arguments."""
         machine = target_context.codegen().magic_tuple()
-        key = key_of(f'{self._digest} {self._name} {self._line} {sig} {machine}')
+        caller = 'kernels' if self._options[NO_WRAPPER] else 'Python'
+        key = key_of(f'{self._digest} {self._name} {self._line} {sig} {machine} {caller}')
         return root / self._digest / f'{self._name}-{key.hex()[:16]}{SUFFIX}', key

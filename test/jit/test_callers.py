@@ -1,0 +1,48 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Kernels that kernels call are compiled for them alone, and again where Python calls them."""
+
+import os
+import subprocess
+import sys
+
+SHOW = """
+from liedyn_ros.jit.cache import COUNTS
+print(COUNTS.compiled, COUNTS.not_kept)
+"""
+FROM_A_KERNEL = """
+from liedyn_ros.lie.kernels import so3
+assert len(so3.exp((0.0, 0.0, 0.5))) == 9
+""" + SHOW
+FROM_PYTHON = """
+from liedyn_ros.lie.kernels.vec3 import dot
+for _ in range(2):
+    assert dot((1.0, 2.0, 3.0), (4.0, 5.0, 6.0)) == 32.0
+""" + SHOW
+
+
+def printed(root, program):
+    """Return the numbers that a process prints, whose kernels are in a folder."""
+    done = subprocess.run(
+        [sys.executable, '-c', program], capture_output=True, text=True,
+        env={**os.environ, 'NUMBA_CACHE_DIR': str(root), 'LIEDYN_QUIET': '1'})
+    assert done.returncode == 0, done.stderr
+    return [int(number) for number in done.stdout.split()]
+
+
+def test_a_kernel_that_kernels_call_is_compiled_again_for_python(tmp_path):
+    first, kept, both, also_kept = printed(tmp_path, FROM_A_KERNEL + FROM_PYTHON)
+    assert first > 1 and both == first + 1 and kept == also_kept == 0
+
+
+def test_both_are_kept_and_neither_is_taken_for_the_other(tmp_path):
+    first, _, both, _ = printed(tmp_path, FROM_A_KERNEL + FROM_PYTHON)
+    for program in (FROM_PYTHON + FROM_A_KERNEL, FROM_A_KERNEL + FROM_PYTHON):
+        assert printed(tmp_path, program) == [0, 0, 0, 0]
+    assert printed(tmp_path / 'other', FROM_PYTHON + FROM_A_KERNEL) == [1, 0, first, 0]
