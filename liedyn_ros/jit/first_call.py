@@ -23,7 +23,7 @@ from threading import current_thread, main_thread, RLock, Thread
 from time import monotonic
 from typing import Any, NoReturn
 
-from numba.core.types import IntegerLiteral, unliteral
+from numba import types
 import numpy as np
 
 from liedyn_ros.jit.cache import NO_WRAPPER
@@ -66,12 +66,12 @@ def compile_apart(compiled: Any) -> None:
     options[NO_WRAPPER] = True
 
     def compile_for(*arguments: Any) -> Any:
-        types = tuple(map(type_of, arguments))
-        if types not in callable_types:
-            compiled.overloads.pop(types, None)
+        given = tuple(map(type_of, arguments))
+        if given not in callable_types:
+            compiled.overloads.pop(given, None)
         options[NO_WRAPPER] = False
         try:
-            return compiled.compile(types)
+            return compiled.compile(given)
         finally:
             options[NO_WRAPPER] = True
 
@@ -102,7 +102,7 @@ def without_literals(compiled: Any) -> None:
 
 
 def _without_literal(given: Any) -> Any:
-    return unliteral(given) if isinstance(given, IntegerLiteral) else given
+    return types.unliteral(given) if isinstance(given, types.IntegerLiteral) else given
 
 
 def keep_types(compiled: Any) -> None:
