@@ -42,7 +42,7 @@ def test_a_kernel_that_kernels_call_is_compiled_again_for_python(tmp_path):
 
 
 def test_both_are_kept_and_neither_is_taken_for_the_other(tmp_path):
-    first, _, both, _ = printed(tmp_path, FROM_A_KERNEL + FROM_PYTHON)
+    first = printed(tmp_path, FROM_A_KERNEL + FROM_PYTHON)[0]
     for program in (FROM_PYTHON + FROM_A_KERNEL, FROM_A_KERNEL + FROM_PYTHON):
         assert printed(tmp_path, program) == [0, 0, 0, 0]
     assert printed(tmp_path / 'other', FROM_PYTHON + FROM_A_KERNEL) == [1, 0, first, 0]
