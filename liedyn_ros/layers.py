@@ -45,15 +45,19 @@ LAYERS: dict[str, tuple[str, tuple[str, ...]]] = {
     'nodes': ('the ROS 2 nodes, one folder a family',
               ('jit', 'lie', 'model', 'dynamics', 'control', 'stewart', 'aerial', 'ros')),
     'warm_up': ('the command that compiles the kernels of nodes ahead', ('jit', 'ros', 'nodes')),
+    'pictures': ('how pictures look and are saved; machines in space on paper',
+                 ('jit', 'lie', 'model', 'dynamics', 'stewart')),
     'commands': ('commands for users of a robot',
-                 ('jit', 'lie', 'model', 'dynamics', 'robot', 'identification', 'recordings',
-                  'stewart', 'retiming')),
+                 ('pictures', 'jit', 'lie', 'model', 'dynamics', 'robot', 'identification',
+                  'recordings', 'stewart', 'retiming')),
     'studies': ("the papers' experiments, repeated",
-                ('jit', 'lie', 'model', 'dynamics', 'control', 'stewart', 'aerial', 'commands')),
+                ('pictures', 'jit', 'lie', 'model', 'dynamics', 'control', 'stewart', 'aerial',
+                 'commands')),
     'view': ('the live view in a browser',
              ('jit', 'lie', 'model', 'dynamics', 'stewart', 'ros', 'nodes')),
     'demo': ('what `make demo` runs',
-             ('jit', 'lie', 'model', 'dynamics', 'control', 'stewart', 'aerial', 'ros', 'nodes')),
+             ('pictures', 'jit', 'lie', 'model', 'dynamics', 'control', 'stewart', 'aerial',
+              'ros', 'nodes', 'view')),
 }
 WITH_ROS = ('ros', 'nodes', 'warm_up', 'demo')  # the only parts that import ROS
 

@@ -25,14 +25,13 @@ import numpy as np
 from PIL import Image
 
 from liedyn_ros.aerial import AerialManipulator, Reference, Simulation
-from liedyn_ros.commands.stewart.drawn.pictures import draw_platform
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.control import Feedback, Gains, tracking_error
-from liedyn_ros.demo.aerial.machine_picture import draw_machine
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.lie import se3
 from liedyn_ros.model import load_model, scale_masses
+from liedyn_ros.pictures import draw_machine, draw_platform
 from liedyn_ros.stewart import (
     leg_lengths, load_geometry, PoseSolver, SmoothTrajectory, StewartGeometry)
 

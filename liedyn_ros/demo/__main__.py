@@ -13,7 +13,7 @@ from pathlib import Path
 import sys
 
 from liedyn_ros.demo.aerial import demo as aerial
-from liedyn_ros.demo.stewart import control, demo as stewart
+from liedyn_ros.demo.stewart import control, demo as stewart, singularity
 
 # Messages of a demo stay on this machine, whoever starts it.
 os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
@@ -21,7 +21,7 @@ os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
 
 def main() -> int:
     """Run the demos into the folder out/ and return the exit code."""
-    held = [demo.run(Path('out')) for demo in (stewart, control, aerial)]
+    held = [demo.run(Path('out')) for demo in (stewart, singularity, control, aerial)]
     return 0 if all(held) else 1
 
 

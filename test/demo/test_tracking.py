@@ -10,7 +10,7 @@
 
 import re
 
-from geometry_msgs.msg import Pose, PoseStamped
+from geometry_msgs.msg import Pose, PoseStamped, PoseWithCovarianceStamped
 from liedyn_interfaces.msg import StewartStatus
 import numpy as np
 import pytest
@@ -37,16 +37,16 @@ def status_at(stamp, status, **values):
 
 
 def recorded(*, keep=lambda k: True, known=lambda k: True, age=0.001, wrong=None, failed=None,
-             refused=lambda k: False, iterations=2):
+             refused=lambda k: False, iterations=2, sigma=None):
     """
     Return what is made of a motion of SAMPLES steps.
 
     keep: which samples have a pose, and known: a status. Those without a pose but with a later
     one are passed over, as many as the status of the next pose tells. wrong: a sample whose
     pose is off by 1 mm. failed: a sample whose solve failed. refused: which samples were refused
-    as two seconds old. iterations: of each solve.
+    as two seconds old. iterations: of each solve. sigma: m and rad, told with each pose.
     """
-    truths, poses, statuses, passed_over = [], [], [], 0
+    truths, poses, statuses, covariances, passed_over = [], [], [], [], 0
     for k in range(SAMPLES):
         stamp = BEGIN + k * STEP
         truths.append((stamp, pose_at(stamp)))
@@ -59,11 +59,15 @@ def recorded(*, keep=lambda k: True, known=lambda k: True, age=0.001, wrong=None
         arrived = stamp + round(1e9 * age)
         if k != failed:
             poses.append((arrived, pose_at(stamp, 0.001 if k == wrong else 0.0)))
+        if sigma is not None:
+            message = PoseWithCovarianceStamped(header=pose_at(stamp).header)
+            message.pose.covariance = (sigma ** 2 * np.eye(6)).ravel()
+            covariances.append((arrived, message))
         statuses.append((arrived, status_at(
             stamp, StewartStatus.CONVERGED + (k == failed), iterations=iterations,
             solve_time=1e-5, age=age, passed_over=passed_over)))
         passed_over = 0
-    return Tracking.of(truths, poses, statuses)
+    return Tracking.of(truths, poses, statuses, covariances)
 
 
 def told(tracking, capsys):
@@ -116,6 +120,24 @@ def test_a_refused_sample_is_told_apart_and_no_failure(capsys):
 
 def test_a_failed_solve_is_not_lost_as_well():
     assert recorded(failed=7).lost == 0
+
+
+def test_errors_are_judged_by_the_deviations_that_were_told(capsys):
+    """One pose of a thousand is off by 1 mm along x, one number of 6000."""
+    tracking = recorded(wrong=7, sigma=1e-4)
+    assert tracking.within == pytest.approx(1.0 - 1.0 / (6 * SAMPLES), abs=1e-12)
+    assert tracking.judged_errors[7] == pytest.approx([1e-3, 0, 0, 0, 0, 0], abs=1e-15)
+    assert tracking.deviations == pytest.approx(np.full((SAMPLES, 6), 1e-4))
+    report(tracking)
+    assert '99.98 %' in capsys.readouterr().out
+
+
+def test_deviations_that_are_too_small_fail(capsys):
+    """One number of 18 is off by far more than was told."""
+    tracking = recorded(keep=lambda k: 5 < k < 9, wrong=7, sigma=1e-9)
+    good, text = told(tracking, capsys)
+    assert not good
+    assert '94.4 % of the errors lie within the predicted three sigma' in text
 
 
 def test_many_iterations_are_a_remark_and_no_failure(capsys):

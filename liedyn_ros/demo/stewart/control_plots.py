@@ -10,39 +10,41 @@
 
 from pathlib import Path
 
-import matplotlib
-from matplotlib.figure import Figure
 import numpy as np
 
 from liedyn_ros.demo.stewart.controlled_motion import ControlledMotion
+from liedyn_ros.pictures import legend_above, new_figure, RIGHT, save, WRONG
 
-matplotlib.use('Agg')
+SMALLEST = 0.05  # of the largest error, shown: the start at rest is without error
 
 
 def draw(motion: ControlledMotion, folder: Path) -> None:
-    """Write stewart_control.png."""
-    figure = Figure(figsize=(9, 8), layout='constrained')
+    """Write stewart_control."""
+    figure = new_figure(120.0)
     panels = figure.subplots(3, 1, sharex=True)
     known_at = float(motion.times[np.argmax(motion.known)])
     for axes, errors, label in (
             (panels[0], motion.position_errors, 'position error, mm'),
             (panels[1], motion.attitude_errors, 'attitude error, degree')):
-        axes.semilogy(motion.times, np.maximum(errors, 1e-5), color='C0', linewidth=1)
+        axes.semilogy(motion.times, errors, color=RIGHT)
         for known in (False, True):
             rows = motion.counts & (motion.known == known)
             span = motion.times[rows][[0, -1]]
-            axes.plot(span, [errors[rows].max()] * 2, color='C3', linestyle='--',
+            axes.plot(span, [errors[rows].max()] * 2, color=WRONG, linestyle='--',
                       label='' if known else 'largest, once settled')
+        least = min(errors[motion.counts & (motion.known == known)].max()
+                    for known in (False, True))
+        axes.set_ylim(bottom=SMALLEST * least)
         axes.set_ylabel(label)
-        axes.legend(fontsize=8, loc='upper right')
     for k, forces in enumerate(motion.forces.T):
-        panels[2].plot(motion.command_times, forces, linewidth=1, label=f'leg {k + 1}')
-    panels[2].set_ylabel('commanded force, N')
-    panels[2].set_xlabel('time, s')
-    panels[2].legend(fontsize=8, ncols=6, loc='upper right')
+        panels[2].plot(motion.command_times, forces, label=f'leg {k + 1}')
+    panels[2].set(ylabel='commanded force, N', xlabel='time, s')
     for axes in panels:
-        axes.axvline(known_at, color='0.4')
-        axes.grid(alpha=0.3)
-    panels[0].set_title('Stewart platform under leg forces that lag; from the vertical line on '
-                        'the lag is known')
-    figure.savefig(folder / 'stewart_control.png', dpi=120)
+        axes.axvline(known_at, color='0.4', linewidth=0.8)
+    panels[0].annotate(' lag made up for', (known_at, 1.0), xycoords=('data', 'axes fraction'),
+                       va='bottom')
+    panels[0].annotate('lag not known ', (known_at, 1.0), xycoords=('data', 'axes fraction'),
+                       va='bottom', ha='right')
+    legend_above(panels[1], 1)
+    legend_above(panels[2], 3)
+    save(figure, folder / 'stewart_control.png')

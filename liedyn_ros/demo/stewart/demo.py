@@ -10,7 +10,7 @@
 
 from pathlib import Path
 
-from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
 from liedyn_interfaces.msg import StewartStatus
 import numpy as np
 
@@ -26,8 +26,11 @@ from liedyn_ros.ros.streams.diagnostics import MAX_MISSED
 from liedyn_ros.stewart import leg_lengths, load_geometry, PoseSolver, StewartGeometry
 
 RATE, DURATION = 1000.0, 10.0  # Hz, s
-TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped, 'status': StewartStatus}
-MAX_ERROR = 1e-9  # rad and m; there is no noise, so only rounding is left
+NOISE = 20e-6  # m, of the encoders; the pose node is not told, and estimates it
+TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped, 'status': StewartStatus,
+          'pose_with_covariance': PoseWithCovarianceStamped}
+MAX_ERROR = 5e-4  # rad and m; ten standard deviations or so
+LEAST_WITHIN = 0.99  # of the errors within the predicted three sigma, which hold 99.7 % of them
 MAX_ITERATIONS = 3  # from which on the demo remarks on it
 STALE = 0.1  # s, an age of published poses that no robot should be given
 
@@ -41,7 +44,7 @@ def run(folder: Path) -> bool:
     geometry = load_geometry(config_file('stewart_geometry.yaml'))
     paper_case(geometry)
     print(f'\nStewart platform: simulator and pose node as two processes, {RATE:g} Hz, '
-          f'{DURATION:g} s')
+          f'{DURATION:g} s, encoder noise of {1e6 * NOISE:g} um')
     tracking = record(folder)
     report(tracking)
     if tracking.solved:
@@ -59,6 +62,8 @@ def judge(tracking: Tracking) -> bool:
     rotation, position = tracking.errors
     stale, error = np.percentile(tracking.ages, 99), max(rotation.max(), position.max())
     faults = [text for wrong, text in (
+        (tracking.within < LEAST_WITHIN,
+         f'{100.0 * tracking.within:.1f} % of the errors lie within the predicted three sigma'),
         (error > MAX_ERROR, f'a pose was wrong by {error:.3g} rad or m'),
         (tracking.failed > 0, f'{tracking.failed} solves failed'),
         (stale > STALE, f'poses were stale: {1e3 * stale:.0f} ms old at the 99th percentile'),
@@ -112,7 +117,7 @@ def record(folder: Path) -> Tracking:
         session.start('stewart.pose', **deep('pose', 'status'))
         session.wait_for('the pose node', lambda: recorder.count_publishers('pose') > 0)
         session.start('stewart.simulator', rate=RATE, duration=DURATION,
-                      wait_for_subscribers=True, **deep('true_pose'))
+                      length_noise=NOISE, wait_for_subscribers=True, **deep('true_pose'))
         session.wait_for('a pose', lambda: recorder.count('true_pose') > 0)
         watch(recorder)
     return Tracking.of(*(recorder.messages(topic) for topic in TOPICS))
@@ -145,4 +150,7 @@ def report(tracking: Tracking) -> None:
                  ('solve time, us', 1e6 * tracking.solve_times),
                  ('age when published, ms', 1e3 * tracking.ages),
                  ('end-to-end latency, ms', 1e3 * tracking.latencies)) if len(values)]
+    if len(tracking.deviations):
+        rows.append(['errors within the predicted three sigma',
+                     f'{100.0 * tracking.within:.2f} %', ''])
     print_table(['', 'median or count', '99th percentile'], rows)

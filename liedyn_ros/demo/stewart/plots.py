@@ -6,110 +6,92 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The Stewart demo's pictures: trajectory, error, iterations, and the platform in space."""
+"""The Stewart demo's pictures: trajectory, error beside its prediction, latency, the platform."""
 
 from pathlib import Path
 
-import matplotlib
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.demo.stewart.tracking import Tracking
+from liedyn_ros.demo.stewart.tracking import SIGMAS, Tracking
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart import leg_lengths, StewartGeometry
-
-matplotlib.use('Agg')
+from liedyn_ros.pictures import (
+    COLUMN, draw_platform, legend_above, new_figure, PAGE, PALETTE, RIGHT, save)
+from liedyn_ros.stewart import StewartGeometry
 
 SHOWN = 2000  # points of a line that is drawn; more cannot be seen
-COLORS = ('tab:blue', 'tab:orange', 'tab:green')
-STYLES = ('-', '--', ':')
 
 
 def draw(tracking: Tracking, geometry: StewartGeometry, folder: Path) -> None:
-    """Write stewart_trajectory.png, stewart_error.png and stewart_platform.png."""
-    _save(_trajectory(tracking), folder / 'stewart_trajectory.png')
-    _save(_error(tracking), folder / 'stewart_error.png')
+    """Write stewart_trajectory, stewart_error, stewart_latency and stewart_platform."""
     farthest = np.argmax(np.linalg.norm(
         se3.log(se3.compose(se3.inverse(tracking.truth[0]), tracking.truth)), axis=1))
-    _save(_platform(tracking.estimate[farthest], geometry, tracking),
-          folder / 'stewart_platform.png')
+    for name, figure in (
+            ('trajectory', _trajectory(tracking)), ('error', _error(tracking)),
+            ('latency', _latency(tracking)),
+            ('platform', _platform(tracking.estimate[farthest], geometry, tracking))):
+        save(figure, folder / f'stewart_{name}.png')
 
 
 def _trajectory(tracking: Tracking) -> Figure:
-    figure = Figure(figsize=(10, 6), layout='constrained')
+    figure = new_figure(95.0)
     upper, lower = figure.subplots(2, 1, sharex=True)
     every = max(1, len(tracking.times) // SHOWN)
     times = tracking.times[::every]
     relative = [se3.log(se3.compose(se3.inverse(tracking.truth[0]), poses[::every]))
                 for poses in (tracking.truth, tracking.estimate)]
-    panels = ((upper, 3, 1e3, 'position from home, mm', 'xyz'),
-              (lower, 0, 180.0 / np.pi, 'rotation vector from home, degree', 'xyz'))
-    for axes, first, unit, label, names in panels:
-        for k, name in enumerate(names):
+    for axes, first, unit, label in ((upper, 3, 1e3, 'from home, mm'),
+                                     (lower, 0, 180.0 / np.pi, 'rotation vector, degree')):
+        for k, name in enumerate('xyz'):
             true, estimated = (unit * xi[:, first + k] for xi in relative)
-            axes.plot(times, true, color=COLORS[k], linewidth=4, alpha=0.35, label=f'{name} true')
-            axes.plot(times, estimated, color=COLORS[k], linestyle=STYLES[k], linewidth=1.2,
-                      label=f'{name} estimated')
+            axes.plot(times, true, color=PALETTE[k], linewidth=3.5, alpha=0.35,
+                      label=f'{name} true')
+            axes.plot(times, estimated, color=PALETTE[k], label=f'{name} published')
         axes.set_ylabel(label)
-        axes.grid(alpha=0.3)
-        axes.legend(fontsize=8, loc='center left', bbox_to_anchor=(1.0, 0.5))
-    upper.set_title('Stewart platform: the true trajectory and the published pose')
+    legend_above(upper, 3)
     lower.set_xlabel('time, s')
     return figure
 
 
 def _error(tracking: Tracking) -> Figure:
-    figure = Figure(figsize=(9, 7), layout='constrained')
-    upper, middle, lower = figure.subplots(3, 1)
-    rotation, position = tracking.errors
-    for errors, label, marker in (
-            (position, 'position, m', '.'), (rotation, 'rotation, rad', 'x')):
-        upper.semilogy(tracking.times, np.maximum(errors, 1e-18), marker, markersize=1.5,
-                       label=label)
-    upper.set_title('Error of the published pose against the truth')
-    upper.legend(markerscale=6)
-    _label(upper, 'time, s', 'error')
-    values, counts = np.unique(tracking.iterations, return_counts=True)
-    middle.bar(values, counts, width=0.6)
-    middle.set_xticks(np.arange(0, max(values.max(), 3) + 1))
-    _label(middle, 'iterations of a solve', 'solves')
+    """Return the error of each coordinate, in the band that the covariance predicts."""
+    figure = new_figure(90.0, PAGE)
+    panels = figure.subplots(2, 3, sharex=True, sharey='row')
+    times, errors = tracking.judged_times, tracking.judged_errors
+    bounds = SIGMAS * tracking.deviations
+    every = max(1, len(times) // SHOWN)
+    for k, axes in enumerate(panels.ravel()):
+        unit = 1e3 if k < 3 else np.degrees(1.0)
+        for sign in (1.0, -1.0):
+            axes.plot(times[::every], sign * unit * bounds[::every, k], color='0.2',
+                      linewidth=0.8, label='predicted three sigma' if sign > 0.0 else '')
+        axes.plot(times[::every], unit * errors[::every, k], '.', color=RIGHT, markersize=1.5,
+                  label='error of the published pose')
+        axes.set_title(f'{"position" if k < 3 else "rotation"} {"xyz"[k % 3]}')
+    panels[0, 0].set_ylabel('error, mm')
+    panels[1, 0].set_ylabel('error, degree')
+    for axes in panels[1]:
+        axes.set_xlabel('time, s')
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), ncols=2, markerscale=4.0,
+                  loc='outside lower center')
+    return figure
+
+
+def _latency(tracking: Tracking) -> Figure:
+    figure = new_figure(50.0)
+    axes = figure.subplots()
     latencies = 1e3 * np.sort(tracking.latencies)
-    lower.plot(latencies, np.linspace(0.0, 100.0, len(latencies)))
-    lower.set_xscale('log')
-    _label(lower, 'latency from sample to published pose, ms', 'share of poses, %')
+    axes.plot(latencies, np.linspace(0.0, 100.0, len(latencies)), color=RIGHT)
+    axes.set(xscale='log', xlabel='latency from sample to published pose, ms',
+             ylabel='share of poses, %')
     return figure
 
 
 def _platform(pose: Array, geometry: StewartGeometry, tracking: Tracking) -> Figure:
-    figure = Figure(figsize=(7, 7), layout='constrained')
+    figure = new_figure(COLUMN)
     axes = figure.add_subplot(projection='3d')
-    base = geometry.base_joints
-    tips = geometry.platform_joints @ pose[:3, :3].T + pose[:3, 3]
-    for joints, color, label in ((base, '0.3', 'base'), (tips, 'tab:blue', 'platform')):
-        axes.plot(*np.concatenate((joints, joints[:1])).T, color=color, linewidth=2, label=label)
-        axes.scatter(*joints.T, color=color, s=20)
-    for k, length in enumerate(leg_lengths(geometry, pose)):
-        axes.plot(*np.stack((base[k], tips[k])).T, color='tab:orange', linewidth=3)
-        axes.text(*(0.5 * (base[k] + tips[k])), f'{k + 1}: {length:.3f}', fontsize=8)
+    draw_platform(axes, geometry, pose, 'the farthest pose, and the path of the centre')
     path = tracking.estimate[::max(1, len(tracking.times) // SHOWN), :3, 3]
-    axes.plot(*path.T, color='tab:green', linewidth=0.8, label="path of the platform's centre")
-    axes.set_title('The platform at the farthest pose of the run; legs and their lengths in m')
-    axes.set_xlabel('x, m')
-    axes.set_ylabel('y, m')
-    axes.set_zlabel('z, m')
-    axes.set_box_aspect(np.ptp([axes.get_xlim(), axes.get_ylim(), axes.get_zlim()], axis=1),
-                        zoom=0.9)  # else the labels of the lower edge are cut off
-    axes.legend(loc='upper left')
+    axes.plot(*path.T, color=PALETTE[3], linewidth=0.8, label='path')
     return figure
-
-
-def _label(axes: Axes, x: str, y: str) -> None:
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
-    axes.grid(alpha=0.3)
-
-
-def _save(figure: Figure, path: Path) -> None:
-    figure.savefig(path, dpi=120)

@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.lie import se3
+from liedyn_ros.lie import se3, so3
 from liedyn_ros.ros.messages.conversions import from_pose, nanoseconds
+
+SIGMAS = 3.0  # standard deviations of an error, within which 99.7 % of all lie
 
 
 @dataclass(frozen=True)
@@ -29,8 +31,10 @@ class Tracking:
     was published. sampled, solved, failed: numbers of true poses, of poses, and of solves without
     convergence. refused: number of samples that were not solved, such as stale ones. All count
     from the first sample that reached the pose node. passed_over: number of samples for which a
-    newer one was published, or refused. connecting: number of samples before the first, while the
-    middleware was still connecting the two.
+    newer one was published, or refused. judged_times (m,), s: those whose pose has a covariance;
+    judged_errors and deviations (m, 6), m and rad: error and predicted standard deviation of
+    their position x, y, z and rotation about x, y, z in the base's axes. connecting: number of
+    samples before the first, while the middleware was still connecting the two.
     """
 
     times: Array
@@ -40,6 +44,9 @@ class Tracking:
     iterations: Array
     solve_times: Array
     ages: Array
+    judged_times: Array
+    judged_errors: Array
+    deviations: Array
     sampled: int
     solved: int
     failed: int
@@ -48,8 +55,9 @@ class Tracking:
     connecting: int
 
     @classmethod
-    def of(cls, truths: list[Any], poses: list[Any], statuses: list[Any]) -> 'Tracking':
-        """Match true poses, poses and statuses, each (arrival ns, message), by their stamps."""
+    def of(cls, truths: list[Any], poses: list[Any], statuses: list[Any],
+           covariances: list[Any]) -> 'Tracking':
+        """Match true poses and what was published, each (arrival ns, message), by their stamps."""
         true_poses = {nanoseconds(m.header.stamp): m.pose for _, m in truths}
         arrived = {nanoseconds(m.header.stamp): (at, m.pose) for at, m in poses}
         stamps = sorted(stamp for stamp in arrived if stamp in true_poses)
@@ -57,6 +65,9 @@ class Tracking:
         statuses = [(at, m) for at, m in statuses if nanoseconds(m.header.stamp) in true_poses]
         joined = min((nanoseconds(m.header.stamp) for _, m in statuses), default=first)
         connecting = sum(stamp < joined for stamp in true_poses)
+        judged = {nanoseconds(m.header.stamp): np.reshape(m.pose.covariance, (6, 6)).diagonal()
+                  for _, m in covariances}
+        covered = [stamp for stamp in stamps if stamp in judged]
         solves = [m for _, m in statuses if m.status != m.REJECTED]
         return cls(
             times=1e-9 * np.array([stamp - first for stamp in stamps]),
@@ -66,6 +77,11 @@ class Tracking:
             iterations=np.array([m.iterations for m in solves], dtype=float),
             solve_times=np.array([m.solve_time for m in solves], dtype=float),
             ages=np.array([m.age for m in solves], dtype=float),
+            judged_times=1e-9 * np.array([stamp - first for stamp in covered]),
+            judged_errors=in_fixed_axes(
+                _stack([from_pose(true_poses[stamp]) for stamp in covered]),
+                _stack([from_pose(arrived[stamp][1]) for stamp in covered])),
+            deviations=np.sqrt(np.reshape([judged[stamp] for stamp in covered], (-1, 6))),
             passed_over=sum(m.passed_over for _, m in statuses),
             sampled=len(true_poses) - connecting, connecting=connecting, solved=len(stamps),
             failed=sum(m.status != m.CONVERGED for m in solves),
@@ -78,9 +94,22 @@ class Tracking:
         return np.linalg.norm(error[:, :3], axis=1), np.linalg.norm(error[:, 3:], axis=1)
 
     @property
+    def within(self) -> float:
+        """Return the share of errors within the predicted three sigma, 0 to 1; NaN without any."""
+        if not len(self.deviations):
+            return float('nan')
+        return float(np.mean(np.abs(self.judged_errors) <= SIGMAS * self.deviations))
+
+    @property
     def lost(self) -> int:
         """Return how many samples no status mentions: neither as solved nor as left out."""
         return max(0, self.sampled - self.solved - self.failed - self.refused - self.passed_over)
+
+
+def in_fixed_axes(truth: Array, estimate: Array) -> Array:
+    """Return errors (n, 6) of poses (n, 4, 4), position, m, then rotation, rad, in fixed axes."""
+    turned = so3.log(estimate[:, :3, :3] @ truth[:, :3, :3].swapaxes(1, 2))
+    return np.concatenate((estimate[:, :3, 3] - truth[:, :3, 3], turned), axis=1)
 
 
 def _stack(poses: list[Array]) -> Array:

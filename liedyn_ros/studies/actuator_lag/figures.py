@@ -11,25 +11,22 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import matplotlib
-from matplotlib.figure import Figure
 import numpy as np
 
+from liedyn_ros.pictures import legend_above, new_figure, PAGE, RIGHT, save, WRONG
 from liedyn_ros.studies.actuator_lag.flights import Flight, SETTLED
-
-matplotlib.use('Agg')
 
 LABELS = ('position, mm', 'attitude, degree', 'worst joint, degree')
 SCALES = (1e3, np.degrees(1.0), np.degrees(1.0))
 SMALLEST = (1e-2, 1e-3, 1e-3)  # shown
-COLORS = {False: 'C3', True: 'C0'}
+COLORS = {False: WRONG, True: RIGHT}
 LINES = {False: '-', True: '--'}
 NAMES = {False: 'efforts', True: 'efforts and their rates'}
 
 
 def draw(flights: Sequence[Flight], path: Path) -> None:
     """Draw errors over time at the largest lag, and over the lags."""
-    figure = Figure(figsize=(11, 8), layout='constrained')
+    figure = new_figure(120.0, PAGE)
     panels = figure.subplots(3, 2, sharex='col', sharey='row')
     shown = max(flight.lag for flight in flights)
     for k, (label, scale, least) in enumerate(zip(LABELS, SCALES, SMALLEST)):
@@ -41,23 +38,21 @@ def draw(flights: Sequence[Flight], path: Path) -> None:
             for flight in of_kind:
                 if flight.lag == shown:
                     over_time.semilogy(
-                        flight.times, scale * flight.errors[:, k], linewidth=1, **style)
+                        flight.times, scale * flight.errors[:, k], **style)
             over_lags.semilogy(
                 [1e3 * flight.lag for flight in of_kind],
                 [scale * flight.largest[k] for flight in of_kind], marker='o', markersize=4,
                 **style)
         over_time.set_ylim(bottom=least)
         over_time.set_ylabel(label)
-        for axes in (over_time, over_lags):
-            axes.grid(alpha=0.3)
     for flight in flights:
         if flight.lost:
             panels[0, 1].annotate(
-                'lost', (1e3 * flight.lag, 0.9), xycoords=('data', 'axes fraction'),
+                'lost', (1e3 * flight.lag, 0.02), xycoords=('data', 'axes fraction'),
                 horizontalalignment='right', color=COLORS[flight.with_rates])
     panels[0, 0].set_title(f'Errors at a lag of {1e3 * shown:g} ms')
     panels[0, 1].set_title(f'Largest errors after {SETTLED:g} s')
-    panels[0, 1].legend(loc='upper left')
+    legend_above(panels[1, 1], 2)
     panels[2, 0].set_xlabel('time, s')
     panels[2, 1].set_xlabel('lag of rotors and joints, ms')
-    figure.savefig(path, dpi=120)
+    save(figure, path)

@@ -14,11 +14,10 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 import numpy as np
 
-from liedyn_ros.commands.stewart.drawn.pictures import draw_platform, save, share_scale
+from liedyn_ros.pictures import COLUMN, draw_platform, new_figure, PAGE, save, share_scale
 from liedyn_ros.studies.stewart_pose.paper import (
     Cell, End, pose_of, STATES, Study, Table, TABLES, UNEXPLAINED)
 
@@ -37,7 +36,7 @@ Cells = dict[tuple[str, int], Cell]  # by method and state
 
 
 def draw(study: Study, cells: Cells, folder: Path) -> None:
-    """Write figure_4.png to figure_9.png."""
+    """Write figure_4 to figure_9."""
     save(states(study), folder / 'figure_4.png')
     save(branch(study), folder / 'figure_5.png')
     for number, table, shown in ((6, TABLES[0], (0, 1, 2)), (7, TABLES[0], (3, 4)),
@@ -47,8 +46,7 @@ def draw(study: Study, cells: Cells, folder: Path) -> None:
 
 def states(study: Study) -> Figure:
     """Return Figure 4: the true state and the five initial ones."""
-    layout = ConstrainedLayoutEngine(rect=(0.0, 0.03, 1.0, 0.97))  # space for ticks of 3D axes
-    figure = Figure(figsize=(11, 7.5), layout=layout)
+    figure = new_figure(125.0, PAGE, below=4.0)  # space for ticks of 3D axes
     poses = [study.true_pose, *(pose_of(*state) for state in STATES)]
     titles = ['true state', *(f'state {k + 1}' for k in range(len(STATES)))]
     for k, (pose, title) in enumerate(zip(poses, titles)):
@@ -61,7 +59,7 @@ def states(study: Study) -> Figure:
 
 def branch(study: Study) -> Figure:
     """Return Figure 5: the branch solution."""
-    figure = Figure(figsize=(6, 6), layout='constrained')
+    figure = new_figure(COLUMN)
     axes = figure.add_subplot(projection='3d')
     draw_platform(axes, study.geometry, study.branch,
                   'Figure 5: $T_s$, the branch solution $q_{S1}$ or $q_{S2}$')
@@ -70,7 +68,7 @@ def branch(study: Study) -> Figure:
 
 def comparison(number: int, table: Table, cells: Cells, shown: Sequence[int]) -> Figure:
     """Return iterations against the parameter for some of the states."""
-    figure = Figure(figsize=(10, 3.3 * len(shown) + 0.8), layout='constrained')
+    figure = new_figure(54.0 * len(shown) + 22.0, PAGE)
     panels = figure.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
     for axes, state in zip(panels, shown):
         for k, method in enumerate(table.methods):
@@ -80,8 +78,7 @@ def comparison(number: int, table: Table, cells: Cells, shown: Sequence[int]) ->
         axes.set_ylim(-250.0, 250.0)
         axes.set_yticks([-200, -50, -10, 0, 10, 50, 200], [200, 50, 10, 0, 10, 50, 200])
         axes.set_ylabel(f'state {state + 1}: iterations')
-        axes.set_title(percentages(table, cells, state), fontsize=9)
-        axes.grid(alpha=0.3)
+        axes.set_title(percentages(table, cells, state))
     panels[-1].set_xlabel(table.parameter)
     handles = [Line2D([], [], label=method, marker='o', color=style['color'],
                       linestyle=style['linestyle'], markersize=style['markersize'],
@@ -89,7 +86,7 @@ def comparison(number: int, table: Table, cells: Cells, shown: Sequence[int]) ->
                for style, method in zip(STYLES, table.methods)]
     handles += [Line2D([], [], color='0.3', marker=MARKERS[end], linestyle='', label=MEANINGS[end])
                 for end in MARKERS]
-    figure.legend(handles=handles, ncols=4, fontsize=8, loc='outside lower center')
+    figure.legend(handles=handles, ncols=4, loc='outside lower center')
     figure.suptitle(f'Figure {number}: {table.title.partition(": ")[2]}, '
                     f'states {", ".join(str(state + 1) for state in shown)}')
     return figure

@@ -12,16 +12,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import matplotlib
-from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 import numpy as np
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.pictures import BOUND, new_figure, PAGE, PALETTE, save
 from liedyn_ros.studies.time_derivatives.timing import Curve, Fit, FIXED_ORDER, Timing
-
-matplotlib.use('Agg')
 
 STYLES = ('-', '--', ':', '-.')
 BASE = slice(0, 3), slice(3, 6)  # columns of angular parts and moments; of linear parts, forces
@@ -44,7 +41,7 @@ def draw_reference(times: Array, motion: Array, found: Array, names: tuple[str, 
                 if k > 0:
                     ax.plot(times[::EVERY], found[::EVERY, k - 1, part][:, j], 'o',
                             markersize=2.5, color=line.get_color())
-        row[0].set_ylabel(f'n = {k + 1}', fontsize=8)
+        row[0].set_ylabel(f'n = {k + 1}')
     _finish(figure, axes, path, 'lines: the reference; dots: what forward dynamics gives back')
 
 
@@ -57,26 +54,28 @@ def draw_forces(times: Array, tau: Array, names: tuple[str, ...], path: Path) ->
         for ax, part in zip(row, (*BASE, slice(6, None))):
             for j, line in enumerate(ax.plot(times, tau[:, k, part], linewidth=1.0)):
                 line.set_label(labels[part][j])
-        row[0].set_ylabel(f'k = {k}', fontsize=8)
+        row[0].set_ylabel(f'k = {k}')
     _finish(figure, axes, path, 'wrench on the base in its frame, and joint torques')
 
 
 def draw_errors(times: Array, errors: Array, path: Path) -> None:
     """Draw the errors (T, orders) of the recovered reference."""
-    figure, ax = pyplot.subplots(figsize=(8, 4.5), layout='constrained')
+    figure = new_figure(70.0)
+    ax = figure.subplots()
     for k in range(errors.shape[1]):
         ax.semilogy(times, np.maximum(errors[:, k], 1e-17), STYLES[k % len(STYLES)],
                     linewidth=0.9, label=f'order {k}')
-    ax.axhline(1e-8, color='0.5', linestyle='--', linewidth=0.9, label='limit')
-    ax.set_xlabel('t, s')
-    ax.set_ylabel('error / max(1, largest force derivative)')
-    figure.legend(fontsize=8, ncols=7, loc='outside lower center')
-    _save(figure, path)
+    ax.axhline(1e-8, color=BOUND, linestyle='--', label='limit')
+    ax.set_xlabel('time, s')
+    ax.set_ylabel('error over max(1, force derivative)')
+    figure.legend(ncols=4, loc='outside lower center')
+    save(figure, path)
 
 
 def draw_timing(timing: Timing, path: Path) -> None:
     """Draw time against bodies and against order, with the fits."""
-    figure, panels = pyplot.subplots(1, 2, figsize=(11, 4.8), layout='constrained')
+    figure = new_figure(85.0, PAGE)
+    panels = figure.subplots(1, 2)
     for ax, curves, fits, label in (
             (panels[0], timing.by_bodies, timing.linear, f'bodies N, to order {FIXED_ORDER}'),
             (panels[1], timing.by_order, timing.quadratic, 'order r, 5 branches of 20 bodies')):
@@ -84,15 +83,15 @@ def draw_timing(timing: Timing, path: Path) -> None:
     panels[0].set_xscale('log')
     handles = {label: handle for ax in panels
                for handle, label in zip(*ax.get_legend_handles_labels())}
-    figure.legend(handles.values(), handles.keys(), fontsize=8, ncols=3,
+    figure.legend(handles.values(), handles.keys(), ncols=3,
                   loc='outside lower center')
-    _save(figure, path)
+    save(figure, path)
 
 
 def _draw_curves(ax: Axes, curves: Curve, fits: dict[str, Fit], label: str) -> None:
     for name, points in curves.items():
         marker = 's' if 'CasADi' in name else 'o'
-        color = 'tab:blue' if name.startswith('inverse') else 'tab:orange'
+        color = PALETTE[0 if name.startswith('inverse') else 1]
         line = '--' if 'CasADi' in name else 'none'
         ax.plot(*zip(*points), linestyle=line, marker=marker, markersize=4, color=color,
                 label=name)
@@ -103,30 +102,21 @@ def _draw_curves(ax: Axes, curves: Curve, fits: dict[str, Fit], label: str) -> N
     ax.set_yscale('log')
     ax.set_xlabel(label)
     ax.set_ylabel('us a call')
-    ax.grid(True, which='both', linewidth=0.3)
 
 
 def _panels(rows: int, titles: Sequence[str]) -> tuple[Figure, Any]:
     """Return a figure with a row for each order and a column for each title."""
-    figure, axes = pyplot.subplots(
-        rows, len(titles), figsize=(12, 1.7 * rows + 1.2), sharex=True, layout='constrained')
+    figure = new_figure(30.0 * rows + 25.0, PAGE)
+    axes = figure.subplots(rows, len(titles), sharex=True, squeeze=False)
     for ax, title in zip(axes[0], titles):
-        ax.set_title(title, fontsize=9)
+        ax.set_title(title)
     return figure, axes
 
 
 def _finish(figure: Figure, axes: Any, path: Path, title: str) -> None:
     """Name the axes, set the legend of each column under it, and save."""
-    for ax in axes.ravel():
-        ax.tick_params(labelsize=7)
     for ax in axes[-1]:
-        ax.set_xlabel('t, s', fontsize=8)
-        ax.legend(fontsize=7, ncols=3, loc='upper center', bbox_to_anchor=(0.5, -0.35),
-                  frameon=False)
-    figure.suptitle(title, fontsize=10)
-    _save(figure, path)
-
-
-def _save(figure: Figure, path: Path) -> None:
-    figure.savefig(path, dpi=120)
-    pyplot.close(figure)
+        ax.set_xlabel('time, s')
+        ax.legend(ncols=2, loc='upper center', bbox_to_anchor=(0.5, -0.45))
+    figure.suptitle(title)
+    save(figure, path)

@@ -14,7 +14,7 @@ import pytest
 from transforms3d.axangles import axangle2mat
 
 from liedyn_ros.commands.stewart.drawn import assembly_modes
-from liedyn_ros.commands.stewart.drawn.pictures import draw_platform
+from liedyn_ros.pictures import draw_platform
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.stewart import leg_lengths, load_geometry
 

@@ -22,24 +22,24 @@ import sys
 import time
 
 from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 import numpy as np
 
 from liedyn_ros.commands import outputs
-from liedyn_ros.commands.stewart.drawn.pictures import draw_platform, legend_of, save, share_scale
 from liedyn_ros.commands.stewart.pose_files import pose_of
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import SE3
+from liedyn_ros.pictures import (
+    draw_platform, legend_of, new_figure, PAGE, save, share_scale)
 from liedyn_ros.stewart import (
     AssemblyMode, AssemblyModes, AssemblyModeSolver, leg_lengths, load_geometry, StewartGeometry)
 from liedyn_ros.stewart.platform.leg_types import Crank, Rail
 
 PICTURE = 'out/assembly_modes.png'
 MAX_COLUMNS = 4
-MIN_WIDTH, MARGIN = 7.5, 0.8  # inches, of the legend, and of legend and title in height
+PANEL, MARGIN = 44.0, 22.0  # mm, of a pose; of legend and title in height
 PAPER_POSE = (0.0, 0.0, 0.5, 20.0, 0.0, -30.0)  # q_C
 
 
@@ -130,20 +130,16 @@ def picture(geometry: StewartGeometry, modes: AssemblyModes, values: Array) -> F
     """Return a picture of all modes, a panel for each; values (6,), m or rad, of the drives."""
     columns = min(MAX_COLUMNS, len(modes.modes))
     rows = math.ceil(len(modes.modes) / columns)
-    size = max(3.4 * columns, MIN_WIDTH), 3.4 * rows + MARGIN
-    below = 0.5 * MARGIN / size[1]
-    layout = ConstrainedLayoutEngine(
-        rect=(0.0, below, 1.0, 1.0 - below), h_pad=0.12)  # between a label and the title below
-    figure = Figure(figsize=size, layout=layout)
+    figure = new_figure(1.15 * PANEL * rows + MARGIN, PAGE, below=0.5 * MARGIN)
     for k, mode in enumerate(modes.modes):
         axes = figure.add_subplot(rows, columns, k + 1, projection='3d')
         draw_platform(axes, geometry, mode.pose,
                       f'{k + 1}: {"above" if mode.above else "below"}, '
-                      f'det {mode.determinant_sign:+d}, '
+                      f'det {mode.determinant_sign:+d},\n'
                       f'singular value {mode.smallest_singular_value:.3f}{behind(geometry, mode)}',
                       values=values)
     share_scale(figure.axes)
-    figure.legend(handles=legend_of(geometry), loc='lower center', ncols=6, fontsize=7)
+    figure.legend(handles=legend_of(geometry), loc='lower center', ncols=4)
     figure.suptitle(f'{geometry.name}: {len(modes.modes)} assembly modes of the same '
                     f'{asked(geometry)}'.rpartition(' in ')[0])
     return figure

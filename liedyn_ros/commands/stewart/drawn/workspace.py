@@ -24,19 +24,18 @@ from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
 from liedyn_ros.commands import outputs
-from liedyn_ros.commands.stewart.drawn.pictures import save
 from liedyn_ros.common.checks import Array, as_array, as_number
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import SE3, SO3
+from liedyn_ros.pictures import new_figure, PAGE, save
 from liedyn_ros.stewart import load_geometry, PlatformMeter, StewartGeometry
 from liedyn_ros.stewart.platform.leg_types import Crank, Rail, Stage
 from liedyn_ros.stewart.platform.workspace import map_workspace, WorkspaceMap
@@ -46,9 +45,9 @@ COARSE = 25  # positions along each axis, of the search for the box that is mapp
 LEVELS = 5  # horizontal sections that are drawn
 FINER = 6  # positions of a picture from one of the grid to the next
 CLIP = 1.0  # m or rad; a margin is infinite where there is no limit, or where no rod reaches
-REACHABLE: dict[str, Any] = {'color': '0.1', 'linestyle': '--', 'linewidth': 1.2}
-USABLE: dict[str, Any] = {'color': 'tab:red', 'linestyle': '-', 'linewidth': 3.0}
-HOME: dict[str, Any] = {'color': 'white', 'marker': '*', 'markersize': 12,
+REACHABLE: dict[str, Any] = {'color': '0.1', 'linestyle': '--', 'linewidth': 0.8}
+USABLE: dict[str, Any] = {'color': 'tab:red', 'linestyle': '-', 'linewidth': 2.0}
+HOME: dict[str, Any] = {'color': 'white', 'marker': '*', 'markersize': 8,
                         'markeredgecolor': 'black', 'linestyle': 'none'}
 
 
@@ -175,8 +174,7 @@ def draw(
         geometry: StewartGeometry, rotation: SO3, grid: WorkspaceMap,
         options: argparse.Namespace) -> Figure:
     """Return horizontal sections and a vertical one, coloured by the smallest singular value."""
-    layout = ConstrainedLayoutEngine(h_pad=0.1)  # between a panel's label and the title below it
-    figure = Figure(figsize=(13, 8.5), layout=layout)
+    figure = new_figure(125.0, PAGE)
     panels = figure.subplots(2, 3).ravel()
     levels = np.flatnonzero(grid.reachable.any(axis=(0, 1)))
     chosen = np.unique(levels[np.linspace(0, len(levels) - 1, LEVELS).round().astype(int)])

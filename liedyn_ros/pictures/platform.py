@@ -6,16 +6,13 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Pictures of a Stewart platform in space, for commands and studies."""
+"""Pictures of a Stewart platform in space."""
 
 from collections.abc import Sequence
 import math
-from pathlib import Path
 from typing import Any
 
-import matplotlib
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
@@ -28,10 +25,8 @@ from liedyn_ros.stewart import leg_ends, StewartGeometry
 from liedyn_ros.stewart.platform.kinematics import driven_platform
 from liedyn_ros.stewart.platform.leg_types import Crank, Rail
 
-matplotlib.use('Agg')
-
 NUMBERS_AT = (0.28, 0.42)  # of a leg, from its base joint, where its number stands, in turns
-LEG, BASE, TIPS, NORMAL, DRIVE = 'tab:orange', '0.3', 'tab:blue', 'tab:green', 'tab:purple'
+LEG, BASE, TIPS, NORMAL, DRIVE = '#e69f00', '0.3', '#0072b2', '#009e73', '#cc79a7'
 FRONT, BACK = '#a8cdf0', '#f2b8a8'  # of the platform, seen from its +z and its -z side
 SMALL = 0.1  # m; smaller platforms are labelled in mm
 ZOOM = 0.82  # of axes in space, so that labels at their edges are not cut
@@ -65,7 +60,7 @@ def draw_platform(
         [around], facecolors=FRONT if front else BACK, edgecolors='none', alpha=0.4))
     centre = tips.mean(axis=0)
     axes.quiver(*centre, *(0.7 * reach(tips) * pose[:3, 2]), color=NORMAL, linewidth=2.0)
-    axes.set_title(title, fontsize=9)
+    axes.set_title(title)
     axes.set_aspect('equal')
     label_axes(axes, 0.5 * float(np.ptp(np.concatenate((base, tips)), axis=0).max()) < SMALL)
 
@@ -104,7 +99,7 @@ def label_axes(axes: Any, small: bool) -> None:
         if small:
             axis.set_major_formatter(lambda value, _: f'{1e3 * value:g}')
         getattr(axes, f'set_{name}label')(
-            f'{name}, {"mm" if small else "m"}', fontsize=7, labelpad=-5)
+            f'{name}, {"mm" if small else "m"}', fontsize=7, labelpad=-3)
 
 
 def legend_of(geometry: StewartGeometry) -> list[Line2D | Patch]:
@@ -144,8 +139,3 @@ def outline(joints: Array) -> Array:
 def reach(joints: Array) -> float:
     """Return the largest distance of joints (6, 3) from their centre, m."""
     return float(np.linalg.norm(joints - joints.mean(axis=0), axis=1).max())
-
-
-def save(figure: Figure, path: Path) -> None:
-    """Write a figure as its suffix says: PNG, PDF or SVG."""
-    figure.savefig(path, dpi=160)

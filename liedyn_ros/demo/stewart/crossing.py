@@ -1,0 +1,109 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""A passage through a singularity: the truth, a plain solver, and what the pose node published."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.lie import se3
+from liedyn_ros.nodes.stewart.pose.diagnostics import SINGULARITY
+from liedyn_ros.ros.messages.conversions import from_pose, nanoseconds
+from liedyn_ros.stewart import Flag, PlatformMeter, PoseTracker, StewartGeometry
+
+WRONG = 0.05  # rad and m; noise takes no pose so far that is not within a singularity
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """
+    A recorded passage, row by row in time, s from the first sample.
+
+    truth and plain: (n, 4, 4), m, the true poses and those of a solver that follows the lengths
+    from its last pose and velocity. ours: (m, 4, 4), m, what the node published, and ours_truth
+    beside it. distances: (n,), signed smallest singular values of the truth; they change sign at
+    the singularity. flags: (m,), those of each published pose.
+    """
+
+    times: Array
+    truth: Array
+    plain: Array
+    distances: Array
+    ours_times: Array
+    ours: Array
+    ours_truth: Array
+    flags: tuple[Flag, ...]
+
+    @classmethod
+    def of(cls, geometry: StewartGeometry, truths: Sequence[Any], legs: Sequence[Any],
+           poses: Sequence[Any], statuses: Sequence[Any]) -> 'Crossing':
+        """Take the messages of a recording, each (arrival ns, message), and solve plainly."""
+        true_poses = {nanoseconds(m.header.stamp): from_pose(m.pose) for _, m in truths}
+        lengths = {nanoseconds(m.header.stamp): np.array(m.position) for _, m in legs}
+        flags = {nanoseconds(m.header.stamp): Flag(m.flags) for _, m in statuses}
+        published = {nanoseconds(m.header.stamp): from_pose(m.pose) for _, m in poses}
+        stamps = sorted(set(true_poses) & set(lengths))
+        told = sorted(set(published) & set(flags) & set(true_poses))
+        truth = np.array([true_poses[stamp] for stamp in stamps])
+        tracker = PoseTracker(geometry, truth[0])
+        begin = stamps[0]
+        return cls(
+            times=1e-9 * (np.array(stamps) - begin), truth=truth,
+            plain=np.array([tracker.track(stamp, lengths[stamp]).pose for stamp in stamps]),
+            distances=np.asarray(PlatformMeter(geometry).signed_values(truth)),
+            ours_times=1e-9 * (np.array(told) - begin),
+            ours=np.array([published[stamp] for stamp in told]),
+            ours_truth=np.array([true_poses[stamp] for stamp in told]),
+            flags=tuple(flags[stamp] for stamp in told))
+
+    @property
+    def plain_errors(self) -> Array:
+        """Return how far (n,) the plain solver is off: the largest of its rad and m."""
+        return errors(self.plain, self.truth)
+
+    @property
+    def our_errors(self) -> Array:
+        """Return how far (m,) the published poses are off: the largest of their rad and m."""
+        return errors(self.ours, self.ours_truth)
+
+    @property
+    def crossed_at(self) -> float:
+        """Return when the truth passes the singularity, s; NaN where it does not."""
+        changes = np.flatnonzero(np.diff(np.sign(self.distances)))
+        return float(self.times[changes[0] + 1]) if len(changes) else float('nan')
+
+    @property
+    def plain_wrong_from(self) -> float:
+        """Return from when on the plain solver stays wrong, s; NaN where it ends right."""
+        right = np.flatnonzero(self.plain_errors <= WRONG)
+        last = int(right[-1]) if len(right) else -1
+        return float(self.times[last + 1]) if last + 1 < len(self.times) else float('nan')
+
+    def warnings(self) -> list[tuple[str, float, float]]:
+        """Return each warning of the singularity, with the times of its first and last pose, s."""
+        found = []
+        for flag, sentence in SINGULARITY.items():
+            at = [t for t, flags in zip(self.ours_times.tolist(), self.flags) if flag in flags]
+            if at:
+                found.append((sentence, at[0], at[-1]))
+        return sorted(found, key=lambda row: row[1])
+
+    def unsaid(self) -> int:
+        """Return how many wrong poses were published without a word."""
+        doubt = Flag.BRANCH_UNSURE | Flag.BRANCH_WRONG
+        return sum(error > WRONG and not flags & doubt
+                   for error, flags in zip(self.our_errors.tolist(), self.flags))
+
+
+def errors(poses: Array, truth: Array) -> Array:
+    """Return the largest entries (n,) of the twists between poses (n, 4, 4), rad or m."""
+    return np.asarray(np.abs(se3.log(se3.compose(se3.inverse(truth), poses))).max(axis=1))

@@ -1,0 +1,23 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""How pictures look and are saved: columns of papers, readable in print, numbers beside them."""
+
+from liedyn_ros.common.extras import require_module
+
+require_module('matplotlib', "pictures are drawn by it: pip install 'liedyn_ros[plots]'")
+
+from liedyn_ros.pictures.machine import draw_machine  # noqa: E402
+from liedyn_ros.pictures.platform import (  # noqa: E402
+    draw_platform, legend_of, share_scale)
+from liedyn_ros.pictures.saving import save  # noqa: E402
+from liedyn_ros.pictures.style import (  # noqa: E402
+    BOUND, COLUMN, legend_above, legend_beside, new_figure, PAGE, PALETTE, RIGHT, WRONG)
+
+__all__ = ['BOUND', 'COLUMN', 'draw_machine', 'draw_platform', 'legend_above', 'legend_beside',
+           'legend_of', 'new_figure', 'PAGE', 'PALETTE', 'RIGHT', 'save', 'share_scale', 'WRONG']

@@ -1,0 +1,97 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""A picture in its files: as asked for, as PDF for papers, and the numbers that it shows."""
+
+from collections.abc import Iterator
+import csv
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection, QuadMesh
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+
+FEW_DECADES = 2.0  # a logarithmic axis of fewer has numbers between the powers of ten
+
+
+def save(figure: Figure, path: Path) -> None:
+    """
+    Write a figure as the suffix of path says, as PDF, and its numbers.
+
+    The CSV has a row for each point: panel, series, x, y and, in space, z. Panels are numbered and
+    have the label of their vertical axis; series have that of the legend. Lines that only mark a
+    place are left out. The cells of maps go to an NPZ file.
+    """
+    for axes in figure.axes:
+        _number_log_axes(axes)
+    figure.savefig(path)
+    if path.suffix != '.pdf':
+        figure.savefig(path.with_suffix('.pdf'), metadata={'CreationDate': None})
+    rows = list(_points(figure))
+    if rows:
+        with path.with_suffix('.csv').open('w', encoding='utf-8', newline='') as file:
+            writer = csv.writer(file)
+            writer.writerow(('panel', 'series', 'x', 'y', 'z'))
+            writer.writerows(rows)
+    maps = {f'panel_{k + 1}_{name}': values for k, axes in enumerate(figure.axes)
+            for name, values in _map(axes).items()}
+    if maps:
+        np.savez_compressed(path.with_suffix('.npz'), allow_pickle=True, **maps)
+
+
+def _number_log_axes(axes: Axes) -> None:
+    """Number a logarithmic axis of few decades at 1, 2 and 5: else it may have a single number."""
+    for name in 'xy':
+        axis, (low, high) = getattr(axes, f'{name}axis'), getattr(axes, f'get_{name}lim')()
+        if axis.get_scale() == 'log' and np.log10(high / low) < FEW_DECADES:
+            axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            axis.set_major_formatter(StrMethodFormatter('{x:g}'))
+            axis.set_minor_formatter(NullFormatter())
+
+
+def _points(figure: Figure) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of the CSV file."""
+    for k, axes in enumerate(figure.axes):
+        title = axes.get_ylabel() or axes.get_title()
+        panel = ' '.join((str(k + 1), *title.split()))
+        for n, (label, points) in enumerate(_series(axes)):
+            name = f'series {n + 1}' if label.startswith('_') or not label else label
+            for point in points:
+                yield (panel, name, *(f'{value:.9g}' for value in point))
+
+
+def _series(axes: Axes) -> Iterator[tuple[str, Array]]:
+    """Yield the label and the points (n, 2 or 3) of each line, bar chart and cloud."""
+    for line in axes.lines:
+        if line.get_transform() != axes.transData:
+            continue
+        columns = line.get_data_3d() if hasattr(line, 'get_data_3d') else line.get_data()
+        yield str(line.get_label()), np.column_stack(
+            [np.asarray(column, dtype=float) for column in columns])
+    for bars in axes.containers:
+        places = [(bar.get_x() + 0.5 * bar.get_width(), bar.get_height())
+                  for bar in getattr(bars, 'patches', ())]
+        if places:
+            yield str(bars.get_label()), np.array(places)
+    for cloud in axes.collections:
+        if isinstance(cloud, PathCollection):
+            yield str(cloud.get_label()), np.ma.getdata(cloud.get_offsets())
+
+
+def _map(axes: Axes) -> dict[str, Array]:
+    """Return the corners and the values of the cells of a map, empty where there is none."""
+    for mesh in axes.collections:
+        if isinstance(mesh, QuadMesh) and mesh.get_array() is not None:
+            corners = np.asarray(mesh.get_coordinates())
+            return {'x': corners[0, :, 0], 'y': corners[:, 0, 1],
+                    'values': np.ma.filled(np.ma.asarray(mesh.get_array()), np.nan)}
+    return {}

@@ -1,0 +1,91 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The demo of a singularity: what it says of a plain solver and of the node."""
+
+from geometry_msgs.msg import PoseStamped
+from liedyn_interfaces.msg import StewartStatus
+import numpy as np
+import pytest
+from sensor_msgs.msg import JointState
+
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.demo.stewart import crossing_plots
+from liedyn_ros.demo.stewart.crossing import Crossing
+from liedyn_ros.demo.stewart.singularity import (
+    DURATION, FREQUENCY, HOME_POSITION, HOME_TURN, NOISE, RATE, report, SEED, TURN)
+from liedyn_ros.lie import se3, so3
+from liedyn_ros.ros.messages.conversions import stamp_of, to_pose
+from liedyn_ros.stewart import (
+    LegSimulation, load_geometry, MonitorConfig, MonitoredTracker, SmoothTrajectory)
+
+pytestmark = pytest.mark.ros
+BEGIN, STEP = 1_000_000_000, round(1e9 / RATE)  # ns
+GEOMETRY = load_geometry(config_file('stewart_geometry.yaml'))
+
+
+def stamped(message_type, stamp, **values):
+    message = message_type(**values)
+    message.header.stamp = stamp_of(stamp)
+    return message
+
+
+def posed(stamp, pose):
+    message = stamped(PoseStamped, stamp)
+    to_pose(pose, message.pose)
+    return stamp, message
+
+
+@pytest.fixture(scope='module')
+def recording():
+    """Return what the nodes of the demo publish, computed here: truth, legs, poses, status."""
+    home = se3.from_rotation_translation(so3.exp(HOME_TURN), HOME_POSITION)
+    motion = SmoothTrajectory(home, np.array([0.0, 0.0, TURN, 0.0, 0.0, 0.0]),
+                              np.full(6, FREQUENCY), np.zeros(6))
+    simulation = LegSimulation(GEOMETRY, motion, RATE, length_noise=NOISE,
+                               dropout_probability=0.0, seed=SEED)
+    tracker = MonitoredTracker(GEOMETRY, home, config=MonitorConfig(
+        leg_noise=NOISE, hold_hypotheses=True))
+    truths, legs, poses, statuses = [], [], [], []
+    for k in range(round(DURATION * RATE)):
+        stamp, sample = BEGIN + k * STEP, simulation.take()
+        found = tracker.track(stamp, sample.lengths)
+        truths.append(posed(stamp, sample.pose))
+        legs.append((stamp, stamped(JointState, stamp, position=sample.lengths.tolist())))
+        poses.append(posed(stamp, found.pose))
+        statuses.append((stamp, stamped(StewartStatus, stamp, flags=int(found.flags))))
+    return truths, legs, poses, statuses
+
+
+def test_a_plain_solver_goes_wrong_in_silence_and_ours_does_not(recording, capsys, tmp_path):
+    crossing = Crossing.of(GEOMETRY, *recording)
+    assert report(crossing)
+    assert crossing.plain_errors[-1] > 1.0
+    assert crossing.our_errors[-1] < 1e-3
+    assert abs(crossing.plain_wrong_from - crossing.crossed_at) < 0.1
+    text = capsys.readouterr().out
+    assert 'the motion has led through a singularity' in text
+    assert 'noise leaves two poses possible' in text
+    crossing_plots.draw(crossing, tmp_path)
+    assert {path.suffix for path in tmp_path.iterdir()} == {'.png', '.pdf', '.csv'}
+
+
+def test_a_node_that_follows_the_wrong_branch_in_silence_fails(recording):
+    truths, legs, _, statuses = recording
+    plain = Crossing.of(GEOMETRY, *recording).plain
+    wrong = [posed(stamp, pose) for (stamp, _), pose in zip(truths, plain)]
+    assert not report(Crossing.of(GEOMETRY, truths, legs, wrong, statuses))
+
+
+def test_what_was_not_recorded_is_left_out(recording):
+    truths, legs, poses, statuses = recording
+    crossing = Crossing.of(GEOMETRY, truths[:100], legs[10:90], poses[5:50:5], statuses)
+    assert len(crossing.times) == 80
+    assert len(crossing.flags) == len(crossing.ours) == 9
+    assert np.isnan(crossing.crossed_at)
+    assert np.isnan(crossing.plain_wrong_from)
