@@ -49,7 +49,7 @@ def save(figure: Figure, path: Path) -> None:
 
 
 def _number_log_axes(axes: Axes) -> None:
-    """Number a logarithmic axis of few decades at 1, 2 and 5: else it may have a single number."""
+    """Set numbers at 1, 2 and 5 of a logarithmic axis of few decades: it may have had one."""
     for name in 'xy':
         axis, (low, high) = getattr(axes, f'{name}axis'), getattr(axes, f'get_{name}lim')()
         if axis.get_scale() == 'log' and np.log10(high / low) < FEW_DECADES:

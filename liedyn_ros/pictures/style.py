@@ -35,7 +35,7 @@ matplotlib.rcParams.update(STYLE)
 
 
 def new_figure(height: float, width: float = COLUMN, below: float = 0.0) -> Figure:
-    """Return an empty figure whose parts make room for each other; mm. below: left free there."""
+    """Return an empty figure whose parts do not overlap; mm. below: left free there."""
     free = below / height
     return Figure(figsize=(width / INCH, height / INCH),
                   layout=ConstrainedLayoutEngine(rect=(0.0, free, 1.0, 1.0 - free)))

@@ -44,7 +44,7 @@ def recorded(*, keep=lambda k: True, known=lambda k: True, age=0.001, wrong=None
     keep: which samples have a pose, and known: a status. Those without a pose but with a later
     one are passed over, as many as the status of the next pose tells. wrong: a sample whose
     pose is off by 1 mm. failed: a sample whose solve failed. refused: which samples were refused
-    as two seconds old. iterations: of each solve. sigma: m and rad, told with each pose.
+    as two seconds old. iterations: of each solve. sigma: m and rad, passed with each pose.
     """
     truths, poses, statuses, covariances, passed_over = [], [], [], [], 0
     for k in range(SAMPLES):
@@ -122,7 +122,7 @@ def test_a_failed_solve_is_not_lost_as_well():
     assert recorded(failed=7).lost == 0
 
 
-def test_errors_are_judged_by_the_deviations_that_were_told(capsys):
+def test_errors_are_judged_by_the_reported_deviations(capsys):
     """One pose of a thousand is off by 1 mm along x, one number of 6000."""
     tracking = recorded(wrong=7, sigma=1e-4)
     assert tracking.within == pytest.approx(1.0 - 1.0 / (6 * SAMPLES), abs=1e-12)
@@ -133,7 +133,7 @@ def test_errors_are_judged_by_the_deviations_that_were_told(capsys):
 
 
 def test_deviations_that_are_too_small_fail(capsys):
-    """One number of 18 is off by far more than was told."""
+    """One number of 18 is off by far more than reported."""
     tracking = recorded(keep=lambda k: 5 < k < 9, wrong=7, sigma=1e-9)
     good, text = told(tracking, capsys)
     assert not good

@@ -26,10 +26,10 @@ from liedyn_ros.ros.streams.diagnostics import MAX_MISSED
 from liedyn_ros.stewart import leg_lengths, load_geometry, PoseSolver, StewartGeometry
 
 RATE, DURATION = 1000.0, 10.0  # Hz, s
-NOISE = 20e-6  # m, of the encoders; the pose node is not told, and estimates it
+NOISE = 20e-6  # m, of the encoders; the pose node does not know it, and estimates it
 TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped, 'status': StewartStatus,
           'pose_with_covariance': PoseWithCovarianceStamped}
-MAX_ERROR = 5e-4  # rad and m; ten standard deviations or so
+MAX_ERROR = 8e-4  # rad and m; six standard deviations or so
 LEAST_WITHIN = 0.99  # of the errors within the predicted three sigma, which hold 99.7 % of them
 MAX_ITERATIONS = 3  # from which on the demo remarks on it
 STALE = 0.1  # s, an age of published poses that no robot should be given

@@ -31,9 +31,9 @@ class Tracking:
     was published. sampled, solved, failed: numbers of true poses, of poses, and of solves without
     convergence. refused: number of samples that were not solved, such as stale ones. All count
     from the first sample that reached the pose node. passed_over: number of samples for which a
-    newer one was published, or refused. judged_times (m,), s: those whose pose has a covariance;
-    judged_errors and deviations (m, 6), m and rad: error and predicted standard deviation of
-    their position x, y, z and rotation about x, y, z in the base's axes. connecting: number of
+    newer one was published, or refused. judged_times (m,), s: those whose pose has a covariance.
+    judged_errors and deviations (m, 6), m and rad: errors and their predicted standard deviations,
+    of position x, y, z and of rotation about x, y, z in the base's axes. connecting: number of
     samples before the first, while the middleware was still connecting the two.
     """
 

@@ -8,14 +8,14 @@
 
 """The command that shows assembly modes: its table, picture, exit code and refusals."""
 
-from matplotlib.figure import Figure
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from transforms3d.axangles import axangle2mat
 
 from liedyn_ros.commands.stewart.drawn import assembly_modes
-from liedyn_ros.pictures import draw_platform
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.pictures import draw_platform
 from liedyn_ros.stewart import leg_lengths, load_geometry
 
 
