@@ -50,7 +50,13 @@ enum liedyn_code {
   LIEDYN_FORMAT = 13,    /* a model file of another format or layout: write it again */
   LIEDYN_DAMAGED = 14,   /* a model file whose length, checksum or content is wrong */
   LIEDYN_PROCESSOR = 15, /* a processor below x86-64-v2 */
-  LIEDYN_INTERNAL = 16   /* a fault of this library */
+  LIEDYN_KIND = 16,      /* a model file of another kind of machine: tree or platform */
+  LIEDYN_NOT_POSE = 17,  /* a matrix that is no pose within 1e-6 */
+  LIEDYN_NOT_REACHED = 18,   /* a pose that a rod does not reach */
+  LIEDYN_NOT_CONVERGED = 19, /* a solver that stopped elsewhere; its result says how */
+  LIEDYN_NOT_PROVED = 20,    /* a certificate that proves nothing */
+  LIEDYN_ABSENT = 21,        /* no masses in the file, or legs without such a function */
+  LIEDYN_INTERNAL = 22       /* a fault of this library */
 };
 
 enum liedyn_axes { LIEDYN_WORLD = 0, LIEDYN_LOCAL = 1, LIEDYN_LOCAL_WORLD_ALIGNED = 2 };
@@ -170,6 +176,85 @@ int liedyn_integrate(const liedyn_model *model, void *work, const double *q, con
 /** The dv (nv) with q0 (+) dv = q1. */
 int liedyn_difference(const liedyn_model *model, void *work, const double *q0, const double *q1,
                       double *dv);
+
+/* ---- Stewart platforms ----------------------------------------------------------------------- */
+
+/**
+ * A platform on six legs: a view of a model file of a geometry. Leg lengths stand for all drive
+ * coordinates: m, or rad of a crank, in the order of the geometry's legs. A pose (4, 4) is that of
+ * the platform in the base, m; a twist is that of the body, in the platform's frame. The functions
+ * above do not take a platform, nor these a tree.
+ */
+typedef struct liedyn_platform liedyn_platform;
+
+int liedyn_platform_load(const char *path, void *memory, size_t bytes,
+                         const liedyn_platform **platform);
+int liedyn_platform_open(const void *content, size_t bytes, const liedyn_platform **platform);
+const char *liedyn_leg_name(const liedyn_platform *platform, int leg);
+int liedyn_find_leg(const liedyn_platform *platform, const char *name, int *leg);
+
+/** As liedyn_work, liedyn_init, liedyn_explain. The order is that of leg forces. */
+size_t liedyn_platform_work(const liedyn_platform *platform, int order);
+int liedyn_platform_init(const liedyn_platform *platform, int order, void *work, size_t bytes);
+int liedyn_platform_explain(const liedyn_platform *platform, const void *work, char *text, size_t size);
+
+/** The lengths (6) of a pose. */
+int liedyn_platform_lengths(const liedyn_platform *platform, void *work, const double *pose,
+                            double *lengths);
+/** dL/d(twist) (6, 6), axes LIEDYN_LOCAL for the body twist, LIEDYN_WORLD for the spatial one. */
+int liedyn_platform_jacobian(const liedyn_platform *platform, void *work, const double *pose, int axes,
+                             double *jacobian);
+
+typedef struct { /* how far a pose is from singular; without units, 0 where it is */
+  double signed_value;   /* smallest singular value of J, the sign that of its determinant */
+  double slope;          /* its change along the null twist */
+  double null_twist[6];  /* unit twist that changes the lengths least: rad, characteristic lengths */
+} liedyn_singularity;
+int liedyn_platform_singularity(const liedyn_platform *platform, void *work, const double *pose,
+                                liedyn_singularity *singularity);
+
+/** Margins (33), below 0 where exceeded: travel 6, joint angles 6 and 6, clearance of pairs 15. */
+int liedyn_platform_margins(const liedyn_platform *platform, void *work, const double *pose,
+                            double *margins);
+
+enum liedyn_solve_status {
+  LIEDYN_CONVERGED = 0, LIEDYN_MAX_ITERATIONS = 1, LIEDYN_STALLED = 2, LIEDYN_SINGULAR_POSE = 3
+};
+typedef struct {
+  int status, iterations;
+  double residual;                /* largest error of a length, m */
+  double smallest_singular_value; /* or the least transmission of a drive, where that is less */
+  double signed_value, slope;     /* as in liedyn_singularity, at the pose */
+} liedyn_solution;
+/**
+ * The pose of six lengths, from a guess, by Levenberg-Marquardt: at most 50 iterations. pose may be
+ * guess. With LIEDYN_NOT_CONVERGED, pose and solution are those where the solver stopped.
+ */
+int liedyn_platform_solve(const liedyn_platform *platform, void *work, const double *lengths,
+                          const double *guess, double *pose, liedyn_solution *solution);
+
+typedef struct {
+  double error_radius;      /* the true pose is nearer, for all errors within the file's bounds, m */
+  double uniqueness_radius; /* no other pose of the lengths is nearer, m */
+  double regular_radius;    /* nor is a singularity, m */
+  double bounds[6];         /* of rotation about the platform's axes, rad, and of its centre, m */
+} liedyn_certificate;
+/** The proof about a pose of lengths, NaN with LIEDYN_NOT_PROVED. */
+int liedyn_platform_certify(const liedyn_platform *platform, void *work, const double *pose,
+                            const double *lengths, liedyn_certificate *certificate);
+
+/**
+ * Leg forces and their time derivatives (order + 1, 6) of a pose, a twist (6) and its derivatives
+ * (order + 1, 6), for plain struts with masses. length_rates takes the derivatives of the lengths
+ * from the second on. external (order + 1, 6) are wrenches on the platform in its frame.
+ */
+int liedyn_platform_inverse(const liedyn_platform *platform, void *work, int order, const double *pose,
+                            const double *twist, const double *a, const double *external,
+                            double *forces, double *length_rates);
+/** The derivatives of the twist under leg forces. */
+int liedyn_platform_forward(const liedyn_platform *platform, void *work, int order, const double *pose,
+                            const double *twist, const double *forces, const double *external,
+                            double *a, double *length_rates);
 
 #ifdef __cplusplus
 }

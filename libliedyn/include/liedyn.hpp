@@ -195,6 +195,105 @@ class Work {
   detail::Memory memory_;
 };
 
+/// A Stewart platform, from a file that liedyn_export wrote of its geometry. Threads share it.
+class Platform {
+ public:
+  explicit Platform(const std::string &path) {
+    std::size_t bytes = 0;
+    detail::require(liedyn_file_size(path.c_str(), &bytes));
+    memory_ = detail::aligned(bytes);
+    detail::require(liedyn_platform_load(path.c_str(), memory_.get(), bytes, &platform_));
+  }
+
+  const liedyn_platform *get() const { return platform_; }
+
+  int leg(const std::string &name) const {
+    int found = 0;
+    detail::require(liedyn_find_leg(platform_, name.c_str(), &found));
+    return found;
+  }
+
+ private:
+  detail::Memory memory_;
+  const liedyn_platform *platform_ = nullptr;
+};
+
+using Legs = Eigen::Matrix<double, 6, 1>;
+using Square = Eigen::Matrix<double, 6, 6, Eigen::RowMajor>;
+
+/// The calls on a platform, with the memory of one thread.
+class PlatformWork {
+ public:
+  explicit PlatformWork(const Platform &platform, int order = 0) : platform_(platform.get()) {
+    const std::size_t bytes = liedyn_platform_work(platform_, order);
+    if (bytes == 0) detail::require(LIEDYN_RANGE);
+    memory_ = detail::aligned(bytes);
+    detail::require(liedyn_platform_init(platform_, order, memory_.get(), bytes));
+  }
+
+  void lengths(const Pose &pose, Legs &lengths) {
+    check(liedyn_platform_lengths(platform_, memory_.get(), pose.data(), lengths.data()));
+  }
+
+  void jacobian(const Pose &pose, liedyn_axes axes, Square &jacobian) {
+    check(liedyn_platform_jacobian(platform_, memory_.get(), pose.data(), axes, jacobian.data()));
+  }
+
+  liedyn_singularity singularity(const Pose &pose) {
+    liedyn_singularity found{};
+    check(liedyn_platform_singularity(platform_, memory_.get(), pose.data(), &found));
+    return found;
+  }
+
+  /// Moves pose from a guess to the pose of the lengths; throws where the solver stops elsewhere.
+  liedyn_solution solve(const Legs &lengths, Pose &pose) {
+    liedyn_solution found{};
+    check(liedyn_platform_solve(platform_, memory_.get(), lengths.data(), pose.data(), pose.data(),
+                                &found));
+    return found;
+  }
+
+  /// Return whether a pose is proved, and the proof.
+  bool certify(const Pose &pose, const Legs &lengths, liedyn_certificate &proof) {
+    const int code = liedyn_platform_certify(platform_, memory_.get(), pose.data(), lengths.data(),
+                                             &proof);
+    if (code != LIEDYN_NOT_PROVED) check(code);
+    return code == LIEDYN_OK;
+  }
+
+  /// Leg forces of a motion; external is a wrench on the platform, or nullptr.
+  void inverse(const Pose &pose, const Twist &twist, const Twist &a, Legs &forces,
+               const double *external = nullptr) {
+    Legs rates;
+    check(liedyn_platform_inverse(platform_, memory_.get(), 0, pose.data(), twist.data(), a.data(),
+                                  external, forces.data(), rates.data()));
+  }
+
+  /// The derivative of the twist under leg forces.
+  void forward(const Pose &pose, const Twist &twist, const Legs &forces, Twist &a,
+               const double *external = nullptr) {
+    Legs rates;
+    check(liedyn_platform_forward(platform_, memory_.get(), 0, pose.data(), twist.data(),
+                                  forces.data(), external, a.data(), rates.data()));
+  }
+
+  /// For what has no method here: liedyn.h with this platform and memory.
+  const liedyn_platform *platform() const { return platform_; }
+  void *get() { return memory_.get(); }
+
+ private:
+  void check(int code) {
+    if (code == LIEDYN_OK) return;
+    char text[256] = "";
+    if (liedyn_platform_explain(platform_, memory_.get(), text, sizeof text) != code)
+      detail::require(code);
+    throw Error(code, text);
+  }
+
+  const liedyn_platform *platform_;
+  detail::Memory memory_;
+};
+
 }  // namespace liedyn
 
 #endif  // LIEDYN_HPP_

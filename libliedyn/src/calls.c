@@ -9,52 +9,8 @@
 /* Calls on a work area: arguments checked, kernels run, and refusals explained. */
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "internal.h"
-
-static const uint64_t PREPARED = 0x31306e7964656c69u;
-
-typedef struct { /* the first line of a work area */
-  uint64_t prepared;
-  const liedyn_model *model;
-  int64_t order;
-  const char *argument; /* of the last refusal, with entry, value and code */
-  int64_t entry;
-  double value;
-  int64_t code;
-  int64_t zero;
-} head;
-
-typedef struct { /* an argument; with a mask (nv), those entries alone that are as wanted are read */
-  const char *name;
-  const double *values;
-  int64_t count;
-  const unsigned char *mask;
-  int wanted;
-} array;
-
-static inline double *area(void *work) { return (double *)((char *)work + sizeof(head)); }
-static inline double *in(const double *values) { return (double *)(uintptr_t)values; }
-
-static int refused(void *work, int code, const char *argument, int64_t entry, double value) {
-  head *of = work;
-  of->argument = argument, of->entry = entry, of->value = value, of->code = code;
-  return code;
-}
-
-/* Return LIEDYN_OK where a call can run: its arrays are there, and the work area is the model's. */
-static inline int begin(const liedyn_model *model, void *work, int64_t order, int arrays) {
-  if (model == NULL || work == NULL) return LIEDYN_NULL;
-  const head *of = work;
-  if ((uintptr_t)work % LIEDYN_ALIGNMENT || of->prepared != PREPARED || of->model != model)
-    return LIEDYN_WORK_AREA;
-  if (!arrays) return refused(work, LIEDYN_NULL, "arrays", -1, 0.0);
-  if (order < 0 || order > of->order)
-    return refused(work, LIEDYN_RANGE, "order", -1, (double)order);
-  return LIEDYN_OK;
-}
+#include "arrays.h"
 
 static int share(const array *a, const array *b) {
   if (strcmp(a->name, b->name) == 0) return 0; /* completed in its place */
@@ -63,9 +19,7 @@ static int share(const array *a, const array *b) {
       && y < x + 8u * (uintptr_t)a->count;
 }
 
-/* Return the code for what a kernel has refused, and keep why. Inputs whose name begins with q are
- * configurations. */
-static int refuse(const liedyn_model *model, void *work, int64_t code, const array *inputs,
+int refuse(const liedyn_model *model, void *work, int64_t code, const array *inputs,
                   int input_count, const array *outputs, int output_count) {
   const int nv = liedyn_nv(model);
   if (code > 0) return refused(work, LIEDYN_SINGULAR, "coordinate", code - 1, 0.0);
@@ -98,25 +52,6 @@ static int refuse(const liedyn_model *model, void *work, int64_t code, const arr
   return refused(work, LIEDYN_TOO_LARGE, inputs[0].name, -1, 0.0);
 }
 
-/* Run a kernel, and return LIEDYN_OK or why it refused; inputs and outputs are lists of arrays. */
-#define LIST(...) __VA_ARGS__
-#define FINISH(call, inputs, outputs)                                                    \
-  do {                                                                                   \
-    const int64_t code_of_kernel = (call);                                               \
-    if (code_of_kernel == 0) return LIEDYN_OK;                                           \
-    const array of_inputs[] = {inputs}, of_outputs[] = {outputs};                        \
-    return refuse(model, work, code_of_kernel, of_inputs,                                \
-                  (int)(sizeof of_inputs / sizeof(array)),                               \
-                  of_outputs, (int)(sizeof of_outputs / sizeof(array)));                 \
-  } while (0)
-#define NQ(array) {#array, array, liedyn_nq(model), NULL, 0}
-#define NV(array) {#array, array, liedyn_nv(model), NULL, 0}
-#define ORDERS(array) {#array, array, (int64_t)(order + 1) * liedyn_nv(model), NULL, 0}
-#define GIVEN(array, wanted) \
-  {#array, array, (int64_t)(order + 1) * liedyn_nv(model), prescribed, wanted}
-#define SIZE(array, size) {#array, array, size, NULL, 0}
-#define WRENCHES(order) {"external", external, (int64_t)(order + 1) * 6 * liedyn_bodies(model), NULL, 0}
-
 size_t liedyn_work(const liedyn_model *model, int order) {
   if (model == NULL || order < 0 || order > LIEDYN_MAX_ORDER) return 0;
   return sizeof(head) + 8u * (size_t)kernels()->work_size(words(model), order);
@@ -128,10 +63,8 @@ int liedyn_init(const liedyn_model *model, int order, void *work, size_t bytes) 
   const size_t wanted = liedyn_work(model, order);
   if (wanted == 0) return LIEDYN_RANGE;
   if (bytes < wanted) return LIEDYN_WORK_AREA;
-  memset(work, 0, sizeof(head));
+  start_work(model, order, work);
   kernels()->prepare(words(model), area(work));
-  head *of = work;
-  of->prepared = PREPARED, of->model = model, of->order = order;
   return LIEDYN_OK;
 }
 
@@ -333,6 +266,12 @@ const char *liedyn_message(int code) {
       "the model file is of another format or layout; write it again by liedyn_export",
       "the model file is damaged",
       "the processor is older than x86-64-v2",
+      "the model file is of another kind of machine",
+      "the matrix is no pose",
+      "a rod does not reach the platform",
+      "the solver did not converge",
+      "nothing is proved",
+      "the machine has no masses, or legs for which the library has no such function",
       "a fault of libliedyn"};
   return code < 0 || code > LIEDYN_INTERNAL ? "not a code of libliedyn" : messages[code];
 }
@@ -340,21 +279,14 @@ const char *liedyn_message(int code) {
 int liedyn_explain(const liedyn_model *model, const void *work, char *text, size_t size) {
   if (model == NULL || work == NULL || text == NULL || size == 0) return LIEDYN_NULL;
   const head *of = work;
-  if (of->prepared != PREPARED || of->model != model) return LIEDYN_WORK_AREA;
-  const int code = (int)of->code;
-  const char *message = liedyn_message(code);
-  if (code == LIEDYN_SINGULAR)
-    snprintf(text, size, "%s: %s", liedyn_coordinate_name(model, (int)of->entry), message);
-  else if (code == LIEDYN_NOT_UNIT)
+  if (of->prepared != PREPARED || of->machine != model) return LIEDYN_WORK_AREA;
+  if (of->code == LIEDYN_SINGULAR)
+    snprintf(text, size, "%s: %s", liedyn_coordinate_name(model, (int)of->entry),
+             liedyn_message(LIEDYN_SINGULAR));
+  else if (of->code == LIEDYN_NOT_UNIT)
     snprintf(text, size, "%s[%d:%d]: %s, its norm is %.9g", of->argument, (int)of->entry,
-             (int)of->entry + 4, message, of->value);
-  else if (code == LIEDYN_NOT_FINITE)
-    snprintf(text, size, "%s[%d]: %s, %g", of->argument, (int)of->entry, message, of->value);
-  else if (code == LIEDYN_RANGE)
-    snprintf(text, size, "%s: %s, %g", of->argument, message, of->value);
-  else if (code == LIEDYN_OK)
-    snprintf(text, size, "%s", message);
+             (int)of->entry + 4, liedyn_message(LIEDYN_NOT_UNIT), of->value);
   else
-    snprintf(text, size, "%s: %s", of->argument, message);
-  return code;
+    explain(of, text, size);
+  return (int)of->code;
 }

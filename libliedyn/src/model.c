@@ -8,14 +8,11 @@
 
 /* The model file: opened, checked and asked for names and sizes. */
 
-#include <stdio.h>
-#include <string.h>
-
 #include "internal.h"
 
 enum { BYTES_OF_HEADER = 8 * sizeof(int64_t) };
 static const char MAGIC[8] = {'L', 'I', 'E', 'D', 'Y', 'N', '\r', '\n'};
-static const int64_t FORMAT = 1, TREE = 1;
+static const int64_t FORMAT = 1;
 
 int liedyn_file_size(const char *path, size_t *bytes) {
   if (path == NULL || bytes == NULL) return LIEDYN_NULL;
@@ -28,14 +25,20 @@ int liedyn_file_size(const char *path, size_t *bytes) {
   return LIEDYN_OK;
 }
 
-int liedyn_load(const char *path, void *memory, size_t bytes, const liedyn_model **model) {
-  if (path == NULL || memory == NULL || model == NULL) return LIEDYN_NULL;
+int read_file(const char *path, void *memory, size_t bytes, size_t *length) {
   FILE *file = fopen(path, "rb");
   if (file == NULL) return LIEDYN_FILE;
-  const size_t read = fread(memory, 1, bytes, file);
+  *length = fread(memory, 1, bytes, file);
   const int complete = !ferror(file) && fgetc(file) == EOF;
   fclose(file);
-  return complete ? liedyn_open(memory, read, model) : LIEDYN_FILE;
+  return complete ? LIEDYN_OK : LIEDYN_FILE;
+}
+
+int liedyn_load(const char *path, void *memory, size_t bytes, const liedyn_model **model) {
+  size_t length;
+  if (path == NULL || memory == NULL || model == NULL) return LIEDYN_NULL;
+  const int code = read_file(path, memory, bytes, &length);
+  return code ? code : liedyn_open(memory, length, model);
 }
 
 static uint32_t checksum(const unsigned char *bytes, size_t count) { /* CRC-32 of zlib */
@@ -47,13 +50,12 @@ static uint32_t checksum(const unsigned char *bytes, size_t count) { /* CRC-32 o
   return ~crc;
 }
 
-/* Return whether a section is a number of texts, each ended by a zero byte. */
-static int are_texts(const liedyn_model *model, enum section section) {
-  const char *text = content(model, section);
-  const int64_t count = model->sections[section].bytes;
+int are_texts(const void *file, const section_row *section) {
+  const char *text = content_of(file, section);
+  const int64_t count = section->bytes;
   int64_t ends = 0;
   for (int64_t i = 0; i < count; ++i) ends += text[i] == 0;
-  return ends == model->sections[section].rows && (count == 0 || text[count - 1] == 0);
+  return ends == section->rows && (count == 0 || text[count - 1] == 0);
 }
 
 static int are_places(const liedyn_model *model) {
@@ -69,38 +71,43 @@ static int are_places(const liedyn_model *model) {
   return 1;
 }
 
-static int check_content(const liedyn_model *model, const liedyn_kernels *run) {
-  for (int i = 0; i < SECTIONS; ++i) {
-    const section_row *row = &model->sections[i];
+int check_file(const void *bytes, size_t count, enum kind kind, int sections) {
+  if ((uintptr_t)bytes % LIEDYN_ALIGNMENT) return LIEDYN_UNALIGNED;
+  const liedyn_kernels *run = kernels();
+  if (run == NULL) return LIEDYN_PROCESSOR;
+  const file_header *found = bytes;
+  if (count < sizeof MAGIC || memcmp(bytes, MAGIC, sizeof MAGIC)) return LIEDYN_NO_MODEL;
+  if (count < sizeof *found + (size_t)sections * sizeof(section_row) || count > INT32_MAX)
+    return LIEDYN_DAMAGED;
+  if (found->format != FORMAT) return LIEDYN_FORMAT;
+  if (found->kind != (int64_t)kind) return LIEDYN_KIND;
+  if (found->layout != run->layout(kind)) return LIEDYN_FORMAT;
+  if (found->length != (int64_t)count || found->number_of_sections != sections
+      || found->checksum != checksum((const unsigned char *)bytes + BYTES_OF_HEADER,
+                                     count - BYTES_OF_HEADER)) return LIEDYN_DAMAGED;
+  const section_row *row = (const section_row *)(found + 1);
+  for (int i = 0; i < sections; ++i, ++row) {
     if (row->at < 0 || row->at % LIEDYN_ALIGNMENT || row->bytes < 0 || row->rows < 0
-        || row->at > model->length || row->bytes > model->length - row->at) return LIEDYN_DAMAGED;
+        || row->at > found->length || row->bytes > found->length - row->at) return LIEDYN_DAMAGED;
   }
-  const section_row *constants = &model->sections[CONSTANTS], *links = &model->sections[LINKS];
-  if (constants->bytes % 8 || links->bytes % 8
-      || run->accepts(words(model), constants->bytes / 8, constants->rows, content(model, LINKS),
-                      links->bytes / 8, model->sections[COORDINATES].rows,
-                      model->sections[FRAMES].rows) != 0
-      || !are_texts(model, JOINTS) || !are_texts(model, COORDINATES) || !are_texts(model, FRAMES)
-      || !are_places(model)) return LIEDYN_DAMAGED;
   return LIEDYN_OK;
 }
 
 int liedyn_open(const void *bytes, size_t count, const liedyn_model **model) {
   if (bytes == NULL || model == NULL) return LIEDYN_NULL;
-  if ((uintptr_t)bytes % LIEDYN_ALIGNMENT) return LIEDYN_UNALIGNED;
-  const liedyn_kernels *run = kernels();
-  if (run == NULL) return LIEDYN_PROCESSOR;
+  const int code = check_file(bytes, count, TREE, SECTIONS);
+  if (code) return code;
   const liedyn_model *found = bytes;
-  if (count < sizeof MAGIC || memcmp(bytes, MAGIC, sizeof MAGIC)) return LIEDYN_NO_MODEL;
-  if (count < sizeof *found || count > INT32_MAX) return LIEDYN_DAMAGED;
-  if (found->format != FORMAT || found->kind != TREE || found->layout != run->layout())
-    return LIEDYN_FORMAT;
-  if (found->length != (int64_t)count || found->number_of_sections != SECTIONS
-      || found->checksum != checksum((const unsigned char *)bytes + BYTES_OF_HEADER,
-                                     count - BYTES_OF_HEADER)) return LIEDYN_DAMAGED;
-  const int code = check_content(found, run);
-  if (code == LIEDYN_OK) *model = found;
-  return code;
+  const section_row *row = found->sections;
+  const section_row *constants = row + CONSTANTS, *links = row + LINKS;
+  if (constants->bytes % 8 || links->bytes % 8
+      || kernels()->accepts(words(found), constants->bytes / 8, constants->rows,
+                            content(found, LINKS), links->bytes / 8, row[COORDINATES].rows,
+                            row[FRAMES].rows) != 0
+      || !are_texts(found, row + JOINTS) || !are_texts(found, row + COORDINATES)
+      || !are_texts(found, row + FRAMES) || !are_places(found)) return LIEDYN_DAMAGED;
+  *model = found;
+  return LIEDYN_OK;
 }
 
 int liedyn_nq(const liedyn_model *model) { return (int)kernels()->size_of(words(model), 0); }
@@ -109,36 +116,36 @@ int liedyn_bodies(const liedyn_model *model) { return (int)kernels()->size_of(wo
 int liedyn_frames(const liedyn_model *model) { return (int)model->sections[FRAMES].rows; }
 int liedyn_joints(const liedyn_model *model) { return (int)model->sections[JOINTS].rows; }
 
-static const char *text_at(const liedyn_model *model, enum section section, int index) {
-  if (index < 0 || index >= model->sections[section].rows) return NULL;
-  const char *text = content(model, section);
+const char *text_at(const void *file, const section_row *section, int index) {
+  if (index < 0 || index >= section->rows) return NULL;
+  const char *text = content_of(file, section);
   while (index-- > 0) text += strlen(text) + 1;
   return text;
 }
 
-static int place_of(const liedyn_model *model, enum section section, const char *name) {
-  const char *text = content(model, section);
-  for (int i = 0; i < model->sections[section].rows; ++i, text += strlen(text) + 1) {
+int place_of(const void *file, const section_row *section, const char *name) {
+  const char *text = content_of(file, section);
+  for (int i = 0; i < section->rows; ++i, text += strlen(text) + 1) {
     if (strcmp(text, name) == 0) return i;
   }
   return -1;
 }
 
 const char *liedyn_joint_name(const liedyn_model *model, int joint) {
-  return text_at(model, JOINTS, joint);
+  return text_at(model, &model->sections[JOINTS], joint);
 }
 
 const char *liedyn_coordinate_name(const liedyn_model *model, int coordinate) {
-  return text_at(model, COORDINATES, coordinate);
+  return text_at(model, &model->sections[COORDINATES], coordinate);
 }
 
 const char *liedyn_frame_name(const liedyn_model *model, int frame) {
-  return text_at(model, FRAMES, frame);
+  return text_at(model, &model->sections[FRAMES], frame);
 }
 
 int liedyn_find_joint(const liedyn_model *model, const char *name, liedyn_place *place) {
   if (model == NULL || name == NULL || place == NULL) return LIEDYN_NULL;
-  const int found = place_of(model, JOINTS, name);
+  const int found = place_of(model, &model->sections[JOINTS], name);
   if (found < 0) return LIEDYN_UNKNOWN;
   const int64_t *row = (const int64_t *)content(model, PLACES) + 4 * found;
   *place = (liedyn_place){(int)row[0], (int)row[1], (int)row[2], (int)row[3]};
@@ -147,8 +154,8 @@ int liedyn_find_joint(const liedyn_model *model, const char *name, liedyn_place 
 
 int liedyn_find_frame(const liedyn_model *model, const char *name, int *frame) {
   if (model == NULL || name == NULL || frame == NULL) return LIEDYN_NULL;
-  int found = place_of(model, FRAMES, name);
-  if (found < 0) found = place_of(model, JOINTS, name); /* joints and their bodies: same order */
+  int found = place_of(model, &model->sections[FRAMES], name);
+  if (found < 0) found = place_of(model, &model->sections[JOINTS], name); /* joints and their bodies: same order */
   if (found < 0) return LIEDYN_UNKNOWN;
   *frame = found;
   return LIEDYN_OK;

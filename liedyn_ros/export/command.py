@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Write the model file of a robot for `libliedyn`: `liedyn_export robot.urdf -o robot.liedyn`.
+Write the model file of a machine for `libliedyn`: `liedyn_export robot.urdf -o robot.liedyn`.
 
 Also `ros2 run liedyn_ros liedyn_export`, or `python -m liedyn_ros.export.command`.
 """
@@ -19,28 +19,48 @@ import sys
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.export.model_file import write_model
+from liedyn_ros.export.platform_file import write_platform
 from liedyn_ros.model import load_model
+from liedyn_ros.stewart import is_geometry_file, load_geometry
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the file; return 0, or 1 where the description or the model is refused."""
+    """Write the file; return 0, or 1 where the description or the machine is refused."""
     options = parser().parse_args(arguments)
     output = options.output or options.robot.with_suffix('.liedyn')
     try:
-        model = load_model(options.robot, floating=options.floating)
-        write_model(output, model, dissipation=not options.no_dissipation, tree=options.tree)
+        written = write(options, output)
     except (LiedynError, OSError) as error:
         print(f'liedyn_export: {error}', file=sys.stderr)
         return 1
-    print(f'{output}: {model!r}, {output.stat().st_size} bytes')
+    print(f'{output}: {written}, {output.stat().st_size} bytes')
     return 0
+
+
+def write(options: argparse.Namespace, output: Path) -> str:
+    """Write the file of a platform or a tree; return what it is."""
+    if is_geometry_file(options.robot):
+        if options.floating or options.no_dissipation or options.tree:
+            raise LiedynError(f'{options.robot}: expected no --floating, --no-dissipation or '
+                              '--tree, as it is the geometry of a platform')
+        geometry = load_geometry(options.robot)
+        write_platform(output, geometry, length_bound=options.length_bound,
+                       joint_bound=options.joint_bound)
+        return f'platform {geometry.name!r}'
+    if options.length_bound or options.joint_bound:
+        raise LiedynError(f'{options.robot}: expected the geometry of a platform beside '
+                          '--length-bound and --joint-bound, got another file')
+    model = load_model(options.robot, floating=options.floating)
+    write_model(output, model, dissipation=not options.no_dissipation, tree=options.tree)
+    return repr(model)
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the command's options."""
     result = argparse.ArgumentParser(
-        prog='liedyn_export', description='Write the model file of a robot for libliedyn.')
-    result.add_argument('robot', type=Path, help='file .urdf, .xacro or .yaml')
+        prog='liedyn_export', description='Write the model file of a machine for libliedyn.')
+    result.add_argument('robot', type=Path,
+                        help='file .urdf, .xacro or .yaml, or the geometry of a Stewart platform')
     result.add_argument('-o', '--output', type=Path,
                         help='model file; by default beside the robot, with the suffix .liedyn')
     result.add_argument('--floating', action='store_true', help='put the base on a free joint')
@@ -48,6 +68,10 @@ def parser() -> argparse.ArgumentParser:
                         help='leave out damping and friction of the joints')
     result.add_argument('--tree', action='store_true',
                         help='leave out closed loops and mimic joints')
+    result.add_argument('--length-bound', type=float, default=0.0, metavar='M',
+                        help='largest error of a leg length (m, rad of a crank), for the proofs')
+    result.add_argument('--joint-bound', type=float, default=0.0, metavar='M',
+                        help="largest error of a joint's centre (m), for the proofs")
     return result
 
 

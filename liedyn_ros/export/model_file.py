@@ -9,34 +9,22 @@
 """
 The file `.liedyn` of a model: what `libliedyn` needs of it, written without compiling anything.
 
-All numbers are of eight bytes, little endian. The header is HEADER of them. First are the bytes
-'LIEDYN' CR LF, the version of the format, the digest of the layout, and the length of the file.
-Then come the CRC-32 of all bytes after the header, the kind of machine (1: a tree), the number of
-sections, and zero.
-
-Then follow four numbers for each section: its first byte, its length in bytes, its rows, zero.
-Sections begin at multiples of 64 bytes. The first are the constants (`Constants`), and of each
-link the kind, the place in q and the place in v. Then come the names of joints, of velocity
-coordinates and of frames; each text ends with a zero byte. The last has of each joint where its
-coordinates begin in q, how many they are, and the same in v.
+The sections of a tree are the constants (`Constants`), and of each link the kind, the place in q
+and the place in v. Then come the names of joints, of velocity coordinates and of frames. The last
+has of each joint where its coordinates begin in q, how many they are, and the same in v.
 """
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-import struct
-import zlib
 
 import numpy as np
 
 from liedyn_ros.common.errors import LiedynError, ModelError
 from liedyn_ros.dynamics.tree.constants import Constants
-from liedyn_ros.export.functions import layout
+from liedyn_ros.export.machine_file import file_bytes, texts, TREE
 from liedyn_ros.model import Model
-
-MAGIC, TREE, HEADER = b'LIEDYN\r\n', 1, 8
-_ALIGNMENT = 64  # bytes
 
 
 def model_bytes(model: Model, *, dissipation: bool = True, tree: bool = False) -> bytes:
@@ -56,37 +44,14 @@ def model_bytes(model: Model, *, dissipation: bool = True, tree: bool = False) -
     places = [(joint.q_slice.start, joint.q_slice.stop - joint.q_slice.start,
                joint.v_slice.start, joint.v_slice.stop - joint.v_slice.start)
               for joint in model.joint_list]
-    sections = [
+    return file_bytes(TREE, [
         (constants.table.tobytes(), len(constants.table)),
         (np.array((links.kind, links.qi, links.vi), dtype='<i8').tobytes(), 3),
-        *((_texts(names), len(names)) for names in (
-            model.joints, model.coordinate_names, model.frames)),
-        (np.array(places, dtype='<i8').tobytes(), len(places))]
-    return _assembled(TREE, sections)
+        *(texts(names) for names in (model.joints, model.coordinate_names, model.frames)),
+        (np.array(places, dtype='<i8').tobytes(), len(places))])
 
 
 def write_model(path: str | os.PathLike[str], model: Model, *, dissipation: bool = True,
                 tree: bool = False) -> None:
     """Write the model file of a model; raises the errors of model_bytes, and OSError."""
     Path(path).write_bytes(model_bytes(model, dissipation=dissipation, tree=tree))
-
-
-def _assembled(kind: int, sections: list[tuple[bytes, int]]) -> bytes:
-    """Return the header and the sections, each given by its bytes and its number of rows."""
-    index, body, start = [], b'', 8 * (HEADER + 4 * len(sections))
-    for content, rows in sections:
-        body += bytes(-(start + len(body)) % _ALIGNMENT)
-        index.append(struct.pack('<4q', start + len(body), len(content), rows, 0))
-        body += content
-    rest = b''.join(index) + body
-    rest += bytes(-len(rest) % _ALIGNMENT)
-    return MAGIC + struct.pack('<7q', layout.VERSION, layout.DIGEST, 8 * HEADER + len(rest),
-                               zlib.crc32(rest), kind, len(sections), 0) + rest
-
-
-def _texts(names: tuple[str, ...]) -> bytes:
-    """Return texts in UTF-8, each ended by a zero byte; raise ModelError for one within."""
-    for name in names:
-        if '\0' in name:
-            raise ModelError(f'{name!r}: expected a name without a zero byte')
-    return b''.join(name.encode() + b'\0' for name in names)

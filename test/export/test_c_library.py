@@ -8,12 +8,10 @@
 
 """The C library beside Python: the same digits, and what its header promises."""
 
-import platform
-
 import pytest
 from support.machines.c_answers import (
     answers_of_c, answers_of_python, differences, random_states)
-from support.machines.c_library import built, require_tools, run, SANITIZERS
+from support.machines.c_library import built, HOST, require_tools, run, SANITIZERS, V2
 from support.machines.example_robots import example_robot
 from support.machines.model_variants import sprung
 from support.machines.random_models import random_model
@@ -21,9 +19,7 @@ from support.machines.random_models import random_model
 from liedyn_ros.export import write_model
 from liedyn_ros.model import load_model, ModelBuilder
 
-HOST = pytest.mark.skipif(platform.machine() != 'x86_64', reason='needs an x86-64 processor')
 ORDER = 5
-V2 = ('-DLIEDYN_V2_ALONE',)
 STATES = 50  # of each of 20 models: 1000
 
 

@@ -16,8 +16,10 @@ import pytest
 from support.machines.c_library import object_folder, require_tools, ROOT, run
 from support.machines.example_robots import example_robot
 
-from liedyn_ros.export import write_model
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.export import write_model, write_platform
 from liedyn_ros.model import load_model
+from liedyn_ros.stewart import load_geometry
 
 
 @pytest.fixture(scope='module')
@@ -60,6 +62,19 @@ def test_another_project_finds_it_by_cmake_and_controls_a_robot(prefix, tmp_path
     printed = run(tmp_path / 'computed_torque', tmp_path / 'ur5.liedyn', 0.5)
     first = printed.splitlines()[0].split()
     assert first[:2] == ['largest', 'error'] and float(first[2]) < 1e-3
+
+
+def test_the_pose_of_a_platform_is_followed_and_proved(prefix, tmp_path):
+    require_tools('g++')
+    run('cmake', '-S', ROOT / 'examples', '-B', tmp_path,
+        f'-DCMAKE_PREFIX_PATH={prefix};{eigen()}')
+    run('cmake', '--build', tmp_path)
+    geometry = load_geometry(config_file('stewart_geometry.yaml'))
+    write_platform(tmp_path / 'platform.liedyn', geometry, length_bound=1e-5, joint_bound=1e-5)
+    printed = run(tmp_path / 'platform_pose', tmp_path / 'platform.liedyn', 0.5, 1000)
+    words = printed.split()
+    assert words[:2] == ['largest', 'error'] and float(words[2].strip(',')) < 1e-12
+    assert '1000 of 1000 proved' in printed and 'force of leg_1: ' in printed
 
 
 def test_the_example_names_what_is_wrong(prefix, tmp_path):

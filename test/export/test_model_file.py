@@ -25,7 +25,7 @@ from liedyn_ros.export import model_bytes, write_model
 from liedyn_ros.export.command import main
 from liedyn_ros.export.functions import layout
 from liedyn_ros.export.kernels.constants import is_tree
-from liedyn_ros.export.model_file import HEADER, MAGIC
+from liedyn_ros.export.machine_file import HEADER, MAGIC
 from liedyn_ros.model import load_model
 
 
@@ -77,7 +77,7 @@ def test_the_header_tells_format_length_and_checksum():
     content = model_bytes(random_model(0, 5, False))
     assert content[:8] == MAGIC
     version, digest, length, checksum, kind, _, zero = struct.unpack_from('<7q', content, 8)
-    assert (version, digest, length) == (layout.VERSION, layout.DIGEST, len(content))
+    assert (version, digest, length) == (layout.VERSION, layout.TREE, len(content))
     assert (checksum, kind, zero) == (zlib.crc32(content[8 * HEADER:]), 1, 0)
     assert len(content) % 64 == 0
 

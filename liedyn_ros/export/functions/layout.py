@@ -6,21 +6,38 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The layout of the constants in a model file, as one number."""
+"""The layouts of the constants in a model file, each as one number."""
 
+from collections.abc import Iterable
 import hashlib
+from types import ModuleType
+
+import numpy as np
 
 from liedyn_ros.dynamics.tree.kernels import tables
+from liedyn_ros.export.kernels import platform
 from liedyn_ros.jit.pointers import COUNT
 from liedyn_ros.model.kernels import kinds
+from liedyn_ros.stewart.certificate.kernels import pose
+from liedyn_ros.stewart.dynamics.kernels import leg
+from liedyn_ros.stewart.dynamics.kernels import platform as platform_dynamics
+from liedyn_ros.stewart.platform.kernels import leg_rows, limits
 
 VERSION = 1  # of the file
-_NUMBERS = [(module.__name__, name, value) for module in (tables, kinds)
-            for name, value in sorted(vars(module).items()) if name.isupper()]
-# 63 bits that change where columns of the constants or kinds of links do.
-DIGEST = int(hashlib.sha256(repr((VERSION, _NUMBERS)).encode()).hexdigest()[:16], 16) >> 1
 
 
-def layout() -> COUNT:
-    """Return the digest of the layout that the kernels read."""
-    return DIGEST
+def _digest(modules: Iterable[ModuleType]) -> int:
+    """Return 63 bits that change where a number of the modules does, such as a column's."""
+    numbers = [(module.__name__, name, value.item() if isinstance(value, np.generic) else value)
+               for module in modules
+               for name, value in sorted(vars(module).items()) if name.isupper()]
+    return int(hashlib.sha256(repr((VERSION, numbers)).encode()).hexdigest()[:16], 16) >> 1
+
+
+DIGESTS = TREE, PLATFORM = (
+    _digest((tables, kinds)), _digest((leg_rows, limits, pose, platform_dynamics, leg, platform)))
+
+
+def layout(kind: COUNT) -> COUNT:
+    """Return the digest of the layout that the kernels read, of a tree (1) or a platform (2)."""
+    return TREE if kind == 1 else PLATFORM

@@ -63,18 +63,7 @@ class PoseCertifier:
         both, only the solver's and rounding errors are in the radii. Raises LimitError, and
         GeometryError for legs whose curvature has no bound here.
         """
-        if others := unproved(geometry):
-            raise GeometryError('certificate: expected struts, rails or cranks, got others of '
-                                f'{list(others)}')
-        lengths = np.broadcast_to(checks.as_numbers('length_bound', length_bound), (6,))
-        joints = checks.as_number('joint_bound', joint_bound)
-        if not (np.isfinite(lengths).all() and (lengths >= 0.0).all() and joints >= 0.0):
-            raise LimitError('length_bound, joint_bound: expected numbers from 0 on, got '
-                             f'{lengths.tolist()}, {joints}')
-        table, centre = centred(geometry)
-        scale = geometry.characteristic_length
-        bounds = np.concatenate(error_bounds(geometry, lengths, joints)) / scale
-        self._known = np.concatenate(([scale], centre, bounds, table))
+        self._known = constants_of(geometry, length_bound, joint_bound)
         self._values, self._pose = np.empty(6), np.empty((4, 4))
         self._work = np.empty(kernels.SPACE)
 
@@ -105,6 +94,24 @@ def unproved(geometry: StewartGeometry) -> tuple[str, ...]:
     """Return the names of the legs whose curvature has no bound here: wires and stages."""
     return tuple(name for name, leg in zip(geometry.leg_names, geometry.leg_types)
                  if isinstance(leg, Wire | Stage))
+
+
+def constants_of(
+        geometry: StewartGeometry, length_bound: ArrayLike = 0.0, joint_bound: float = 0.0
+        ) -> Array:
+    """Return the constants of the kernel; arguments and errors are those of PoseCertifier."""
+    if others := unproved(geometry):
+        raise GeometryError('certificate: expected struts, rails or cranks, got others of '
+                            f'{list(others)}')
+    lengths = np.broadcast_to(checks.as_numbers('length_bound', length_bound), (6,))
+    joints = checks.as_number('joint_bound', joint_bound)
+    if not (np.isfinite(lengths).all() and (lengths >= 0.0).all() and joints >= 0.0):
+        raise LimitError('length_bound, joint_bound: expected numbers from 0 on, got '
+                         f'{lengths.tolist()}, {joints}')
+    table, centre = centred(geometry)
+    scale = geometry.characteristic_length
+    bounds = np.concatenate(error_bounds(geometry, lengths, joints)) / scale
+    return np.concatenate(([scale], centre, bounds, table))
 
 
 def centred(geometry: StewartGeometry) -> tuple[Array, Array]:

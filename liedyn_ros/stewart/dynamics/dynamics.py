@@ -48,14 +48,9 @@ class StewartDynamics:
 
     def __init__(self, geometry: StewartGeometry) -> None:
         """Lay out the tables of a geometry."""
-        if geometry.masses is None:
-            raise GeometryError(f'{geometry.name}: expected masses, got none; '
-                                'docs/conventions.md shows the key masses of a geometry file')
+        self._constants, self._legs = constants_of(geometry)
         self.geometry = geometry
         self._loops = None if geometry.plain else ClosedLoopPlatform(geometry)
-        self._constants = _constants(geometry.masses, geometry.characteristic_length)
-        self._legs = np.array([_leg(masses, base, tip) for masses, base, tip in zip(
-            geometry.masses.legs, geometry.base_joints, geometry.platform_joints)])
         self._matrix, self._buffer = np.zeros(36), np.zeros(42)
         self._nothing = np.zeros((0, 6))
         self._allocate(0)
@@ -165,6 +160,17 @@ class _Arguments:
         raise LimitError(
             'expected numbers whose results are finite, and no leg along the first axis of '
             f'its universal joint, got twist {twist!r} at\n{pose}')
+
+
+def constants_of(geometry: StewartGeometry) -> tuple[Array, Array]:
+    """Return the kernel's constants of a platform and of its legs; raise GeometryError."""
+    masses = geometry.masses
+    if masses is None:
+        raise GeometryError(f'{geometry.name}: expected masses, got none; '
+                            'docs/conventions.md shows the key masses of a geometry file')
+    legs = np.array([_leg(*leg) for leg in zip(
+        masses.legs, geometry.base_joints, geometry.platform_joints)])
+    return _constants(masses, geometry.characteristic_length), legs
 
 
 def _constants(masses: PlatformMasses, size: float) -> Array:

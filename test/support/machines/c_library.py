@@ -13,6 +13,7 @@ import fcntl
 import functools
 import hashlib
 from pathlib import Path
+import platform
 import shutil
 import subprocess
 
@@ -23,7 +24,10 @@ from liedyn_ros.jit.cache.folder import cache_root
 from liedyn_ros.jit.cache.sources import digest
 
 ROOT = Path(__file__).parents[3] / 'libliedyn'
+SOURCES = 'src/calls.c', 'src/model.c', 'src/platforms.c'
 WARNINGS = ('-std=gnu11', '-Wall', '-Wextra', '-Wpedantic', '-Werror')
+HOST = pytest.mark.skipif(platform.machine() != 'x86_64', reason='needs an x86-64 processor')
+V2 = ('-DLIEDYN_V2_ALONE',)  # the kernels of the older processor
 SANITIZERS = ('-g', '-fsanitize=address,undefined', '-fno-sanitize-recover=all')
 
 
@@ -64,7 +68,7 @@ def built(target: Path, sources: Sequence[str], *flags: str, processor: str = 'x
     linked = sorted(str(path) for path in object_folder().glob(f'{processor}*.o'))
     subprocess.run(
         [compiler, *WARNINGS, '-O2', *flags, f'-I{ROOT / "include"}', f'-I{object_folder()}',
-         *(str(ROOT / source) for source in (*sources, 'src/calls.c', 'src/model.c')), *linked,
+         *(str(ROOT / source) for source in (*sources, *SOURCES)), *linked,
          '-lm', '-lpthread', '-o', str(target)], check=True)
     return target
 

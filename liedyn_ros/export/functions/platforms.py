@@ -1,0 +1,174 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+What the C library has for Stewart platforms: functions on pointers that call Python's kernels.
+
+words are the constants of a platform, work is a work area (kernels/platform.py). Returns DONE or
+a code of its own.
+"""
+
+import math
+
+from liedyn_ros.dynamics.algorithms.kernels.aba import DONE, REFUSED
+from liedyn_ros.export.kernels import platform as area
+from liedyn_ros.jit.pointers import after, COUNT, given, NUMBERS, table, vector
+from liedyn_ros.lie.kernels import motion
+from liedyn_ros.stewart.certificate.kernels import pose as certificate
+from liedyn_ros.stewart.dynamics.kernels import leg as leg_dynamics
+from liedyn_ros.stewart.dynamics.kernels import platform as dynamics
+from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, limits, state
+from liedyn_ros.stewart.solver.kernels import charts, problem
+from liedyn_ros.stewart.solver.kernels.solve import LEVENBERG_MARQUARDT, solve_six, SOLVER_WORK
+
+NO_POSE, NOT_REACHED, NOT_CONVERGED, NOT_PROVED, SINGULAR = 1, 2, 3, 4, 5
+
+
+def platform_accepts(words: NUMBERS, count: COUNT) -> COUNT:
+    """Return 0 where constants are those of a platform."""
+    if count < area.numbers(leg_rows.ENDS):
+        return 1
+    of = vector(words, area.LIMITS)
+    legs = of[area.TABLE]
+    if legs != leg_rows.ENDS and legs != area.LONGEST:
+        return 1
+    good = (of[area.SCALE] > 0.0 and math.isfinite(of[area.SCALE])
+            and 1.0 <= of[area.ITERATIONS] <= area.MOST_ITERATIONS)
+    return 0 if good and count == area.numbers(int(legs)) else 1
+
+
+def platform_part(words: NUMBERS, part: COUNT) -> COUNT:
+    """Return whether a platform has PROVABLE or MASSES."""
+    return 1 if vector(words, area.LIMITS)[part] != 0.0 else 0
+
+
+def platform_work_size(order: COUNT) -> COUNT:
+    """Return the size of a work area for derivatives to an order, in numbers of eight bytes."""
+    return area.work_size(order)
+
+
+def platform_prepare(words: NUMBERS, work: NUMBERS, order: COUNT) -> COUNT:
+    """Write zeros, and copies of what kernels write into."""
+    count = int(vector(words, area.LIMITS)[area.TABLE])
+    values = vector(work, area.work_size(order))
+    values[:] = 0.0
+    given_tables = vector(after(words, area.scaled_at()), 3 * count + certificate.TABLE)
+    for i in range(count):
+        values[area.SCALED + i] = given_tables[i]
+        values[area.METRES + i] = given_tables[count + i]
+    for i in range(count + certificate.TABLE):
+        values[area.KNOWN + i] = given_tables[2 * count + i]
+    return DONE
+
+
+def platform_lengths(words: NUMBERS, work: NUMBERS, pose: NUMBERS, lengths: NUMBERS) -> COUNT:
+    """Write the leg lengths (6,) of a pose (4, 4)."""
+    count, values = int(vector(words, area.LIMITS)[area.TABLE]), table(lengths, 1, 6)
+    if not dynamics.is_pose(table(pose, 4, 4)):
+        return NO_POSE
+    r, p = motion.split(table(pose, 4, 4))
+    legs = vector(after(work, area.METRES), count)
+    reached = leg_types.write_leg_ends(legs, r, p)
+    for i in range(6):
+        values[0, i] = leg_types.leg_value(legs, i, r, p)
+    return DONE if reached else NOT_REACHED
+
+
+def platform_jacobian(words: NUMBERS, work: NUMBERS, pose: NUMBERS, spatial: COUNT,
+                      out: NUMBERS) -> COUNT:
+    """Write dL/d(twist) (6, 6), of the body twist or of the spatial one."""
+    count = int(vector(words, area.LIMITS)[area.TABLE])
+    if not dynamics.is_pose(table(pose, 4, 4)):
+        return NO_POSE
+    r, p = motion.split(table(pose, 4, 4))
+    legs = vector(after(work, area.METRES), count)
+    if not leg_types.write_leg_ends(legs, r, p):
+        return NOT_REACHED
+    leg_types.value_jacobian(legs, r, p, spatial, vector(out, 36))
+    return DONE
+
+
+def platform_singularity(words: NUMBERS, work: NUMBERS, pose: NUMBERS, out: NUMBERS) -> COUNT:
+    """Write signed value, slope, null twist (6,)."""
+    of = vector(words, area.LIMITS)
+    if not dynamics.is_pose(table(pose, 4, 4)):
+        return NO_POSE
+    legs = vector(after(work, area.SCALED), int(of[area.TABLE]))
+    r, p = motion.split(table(pose, 4, 4))
+    scale = 1.0 / of[area.SCALE]
+    if not leg_types.write_leg_ends(legs, r, (scale * p[0], scale * p[1], scale * p[2])):
+        return NOT_REACHED
+    values, found = vector(after(work, area.STATE), state.COUNT), vector(out, 8)
+    state.examine_pose(legs, of[area.SCALE], table(pose, 4, 4), values,
+                       vector(after(work, area.SOLVER), state.STATE_WORK))
+    found[0], found[1] = values[state.VALUE], values[state.SLOPE]
+    for i in range(6):
+        found[2 + i] = values[state.NULL + i]
+    return DONE
+
+
+def platform_margins(words: NUMBERS, work: NUMBERS, pose: NUMBERS, out: NUMBERS) -> COUNT:
+    """Write the margins (33,) of travel, joint angles and clearances."""
+    count = int(vector(words, area.LIMITS)[area.TABLE])
+    if not dynamics.is_pose(table(pose, 4, 4)):
+        return NO_POSE
+    limits.margins(vector(after(work, area.METRES), count),
+                   vector(after(words, area.LIMITS), area.NUMBER_OF_LIMITS), table(pose, 4, 4),
+                   vector(out, limits.COUNT))
+    return DONE
+
+
+def platform_solve(words: NUMBERS, work: NUMBERS, lengths: NUMBERS, guess: NUMBERS, pose: NUMBERS,
+                   out: NUMBERS) -> COUNT:
+    """Write a pose (4, 4), and status, iterations, residual, smallest value, value, slope."""
+    of, found = vector(words, area.LIMITS), vector(out, 6)
+    values = vector(after(work, area.STATE), state.COUNT)
+    settings = (LEVENBERG_MARQUARDT, charts.BODY, problem.SQUARED_LENGTHS, of[area.DAMPING],
+                int(of[area.ITERATIONS]), of[area.TOLERANCE], of[area.STEP_TOLERANCE],
+                of[area.SINGULAR_VALUE])
+    status, iterations, residual, smallest = solve_six(
+        vector(after(work, area.SCALED), int(of[area.TABLE])), of[area.SCALE], vector(lengths, 6),
+        table(guess, 4, 4), vector(after(work, area.RATES), 6), 0.0, settings, table(pose, 4, 4),
+        values, vector(after(work, area.SOLVER), SOLVER_WORK))
+    found[0], found[1], found[2], found[3] = status, iterations, residual, smallest
+    if status == problem.INVALID:
+        return REFUSED if dynamics.is_pose(table(guess, 4, 4)) else NO_POSE
+    found[4], found[5] = values[state.VALUE], values[state.SLOPE]
+    return DONE if status == problem.CONVERGED else NOT_CONVERGED
+
+
+def platform_certify(words: NUMBERS, work: NUMBERS, pose: NUMBERS, lengths: NUMBERS, out: NUMBERS
+                     ) -> COUNT:
+    """Write error, uniqueness and regular radius, bounds (6,); NaN where nothing is proved."""
+    count = int(vector(words, area.LIMITS)[area.TABLE])
+    proof, found = vector(after(work, area.PROOF), certificate.SPACE), vector(out, 9)
+    certificate.certify(vector(after(work, area.KNOWN), certificate.TABLE + count),
+                        vector(lengths, 6), table(pose, 4, 4), proof)
+    for i in range(9):
+        found[i] = proof[certificate.PROVED + i]
+    return NOT_PROVED if math.isnan(found[0]) else DONE
+
+
+def platform_dynamics(words: NUMBERS, work: NUMBERS, order: COUNT, task: COUNT, pose: NUMBERS,
+                      twist: NUMBERS, a: NUMBERS, forces: NUMBERS, external: NUMBERS,
+                      length_rates: NUMBERS) -> COUNT:
+    """Complete a or forces (order + 1, 6); write derivatives of lengths from the second on."""
+    at = area.constants_at(int(vector(words, area.LIMITS)[area.TABLE]))
+    if not dynamics.is_pose(table(pose, 4, 4)):
+        return NO_POSE
+    wrenches = table(external, order + 1 if given(external) else 0, 6)
+    code = dynamics.solve_platform(
+        vector(after(words, at), area.NUMBER_OF_CONSTANTS),
+        table(after(words, at + area.NUMBER_OF_CONSTANTS), 6, leg_dynamics.LEG),
+        table(after(work, area.SERIES), dynamics.ROWS, order + 2),
+        vector(after(work, area.MATRIX), 36), vector(after(work, area.BUFFER), 42), task,
+        table(pose, 4, 4), vector(twist, 6), table(a, order + 1, 6), table(forces, order + 1, 6),
+        wrenches, table(length_rates, order + 1, 6))
+    if code == dynamics.SINGULAR:
+        return SINGULAR
+    return DONE if code == dynamics.DONE else REFUSED

@@ -1,0 +1,131 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The same states for Python and for the program `platforms` of the C library."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from support.machines.c_library import run
+from support.machines.leg_types import ALL, example, poses_about
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.export import write_platform
+from liedyn_ros.stewart import (
+    leg_lengths, length_jacobian, load_geometry, PlatformMeter, PoseCertifier, PoseSolver,
+    StewartDynamics, StewartGeometry, Trivialization)
+from liedyn_ros.stewart.certificate.pose import unproved
+
+MASSIVE = 'table_1'  # the platform of plain struts that has masses
+EVERY = (MASSIVE, *ALL)
+BOUNDS = {'length_bound': 1e-5, 'joint_bound': 2e-5}
+
+
+class State(NamedTuple):
+    """What the program reads of one state."""
+
+    pose: Array
+    guess: Array
+    twist: Array
+    a: Array
+    external: Array
+
+
+def platform(name: str) -> tuple[StewartGeometry, Array]:
+    """Return a geometry of config/ and its home pose."""
+    if name != MASSIVE:
+        return example(name)
+    home = np.eye(4)
+    home[2, 3] = 0.5
+    return load_geometry(config_file('stewart_geometry.yaml')), home
+
+
+def random_states(home: Array, order: int, count: int, seed: int) -> list[State]:
+    """Return states about home."""
+    rng = np.random.default_rng(seed)
+    return [State(pose, home, rng.normal(size=6), *rng.normal(size=(2, order + 1, 6)))
+            for pose in poses_about(home, count, seed)]
+
+
+def answers_of_c(program: list[object], folder: Path, geometry: StewartGeometry,
+                 states: list[State]) -> Array:
+    """Return what the program answers, a state a row."""
+    write_platform(folder / 'model.liedyn', geometry,
+                   **({} if unproved(geometry) else BOUNDS))
+    np.concatenate([np.concatenate([np.ravel(part) for part in state])
+                    for state in states]).tofile(folder / 'states')
+    run(*program, folder / 'model.liedyn', folder / 'states', len(states[0].a) - 1,
+        folder / 'results')
+    return np.fromfile(folder / 'results').reshape(len(states), -1)
+
+
+def answers_of_python(geometry: StewartGeometry, states: list[State]) -> list[dict[str, Array]]:
+    """Return the same by name, in the order of the program."""
+    return [dict(_answers(geometry, state)) for state in states]
+
+
+def _answers(geometry: StewartGeometry, state: State) -> Iterator[tuple[str, Array]]:
+    pose, guess, twist, a, external = state
+    lengths, meter = leg_lengths(geometry, pose), PlatformMeter(geometry)
+    yield 'lengths', lengths
+    for trivialization in Trivialization:
+        yield f'jacobian {trivialization.name}', length_jacobian(geometry, pose, trivialization)
+    there = meter.measure(pose)
+    yield 'margins', there.margins.values
+    yield 'signed value', np.array(there.signed_value)
+    yield 'slope', np.array(there.slope)
+    yield 'null twist', there.null_twist
+    values = np.empty(86)
+    solution = PoseSolver(geometry).solve(lengths, guess, values)
+    yield 'solved pose', solution.pose
+    yield 'status', np.array(float(solution.status))
+    yield 'iterations', np.array(float(solution.iterations))
+    yield 'residual', np.array(solution.residual)
+    yield 'smallest singular value', np.array(solution.smallest_singular_value)
+    yield 'solved signed value', values[84]
+    yield 'solved slope', values[85]
+    if not unproved(geometry):
+        proof = PoseCertifier(geometry, **BOUNDS).certify(solution.pose, lengths)
+        yield 'radii', np.array(proof[1:4])
+        yield 'bounds', proof.bounds
+    if geometry.masses is not None and geometry.plain:
+        dynamics = StewartDynamics(geometry)
+        moved = dynamics.inverse(pose, twist, a, external=external)
+        yield from (('forces', moved.forces), ('length rates', moved.stretch))
+        back = dynamics.forward(pose, twist, moved.forces, external=external)
+        yield from (('acceleration', back.acceleration), ('length rates again', back.stretch))
+
+
+def differences(got: Array, wanted: list[dict[str, Array]]) -> dict[str, float]:
+    """
+    Return by name the largest difference, relative to the largest entry of the result.
+
+    Time derivatives are compared order by order. A residual is absolute, m. Equal infinities
+    and NaN are no difference.
+    """
+    worst: dict[str, float] = {}
+    for row, answers in zip(got, wanted):
+        at = 0
+        for name, value in answers.items():
+            value = np.asarray(value)
+            part = row[at:at + value.size].reshape(value.shape)
+            at += value.size
+            for mine, theirs in zip(part, value) if value.ndim == 2 else [(part, value)]:
+                worst[name] = max(worst.get(name, 0.0), _difference(name, mine, theirs))
+        assert at == row.size
+    return worst
+
+
+def _difference(name: str, mine: Array, theirs: Array) -> float:
+    finite = np.isfinite(theirs)
+    np.testing.assert_array_equal(mine[~finite], theirs[~finite])
+    largest = 1.0 if name == 'residual' else np.abs(theirs[finite]).max(initial=1e-6)
+    return float(np.abs(mine - theirs)[finite].max(initial=0.0) / largest)
