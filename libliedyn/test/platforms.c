@@ -88,7 +88,7 @@ int main(int count, char **arguments) {
     const int moved = liedyn_platform_inverse(platform, work, order, pose, twist, a, external, out, rates);
     if (moved == LIEDYN_ABSENT) continue;
     RUN(moved); put(out, rows), put(rates, rows);
-    RUN(liedyn_platform_forward(platform, work, order, pose, twist, out, external, back, rates));
+    RUN(liedyn_platform_forward(platform, work, order, pose, twist, a, external, back, rates));
     put(back, rows), put(rates, rows);
   }
 }

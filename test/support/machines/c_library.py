@@ -52,6 +52,8 @@ def object_folder() -> Path:
     parent = root.with_name(f'{root.name}_objects')
     parent.mkdir(parents=True, exist_ok=True)
     folder = parent / state.hexdigest()[:16]
+    if folder.is_dir():  # others may be made for minutes, behind the lock
+        return folder
     with (parent / 'lock').open('w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.is_dir():
