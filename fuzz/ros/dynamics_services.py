@@ -14,11 +14,14 @@ from typing import Any
 
 from fuzz.ros.stand_ins import answered
 from fuzz.target import Run, Target
-from geometry_msgs.msg import Quaternion
+from geometry_msgs.msg import Quaternion, Transform
 from liedyn_interfaces.msg import (
     BodyWrench, DynamicsQuery, TreeAcceleration, TreeEffort, TreeState)
-from liedyn_interfaces.srv import DescribeModel, Dynamics, EquationsOfMotion, Linearize
+from liedyn_interfaces.srv import (
+    DescribeModel, Dynamics, EquationsOfMotion, Linearize, RetimeTrajectory)
 from rclpy.serialization import serialize_message
+from trajectory_msgs.msg import (
+    JointTrajectory, JointTrajectoryPoint, MultiDOFJointTrajectory, MultiDOFJointTrajectoryPoint)
 
 from liedyn_ros.common.budget import Budget
 from liedyn_ros.common.resources import config_file
@@ -31,8 +34,9 @@ from liedyn_ros.ros.node.warm_up import start_warm_up
 FILES = 'aerial_manipulator.yaml', 'four_bar.yaml'
 SERVICES = {
     'describe_model': DescribeModel, 'equations_of_motion': EquationsOfMotion,
-    'forward': Dynamics, 'hybrid': Dynamics, 'inverse': Dynamics, 'linearize': Linearize}
-EVALUATIONS = 2000  # of the motions of a request
+    'forward': Dynamics, 'hybrid': Dynamics, 'inverse': Dynamics, 'linearize': Linearize,
+    'retime': RetimeTrajectory}
+EVALUATIONS = 2000  # of the motions of a request, and of samples and programs of a retiming
 
 
 def make() -> Run:
@@ -47,9 +51,12 @@ def _callbacks(model: Any) -> dict[str, Any]:
     answers = DynamicsAnswers(model, dissipation=True)
 
     def serve(name: str, request: Any, response: Any) -> None:
-        method, further = getattr(answers, name), ()
+        method = getattr(answers, name)
+        further: tuple[Any, ...] = ()
         if name == 'linearize':
             further = (Budget(evaluations=EVALUATIONS),)
+        if name == 'retime':
+            further = (lambda retiming: retiming.RetimingBudget(evaluations=EVALUATIONS),)
         if SERVICES[name] is Dynamics:
             method(request.query, response.answer)
         else:
@@ -84,12 +91,29 @@ def _request(service: str, state: TreeState, body: str) -> Any:
         return EquationsOfMotion.Request(state=state)
     if kind is Linearize:
         return Linearize.Request(states=[state], step=0.01)
+    if kind is RetimeTrajectory:
+        return _path(state)
     query = DynamicsQuery(state=state, external=[BodyWrench(body=body)])
     if service != 'forward':
         query.accelerations = [TreeAcceleration(joints=zero)]
     if service != 'inverse':
         query.efforts = [TreeEffort(joints=zero)]
     return Dynamics.Request(query=query)
+
+
+def _path(state: TreeState) -> RetimeTrajectory.Request:
+    """Return two waypoints near a state."""
+    places = [[0.1 * k + x for x in state.positions] for k in range(2)]
+    request = RetimeTrajectory.Request(intervals=10, trajectory=JointTrajectory(
+        joint_names=state.joint_names,
+        points=[JointTrajectoryPoint(positions=place) for place in places]))
+    request.limits.joint_names = state.joint_names
+    request.limits.acceleration = [1.0] * len(places[0])
+    if state.child_frame_id:
+        request.multi_dof_trajectory = MultiDOFJointTrajectory(
+            joint_names=[state.child_frame_id],
+            points=[MultiDOFJointTrajectoryPoint(transforms=[Transform()])] * 2)
+    return request
 
 
 TARGET = Target(make, seeds)

@@ -8,6 +8,7 @@
 
 """Motions along a path as fast as the limits of torque, its rate, speed and power allow."""
 
+from liedyn_ros.retiming.budget import RetimingBudget
 from liedyn_ros.retiming.law import MovingEnd
 from liedyn_ros.retiming.limits import MotionLimits
 from liedyn_ros.retiming.paths import (
@@ -19,4 +20,4 @@ from liedyn_ros.retiming.retime import retime
 
 __all__ = ['BlendedPath', 'JoinedPath', 'LoopPath', 'MotionLimits', 'MovingEnd', 'Path',
            'path_through', 'PathPart', 'PathSamples', 'phase_plane', 'PhasePlane', 'PlatformPath',
-           'position_names', 'retime', 'Retimed', 'RetimedSamples', 'SplinePath']
+           'position_names', 'retime', 'Retimed', 'RetimedSamples', 'RetimingBudget', 'SplinePath']

@@ -64,9 +64,14 @@ class Margins(NamedTuple):
 
         The second derivative of z is that of the interval, at its ends too.
         """
-        z, dz, ddz = grid.evaluate(unknowns, self.p.ravel())
-        ddz[:] = np.repeat(grid.curvature[::3] @ unknowns, self.p.shape[1])
-        return rows.used(Speed(z, dz, ddz)).reshape(*self.p.shape, -1)
+        return rows.used(Speed(*(each[:, 0] for each in self.speed(grid, unknowns)))).reshape(
+            *self.p.shape, -1)
+
+    def speed(self, grid: Grid, unknowns: Array) -> Speed:
+        """Return the speed at the places of the rows, (N CHECKS, 1) each."""
+        z, dz, _ = grid.evaluate(unknowns, self.p.ravel())
+        ddz = np.repeat(grid.curvature[::3] @ unknowns, self.p.shape[1])
+        return Speed(z[:, None], dz[:, None], ddz[:, None])
 
     def at_grid(self) -> Margins:
         """Return the margins at both ends and the middle of each interval alone."""

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError
+from liedyn_ros.retiming.budget import RetimingBudget
 from liedyn_ros.retiming.coefficients import coefficients, Machine
 from liedyn_ros.retiming.grid import Grid, Speed
 from liedyn_ros.retiming.law import Law, MovingEnd
@@ -22,7 +23,8 @@ from liedyn_ros.retiming.limits import MotionLimits
 from liedyn_ros.retiming.paths.path import Path
 from liedyn_ros.retiming.program.fastest_speed import End
 from liedyn_ros.retiming.program.rounds import lower_bound, Problem, rounds
-from liedyn_ros.retiming.program.strict import SLOWEST, within_intervals
+from liedyn_ros.retiming.program.slowing import SLOWEST
+from liedyn_ros.retiming.program.strict import within_intervals
 from liedyn_ros.retiming.result import Margins, Retimed, travel_time
 from liedyn_ros.retiming.rows import limit_rows, Rows
 
@@ -36,8 +38,8 @@ ROUNDING = 1e-6  # of a limit, exceeded by the rounding of a given speed and its
 
 def retime(dynamics: Machine, path: Path, limits: MotionLimits | None = None, *,
            start: MovingEnd | None = None, end: MovingEnd | None = None,
-           intervals: int = 100, strict: bool = True, external: ArrayLike | None = None
-           ) -> Retimed:
+           intervals: int = 100, strict: bool = True, external: ArrayLike | None = None,
+           budget: RetimingBudget | None = None) -> Retimed:
     """
     Return the fastest run along a path within limits, from rest to rest or passing its ends.
 
@@ -46,13 +48,13 @@ def retime(dynamics: Machine, path: Path, limits: MotionLimits | None = None, *,
     None means at rest. The speed along the path is a quadratic spline in
     intervals. Limits hold at their ends and middles, and in between to about 0.1 %; strict
     slows the run until they hold at eleven places of each interval. external (B, 6) are wrenches
-    that keep still on the bodies, as a payload's in its frame.
+    that keep still on the bodies, as a payload's in its frame. budget bounds the work.
 
     Raises LimitError where the path cannot be held at rest, or cannot be passed at the speeds of
     start and end. It names the joint and the place. Raises it too where no limit binds. Raises
-    what MotionLimits.of and inverse dynamics raise (15.1-15.10).
+    BudgetError, and what MotionLimits.of and inverse dynamics raise (15.1-15.10).
     """
-    limits = limits or MotionLimits()
+    limits, budget = limits or MotionLimits(), budget or RetimingBudget()
     given = limits.of(dynamics.model)
     smooth = bool(np.isfinite([given['jerk'], given['torque_rate']]).any())
     law = Law(_require_length(path), smooth, start, end)
@@ -68,9 +70,10 @@ def retime(dynamics: Machine, path: Path, limits: MotionLimits | None = None, *,
     z0 = _uniform(states, rates) if not passing else max(z for _, z, _ in passing)
     problem = Problem(
         grid, states.scaled(z0), rates.at(grid.places).scaled(z0),
-        tuple(End(at, z / z0, None if dz is None else dz / z0) for at, z, dz in passing))
-    found = rounds(problem, _guess(problem))
-    unknowns = within_intervals(problem, found[-1], z0, margins) if strict else z0 * found[-1]
+        tuple(End(at, z / z0, None if dz is None else dz / z0) for at, z, dz in passing), z0)
+    found = rounds(problem, _guess(problem), budget)
+    unknowns = z0 * found[-1] if not strict else within_intervals(
+        problem, found[-1], z0, margins, budget)
     if passing:
         _require_passed(margins if strict else margins.at_grid(), law, grid, unknowns)
     return Retimed(

@@ -22,7 +22,8 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import (
-    assemble, ConstrainedDynamics, ConstrainedSolution, ConstraintStatus, LEAST_FORCE, Mobility)
+    assemble, complete_acceleration, complete_velocity, ConstrainedDynamics, ConstrainedSolution,
+    ConstraintStatus, LEAST_FORCE, LoopTracker, Mobility)
 from liedyn_ros.dynamics.linearization.closed_loops import linearize_constrained
 from liedyn_ros.model import Model, ModelBuilder, pose, SpatialInertia
 from liedyn_ros.nodes.dynamics.inputs import Inputs
@@ -189,3 +190,8 @@ def warm_up_loops() -> None:
     dynamics.inverse(q, v, v, redundancy=LEAST_FORCE)
     dynamics.jacobian(q)
     linearize_constrained(dynamics, q, v, v)
+    dynamics.inverse.batch(q[None], v[None], np.zeros((1, 2, 2)))  # as retiming calls them
+    LoopTracker(dynamics, ['left_joint'], start=q).update(q[:1])
+    known = np.array([True, False])
+    complete_acceleration(dynamics, q, complete_velocity(dynamics, q, v, known),
+                          np.zeros((2, 2)), known)

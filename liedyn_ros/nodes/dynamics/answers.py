@@ -10,11 +10,14 @@
 
 from collections.abc import Callable
 import time
+from types import ModuleType
+from typing import Any
 
 from builtin_interfaces.msg import Time
 from liedyn_interfaces.msg import (
     BodyWrench, DynamicsAnswer, DynamicsQuery, TreeAcceleration, TreeEffort, TreeState)
-from liedyn_interfaces.srv import DescribeModel, EquationsOfMotion, Linearize
+from liedyn_interfaces.srv import (
+    DescribeModel, EquationsOfMotion, Linearize, RetimeTrajectory)
 import numpy as np
 
 from liedyn_ros.common.budget import Budget
@@ -30,6 +33,7 @@ from liedyn_ros.nodes.dynamics.linear_models import handle_linearize
 from liedyn_ros.nodes.dynamics.reading import QueryReader
 from liedyn_ros.nodes.dynamics.writing import write_description, write_result
 from liedyn_ros.ros.messages.tree_messages import doubles, TreeMessages
+from liedyn_ros.stewart import StewartGeometry
 
 MAX_ROWS = 1000  # of M and C
 
@@ -105,6 +109,22 @@ class DynamicsAnswers:
                     else self._dynamics)
         handle_linearize(dynamics, self._messages, request, response, budget)
 
+    def retime(self, request: RetimeTrajectory.Request, response: RetimeTrajectory.Response,
+               budget_of: Callable[[ModuleType], Any]) -> None:
+        """Find the fastest run, also for the action; budget_of takes the module of retiming."""
+        try:
+            from liedyn_ros.nodes.dynamics import retiming
+        except ModuleNotFoundError as error:  # without its conic solver
+            raise LiedynError(str(error)) from error
+        dynamics = (self._algorithms.another() if isinstance(self._algorithms, LoopAlgorithms)
+                    else self._dynamics)
+        retiming.handle_retime(dynamics, self._geometry(), self._messages, request, response,
+                               budget_of(retiming))
+
+    def _geometry(self) -> StewartGeometry | None:
+        """Return the geometry of a platform, None of another machine."""
+        return None
+
     def describe_model(
             self, _: DescribeModel.Request, response: DescribeModel.Response) -> None:
         """Describe the model."""
@@ -157,3 +177,5 @@ def warm_up() -> None:
     answers.equations_of_motion(
         EquationsOfMotion.Request(state=state), EquationsOfMotion.Response())
     answers.linearize(Linearize.Request(states=[state]), Linearize.Response(), Budget())
+    Dynamics(answers.model).inverse.batch_time_derivatives(  # as retiming calls it
+        np.zeros((1, 1)), np.zeros((1, 1)), np.zeros((1, 2, 1)))

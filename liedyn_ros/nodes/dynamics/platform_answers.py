@@ -64,6 +64,9 @@ class PlatformAnswers(DynamicsAnswers):
         """Return the functions that compile the kernels for this model beyond those of a tree."""
         return (*super().warm_ups, warm_up_platform)
 
+    def _geometry(self) -> StewartGeometry:
+        return self._platform.geometry
+
     def _answer(self, query: DynamicsQuery, answer: DynamicsAnswer, compute: Compute, *,
                 accelerations: bool, efforts: bool) -> None:
         if query.state.joint_names:

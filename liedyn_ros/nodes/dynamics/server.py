@@ -16,8 +16,10 @@ import traceback
 from typing import Any
 
 from liedyn_interfaces.action import Linearize as LinearizeAction
+from liedyn_interfaces.action import RetimeTrajectory as RetimeAction
 from liedyn_interfaces.msg import DynamicsAnswer, DynamicsQuery
-from liedyn_interfaces.srv import DescribeModel, Dynamics, EquationsOfMotion, Linearize
+from liedyn_interfaces.srv import (
+    DescribeModel, Dynamics, EquationsOfMotion, Linearize, RetimeTrajectory)
 from rcl_interfaces.msg import Parameter as ParameterMessage, SetParametersResult
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.parameter import Parameter as RosParameter
@@ -73,7 +75,11 @@ class DynamicsServerNode(ManagedNode):
         slow = Stream(self, name='slow_services', guarded=False)
         slow.open_service(Linearize, '~/linearize', self._linearize)
         slow.start()
+        planning = Stream(self, name='planning_services', guarded=False)
+        planning.open_service(RetimeTrajectory, '~/retime', self._retime)
+        planning.start()
         GoalServer(self, LinearizeAction, '~/linearize', self._work_on_goal)
+        GoalServer(self, RetimeAction, '~/retime', self._retime_goal)
         for service, name in ((EquationsOfMotion, 'equations_of_motion'),
                               (DescribeModel, 'describe_model')):
             self.open_service(service, f'~/{name}', partial(self._serve, name))
@@ -141,6 +147,19 @@ class DynamicsServerNode(ManagedNode):
     def _work_on_goal(self, goal: LinearizeAction.Goal, result: LinearizeAction.Result,
                       watch: Watch) -> None:
         self._serve('linearize', goal, result, goal_budget(goal, watch))
+
+    def _retime(self, request: RetimeTrajectory.Request,
+                response: RetimeTrajectory.Response) -> None:
+        try:
+            self._serve('retime', request, response,
+                        lambda retiming: retiming.retiming_budget(self._ready))
+        except BudgetError as error:
+            raise BudgetError(f'{error}; a goal of the action retime may take more') from error
+
+    def _retime_goal(self, goal: RetimeAction.Goal, result: RetimeAction.Result,
+                     watch: Watch) -> None:
+        self._serve('retime', goal, result,
+                    lambda retiming: retiming.retiming_goal_budget(goal, watch))
 
     def _ready(self) -> DynamicsAnswers:
         if not self.active:

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from liedyn_ros.common.budget import Budget
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.constrained import (
     complete_acceleration, complete_velocity, ConstrainedDynamics, LoopTracker)
@@ -30,8 +31,10 @@ class LoopPath:
     """
 
     def __init__(self, dynamics: ConstrainedDynamics, waypoints: ArrayLike,
-                 measured: Sequence[str] | None = None, start: ArrayLike | None = None) -> None:
-        """Fit the spline."""
+                 measured: Sequence[str] | None = None, start: ArrayLike | None = None,
+                 budget: Budget | None = None) -> None:
+        """Fit the spline; budget counts the samples."""
+        self._budget = budget or Budget()
         model = dynamics.model
         self.measured = tuple(measured or (joint.name for joint in model.joint_list
                                            if model.actuated[joint.v_slice].any()))
@@ -48,6 +51,7 @@ class LoopPath:
         tracker = LoopTracker(self._dynamics, self.measured, start=self._start)
         given = np.zeros((3, self._dynamics.model.nv))
         for k in range(len(s)):
+            self._budget.spend(0.0)
             place = tracker.update(q[k]).q
             given[:, self._places] = v[k], a[k], jerk[k]
             speed = complete_velocity(self._dynamics, place, given[0], self._known)

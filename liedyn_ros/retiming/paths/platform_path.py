@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from liedyn_ros.common.budget import Budget
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.constrained import complete_acceleration, ConstrainedDynamics
 from liedyn_ros.lie import se3
@@ -35,8 +36,10 @@ class PlatformPath:
     without masses, NotInGroupError, and LimitError as SplinePath does.
     """
 
-    def __init__(self, geometry: StewartGeometry, poses: ArrayLike) -> None:
-        """Fit the spline."""
+    def __init__(self, geometry: StewartGeometry, poses: ArrayLike,
+                 budget: Budget | None = None) -> None:
+        """Fit the spline; budget counts the samples."""
+        self._budget = budget or Budget()
         self.poses = se3.require_pose('poses', as_array('poses', poses, (-1, 4, 4)))
         self.length, self._of = spline(se3.log(se3.inverse(self.poses[0]) @ self.poses))
         self._state = ClosedLoopState(geometry)
@@ -50,6 +53,7 @@ class PlatformPath:
         known = np.arange(nv) < PLATFORM.stop
         samples = []
         for pose, row in zip(poses, rows):
+            self._budget.spend(0.0)
             twists = twists_of_exponential(row)
             q, v = self._state(pose, twists[0])
             a = np.zeros((2, nv))

@@ -19,6 +19,7 @@ import scipy.sparse as sparse
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError
+from liedyn_ros.retiming.budget import RetimingBudget
 from liedyn_ros.retiming.grid import Grid, Speed
 from liedyn_ros.retiming.rows import Rows
 
@@ -100,8 +101,10 @@ class FastestSpeed:
     all limits may be exceeded by one share of them, at a price (15.10).
     """
 
-    def __init__(self, grid: Grid, ends: Sequence[End] = ()) -> None:
+    def __init__(self, grid: Grid, ends: Sequence[End] = (),
+                 budget: RetimingBudget | None = None) -> None:
         """Lay out the cones on a grid, with the speeds at its ends."""
+        self._budget = budget or RetimingBudget()
         self._grid, self._count = grid, grid.intervals + 1
         self._fixed, self._fixed_sides = _fixed(grid, ends)
         fine = np.arange(2 * grid.intervals + 1)  # y between two ends is their mean
@@ -186,12 +189,14 @@ class FastestSpeed:
             given, cost = np.append(given, 0.0), np.append(cost, PENALTY)
             cones.append(clarabel.NonnegativeConeT(1))
         for gap in GAPS:
+            self._budget.look()
             solution = clarabel.DefaultSolver(
                 sparse.csc_matrix((len(cost), len(cost))), cost, rows.tocsc(), given, cones,
-                _settings(gap)).solve()
+                _settings(gap, self._budget.left)).solve()
             if str(solution.status) in ('Solved', 'AlmostSolved'):
                 found = np.array(solution.x)
                 return found[:total - count], max(found[-1], 0.0) if fixed else 0.0
+        self._budget.look()  # which may be why there is none
         raise ConvergenceError('retiming: expected a solution within the limits, got none to '
                                f'{GAPS[-1]:g} of the time; give other intervals')
 
@@ -214,10 +219,10 @@ def _nothing(rows: int, columns: int) -> sparse.csr_matrix:
     return sparse.csr_matrix((rows, columns))
 
 
-def _settings(gap: float) -> clarabel.DefaultSettings:
+def _settings(gap: float, seconds: float) -> clarabel.DefaultSettings:
     """Return settings for one thread that stop at a gap of the time."""
     settings = clarabel.DefaultSettings()
-    settings.verbose, settings.max_threads = False, 1
+    settings.verbose, settings.max_threads, settings.time_limit = False, 1, seconds
     settings.tol_gap_abs = settings.tol_gap_rel = gap
     settings.tol_feas = max(settings.tol_feas, 1e-2 * gap)
     return settings

@@ -16,6 +16,7 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError
+from liedyn_ros.retiming.budget import RetimingBudget
 from liedyn_ros.retiming.grid import Grid
 from liedyn_ros.retiming.program.fastest_speed import (
     End, FastestSpeed, inner, inner_rates, outer, PENALTY)
@@ -33,6 +34,7 @@ class Problem(NamedTuple):
     states: Rows
     rates: Rows
     ends: tuple[End, ...] = ()
+    z0: float = 1.0
 
     @property
     def one_round(self) -> bool:
@@ -47,20 +49,24 @@ class Problem(NamedTuple):
         return max(0.0, *used) - 1.0 if used and max(used) > 1.0 else 0.0
 
 
-def rounds(problem: Problem, start: Array) -> list[Array]:
+def rounds(problem: Problem, start: Array,
+           budget: RetimingBudget | None = None) -> list[Array]:
     """
     Return the unknowns of each round, each faster than the one before (15.6).
 
     Without ends that are passed, start keeps the limits and is the first. With them it is a guess,
     and the limits may be exceeded by what problem.excess tells of the last (15.10).
-    Raises ConvergenceError.
+    Raises ConvergenceError, and BudgetError.
     """
-    solver = FastestSpeed(problem.grid, problem.ends)
+    budget = budget or RetimingBudget()
+    solver = FastestSpeed(problem.grid, problem.ends, budget)
     found = [] if problem.ends else [start]
     last, cost = start, np.inf if problem.ends else travel_time(problem.grid, start)[-1]
     for _ in range(MAX_ROUNDS):
         tried, excess = _round(problem, solver, last)
-        price = travel_time(problem.grid, tried)[-1] + PENALTY * excess
+        time = float(travel_time(problem.grid, tried)[-1])
+        price = time + PENALTY * excess
+        budget.finish_round(time / problem.z0**0.5)
         if not price < cost and found:
             return found
         found.append(tried)
@@ -75,13 +81,13 @@ def rounds(problem: Problem, start: Array) -> list[Array]:
 
 def lower_bound(problem: Problem, fastest: Array) -> Array:
     """Return the unknowns of the convex problem without rates: no run is faster (15.7)."""
-    grid, states, _, ends = problem
+    grid, states, _, ends, _ = problem
     return FastestSpeed(grid, ends).solve([outer(states, grid.at_fine(fastest))], fastest)[0]
 
 
 def _round(problem: Problem, solver: FastestSpeed, last: Array) -> tuple[Array, float]:
     """Return what one program finds from the last round, and by how much it exceeds limits."""
-    grid, states, rates, ends = problem
+    grid, states, rates, ends, _ = problem
     linear = [inner(states, grid.at_fine(last))]
     if rates.bound.size:
         linear.append(inner_rates(rates, grid.at_places(last)))
@@ -97,7 +103,7 @@ def _within(problem: Problem, last: Array, found: Array) -> Array:
 
     Only viscous terms of rates make a step too long.
     """
-    grid, _, rates, _ = problem
+    grid, _, rates, *_ = problem
     if not (rates.root_slope.any() or rates.root_value.any()):
         return found
     step = 1.0

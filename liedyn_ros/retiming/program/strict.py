@@ -14,16 +14,17 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError
-from liedyn_ros.retiming.grid import Grid
+from liedyn_ros.retiming.budget import RetimingBudget
 from liedyn_ros.retiming.program.rounds import GAIN, Problem, rounds
+from liedyn_ros.retiming.program.slowing import slowing
 from liedyn_ros.retiming.result import Margins, travel_time
 
 TIGHTENINGS = 3  # rounds, each with limits lower by their excess
 PASSES, MORE = 8, 1.5  # the same where ends are passed: rounds, and what part of the excess
-SLOWEST = 1e-16  # of z, below which no limit can be kept
 
 
-def within_intervals(problem: Problem, found: Array, z0: float, margins: Margins) -> Array:
+def within_intervals(problem: Problem, found: Array, z0: float, margins: Margins,
+                     budget: RetimingBudget) -> Array:
     """
     Return the unknowns of a run that keeps all limits within the intervals too (15.8).
 
@@ -31,30 +32,31 @@ def within_intervals(problem: Problem, found: Array, z0: float, margins: Margins
     by slowing the whole run; where ends are passed, it remains (15.10).
     """
     if problem.ends:
-        return _tightest(problem, found, z0, margins)
-    grid, best = problem.grid, z0 * found * _slowing(problem.grid, z0 * found, margins)
+        return _tightest(problem, found, z0, margins, budget)
+    grid, best = problem.grid, z0 * found * slowing(problem.grid, z0 * found, margins)
     time = travel_time(grid, best)[-1]
     for _ in range(TIGHTENINGS):
         problem = _tightened(problem, z0 * found, margins)
         try:
-            found = rounds(problem, best / z0)[-1]
+            found = rounds(problem, best / z0, budget)[-1]
         except ConvergenceError:  # tightened to less than the path takes; the best so far holds
             return best
-        slowed = z0 * found * _slowing(grid, z0 * found, margins)
+        slowed = z0 * found * slowing(grid, z0 * found, margins)
         if not travel_time(grid, slowed)[-1] < (1.0 - GAIN) * time:
             return best
         best, time = slowed, travel_time(grid, slowed)[-1]
     return best
 
 
-def _tightest(problem: Problem, found: Array, z0: float, margins: Margins) -> Array:
+def _tightest(problem: Problem, found: Array, z0: float, margins: Margins,
+              budget: RetimingBudget) -> Array:
     """Return the unknowns that exceed the limits within the intervals least, if at all."""
     best, least = z0 * found, margins.most(problem.grid, z0 * found)
     for _ in range(PASSES):
         if least <= 1.0:
             break
         problem = _tightened(problem, z0 * found, margins, MORE)
-        found = rounds(problem, found)[-1]
+        found = rounds(problem, found, budget)[-1]
         most = margins.most(problem.grid, z0 * found)
         if most < least:
             best, least = z0 * found, most
@@ -63,7 +65,7 @@ def _tightest(problem: Problem, found: Array, z0: float, margins: Margins) -> Ar
 
 def _tightened(problem: Problem, unknowns: Array, margins: Margins, part: float = 1.0) -> Problem:
     """Return the problem with the limits of each interval lower by a part of their excess."""
-    grid, states, rates, ends = problem
+    grid, states, rates, ends, _ = problem
     excess = [part * np.maximum(margins.worst(rows, grid, unknowns) - 1.0, 0.0)
               for rows in (margins.states, margins.rates)]
     by_fine = np.zeros(states.bound.shape)
@@ -76,22 +78,3 @@ def _tightened(problem: Problem, unknowns: Array, margins: Margins, part: float 
     return problem._replace(
         states=states._replace(bound=bound),
         rates=rates._replace(bound=rates.bound / (1.0 + np.repeat(excess[1], 3, axis=0))))
-
-
-def _slowing(grid: Grid, unknowns: Array, margins: Margins) -> float:
-    """Return the factor of z, at most 1, that keeps all limits within the intervals (15.8)."""
-    def kept(factor: float) -> bool:
-        return margins.most(grid, factor * unknowns) <= 1.0
-
-    if kept(1.0):
-        return 1.0
-    low, high = 0.25, 1.0
-    while not kept(low):  # ends, since rest keeps all limits
-        low, high = low / 4.0, low
-        if low < SLOWEST:
-            raise ConvergenceError('retiming: expected a run that a slower one brings within the '
-                                   'limits; give more intervals')
-    while high > low * (1.0 + 1e-7):
-        middle = (low * high)**0.5
-        low, high = (middle, high) if kept(middle) else (low, middle)
-    return low
