@@ -22,6 +22,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters im
 from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstrainedSolutions, ConstraintStatus)
 from liedyn_ros.dynamics.constrained.solver.tasks import LEAST_FORCE, LEAST_TORQUE
+from liedyn_ros.dynamics.constrained.statics import equilibrium, Statics, statics
 from liedyn_ros.dynamics.constrained.tracking.completion import complete_acceleration
 from liedyn_ros.dynamics.constrained.tracking.loop_tracker import (
     complete_trajectory, LoopState, LoopTracker, LoopTrajectory)
@@ -30,6 +31,6 @@ __all__ = [
     'assemble', 'assemblies', 'ClosureGap', 'complete_acceleration', 'complete_trajectory',
     'complete_velocity', 'ConstrainedDynamics', 'ConstrainedSolution', 'ConstrainedSolutions',
     'constrained_stormer_verlet', 'ConstraintFunction', 'Constraints', 'ConstraintStatus',
-    'kinematic_gaps', 'LEAST_FORCE', 'LEAST_TORQUE', 'LoopState', 'LoopTracker',
+    'equilibrium', 'kinematic_gaps', 'LEAST_FORCE', 'LEAST_TORQUE', 'LoopState', 'LoopTracker',
     'LoopTrajectory', 'mobility', 'Mobility', 'other_assembly', 'project',
-    'projected_runge_kutta', 'taylor_series', 'TaylorNumber']
+    'projected_runge_kutta', 'statics', 'Statics', 'taylor_series', 'TaylorNumber']

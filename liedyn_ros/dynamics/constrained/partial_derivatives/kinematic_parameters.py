@@ -29,6 +29,8 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.gaps import gap
 from liedyn_ros.dynamics.constrained.partial_derivatives.parameter_buffers import ParameterBuffers
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import buffers
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
+from liedyn_ros.lie import se3
+from liedyn_ros.model.kernels.closure_kinds import FORCE_Z
 
 
 class LoopKinematicJacobians(NamedTuple):
@@ -52,7 +54,11 @@ class LoopKinematicJacobians(NamedTuple):
 
 
 class KinematicGaps(NamedTuple):
-    """Those of the residuals (m,) of the constraints, and of their rates A v (m,)."""
+    """
+    Those of residual(q) (m,), and of jacobian(q) @ v (m,), also where the loops are opened.
+
+    Rows that a tolerance leaves out count as closed.
+    """
 
     position: LoopKinematicJacobians
     velocity: LoopKinematicJacobians
@@ -75,7 +81,38 @@ def kinematic_gaps(constraints: Constraints, q: ArrayLike, v: ArrayLike) -> Kine
         gap_gradient(constraints.data.workspace, scratch, tables.arrays(q, None, by), free, q,
                      v, np.zeros((1, model.nv)), np.zeros((0, 1, 6)), y, z, out)
 
-    return KinematicGaps(*gradients(constraints, (m, m), pull))
+    position, velocity = gradients(constraints, (m, m), pull)
+    turned = turned_gaps(constraints, q, v)
+    return KinematicGaps(position, LoopKinematicJacobians(*(
+        rate + np.tensordot(turned, gap, 1) for rate, gap in zip(velocity, position))))
+
+
+def turned_gaps(constraints: Constraints, q: Array, v: Array) -> Array:
+    """
+    Return G (m, m): where the loops are open by f, f' = Phi^T V_rel + G f to first order (12.56).
+
+    Frame b turns and moves against frame a while its gap is seen from one of them.
+    """
+    model, result = constraints.model, np.zeros((constraints.m, constraints.m))
+    poses, twists, _ = constraints.tree.kinematics(q, v)
+    first = 0
+    for closure in model.closures:
+        rows = [(first + i, kind) for i, kind in enumerate(closure.row_kinds)
+                if kind <= FORCE_Z]
+        moves = np.zeros((2, 6))  # of each frame, in the frame
+        ends = [closure.frame_a, closure.frame_b]
+        for k, body in enumerate((closure.body_a, closure.body_b)):
+            if body is not None:
+                at = model.body_index(body)
+                moves[k] = se3.adjoint(se3.inverse(ends[k])) @ twists[at]
+                ends[k] = poses[at] @ ends[k]
+        relative = moves[1] - se3.adjoint(se3.inverse(ends[1]) @ ends[0]) @ moves[0]
+        turning = -se3.ad(relative)
+        for row, kind in rows:
+            for column, other in rows:
+                result[row, column] = turning[kind, other]
+        first += closure.rows
+    return result
 
 
 def kinematic_jacobians(constraints: Constraints, pull: Callable[[Array, Array, Parameters], None]
