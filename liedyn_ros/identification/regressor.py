@@ -10,14 +10,18 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, as_numbers
-from liedyn_ros.common.errors import LiedynError, ShapeError
+from liedyn_ros.common.errors import LiedynError, LimitError, ShapeError
 from liedyn_ros.dynamics import Dynamics, Kinematics
+from liedyn_ros.identification.kernels.regressor import regressors_of_states
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model
+from liedyn_ros.model.configuration import with_unit_quaternions
 
 BODY_PARAMETERS = ('mass', 'mass_x', 'mass_y', 'mass_z', 'xx', 'xy', 'xz', 'yy', 'yz', 'zz')
 
@@ -60,11 +64,12 @@ class Regressor:
 
     def torque(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """Return Y (nv, P) with tau = Y pi, the joint forces of Dynamics.inverse (6.23)."""
-        v, a = as_array('v', v, (self.model.nv,)), as_array('a', a, (self.model.nv,))
-        motion = self._dynamics.kinematics(q, v, a)
-        jacobians = self._dynamics.frames.jacobian(q, range(len(self.model.bodies)))
-        return self._torques(Kinematics(*(x[None] for x in motion)), jacobians[None], v[None],
-                             a[None])[0]
+        q, nv = as_array('q', q, (self.model.nq,)), self.model.nv
+        states = q[None], as_array('v', v, (nv,))[None], as_array('a', a, (nv,))[None]
+        good, rows = self._torques(*states)
+        if not good:
+            self._refuse(q, *(each[0] for each in states[1:]))
+        return rows[0]
 
     def torque_batch(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """
@@ -72,41 +77,42 @@ class Regressor:
 
         The message of an error names the first state at fault.
         """
-        nv, bodies = self.model.nv, len(self.model.bodies)
+        nv = self.model.nv
         q = as_numbers('q', q)
-        if q.ndim != 2:
+        if q.ndim != 2 or q.shape[1] != self.model.nq:
             raise ShapeError(f'q: expected shape (K, {self.model.nq}), a state a row, '
                              f'got {q.shape}')
-        states = len(q)
-        v, a = as_array('v', v, (states, nv)), as_array('a', a, (states, nv))
-        motions, jacobians = [], np.empty((len(v), bodies, 6, nv))
-        for k in range(len(v)):
+        v, a = as_array('v', v, (len(q), nv)), as_array('a', a, (len(q), nv))
+        good, rows = self._torques(q, v, a)
+        if good < len(q):
             try:
-                motions.append(self._dynamics.kinematics(q[k], v[k], a[k]))
-                self._dynamics.frames.jacobian(q[k], range(bodies), out=jacobians[k])
+                self._refuse(q[good], v[good], a[good])
             except LiedynError as error:
-                raise type(error)(f'state {k}: {error}') from error
-        motion = Kinematics(*(
-            np.array([each[i] for each in motions]).reshape(len(v), bodies, *shape)
-            for i, shape in enumerate(((4, 4), (6,), (6,)))))
-        return self._torques(motion, jacobians, v, a)
+                raise type(error)(f'state {good}: {error}') from error
+        return rows
 
-    def _torques(self, motion: Kinematics, jacobians: Array, v: Array, a: Array) -> Array:
-        """Return Y (K, nv, P) of the motion (K, B, ...) and Jacobians (K, B, 6, nv) of bodies."""
-        poses, twists, accelerations = motion
-        lift = np.swapaxes(poses[..., :3, :3], -1, -2) @ -self.model.gravity
-        accelerations = accelerations.copy()
-        accelerations[..., 3:] += lift  # the offset of the ground (3.0)
-        wrenches = (applied(accelerations)
-                    - np.swapaxes(se3.ad(twists), -1, -2) @ applied(twists))
-        of_bodies = np.swapaxes(jacobians, -1, -2) @ wrenches  # (K, B, nv, 10)
-        blocks = [of_bodies.transpose(0, 2, 1, 3).reshape(*v.shape, 10 * poses.shape[1])]
-        unit = np.eye(self.model.nv)
+    def _refuse(self, q: Array, v: Array, a: Array) -> NoReturn:
+        """Raise what is wrong with a motion that the kernel refuses."""
+        self._dynamics.kinematics(q, v, a)
+        raise LimitError('motion: expected numbers whose regressor is finite, got larger ones')
+
+    def _torques(self, q: Array, v: Array, a: Array) -> tuple[int, Array]:
+        """Return how many states are good before the first that is not, and Y (K, nv, P)."""
+        nv, bodies = self.model.nv, len(self.model.bodies)
+        rows, at = np.zeros((len(q), nv, len(self.names))), 10 * bodies
+        good = regressors_of_states(
+            self._dynamics.constants.table, self._dynamics.data.table,
+            with_unit_quaternions(self.model.link_table, q), v, a, np.empty((bodies, 4, 4)),
+            np.empty((bodies, 6)), np.empty((bodies, 6)), np.empty((6, nv)), np.empty((10, 6)),
+            rows)
+        diagonal = np.arange(nv)
         if self._dissipation:
-            blocks += [v[..., None] * unit, np.sign(v)[..., None] * unit]
+            rows[:, diagonal, at + diagonal] = v
+            rows[:, diagonal, at + nv + diagonal] = np.sign(v)
+            at += 2 * nv
         if self._rotor_inertia:
-            blocks.append(a[..., None] * unit)
-        return np.concatenate(blocks, axis=-1)
+            rows[:, diagonal, at + diagonal] = a
+        return good, rows
 
     def random_rows(self, rng: np.random.Generator) -> Array:
         """Return torque (nv, P) at a random motion."""
