@@ -69,6 +69,7 @@ setup(
             'assembly_modes = liedyn_ros.commands.stewart.drawn.assembly_modes:main',
             'doctor = liedyn_ros.commands.operation.doctor:main',
             'dynamics_server = liedyn_ros.nodes.dynamics.server:main',
+            'identify = liedyn_ros.commands.identification.identify:main',
             'liedyn_export = liedyn_ros.export.command:main',
             'loop_state_publisher = liedyn_ros.nodes.loops.state_publisher:main',
             'reproduce_higher_order = liedyn_ros.studies.time_derivatives.study:main',

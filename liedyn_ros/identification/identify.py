@@ -55,9 +55,10 @@ class Identification:
     """
     The result of identify.
 
-    model has the identified parameters, given is the one identify was called with. held_out has
-    for each of METHODS the rms error (f,) of the joint forces on parts that its fit did not see.
-    verdict says whether model is offered, and why. estimate is that of all samples.
+    model has the identified parameters, given is the one identify was called with. unseen has for
+    each of METHODS the joint forces (K, f), each part by a fit of the others. held_out has their
+    rms errors (f,). verdict says whether model is offered, and why. estimate is
+    that of all samples.
     """
 
     given: Model
@@ -65,6 +66,7 @@ class Identification:
     motion: Motion
     equations: Equations
     estimate: Estimate
+    unseen: dict[str, Array]
     held_out: dict[str, Array]
     verdict: Verdict
 
@@ -124,12 +126,14 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
                              cutoff=cutoff)
     every = np.ones(len(equations.time), dtype=bool)
     estimate = estimate_of(model, equations, every, prior)
-    held_out = _held_out(model, equations, estimate, prior, parts)
+    unseen = _unseen(model, equations, estimate, prior, parts)
+    held_out = {method: np.sqrt(np.mean((equations.forces - each)**2, axis=0))
+                for method, each in unseen.items()}
     named = {kind: {model.coordinate_names[i]: float(value) for (each, i), value in zip(
         equations.extra, estimate.extra) if each == kind} for kind in FRICTION}
     better = with_resistances(with_inertias(model, estimate.bodies), named['damping'],
                               named['friction'])
-    return Identification(model, better, motion, equations, estimate, held_out, judge(
+    return Identification(model, better, motion, equations, estimate, unseen, held_out, judge(
         model, motion, equations, estimate.plain, estimate.consistent, held_out))
 
 
@@ -184,13 +188,13 @@ def _moved(model: Model, full: Array) -> list[int]:
             and np.abs(full[:, 10 * b:10 * b + 10]).max(initial=0.0) > least]
 
 
-def _held_out(model: Model, equations: Equations, estimate: Estimate, prior: float, parts: int
-              ) -> dict[str, Array]:
-    """Return rms errors (f,) on parts, each predicted by a fit of the others (16.32)."""
+def _unseen(model: Model, equations: Equations, estimate: Estimate, prior: float, parts: int
+            ) -> dict[str, Array]:
+    """Return the forces (K, f) of parts, each predicted by a fit of the others (16.32)."""
     count = len(equations.time)
     gap = int(np.ceil((count / estimate.plain.samples).max()))
     bounds = np.linspace(0, count, parts + 1).astype(int)
-    squares = {method: np.zeros(len(equations.joints)) for method in METHODS}
+    found = {method: np.empty_like(equations.forces) for method in METHODS}
     given = given_unknowns(model, equations)
     for begin, end in itertools.pairwise(bounds):
         chosen = np.ones(count, dtype=bool)
@@ -199,7 +203,6 @@ def _held_out(model: Model, equations: Equations, estimate: Estimate, prior: flo
             raise ShapeError(f'recording: expected parts longer than {gap} samples, over which '
                              f'errors are alike, got parts of {end - begin}')
         fit = estimate_of(model, equations, chosen, prior)
-        rows, forces = equations.rows[begin:end], equations.forces[begin:end]
         for method, x in zip(METHODS, (given, fit.friction_only, fit.plain.x, fit.consistent)):
-            squares[method] += ((forces - rows @ x)**2).sum(axis=0)
-    return {method: np.sqrt(each / count) for method, each in squares.items()}
+            found[method][begin:end] = equations.rows[begin:end] @ x
+    return found

@@ -17,6 +17,7 @@ from liedyn_ros.model.inertia import SpatialInertia
 from liedyn_ros.model.io.annotations import annotate
 from liedyn_ros.model.io.loading import load_model, load_xacro
 from liedyn_ros.model.io.mjcf.reader import load_mjcf
+from liedyn_ros.model.io.updating import updated_urdf, updated_yaml
 from liedyn_ros.model.io.urdf_reader import load_urdf
 from liedyn_ros.model.io.urdf_writer import to_urdf
 from liedyn_ros.model.io.yaml_reader import load_yaml
@@ -33,4 +34,5 @@ __all__ = [
     'inertia_of', 'Joint', 'JOINT_TYPES', 'Limits', 'LinkTable', 'load_mjcf', 'load_model',
     'load_urdf', 'load_xacro', 'load_yaml', 'Model', 'ModelBuilder', 'pose',
     'RetractionDerivatives', 'Rotor', 'RotorAllocation', 'RotorCommand', 'scale_masses',
-    'SpatialInertia', 'to_urdf', 'Visual', 'with_inertias', 'with_resistances']
+    'SpatialInertia', 'to_urdf', 'updated_urdf', 'updated_yaml', 'Visual',
+    'with_inertias', 'with_resistances']

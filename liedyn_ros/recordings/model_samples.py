@@ -70,13 +70,14 @@ def measured_joints(model: Model) -> tuple[str, ...]:
 
     Raises ModelError for joints of several numbers, such as a free one.
     """
-    several = [joint.name for joint in model.joint_list
-               if JOINT_TYPES[joint.type_name].nq != 1]
+    numbers = {joint.name: JOINT_TYPES[joint.type_name].nq for joint in model.joint_list}
+    several = [name for name, count in numbers.items() if count > 1]
     if several:
         raise ModelError(f'model: expected joints of one number, as joint states have them, got '
                          f'{listed(several)}', names=tuple(several))
     looped = bool(model.closures or model.couplings)
-    return tuple(joint.name for joint in model.joint_list if joint.actuated or not looped)
+    return tuple(joint.name for joint in model.joint_list
+                 if numbers[joint.name] and (joint.actuated or not looped))
 
 
 def model_samples(model: Model, samples: JointSamples) -> ModelSamples:

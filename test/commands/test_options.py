@@ -11,6 +11,7 @@
 import pytest
 
 from liedyn_ros.commands import outputs
+from liedyn_ros.commands.identification import identify
 from liedyn_ros.commands.operation import doctor, security_policy
 from liedyn_ros.commands.retiming import retime
 from liedyn_ros.commands.stewart import check, path
@@ -23,7 +24,8 @@ WRITERS = {
     'actuator_lag': actuator_lag, 'assembly_modes': assembly_modes,
     'reproduce_higher_order': higher_order, 'reproduce_stewart': stewart,
     'retime': retime, 'stewart_workspace': workspace}
-COMMANDS = {**WRITERS, 'doctor': doctor, 'security_policy': security_policy,
+COMMANDS = {**WRITERS, 'doctor': doctor, 'identify': identify,
+            'security_policy': security_policy,
             'stewart_check': check, 'stewart_path': path}
 
 BLOCKED = {
@@ -35,6 +37,8 @@ def required(command):
     """Return arguments that a command cannot do without."""
     if command is retime:
         return ['robot.urdf', 'waypoints.csv']
+    if command is identify:
+        return ['arm.urdf', 'bag']
     return ['file.txt'] if command in (check, path, security_policy) else []
 
 

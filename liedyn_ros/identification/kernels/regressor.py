@@ -62,7 +62,7 @@ def write_unit_wrenches(data, pose, twist, acceleration, wrenches):
 
 @inlined
 def unit_momentum(k, w, u):
-    """Return column k of Lam(x), x = (w, u): the momentum of a body with parameter k at 1 (6.22)."""
+    """Return column k of Lam(x), x = (w, u): the momentum by parameter k (6.22)."""
     if k == 0:
         return vec3.ZERO, u
     if k < 4:

@@ -1,0 +1,121 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Find masses, inertias and friction of a robot in a recording of it.
+
+`ros2 run liedyn_ros identify robot.urdf my_bag --folder out`, or the same with
+`python -m liedyn_ros.commands.identification.identify`. The folder gets a report, and where parts
+of the recording that were held out say so, a better model and parameters of dynamics_server.
+"""
+
+import argparse
+from collections.abc import Sequence
+import json
+from math import inf
+from pathlib import Path
+import sys
+
+from liedyn_ros.commands.identification.model_files import write_model
+from liedyn_ros.commands.identification.options import (
+    add_holding_options, add_recording_options, held, recorded)
+from liedyn_ros.commands.identification.report import METHODS, report, summary
+from liedyn_ros.commands.outputs import folder
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.extras import require_module
+from liedyn_ros.common.tables import print_table
+from liedyn_ros.identification import Identification, identify
+from liedyn_ros.identification.consistent_fit import PRIOR
+from liedyn_ros.identification.equations import FRICTION
+from liedyn_ros.identification.identify import PARTS
+from liedyn_ros.model import load_model, Model
+
+REPORT, NUMBERS = 'report.html', 'parameters.json'
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the results; return 0 where a model is offered, 1 where none is, 2 without any."""
+    options = parser().parse_args(arguments)
+    try:
+        require_module('clarabel', "pip install 'liedyn_ros[identification]'")
+        whole = load_model(options.model)
+        model = held(whole, options)
+        print(f'reading {", ".join(str(each) for each in options.recording)}', file=sys.stderr)
+        recording, samples = recorded(model, options)
+        print(f'{len(recording.time)} samples over {recording.time[-1]:.1f} s; identifying',
+              file=sys.stderr)
+        result = identify(
+            model, recording, rotor_inertia=not options.no_rotor_inertia,
+            friction=tuple(options.friction), smoothing=options.smoothing, cutoff=options.cutoff,
+            prior=options.prior, parts=options.parts)
+        files = _write(options, result, whole, samples.remarks)
+    except (LiedynError, OSError, ModuleNotFoundError) as error:
+        print(f'identify: {error}', file=sys.stderr)
+        return 2
+    print('error on held-out parts, rms, N m or N')
+    print_table(['joint', *METHODS.values(), 'ratio'], summary(result))
+    for text in (*result.verdict.reasons, *result.verdict.remarks):
+        print(f'- {text}')
+    print('written:', ', '.join(str(each) for each in files))
+    return 0 if result.offered else 1
+
+
+def _write(options: argparse.Namespace, result: Identification, whole: Model,
+           remarks: Sequence[str]) -> list[Path]:
+    """Write report, numbers, and where it is offered the model."""
+    settings = {key: str(value) for key, value in sorted(vars(options).items())}
+    page, numbers = options.folder / REPORT, options.folder / NUMBERS
+    page.write_text(report(f'Identification of {result.given.name}', result, settings, remarks),
+                    encoding='utf-8')
+    numbers.write_text(json.dumps(_numbers(result), indent=1), encoding='utf-8')
+    files = [page, numbers]
+    if result.offered:
+        files += write_model(options.folder, options.model, result.given, result.model, whole)
+    return files
+
+
+def _numbers(result: Identification) -> dict[str, object]:
+    """Return what was found as plain numbers, SI units."""
+    fit, equations = result.estimate.plain, result.equations
+    return {
+        'offered': result.offered, 'reasons': result.verdict.reasons,
+        'held_out_rms': {method: dict(zip(equations.joints, errors.tolist()))
+                         for method, errors in result.held_out.items()},
+        'parameters': {name: {'value': value, 'least_squares': x,
+                              'deviation': deviation if deviation < inf else None}
+                       for name, value, x, deviation in zip(
+                           equations.names, result.estimate.consistent.tolist(), fit.x.tolist(),
+                           fit.deviations.tolist())},
+        'bodies': {name: each.tolist() for name, each in result.estimate.bodies.items()},
+        'offsets': result.offsets, 'rotor_inertia': result.rotor_inertia}
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command's options."""
+    result = argparse.ArgumentParser(
+        prog='identify', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        description='Find masses, inertias and friction of a robot in a recording of it.')
+    result.add_argument('model', type=Path, help='.urdf, .xacro, .xml (MJCF) or .yaml')
+    add_recording_options(result)
+    result.add_argument('--folder', type=folder, default='identified',
+                        help='folder of the results')
+    add_holding_options(result)
+    fit = result.add_argument_group('the fit')
+    fit.add_argument('--friction', nargs='*', choices=FRICTION, default=list(FRICTION),
+                     help='terms of the joints that are fitted')
+    fit.add_argument('--no-rotor-inertia', action='store_true',
+                     help='motors have no inertia of their own')
+    fit.add_argument('--smoothing', type=float, help='cut-off of the positions, Hz')
+    fit.add_argument('--cutoff', type=float, help='cut-off of the equations, Hz')
+    fit.add_argument('--prior', type=float, default=PRIOR, help='weight of the given model')
+    fit.add_argument('--parts', type=int, default=PARTS, help='parts, each held out once')
+    return result
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,58 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Identified models as files, and the parameters with which dynamics_server loads them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+
+from liedyn_ros.common.xacro_reader import expand
+from liedyn_ros.model import (
+    Model, to_urdf, updated_urdf, updated_yaml, with_inertias, with_resistances)
+
+PARAMETERS = 'dynamics_server.yaml'
+
+
+def write_model(folder: Path, source: Path, before: Model, after: Model, whole: Model
+                ) -> list[Path]:
+    """
+    Write the file of a model with what was identified; return the files that were written.
+
+    source is the file that whole was read from. before and after are the model without and with
+    the new parameters; their joints may be locked. A URDF keeps all else that it has, such as
+    meshes; xacro is expanded. MJCF becomes URDF. Raises DescriptionError and OSError.
+    """
+    new = _unlocked(whole, before, after)
+    if source.suffix in ('.yaml', '.yml'):
+        text, suffix = updated_yaml(source.read_text(encoding='utf-8'), whole, new), '.yaml'
+    elif source.suffix == '.xml':
+        text, suffix = to_urdf(new), '.urdf'
+    else:
+        urdf = expand(source, {}) if source.suffix == '.xacro' else source.read_text(
+            encoding='utf-8')
+        text, suffix = updated_urdf(urdf, whole, new), '.urdf'
+    model = folder / f'{source.stem}_identified{suffix}'
+    model.write_text(text, encoding='utf-8')
+    parameters = folder / PARAMETERS
+    parameters.write_text(yaml.safe_dump({'dynamics_server': {'ros__parameters': {
+        'model_file': str(model.resolve())}}}), encoding='utf-8')
+    return [model, parameters]
+
+
+def _unlocked(whole: Model, before: Model, after: Model) -> Model:
+    """Return the whole model with what differs between two that have some joints locked."""
+    changed = {name: body.parameters() for name in after.bodies
+               if (body := after.body(name).inertia) is not None
+               and body is not before.body(name).inertia}
+    model = with_inertias(whole, changed)
+    table = after.link_table
+    return with_resistances(model, *(dict(zip(after.coordinate_names, each.tolist()))
+                                     for each in (table.damping, table.friction)))

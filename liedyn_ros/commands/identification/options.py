@@ -1,0 +1,120 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Options of recordings, and the recordings that they name."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from liedyn_ros.common.checks import listed
+from liedyn_ros.common.errors import NameSetError, ShapeError
+from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
+from liedyn_ros.identification import Recording
+from liedyn_ros.model import JOINT_TYPES, Model, ModelBuilder
+from liedyn_ros.recordings import (
+    Columns, JointSamples, measured_joints, model_samples, read_samples)
+
+
+def add_recording_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of recordings."""
+    parser.add_argument('recording', type=Path, nargs='+', help=(
+        'a bag (folder, .mcap or .db3), or tables (.csv, .parquet) whose rows belong together'))
+    bags = parser.add_argument_group('bags')
+    bags.add_argument('--topic', help='topic of joint states, where a bag has several')
+    bags.add_argument('--arrival', action='store_true', help=(
+        'take the times at which messages came, where their headers have no stamps'))
+    tables = parser.add_argument_group('tables')
+    tables.add_argument('--time', metavar='COLUMN', help='column of time')
+    tables.add_argument('--rate', type=float, help='rate of the rows in place of a time, Hz')
+    for kind in ('position', 'velocity', 'effort'):
+        tables.add_argument(f'--{kind}', metavar='PATTERN', help=(
+            f"column of the {kind} of a joint, such as '{{joint}}_{kind}'"))
+    tables.add_argument('--unit', action='append', default=[], type=_pair, metavar='KIND=UNIT',
+                        help='unit of time, position, velocity or effort, such as position=deg')
+    tables.add_argument('--scale', action='append', default=[], type=_number,
+                        metavar='JOINT=FACTOR', help=(
+                            'effort of each recorded unit, such as the torque of an ampere'))
+
+
+def columns_of(options: argparse.Namespace) -> Columns:
+    """Return what the options say of tables."""
+    return Columns(options.time, options.rate, options.position, options.velocity,
+                   options.effort, dict(options.unit), dict(options.scale))
+
+
+def add_holding_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of joints that stood still."""
+    parser.add_argument('--hold', action='append', default=[], type=_number,
+                        metavar='JOINT=POSITION', help='a joint that stood there, rad or m')
+    parser.add_argument('--hold-others', metavar='JOINT,...', type=lambda text: text.split(','),
+                        help='the joints that moved; all others stood at 0')
+
+
+def held(model: Model, options: argparse.Namespace) -> Model:
+    """Return the model with joints locked as the options say. Raises NameSetError."""
+    at = dict(options.hold)
+    if options.hold_others is not None:
+        unknown = [name for name in options.hold_others if name not in model.joints]
+        if unknown:
+            raise NameSetError(f'--hold-others: expected joints of {listed(list(model.joints))}, '
+                               f'got {listed(unknown)}', names=unknown)
+        at = {joint.name: 0.0 for joint in model.joint_list
+              if joint.name not in options.hold_others
+              and JOINT_TYPES[joint.type_name].nq == 1} | at
+    if not at:
+        return model
+    builder = ModelBuilder.of(model)
+    for name, position in at.items():
+        builder.lock_joint(name, position)
+    return builder.build()
+
+
+def recorded(model: Model, options: argparse.Namespace) -> tuple[Recording, JointSamples]:
+    """Return what was recorded of a model, and the samples as they were read."""
+    samples = read_samples(options.recording, measured_joints(model), topic=options.topic,
+                           arrival=options.arrival, columns=columns_of(options))
+    return recording_of(model, samples), samples
+
+
+def recording_of(model: Model, samples: JointSamples) -> Recording:
+    """
+    Return samples as identify takes them.
+
+    Joints of a looped machine that nobody measured begin where its loops close. Raises ShapeError
+    without efforts.
+    """
+    found = model_samples(model, samples)
+    if found.tau is None:
+        raise ShapeError('recording: expected efforts, N m or N, got none')
+    q, v = found.q, found.v
+    unknown = np.isnan(q[0])
+    if unknown.any():
+        held_at = {joint.name: float(q[0, joint.qi]) for joint in model.joint_list
+                   if not unknown[joint.qi]}
+        q[:, unknown] = assemble(ConstrainedDynamics(model), held=held_at)[unknown]
+        v = None
+    return Recording(model, found.time, q, found.tau, v)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equal, value = text.partition('=')
+    if not (name and equal and value):
+        raise argparse.ArgumentTypeError(f'expected NAME=VALUE, got {text!r}')
+    return name, value
+
+
+def _number(text: str) -> tuple[str, float]:
+    name, value = _pair(text)
+    try:
+        return name, float(value)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f'expected NAME=NUMBER, got {text!r}') from error

@@ -1,0 +1,118 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The report of an identification: errors, parameters with their confidence, doubts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.stats import t as student
+
+from liedyn_ros.commands.reports import Line, Page, plot
+from liedyn_ros.identification import Identification
+from liedyn_ros.identification.identify import given_unknowns
+
+SURE = 0.95
+METHODS = {'given': 'given model', 'refitted friction': 'given, friction fitted',
+           'least squares': 'least squares', 'consistent': 'identified'}
+_BODY = 'mass', 'x', 'y', 'z', 'xx', 'xy', 'xz', 'yy', 'yz', 'zz'
+
+
+def report(title: str, result: Identification, settings: Mapping[str, Any],
+           remarks: Sequence[str]) -> str:
+    """Return the page of an identification."""
+    page = Page(title)
+    page.text('The identified model is offered.' if result.offered else
+              'The identified model is not offered: the given one stays.',
+              'good' if result.offered else 'bad')
+    page.items([*result.verdict.reasons, *result.verdict.remarks])
+    _errors(page, result)
+    _plots(page, result)
+    _unknowns(page, result)
+    _bodies(page, result)
+    page.heading('What the recording does not tell')
+    page.items([f'may be zero: {name}' for name in result.verdict.unknown] or ['nothing'])
+    page.items(result.verdict.advice or ['all joints moved over a third of their range or more'])
+    page.heading('The recording')
+    motion = result.motion
+    page.items([
+        f'{len(motion.time)} samples at {motion.rate:.5g} Hz, motion up to {motion.band:.3g} Hz; '
+        f'equations filtered at {result.equations.cutoff:.3g} Hz',
+        *remarks, *motion.remarks])
+    page.settings(settings)
+    return page.html()
+
+
+def summary(result: Identification) -> list[list[object]]:
+    """Return the rows of a table of held-out errors: joint, errors by method, their ratio."""
+    rows: list[list[object]] = []
+    for k, joint in enumerate(result.equations.joints):
+        errors = [float(result.held_out[method][k]) for method in METHODS]
+        best = min(errors[:2])
+        rows.append([joint, *(f'{each:.4g}' for each in errors),
+                     f'{errors[-1] / best:.3f}' if best > 0.0 else ''])
+    return rows
+
+
+def _errors(page: Page, result: Identification) -> None:
+    page.heading('Errors on parts held out')
+    page.text('Root mean square of the joint forces, N m or N. Each part of the recording is '
+              'predicted by a fit of the others.')
+    page.table(['joint', *METHODS.values(), 'ratio'], summary(result))
+
+
+def _plots(page: Page, result: Identification) -> None:
+    page.heading('Joint forces and what is left of them')
+    time, forces = result.equations.time, result.equations.forces
+    before, after = (result.unseen[each] for each in ('refitted friction', 'consistent'))
+    drawn = []
+    for k, joint in enumerate(result.equations.joints):
+        drawn.append(plot(f'{joint}: force', [
+            Line('measured', time, forces[:, k]), Line('given', time, before[:, k]),
+            Line('identified', time, after[:, k])], 'time, s', 'N m or N'))
+        drawn.append(plot(f'{joint}: error', [
+            Line('', time, np.zeros_like(time)),
+            Line('given', time, forces[:, k] - before[:, k]),
+            Line('identified', time, forces[:, k] - after[:, k])], 'time, s', 'N m or N'))
+    page.plots(drawn)
+
+
+def _unknowns(page: Page, result: Identification) -> None:
+    fit, equations = result.estimate.plain, result.equations
+    wide = float(student.ppf(0.5 + 0.5 * SURE, fit.freedom))
+    given = given_unknowns(result.given, equations)
+    page.heading('Parameters that the recording tells')
+    page.text(f'Sums of parameters, and joint forces, with intervals of {100.0 * SURE:g} % of the '
+              'unbounded fit. The identified ones are those of bodies that exist.')
+    page.table(['parameter', 'given', 'identified', 'least squares', '±', ''], [
+        [name, f'{old:.5g}', f'{new:.5g}', f'{x:.5g}', f'{wide * s:.2g}',
+         '' if abs(x) > wide * s else 'may be zero']
+        for name, old, new, x, s in zip(equations.names, given, result.estimate.consistent, fit.x,
+                                        fit.deviations)])
+
+
+def _bodies(page: Page, result: Identification) -> None:
+    page.heading('Bodies')
+    page.text('Mass (kg), centre of mass (m) and moments about it (kg m²), given and identified. '
+              'Single numbers may be far off where only their sums are told.')
+    rows = []
+    for name in result.estimate.bodies:
+        for kind, model in (('given', result.given), ('identified', result.model)):
+            inertia = model.body(name).inertia
+            if inertia is not None:
+                about = inertia.inertia_about_com
+                rows.append([f'{name}, {kind}', *(f'{x:.4g}' for x in (
+                    inertia.mass, *inertia.center_of_mass, *about[np.triu_indices(3)]))])
+    page.table(['body', *_BODY], rows)
+    extra = [('offset', result.offsets), ('rotor inertia', result.rotor_inertia)]
+    page.table(['joint', 'what', 'value'], [
+        [joint, what, f'{value:.5g}'] for what, values in extra
+        for joint, value in values.items()])

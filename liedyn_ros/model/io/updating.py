@@ -1,0 +1,119 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Model files with new masses, inertias and joint forces; everything else stays as it was."""
+
+from __future__ import annotations
+
+from typing import Any
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+import numpy as np
+import yaml
+
+from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.model.inertia import SpatialInertia
+from liedyn_ros.model.joints import Joint
+from liedyn_ros.model.model import Model
+
+FORCES = tuple(name for name in ('damping', 'friction', 'armature')
+               if name in Joint.__dataclass_fields__)
+_MOMENTS = tuple((f'{a}{b}', i, j) for i, a in enumerate('xyz') for j, b in enumerate('xyz')
+                 if i <= j)
+
+
+def updated_urdf(text: str, before: Model, after: Model) -> str:
+    """
+    Return the text of a URDF with what differs between two models of it.
+
+    That is masses, centres and inertias of links, and the forces of joints in FORCES. Meshes,
+    limits and all other elements stay. Raises DescriptionError for links and joints that the text
+    does not have, and for joints of several coordinates.
+    """
+    parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
+    robot = ElementTree.fromstring(text, parser)
+    for name, inertia in _changed_bodies(before, after).items():
+        _write_inertial(_found(robot, 'link', name), inertia)
+    for name, forces in _changed_joints(before, after).items():
+        joint = _found(robot, 'joint', name)
+        dynamics = joint.find('dynamics')
+        if dynamics is None:
+            dynamics = SubElement(joint, 'dynamics')
+        for key, values in forces.items():
+            dynamics.set(key, repr(_one(name, values)))
+    ElementTree.indent(robot)
+    return ElementTree.tostring(robot, encoding='unicode')
+
+
+def updated_yaml(text: str, before: Model, after: Model) -> str:
+    """Return the text of a YAML model with what differs, as updated_urdf; comments are lost."""
+    content: dict[str, Any] = yaml.safe_load(text)
+    for name, inertia in _changed_bodies(before, after).items():
+        about = inertia.inertia_about_com
+        content['bodies'][name].update(
+            mass=float(inertia.mass), center_of_mass=inertia.center_of_mass.tolist(),
+            inertia={key: float(about[i, j]) for key, i, j in _MOMENTS})
+    for name, forces in _changed_joints(before, after).items():
+        content['joints'][name].update({
+            key: values.tolist() if len(values) > 1 else float(values[0])
+            for key, values in forces.items()})
+    return yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=120)
+
+
+def _changed_bodies(before: Model, after: Model) -> dict[str, SpatialInertia]:
+    """Return the inertias that differ."""
+    found = {}
+    for name in after.bodies:
+        old, new = before.body(name).inertia, after.body(name).inertia
+        if new is not None and (
+                old is None or not np.array_equal(old.parameters(), new.parameters())):
+            found[name] = new
+    return found
+
+
+def _changed_joints(before: Model, after: Model) -> dict[str, dict[str, Any]]:
+    """Return the forces that differ, by joint."""
+    found: dict[str, dict[str, Any]] = {}
+    for joint in after.joint_list:
+        old = before.joint(joint.name)
+        different: dict[str, Any] = {
+            key: getattr(joint, key) for key in FORCES
+            if not np.array_equal(getattr(old, key), getattr(joint, key))}
+        if different:
+            found[joint.name] = different
+    return found
+
+
+def _found(robot: Element, tag: str, name: str) -> Element:
+    for element in robot.findall(tag):
+        if element.get('name') == name:
+            return element
+    raise DescriptionError(f'URDF: expected a {tag} {name}, got none')
+
+
+def _write_inertial(link: Element, inertia: SpatialInertia) -> None:
+    place = 0
+    for k, element in enumerate(list(link)):
+        if element.tag == 'inertial':
+            place = k
+            link.remove(element)
+    inertial = Element('inertial')
+    SubElement(inertial, 'origin', xyz=' '.join(map(repr, inertia.center_of_mass.tolist())),
+               rpy='0 0 0')
+    SubElement(inertial, 'mass', value=repr(float(inertia.mass)))
+    SubElement(inertial, 'inertia', {
+        f'i{key}': repr(float(inertia.inertia_about_com[i, j])) for key, i, j in _MOMENTS})
+    link.insert(place, inertial)
+
+
+def _one(name: str, values: Any) -> float:
+    if len(values) != 1:
+        raise DescriptionError(f'joint {name}: expected one coordinate, as URDF has forces for, '
+                               f'got {len(values)}')
+    return float(values[0])

@@ -1,0 +1,63 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The commands of the guide run as they stand, from an empty folder."""
+
+import os
+from pathlib import Path
+import re
+import shlex
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from support.machines.recorded_arm import (
+    arm_bag, arm_recording, forces_error, JOINTS, wrong_urdf)
+import yaml
+
+from liedyn_ros.model import load_model
+
+ROOT = Path(__file__).parents[3]
+GUIDE = (ROOT / 'docs/guides/identify.md').read_text()
+COMMANDS = [line for block in re.findall(r'```sh\n(.*?)```', GUIDE, re.DOTALL)
+            for line in block.splitlines()]
+RUN = [line for line in COMMANDS if line.startswith('python -m ')]
+
+pytest.importorskip('clarabel')
+
+
+def test_from_a_folder_with_a_bag_to_a_better_urdf(tmp_path):
+    urdf = wrong_urdf(tmp_path / 'robot.urdf')
+    arm_bag(tmp_path / 'my_bag')
+    stamps, q, _, tau = arm_recording()
+    np.savetxt(tmp_path / 'run.csv', np.column_stack([(stamps - stamps[0]) / 1e6, q, tau]),
+               delimiter=',', comments='', header=','.join(
+                   ['time', *(f'{name}/{kind}' for kind in ('position', 'effort')
+                              for name in JOINTS)]))
+    assert len(RUN) == 3
+    for line in RUN:
+        done = subprocess.run(
+            [sys.executable, *shlex.split(line)[1:]], cwd=tmp_path, capture_output=True,
+            text=True, env={**os.environ, 'PYTHONPATH': str(ROOT)})
+        assert done.returncode in (0, 1), done.stderr
+        assert 'Traceback' not in done.stderr
+        folder = tmp_path / shlex.split(line)[shlex.split(line).index('--folder') + 1]
+        assert (folder / 'report.html').exists()
+    before = forces_error(load_model(urdf))
+    for name in ('identified', 'table'):
+        parameters = yaml.safe_load((tmp_path / name / 'dynamics_server.yaml').read_text())
+        model = load_model(parameters['dynamics_server']['ros__parameters']['model_file'])
+        assert (forces_error(model) < 0.1 * before).all()
+
+
+def test_the_guide_names_the_command_and_its_extras():
+    setup = (ROOT / 'setup.py').read_text()
+    assert 'identify = liedyn_ros.commands.identification.identify:main' in setup
+    for extra in re.search(r'liedyn_ros\[(.*?)\]', COMMANDS[0])[1].split(','):
+        assert f"'{extra}': [" in setup

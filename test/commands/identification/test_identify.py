@@ -1,0 +1,164 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The command identify: files of a recording in, a better model and a report out."""
+
+from html.parser import HTMLParser
+import json
+import re
+
+import numpy as np
+import pytest
+from support.machines.bag_files import as_messages, write_bag
+from support.machines.looped_machines import five_bar
+from support.machines.recorded_arm import (
+    arm_bag, arm_recording, forces_error, JOINTS, wrong_urdf)
+from support.machines.recorded_motion import loop_motion
+import yaml
+
+from liedyn_ros.commands.identification import identify
+from liedyn_ros.commands.identification.model_files import write_model
+from liedyn_ros.commands.identification.options import recording_of
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
+from liedyn_ros.model import load_model, load_urdf, with_inertias, with_resistances
+from liedyn_ros.recordings import JointSamples
+
+pytest.importorskip('clarabel')
+
+
+def csv_table(path, blocks, names=JOINTS):
+    stamps, *rest = blocks
+    columns = [f'{name}.{kind}' for kind in ('position', 'velocity', 'effort') for name in names]
+    np.savetxt(path, np.column_stack([(stamps - stamps[0]) / 1e9, *rest]), delimiter=',',
+               comments='', header=','.join(['t', *columns]), fmt='%.12g')
+    return path
+
+
+class Tags(HTMLParser):
+    """Counts tags, and looks whether each is closed."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.links = [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.links += [value for key, value in attributes if key in ('src', 'href')]
+        if tag != 'meta':
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_startendtag(self, tag, attributes):
+        pass
+
+
+def test_a_bag_leads_to_a_better_urdf_and_a_report(tmp_path, capsys):
+    urdf, out = wrong_urdf(tmp_path / 'arm.urdf'), tmp_path / 'out'
+    assert identify.main([str(urdf), str(arm_bag(tmp_path / 'bag')), '--folder', str(out)]) == 0
+    shown = capsys.readouterr().out
+    assert 'error on held-out parts' in shown and 'arm_identified.urdf' in shown
+    better = out / 'arm_identified.urdf'
+    before, after = (forces_error(load_urdf(each)) for each in (urdf, better))
+    assert (after < 0.1 * before).all()
+    text = better.read_text()
+    assert 'package://arm/fore.stl' in text and 'the workshop built it' in text
+    parameters = yaml.safe_load((out / 'dynamics_server.yaml').read_text())
+    file = parameters['dynamics_server']['ros__parameters']['model_file']
+    assert forces_error(load_model(file)) == pytest.approx(after)
+    numbers = json.loads((out / 'parameters.json').read_text())
+    assert numbers['offered'] and set(numbers['bodies']) <= {'base', 'upper', 'fore'}
+
+
+def test_the_report_is_one_page_that_needs_nothing_else(tmp_path):
+    urdf, out = wrong_urdf(tmp_path / 'arm.urdf'), tmp_path / 'out'
+    run = csv_table(tmp_path / 'run.csv', arm_recording())
+    assert identify.main([str(urdf), str(run), '--folder', str(out)]) == 0
+    page = (out / 'report.html').read_text()
+    tags = Tags()
+    tags.feed(page)
+    assert (tags.open, tags.links) == ([], [])
+    for wanted in ('The identified model is offered', 'Errors on parts held out', 'elbow: error',
+                   'Parameters that the recording tells', 'What the recording does not tell',
+                   'Settings and versions', str(run)):
+        assert wanted in page
+    assert page.count('<polyline') == 6 * len(JOINTS)
+    assert not re.search(r'\b(nan|inf)\b', re.sub(r'<script>.*</script>', '', page))
+    assert len(page) < 2_000_000
+
+
+def test_a_model_that_is_right_already_is_not_replaced(tmp_path, capsys):
+    """Efforts of noise alone tell nothing: the given model stays, and the report says so."""
+    urdf, out = wrong_urdf(tmp_path / 'arm.urdf', 1.0), tmp_path / 'out'
+    stamps, q, v, tau = arm_recording()
+    tau = np.random.default_rng(0).normal(size=tau.shape) * 1e3
+    run = csv_table(tmp_path / 'run.csv', (stamps, q, v, tau))
+    status = identify.main([str(urdf), str(run), '--folder', str(out)])
+    assert status == 1 and not (out / 'arm_identified.urdf').exists()
+    assert 'the given model stays' in capsys.readouterr().out
+    assert 'is not offered' in (out / 'report.html').read_text()
+
+
+def test_joints_that_stood_still_are_held(tmp_path):
+    urdf, out = wrong_urdf(tmp_path / 'arm.urdf'), tmp_path / 'out'
+    stamps, q, v, tau = arm_recording()
+    path = csv_table(tmp_path / 'run.csv', (stamps, q, v, tau))
+    options = identify.parser().parse_args(
+        [str(urdf), str(path), '--folder', str(out), '--hold-others', 'shoulder,elbow'])
+    model = identify.held(load_urdf(urdf), options)
+    assert model.coordinate_names == ('shoulder', 'elbow')
+    recording, _ = identify.recorded(model, options)
+    assert np.array_equal(recording.q, np.loadtxt(path, delimiter=',', skiprows=1)[:, 2:4])
+
+
+def test_a_looped_machine_begins_where_its_loops_close():
+    model = five_bar()
+    start = assemble(ConstrainedDynamics(model), held={'left_0_joint': 2.2, 'right_0_joint': 0.9})
+    time, q, v, _, tau = loop_motion(model, 3, 4.0, 50.0, start)
+    names = [joint.name for joint in model.joint_list if joint.actuated]
+    at = [model.joint(name).qi for name in names]
+    recording = recording_of(model, JointSamples(
+        tuple(names), 0, time, q[:, at], v[:, at], tau[:, at]))
+    assert np.array_equal(recording.q[:, at], q[:, at])
+    ConstrainedDynamics(model).require_closed(recording.q[0], 0.0 * v[0])
+
+
+def degrees(stamps, q, v, tau):
+    return stamps, np.degrees(q), v, tau
+
+
+BAD = {
+    'no effort': ([], lambda *all: (*all[:3], np.full_like(all[3], np.nan)), '100 % NaN'),
+    'degrees': ([], degrees, 'degrees that fit'),
+    'another joint': (['--hold-others', 'wrist'], lambda *all: all, '--hold-others: expected'),
+    'prior': (['--prior', '0'], lambda *all: all, 'prior: expected a number above 0'),
+    'too short': ([], lambda *all: tuple(each[:60] for each in all), 'expected')}
+
+
+@pytest.mark.parametrize('options, change, message', BAD.values(), ids=BAD)
+def test_what_cannot_be_identified_has_an_error_and_no_files(
+        options, change, message, tmp_path, capsys):
+    urdf, out = wrong_urdf(tmp_path / 'arm.urdf'), tmp_path / 'out'
+    bag = write_bag(tmp_path / 'bag', as_messages(JOINTS, *change(*arm_recording())))
+    assert identify.main([str(urdf), str(bag), '--folder', str(out), *options]) == 2
+    assert message in capsys.readouterr().err
+    assert not list(out.iterdir())
+
+
+def test_a_yaml_model_stays_one(tmp_path):
+    source = config_file('five_bar.yaml')
+    model = load_model(source)
+    name, joint = model.bodies[0], model.coordinate_names[0]
+    new = with_resistances(with_inertias(model, {
+        name: 2.0 * model.body(name).inertia.parameters()}), {joint: 0.25}, {joint: 0.5})
+    written, _ = write_model(tmp_path, source, model, new, model)
+    read = load_model(written)
+    assert [each.name for each in read.closures] == [each.name for each in model.closures]
+    assert np.allclose(read.link_table.inertia, new.link_table.inertia, rtol=1e-12, atol=1e-15)
+    assert read.joint(joint).damping == 0.25 and read.joint(joint).friction == 0.5
