@@ -74,6 +74,7 @@ demo: build  ## track a platform at 1 kHz, fly the aerial manipulator, headless;
 	@$(ENV) && $(LOCAL) && python -m liedyn_ros.demo
 
 docs: .venv-docs/.installed  ## build the documentation site under out/site; a warning is an error
+	@.venv-docs/bin/python -m tools.drawings
 	@.venv-docs/bin/python -m sphinx -W --keep-going -q -b html docs out/site
 	@echo 'open out/site/index.html'
 

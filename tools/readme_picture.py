@@ -9,16 +9,15 @@
 """
 Draw README's moving picture: python -m tools.readme_picture.
 
-Left, a Stewart platform whose pose is found from its leg lengths; right, the aerial manipulator
-flown by its controller. Both run without ROS. One period is drawn, so that the picture repeats
-without a jump.
+Left, a Stewart platform led through a singularity: where it is, and in red where a plain solver
+takes it to be. Middle, both in numbers. Right, the aerial manipulator flown by its controller. All
+run without ROS processes. The flight is one period, so that it repeats without a jump.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 import numpy as np
@@ -28,37 +27,50 @@ from liedyn_ros.aerial import AerialManipulator, Reference, Simulation
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.control import Feedback, Gains, tracking_error
+from liedyn_ros.demo.stewart import singularity
+from liedyn_ros.demo.stewart.crossing import Crossing
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.lie import se3
+from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import load_model, scale_masses
-from liedyn_ros.pictures import draw_machine, draw_platform
+from liedyn_ros.pictures import draw_machine, draw_platform, RIGHT, WRONG
 from liedyn_ros.stewart import (
-    leg_lengths, load_geometry, PoseSolver, SmoothTrajectory, StewartGeometry)
-
-matplotlib.use('Agg')
+    Flag, LegSimulation, load_geometry, MonitorConfig, MonitoredTracker, PlatformMeter,
+    PoseTracker, SmoothTrajectory, StewartGeometry)
 
 PATH = Path(__file__).resolve().parents[1] / 'docs' / 'images' / 'demos.gif'
-START, PERIOD, FRAMES = 10.0, 10.0, 60  # s of motion, one period of both; pictures of it
+START, PERIOD, FRAMES = 10.0, 10.0, 60  # s of flight, one period of it; pictures of it
 TIMES = START + PERIOD * np.arange(FRAMES) / FRAMES  # s
-FRAME_TIME = 80  # ms; the motion is shown at about twice its speed
-SIZE, DPI, COLORS = (8.0, 3.7), 100, 64  # in; of the palette
+HELD = 12  # pictures of the last pose of the platform
+FRAME_TIME = 80  # ms
+SIZE, DPI, COLORS = (9.6, 3.0), 100, 96  # in; of the palette
 FLOOR_LINES = 9
 CONTROL_STEPS = 4  # simulation steps of 1 ms between two commands
-
-AMPLITUDES = (0.2, 0.2, 0.35, 0.06, 0.06, 0.05)  # rad, m
-FREQUENCIES = (0.2, 0.3, 0.1, 0.3, 0.2, 0.4)  # Hz, multiples of 1 / PERIOD
-PHASES = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
+SAID = {Flag.APPROACHING_SINGULARITY: 'approaching a singularity',
+        Flag.NEAR_SINGULARITY: 'near a singularity', Flag.BRANCH_UNSURE: 'two poses possible'}
 
 
-def platform_poses(geometry: StewartGeometry, times: Array) -> Array:
-    """Return the poses (n, 4, 4) that the solver finds from the leg lengths of a motion."""
-    home = se3.from_rotation_translation(np.eye(3), np.array([0.0, 0.0, 0.5]))
-    truth = SmoothTrajectory(home, *map(np.array, (AMPLITUDES, FREQUENCIES, PHASES))).pose(times)
-    solver, pose, poses = PoseSolver(geometry), home, []
-    for lengths in leg_lengths(geometry, truth):
-        pose = solver.solve(lengths, pose).pose
-        poses.append(pose)
-    return np.array(poses)
+def crossing_of(geometry: StewartGeometry) -> Crossing:
+    """Return the passage of the demo, computed in this process."""
+    home = se3.from_rotation_translation(
+        so3.exp(singularity.HOME_TURN), singularity.HOME_POSITION)
+    motion = SmoothTrajectory(
+        home, np.array([0.0, 0.0, singularity.TURN, 0.0, 0.0, 0.0]),
+        np.full(6, singularity.FREQUENCY), np.zeros(6))
+    simulation = LegSimulation(geometry, motion, singularity.RATE, length_noise=singularity.NOISE,
+                               seed=singularity.SEED)
+    ours = MonitoredTracker(geometry, home, config=MonitorConfig(
+        leg_noise=singularity.NOISE, hold_hypotheses=True))
+    plain, rows = PoseTracker(geometry, home), []
+    for k in range(round(singularity.DURATION * singularity.RATE)):
+        sample, stamp = simulation.take(), 10 ** 9 + round(1e9 * k / singularity.RATE)
+        found = ours.track(stamp, sample.lengths)
+        rows.append((k / singularity.RATE, sample.pose, plain.track(stamp, sample.lengths).pose,
+                     found.pose, found.flags))
+    times, truth, wrong, right, flags = zip(*rows)
+    return Crossing(
+        times=np.array(times), truth=np.array(truth), plain=np.array(wrong),
+        distances=np.asarray(PlatformMeter(geometry).signed_values(np.array(truth))),
+        ours_times=np.array(times), ours=np.array(right), ours_truth=np.array(truth), flags=flags)
 
 
 def flight(machine: AerialManipulator, times: Array) -> Iterator[Array]:
@@ -84,25 +96,56 @@ def fly(simulation: Simulation, known: Dynamics, reference: Reference, feedback:
         simulation.step()
 
 
-def picture(geometry: StewartGeometry, poses: Array, machine: AerialManipulator, q: Array,
-            frame: int) -> Image.Image:
-    """Return one picture: the platform and the aerial manipulator, each with its path."""
+def picture(geometry: StewartGeometry, crossing: Crossing, row: int, machine: AerialManipulator,
+            q: Array, frame: int) -> Image.Image:
+    """Return one picture: the platform at a row of the passage, numbers, the machine in flight."""
     figure = Figure(figsize=SIZE, dpi=DPI)
-    left: Any = figure.add_axes((0.0, 0.0, 0.45, 0.95), projection='3d')
-    right: Any = figure.add_axes((0.43, 0.0, 0.57, 0.95), projection='3d')
-    draw_platform(left, geometry, poses[frame], '', numbered=False)
-    path = np.append(poses, poses[:1], axis=0)[:, :3, 3]
-    left.plot(*path.T, color='tab:green', linewidth=0.6)
+    left: Any = figure.add_axes((0.0, -0.05, 0.32, 1.0), projection='3d')
+    right: Any = figure.add_axes((0.66, -0.02, 0.34, 1.0), projection='3d')
+    draw_platform(left, geometry, crossing.ours[row], '', numbered=False)
+    if crossing.plain_errors[row] > 0.05:
+        wrong = geometry.platform_joints @ crossing.plain[row][:3, :3].T
+        wrong = (wrong + crossing.plain[row][:3, 3])[[*range(6), 0]]
+        left.plot(*wrong.T, color=WRONG, linewidth=2.5)
     draw_machine(right, machine.model, q[frame])
     right.plot(*np.append(q[:, :3], q[:1, :3], axis=0).T, color='tab:green', linewidth=0.8)
-    frame_axes(left, ((-0.32, 0.32), (-0.32, 0.32), (0.0, 0.6)), 1.15)
-    frame_axes(right, ((-1.3, 1.3), (-1.3, 1.3), (0.7, 1.8)), 1.18)
-    for axes, title in ((left, 'Stewart platform: pose from six leg lengths'),
-                        (right, 'Aerial manipulator: flown through its dynamics')):
-        axes.set_title(title, fontsize=10, y=0.98)
+    frame_axes(left, ((-0.3, 0.3), (-0.3, 0.3), (0.0, 0.62)), 1.12)
+    frame_axes(right, ((-1.25, 1.25), (-1.25, 1.25), (0.9, 1.7)), 1.45)
+    numbers(figure, crossing, row)
+    for x, text in ((0.16, 'Stewart platform: six lengths to a pose'),
+                    (0.5, 'through a singularity'),
+                    (0.83, 'flown through its dynamics')):
+        figure.text(x, 0.94, text, ha='center', fontsize=9.5)
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     return Image.fromarray(np.asarray(canvas.buffer_rgba())).convert('RGB')
+
+
+def numbers(figure: Figure, crossing: Crossing, row: int) -> None:
+    """Draw the yaw so far, both errors, and what the tracker says."""
+    axes = figure.add_axes((0.375, 0.40, 0.27, 0.50))
+    shown = slice(0, row + 1)
+    for poses, style in ((crossing.truth, {'color': '0.78', 'linewidth': 5.0, 'label': 'truth'}),
+                         (crossing.plain, {'color': WRONG, 'linewidth': 2.0,
+                                           'label': 'plain solver'}),
+                         (crossing.ours, {'color': RIGHT, 'linewidth': 1.5, 'linestyle': '--',
+                                          'label': 'liedyn_ros'})):
+        turned = so3.log(poses[:1, :3, :3].swapaxes(1, 2) @ poses[:, :3, :3])[:, 2]
+        axes.plot(crossing.times[shown], np.degrees(turned[shown]), **style)
+    axes.axvline(crossing.crossed_at, color='0.4', linestyle=':', linewidth=0.8)
+    axes.set(xlim=(0.0, singularity.DURATION), ylim=(0.0, 140.0), xlabel='time, s')
+    axes.set_ylabel('yaw, degree', labelpad=1)
+    axes.legend(loc='upper left', fontsize=7.5)
+    for y, name, poses, color in ((0.14, 'plain solver', crossing.plain, WRONG),
+                                  (0.06, 'liedyn_ros', crossing.ours, RIGHT)):
+        error = se3.log(se3.compose(se3.inverse(crossing.truth[row]), poses[row]))
+        figure.text(0.36, y, f'{name}: off by {np.degrees(np.linalg.norm(error[:3])):.2f} degree',
+                    color=color, fontsize=9)
+    said = [text for flag, text in SAID.items() if flag in crossing.flags[row]]
+    passed = crossing.times[row] > crossing.crossed_at
+    text = said[-1] if said else 'has crossed' if passed else 'tracking'
+    figure.text(0.36, 0.22, f'says: {text}', fontsize=9, weight='bold',
+                color='#b36b00' if said else '0.2')
 
 
 def frame_axes(axes: Any, limits: tuple[tuple[float, float], ...], zoom: float) -> None:
@@ -120,12 +163,15 @@ def frame_axes(axes: Any, limits: tuple[tuple[float, float], ...], zoom: float) 
 
 
 def draw(path: Path, times: Array = TIMES) -> None:
-    """Write the moving picture of some times of the motion, s."""
+    """Write the moving picture of some times of the flight, s."""
     geometry = load_geometry(config_file('stewart_geometry.yaml'))
     machine = AerialManipulator(load_model(config_file('aerial_manipulator.yaml')))
-    poses, q = platform_poses(geometry, times), np.array(list(flight(machine, times)))
-    pictures = [picture(geometry, poses, machine, q, k) for k in range(len(times))]
-    palette = pictures[0].quantize(COLORS)  # one for all, so that still areas compress
+    crossing, q = crossing_of(geometry), np.array(list(flight(machine, times)))
+    last = len(crossing.times) - 1
+    moving = max(len(times) - HELD, 1)
+    rows = [min(round(last * k / moving), last) for k in range(len(times))]
+    pictures = [picture(geometry, crossing, row, machine, q, k) for k, row in enumerate(rows)]
+    palette = pictures[-1].quantize(COLORS)  # one for all, so that still areas compress
     shown = [p.quantize(palette=palette, dither=Image.Dither.NONE) for p in pictures]
     shown[0].save(path, save_all=True, append_images=shown[1:], duration=FRAME_TIME, loop=0,
                   optimize=True)

@@ -12,16 +12,23 @@ import os
 from pathlib import Path
 import sys
 
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.demo.aerial import demo as aerial
 from liedyn_ros.demo.stewart import control, demo as stewart, singularity
+from liedyn_ros.demo.watching import watched
 
+FOLDER = Path('out')
 # Messages of a demo stay on this machine, whoever starts it.
 os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
 
 
 def main() -> int:
     """Run the demos into the folder out/ and return the exit code."""
-    held = [demo.run(Path('out')) for demo in (stewart, singularity, control, aerial)]
+    with watched(FOLDER, 'platform'):
+        held = [demo.run(FOLDER) for demo in (stewart, singularity, control)]
+    with watched(FOLDER, 'aerial_manipulator', floating=True,
+                 model_file=config_file('aerial_manipulator.yaml')):
+        held.append(aerial.run(FOLDER))
     return 0 if all(held) else 1
 
 

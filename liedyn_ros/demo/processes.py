@@ -22,12 +22,17 @@ END_TIMEOUT = 5.0  # s that a process has to end after it was asked to
 class NodeProcess:
     """One node of the package in its own process; a context manager."""
 
-    def __init__(self, module: str, parameters: Mapping[str, Any], log: Path) -> None:
-        """Start `python -m module` with ROS parameters, its output into a log file."""
+    def __init__(self, module: str, parameters: Mapping[str, Any], log: Path,
+                 patience: float = END_TIMEOUT) -> None:
+        """
+        Start `python -m module` with ROS parameters, its output into a log file.
+
+        patience: s that the process has to end.
+        """
         arguments = [sys.executable, '-m', module, '--ros-args']
         for name, value in parameters.items():
             arguments += ['-p', f'{name}:={str(value).lower() if value is True else value}']
-        self.log = log
+        self.log, self._patience = log, patience
         self._output = log.open('w', encoding='utf-8')
         self._process = subprocess.Popen(
             arguments, stdout=self._output, stderr=subprocess.STDOUT)
@@ -49,7 +54,7 @@ class NodeProcess:
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
             try:
-                self._process.wait(END_TIMEOUT)
+                self._process.wait(self._patience)
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()

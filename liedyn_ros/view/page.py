@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 import time
 from typing import Any
 
@@ -48,6 +49,8 @@ class LivePage:
         self._host = address
         self._scene: PlatformScene | TreeScene | None = None
         self._read = 0.0
+        self._file: Path | None = None  # of a recording from the start
+        self._whole = Recording(self.server)
         self._recording = Recording(self.server)
 
     @property
@@ -93,6 +96,7 @@ class LivePage:
         with self.server.atomic():
             self._scene.show(seen, now)
         self._recording.step(now)
+        self._whole.step(now)
         if seen.solved is not None:
             error = 0.0
             if seen.pose is not None and seen.true_pose is not None:
@@ -104,8 +108,15 @@ class LivePage:
             self._read = now
             self._text.content = describe(seen)
 
+    def record_to(self, path: Path) -> None:
+        """Record what is shown from now on, and write it as HTML to a file at the end."""
+        self._file = path
+        self._whole.start()
+
     def close(self) -> None:
-        """End the server."""
+        """Write the recording that was asked for, and end the server."""
+        if self._file is not None:
+            self._whole.save(self._file)
         self.server.stop()
 
 

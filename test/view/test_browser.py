@@ -87,9 +87,8 @@ def test_a_recording_plays_without_the_program(tab, tmp_path):
     home = np.eye(4)
     home[2, 3] = 0.5
     page.adopt(load_geometry(config_file('stewart_geometry.yaml')), home)
-    page._recording.start()
+    page.record_to(tmp_path / 'recording.html')
     page.show(Seen(pose=home))
-    page._recording.save(tmp_path / 'recording.html')
     page.close()
     tab.goto((tmp_path / 'recording.html').as_uri())
     tab.locator('canvas').first.wait_for()

@@ -10,6 +10,7 @@
 
 from collections.abc import Callable
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
 
 from rclpy.clock import Clock, ClockType
@@ -62,11 +63,22 @@ class ViewNode(ManagedNode):
         else:
             self.open_subscription(
                 String, 'robot_description', self._take_description, LATCHED)
+        self._record(parameters['recording'])
         if not _is_loopback(parameters['address']):
             self.get_logger().warning(
                 f'address {parameters["address"]}: the view is open to the network, without a '
                 'password')
         self.get_logger().info(f'the view is on {self._page.address}')
+
+    def _record(self, path: str) -> None:
+        """Record what is shown from now on into a file, unless its path is empty."""
+        if not path:
+            return
+        file = Path(path)
+        if file.suffix != '.html' or not file.parent.is_dir():
+            raise LiedynError('recording: expected a file .html in a folder that exists, got '
+                              f'{path!r}')
+        self._page.record_to(file)
 
     def activate(self) -> None:
         """Begin to draw."""

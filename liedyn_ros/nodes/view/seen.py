@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 from liedyn_ros.common.checks import Array
@@ -69,6 +70,9 @@ class Page(Protocol):
 
     def show(self, seen: Seen) -> None:
         """Show what was heard."""
+
+    def record_to(self, path: Path) -> None:
+        """Record what is shown from now on, and write it as HTML to a file at the end."""
 
     def close(self) -> None:
         """End."""

@@ -35,12 +35,16 @@ class FakePage:
 
     def __init__(self, *settings):
         self.settings, self.machine, self.seen, self.closed = settings, None, None, False
+        self.file = None
 
     def adopt(self, machine, home):
         self.machine, self.home = machine, home
 
     def show(self, seen):
         self.seen = seen
+
+    def record_to(self, path):
+        self.file = path
 
     def close(self):
         self.closed = True
@@ -65,6 +69,7 @@ def view(bench):
 def test_a_platform_is_shown_with_every_flag_between_two_pictures(bench, view):
     _, page = view(rate=5.0)
     assert isinstance(page.machine, StewartGeometry)
+    assert page.file is None
     assert page.settings == ('127.0.0.1', 8080, 60.0, 10.0)
     assert page.home[2, 3] == 0.5
     poses, statuses = (bench.publisher(kind, name) for kind, name in (
@@ -103,6 +108,18 @@ def test_a_tree_comes_from_the_topic_and_joints_are_found_by_name(bench, view):
         joints.publish(JointState(name=['b', 'a'], position=[1.0, 2.0], effort=[3.0, 4.0]))))
     assert page.seen.positions == {'a': 2.0, 'b': 1.0}
     assert page.seen.efforts == {'a': 4.0, 'b': 3.0}
+
+
+def test_a_recording_is_asked_of_the_page(view, tmp_path):
+    _, page = view(recording=str(tmp_path / 'seen.html'))
+    assert page.file == tmp_path / 'seen.html'
+
+
+@pytest.mark.parametrize('path', ['nowhere/seen.html', 'seen.png'])
+def test_a_recording_that_cannot_be_written_is_refused(bench, view, path):
+    node, page = view(recording=path)
+    bench.until_logged(node, 'recording: expected a file .html in a folder that exists')
+    assert page.file is None
 
 
 @pytest.mark.parametrize(('address', 'warned'), [

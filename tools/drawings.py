@@ -1,0 +1,233 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Draw the drawings of the documents, from the package's own tables: python -m tools.drawings.
+
+`make docs` runs it first. Words stay words in these SVG files, so that a page's search and the
+tests find them.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.model.joints import JOINT_TYPES
+from liedyn_ros.model.kernels import kinds
+from liedyn_ros.pictures import new_figure, PAGE, PALETTE
+from liedyn_ros.stewart import load_geometry
+
+# What each elementary link does, with its axis.
+MOVES = {kinds.REVOLUTE: 'turn about {}', kinds.PRISMATIC: 'slide along {}',
+         kinds.HELICAL: 'screw along {}', kinds.SPHERICAL: 'turn about any axis',
+         kinds.FREE: 'move freely'}
+FOLDER = Path(__file__).resolve().parents[1] / 'docs' / 'images' / 'drawings'
+BLUE, ORANGE, GREEN = PALETTE[0], PALETTE[1], PALETTE[2]
+GREY, STEEL, RAIL = '0.35', '#e69f00', '#cc79a7'
+AXES = ((1.0, 0.0, '#d00000', 'x'), (0.0, 1.0, '#009e73', 'y'))
+
+# From, to, topic or service. Places are those of BOXES.
+FLOW = (
+    ('encoders or\nstewart_simulator', 'stewart_pose', 'leg_states'),
+    ('stewart_pose', 'view', 'pose, status'),
+    ('stewart_pose', 'stewart_controller', 'pose, odometry'),
+    ('stewart_controller', 'drives or\ndynamics simulator', 'leg_forces'),
+    ('drives or\ndynamics simulator', 'stewart_pose', 'leg_states'),
+    ('encoders of\nsome joints', 'loop_state_publisher', 'joint_states'),
+    ('loop_state_publisher', 'your controller', 'all joints'),
+    ('your controller', 'dynamics_server', 'services'),
+)
+BOXES = {
+    'encoders or\nstewart_simulator': (0.0, 2.0), 'stewart_pose': (1.0, 2.0), 'view': (2.0, 2.0),
+    'drives or\ndynamics simulator': (1.0, 1.0), 'stewart_controller': (2.0, 1.0),
+    'encoders of\nsome joints': (0.0, 0.0), 'loop_state_publisher': (1.0, 0.0),
+    'your controller': (2.0, 0.0), 'dynamics_server': (3.0, 0.0)}
+
+
+def platform_frames() -> Figure:
+    """Return base and platform of the paper's machine from above, and both frames at home."""
+    geometry = load_geometry(config_file('stewart_geometry.yaml'))
+    figure = new_figure(78.0, PAGE)
+    above, side = figure.subplots(1, 2, width_ratios=(1.0, 1.0))
+    for joints, color, text, away in ((geometry.base_joints, GREY, 'base', 0.06),
+                                      (geometry.platform_joints, BLUE, 'platform', -0.06)):
+        above.plot(*np.concatenate((joints, joints[:1]))[:, :2].T, color=color, linewidth=1.8,
+                   label=f'{text}: joints in the {text} frame')
+        above.plot(*joints[:, :2].T, 'o', color=color, markersize=4)
+        for name, (x, y, _) in zip(geometry.leg_names, joints):
+            x, y = (1.0 + away / np.hypot(x, y)) * np.array([x, y])
+            above.text(x, y, name, color=color, ha='center', va='center', fontsize=6.5)
+    frame(above, (-0.02, 0.0), 0.07, 'B and P')
+    above.set_title('from above: legs keep the order of the geometry file')
+    above.legend(loc='upper center', bbox_to_anchor=(0.5, -0.02))
+    home = np.array([0.0, 0.0, 0.5])
+    tips = geometry.platform_joints + home
+    for a, b in zip(geometry.base_joints, tips):
+        side.plot((a[0], b[0]), (a[2], b[2]), color=STEEL, linewidth=1.8)
+    for joints, color in ((geometry.base_joints, GREY), (tips, BLUE)):
+        side.plot(joints[:, 0], joints[:, 2], 'o-', color=color, linewidth=1.8, markersize=4)
+    frame(side, (0.0, 0.0), 0.11, 'B: stewart_base', 'xz')
+    frame(side, (0.0, 0.5), 0.11, 'P: stewart_platform', 'xz')
+    side.annotate('', (-0.02, 0.48), (-0.02, 0.02), arrowprops={'arrowstyle': '->'})
+    side.text(-0.04, 0.25, 'pose: P in B\nhome_position', ha='right', va='center',
+              bbox={'facecolor': 'white', 'edgecolor': 'none', 'pad': 1.0})
+    side.text(0.34, 0.3, 'a leg: its length is\nfrom joint to joint', va='center')
+    side.set_title('from the side, at home: no rotation, at home_position')
+    for axes in (above, side):
+        finish(axes)
+    above.set_ylim(-0.42, 0.42)
+    side.set(ylim=(-0.1, 0.68), xlim=(-0.4, 0.6))
+    return figure
+
+
+def leg_forms() -> Figure:
+    """Return what drives a leg, for each type that a geometry file can name."""
+    figure = new_figure(62.0, PAGE)
+    panels = figure.subplots(1, 4)
+    tip = np.array([0.75, 1.0])
+    forms: tuple[tuple[str, Callable[[Axes, Array], None]], ...] = (
+        ('leg of variable length', extensible), ('rail: a carriage and a rod', rail),
+        ('crank: an arm and a rod', crank), ('stage: a driven point, a guide', stage))
+    for axes, (title, draw) in zip(panels, forms):
+        axes.plot((tip[0] - 0.3, tip[0] + 0.3), (tip[1], tip[1]), color=BLUE, linewidth=3.0)
+        axes.plot((-0.3, 1.1), (0.0, 0.0), color=GREY, linewidth=3.0)
+        draw(axes, tip)
+        axes.plot(*tip, 'o', color=BLUE)
+        axes.set_title(title)
+        finish(axes)
+        axes.set(xlim=(-0.4, 1.3), ylim=(-0.35, 1.25))
+    panels[0].text(tip[0], 1.08, 'platform', color=BLUE, ha='center')
+    panels[0].text(0.7, -0.15, 'base', color=GREY)
+    return figure
+
+
+def extensible(axes: Axes, tip: Array) -> None:
+    """Draw a leg whose length is driven."""
+    axes.plot((0.1, 0.1 + 0.6 * 0.65), (0.0, 0.6), color=STEEL, linewidth=6.0)
+    axes.plot((0.1, tip[0]), (0.0, tip[1]), color=STEEL, linewidth=2.0)
+    axes.plot(0.1, 0.0, 'o', color=GREY)
+    axes.text(0.12, 0.62, 'length', color=ORANGE, ha='right')
+
+
+def rail(axes: Axes, tip: Array) -> None:
+    """Draw a carriage on a straight rail, and its rod of fixed length."""
+    axes.plot((-0.2, 0.6), (0.12, 0.12), color=RAIL, linewidth=3.0)
+    axes.add_patch(Rectangle((0.12, 0.08), 0.16, 0.1, color=RAIL))
+    axes.plot((0.2, tip[0]), (0.15, tip[1]), color=STEEL, linewidth=2.0)
+    axes.annotate('', (0.12, 0.28), (-0.2, 0.28), arrowprops={'arrowstyle': '->'})
+    axes.text(-0.2, 0.34, 'position', color=ORANGE)
+    axes.text(0.52, 0.5, 'rod')
+
+
+def crank(axes: Axes, tip: Array) -> None:
+    """Draw the arm of a servo, and its rod of fixed length."""
+    axes.add_patch(Circle((0.0, 0.0), 0.33, fill=False, linestyle=':', color=GREY))
+    end = 0.33 * np.array([np.cos(0.7), np.sin(0.7)])
+    axes.plot((0.0, end[0]), (0.0, end[1]), color=RAIL, linewidth=4.0)
+    axes.plot((end[0], tip[0]), (end[1], tip[1]), color=STEEL, linewidth=2.0)
+    axes.plot(0.0, 0.0, 'o', color=GREY)
+    axes.text(0.34, 0.05, 'angle', color=ORANGE)
+    axes.text(0.56, 0.5, 'rod')
+
+
+def stage(axes: Axes, tip: Array) -> None:
+    """Draw a point that two drives move in a plane, and the guide on which the joint slides."""
+    axes.plot((-0.2, 0.6), (0.12, 0.12), color=RAIL, linewidth=3.0)
+    axes.plot((-0.02, 0.42), (-0.1, 0.34), color=RAIL, linewidth=3.0)
+    axes.add_patch(Rectangle((0.12, 0.07), 0.16, 0.1, color=RAIL, zorder=3))
+    along = tip - (0.2, 0.12)
+    axes.plot(*np.stack(((0.2, 0.12), tip + 0.2 * along)).T, color=STEEL, linewidth=2.0)
+    axes.text(-0.3, 0.34, 'two\npositions', color=ORANGE)
+    axes.text(0.55, 0.5, 'guide, free')
+
+
+def joints() -> Figure:
+    """Return the coordinates of each joint type, from the table of the package."""
+    figure = new_figure(10.0 + 9.0 * len(JOINT_TYPES), PAGE)
+    axes = figure.subplots()
+    rows = list(JOINT_TYPES.items())
+    for row, (name, kind) in enumerate(rows):
+        axes.text(0.0, -row, name, weight='bold', va='center')
+        axes.text(0.9, -row, f'{kind.nq}, {kind.nv}', va='center')
+        axes.text(1.5, -row, ', then '.join(
+            MOVES[link].format(axis) for link, axis in kind.links) or 'none', va='center')
+        axes.text(4.7, -row, ', '.join(filter(None, kind.coordinates)) or (
+            "the joint's name" if kind.coordinates else '-'), va='center')
+    for x, head in ((0.0, 'joint type'), (0.9, 'nq, nv'), (1.5, 'motion of the child'),
+                    (4.7, 'names of coordinates, after that of the joint')):
+        axes.text(x, 1.0, head, color=BLUE, va='center')
+    axes.set(xlim=(-0.1, 7.4), ylim=(-len(rows) + 0.3, 1.6))
+    axes.set_axis_off()
+    return figure
+
+
+def data_flow() -> Figure:
+    """Return the nodes and the topics between them."""
+    figure = new_figure(80.0, PAGE)
+    axes = figure.subplots()
+    for name, (x, y) in BOXES.items():
+        ours = not name.startswith(('encoders of', 'your'))
+        axes.add_patch(FancyBboxPatch(
+            (x - 0.33, y - 0.2), 0.66, 0.4, boxstyle='round,pad=0.02', linewidth=1.0,
+            facecolor='#e3eef7' if ours else '#f0f0f0', edgecolor=BLUE if ours else GREY))
+        axes.text(x, y, name, ha='center', va='center', fontsize=6.5)
+    for begin, end, topic in FLOW:
+        (x, y), (u, v) = BOXES[begin], BOXES[end]
+        along = np.sign([u - x, v - y]) * (0.36, 0.23)
+        start, stop = (x + along[0], y + along[1]), (u - along[0], v - along[1])
+        axes.annotate('', stop, start, arrowprops={'arrowstyle': '->', 'color': ORANGE})
+        flat = bool(start[1] == stop[1])
+        axes.text(0.5 * (start[0] + stop[0]) + (0.0 if flat else 0.05),
+                  0.5 * (start[1] + stop[1]) + (0.1 if flat else 0.0), topic,
+                  ha='center' if flat else 'left', va='center', fontsize=6.5, color=ORANGE)
+    axes.set(xlim=(-0.4, 3.4), ylim=(-0.35, 2.35))
+    axes.set_axis_off()
+    return figure
+
+
+def frame(axes: Axes, origin: tuple[float, float], size: float, name: str,
+          names: str = 'xy') -> None:
+    """Draw the two axes of a frame that are seen."""
+    for (u, v, color, _), axis in zip(AXES, names):
+        end = (origin[0] + u * size, origin[1] + v * size)
+        axes.annotate('', end, origin, arrowprops={
+            'arrowstyle': '->', 'color': '#0072b2' if axis == 'z' else color, 'linewidth': 1.6})
+        axes.text(end[0] + 0.015, end[1] + 0.015, axis)
+    axes.text(origin[0] + 0.02, origin[1] - 0.05, name)
+
+
+def finish(axes: Axes) -> None:
+    """Leave the drawing alone, in true proportions."""
+    axes.set_aspect('equal')
+    axes.set_axis_off()
+
+
+DRAWINGS: dict[str, Callable[[], Figure]] = {
+    'platform_frames': platform_frames, 'leg_forms': leg_forms, 'joint_types': joints,
+    'data_flow': data_flow}
+
+
+def write(folder: Path) -> None:
+    """Write all drawings into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    style: dict[str, Any] = {'svg.fonttype': 'none', 'font.family': 'sans-serif'}
+    with matplotlib.rc_context(style):
+        for name, draw in DRAWINGS.items():
+            draw().savefig(folder / f'{name}.svg', metadata={'Date': None}, facecolor='white')
+
+
+if __name__ == '__main__':
+    write(FOLDER)
