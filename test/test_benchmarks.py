@@ -6,13 +6,17 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Losses that benchmarks count, and the load that they lay on the machine."""
+"""Losses that benchmarks count, their load on the machine, and the tables they write."""
+
+import json
 
 import numpy as np
 import pytest
 
 from benchmarks.accounts import account, joined, Loss
+from benchmarks.record import origin
 from benchmarks.stalls import covered, longest, merge, outside
+from benchmarks.stewart_document import with_tables
 
 MS = 1_000_000
 
@@ -84,3 +88,18 @@ def test_time_under_outages_counts_once():
     assert covered(stalls((100, 110), (150, 160))) == pytest.approx(0.180)
     assert covered(stalls()) == 0.0 and longest(stalls()) == 0.0
     assert longest(stalls((100, 110), (150, 155))) == pytest.approx(10.0)
+
+
+def test_a_table_of_the_tracker_is_written_between_its_markers(tmp_path):
+    """Twice the same; a table without figures stays as it is."""
+    text = 'before\n<!-- figures: detection -->\nold\n<!-- end -->\nafter\n'
+    assert with_tables(text, tmp_path) == text
+    rows = [{'kind': 'step', 'size': 1e-3, 'told': 1e-5, 'rate': rate, 'runs': 24, 'named': named,
+             'others': others, 'silent': 0, 'error': 2e-3}
+            for rate, named, others in ((100, 24, 0), (20, 6, 12))]
+    (tmp_path / 'stewart_faults.json').write_text(json.dumps(
+        {'measured': origin(), 'detection': rows}))
+    written = with_tables(text, tmp_path)
+    assert '| fault | `leg_noise` | 20 Hz | 100 Hz |' in written
+    assert '| step, 1 mm | 10 um | 25 %, another 50 %; 2 | 100 %; 2 |' in written
+    assert 'old' not in written and with_tables(written, tmp_path) == written

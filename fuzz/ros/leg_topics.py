@@ -22,7 +22,7 @@ from std_msgs.msg import Float64
 from liedyn_ros.nodes.stewart.parameters import FLOAT64_TOPICS, INPUTS, JOINT_STATE
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.pose.leg_input import LegInput
-from liedyn_ros.nodes.stewart.pose.node import config_of, method_of
+from liedyn_ros.nodes.stewart.pose.tracking import config_of, method_of
 from liedyn_ros.stewart import leg_lengths, MonitoredTracker
 
 PERIOD_NS = 10_000_000

@@ -21,7 +21,7 @@ from rclpy.serialization import serialize_message
 
 from liedyn_ros.nodes.stewart.parameters import POSE
 from liedyn_ros.nodes.stewart.platform import Platform
-from liedyn_ros.nodes.stewart.pose.node import certifier_of, config_of, method_of
+from liedyn_ros.nodes.stewart.pose.tracking import certifier_of, config_of, method_of
 from liedyn_ros.nodes.stewart.pose.services.assembly_modes import StewartModes
 from liedyn_ros.nodes.stewart.pose.services.predict import StewartPrediction
 from liedyn_ros.nodes.stewart.pose.services.prove_path import StewartPaths

@@ -14,12 +14,14 @@ import numpy as np
 import pytest
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Header
 from support.bench.launch_bench import (
     assert_unconfigured, described_arguments, launched, refusal)
 from support.bench.pose_bench import matrix, ns, stamp_of
 import yaml
 
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.stewart import load_redundant_geometry
 
 pytestmark = pytest.mark.ros
 FILE = 'stewart.launch.py'
@@ -60,6 +62,24 @@ def test_a_geometry_may_be_an_argument(bench, tmp_path):
     with launched(FILE, f'geometry_file:={path}'):
         bench.until(lambda: any(status.hardware_id.startswith('my_') for report in reports
                                 for status in report.status), 'a report of this platform')
+
+
+def test_a_machine_of_eight_legs_is_tracked_with_its_files(bench):
+    """As docs/guides/stewart_machines.md launches it."""
+    geometry, parameters = (
+        config_file(f'stewart_cable_robot{end}.yaml') for end in ('', '_nodes'))
+    robot, home = load_redundant_geometry(geometry), np.eye(4)
+    home[2, 3] = 1.2
+    poses, legs = bench.collect(PoseStamped, '/pose'), bench.publisher(JointState, '/leg_states')
+
+    def send():
+        legs.publish(JointState(
+            header=Header(stamp=bench.partner.get_clock().now().to_msg()),
+            name=list(robot.leg_names), position=robot.lengths(home).tolist()))
+
+    with launched(FILE, f'geometry_file:={geometry}', f'params_file:={parameters}'):
+        found = bench.until(lambda: poses and poses[-1], 'a pose', act=send)
+    np.testing.assert_allclose(matrix(found.pose), home, atol=1e-9)
 
 
 @pytest.mark.parametrize('namespace', ['', 'left/platform'])

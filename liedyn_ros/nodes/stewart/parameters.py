@@ -45,12 +45,13 @@ PLATFORM = (
               choices=INPUTS),
     Parameter('actuator_names', [''], "the actuator of each leg in the geometry's order, as "
               "JointState names it; one empty name stands for the legs' own names"),
-    Parameter('actuator_scale', [1.0] * 6, 'leg length per unit of actuator position, not zero',
-              'm per unit', size=6),
-    Parameter('actuator_offset', [0.0] * 6, 'leg length at actuator position zero', 'm', size=6),
+    Parameter('actuator_scale', [1.0] * 6, 'leg length per unit of actuator position, not zero; '
+              'six ones stand for one of each of more legs', 'm per unit', size=6, or_more=True),
+    Parameter('actuator_offset', [0.0] * 6, 'leg length at actuator position zero; as that', 'm',
+              size=6, or_more=True),
     Parameter('actuator_beside', [0.0] * 6, 'distance of an actuator or a sensor from its leg, to '
               'which it is parallel: hypot(this, offset + scale * position) is the length', 'm',
-              least=0.0, most=10.0, size=6),
+              least=0.0, most=10.0, size=6, or_more=True),
 )
 
 POSE = PLATFORM + (

@@ -10,6 +10,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from rclpy.exceptions import InvalidTopicNameException
 from rclpy.validate_topic_name import validate_topic_name
@@ -21,43 +22,22 @@ from liedyn_ros.common.errors import LiedynError, NameSetError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.ros.messages.conversions import from_position_quaternion
 from liedyn_ros.ros.node.parameters import ParameterSet
-from liedyn_ros.stewart import LegActuators, load_geometry, SmoothTrajectory, StewartGeometry
+from liedyn_ros.stewart import (
+    LegActuators, load_geometry, load_legs, RedundantGeometry, SmoothTrajectory, StewartGeometry)
 
 LEG_STATES = 'leg_states'
 LEG_FORCES = 'leg_forces'
 
 
 @dataclass(frozen=True)
-class Platform:
-    """A platform as the parameters describe it; frames are frame ids."""
+class AnyPlatform:
+    """A platform of any number of legs as the parameters describe it; frames are frame ids."""
 
-    geometry: StewartGeometry
+    geometry: StewartGeometry | RedundantGeometry
     home: Array
     actuators: LegActuators
     base_frame: str
     platform_frame: str
-
-    @classmethod
-    def from_parameters(cls, parameters: ParameterSet, ignore_others: bool) -> 'Platform':
-        """Read and check the parameters; raises LiedynError."""
-        geometry = load_geometry(
-            parameters['geometry_file'] or config_file('stewart_geometry.yaml'))
-        names = parameters['actuator_names']
-        return cls(
-            geometry,
-            from_position_quaternion(parameters['home_position'], parameters['home_orientation']),
-            LegActuators(
-                geometry.leg_names if names == [''] else tuple(names),
-                parameters['actuator_scale'], parameters['actuator_offset'], ignore_others,
-                parameters['actuator_beside']),
-            parameters['frame_prefix'] + parameters['base_frame'],
-            parameters['frame_prefix'] + parameters['platform_frame'])
-
-    def trajectory(self, parameters: ParameterSet) -> SmoothTrajectory:
-        """Return the motion about home that the parameters describe; raises LiedynError."""
-        return SmoothTrajectory(
-            self.home, parameters['amplitudes'], parameters['frequencies'], parameters['phases'],
-            parameters['rise_time'])
 
     def require_base_frame(self, name: str, header: Header) -> None:
         """Raise NameSetError unless a header names the base frame, or none, which means it."""
@@ -67,21 +47,87 @@ class Platform:
 
     def lengths_of(self, names: Sequence[str], values: Sequence[float]) -> Array:
         """
-        Return lengths (6,), m, in leg order, of a request; without names they are in that order.
+        Return lengths (n,), m, in leg order, of a request; without names they are in that order.
 
         Raises LiedynError for other names or numbers, and for lengths beyond the limits.
         """
         legs = self.geometry.leg_names
         order = checks.order_of('leg_names', legs, names or legs)
-        lengths = checks.as_array('lengths', values, (6,))[order]
+        lengths = checks.as_array('lengths', values, (len(legs),))[order]
         self.geometry.require_within_limits(lengths)
         return lengths
 
     def lengths_of_actuators(self, names: Sequence[str], positions: Sequence[float]) -> Array:
-        """Return lengths (6,), m, in leg order of actuator positions; as lengths_of."""
+        """Return lengths (n,), m, in leg order of actuator positions; as lengths_of."""
         lengths = self.actuators.lengths(names or self.actuators.names, positions)
         self.geometry.require_within_limits(lengths)
         return lengths
+
+
+@dataclass(frozen=True)
+class Platform(AnyPlatform):
+    """A platform of six legs."""
+
+    geometry: StewartGeometry
+
+    @classmethod
+    def from_parameters(cls, parameters: ParameterSet, ignore_others: bool) -> 'Platform':
+        """Read and check the parameters; raises LiedynError, for seven legs and more too."""
+        geometry = load_geometry(_geometry_file(parameters))
+        return cls(geometry, *_parts(parameters, geometry.leg_names, ignore_others))
+
+    def trajectory(self, parameters: ParameterSet) -> SmoothTrajectory:
+        """Return the motion about home that the parameters describe; raises LiedynError."""
+        return SmoothTrajectory(
+            self.home, parameters['amplitudes'], parameters['frequencies'], parameters['phases'],
+            parameters['rise_time'])
+
+
+@dataclass(frozen=True)
+class RedundantPlatform(AnyPlatform):
+    """A platform of seven legs or more."""
+
+    geometry: RedundantGeometry
+
+
+def platform_of(parameters: ParameterSet, ignore_others: bool) -> Platform | RedundantPlatform:
+    """Return the platform that the parameters describe, of any number of legs, or LiedynError."""
+    geometry = load_legs(_geometry_file(parameters))
+    parts = _parts(parameters, geometry.leg_names, ignore_others)
+    if isinstance(geometry, RedundantGeometry):
+        return RedundantPlatform(geometry, *parts)
+    return Platform(geometry, *parts)
+
+
+def _geometry_file(parameters: ParameterSet) -> str | Path:
+    return parameters['geometry_file'] or config_file('stewart_geometry.yaml')
+
+
+def _parts(
+        parameters: ParameterSet, legs: Sequence[str], ignore_others: bool
+) -> tuple[Array, LegActuators, str, str]:
+    """Return home, actuators and frame ids."""
+    names = tuple(parameters['actuator_names'])
+    if names == ('',):
+        names = tuple(legs)
+    elif len(names) != len(legs):
+        raise NameSetError(f'actuator_names: expected one of each leg of {list(legs)}, '
+                           f'got {list(names)}')
+    scales, offsets, beside = (
+        _of_each(parameters, name, default, len(legs)) for name, default in (
+            ('actuator_scale', 1.0), ('actuator_offset', 0.0), ('actuator_beside', 0.0)))
+    return (from_position_quaternion(parameters['home_position'], parameters['home_orientation']),
+            LegActuators(names, scales, offsets, ignore_others, beside),
+            parameters['frame_prefix'] + parameters['base_frame'],
+            parameters['frame_prefix'] + parameters['platform_frame'])
+
+
+def _of_each(parameters: ParameterSet, name: str, default: float, legs: int) -> Array:
+    """Return a parameter's number of each leg; six defaults stand for one of each."""
+    given = parameters[name]
+    if given == [default] * 6:
+        given = [default] * legs
+    return checks.as_array(f'{name}, one for each leg', given, (legs,))
 
 
 def actuator_topic(name: str) -> str:

@@ -14,13 +14,14 @@ import math
 from liedyn_interfaces.msg import StewartStatus
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.stewart import PoseCertifier, Solution, TrackedPose
+from liedyn_ros.stewart import PoseCertifier, RedundantPose, Solution, TrackedPose
 
+Outcome = Solution | TrackedPose | RedundantPose  # of a solve
 NO_BOUNDS = (0.0,) * 8  # in place of error radius, uniqueness radius and six bounds
 
 
 def fill_status(
-        status: StewartStatus, solution: Solution | TrackedPose, start: int,
+        status: StewartStatus, solution: Outcome, start: int,
         solve_time: float) -> None:
     """Write the outcome of a solve."""
     status.status = int(solution.status)
@@ -54,7 +55,7 @@ def fill_refusal(status: StewartStatus, reason: str) -> None:
     status.status, status.message = StewartStatus.REJECTED, reason
 
 
-def describe(solution: Solution | TrackedPose) -> str:
+def describe(solution: Outcome) -> str:
     """Return why a solve failed, empty if it converged."""
     if solution.converged:
         return ''

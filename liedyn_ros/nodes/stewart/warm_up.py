@@ -17,9 +17,10 @@ from liedyn_ros.nodes.stewart.parameters import PLATFORM
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.stewart import (
     AssemblyModeSolver, GaussNewton, leg_lengths, LegActuators, LegSimulation, LengthSensor,
-    LevenbergMarquardt, load_geometry, MonitorConfig, MonitoredTracker, MotionEstimator,
-    OrientationSensor, PathProver, PlatformController, PlatformMeter, PlatformSimulation,
-    PoseCertifier, SmoothTrajectory, StewartDynamics, StewartGeometry)
+    LevenbergMarquardt, load_geometry, load_redundant_geometry, MonitorConfig, MonitoredTracker,
+    MotionEstimator, OrientationSensor, PathProver, PlatformController, PlatformMeter,
+    PlatformSimulation, PoseCertifier, RedundantSolver, RedundantTracker, SmoothTrajectory,
+    StewartDynamics, StewartGeometry)
 from liedyn_ros.stewart.platform.kinematics import (
     driven_platform, held_transmissions, leg_ends)
 
@@ -60,6 +61,17 @@ def warm_up_tracking() -> None:
     PathProver(geometry).prove([home, home])
     conversions.to_pose(home, Pose())
     conversions.pose_numbers(home)
+
+
+def warm_up_redundant() -> None:
+    """Call the kernels of the pose node with seven legs and more."""
+    geometry, home = load_redundant_geometry(config_file('stewart_cable_robot.yaml')), np.eye(4)
+    home[2, 3] = 1.2
+    tracker, lengths = RedundantTracker(geometry, home), geometry.lengths(home)
+    for k in range(3):
+        tracker.track(10_000_000 * (k + 1), lengths, 0.0 * lengths)
+    RedundantSolver(geometry).solve(lengths, home)
+    leg_ends(geometry, home)
 
 
 def warm_up_simulation() -> None:

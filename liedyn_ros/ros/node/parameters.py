@@ -31,7 +31,8 @@ class Parameter:
 
     default: also fixes the type; an array by a list. unit: SI, '' where there is none.
     least, most: the range of every number, ends included. choices: the strings allowed.
-    size: of an array; 0 for any. run_time: whether it may be set while the node is configured.
+    size: of an array; 0 for any. or_more: whether an array may be longer. run_time: whether it may
+    be set while the node is configured.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
     size: int = 0
     run_time: bool = False
+    or_more: bool = False
 
     @property
     def kind(self) -> str:
@@ -54,7 +56,7 @@ class Parameter:
     @property
     def range_text(self) -> str:
         """Return what values are allowed, to be read."""
-        size = f'{self.size} values' if self.size else ''
+        size = f'{self.size} values{" or more" * self.or_more}' if self.size else ''
         return ', '.join(part for part in (size, self._entry_text) if part) or 'any'
 
     @property
@@ -90,7 +92,7 @@ class Parameter:
             return self._accept_one(value)
         if isinstance(value, (str, bytes)) or not hasattr(value, '__len__'):
             raise self._error(value)
-        if len(value) != self.size and self.size:
+        if self.size and (len(value) < self.size if self.or_more else len(value) != self.size):
             raise self._error(list(value))
         return [self._accept_one(entry, index) for index, entry in enumerate(value)]
 

@@ -23,20 +23,20 @@ from liedyn_ros.common.name_order import NameOrder
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.stewart.platform.kernels import legs as kernels
 
-NONE = np.zeros(6)
+NONE = np.empty(0)
 
 
 @dataclass(frozen=True)
 class LegActuators:
     """
-    Six actuators, one a leg: length = offset + scale * position, effort = scale * force.
+    Actuators, one a leg: length = offset + scale * position, effort = scale * force.
 
     One beside its leg, parallel to it, measures x = offset + scale * position; its joints are
     sqrt(x^2 + beside^2) apart. Its effort changes with the length, so it has none here.
 
-    names: the actuator of each leg, in the geometry's leg order. scales: (6,), m per unit of
-    position, not zero. offsets: (6,), m, the leg's length at position zero. beside: (6,), m, the
-    distance of the actuator's line from the leg's joints, as seen along it.
+    names: the actuator of each of n legs, six or more, in the geometry's leg order. scales: (n,),
+    m per unit of position, not zero. offsets: (n,), m, the leg's length at position zero. beside:
+    (n,), m, the distance of the actuator's line from the leg's joints, as seen along it.
     ignore_others: whether readings of other names are passed over or refused.
 
     Raises NameSetError, ShapeError, NotFiniteError or LimitError.
@@ -46,24 +46,26 @@ class LegActuators:
     scales: Array
     offsets: Array
     ignore_others: bool = False
-    beside: Array = field(default_factory=lambda: np.zeros(6))
+    beside: Array = field(default_factory=lambda: NONE)
     _order: NameOrder = field(init=False, repr=False, compare=False)
     _kernel: BoundKernel = field(init=False, repr=False, compare=False)
     _parallel: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check the parts."""
-        if len(self.names) != 6 or len(set(self.names)) != 6 or '' in self.names:
-            raise NameSetError('actuator names: expected six different names, '
+        n = len(self.names)
+        if n < 6 or len(set(self.names)) != n or '' in self.names:
+            raise NameSetError('actuator names: expected six different names, or more, '
                                f'got {list(self.names)}')
-        scales = checks.as_array('actuator scales', self.scales, (6,))
+        scales = checks.as_array('actuator scales', self.scales, (n,))
         if not scales.all():
             raise LimitError(f'actuator scales: expected none of them zero, got {scales.tolist()}')
         object.__setattr__(self, 'names', tuple(self.names))
         object.__setattr__(self, 'scales', scales)
         object.__setattr__(
-            self, 'offsets', checks.as_array('actuator offsets', self.offsets, (6,)))
-        beside = checks.as_array('actuator beside', self.beside, (6,))
+            self, 'offsets', checks.as_array('actuator offsets', self.offsets, (n,)))
+        beside = np.zeros(n) if self.beside is NONE else checks.as_array(
+            'actuator beside', self.beside, (n,))
         if (beside < 0.0).any():
             raise LimitError(f'actuator beside: expected 0 m or more, got {beside.tolist()}')
         object.__setattr__(self, 'beside', beside)
@@ -74,7 +76,7 @@ class LegActuators:
 
     def lengths(self, names: Sequence[str], positions: ArrayLike) -> Array:
         """
-        Return the six leg lengths, m, of named actuator positions given in any order.
+        Return the leg lengths (n,), m, of named actuator positions given in any order.
 
         Raises NameSetError, ShapeError, NotFiniteError, or LimitError for an actuator beside its
         leg that measures no length above zero.
@@ -89,16 +91,16 @@ class LegActuators:
 
     def rates(self, names: Sequence[str], velocities: ArrayLike, lengths: Array) -> Array:
         """
-        Return the six leg rates, m/s, of named actuator velocities at leg lengths (6,), m.
+        Return the leg rates (n,), m/s, of named actuator velocities at leg lengths (n,), m.
 
         Raises as `lengths`.
         """
-        rates = self._in_leg_order('velocities', names, velocities, NONE)
+        rates = self._in_leg_order('velocities', names, velocities, np.zeros(len(self.names)))
         return rates * self._slope(lengths) if self._parallel else rates
 
     def positions(self, lengths: Array) -> Array:
         """
-        Return the actuator positions of leg lengths (6,), m.
+        Return the actuator positions of leg lengths (n,), m.
 
         Raises LimitError where a leg is shorter than its actuator is beside it.
         """
@@ -106,7 +108,7 @@ class LegActuators:
         return (measured - self.offsets) / self.scales
 
     def velocities(self, rates: Array, lengths: Array) -> Array:
-        """Return the actuator velocities of leg rates (6,), m/s, at lengths (6,), m."""
+        """Return the actuator velocities of leg rates (n,), m/s, at lengths (n,), m."""
         along = rates / self._slope(lengths) if self._parallel else rates
         return along / self.scales
 
@@ -117,12 +119,12 @@ class LegActuators:
                              f'ratio would change with the length, got {self.beside.tolist()}')
 
     def _slope(self, lengths: Array) -> Array:
-        """Return d(length)/d(what an actuator measures) at lengths (6,), m."""
+        """Return d(length)/d(what an actuator measures) at lengths (n,), m."""
         along = self._along(lengths)
         return np.where(self.beside > 0.0, along / np.where(lengths == 0.0, 1.0, lengths), 1.0)
 
     def _along(self, lengths: Array) -> Array:
-        """Return what actuators measure of lengths (6,), m, along themselves."""
+        """Return what actuators measure of lengths (n,), m, along themselves."""
         square = lengths ** 2 - self.beside ** 2
         if ((square <= 0.0) & (self.beside > 0.0)).any():
             raise LimitError('lengths: expected more than their actuators are beside them, '
@@ -130,22 +132,25 @@ class LegActuators:
         return np.where(self.beside > 0.0, np.sqrt(np.maximum(square, 0.0)), lengths)
 
     def efforts(self, forces: Array) -> Array:
-        """Return the efforts of the actuators, N m per unit, of forces along the legs (6,), N."""
+        """Return the efforts of the actuators, N m per unit, of forces along the legs (n,), N."""
         return forces * self.scales
 
     def forces(self, names: Sequence[str], efforts: ArrayLike) -> Array:
-        """Return the forces along the legs (6,), N, of named efforts; raises as `lengths`."""
+        """Return the forces along the legs (n,), N, of named efforts; raises as `lengths`."""
         order = self._order.of(names)
         return checks.as_array('actuator efforts', efforts, (len(names),))[order] / self.scales
 
     def _in_leg_order(
             self, what: str, names: Sequence[str], values: ArrayLike, offsets: Array) -> Array:
         checks.require_no_mask(f'actuator {what}', values)
-        numbers, legs = np.asarray(values, dtype=float), np.empty(6)
+        numbers, legs = np.asarray(values, dtype=float), np.empty(len(self.names))
         if numbers.shape != (len(names),):
             checks.as_array(f'actuator {what} (one for each of {checks.listed(names)})', values,
                             (len(names),))
         order = self._order.of(names)
+        if len(self.names) != 6:  # of which the kernel is
+            legs[:] = checks.require_finite(f'actuator {what} in leg order', numbers[order])
+            return offsets + self.scales * legs
         if not (self._kernel.attempt(offsets, order, len(names), numbers, legs)
                 or self._kernel(offsets, order, len(names), numbers.copy(), legs)):
             checks.require_finite(f'actuator {what} in leg order', numbers[order])

@@ -28,6 +28,7 @@ from liedyn_ros.lie.kernels import motion
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, legs
 from liedyn_ros.stewart.platform.leg_types import Stage
+from liedyn_ros.stewart.platform.redundant_geometry import RedundantGeometry
 
 
 class Trivialization(IntEnum):
@@ -103,25 +104,32 @@ def held_transmissions(
     return cosines
 
 
-def leg_ends(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> Array:
+def leg_ends(
+        geometry: StewartGeometry | RedundantGeometry, pose_base_platform: ArrayLike) -> Array:
     """
-    Return where the legs end at a pose (4, 4), m: (2, 6, 3), on base and platform, base frame.
+    Return where n legs end at a pose (4, 4), m: (2, n, 3), on base and platform, base frame.
 
     These are the joints of plain struts, else the second axes of offset joints, carriages and
     crank pins. Of a wire it is where it leaves its pulley, of a stage the point that it moves. NaN
     where a rod does not reach.
     """
     pose = _one_pose(pose_base_platform)
-    table = geometry.table()
-    leg_types.write_leg_ends(table, *motion.split(pose))
-    base = np.array([leg_types.foot(table, i, *motion.split(pose)) for i in range(6)])
-    tips = table[18:leg_rows.ENDS].reshape(6, 3) @ pose[:3, :3].T + pose[:3, 3]
-    if geometry.staged:
+    tables = (geometry.tables() if isinstance(geometry, RedundantGeometry)
+              else [geometry.table()])
+    n, feet, ends = len(geometry.leg_names), [], []
+    for table in tables:
+        leg_types.write_leg_ends(table, *motion.split(pose))
+        feet += [leg_types.foot(table, i, *motion.split(pose)) for i in range(6)]
+        ends.append(table[18:leg_rows.ENDS].reshape(6, 3) @ pose[:3, :3].T + pose[:3, 3])
+    base, tips = np.array(feet)[:n], np.concatenate(ends)[:n]
+    if any(isinstance(leg, Stage) for leg in geometry.leg_types):
         _move_to_stages(geometry, pose, base, tips)
     return np.stack((base, tips))
 
 
-def _move_to_stages(geometry: StewartGeometry, pose: Array, base: Array, tips: Array) -> None:
+def _move_to_stages(
+        geometry: StewartGeometry | RedundantGeometry, pose: Array, base: Array, tips: Array
+) -> None:
     """Write the ends of the guides of stages, in place of those of their kernels' rods."""
     for i, leg in enumerate(geometry.leg_types):
         if isinstance(leg, Stage):

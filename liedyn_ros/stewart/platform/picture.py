@@ -18,6 +18,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kinematics import leg_ends
 from liedyn_ros.stewart.platform.leg_types import Crank, Rail, Stage
+from liedyn_ros.stewart.platform.redundant_geometry import RedundantGeometry
 
 PLATE, TUBE, ROD, JOINT = 0.03, 0.1, 0.06, 0.14  # widths in units of the characteristic length
 TUBE_SHARE = 0.3, 0.7  # least and most of a strut at home that its tube covers
@@ -29,8 +30,8 @@ class PlatformShapes(NamedTuple):
     """
     Where the moving parts are, in the base frame, m.
 
-    joints (12, 3) are those of the base, then those of the platform. tubes and rods (6, 2, 3) are
-    the two ends of each. colors (6, 3) are red, green, blue of the rods, 0 to 1.
+    joints (2 n, 3) are those of the base, then those of the platform. tubes and rods (n, 2, 3) are
+    the two ends of each of n legs. colors (n, 3) are red, green, blue of the rods, 0 to 1.
     """
 
     joints: Array
@@ -44,11 +45,11 @@ class PlatformPicture:
     What every view draws of one platform.
 
     A strut is a tube of fixed length and a rod. A driven leg is its crank, or the way of its
-    carriage, and a rod. base and platform (72, 3), m, are the corners of triangles that bound the
-    plates, the one in the base frame, the other in the platform's.
+    carriage, and a rod. base and platform (12 n, 3), m, are the corners of triangles that bound
+    the plates, the one in the base frame, the other in the platform's.
     """
 
-    def __init__(self, geometry: StewartGeometry, home: Array) -> None:
+    def __init__(self, geometry: StewartGeometry | RedundantGeometry, home: Array) -> None:
         """Build the picture of a geometry; tubes have their length by the pose home (4, 4), m."""
         self.size = geometry.characteristic_length
         self._geometry = geometry
@@ -62,7 +63,7 @@ class PlatformPicture:
         self.platform = plate(geometry.platform_joints, PLATE * self.size)
 
     def at(self, pose: Array, lengths: Array) -> PlatformShapes:
-        """Return the shapes of a pose (4, 4), m, with drive coordinates (6,), m or rad."""
+        """Return the shapes of a pose (4, 4), m, with drive coordinates (n,), m or rad."""
         ends, tips = leg_ends(self._geometry, pose)
         legs = tips - ends
         share = np.minimum(self._tube / np.linalg.norm(legs, axis=1, keepdims=True), 1.0)
@@ -74,7 +75,7 @@ class PlatformPicture:
 
     def colors(self, lengths: Array) -> Array:
         """
-        Return the colours (6, 3) of drive coordinates (6,), m or rad.
+        Return the colours (n, 3) of drive coordinates (n,), m or rad.
 
         Green is the middle of a leg's travel, amber its ends, red beyond. A leg without a longest
         length is green.
@@ -89,7 +90,7 @@ class PlatformPicture:
 
 def plate(joints: Array, thickness: float) -> Array:
     """
-    Return the corners (72, 3) of the triangles that bound a plate through joints (6, 3), m.
+    Return the corners (12 n, 3) of the triangles of a plate through joints (n, 3), m.
 
     Corners stand counterclockwise as seen from outside, as viewers light that side.
     """

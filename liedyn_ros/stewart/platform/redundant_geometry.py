@@ -86,6 +86,11 @@ class RedundantGeometry(LegSet):
             self.length_limits[rows], self.name, self.base_cones[rows], self.platform_cones[rows],
             self.leg_diameter, tuple(self.leg_types[row] for row in rows))
 
+    @property
+    def base_outline(self) -> Array:
+        """Return points (n, 3), m, about the base: its joints."""
+        return self.base_joints
+
     def tables(self, unit: float = 1.0) -> Array:
         """
         Return the kernels' tables of all legs, six a row, lengths in a unit (m).

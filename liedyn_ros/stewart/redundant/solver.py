@@ -79,6 +79,11 @@ class RedundantSolution:
         return smallest_singular_value(self.jacobian, self._length)
 
     @property
+    def residual(self) -> float:
+        """Return the largest absolute residual, m or rad."""
+        return float(np.abs(self.residuals).max())
+
+    @property
     def normalized_residuals(self) -> Array:
         """Return residuals over their deviations (n,); 0 where a leg's error does not show."""
         spread = np.sqrt(np.maximum(self.redundancies, REDUNDANT)) * self.deviations

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import math
+import time
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -67,7 +68,8 @@ class RedundantPose:
     against this sample alone is an outlier; a leg against the path is biased. used: indices of
     the legs in the pose. twist: (6,), body twist, rad/s and m/s, or None. covariance: (6, 6), of
     the pose in body coordinates, rad and m; None where noise or pose are not known. jacobian:
-    (n, 6), d(reading)/d(body twist) there, by rad and m. characteristic_length: m.
+    (n, 6), d(reading)/d(body twist) there, by rad and m. characteristic_length: m. solve_time: s,
+    of wall-clock time, for pose and judgement.
     """
 
     stamp_ns: int
@@ -85,6 +87,12 @@ class RedundantPose:
     covariance: Array | None
     jacobian: Array
     characteristic_length: float
+    solve_time: float
+
+    @property
+    def residual(self) -> float:
+        """Return the largest absolute residual, m or rad."""
+        return float(np.abs(self.residuals).max())
 
     @property
     def converged(self) -> bool:
@@ -94,8 +102,8 @@ class RedundantPose:
     @property
     def smallest_singular_value(self) -> float:
         """Return that of J of the legs used, without a unit: 0 at a singular pose."""
-        return smallest_singular_value(
-            self.jacobian[list(self.used)], self.characteristic_length)
+        used = list(self.used) if self.used else slice(None)
+        return smallest_singular_value(self.jacobian[used], self.characteristic_length)
 
 
 class RedundantTracker:
@@ -155,13 +163,14 @@ class RedundantTracker:
         started = self._last is not None
         if not self._timeline.follows(stamp_ns):
             self._forget()
-        solver, last = self._solver, self._last
+        solver, last, began = self._solver, self._last, time.perf_counter()
         pose, status, iterations, start = self._solve(stamp_ns, given)
         flags = Flag.RESTARTED if started and start is Start.HOME else Flag(0)
         if status is not Status.CONVERGED:
             return RedundantPose(
                 stamp_ns, given, pose, status, iterations, start, solver.errors.copy(), None,
-                flags, (), (), None, None, solver.jacobian(), self.geometry.characteristic_length)
+                flags, (), (), None, None, solver.jacobian(), self.geometry.characteristic_length,
+                time.perf_counter() - began)
         square = solver.project()
         residuals = solver.residuals.copy()
         twist, gap = self._motion(stamp_ns, last)
@@ -173,7 +182,7 @@ class RedundantTracker:
                 given, solver.pose_without(fit.leg), weights)
             iterations += more
         return self._report(stamp_ns, given, pose, status, iterations, start, residuals, fit,
-                            flags, weights, measured)
+                            flags, weights, measured, began)
 
     def _left_out(self, fit: BiasFit, others: Array) -> int | None:
         """Return the leg to leave out of a pose: one that was named, if this is better."""
@@ -219,7 +228,7 @@ class RedundantTracker:
     def _report(
             self, stamp_ns: int, lengths: Array, pose: Array, status: Status, iterations: int,
             start: Start, residuals: Array, fit: BiasFit, flags: Flag, weights: Array,
-            rates: Array | None) -> RedundantPose:
+            rates: Array | None, began: float) -> RedundantPose:
         """Return the outcome of a sample that was solved."""
         legs: tuple[int, ...] = ()
         if not fit.consistent:
@@ -235,7 +244,8 @@ class RedundantTracker:
             fit.noise ** 2 * covariance)
         outcome = RedundantPose(
             stamp_ns, lengths, pose, status, iterations, start, residuals, fit, flags, legs, used,
-            twist, of_readings, jacobian, self.geometry.characteristic_length)
+            twist, of_readings, jacobian, self.geometry.characteristic_length,
+            time.perf_counter() - began)
         if self._may_be_singular(covariance, weights) and (
                 outcome.smallest_singular_value <= self.config.singularity_warning):
             outcome.flags |= Flag.NEAR_SINGULARITY

@@ -13,17 +13,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 import math
 import time
+from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.nodes.stewart.platform import Platform
+from liedyn_ros.nodes.stewart.platform import AnyPlatform
 from liedyn_ros.nodes.stewart.pose.leg_input import LegInput
 from liedyn_ros.nodes.stewart.pose.redundant_sensor import RedundantInput
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.streams.age_statistics import AgeStatistics
-from liedyn_ros.stewart import Flag, Margins, MonitoredPose, MonitoredTracker, NoiseReport
+from liedyn_ros.stewart import (
+    Flag, Margins, MonitoredPose, MonitoredTracker, NoiseReport, RedundantPose, RedundantTracker)
 
 OK, WARN, ERROR, STALE = (
     DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR, DiagnosticStatus.STALE)
@@ -54,7 +56,7 @@ class _Seen:
     """Events since the last report."""
 
     began: float = field(default_factory=time.monotonic)  # s
-    last: MonitoredPose | None = None  # with a pose
+    last: Any = None  # with a pose, MonitoredPose or RedundantPose
     flags: Flag = field(default_factory=lambda: Flag(0))
     legs: Counter[int] = field(default_factory=Counter)
     margins: list[Array] = field(default_factory=list)  # of the platform's limits
@@ -88,11 +90,13 @@ class StewartDiagnostics:
     """
 
     def __init__(
-            self, node: ManagedNode, platform: Platform, tracker: MonitoredTracker,
-            legs: LegInput, sensor: RedundantInput | None) -> None:
+            self, node: ManagedNode, platform: AnyPlatform,
+            tracker: MonitoredTracker | RedundantTracker, legs: LegInput,
+            sensor: RedundantInput | None) -> None:
         """Open the publisher. legs: their input, which counts lost samples. sensor: redundant."""
         self._node, self._platform = node, platform
-        self._tracker, self._legs, self._sensor = tracker, legs, sensor
+        self._tracker: Any = tracker  # of the platform's kind, as its poses
+        self._legs, self._sensor = legs, sensor
         self._publisher = node.open_publisher(DiagnosticArray, '/diagnostics')
         self.max_age = math.inf  # s, of a published pose, above which it warns
         self.max_missed = 1.0  # share of the samples that may be passed over or lost
@@ -104,7 +108,7 @@ class StewartDiagnostics:
         """Begin the next report."""
         self._now = _Seen()
 
-    def take(self, monitored: MonitoredPose) -> None:
+    def take(self, monitored: MonitoredPose | RedundantPose) -> None:
         """Note one sample."""
         seen = self._now
         if int(monitored.flags):
@@ -112,13 +116,18 @@ class StewartDiagnostics:
         if monitored.legs:
             seen.legs.update(monitored.legs)
         if monitored.converged:
-            seen.margins.append(monitored.state.margins.values)
-            if len(seen.margins) == MAX_MARGINS:
-                seen.margins = [seen.least.values]
+            self._note_limits(monitored)
             seen.last = monitored
             seen.solved += 1
         else:
             seen.failed += 1
+
+    def _note_limits(self, monitored: Any) -> None:
+        """Note how far a pose is from its limits."""
+        seen = self._now
+        seen.margins.append(monitored.state.margins.values)
+        if len(seen.margins) == MAX_MARGINS:
+            seen.margins = [seen.least.values]
 
     def refuse(self, reason: str) -> None:
         """Note input that was refused."""
@@ -139,16 +148,23 @@ class StewartDiagnostics:
         with self._node.lock:
             self._seen = self._now
             self.clear()
-            noise, velocities = self._tracker.noise, self._tracker.rate_faults
-            redundant = None if self._sensor is None else self._redundant(self._sensor)
-        report = DiagnosticArray(status=[
-            self._input(), self._judge('singularity', SINGULARITY, self._measures()),
-            self._legs_part(velocities), self._limits(), self._noise_of_legs(noise)])
-        if redundant is not None:
-            report.status.append(redundant)
+            estimates = self._estimates()
+        report = DiagnosticArray(status=[self._input(), *self._parts(*estimates)])
         report.header.stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(report)
         self._seen = _Seen()  # nothing is kept until the next
+
+    def _estimates(self) -> tuple[Any, ...]:
+        """Return what the tracker and the sensor say, under the lock."""
+        sensor = None if self._sensor is None else self._redundant(self._sensor)
+        return self._tracker.noise, self._tracker.rate_faults, sensor
+
+    def _parts(self, *estimates: Any) -> list[DiagnosticStatus]:
+        """Return the parts besides the input; estimates: of _estimates."""
+        noise, velocities, sensor = estimates
+        return [self._judge('singularity', SINGULARITY, self._measures()),
+                self._legs_part(velocities), self._limits(), self._noise_of_legs(noise),
+                *([] if sensor is None else [sensor])]
 
     def _input(self) -> DiagnosticStatus:
         seen, lost = self._seen, self._legs.lost - self._lost_before
@@ -242,7 +258,7 @@ class StewartDiagnostics:
         if math.isnan(report.noise):
             return self._status('noise', STALE, 'nothing measured yet',
                                 {'covariances from': report.source})
-        geometry = self._platform.geometry
+        geometry: Any = self._platform.geometry
         (_, unit), repetition = geometry.reading_unit, report.repetition(geometry.leg_names)
         if repetition and not self._repetition_told:
             self._repetition_told = True

@@ -132,7 +132,7 @@ class LegInput:
             lengths = self._actuators.lengths(names, [complete[n].position for n in names])
             velocities = [v for n in names if (v := complete[n].velocity) is not None]
             rates = (self._actuators.rates(names, velocities, lengths)
-                     if len(velocities) == 6 else None)
+                     if len(velocities) == len(names) else None)
         except LiedynError as error:
             self._on_fault(stamp_ns, error)
             return

@@ -17,7 +17,7 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.nodes.stewart.platform import Platform
+from liedyn_ros.nodes.stewart.platform import Platform, RedundantPlatform
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.stewart import PlatformPicture
 from liedyn_ros.stewart.platform.picture import (
@@ -29,7 +29,7 @@ SHORTEST = 1e-3  # of a tube, by the characteristic length: RViz warns of one wi
 class StewartMarkers:
     """Fills in the MarkerArray of one platform; all markers are in the base frame."""
 
-    def __init__(self, platform: Platform) -> None:
+    def __init__(self, platform: Platform | RedundantPlatform) -> None:
         """Build the markers of the platform whose joints and limits are drawn."""
         self._picture = PlatformPicture(platform.geometry, platform.home)
         size = self._picture.size
@@ -42,14 +42,14 @@ class StewartMarkers:
         self._joints = self._marker('joints', Marker.SPHERE_LIST, [JOINT * size] * 3, STEEL)
         self._tubes, self._rods = ([
             self._marker(name, Marker.CYLINDER, [width * size] * 3, color, leg)
-            for leg in range(6)] for name, width, color in (
+            for leg in range(len(platform.geometry.leg_names))] for name, width, color in (
                 ('tubes', TUBE, STEEL), ('rods', ROD, MIDDLE)))
         self._array = MarkerArray(
             markers=[base, self._platform, self._joints, *self._tubes, *self._rods])
 
     def at(self, stamp: Time, pose: Array, lengths: Array) -> MarkerArray:
         """
-        Return the markers of a pose (4, 4), m, with drive coordinates (6,), m or rad.
+        Return the markers of a pose (4, 4), m, with drive coordinates (n,), m or rad.
 
         The next call writes into the same message.
         """
@@ -65,7 +65,7 @@ class StewartMarkers:
         return self._array
 
     def _stretch(self, cylinders: list[Marker], ends: Array) -> None:
-        """Put cylinders, which stand along z, between their ends (6, 2, 3)."""
+        """Put cylinders, which stand along z, between their ends (n, 2, 3)."""
         centers, turns, heights = along(ends, self._shortest)
         for marker, center, turn, height in zip(
                 cylinders, centers.tolist(), turns.tolist(), heights.tolist()):

@@ -15,31 +15,34 @@ from typing import Any
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, SilenceError
-from liedyn_ros.nodes.stewart.parameters import LEVENBERG_MARQUARDT, POSE, SIMULATORS
-from liedyn_ros.nodes.stewart.platform import Platform
+from liedyn_ros.nodes.stewart.parameters import POSE, SIMULATORS
+from liedyn_ros.nodes.stewart.platform import Platform, platform_of, RedundantPlatform
 from liedyn_ros.nodes.stewart.pose.description import StewartDescription
 from liedyn_ros.nodes.stewart.pose.diagnostics import StewartDiagnostics
 from liedyn_ros.nodes.stewart.pose.estimates import StewartEstimates
 from liedyn_ros.nodes.stewart.pose.leg_input import LegInput
-from liedyn_ros.nodes.stewart.pose.outputs import StewartOutputs
+from liedyn_ros.nodes.stewart.pose.outputs import PoseOutputs, StewartOutputs
+from liedyn_ros.nodes.stewart.pose.redundant_diagnostics import RedundantDiagnostics
+from liedyn_ros.nodes.stewart.pose.redundant_outputs import (
+    RedundantEstimator, RedundantOutputs)
 from liedyn_ros.nodes.stewart.pose.redundant_sensor import RedundantInput, sensor_of
 from liedyn_ros.nodes.stewart.pose.services.assembly_modes import StewartModes
 from liedyn_ros.nodes.stewart.pose.services.predict import StewartPrediction
 from liedyn_ros.nodes.stewart.pose.services.prove_path import StewartPaths
-from liedyn_ros.nodes.stewart.pose.services.solve import StewartServices
+from liedyn_ros.nodes.stewart.pose.services.solve import RedundantServices, StewartServices
+from liedyn_ros.nodes.stewart.pose.tracking import (
+    certifier_of, config_of, method_of, redundant_tracker_of, require_home, with_noise)
 from liedyn_ros.nodes.stewart.status import describe
-from liedyn_ros.nodes.stewart.warm_up import warm_up_tracking
+from liedyn_ros.nodes.stewart.warm_up import warm_up_redundant, warm_up_tracking
 from liedyn_ros.ros.node.lifecycle import ManagedNode, set_rate
 from liedyn_ros.ros.node.process import run
 from liedyn_ros.ros.streams.input_gate import AgeGate
 from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import (
-    Flag, GaussNewton, leg_lengths, LevenbergMarquardt, Method, MonitorConfig, MonitoredPose,
-    MonitoredTracker, MotionEstimator, PoseCertifier, PoseTracker, Sensor, StewartGeometry)
-from liedyn_ros.stewart.certificate.pose import unproved
+    Flag, Method, MonitorConfig, MonitoredPose, MonitoredTracker, MotionEstimator, RedundantPose,
+    RedundantTracker)
 
 SILENCE_RATE = 10.0  # Hz; of looking whether input comes
-NOT_GIVEN = [0.0]  # leg_noises
 REFUSING = 2.0  # s after a refusal, in which silence is reported as refused input
 EVENTS = int(Flag.BRANCH_CROSSED | Flag.RESTARTED)  # reported once, of samples passed over too
 
@@ -62,29 +65,37 @@ class StewartPoseNode(ManagedNode):
     def configure(self) -> None:
         """Check the parameters, open topics and services."""
         parameters = self.parameters
-        platform = Platform.from_parameters(parameters, parameters['ignore_other_joints'])
-        method, sensor = method_of(parameters), sensor_of(parameters)
-        config = config_of(parameters, sensor)
-        self._tracker = MonitoredTracker(platform.geometry, platform.home, method, config)
-        require_home(platform, method)
-        self._last: MonitoredPose | None = None
+        platform = platform_of(parameters, parameters['ignore_other_joints'])
+        self._tracker: MonitoredTracker | RedundantTracker
+        self._description: StewartDescription | None = None
+        if isinstance(platform, RedundantPlatform):
+            self.require_kernels(warm_up_redundant)
+            platform = with_noise(platform, parameters)
+            self._tracker = redundant = redundant_tracker_of(platform, parameters)
+            sensor = None
+        else:
+            method, sensor = method_of(parameters), sensor_of(parameters)
+            config = config_of(parameters, sensor)
+            self._tracker = six = MonitoredTracker(
+                platform.geometry, platform.home, method, config)
+            require_home(platform, method)
+        self._last: MonitoredPose | RedundantPose | None = None
         self._refused = ''  # why the last sample since the last good one was refused
         self._geometry_is_doubtful = not parameters['geometry_file']
         self._gate = AgeGate(self.now_ns, simulated=self.time_is_simulated)
         self._forget_batch()
         self._stream = Stream(self, self._publish_newest)
-        self._outputs = StewartOutputs(
-            self, platform, certifier_of(parameters, platform.geometry))
         self._sensor = None if sensor is None else RedundantInput(
             self, self._stream, parameters, sensor)
         self._input = LegInput(
             self, self._stream, parameters['actuators'], platform.actuators,
             use_rates=parameters['use_leg_rates'], tolerance=parameters['matching_tolerance'],
             depth=parameters['queue_depth'], on_set=self._take, on_fault=self._refuse)
-        self._diagnostics = StewartDiagnostics(
-            self, platform, self._tracker, self._input, self._sensor)
-        self._open_estimates(platform)
-        self._open_services(platform, method, config)
+        if isinstance(platform, RedundantPlatform):
+            self._open_redundant(platform, redundant)
+        else:
+            self._open_outputs(platform)
+            self._open_services(platform, method, config, six)
         self._open_timers()
         self.parameters_changed()
         self._stream.start()
@@ -119,7 +130,7 @@ class StewartPoseNode(ManagedNode):
             self._refused = ''
 
     def _forget_batch(self) -> None:
-        self._batch: list[MonitoredPose] = []  # samples tracked since the last was published
+        self._batch: list[Any] = []  # samples tracked since the last was published
         self._fault: tuple[int, LiedynError] | None = None  # the newest, with its stamp
         self._refusals = 0  # since then
 
@@ -131,9 +142,7 @@ class StewartPoseNode(ManagedNode):
             self._look_at_clock()
         try:
             self._gate.require_recent(stamp_ns)
-            sensed = None if self._sensor is None else self._sensor.near(stamp_ns)
-            reading_ns, reading = sensed or (None, None)
-            monitored = self._tracker.track(stamp_ns, lengths, rates, reading, reading_ns)
+            monitored = self._track(stamp_ns, lengths, rates)
         except LiedynError as error:
             self._refuse(stamp_ns, error)
             return
@@ -145,6 +154,16 @@ class StewartPoseNode(ManagedNode):
         if monitored.converged:
             self._last = monitored
             self._estimates.keep(monitored)
+
+    def _track(
+            self, stamp_ns: int, lengths: Array, rates: Array | None
+    ) -> MonitoredPose | RedundantPose:
+        """Track one sample, with the reading of the redundant sensor near it."""
+        sensed = None if self._sensor is None else self._sensor.near(stamp_ns)
+        if sensed is None or isinstance(self._tracker, RedundantTracker):
+            return self._tracker.track(stamp_ns, lengths, rates)
+        reading_ns, reading = sensed
+        return self._tracker.track(stamp_ns, lengths, rates, reading, reading_ns)
 
     def _refuse(self, stamp_ns: int, error: LiedynError) -> None:
         if self.active:
@@ -171,7 +190,7 @@ class StewartPoseNode(ManagedNode):
             self.complain(error)
 
     def _publish_rest(
-            self, batch: list[MonitoredPose], now_ns: int, passed_over: int) -> None:
+            self, batch: list[Any], now_ns: int, passed_over: int) -> None:
         """Publish the rest of the newest sample, and count the samples passed over for it."""
         newest, flags = batch[-1], 0
         for monitored in batch:
@@ -234,14 +253,33 @@ class StewartPoseNode(ManagedNode):
             self._outputs.publish_markers(self._last)
 
     def _publish_joints(self) -> None:
-        if self.active and self._last is not None and self._description is not None:
-            self._description.publish(self._last)
+        last = self._last
+        if self.active and isinstance(last, MonitoredPose) and self._description is not None:
+            self._description.publish(last)
 
     def _report(self) -> None:
         if self.active:
             self._diagnostics.publish()
 
-    def _open_estimates(self, platform: Platform) -> None:
+    def _open_redundant(self, platform: RedundantPlatform, tracker: RedundantTracker) -> None:
+        """Open what is published of seven legs and more, and their services."""
+        parameters = self.parameters
+        self._outputs: PoseOutputs = RedundantOutputs(self, platform)
+        self._diagnostics: StewartDiagnostics = RedundantDiagnostics(
+            self, platform, tracker, self._input)
+        self._estimates = StewartEstimates(
+            self, platform, RedundantEstimator(), parameters['covariance_rate'])
+        quick = Stream(self, name='services', guarded=False)
+        RedundantServices(
+            self, quick, platform, parameters['singularity_warning'], self._start_over)
+        quick.start()
+
+    def _open_outputs(self, platform: Platform) -> None:
+        """Open what is published of six legs."""
+        self._outputs = StewartOutputs(
+            self, platform, certifier_of(self.parameters, platform.geometry))
+        self._diagnostics = StewartDiagnostics(
+            self, platform, self._tracker, self._input, self._sensor)
         estimator = MotionEstimator(platform.geometry, self.parameters['leg_rate_noise'])
         self._estimates = StewartEstimates(
             self, platform, estimator, self.parameters['covariance_rate'])
@@ -259,7 +297,9 @@ class StewartPoseNode(ManagedNode):
         stream.open_timer(SILENCE_RATE, self._look_for_silence)
         stream.start()
 
-    def _open_services(self, platform: Platform, method: Method, config: MonitorConfig) -> None:
+    def _open_services(
+            self, platform: Platform, method: Method, config: MonitorConfig,
+            tracker: MonitoredTracker) -> None:
         """Open services on streams: one that takes long delays no other."""
         geometry, rate_noise = platform.geometry, self.parameters['leg_rate_noise']
         quick = Stream(self, name='services', guarded=False)
@@ -267,62 +307,12 @@ class StewartPoseNode(ManagedNode):
             self, quick, platform, method, config.singularity_warning,
             certifier_of(self.parameters, geometry), self._start_over)
         StewartPrediction(  # with its own estimator: it runs in another thread
-            quick, platform, MotionEstimator(geometry, rate_noise), self._tracker)
+            quick, platform, MotionEstimator(geometry, rate_noise), tracker)
         quick.start()
         slow = Stream(self, name='slow_services', guarded=False)
         StewartModes(self, slow, platform)
         StewartPaths(self, slow, platform)
         slow.start()
-
-
-def require_home(platform: Platform, method: Method) -> None:
-    """Raise LiedynError where the home pose is not one that its own lengths lead to."""
-    try:
-        tracked = PoseTracker(platform.geometry, platform.home, method).track(
-            0, leg_lengths(platform.geometry, platform.home))
-        if not tracked.converged:
-            raise LiedynError(describe(tracked))
-    except LiedynError as error:
-        raise LiedynError(f'home pose: {error}') from error
-
-
-def method_of(parameters: Any) -> Method:
-    """Return the iterative method the parameters choose."""
-    if parameters['solver'] == LEVENBERG_MARQUARDT:
-        return LevenbergMarquardt(
-            damping=parameters['damping'], max_iterations=parameters['max_iterations'])
-    return GaussNewton(
-        step_factor=parameters['step_factor'], max_iterations=parameters['max_iterations'])
-
-
-def certifier_of(parameters: Any, geometry: StewartGeometry) -> PoseCertifier | None:
-    """Return the certifier of poses; None for legs that have no proof."""
-    if unproved(geometry):
-        return None
-    return PoseCertifier(geometry, parameters['length_bound'], parameters['joint_bound'])
-
-
-def config_of(parameters: Any, sensor: Sensor | None) -> MonitorConfig:
-    """Return the configuration of the tracker."""
-    names = ('leg_resolution', 'leg_acceleration', 'frozen_time', 'hold_hypotheses',
-             'replace_outliers', 'sensor_time')
-    return MonitorConfig(
-        leg_noise=noise_of(parameters), singularity_warning=parameters['singularity_warning'],
-        singularity_warning_time=parameters['singularity_warning_time'], sensor=sensor,
-        **{name: parameters[name] for name in names})
-
-
-def noise_of(parameters: Any) -> float | list[float]:
-    """Return the noise of all legs, or of each (6,); raises LiedynError where both are given."""
-    every, each = parameters['leg_noise'], parameters['leg_noises']
-    if each == NOT_GIVEN:
-        return float(every)
-    if every:
-        raise LiedynError('leg_noise and leg_noises: expected one of both, '
-                          f'got {every:g} m and {each}')
-    if len(each) != 6 or min(each) <= 0.0:
-        raise LiedynError(f'leg_noises: expected six numbers above 0, or a single 0, got {each}')
-    return list(each)
 
 
 def main(args: Sequence[str] | None = None) -> None:

@@ -9,13 +9,14 @@
 """The publishers of the pose node: pose, twist, status, markers, TF."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from geometry_msgs.msg import PoseStamped, TransformStamped, TwistStamped
 from liedyn_interfaces.msg import StewartStatus
 from std_msgs.msg import Header
 from visualization_msgs.msg import MarkerArray
 
-from liedyn_ros.nodes.stewart.platform import Platform
+from liedyn_ros.nodes.stewart.platform import Platform, RedundantPlatform
 from liedyn_ros.nodes.stewart.pose.markers import StewartMarkers
 from liedyn_ros.nodes.stewart.status import (
     certificate_of, fill_certificate, fill_refusal, fill_status, NO_BOUNDS)
@@ -23,7 +24,8 @@ from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.packed import PackedPublisher, SECOND, STAMP
 from liedyn_ros.ros.messages.tf import Transforms
 from liedyn_ros.ros.node.lifecycle import ManagedNode
-from liedyn_ros.stewart import Flag, MonitoredPose, PoseCertifier, TrackedPose
+from liedyn_ros.stewart import (
+    Flag, MonitoredPose, PoseCertifier, RedundantPose, TrackedPose)
 
 LIMITS = int(Flag.LEG_TRAVEL | Flag.JOINT_ANGLE | Flag.LEG_CLEARANCE | Flag.NEAR_DEAD_CENTRE)
 POSE = tuple(f'pose.{field}' for field in conversions.POSE_FIELDS)
@@ -34,17 +36,16 @@ STATUS = ('start', 'iterations', 'residual', 'smallest_singular_value', 'solve_t
           'passed_over')
 
 
-class StewartOutputs:
+class PoseOutputs:
     """
-    The publishers and the messages they reuse.
+    The publishers and the messages they reuse, of any number of legs.
 
     Pose, twist and TF are published for converged samples only, stamped as their lengths. The
     usual messages, of which only numbers change, are written as bytes.
     """
 
-    def __init__(
-            self, node: ManagedNode, platform: Platform, certifier: PoseCertifier | None) -> None:
-        """Open the publishers; certifier: None for a platform without certificates."""
+    def __init__(self, node: ManagedNode, platform: Platform | RedundantPlatform) -> None:
+        """Open the publishers."""
         base, body = platform.base_frame, platform.platform_frame
         self._status_publisher = node.open_publisher(StewartStatus, 'status')
         self._markers = node.open_publisher(MarkerArray, 'markers')
@@ -54,46 +55,81 @@ class StewartOutputs:
         self._twist = PackedPublisher(
             node.open_publisher(TwistStamped, 'twist'),
             TwistStamped(header=Header(frame_id=body)), (*STAMP, *TWIST))
-        self._good_status, self._uncertified_status = (PackedPublisher(
-            self._status_publisher,
-            StewartStatus(header=Header(frame_id=base), certified=certified),
-            (*STAMP, *STATUS)) for certified in (True, False))
         self._status = StewartStatus(header=Header(frame_id=base))
         self._refusal = StewartStatus(header=Header(frame_id=base))
         fill_refusal(self._refusal, '')
         self._transform = TransformStamped(header=Header(frame_id=base), child_frame_id=body)
-        self._leg_names, self._certifier = platform.geometry.leg_names, certifier
+        self._leg_names = platform.geometry.leg_names
         self._picture = StewartMarkers(platform)
         self.transforms = Transforms(node)
 
-    def publish_pose(self, monitored: MonitoredPose) -> None:
+    def publish_pose(self, tracked: TrackedPose | RedundantPose) -> None:
         """Publish the pose of one sample, if it converged and anyone listens."""
-        if monitored.converged and self._pose.heard:
-            self._pose.publish((*divmod(monitored.stamp_ns, SECOND),
-                                *conversions.pose_numbers(monitored.pose)))
+        if tracked.converged and self._pose.heard:
+            self._pose.publish((*divmod(tracked.stamp_ns, SECOND),
+                                *conversions.pose_numbers(tracked.pose)))
 
     def publish_rest(
-            self, monitored: MonitoredPose, flags: int, *, age: float, passed_over: int) -> None:
+            self, tracked: Any, flags: int, *, age: float, passed_over: int) -> None:
         """
         Publish the rest of one sample: TF and twist if it converged, and its status.
 
         flags: its own, and those of samples passed over. age: s. A message without a listener is
         not filled in.
         """
-        stamp, converged = divmod(monitored.stamp_ns, SECOND), monitored.converged
-        if converged and self.transforms.are_due(monitored.stamp_ns):
-            self._transform.header.stamp = conversions.stamp_of(monitored.stamp_ns)
-            conversions.to_transform(monitored.pose, self._transform.transform)
+        stamp, converged = divmod(tracked.stamp_ns, SECOND), tracked.converged
+        if converged and self.transforms.are_due(tracked.stamp_ns):
+            self._transform.header.stamp = conversions.stamp_of(tracked.stamp_ns)
+            conversions.to_transform(tracked.pose, self._transform.transform)
             self.transforms.send(self._transform)
-        if monitored.twist is not None and self._twist.heard:
-            w1, w2, w3, v1, v2, v3 = monitored.twist.tolist()
+        if tracked.twist is not None and self._twist.heard:
+            w1, w2, w3, v1, v2, v3 = tracked.twist.tolist()
             self._twist.publish((*stamp, v1, v2, v3, w1, w2, w3))
-        if not self._good_status.heard:
+        if self._status_publisher.handle.get_subscription_count():
+            self._publish_status(stamp, tracked, flags, age, passed_over)
+
+    def _publish_status(
+            self, stamp: tuple[int, int], tracked: Any, flags: int, age: float, passed_over: int
+    ) -> None:
+        """Publish the status of a sample."""
+        raise NotImplementedError
+
+    def reject(self, stamp_ns: int, reason: str, *, age: float, passed_over: int) -> None:
+        """Publish the status of input that was refused, where someone listens."""
+        if not self._status_publisher.handle.get_subscription_count():
             return
-        bounds = certificate_of(self._certifier, monitored, monitored.lengths)
-        numbers = self._numbers(monitored, flags, bounds or NO_BOUNDS, age, passed_over)
-        if not converged or monitored.legs or flags & LIMITS:
-            self._publish_warnings(monitored, numbers, certified=bounds is not None)
+        status = self._refusal
+        status.header.stamp, status.message = conversions.stamp_of(stamp_ns), reason
+        status.age, status.passed_over = age, passed_over
+        self._status_publisher.publish(status)
+
+    def publish_markers(self, tracked: TrackedPose | RedundantPose) -> None:
+        """Publish the picture of a sample where someone looks at it."""
+        if self._markers.get_subscription_count():
+            self._markers.publish(self._picture.at(
+                conversions.stamp_of(tracked.stamp_ns), tracked.pose, tracked.lengths))
+
+
+class StewartOutputs(PoseOutputs):
+    """The outputs of a platform of six legs."""
+
+    def __init__(
+            self, node: ManagedNode, platform: Platform, certifier: PoseCertifier | None) -> None:
+        """Open the publishers; certifier: None for a platform without certificates."""
+        super().__init__(node, platform)
+        self._good_status, self._uncertified_status = (PackedPublisher(
+            self._status_publisher,
+            StewartStatus(header=Header(frame_id=platform.base_frame), certified=certified),
+            (*STAMP, *STATUS)) for certified in (True, False))
+        self._certifier = certifier
+
+    def _publish_status(
+            self, stamp: tuple[int, int], tracked: MonitoredPose, flags: int, age: float,
+            passed_over: int) -> None:
+        bounds = certificate_of(self._certifier, tracked, tracked.lengths)
+        numbers = self._numbers(tracked, flags, bounds or NO_BOUNDS, age, passed_over)
+        if not tracked.converged or tracked.legs or flags & LIMITS:
+            self._publish_warnings(tracked, numbers, certified=bounds is not None)
         elif bounds is None:
             self._uncertified_status.publish((*stamp, *numbers))
         else:
@@ -129,18 +165,3 @@ class StewartOutputs:
         status.exceeded_limits = (
             monitored.state.exceeded_limits() if int(monitored.flags) & LIMITS else [])
         self._status_publisher.publish(status)
-
-    def reject(self, stamp_ns: int, reason: str, *, age: float, passed_over: int) -> None:
-        """Publish the status of input that was refused, where someone listens."""
-        if not self._good_status.heard:
-            return
-        status = self._refusal
-        status.header.stamp, status.message = conversions.stamp_of(stamp_ns), reason
-        status.age, status.passed_over = age, passed_over
-        self._status_publisher.publish(status)
-
-    def publish_markers(self, tracked: TrackedPose) -> None:
-        """Publish the picture of a sample where someone looks at it."""
-        if self._markers.get_subscription_count():
-            self._markers.publish(self._picture.at(
-                conversions.stamp_of(tracked.stamp_ns), tracked.pose, tracked.lengths))

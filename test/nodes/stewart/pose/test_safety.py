@@ -126,8 +126,8 @@ def test_each_leg_may_have_its_noise(bench):
 
 @pytest.mark.parametrize(('parameters', 'reason'), [
     ({'leg_noise': 1e-5, 'leg_noises': [1e-5] * 6}, 'leg_noise and leg_noises: expected one'),
-    ({'leg_noises': [1e-5] * 5}, 'leg_noises: expected six numbers above 0'),
-    ({'leg_noises': [1e-5] * 5 + [0.0]}, 'leg_noises: expected six numbers above 0')])
+    ({'leg_noises': [1e-5] * 5}, 'leg_noises: expected 6 numbers above 0'),
+    ({'leg_noises': [1e-5] * 5 + [0.0]}, 'leg_noises: expected 6 numbers above 0')])
 def test_noise_of_legs_that_is_none_is_refused(bench, parameters, reason):
     node = bench.start(StewartPoseNode, **parameters)
     assert any(reason in line

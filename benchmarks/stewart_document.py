@@ -1,0 +1,76 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Write the measured tables of docs/stewart.md: python -m benchmarks.stewart_document.
+
+They stand between markers, and come from the results of these benchmarks:
+
+    python -m benchmarks.stewart_faults --only detection
+"""
+
+from collections.abc import Callable, Mapping
+import json
+from pathlib import Path
+import re
+from typing import Any
+
+from benchmarks.document import origin_line, table
+from benchmarks.record import FOLDER
+
+PAGE = Path('docs/stewart.md')
+MARKED = re.compile(r'(<!-- figures: (\w+) -->\n).*?(<!-- end -->)', re.DOTALL)
+
+
+def main() -> None:
+    """Write the tables whose benchmarks have run."""
+    PAGE.write_text(with_tables(PAGE.read_text(), FOLDER))
+    print(f'in {PAGE}')
+
+
+def with_tables(text: str, folder: Path) -> str:
+    """Return a text with each table between its markers as the results in a folder have it."""
+    return MARKED.sub(lambda found: _written(found, folder), text)
+
+
+def _written(found: re.Match[str], folder: Path) -> str:
+    """Return a table with its markers, as measured; as it stands where it was not."""
+    path, write = folder / f'{SOURCES[found[2]]}.json', TABLES[found[2]]
+    data = json.loads(path.read_text()) if path.is_file() else {}
+    if found[2] not in data:
+        print(f'{found[2]}: left as it is; {path} has no such figures')
+        return found[0]
+    return f'{found[1]}{write(data[found[2]])}{origin_line(data)}\n{found[3]}'
+
+
+def _detection(rows: list[dict[str, Any]]) -> str:
+    """Return the runs that name the leg, another leg, and nothing, of each fault and rate."""
+    rates = sorted({row['rate'] for row in rows})
+    cells = {(row['kind'], row['size'], row['told'], row['rate']): row for row in rows}
+    lines = []
+    for kind, size, told in dict.fromkeys(key[:3] for key in cells):
+        found = [cells[kind, size, told, rate] for rate in rates]
+        lines.append((
+            kind + (f', {1e3 * size:g} mm' if size else ''),
+            f'{1e6 * told:g} um' if told else 'not set', *(_cell(each) for each in found)))
+    return table(('fault', '`leg_noise`', *(f'{rate} Hz' for rate in rates)), lines)
+
+
+def _cell(row: Mapping[str, Any]) -> str:
+    """Return a cell: the leg named in %, and another leg or a flag without a leg where it was."""
+    share = {key: round(100.0 * row[key] / row['runs']) for key in ('named', 'others', 'silent')}
+    other = f', another {share["others"]} %' if share['others'] else ''
+    return f'{share["named"]} %{other}; {1e3 * row["error"]:.2g}'
+
+
+SOURCES = {'detection': 'stewart_faults'}
+TABLES: Mapping[str, Callable[[list[dict[str, Any]]], str]] = {'detection': _detection}
+
+
+if __name__ == '__main__':
+    main()
