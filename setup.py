@@ -21,6 +21,20 @@ def files(folder):
     return sorted(str(path) for path in Path(folder).glob('*') if path.is_file())
 
 
+def library():
+    """
+    Return the files of libliedyn by folder, from where CMake installed it; none if it did not.
+
+    LIEDYN_LIBRARY names that prefix, by default out/libliedyn/prefix.
+    """
+    prefix = Path(os.environ.get('LIEDYN_LIBRARY', 'out/libliedyn/prefix'))
+    found = {}
+    for path in sorted(prefix.rglob('*')):
+        if path.is_file():
+            found.setdefault(str(path.parent.relative_to(prefix)), []).append(str(path))
+    return sorted(found.items())
+
+
 def warn_of_missing_interfaces():
     """Say how to build the nested package where a ROS 2 build of this one does not find it."""
     prefixes = os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)
@@ -43,6 +57,7 @@ setup(
         (f'{SHARE}/config', files('config')),
         (f'{SHARE}/config/policies', files('config/policies')),
         (f'{SHARE}/launch', files('launch')),
+        *library(),
     ],
     python_requires='>=3.10',
     install_requires=[

@@ -149,6 +149,44 @@ int liedyn_mass_matrix(const liedyn_model *model, void *work, const double *q, d
 int liedyn_coriolis_matrix(const liedyn_model *model, void *work, const double *q, const double *v,
                            double *coriolis);
 
+/* ---- Partial derivatives --------------------------------------------------------------------- */
+
+/*
+ * Those by q are along the tangents of liedyn_integrate, v, a and tau staying the same numbers.
+ * External wrenches stay the same in the frames of their bodies. Damping counts; the jump of Coulomb
+ * friction has no derivative. Row k of a matrix (nv, nv) is that of entry k of tau or a.
+ */
+
+/** dtau/dq, dtau/dv and dtau/da = M (nv, nv). */
+int liedyn_inverse_jacobians(const liedyn_model *model, void *work, const double *q, const double *v,
+                             const double *a, const double *external, double *by_q, double *by_v,
+                             double *by_a);
+/** The change of tau along dq, dv, da: a product with the Jacobians, without them. */
+int liedyn_inverse_product(const liedyn_model *model, void *work, const double *q, const double *v,
+                           const double *a, const double *external, const double *dq,
+                           const double *dv, const double *da, double *dtau);
+/** The gradient of y . tau by q, v and a, each (nv). */
+int liedyn_inverse_gradient(const liedyn_model *model, void *work, const double *q, const double *v,
+                            const double *a, const double *external, const double *y, double *by_q,
+                            double *by_v, double *by_a);
+/** The change of that gradient along dq, dv, da: second derivatives times a vector. */
+int liedyn_inverse_gradient_product(const liedyn_model *model, void *work, const double *q,
+                                    const double *v, const double *a, const double *external,
+                                    const double *y, const double *dq, const double *dv,
+                                    const double *da, double *by_q, double *by_v, double *by_a);
+/** a (nv), da/dq, da/dv and da/dtau (nv, nv). */
+int liedyn_forward_jacobians(const liedyn_model *model, void *work, const double *q, const double *v,
+                             const double *tau, const double *external, double *a, double *by_q,
+                             double *by_v, double *by_tau);
+/** a (nv), and its change along dq, dv, dtau. */
+int liedyn_forward_product(const liedyn_model *model, void *work, const double *q, const double *v,
+                           const double *tau, const double *external, const double *dq,
+                           const double *dv, const double *dtau, double *a, double *da);
+/** a (nv), and the gradient of y . a by q, v and tau, each (nv). */
+int liedyn_forward_gradient(const liedyn_model *model, void *work, const double *q, const double *v,
+                            const double *tau, const double *external, const double *y, double *a,
+                            double *by_q, double *by_v, double *by_tau);
+
 /* ---- Kinematics ------------------------------------------------------------------------------ */
 
 /** Poses (B, 4, 4), twists and accelerations (B, 6) of all bodies; a NULL for v or a is zero. */

@@ -150,6 +150,23 @@ class Work {
                                      v.data(), a.data(), external, tau.data()));
   }
 
+  void inverse_jacobians(const VectorIn &q, const VectorIn &v, const VectorIn &a, Matrix &by_q,
+                         Matrix &by_v, Matrix &by_a, const double *external = nullptr) {
+    sizes(q, {&v, &a}, nv_);
+    for (Matrix *each : {&by_q, &by_v, &by_a}) each->resize(nv_, nv_);
+    check(liedyn_inverse_jacobians(model_, memory_.get(), q.data(), v.data(), a.data(), external,
+                                   by_q.data(), by_v.data(), by_a.data()));
+  }
+
+  void forward_jacobians(const VectorIn &q, const VectorIn &v, const VectorIn &tau,
+                         Eigen::Ref<Vector> a, Matrix &by_q, Matrix &by_v, Matrix &by_tau,
+                         const double *external = nullptr) {
+    sizes(q, {&v, &tau}, a.size());
+    for (Matrix *each : {&by_q, &by_v, &by_tau}) each->resize(nv_, nv_);
+    check(liedyn_forward_jacobians(model_, memory_.get(), q.data(), v.data(), tau.data(), external,
+                                   a.data(), by_q.data(), by_v.data(), by_tau.data()));
+  }
+
   void pose(const VectorIn &q, int frame, Pose &pose) {
     sizes(q, {}, nv_);
     check(liedyn_frame_pose(model_, memory_.get(), q.data(), frame, pose.data()));

@@ -53,6 +53,7 @@ int main(int count, char **arguments) {
   double *q = numbers(nq), *v = numbers(nv), *a = numbers(rows * nv), *tau = numbers(rows * nv);
   double *external = numbers(rows * wide), *flags = numbers(nv), *dv = numbers(nv);
   double *out = numbers(rows * nv + nv * nv + 6 * nv + 7 * nq), *other = numbers(rows * nv);
+  double *jacobians = numbers((size_t)(3 * nv * nv));
   double *poses = numbers(16 * bodies), *twists = numbers(wide), *rates = numbers(wide);
   unsigned char *prescribed = malloc((size_t)nv + 1);
   FILE *states = fopen(arguments[2], "rb");
@@ -94,6 +95,23 @@ int main(int count, char **arguments) {
     }
     RUN(liedyn_integrate(model, work, q, dv, out)); put(out, nq);
     RUN(liedyn_difference(model, work, q, out, other)); put(other, nv);
+    /* The direction is dv, tau, a; y is dv. */
+    double *by[3];
+    for (int k = 0; k < 3; ++k) by[k] = jacobians + k * nv * nv;
+    RUN(liedyn_inverse_jacobians(model, work, q, v, a, external, by[0], by[1], by[2]));
+    put(by[0], nv * nv), put(by[1], nv * nv), put(by[2], nv * nv);
+    RUN(liedyn_inverse_product(model, work, q, v, a, external, dv, tau, a, out)); put(out, nv);
+    RUN(liedyn_inverse_gradient(model, work, q, v, a, external, dv, by[0], by[1], by[2]));
+    put(by[0], nv), put(by[1], nv), put(by[2], nv);
+    RUN(liedyn_inverse_gradient_product(model, work, q, v, a, external, dv, dv, tau, a, by[0], by[1],
+                                        by[2]));
+    put(by[0], nv), put(by[1], nv), put(by[2], nv);
+    RUN(liedyn_forward_jacobians(model, work, q, v, tau, external, out, by[0], by[1], by[2]));
+    put(out, nv), put(by[0], nv * nv), put(by[1], nv * nv), put(by[2], nv * nv);
+    RUN(liedyn_forward_product(model, work, q, v, tau, external, dv, tau, a, out, other));
+    put(out, nv), put(other, nv);
+    RUN(liedyn_forward_gradient(model, work, q, v, tau, external, dv, out, by[0], by[1], by[2]));
+    put(out, nv), put(by[0], nv), put(by[1], nv), put(by[2], nv);
   }
 done:
   return fclose(results) == 0 ? 0 : 4;

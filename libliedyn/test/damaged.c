@@ -50,6 +50,41 @@ static void use(const liedyn_model *model) { /* a model that was accepted runs *
   free(work), free(q), free(v), free(tau);
 }
 
+static void use_platform(const liedyn_platform *platform) {
+  const size_t size = liedyn_platform_work(platform, 1);
+  void *work = aligned_alloc(64, size / 64 * 64 + 64);
+  if (work == NULL) exit(2);
+  if (liedyn_platform_init(platform, 1, work, size) != LIEDYN_OK) exit(3);
+  double pose[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0.5, 0, 0, 0, 1}, lengths[6] = {1, 1, 1, 1, 1, 1};
+  double twist[6] = {0}, a[12] = {0}, forces[12], rates[12], margins[33], jacobian[36];
+  liedyn_singularity singular;
+  liedyn_solution solution;
+  liedyn_certificate proof;
+  liedyn_platform_lengths(platform, work, pose, lengths);
+  liedyn_platform_jacobian(platform, work, pose, LIEDYN_LOCAL, jacobian);
+  liedyn_platform_singularity(platform, work, pose, &singular);
+  liedyn_platform_margins(platform, work, pose, margins);
+  liedyn_platform_certify(platform, work, pose, lengths, &proof);
+  liedyn_platform_inverse(platform, work, 1, pose, twist, a, NULL, forces, rates);
+  liedyn_platform_solve(platform, work, lengths, pose, pose, &solution);
+  for (int i = 0; i < 6; ++i) {
+    int leg;
+    if (liedyn_find_leg(platform, liedyn_leg_name(platform, i), &leg)) exit(4);
+  }
+  free(work);
+}
+
+/* Open the bytes as the machine of the good file, and use it. */
+static int try(const void *memory, size_t length, int is_platform) {
+  const liedyn_model *model;
+  const liedyn_platform *platform;
+  const int code = is_platform ? liedyn_platform_open(memory, length, &platform)
+                               : liedyn_open(memory, length, &model);
+  if (code == LIEDYN_OK && is_platform) use_platform(platform);
+  if (code == LIEDYN_OK && !is_platform) use(model);
+  return code;
+}
+
 int main(int count, char **arguments) {
   if (count != 4) return 2;
   size_t bytes;
@@ -58,6 +93,9 @@ int main(int count, char **arguments) {
   FILE *file = fopen(arguments[1], "rb");
   if (good == NULL || memory == NULL || file == NULL || fread(good, 1, bytes, file) != bytes) return 2;
   fclose(file);
+  memcpy(memory, good, bytes);
+  const liedyn_platform *platform;
+  const int is_platform = liedyn_platform_open(memory, bytes, &platform) == LIEDYN_OK;
   const long rounds = atol(arguments[2]);
   long codes[LIEDYN_INTERNAL + 1] = {0};
   state = 88172645463325252u ^ (uint64_t)atol(arguments[3]);
@@ -73,11 +111,9 @@ int main(int count, char **arguments) {
       const int64_t crc = checksum(memory + 64, bytes - 64);
       memcpy(memory + 32, &crc, 8);
     }
-    const liedyn_model *model;
-    const int code = liedyn_open(memory, length, &model);
+    const int code = try(memory, length, is_platform);
     if (code < 0 || code > LIEDYN_INTERNAL) return 5;
     ++codes[code];
-    if (code == LIEDYN_OK) use(model);
   }
   for (int i = 0; i <= LIEDYN_INTERNAL; ++i) {
     if (codes[i]) printf("%ld times: %s\n", codes[i], liedyn_message(i));

@@ -15,10 +15,10 @@ from typing import Any
 
 from numba import types
 
-from liedyn_ros.export.functions import frames, layout, platforms, reading, trees
+from liedyn_ros.export.functions import frames, layout, partials, platforms, reading, trees
 from liedyn_ros.jit.pointers import COUNT, FLAGS, NUMBERS, WHOLES
 
-MODULES = layout, reading, trees, frames, platforms
+MODULES = layout, reading, trees, frames, partials, platforms
 C_TYPES = {COUNT: 'int64_t ', NUMBERS: 'double *', FLAGS: 'unsigned char *', WHOLES: 'int64_t *'}
 
 

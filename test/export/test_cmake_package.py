@@ -11,6 +11,7 @@
 from importlib import metadata
 import os
 from pathlib import Path
+import sys
 
 import pytest
 from support.machines.c_library import object_folder, require_tools, ROOT, run
@@ -62,6 +63,19 @@ def test_another_project_finds_it_by_cmake_and_controls_a_robot(prefix, tmp_path
     printed = run(tmp_path / 'computed_torque', tmp_path / 'ur5.liedyn', 0.5)
     first = printed.splitlines()[0].split()
     assert first[:2] == ['largest', 'error'] and float(first[2]) < 1e-3
+
+
+def test_a_package_with_the_library_is_found_as_well(prefix, tmp_path):
+    require_tools('g++')
+    run('env', f'LIEDYN_LIBRARY={prefix}', 'PYTHONWARNINGS=ignore', 'sh', '-c',
+        f'cd {ROOT.parent} && {sys.executable} setup.py -q install_data '
+        f'--install-dir={tmp_path / "install"}')
+    run('cmake', '-S', ROOT / 'examples', '-B', tmp_path / 'build',
+        f'-DCMAKE_PREFIX_PATH={tmp_path / "install"};{eigen()}')
+    cache = (tmp_path / 'build' / 'CMakeCache.txt').read_text()
+    assert f'liedyn_DIR:PATH={tmp_path / "install"}' in cache
+    run('cmake', '--build', tmp_path / 'build')
+    run(tmp_path / 'build' / 'computed_torque', tmp_path / 'none', 1, code=1)
 
 
 def test_the_pose_of_a_platform_is_followed_and_proved(prefix, tmp_path):

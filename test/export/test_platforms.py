@@ -12,7 +12,7 @@ import ctypes
 
 import numpy as np
 import pytest
-from support.machines.c_library import built, HOST, require_tools, SANITIZERS, V2
+from support.machines.c_library import built, HOST, require_tools, run, SANITIZERS, V2
 from support.machines.c_platform_answers import (
     answers_of_c, answers_of_python, differences, EVERY, MASSIVE, platform, random_states)
 from support.machines.random_models import random_model
@@ -82,6 +82,16 @@ def test_aarch64_has_the_digits_of_python(folder, tmp_path, name):
         built(program, ['test/platforms.c'], '-static', processor='aarch64',
               compiler='aarch64-linux-gnu-gcc')
     require_digits(['qemu-aarch64-static', program], tmp_path, name, FEW, 2)
+
+
+@HOST
+@pytest.mark.parametrize('name', [MASSIVE, 'offset', 'wires'])
+def test_damaged_files_are_refused_or_run(folder, tmp_path, name):
+    program = folder / 'damaged_sanitized'
+    if not program.exists():
+        built(program, ['test/damaged.c'], *SANITIZERS)
+    write_platform(tmp_path / 'model.liedyn', platform(name)[0])
+    assert 'done' in run(program, tmp_path / 'model.liedyn', 2000, 3)
 
 
 @HOST

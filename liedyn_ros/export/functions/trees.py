@@ -18,6 +18,7 @@ from liedyn_ros.dynamics.time_derivatives.kernels import series
 from liedyn_ros.dynamics.time_derivatives.kernels.aba import hybrid_derivatives
 from liedyn_ros.dynamics.time_derivatives.kernels.rnea import rnea_derivatives
 from liedyn_ros.dynamics.tree.kernels import tables
+from liedyn_ros.export.kernels import partials
 from liedyn_ros.export.kernels import work as area
 from liedyn_ros.jit.pointers import as_flags, COUNT, cube, FLAGS, given, NUMBERS, table, vector
 from liedyn_ros.jit.simd import get
@@ -28,7 +29,7 @@ DONE, REFUSED = aba.DONE, aba.REFUSED
 def work_size(words: NUMBERS, order: COUNT) -> COUNT:
     """Return the size of a work area for derivatives to an order, in numbers of eight bytes."""
     model = table(words, 1, tables.MODEL_WIDTH)
-    return area.shared_at(model) + area.shared_size(model, order)
+    return area.shared_at(model) + max(area.shared_size(model, order), partials.size(model))
 
 
 def prepare(words: NUMBERS, work: NUMBERS) -> COUNT:

@@ -8,7 +8,7 @@
 
 """The same states for Python and for the program `answers` of the C library."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -90,6 +90,27 @@ def _answers(dynamics: Dynamics, model: Model, state: State) -> Iterator[tuple[s
     moved = model.integrate(q, dv)
     yield 'integrate', moved
     yield 'difference', model.difference(q, moved)
+    yield from _partial_answers(dynamics, state)
+
+
+def _partial_answers(dynamics: Dynamics, state: State) -> Iterator[tuple[str, Array]]:
+    q, v, (a, *_), (tau, *_), (external, *_), _, dv = state
+    partial, by = dynamics.inverse.partial_derivatives, ('by q', 'by v', 'by a')
+    yield from _named('inverse jacobian', by, partial(q, v, a, external)[:3])
+    yield 'inverse product', partial.product(q, v, a, dv, tau, a, external)
+    yield from _named('inverse gradient', by, partial.gradient(q, v, a, dv, external))
+    yield from _named('inverse gradient product', by, partial.gradient_product(
+        q, v, a, dv, dv, tau, a, external))
+    partial, by = dynamics.forward.partial_derivatives, ('a', 'by q', 'by v', 'by tau')
+    yield from _named('forward jacobian', by, partial(q, v, tau, external)[:4])
+    yield 'forward product a', dynamics.forward(q, v, tau, external)
+    yield 'forward product', partial.product(q, v, tau, dv, tau, a, external)
+    yield from _named('forward gradient', by, partial.gradient(q, v, tau, dv, external))
+
+
+def _named(what: str, parts: Iterable[str], values: Iterable[Array]
+           ) -> Iterator[tuple[str, Array]]:
+    return ((f'{what} {part}', value) for part, value in zip(parts, values))
 
 
 def differences(got: Array, wanted: list[dict[str, Array]]) -> dict[str, float]:

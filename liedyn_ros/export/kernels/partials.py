@@ -1,0 +1,91 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+The part of a work area that partial derivatives of a tree use, from its beginning on.
+
+They are links, columns, variations, gravity (nv, 3), before (nv,), factors (nv, nv) and sides, as
+in partial_derivatives/tables.py. Products begin at the same place as links.
+"""
+
+from liedyn_ros.dynamics.partial_derivatives.kernels.products import PRODUCT_WIDTH
+from liedyn_ros.dynamics.partial_derivatives.kernels.second import VARIATION_WIDTH
+from liedyn_ros.dynamics.partial_derivatives.kernels.table import COLUMN_WIDTH, LINK_WIDTH
+from liedyn_ros.dynamics.tree.kernels import tables
+from liedyn_ros.export.kernels.work import links, nv, rounded
+from liedyn_ros.jit.decorators import inlined
+from liedyn_ros.jit.simd import get_int, LANES
+from liedyn_ros.model.kernels.kinds import NV
+
+
+@inlined
+def links_at(model):
+    """Return where links begin."""
+    return 0
+
+
+@inlined
+def columns_at(model):
+    """Return where columns begin."""
+    return rounded(links(model) * max(LINK_WIDTH, PRODUCT_WIDTH))
+
+
+@inlined
+def variations_at(model):
+    """Return where variations begin."""
+    return columns_at(model) + rounded(nv(model) * COLUMN_WIDTH)
+
+
+@inlined
+def gravity_at(model):
+    """Return where the derivatives by gravity begin."""
+    return variations_at(model) + rounded(links(model) * VARIATION_WIDTH)
+
+
+@inlined
+def before_at(model):
+    """Return where the coordinates before each begin."""
+    return gravity_at(model) + rounded(3 * nv(model))
+
+
+@inlined
+def factors_at(model):
+    """Return where factors begin."""
+    return before_at(model) + rounded(nv(model))
+
+
+@inlined
+def sides_at(model):
+    """Return where sides begin."""
+    return factors_at(model) + rounded(nv(model) * nv(model))
+
+
+@inlined
+def sides_width(n):
+    """Return how many columns sides have: 2 n + 3 and n, filled up to multiples of LANES."""
+    return ((2 * n + 3 + LANES - 1) // LANES + (n + LANES - 1) // LANES) * LANES
+
+
+@inlined
+def size(model):
+    """Return the size of the whole part."""
+    return sides_at(model) + rounded(nv(model) * sides_width(nv(model)))
+
+
+@inlined
+def write_before(model, before):
+    """Write the coordinate before each on its path, -1 for none."""
+    for i in range(1, links(model)):
+        at, parent = get_int(model, i, tables.VI), get_int(model, i, tables.PARENT)
+        for k in range(NV[get_int(model, i, tables.KIND)]):
+            before[at + k] = at + k - 1
+        if parent == 0:
+            before[at] = -1
+        else:
+            before[at] = (get_int(model, parent, tables.VI)
+                          + NV[get_int(model, parent, tables.KIND)] - 1)
