@@ -41,10 +41,11 @@ DEFINITIONS = (
     'BOOST_MPL_LIMIT_LIST_SIZE=30', 'BOOST_MPL_LIMIT_VECTOR_SIZE=30',
     'BOOST_MPL_CFG_NO_PREPROCESSED_HEADERS', 'BOOST_FUSION_INVOKE_MAX_ARITY=12')
 # Another Eigen than that of the wheel's library, or another processor's alignment, ends in a
-# segmentation fault: what is compiled for this processor links no library of the wheel but boost.
+# segmentation fault: what is compiled for this processor links no library of the wheel.
 KINDS = {
-    'library': ('-O2', '-DPINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION', '-lpinocchio_default'),
-    'header only': ('-O3', '-march=native')}
+    'library': ('-O3', '-DNDEBUG', '-DPINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION',
+                '-lpinocchio_default'),
+    'header only': ('-O3', '-DNDEBUG', '-march=native')}
 STATES, ROUNDS = 16, 41
 TARGETS = {'rnea': 0.9, 'aba': 0.9, 'crba': 0.9, 'rnea derivatives': 0.8, 'aba derivatives': 0.8}
 Row = dict[str, Any]
@@ -86,8 +87,7 @@ def built(folder: Path, kind: str) -> Path:
              '-isystem', f'{wheel}/include/eigen3', ROOT / 'benchmarks/c_library/beside.cpp',
              *(folder / f'{Path(name).stem}.o' for name in SOURCES),
              *sorted(objects.glob('x86_64*.o')), f'-L{wheel}/lib', f'-Wl,-rpath,{wheel}/lib',
-             *(flag for flag in flags if flag.startswith('-l')), '-lboost_serialization',
-             '-o', program)
+             *(flag for flag in flags if flag.startswith('-l')), '-o', program)
     return program
 
 
@@ -103,8 +103,8 @@ def measure(program: Path, robot: Robot, rounds: int) -> Iterator[Row]:
         states += [q, v, a, tau, peer.configuration(q), *map(peer.velocity, (v, a, tau))]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        write_model(folder / 'mine', model, dissipation=False)
-        peer.model.saveToText(str(folder / 'theirs'))
+        write_model(folder / 'mine', model, dissipation=False, tree=True)
+        (folder / 'theirs').write_text(''.join(_joints(peer.model)))
         np.concatenate(states).tofile(folder / 'states')
         printed = _run(program, folder / 'mine', folder / 'theirs', folder / 'states', rounds)
     times: dict[str, list[tuple[float, float]]] = {}
@@ -116,6 +116,18 @@ def measure(program: Path, robot: Robot, rounds: int) -> Iterator[Row]:
     if not worst < 1e-9:
         raise SystemExit(f'expected results of both libraries as in Python, got {worst:.3g} off')
     yield from _best(times)
+
+
+def _joints(model: Any) -> Iterator[str]:
+    """Yield a line for each joint of Pinocchio's model, as the program reads it."""
+    for k in range(1, model.njoints):
+        joint, placement = model.joints[k], model.jointPlacements[k]
+        axis = getattr(joint.extract(), 'axis', np.zeros(3)) if hasattr(joint, 'extract') else ()
+        numbers = (*placement.rotation.ravel(), *placement.translation,
+                   *(axis if len(axis) else np.zeros(3)),
+                   *model.inertias[k].toDynamicParameters())
+        yield f'{joint.shortname()} {model.parents[k]} ' + ' '.join(
+            f'{number:.17g}' for number in numbers) + '\n'
 
 
 def _best(times: dict[str, list[tuple[float, float]]]) -> Iterator[Row]:

@@ -7,7 +7,9 @@
  * language governing permissions and limitations under the License. */
 
 // libliedyn beside Pinocchio, both called from C++, in turns: beside MODEL PINOCCHIO_MODEL STATES
-// ROUNDS. A state is q, v, a, tau of the library, then those of Pinocchio. Prints a line for each
+// ROUNDS. Pinocchio's model has a line for each joint: type, parent, placement (rotation by rows,
+// position), axis, ten dynamic parameters. A state is q, v, a, tau of the library, then those of
+// Pinocchio. Prints a line for each
 // algorithm and round: its name, and the times of a call of each library (us).
 
 #include <chrono>
@@ -18,13 +20,12 @@
 #include <string>
 #include <vector>
 
-#include <pinocchio/serialization.hpp>
-
 #include <pinocchio/algorithm/aba-derivatives.hpp>
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/rnea-derivatives.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
+#include <pinocchio/multibody.hpp>
 
 #include <liedyn.h>
 
@@ -42,6 +43,46 @@ void require(int code) {
   if (code == LIEDYN_OK) return;
   std::fprintf(stderr, "%s\n", liedyn_message(code));
   std::exit(1);
+}
+
+template <typename Joint>
+void add(pinocchio::Model &model, std::size_t parent, const Joint &joint, const pinocchio::SE3 &placement,
+         const Eigen::VectorXd &parameters) {
+  const auto index = model.addJoint(parent, joint, placement, "joint" + std::to_string(model.njoints));
+  model.appendBodyToJoint(index, pinocchio::Inertia::FromDynamicParameters(parameters),
+                          pinocchio::SE3::Identity());
+}
+
+pinocchio::Model model_of(const char *path) {
+  std::ifstream file(path);
+  pinocchio::Model model;
+  std::string type;
+  std::size_t parent = 0;
+  while (file >> type >> parent) {
+    pinocchio::SE3 placement;
+    Eigen::Vector3d axis;
+    Eigen::VectorXd parameters(10);
+    for (int i = 0; i < 9; ++i) file >> placement.rotation()(i / 3, i % 3);
+    for (int i = 0; i < 3; ++i) file >> placement.translation()[i];
+    for (int i = 0; i < 3; ++i) file >> axis[i];
+    for (int i = 0; i < 10; ++i) file >> parameters[i];
+    if (!file) std::exit(4);
+    const auto put = [&](const auto &joint) { add(model, parent, joint, placement, parameters); };
+    if (type == "JointModelFreeFlyer") put(pinocchio::JointModelFreeFlyer());
+    else if (type == "JointModelRX") put(pinocchio::JointModelRX());
+    else if (type == "JointModelRY") put(pinocchio::JointModelRY());
+    else if (type == "JointModelRZ") put(pinocchio::JointModelRZ());
+    else if (type == "JointModelPX") put(pinocchio::JointModelPX());
+    else if (type == "JointModelPY") put(pinocchio::JointModelPY());
+    else if (type == "JointModelPZ") put(pinocchio::JointModelPZ());
+    else if (type == "JointModelRevoluteUnaligned") put(pinocchio::JointModelRevoluteUnaligned(axis));
+    else if (type == "JointModelPrismaticUnaligned") put(pinocchio::JointModelPrismaticUnaligned(axis));
+    else {
+      std::fprintf(stderr, "%s: a joint that this program does not add\n", type.c_str());
+      std::exit(4);
+    }
+  }
+  return model;
 }
 
 std::vector<Motion> read(std::ifstream &file, int count, int nq, int nv, int other_nq,
@@ -81,8 +122,7 @@ int main(int count, char **arguments) {
   const std::size_t size = liedyn_work(mine, 0);
   void *work = aligned(size);
   require(liedyn_init(mine, 0, work, size));
-  pinocchio::Model model;
-  pinocchio::serialization::loadFromText(model, arguments[2]);
+  const pinocchio::Model model = model_of(arguments[2]);
   pinocchio::Data data(model);
   const int nv = liedyn_nv(mine), states = 16, rounds = std::atoi(arguments[4]);
   if (nv != model.nv) return 3;

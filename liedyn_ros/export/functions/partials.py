@@ -41,9 +41,11 @@ def inverse_product(words: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, a: NU
     """Write the change of tau (nv,) along dq, dv, da (nv,)."""
     model = table(words, 1, tables.MODEL_WIDTH)
     nv, bodies = area.nv(model), area.bodies(model)
+    changes = table(area.common(model, work), area.links(model), PRODUCT_WIDTH)
+    for k in range(PRODUCT_WIDTH):
+        changes[0, k] = 0.0  # the ground stands still
     good = products.inverse_product(
-        model, table(work, area.data_rows(model), tables.DATA_WIDTH),
-        table(area.common(model, work), area.links(model), PRODUCT_WIDTH),
+        model, table(work, area.data_rows(model), tables.DATA_WIDTH), changes,
         vector(q, area.nq(model)), vector(v, nv), vector(a, nv),
         table(external, area.loaded(external, bodies), 6), vector(dq, nv), vector(dv, nv),
         vector(da, nv), vector(out, nv))
@@ -109,9 +111,11 @@ def forward_product(words: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, tau: 
     """Write a and its change (nv,) along dq, dv, dtau (nv,)."""
     model = table(words, 1, tables.MODEL_WIDTH)
     nv, bodies = area.nv(model), area.bodies(model)
+    changes = table(area.common(model, work), area.links(model), PRODUCT_WIDTH)
+    for k in range(PRODUCT_WIDTH):
+        changes[0, k] = 0.0  # the ground stands still
     return forward_products.forward_product(
-        model, table(work, area.data_rows(model), tables.DATA_WIDTH),
-        table(area.common(model, work), area.links(model), PRODUCT_WIDTH),
+        model, table(work, area.data_rows(model), tables.DATA_WIDTH), changes,
         vector(q, area.nq(model)), vector(v, nv), vector(tau, nv),
         table(external, area.loaded(external, bodies), 6), vector(dq, nv), vector(dv, nv),
         vector(dtau, nv), vector(a, nv), vector(out, nv))
