@@ -40,8 +40,8 @@ SOURCES = 'calls.c', 'model.c', 'partials.c', 'platforms.c'
 DEFINITIONS = (
     'BOOST_MPL_LIMIT_LIST_SIZE=30', 'BOOST_MPL_LIMIT_VECTOR_SIZE=30',
     'BOOST_MPL_CFG_NO_PREPROCESSED_HEADERS', 'BOOST_FUSION_INVOKE_MAX_ARITY=12')
-# Another Eigen than that of the wheel's library, or another processor's alignment, ends in a
-# segmentation fault: what is compiled for this processor links no library of the wheel.
+# Another Eigen than that of the wheel's library ends in a segmentation fault, and so does another
+# processor's alignment. What is compiled for this processor links no library of the wheel.
 KINDS = {
     'library': ('-O3', '-DNDEBUG', '-DPINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION',
                 '-lpinocchio_default'),
