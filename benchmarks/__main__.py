@@ -11,12 +11,13 @@
 from benchmarks import (
     assembly_modes, constrained, dynamics, freshness, higher_order, kinematics,
     partial_derivatives, retiming, services, stewart_certificates, stewart_safety)
+from benchmarks.c_library import __main__ as c_library
 
 
 def main() -> None:
     """Run them all; each prints its table and keeps it under out/bench."""
-    for benchmark in (dynamics, kinematics, higher_order, partial_derivatives, constrained,
-                      retiming, services, assembly_modes, stewart_certificates,
+    for benchmark in (dynamics, c_library, kinematics, higher_order, partial_derivatives,
+                      constrained, retiming, services, assembly_modes, stewart_certificates,
                       stewart_safety, freshness):
         print(f'\n{benchmark.__name__}')
         benchmark.main()

@@ -6,9 +6,14 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Write docs/figures.md from the results of the benchmarks: python -m benchmarks.document."""
+"""
+Write docs/figures.md from the results of the benchmarks: python -m benchmarks.document.
 
-from collections.abc import Sequence
+With names of benchmarks, only their sections are renewed.
+"""
+
+import argparse
+from collections.abc import Callable, Sequence
 import json
 from pathlib import Path
 from typing import Any
@@ -28,6 +33,13 @@ DYNAMICS = """
 Pinocchio {pinocchio}, called from Python with arrays of numpy. A kernel is the compiled function
 alone. A call is that of `Dynamics`, which checks its input and allocates the result. Times are in
 us; a state of a batch is one of 1000 on all cores.
+"""
+C_LIBRARY = """
+## The C library beside Pinocchio
+
+Both are called from C++ in one process, in turns. Pinocchio {pinocchio} is the library of its
+wheel, or compiled header only with `-O3 -march=native`. Of its two conventions the faster one
+counts. A call of `libliedyn` checks its input.
 """
 KINEMATICS = """
 ## Everyday kinematics
@@ -93,14 +105,19 @@ At 1 kHz after a disturbance, ms: until a pose arrives that is fresh, and the ol
 """
 
 
-def main() -> None:
-    """Write the page."""
-    parts = [TITLE, *_dynamics(_read('dynamics')), *_kinematics(_read('kinematics')),
-             *_higher(_read('higher_order')),
-             *_partial(_read('partial_derivatives')),
-             *_constrained(_read('constrained')), *_services(_read('services')),
-             *_modes(_read('assembly_modes')), *_freshness(_read('freshness'))]
-    PAGE.write_text(''.join(parts))
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write the page, or renew the sections of some benchmarks in it."""
+    parser = argparse.ArgumentParser(prog='benchmarks.document', description=__doc__)
+    parser.add_argument('names', nargs='*', metavar='BENCHMARK',
+                        help=f'benchmarks to renew alone: {", ".join(SECTIONS)}')
+    names = parser.parse_args(arguments).names
+    if unknown := sorted(set(names) - set(SECTIONS)):
+        parser.error(f'expected some of {list(SECTIONS)}, got {unknown}')
+    new = {name: ''.join(SECTIONS[name](_read(name))) for name in names or SECTIONS}
+    kept = {} if not names else {
+        text.splitlines()[0]: f'\n## {text}' for text in PAGE.read_text().split('\n## ')[1:]}
+    kept |= {text.splitlines()[1].removeprefix('## '): text for text in new.values()}
+    PAGE.write_text(TITLE + ''.join(kept.values()))
     print(f'in {PAGE}')
 
 
@@ -112,6 +129,15 @@ def _dynamics(data: dict[str, Any]) -> list[str]:
     return [DYNAMICS.format(**data), table((
         'machine', 'algorithm', 'Pinocchio', 'kernel', 'ratio', 'wanted', 'call', 'ratio',
         'batch, a state'), rows), origin_line(data)]
+
+
+def _c_library(data: dict[str, Any]) -> list[str]:
+    rows = [(row['machine'], f'{row["algorithm"]} {row["convention"]}'.strip(), row['kind'],
+             f'{row["pinocchio"]:.2f}', f'{row["libliedyn"]:.2f}', f'{row["ratio"]:.2f}',
+             _bound(row['target'])) for row in data['rows']]
+    return [C_LIBRARY.format(**data), table((
+        'machine', 'algorithm', 'Pinocchio', 'Pinocchio, us', 'libliedyn, us', 'ratio', 'wanted'),
+        rows), origin_line(data)]
 
 
 def _kinematics(data: dict[str, Any]) -> list[str]:
@@ -226,6 +252,12 @@ def origin_line(data: dict[str, Any]) -> str:
     return (f'\nMeasured {measured["date"][:10]} at {measured["commit"]} on {measured["cores"]} '
             f'cores of {measured["processor"]}, load {measured["load"][0]:.1f}, Python '
             f'{measured["python"]}, numba {measured["numba"]}.\n')
+
+
+SECTIONS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
+    'dynamics': _dynamics, 'c_library': _c_library, 'kinematics': _kinematics,
+    'higher_order': _higher, 'partial_derivatives': _partial, 'constrained': _constrained,
+    'services': _services, 'assembly_modes': _modes, 'freshness': _freshness}
 
 
 if __name__ == '__main__':
