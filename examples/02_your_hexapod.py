@@ -1,0 +1,56 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Your hexapod, from the numbers of a drawing to a pose with its predicted error."""
+
+from pathlib import Path
+
+import numpy as np
+
+from liedyn_ros.lie import SE3, se3, SO3
+from liedyn_ros.pictures import legend_above, new_figure, RIGHT, save
+from liedyn_ros.stewart import (
+    LegNoise, LegSimulation, load_geometry, MonitoredTracker, SmoothTrajectory)
+
+NOISE, RATE, SECONDS = 20e-6, 200.0, 5.0  # m, Hz, s
+BASE, PLATFORM = 0.30, 0.20  # m, radii of the circles on which the joints lie
+AT_BASE = np.radians([15.0, 105.0, 135.0, 225.0, 255.0, 345.0])
+AT_PLATFORM = np.radians([45.0, 75.0, 165.0, 195.0, 285.0, 315.0])
+
+lines = ['name: my_hexapod', 'legs:']
+for k, (a, b) in enumerate(zip(AT_BASE, AT_PLATFORM)):
+    base, joint = ([round(float(radius * f(angle)), 6) for f in (np.cos, np.sin)] + [0.0]
+                   for radius, angle in ((BASE, a), (PLATFORM, b)))
+    lines.append(f'  leg_{k + 1}: {{base: {base}, platform: {joint}, length: [0.25, 0.95]}}')
+Path('my_hexapod.yaml').write_text('\n'.join(lines) + '\n', encoding='utf-8')
+
+geometry = load_geometry(Path('my_hexapod.yaml'))
+home = SE3.from_rotation_translation(SO3.identity(), [0.0, 0.0, 0.5]).matrix
+motion = SmoothTrajectory(home, np.array([0.2, 0.2, 0.3, 0.06, 0.06, 0.06]),
+                          np.array([0.23, 0.31, 0.17, 0.29, 0.19, 0.37]), np.arange(6.0))
+encoders = LegSimulation(geometry, motion, RATE, length_noise=NOISE)  # or readings of your legs
+tracker, noise = MonitoredTracker(geometry, home), LegNoise(geometry, np.full(6, NOISE))
+errors, sigmas = [], []
+for k in range(round(SECONDS * RATE)):
+    sample = encoders.take()
+    found = tracker.track(10 ** 9 + round(1e9 * k / RATE), sample.lengths)
+    errors.append(se3.log(se3.compose(se3.inverse(sample.pose), found.pose))[3:])
+    sigmas.append(np.sqrt(noise.covariance(found.pose).diagonal()[3:]))
+errors, sigmas = 1e3 * np.array(errors), 1e3 * np.array(sigmas)
+print(f'within three sigma: {100.0 * np.mean(np.abs(errors) < 3.0 * sigmas):.1f} %')
+
+figure = new_figure(95.0)
+times = np.arange(len(errors)) / RATE
+for k, axes in enumerate(figure.subplots(3, 1, sharex=True)):
+    axes.plot(times, errors[:, k], '.', color=RIGHT, markersize=1.5, label='error')
+    axes.plot(times, 3.0 * sigmas[:, k], color='0.2', label='predicted three sigma')
+    axes.plot(times, -3.0 * sigmas[:, k], color='0.2', label='_below')
+    axes.set_ylabel(f'{"xyz"[k]}, mm')
+legend_above(figure.axes[0], 2, markerscale=3.0)
+figure.axes[2].set_xlabel('time, s')
+save(figure, Path('02_your_hexapod.png'))
