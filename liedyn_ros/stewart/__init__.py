@@ -50,7 +50,8 @@ from liedyn_ros.stewart.solver.methods import (
     Chart, GaussNewton, LevenbergMarquardt, Method, Residual)
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Solution, Solutions, Status
 from liedyn_ros.stewart.tracking.branch.monitor import Branch, BranchMonitor
-from liedyn_ros.stewart.tracking.covariance import in_fixed_axes, LegNoise, linear_first
+from liedyn_ros.stewart.tracking.covariance import (
+    GeometryNoise, in_fixed_axes, LegNoise, linear_first)
 from liedyn_ros.stewart.tracking.legs.faults import LegFaults
 from liedyn_ros.stewart.tracking.legs.monitor import LegFindings, LegMonitor
 from liedyn_ros.stewart.tracking.legs.noise_estimator import NoiseReport
@@ -65,6 +66,7 @@ from liedyn_ros.stewart.tracking.tracker import PoseTracker, Start, TrackedPose
 __all__ = [
     'ActuatorSynchronizer', 'AssemblyMode', 'AssemblyModeSolver', 'AssemblyModes', 'BiasFit',
     'Branch', 'BranchMonitor', 'Certificate', 'Chart', 'Crank', 'Energy', 'Flag', 'GaussNewton',
+    'GeometryNoise',
     'LegActuators', 'LegFaults', 'LegFindings', 'LegForceCommand', 'LegMasses', 'LegMonitor',
     'LegNoise', 'LegPart', 'LegSample', 'LegSimulation', 'LegType', 'LengthSensor',
     'LevenbergMarquardt', 'Margins', 'Method', 'MonitorConfig', 'MonitoredPose',

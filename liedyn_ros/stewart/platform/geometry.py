@@ -18,6 +18,7 @@ import numpy as np
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import NameSetError
+from liedyn_ros.stewart.platform.geometry_covariance import checked_covariance
 from liedyn_ros.stewart.platform.leg_checks import (
     checked_cones, checked_diameter, checked_leg_types, checked_limits, checked_names, coincide,
     radius_of_gyration, require_legs_apart, require_size, unlimited_cones)
@@ -44,8 +45,10 @@ class StewartGeometry(LegSet):
     fourth is the largest angle (rad) of the leg from it; pi where there is no limit.
     leg_diameter: m, of the legs as cylinders; 0 where it is not known.
     leg_types: the type of each leg, in leg order. masses: None where they are not known;
-    only dynamics needs them. characteristic_length: m, the platform joints' radius of gyration,
-    which turns radians into metres.
+    only dynamics needs them. calibration_covariance: (42, 42) or (48, 48), of the errors of each
+    leg's base joint, platform joint, offset and scale, None where nothing is known (14.30).
+    characteristic_length: m, the platform joints' radius of gyration, which turns radians into
+    metres.
 
     Raises GeometryError, ShapeError, NotFiniteError or NameSetError.
     """
@@ -60,6 +63,7 @@ class StewartGeometry(LegSet):
     leg_diameter: float = 0.0
     leg_types: tuple[LegType, ...] = (Strut(),) * 6
     masses: PlatformMasses | None = None
+    calibration_covariance: Array | None = field(default=None, repr=False)
     characteristic_length: float = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -79,6 +83,7 @@ class StewartGeometry(LegSet):
             'base_cones': checked_cones('base_cones', names, self.base_cones),
             'platform_cones': checked_cones('platform_cones', names, self.platform_cones),
             'leg_diameter': checked_diameter(self.leg_diameter),
+            'calibration_covariance': checked_covariance(self.calibration_covariance, 6),
             'characteristic_length': radius_of_gyration(platform)})
 
     @property

@@ -25,6 +25,7 @@ from liedyn_ros.common.yaml_reader import Node, read
 from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.stewart.platform.architecture import architectural_fault
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.geometry_covariance import covariance_of_rows
 from liedyn_ros.stewart.platform.leg_checks import unlimited_cones
 from liedyn_ros.stewart.platform.leg_types import (
     Crank, LegType, OffsetStrut, Rail, Stage, Strut, Wire)
@@ -115,13 +116,21 @@ def _geometry(root: Node) -> StewartGeometry | RedundantGeometry:
              cones['base_cone'], cones['platform_cone'],
              root.take('leg_diameter', 0.0).number(), tuple(leg_types))
     masses, tool = root.optional('masses'), root.optional('tool')
+    covariance = _covariance(root.optional('calibration_covariance'))
     if masses is not None and n > 6:
         masses.fail('none, as dynamics has six legs', f'{n} legs')
     root.finish()
-    geometry = RedundantGeometry(*parts, noise) if n > 6 else StewartGeometry(
+    geometry = RedundantGeometry(*parts, noise, covariance) if n > 6 else StewartGeometry(
         *parts, None if masses is None else read_masses(
-            masses, names, [leg_type.driven for leg_type in leg_types]))
+            masses, names, [leg_type.driven for leg_type in leg_types]), covariance)
     return geometry if tool is None else with_tool(geometry, _pose(tool))
+
+
+def _covariance(node: Node | None) -> Array | None:
+    """Return the matrix whose lower triangle a file has, row by row."""
+    if node is None:
+        return None
+    return np.array(covariance_of_rows([row.numbers() for row in node.sequence()]))
 
 
 def _pose(node: Node) -> Array:

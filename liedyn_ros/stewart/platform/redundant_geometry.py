@@ -20,6 +20,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, NameSetError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.geometry_covariance import checked_covariance, of_legs
 from liedyn_ros.stewart.platform.kernels import leg_types as kernels
 from liedyn_ros.stewart.platform.leg_checks import (
     checked_cones, checked_diameter, checked_leg_types, checked_limits, checked_names,
@@ -50,6 +51,7 @@ class RedundantGeometry(LegSet):
     leg_diameter: float = 0.0
     leg_types: tuple[LegType, ...] = ()
     leg_noise: Array = field(default_factory=lambda: NONE)
+    calibration_covariance: Array | None = field(default=None, repr=False)
     characteristic_length: float = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -72,6 +74,7 @@ class RedundantGeometry(LegSet):
             **{key: checked_cones(key, names, value) for key, value in cones.items()},
             'leg_diameter': checked_diameter(self.leg_diameter),
             'leg_noise': _checked_noise(names, self.leg_noise),
+            'calibration_covariance': checked_covariance(self.calibration_covariance, n),
             'characteristic_length': radius_of_gyration(platform)})
 
     def six(self, names: ArrayLike) -> StewartGeometry:
@@ -84,7 +87,9 @@ class RedundantGeometry(LegSet):
         return StewartGeometry(
             tuple(chosen), self.base_joints[rows], self.platform_joints[rows],
             self.length_limits[rows], self.name, self.base_cones[rows], self.platform_cones[rows],
-            self.leg_diameter, tuple(self.leg_types[row] for row in rows))
+            self.leg_diameter, tuple(self.leg_types[row] for row in rows), None,
+            None if self.calibration_covariance is None else of_legs(
+                self.calibration_covariance, len(self.leg_names), rows))
 
     @property
     def base_outline(self) -> Array:

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.geometry_covariance import turned_covariance
 from liedyn_ros.stewart.platform.leg_types import LegType
 from liedyn_ros.stewart.platform.masses import PlatformMasses
 from liedyn_ros.stewart.platform.redundant_geometry import RedundantGeometry
@@ -44,6 +45,9 @@ def with_tool(geometry: Geometry, pose_platform_tool: ArrayLike) -> Geometry:
         'leg_types': tuple(_turned(leg_type, rotation) for leg_type in geometry.leg_types)}
     if isinstance(geometry, StewartGeometry) and geometry.masses is not None:
         parts['masses'] = _seen(geometry.masses, rotation, position)
+    if geometry.calibration_covariance is not None:
+        parts['calibration_covariance'] = turned_covariance(
+            geometry.calibration_covariance, len(geometry.leg_names), rotation)
     return replace(geometry, **parts)
 
 

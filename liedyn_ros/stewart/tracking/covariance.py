@@ -22,7 +22,10 @@ from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, SingularError
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.kernels import geometry_errors
 from liedyn_ros.stewart.platform.kernels import inverse_rates as kernels
+
+AT_REST = np.zeros(6)
 
 
 class LegNoise:
@@ -75,6 +78,35 @@ def of_measured(
     if shared is None:
         return twice, cross
     return twice + shared @ by_pose.T + by_pose @ shared, cross + shared
+
+
+class GeometryNoise:
+    """What a calibration left unknown of a geometry; owns its workspace: one for each thread."""
+
+    def __init__(self, geometry: StewartGeometry) -> None:
+        """Take a geometry with its calibration_covariance. Raises LimitError without one."""
+        if geometry.calibration_covariance is None:
+            raise LimitError('geometry: expected one with a calibration_covariance, got none')
+        self._joints = geometry.table()
+        self._errors = geometry.calibration_covariance.copy()
+        self._work = np.empty(geometry_errors.WORK)
+
+    def covariance(self, pose_base_platform: ArrayLike, twist: ArrayLike = AT_REST) -> Array:
+        """
+        Return the covariance (12, 12) of a pose and then of its body twist (14.30).
+
+        pose_base_platform: (4, 4), m. twist: (6,), rad/s and m/s. The error is the same at every
+        sample near this pose: no filter makes it less. Raises ShapeError, NotFiniteError, and
+        SingularError where six lengths do not determine the pose.
+        """
+        pose = np.array(checks.as_array('pose_base_platform', pose_base_platform, (4, 4)))
+        covariance = np.empty((12, 12))
+        if not geometry_errors.covariance(
+                self._joints, pose, np.array(checks.as_array('twist', twist, (6,))),
+                self._errors, covariance, self._work):
+            raise SingularError('pose: expected one that is not singular, '
+                                'got dL/d(twist) without an inverse')
+        return covariance
 
 
 def in_fixed_axes(covariance: ArrayLike, pose_base_platform: ArrayLike) -> Array:

@@ -27,15 +27,21 @@ def twist_by_pose(joints, pose, twist, out, work):
     platform joint. It changes by s across the leg, over its length, times the leg vector's change.
     Returns False where J has no inverse.
     """
-    inverse = work[36:72]
     if not inverse_jacobian(joints, pose, work):
         return False
+    jacobian_change(joints, pose, twist, work[0:36], work[72:108])
+    multiply_negative(work[36:72], work[0:36], out)
+    return True
+
+
+@kernel
+def jacobian_change(joints, pose, twist, change, jacobian):
+    """Write d(J twist)/d(pose), 6 by 6, row by row; jacobian: (36,), a workspace."""
     r, p = split(pose)
     if len(joints) > leg_rows.ENDS:
-        rates_change(joints, r, p, twist, work[0:36], work[72:108])
-        multiply_negative(inverse, work[0:36], out)
-        return True
-    change, w, v = work[0:36], vec3.load(twist, 0), vec3.load(twist, 3)
+        rates_change(joints, r, p, twist, change, jacobian)
+        return
+    w, v = vec3.load(twist, 0), vec3.load(twist, 3)
     for i in range(6):
         b, leg = legs.platform_joint(joints, i), mat3.apply_t(r, legs.leg_vector(joints, i, r, p))
         s = vec3.add(v, vec3.cross(w, b))
@@ -44,8 +50,6 @@ def twist_by_pose(joints, pose, twist, out, work):
             1.0 / square ** 0.5, vec3.axpy(-vec3.dot(leg, s) / square, leg, s))
         vec3.store(change, 6 * i, vec3.cross(vec3.sub(b, leg), across))
         vec3.store(change, 6 * i + 3, across)
-    multiply_negative(inverse, change, out)
-    return True
 
 
 @kernel

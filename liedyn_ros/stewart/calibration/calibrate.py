@@ -1,0 +1,199 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Calibration of a platform: joints, offsets and scales from leg lengths at measured poses.
+
+Only what held-out poses confirm is offered. The covariance says what the poses left unknown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import chi2
+
+from liedyn_ros.common import checks
+from liedyn_ros.common.checks import Array
+from liedyn_ros.lie import se3
+from liedyn_ros.stewart.calibration.fit import CHANCE, fit, Fit
+from liedyn_ros.stewart.calibration.held_out import compare, HeldOut
+from liedyn_ros.stewart.calibration.measured import Frames, Measured
+from liedyn_ros.stewart.calibration.parameters import Geometry, Parameters
+from liedyn_ros.stewart.calibration.problem import Problem, Samples
+from liedyn_ros.stewart.calibration.samples import checked_samples, require_agreement
+from liedyn_ros.stewart.calibration.start import start
+from liedyn_ros.stewart.calibration.unknown import Unknown, unknown_combinations
+
+TOLERANCE = 0.02  # of the characteristic length: deviation of joints before a calibration
+SCALE_TOLERANCE = 1e-3  # deviation of a scale before
+WIDER = 4.0  # factor of the tolerance where the errors turn out greater
+LARGE = 0.5  # tolerances, root mean square of the errors, from which on it is widened
+WIDENINGS = 4
+OPEN = 0.25  # share of the variance before, above which a combination was hardly measured
+ROUNDING = 1e-10  # variance of errors of clean samples, by the assumed deviations
+DOUBT = 1e-3  # chance that right deviations give such errors
+
+
+class Outlier(NamedTuple):
+    """
+    A pose that was left out: its index, and the leg whose reading explains it, or None.
+
+    bias: m or rad, by which that leg reads too much. size: its error in deviations.
+    """
+
+    pose: int
+    leg: int | None
+    bias: float
+    size: float
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """
+    The result of a calibration.
+
+    geometry: with calibrated joints and their covariance. scales, offsets: (n,), for a
+    length = offset + scale * reading. errors: (n, 7 or 8), what the old geometry was off by; their
+    covariance: (7 n or 8 n square), m or rad and scales. frames: of instrument and target.
+    used: (m,), the poses used. outliers: the others. held_out: old and new at poses that took no
+    part. noise: the samples' errors over their deviations, given or assumed.
+    unknown: combinations of errors, the least known first. gauge: which frames the poses leave
+    free, and how they are fixed. parameters, fit, samples: for more questions.
+    """
+
+    geometry: Geometry
+    scales: Array
+    offsets: Array
+    errors: Array
+    covariance: Array
+    frames: Frames
+    used: NDArray[np.bool_]
+    outliers: tuple[Outlier, ...]
+    held_out: HeldOut
+    noise: float
+    unknown: tuple[Unknown, ...]
+    gauge: tuple[str, ...]
+    remarks: tuple[str, ...]
+    parameters: Parameters
+    fit: Fit
+    samples: Samples
+
+    @property
+    def offered(self) -> bool:
+        """Return whether held-out poses got better, so that the result may be used."""
+        return self.held_out.better
+
+    @property
+    def untold(self) -> tuple[Unknown, ...]:
+        """Return the combinations that these poses hardly tell."""
+        return tuple(part for part in self.unknown if part.share > OPEN)
+
+
+def calibrate(
+        geometry: Geometry, readings: ArrayLike, measured: Measured, *, home: ArrayLike,
+        deviations: tuple[float, float, float] | None = None, tolerance: float | None = None,
+        scales: bool = False) -> Calibration:
+    """
+    Return what readings (m, n) at m measured poses tell of the geometry of n legs.
+
+    readings: m, or rad of cranks. home: (4, 4), m, a pose on the assembly mode of the readings.
+    deviations: standard deviations of a reading (m), a measured position (m) and a measured
+    rotation (rad); None where they are not known: equal, and estimated. tolerance: m, deviation
+    of joints and offsets from the geometry; by default 2 % of the platform's size, or more where
+    the errors are greater. scales: whether to solve a scale for each leg. Raises ShapeError,
+    NotFiniteError, NotInGroupError, LimitError or ConvergenceError. (14.30 to 14.32)
+    """
+    samples = checked_samples(geometry, readings, measured, deviations, 8 if scales else 7)
+    pose = se3.require_pose('home', checks.as_array('home', home, (4, 4)))
+    wide = (TOLERANCE * geometry.characteristic_length if tolerance is None
+            else checks.as_positive('tolerance', tolerance))
+    poses, frames = start(geometry, samples.readings, measured, pose)
+    require_agreement(geometry, samples, frames, poses, wide)
+    least = ROUNDING if deviations is None else 1.0
+    for _ in range(WIDENINGS):
+        parameters = Parameters(geometry, measured, wide, scales, SCALE_TOLERANCE)
+        problem = Problem(parameters, samples, frames, poses)
+        found = fit(problem, np.zeros(parameters.size), least)
+        inner = found.z[:parameters.of_geometry]
+        if tolerance is not None or np.sqrt((inner ** 2).mean()) < LARGE:
+            break
+        wide *= WIDER
+    held_out = compare(problem, found)
+    factor, remark = _factor(found, deviations is not None)
+    covariance = found.scaled_covariance(factor, parameters.prior)[
+        :parameters.of_geometry, :parameters.of_geometry]
+    return _result(problem, found, held_out, covariance, factor, remark)
+
+
+def _factor(found: Fit, given: bool) -> tuple[float, tuple[str, ...]]:
+    """Return the variance of an error in deviations, and what is wrong with these."""
+    if not given:
+        return found.factor, ()
+    if found.factor * found.degrees > chi2.isf(DOUBT, found.degrees):
+        return found.factor, (
+            f'the errors are {found.factor ** 0.5:.3g} times as large as the deviations given '
+            'let expect: the covariance counts them as they are',)
+    if found.factor * found.degrees < chi2.ppf(DOUBT, found.degrees):
+        return 1.0, (f'the errors are only {found.factor ** 0.5:.3g} times as large as the '
+                     'deviations let expect: the covariance is too large by that',)
+    return 1.0, ()
+
+
+def _result(
+        problem: Problem, found: Fit, held_out: HeldOut, covariance: Array, factor: float,
+        remarks: tuple[str, ...]) -> Calibration:
+    parameters, geometry = problem.parameters, problem.parameters.geometry
+    errors = parameters.errors(found.z)
+    base, platform = parameters.joints(found.z)
+    of_errors = parameters.basis @ covariance @ parameters.basis.T
+    of_errors = 0.5 * (of_errors + of_errors.T)
+    moved = replace(geometry, base_joints=base, platform_joints=platform,
+                    calibration_covariance=of_errors)
+    return Calibration(
+        moved, 1.0 + errors[:, 7:].sum(axis=1), errors[:, 6].copy(), errors, of_errors,
+        parameters.frames(found.z, problem.start)[0], found.used,
+        _outliers(problem, found, factor), held_out, factor ** 0.5,
+        unknown_combinations(parameters, covariance), _gauge(parameters), remarks, parameters,
+        found, problem.samples)
+
+
+def _outliers(problem: Problem, found: Fit, factor: float) -> tuple[Outlier, ...]:
+    """Return the poses that were left out, each with the leg that explains it alone."""
+    effects, result = problem.by_readings(found.z), []
+    d = found.errors.shape[1]
+    for k in np.flatnonzero(~found.used).tolist():
+        error, size = found.errors[k], float(found.errors[k] @ found.errors[k])
+        along = effects[k].T @ error
+        squares = np.maximum((effects[k] ** 2).sum(axis=0), 1e-300)
+        leg = int(np.argmax(along ** 2 / squares))
+        left = size - along[leg] ** 2 / squares[leg]
+        explains = d > 1 and left <= factor * chi2.isf(CHANCE, d - 1)
+        result.append(Outlier(k, leg if explains else None, float(
+            along[leg] / squares[leg]) if explains else 0.0, size ** 0.5))
+    return tuple(result)
+
+
+def _gauge(parameters: Parameters) -> tuple[str, ...]:
+    """Return which motions of frames nothing measures, and how they are fixed."""
+    measured, result = parameters.measured, []
+    if measured.free_base:
+        which = 'place' if measured.free_base == 'shift' else 'place and turn'
+        result.append(f'nothing measures the {which} of the base frame: it is where the base '
+                      "joints' corrections have no common part")
+    count = len(measured.free_platform)
+    if count:
+        which = {6: 'place and turn'}.get(count, 'place' if not measured.free_platform[
+            :, :3].any() else 'turn about the measured point' if count == 3
+            else 'turn about the measured points')
+        result.append(f"nothing measures the {which} of the platform frame: it is where the "
+                      "platform joints' corrections have no common part")
+    return tuple(result)

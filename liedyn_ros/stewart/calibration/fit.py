@@ -1,0 +1,149 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Least squares of a calibration, robust against wrong poses, with its covariance.
+
+Levenberg-Marquardt (scipy, MINPACK) with analytic derivatives. A pose is weighted as a whole:
+one wrong reading or measurement shows in all the equations of its pose.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import least_squares
+from scipy.stats import chi2
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import ConvergenceError
+from liedyn_ros.stewart.calibration.problem import Equations, Problem
+
+ROUNDS = 10  # of weights
+TAIL = 0.05  # of right poses, beyond which an error counts linearly
+CHANCE = 0.01  # that a pose is left out though all are right
+TOLERANCE = 1e-10  # of MINPACK, relative
+SETTLED = 1e-4  # of a deviation before the calibration: change of a round
+
+
+class Fit(NamedTuple):
+    """
+    A solution.
+
+    z: (size,), the numbers. used: (n,), poses that were used. errors: (n, d), in deviations, with
+    those of poses that were not used. factor: the variance of an error that was used, 1 where the
+    deviations are right. degrees: equations less numbers found. covariance: (size, size) of z, by
+    the deviations as they are.
+    """
+
+    z: Array
+    used: NDArray[np.bool_]
+    errors: Array
+    factor: float
+    degrees: float
+    covariance: Array
+
+    def scaled_covariance(self, factor: float, prior: Array) -> Array:
+        """Return the covariance where the errors have the variance given, the prior its own."""
+        of_prior = np.diag(prior ** -2.0)
+        return _inverse((_inverse(self.covariance) - of_prior) / factor + of_prior)
+
+
+def fit(problem: Problem, start: Array, least: float) -> Fit:
+    """
+    Return the numbers that explain the samples best, wrong poses left out.
+
+    start: (size,), where the search begins. least: variance of an error that is none: 1 where the
+    deviations are given. Raises ConvergenceError.
+    """
+    free = np.ones(len(start), dtype=bool)
+    z, d = _bounded(problem, start, free, least), problem.at(start).errors.shape[1]
+    used = np.ones(len(problem.samples.readings), dtype=bool)
+    for _ in range(ROUNDS):
+        squares = (problem.at(z).errors ** 2).sum(axis=1)
+        now = squares <= _variance(squares, d, least) * chi2.isf(CHANCE / len(squares), d)
+        z = _least_squares(problem, z, now.astype(float), free)
+        if (now == used).all():
+            break
+        used = now
+    at = problem.at(z)
+    if not problem.settled[used].all():
+        worst = int(np.argmin(problem.settled | ~used))
+        raise ConvergenceError(f'sample {worst + 1}: expected a pose that meets its readings and '
+                               'measurements, got none')
+    return _result(at, z, used, problem.parameters.prior)
+
+
+def refit(problem: Problem, start: Array, free: NDArray[np.bool_]) -> Array:
+    """Return the numbers (size,) that explain samples best of which none is wrong."""
+    return _least_squares(problem, start, np.ones(len(problem.samples.readings)), free)
+
+
+def _bounded(
+        problem: Problem, start: Array, free: NDArray[np.bool_], least: float) -> Array:
+    """Return the numbers (size,) where great errors of a pose count linearly (Huber)."""
+    z, weights = start, np.ones(len(problem.samples.readings))
+    for _ in range(ROUNDS):
+        last, z = z, _least_squares(problem, z, weights, free)
+        errors = problem.at(z).errors
+        squares, d = (errors ** 2).sum(axis=1), errors.shape[1]
+        bound = _variance(squares, d, least) * chi2.isf(TAIL, d)
+        weights = np.minimum(1.0, bound / np.maximum(squares, 1e-300)) ** 0.25
+        if np.abs(z - last).max() <= SETTLED:
+            break
+    return z
+
+
+def _variance(squares: Array, d: int, least: float) -> float:
+    """Return the variance of an error, by the middle of the sums (n,) of d squares each."""
+    return max(float(np.median(squares)) / float(chi2.median(d)), least)
+
+
+def _least_squares(
+        problem: Problem, start: Array, weights: Array, free: NDArray[np.bool_]) -> Array:
+    """Return the numbers z of the least squares with weights (n,) of the poses' errors."""
+    prior, z = problem.parameters.prior, start.copy()
+
+    def at(x: Array) -> Equations:
+        z[free] = x
+        return problem.at(z)
+
+    def errors(x: Array) -> Array:
+        return np.concatenate(((weights[:, None] * at(x).errors).ravel(), z / prior))
+
+    def derivatives(x: Array) -> Array:
+        slopes = weights[:, None, None] * at(x).derivatives
+        rows = np.concatenate((slopes.reshape(-1, len(z)), np.diag(1.0 / prior)))
+        return np.asarray(rows[:, free])
+    found = least_squares(errors, start[free], derivatives, method='lm', x_scale='jac',
+                          xtol=TOLERANCE, ftol=TOLERANCE, gtol=TOLERANCE)
+    if not found.success:
+        raise ConvergenceError(f'calibration: expected a least square, got {found.message}')
+    z[free] = found.x
+    return z
+
+
+def _result(at: Equations, z: Array, used: NDArray[np.bool_], prior: Array) -> Fit:
+    """Return the solution with its statistics."""
+    rows = at.derivatives[used].reshape(-1, len(z))
+    information = rows.T @ rows
+    covariance = _inverse(information + np.diag(prior ** -2.0))
+    # Numbers that the prior alone holds take no degree of freedom.
+    taken = float(np.einsum('ij,ji->', information, covariance))
+    degrees = max(at.errors[used].size - taken, 1.0)
+    factor = float((at.errors[used] ** 2).sum()) / degrees
+    return Fit(z, used, at.errors, factor, degrees, covariance)
+
+
+def _inverse(matrix: Array) -> Array:
+    """Return the inverse of a symmetric positive matrix whose columns may differ much in size."""
+    sizes = 1.0 / np.sqrt(np.maximum(np.diag(matrix), 1e-300))
+    inverse = np.linalg.inv(matrix * sizes * sizes[:, None])
+    return np.asarray(0.5 * (inverse + inverse.T) * sizes * sizes[:, None])

@@ -1,0 +1,106 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Whether a calibration is better at poses that took no part in it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.stewart.calibration.fit import Fit, refit
+from liedyn_ros.stewart.calibration.problem import corrected, moved, Problem
+from liedyn_ros.stewart.calibration.start import poses_of
+
+FOLDS = 5
+CLEAR = 2.0  # deviations of the mean gain, by which the new geometry has to be better
+
+
+class Accuracy(NamedTuple):
+    """
+    How well poses by the readings agree with the instrument, root mean square.
+
+    position: m, rotation: rad, nan where that is not measured. misfit: of all equations of a pose,
+    in deviations: 1 is noise alone.
+    """
+
+    position: float
+    rotation: float
+    misfit: float
+
+
+class HeldOut(NamedTuple):
+    """
+    Old and new geometry at poses that took no part in the fit.
+
+    gain: mean of the logarithm of the squared misfits' ratio; error: its deviation.
+    """
+
+    before: Accuracy
+    after: Accuracy
+    poses: int
+    gain: float
+    error: float
+
+    @property
+    def better(self) -> bool:
+        """Return whether the new geometry is clearly better."""
+        return bool(self.gain > CLEAR * self.error)
+
+
+def compare(problem: Problem, found: Fit) -> HeldOut:
+    """Return old and new at each used pose, the new from fits without a fifth of them."""
+    parameters, rows = problem.parameters, np.flatnonzero(found.used)
+    frames_only = np.arange(parameters.size) >= parameters.of_geometry
+    nothing = np.zeros(parameters.size)
+    squares = np.zeros((2, len(rows)))
+    seen: list[list[tuple[Array, Array]]] = [[], []]
+    for fold in range(FOLDS):
+        held = np.arange(fold, len(rows), FOLDS)
+        if not len(held):
+            continue
+        rest = _of_rows(problem, np.delete(rows, held))
+        for k, z in enumerate((
+                refit(rest, nothing, frames_only) if frames_only.any() else nothing,
+                refit(rest, found.z, np.ones(parameters.size, dtype=bool)))):
+            at = _of_rows(problem, rows[held])
+            squares[k, held] = (at.at(z).errors ** 2).mean(axis=1)
+            seen[k].append(_instrument_errors(at, z))
+    gains = np.log((1.0 + squares[0]) / (1.0 + squares[1]))
+    return HeldOut(_accuracy(seen[0], squares[0]), _accuracy(seen[1], squares[1]), len(rows),
+                   float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(len(gains))))
+
+
+def _accuracy(seen: list[tuple[Array, Array]], squares: Array) -> Accuracy:
+    points, rotations = zip(*seen)
+    return Accuracy(_mean_square(points), _mean_square(rotations), float(np.sqrt(squares.mean())))
+
+
+def _of_rows(problem: Problem, rows: Array) -> Problem:
+    return Problem(problem.parameters, problem.samples.rows(rows), problem.start,
+                   problem.poses[rows])
+
+
+def _instrument_errors(problem: Problem, z: Array) -> tuple[Array, Array]:
+    """Return squared errors of points and rotations at the poses by the readings alone."""
+    try:
+        poses = poses_of(moved(problem.parameters, z), corrected(
+            problem.samples.readings, problem.parameters.errors(z)), problem.poses)
+    except LiedynError:  # the old geometry may have no pose for a reading
+        return np.array([np.inf]), np.array([np.inf])
+    points, rotations = problem.instrument_errors(z, poses)
+    turned = (rotations ** 2).sum(axis=1) if rotations.shape[1] else np.empty(0)
+    return (points ** 2).sum(axis=2).ravel(), turned
+
+
+def _mean_square(parts: tuple[Array, ...]) -> float:
+    every = np.concatenate(parts)
+    return float(np.sqrt(every.mean())) if len(every) else float('nan')

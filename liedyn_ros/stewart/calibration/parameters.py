@@ -1,0 +1,129 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+The numbers that a calibration solves: errors of the joints and the readings, and the frames.
+
+Errors of the geometry are in leg order: base joint (3, base frame), platform joint (3, platform
+frame), offset, and if wanted scale. Motions of a whole frame that nothing measures are left out:
+of all such frames it is the one in which the joints move least.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.lie import so3
+from liedyn_ros.stewart.calibration.measured import Frames, Measured
+from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.leg_types import Crank, Rail, Stage
+from liedyn_ros.stewart.platform.redundant_geometry import RedundantGeometry
+
+Geometry = StewartGeometry | RedundantGeometry
+FRAMES = 10.0  # rad and characteristic lengths, deviation of a frame that is not known
+
+
+class Parameters:
+    """
+    The numbers z of one calibration, all of the geometry's errors first, then the frames.
+
+    width: numbers of a leg, 7, or 8 with scales. basis: (width n, m), geometry's errors by the
+    first m numbers. deviations: (width n,), of the errors before the calibration. size: of z.
+    """
+
+    def __init__(
+            self, geometry: Geometry, measured: Measured, tolerance: float, scales: bool,
+            scale_tolerance: float) -> None:
+        """Take the deviation of joints and offsets (m), and that of scales where they are."""
+        self.geometry, self.measured = geometry, measured
+        n, self.width = len(geometry.leg_names), 8 if scales else 7
+        deviations = np.full((n, self.width), tolerance)
+        deviations[:, 6] /= geometry.drive_scales
+        deviations[:, 7:] = scale_tolerance
+        self.deviations = deviations.ravel()
+        self.free = _free_motions(geometry, measured, self.width)  # (f, width n)
+        if len(self.free):
+            left, sizes, _ = np.linalg.svd((self.free / self.deviations).T)
+            rank = int((sizes > 1e-9 * sizes[0]).sum())
+            self.basis = self.deviations[:, None] * left[:, rank:]
+        else:
+            self.basis = np.diag(self.deviations)
+        self.of_geometry = self.basis.shape[1]
+        rigid = 3 if measured.kind == 'orientation' else 6
+        self._base = 0 if measured.instrument_known else rigid
+        points = measured.frames.points.size
+        turn = 3 if measured.rotations is not None else 0
+        self._target = 0 if measured.target_known else points + turn
+        self.size = self.of_geometry + self._base + self._target
+
+    @property
+    def prior(self) -> Array:
+        """Return the deviations of z before the calibration: 1 of the geometry's, then frames."""
+        length = self.geometry.characteristic_length
+        rad, metres = FRAMES, FRAMES * length
+        base = [rad] * min(self._base, 3) + [metres] * max(self._base - 3, 0)
+        turns = 3 if self._target and self.measured.rotations is not None else 0
+        target = [rad] * turns + [metres] * (self._target - turns)
+        return np.array([1.0] * self.of_geometry + base + target)
+
+    def errors(self, z: Array) -> Array:
+        """Return the geometry's errors (n, width) of z."""
+        return (self.basis @ z[:self.of_geometry]).reshape(-1, self.width)
+
+    def joints(self, z: Array) -> tuple[Array, Array]:
+        """Return base and platform joints (n, 3), m."""
+        errors = self.errors(z)
+        return (self.geometry.base_joints + errors[:, :3],
+                self.geometry.platform_joints + errors[:, 3:6])
+
+    def frames(self, z: Array, start: Frames) -> tuple[Frames, Array, Array]:
+        """Return the frames, and d(rotation)/d(z): base by its own axes, target by its own."""
+        base, target, points = start.instrument_base, start.target, start.points
+        turn_base = turn_target = np.eye(3)
+        at = self.of_geometry
+        if self._base:
+            base = base.copy()
+            w = z[at:at + 3]
+            base[:3, :3] = so3.exp(w) @ start.instrument_base[:3, :3]
+            turn_base = so3.left_jacobian(w)
+            if self._base == 6:
+                base[:3, 3] = start.instrument_base[:3, 3] + z[at + 3:at + 6]
+            at += self._base
+        if self._target:
+            if self.measured.rotations is not None:
+                target, turn_target = target @ so3.exp(z[at:at + 3]), so3.right_jacobian(
+                    z[at:at + 3])
+                at += 3
+            points = points + z[at:at + points.size].reshape(-1, 3)
+        return Frames(base, points, target), turn_base, turn_target
+
+    def columns(self) -> tuple[slice, slice, slice, slice]:
+        """Return the columns of z: turn and shift of the instrument, turn of target, points."""
+        at = self.of_geometry
+        turn = slice(at, at + min(self._base, 3))
+        shift = slice(turn.stop, at + self._base)
+        turns = 3 if self._target and self.measured.rotations is not None else 0
+        target = slice(shift.stop, shift.stop + turns)
+        return turn, shift, target, slice(target.stop, self.size)
+
+
+def _free_motions(geometry: Geometry, measured: Measured, width: int) -> Array:
+    """Return the errors (f, width n) that are motions of a frame which nothing measures."""
+    n, rows = len(geometry.leg_names), []
+    twists = {'': np.empty((0, 6)), 'shift': np.eye(6)[3:], 'all': np.eye(6)}[measured.free_base]
+    # Directions of rails and cranks stay as they are in the base frame, and so show its turns.
+    if any(isinstance(leg, Rail | Crank | Stage) for leg in geometry.leg_types):
+        twists = twists[~twists[:, :3].any(axis=1)]
+    for column, joints, moved in ((0, geometry.base_joints, twists),
+                                  (3, geometry.platform_joints, measured.free_platform)):
+        for twist in moved:
+            errors = np.zeros((n, width))
+            errors[:, column:column + 3] = np.cross(twist[:3], joints) + twist[3:]
+            rows.append(errors.ravel())
+    return np.array(rows).reshape(-1, n * width)

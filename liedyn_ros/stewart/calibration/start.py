@@ -1,0 +1,156 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Where a calibration begins: poses by the old geometry, and unknown frames by linear fits."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import ConvergenceError
+from liedyn_ros.lie import se3
+from liedyn_ros.stewart.calibration.measured import Frames, Measured
+from liedyn_ros.stewart.calibration.parameters import Geometry
+from liedyn_ros.stewart.platform.redundant_geometry import RedundantGeometry
+from liedyn_ros.stewart.redundant.solver import RedundantSolver
+from liedyn_ros.stewart.solver.pose_solver import PoseSolver
+
+
+def start(geometry: Geometry, readings: Array, measured: Measured, home: Array
+          ) -> tuple[Array, Frames]:
+    """
+    Return poses (n, 4, 4), m, and frames near the readings (n, legs) and the measurements.
+
+    home: (4, 4), m, on the assembly mode of the readings. Raises ConvergenceError.
+    """
+    frames, rotations = measured.frames, measured.rotations
+    if rotations is not None and len(frames.points) and (
+            measured.instrument_known and measured.target_known):
+        target = se3.from_rotation_translation(frames.target, frames.points[0])
+        given = se3.from_rotation_translation(rotations, measured.points[:, 0])
+        return se3.normalize(se3.compose(se3.compose(
+            se3.inverse(frames.instrument_base), given), se3.inverse(target))), frames
+    poses = poses_of(geometry, readings, home)
+    return poses, _frames(poses, measured)
+
+
+def poses_of(geometry: Geometry, readings: Array, guesses: Array) -> Array:
+    """
+    Return the poses (n, 4, 4), m, of readings (n, legs), from guesses (n or one, 4, 4).
+
+    Where a guess is too far, the next is the pose of the nearest readings that were solved.
+    Raises ConvergenceError.
+    """
+    n = len(readings)
+    poses = np.array(np.broadcast_to(guesses, (n, 4, 4)))
+    geometry.require_values(readings)
+    solver = (RedundantSolver(geometry) if isinstance(geometry, RedundantGeometry)
+              else PoseSolver(geometry))
+    solved = np.zeros(n, dtype=bool)
+    distance = np.linalg.norm(readings - readings.mean(axis=0), axis=1)
+    for k in np.argsort(distance):
+        tries = [poses[k]]
+        if solved.any():
+            near = np.linalg.norm(readings[solved] - readings[k], axis=1).argmin()
+            tries.insert(0, poses[solved][near])
+        for guess in tries:
+            solution = solver.solve(readings[k], guess)
+            if solution.converged:
+                poses[k], solved[k] = solution.pose, True
+                break
+    if not solved.any() or solved.mean() < 0.5:
+        raise ConvergenceError(
+            f'readings: expected those of poses near home, got {n - int(solved.sum())} of {n} '
+            'without a pose: check their unit (m), the order of the legs, and home')
+    if not solved.all():
+        raise ConvergenceError(
+            f'readings of pose {int(np.argmin(solved)) + 1}: expected those of a pose, got '
+            f'{readings[int(np.argmin(solved))].tolist()}')
+    return poses
+
+
+def _frames(poses: Array, measured: Measured) -> Frames:
+    """Return the frames that fit given poses (n, 4, 4); known ones as they are."""
+    known = measured.frames
+    if measured.kind == 'lengths' or (measured.instrument_known and measured.target_known):
+        return known
+    turn, target = known.instrument_base[:3, :3], known.target
+    if measured.rotations is not None:
+        turn, target = _turns(poses, measured)
+    if not measured.points.shape[1]:
+        return Frames(se3.from_rotation_translation(turn, np.zeros(3)), known.points, target)
+    if measured.rotations is None and not measured.instrument_known:
+        turn = _turn_of_points(poses, measured)
+    base, points = _shifts(poses, measured, turn)
+    return Frames(se3.from_rotation_translation(turn, base), points, target)
+
+
+def _turns(poses: Array, measured: Measured) -> tuple[Array, Array]:
+    """Return the turns of instrument and target, the least of |X^T M - R Y| over both."""
+    frames, rotations = measured.frames, measured.rotations
+    given = frames.instrument_base[:3, :3], frames.target
+    if rotations is None or (measured.instrument_known and measured.target_known):
+        return given
+    turns = poses[:, :3, :3]
+    if measured.instrument_known:  # R^T X^T M = Y
+        return given[0], _nearest((np.swapaxes(given[0] @ turns, 1, 2) @ rotations).sum(axis=0))
+    if measured.target_known:  # M (R Y)^T = X
+        return _nearest((rotations @ np.swapaxes(turns @ given[1], 1, 2)).sum(axis=0)), given[1]
+    n = len(poses)
+    rows = np.zeros((n, 3, 3, 18))  # entry i, j of X^T M - R Y
+    for i in range(3):
+        for j in range(3):
+            rows[:, i, j, i:9:3] = rotations[:, :, j]  # X[k, i] at 3 k + i
+            rows[:, i, j, 9 + j::3] = -turns[:, i]  # Y[k, j] at 9 + 3 k + j
+    least = np.linalg.svd(rows.reshape(-1, 18), full_matrices=False)[2][-1].reshape(2, 3, 3)
+    sign = np.sign(np.linalg.det(least[0]))
+    return _nearest(sign * least[0]), _nearest(sign * least[1])
+
+
+def _turn_of_points(poses: Array, measured: Measured) -> Array:
+    """Return the turn of the instrument, from X^T m_j = R y_j + p + c, linear in all but m, R."""
+    n, k = measured.points.shape[:2]
+    free = 0 if measured.target_known else 3 * k
+    rows, right = np.zeros((n, k, 3, 9 + free + 3)), np.zeros((n, k, 3))
+    for i in range(3):
+        rows[:, :, i, i:9:3] = measured.points
+        rows[:, :, i, 9 + free + i] = -1.0
+    right[:] = poses[:, None, :3, 3]
+    for j in range(k):
+        if free:
+            rows[:, j, :, 9 + 3 * j:12 + 3 * j] = -poses[:, :3, :3]
+        else:
+            right[:, j] += poses[:, :3, :3] @ measured.frames.points[j]
+    solution = np.linalg.lstsq(
+        rows.reshape(3 * n * k, -1), right.ravel(), rcond=1e-10)[0]
+    return _nearest(solution[:9].reshape(3, 3))
+
+
+def _shifts(poses: Array, measured: Measured, turn: Array) -> tuple[Array, Array]:
+    """Return the shift of the instrument and the points, linear where the turn is known."""
+    n, k = measured.points.shape[:2]
+    turned = turn @ poses[:, :3, :3]
+    right = measured.points - (poses[:, :3, 3] @ turn.T)[:, None]
+    rows = np.zeros((n, k, 3, 3 + 3 * k))
+    rows[..., :3] = np.eye(3)
+    for j in range(k):
+        rows[:, j, :, 3 + 3 * j:6 + 3 * j] = turned
+    fixed = np.concatenate((measured.frames.instrument_base[:3, 3],
+                            measured.frames.points.ravel()))
+    free = np.array([not measured.instrument_known] * 3 + [not measured.target_known] * 3 * k)
+    flat = rows.reshape(3 * n * k, -1)
+    fixed[free] = np.linalg.lstsq(
+        flat[:, free], right.ravel() - flat[:, ~free] @ fixed[~free], rcond=1e-10)[0]
+    return fixed[:3], fixed[3:].reshape(k, 3)
+
+
+def _nearest(matrix: NDArray[np.floating]) -> Array:
+    """Return the rotation nearest to a matrix (3, 3)."""
+    left, _, right = np.linalg.svd(matrix)
+    sign = np.diag([1.0, 1.0, np.linalg.det(left @ right)])
+    return np.asarray(left @ sign @ right)
