@@ -13,6 +13,7 @@ Calibration of a platform: leg readings and measured poses in, a geometry with c
 """
 
 from liedyn_ros.stewart.calibration.calibrate import calibrate, Calibration, Outlier
+from liedyn_ros.stewart.calibration.design import next_poses, NextPoses
 from liedyn_ros.stewart.calibration.held_out import Accuracy, HeldOut
 from liedyn_ros.stewart.calibration.measured import (
     Frames, lengths_only, Measured, measured_orientations, measured_points, measured_poses,
@@ -20,7 +21,7 @@ from liedyn_ros.stewart.calibration.measured import (
 from liedyn_ros.stewart.calibration.unknown import Unknown
 
 __all__ = [
-    'Accuracy', 'Calibration', 'Frames', 'HeldOut', 'Measured', 'Outlier', 'Unknown', 'calibrate',
-    'lengths_only', 'measured_orientations', 'measured_points', 'measured_poses',
-    'measured_positions',
+    'Accuracy', 'Calibration', 'Frames', 'HeldOut', 'Measured', 'NextPoses', 'Outlier', 'Unknown',
+    'calibrate', 'lengths_only', 'measured_orientations', 'measured_points', 'measured_poses',
+    'measured_positions', 'next_poses',
 ]

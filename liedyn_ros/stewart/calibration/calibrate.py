@@ -28,7 +28,7 @@ from liedyn_ros.stewart.calibration.fit import CHANCE, fit, Fit
 from liedyn_ros.stewart.calibration.held_out import compare, HeldOut
 from liedyn_ros.stewart.calibration.measured import Frames, Measured
 from liedyn_ros.stewart.calibration.parameters import Geometry, Parameters
-from liedyn_ros.stewart.calibration.problem import Problem, Samples
+from liedyn_ros.stewart.calibration.problem import Problem
 from liedyn_ros.stewart.calibration.samples import checked_samples, require_agreement
 from liedyn_ros.stewart.calibration.start import start
 from liedyn_ros.stewart.calibration.unknown import Unknown, unknown_combinations
@@ -67,7 +67,8 @@ class Calibration:
     used: (m,), the poses used. outliers: the others. held_out: old and new at poses that took no
     part. noise: the samples' errors over their deviations, given or assumed.
     unknown: combinations of errors, the least known first. gauge: which frames the poses leave
-    free, and how they are fixed. parameters, fit, samples: for more questions.
+    free, and how they are fixed. problem, fit: its equations and
+    their solution.
     """
 
     geometry: Geometry
@@ -83,9 +84,8 @@ class Calibration:
     unknown: tuple[Unknown, ...]
     gauge: tuple[str, ...]
     remarks: tuple[str, ...]
-    parameters: Parameters
+    problem: Problem
     fit: Fit
-    samples: Samples
 
     @property
     def offered(self) -> bool:
@@ -162,8 +162,8 @@ def _result(
         moved, 1.0 + errors[:, 7:].sum(axis=1), errors[:, 6].copy(), errors, of_errors,
         parameters.frames(found.z, problem.start)[0], found.used,
         _outliers(problem, found, factor), held_out, factor ** 0.5,
-        unknown_combinations(parameters, covariance), _gauge(parameters), remarks, parameters,
-        found, problem.samples)
+        unknown_combinations(parameters, covariance), _gauge(parameters), remarks, problem,
+        found)
 
 
 def _outliers(problem: Problem, found: Fit, factor: float) -> tuple[Outlier, ...]:

@@ -169,6 +169,13 @@ class Problem:
         return result
 
 
+def seen_at(measured: Measured, frames: Frames, poses: Array) -> Measured:
+    """Return what the same instrument would measure at poses (n, 4, 4), m, without errors."""
+    predicted = _predicted(replace(measured, rotations=None), frames, poses)
+    return replace(measured, points=predicted.points, rotations=(
+        None if measured.rotations is None else predicted.rotations))
+
+
 class _Predicted(NamedTuple):
     """What the instrument would see of poses: points, and errors of rotations; by the poses."""
 

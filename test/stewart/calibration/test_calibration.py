@@ -81,8 +81,8 @@ def test_errors_of_half_a_millimetre_fall_below_20_um(errors_of_many):
     before, after = [], []
     for found, _, poses, readings in errors_of_many:
         old = PoseSolver(replace(
-            found.geometry, base_joints=found.parameters.geometry.base_joints,
-            platform_joints=found.parameters.geometry.platform_joints))
+            found.geometry, base_joints=found.problem.parameters.geometry.base_joints,
+            platform_joints=found.problem.parameters.geometry.platform_joints))
         before.append(np.linalg.norm(
             old.solve_batch(readings, poses).poses[:, :3, 3] - poses[:, :3, 3], axis=1))
         after.append(np.linalg.norm(
