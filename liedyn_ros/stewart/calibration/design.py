@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The poses to measure next: those that tell most of what is unknown (D-optimal, 14.33)."""
+"""The poses to measure next, by how much they tell of the unknown (D-optimal, 14.33)."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class NextPoses:
     """
     Poses to measure next.
 
-    poses: (count, 4, 4), m. before, after: m, deviation of the platform's position by what is
-    unknown of the geometry, root mean square over the poses that were tried, now and with these
-    poses measured.
+    poses: (count, 4, 4), m. before, after: m, deviation of the platform's position by the unknown
+    of the geometry, now and with these poses measured. It is the root mean square over all poses
+    that were tried.
     """
 
     poses: Array

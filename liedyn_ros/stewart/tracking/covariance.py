@@ -101,7 +101,7 @@ class GeometryNoise:
         """
         pose = np.array(checks.as_array('pose_base_platform', pose_base_platform, (4, 4)))
         covariance = np.empty((12, 12))
-        if not geometry_errors.covariance(
+        if not geometry_errors.covariance_of_errors(
                 self._joints, pose, np.array(checks.as_array('twist', twist, (6,))),
                 self._errors, covariance, self._work):
             raise SingularError('pose: expected one that is not singular, '

@@ -23,7 +23,7 @@ WORK = 72 + 36 + 36 + 12 + 12 * 48  # numbers: J and inverse, J kept, d(J twist)
 
 
 @kernel
-def covariance(joints, pose, twist, errors, out, work):
+def covariance_of_errors(joints, pose, twist, errors, out, work):
     """
     Write the covariance (12, 12) of a pose's error and its twist's, by those of the geometry.
 
