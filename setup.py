@@ -87,6 +87,7 @@ setup(
             'identify = liedyn_ros.commands.identification.identify:main',
             'liedyn_export = liedyn_ros.export.command:main',
             'loop_state_publisher = liedyn_ros.nodes.loops.state_publisher:main',
+            'process_bag = liedyn_ros.commands.stewart.process_bag:main',
             'reproduce_higher_order = liedyn_ros.studies.time_derivatives.study:main',
             'reproduce_stewart = liedyn_ros.studies.stewart_pose.study:main',
             'retime = liedyn_ros.commands.retiming.retime:main',

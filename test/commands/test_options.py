@@ -14,7 +14,7 @@ from liedyn_ros.commands import outputs
 from liedyn_ros.commands.identification import identify
 from liedyn_ros.commands.operation import doctor, security_policy
 from liedyn_ros.commands.retiming import retime
-from liedyn_ros.commands.stewart import check, path
+from liedyn_ros.commands.stewart import check, path, process_bag
 from liedyn_ros.commands.stewart.drawn import assembly_modes, workspace
 from liedyn_ros.studies.actuator_lag import study as actuator_lag
 from liedyn_ros.studies.stewart_pose import study as stewart
@@ -25,7 +25,7 @@ WRITERS = {
     'reproduce_higher_order': higher_order, 'reproduce_stewart': stewart,
     'retime': retime, 'stewart_workspace': workspace}
 COMMANDS = {**WRITERS, 'doctor': doctor, 'identify': identify,
-            'security_policy': security_policy,
+            'process_bag': process_bag, 'security_policy': security_policy,
             'stewart_check': check, 'stewart_path': path}
 
 BLOCKED = {
@@ -39,7 +39,8 @@ def required(command):
         return ['robot.urdf', 'waypoints.csv']
     if command is identify:
         return ['arm.urdf', 'bag']
-    return ['file.txt'] if command in (check, path, security_policy) else []
+    return ['file.txt'] if command in (
+        check, path, process_bag, security_policy) else []
 
 
 @pytest.mark.parametrize(('name', 'command'), COMMANDS.items(), ids=COMMANDS)

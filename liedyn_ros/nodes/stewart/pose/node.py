@@ -31,7 +31,7 @@ from liedyn_ros.nodes.stewart.pose.services.predict import StewartPrediction
 from liedyn_ros.nodes.stewart.pose.services.prove_path import StewartPaths
 from liedyn_ros.nodes.stewart.pose.services.solve import RedundantServices, StewartServices
 from liedyn_ros.nodes.stewart.pose.tracking import (
-    certifier_of, config_of, method_of, redundant_tracker_of, require_home, with_noise)
+    certifier_of, redundant_tracker_of, require_home, with_noise)
 from liedyn_ros.nodes.stewart.status import describe
 from liedyn_ros.nodes.stewart.warm_up import warm_up_redundant, warm_up_tracking
 from liedyn_ros.ros.node.lifecycle import ManagedNode, set_rate
@@ -41,6 +41,7 @@ from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import (
     Flag, Method, MonitorConfig, MonitoredPose, MonitoredTracker, MotionEstimator, RedundantPose,
     RedundantTracker)
+from liedyn_ros.stewart.tracking.settings import config_of, method_of
 
 SILENCE_RATE = 10.0  # Hz; of looking whether input comes
 REFUSING = 2.0  # s after a refusal, in which silence is reported as refused input

@@ -14,15 +14,13 @@ from typing import Any
 import numpy as np
 
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.nodes.stewart.parameters import LEVENBERG_MARQUARDT
 from liedyn_ros.nodes.stewart.platform import Platform, RedundantPlatform
 from liedyn_ros.nodes.stewart.status import describe
 from liedyn_ros.stewart import (
-    GaussNewton, leg_lengths, LevenbergMarquardt, Method, MonitorConfig, PoseCertifier,
-    PoseTracker, RedundantConfig, RedundantTracker, Sensor, StewartGeometry)
+    leg_lengths, Method, PoseCertifier, PoseTracker, RedundantConfig, RedundantTracker,
+    StewartGeometry)
 from liedyn_ros.stewart.certificate.pose import unproved
-
-NOT_GIVEN = [0.0]  # leg_noises
+from liedyn_ros.stewart.tracking.settings import noise_of
 
 
 def require_home(platform: Platform, method: Method) -> None:
@@ -36,30 +34,11 @@ def require_home(platform: Platform, method: Method) -> None:
         raise LiedynError(f'home pose: {error}') from error
 
 
-def method_of(parameters: Any) -> Method:
-    """Return the iterative method the parameters choose."""
-    if parameters['solver'] == LEVENBERG_MARQUARDT:
-        return LevenbergMarquardt(
-            damping=parameters['damping'], max_iterations=parameters['max_iterations'])
-    return GaussNewton(
-        step_factor=parameters['step_factor'], max_iterations=parameters['max_iterations'])
-
-
 def certifier_of(parameters: Any, geometry: StewartGeometry) -> PoseCertifier | None:
     """Return the certifier of poses; None for legs that have no proof."""
     if unproved(geometry):
         return None
     return PoseCertifier(geometry, parameters['length_bound'], parameters['joint_bound'])
-
-
-def config_of(parameters: Any, sensor: Sensor | None) -> MonitorConfig:
-    """Return the configuration of the tracker."""
-    names = ('leg_resolution', 'leg_acceleration', 'frozen_time', 'hold_hypotheses',
-             'replace_outliers', 'sensor_time')
-    return MonitorConfig(
-        leg_noise=noise_of(parameters), singularity_warning=parameters['singularity_warning'],
-        singularity_warning_time=parameters['singularity_warning_time'], sensor=sensor,
-        **{name: parameters[name] for name in names})
 
 
 def with_noise(platform: RedundantPlatform, parameters: Any) -> RedundantPlatform:
@@ -95,17 +74,3 @@ def redundant_tracker_of(platform: RedundantPlatform, parameters: Any) -> Redund
     except LiedynError as error:
         raise LiedynError(f'home pose: {error}') from error
     return tracker
-
-
-def noise_of(parameters: Any, legs: int = 6) -> float | list[float]:
-    """Return the noise of all legs, or of each (n,); raises LiedynError where both are given."""
-    every, each = parameters['leg_noise'], parameters['leg_noises']
-    if each == NOT_GIVEN:
-        return float(every)
-    if every:
-        raise LiedynError('leg_noise and leg_noises: expected one of both, '
-                          f'got {every:g} m and {each}')
-    if len(each) != legs or min(each) <= 0.0:
-        raise LiedynError(f'leg_noises: expected {legs} numbers above 0, or a single 0, '
-                          f'got {each}')
-    return list(each)

@@ -1,0 +1,78 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Poses of recorded leg states, by the objects of the pose node, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.lie import se3, so3
+from liedyn_ros.recordings.bags import JointStateMessage
+from liedyn_ros.stewart import (
+    in_fixed_axes, LegActuators, load_geometry, MonitoredPose, MonitoredTracker, MotionEstimator)
+from liedyn_ros.stewart.tracking.settings import config_of, method_of
+
+
+class Processed(NamedTuple):
+    """
+    What one message leads to.
+
+    pose is None where it was refused, with the reason. covariance (6, 6) is that of REP 103, or
+    None where none is known.
+    """
+
+    stamp_ns: int
+    pose: MonitoredPose | None
+    covariance: Array | None
+    reason: str
+
+
+def processed(messages: Iterable[JointStateMessage], settings: Mapping[str, Any]
+              ) -> Iterator[Processed]:
+    """
+    Yield the pose of each message, as the pose node tracks them.
+
+    No message is passed over, and none is refused for its age. Raises LiedynError for settings
+    that the node refuses.
+    """
+    geometry = load_geometry(Path(settings['geometry_file'] or config_file(
+        'stewart_geometry.yaml')))
+    home = se3.from_rotation_translation(
+        so3.from_quaternion(as_array('home_orientation', settings['home_orientation'], (4,))),
+        as_array('home_position', settings['home_position'], (3,)))
+    names = settings['actuator_names']
+    actuators = LegActuators(
+        geometry.leg_names if names == [''] else tuple(names), settings['actuator_scale'],
+        settings['actuator_offset'], settings['ignore_other_joints'], settings['actuator_beside'])
+    tracker = MonitoredTracker(geometry, home, method_of(settings), config_of(settings, None))
+    estimator = MotionEstimator(geometry, settings['leg_rate_noise'])
+    for each in messages:
+        try:
+            yield _one(each, actuators, tracker, estimator, settings['use_leg_rates'])
+        except LiedynError as error:
+            yield Processed(each.stamp_ns, None, None, str(error))
+
+
+def _one(each: JointStateMessage, actuators: LegActuators, tracker: MonitoredTracker,
+         estimator: MotionEstimator, use_rates: bool) -> Processed:
+    message, rates = each.message, None
+    lengths = actuators.lengths(each.names, np.asarray(message.position))
+    if use_rates and len(message.velocity):
+        rates = actuators.rates(each.names, np.asarray(message.velocity), lengths)
+    pose = tracker.track(each.stamp_ns, lengths, rates)
+    covariance = estimator.pose_covariance(pose) if pose.converged else None
+    return Processed(each.stamp_ns, pose, None if covariance is None else in_fixed_axes(
+        covariance, pose.pose), '' if pose.converged else pose.status.name.lower())

@@ -1,0 +1,110 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Processed poses as CSV and as a bag."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import csv
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.typesys import get_typestore, Stores
+
+from liedyn_ros.commands.stewart.processed.tracking import Processed
+from liedyn_ros.lie.kernels.motion import position_quaternion
+
+_UPPER = np.triu_indices(6)
+COLUMNS = (
+    'stamp [ns]', *(f'position.{axis} [m]' for axis in 'xyz'),
+    *(f'orientation.{part}' for part in 'xyzw'), *(f'angular.{axis} [rad/s]' for axis in 'xyz'),
+    *(f'linear.{axis} [m/s]' for axis in 'xyz'), 'status', 'flags', 'iterations', 'residual [m]',
+    'smallest singular value', *(f'covariance {i} {j}' for i, j in zip(*_UPPER)), 'reason')
+_STORE = get_typestore(Stores.LATEST)
+_TYPES = {'pose': 'geometry_msgs/msg/PoseStamped', 'twist': 'geometry_msgs/msg/TwistStamped',
+          'pose_with_covariance': 'geometry_msgs/msg/PoseWithCovarianceStamped'}
+
+
+def csv_writer(stream: TextIO) -> Callable[[Processed], None]:
+    """Return what writes a row for each message; numbers keep all their digits."""
+    rows = csv.writer(stream, lineterminator='\n')
+    rows.writerow(COLUMNS)
+
+    def write(each: Processed) -> None:
+        pose = each.pose
+        if pose is None:
+            rows.writerow([each.stamp_ns, *[''] * 13, 'REJECTED', *[''] * 25, each.reason])
+            return
+        good = pose.converged
+        rows.writerow([
+            each.stamp_ns, *(position_quaternion(pose.pose) if good else [''] * 7),
+            *(pose.twist.tolist() if good and pose.twist is not None else [''] * 6),
+            pose.status.name, int(pose.flags), pose.iterations, pose.residual,
+            pose.smallest_singular_value,
+            *([''] * 21 if each.covariance is None else each.covariance[_UPPER].tolist()),
+            each.reason])
+
+    return write
+
+
+class BagWriter:
+    """Writes poses, twists and poses with covariance into a new bag of MCAP, as the node does."""
+
+    def __init__(self, path: Path, base_frame: str, platform_frame: str) -> None:
+        """Open the bag; its folder must not be there."""
+        self._writer = Writer(path, version=9, storage_plugin=StoragePlugin.MCAP)
+        self._writer.open()
+        self._base, self._platform = base_frame, platform_frame
+        self._connections = {name: self._writer.add_connection(f'/{name}', kind, typestore=_STORE)
+                             for name, kind in _TYPES.items()}
+
+    def __call__(self, each: Processed) -> None:
+        """Write one pose, where there is one."""
+        pose = each.pose
+        if pose is None or not pose.converged:
+            return
+        message = _pose(pose.pose)
+        self._write('pose', each.stamp_ns, self._base, pose=message)
+        if pose.twist is not None:
+            w1, w2, w3, v1, v2, v3 = pose.twist.tolist()
+            self._write('twist', each.stamp_ns, self._platform, twist=_made(
+                'geometry_msgs/msg/Twist', linear=_vector(v1, v2, v3),
+                angular=_vector(w1, w2, w3)))
+        if each.covariance is not None:
+            self._write('pose_with_covariance', each.stamp_ns, self._base, pose=_made(
+                'geometry_msgs/msg/PoseWithCovariance', pose=message,
+                covariance=np.ascontiguousarray(each.covariance).ravel()))
+
+    def close(self) -> None:
+        """Write the index."""
+        self._writer.close()
+
+    def _write(self, name: str, stamp_ns: int, frame: str, **fields: Any) -> None:
+        sec, nanosec = divmod(stamp_ns, 10**9)
+        header = _made('std_msgs/msg/Header', frame_id=frame, stamp=_made(
+            'builtin_interfaces/msg/Time', sec=sec, nanosec=nanosec))
+        self._writer.write(self._connections[name], stamp_ns, _STORE.serialize_cdr(
+            _made(_TYPES[name], header=header, **fields), _TYPES[name]))
+
+
+def _made(kind: str, **fields: Any) -> Any:
+    return _STORE.types[kind](**fields)
+
+
+def _vector(x: float, y: float, z: float) -> Any:
+    return _made('geometry_msgs/msg/Vector3', x=x, y=y, z=z)
+
+
+def _pose(pose: Any) -> Any:
+    x, y, z, *quaternion = position_quaternion(pose)
+    return _made('geometry_msgs/msg/Pose', position=_made(
+        'geometry_msgs/msg/Point', x=x, y=y, z=z), orientation=_made(
+            'geometry_msgs/msg/Quaternion', **dict(zip('xyzw', quaternion))))

@@ -1,0 +1,84 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Poses of a bag without ROS: whole and damaged bags, and the errors."""
+
+import numpy as np
+import pytest
+from rosbags.rosbag2 import Reader
+from support.machines.bag_files import joint_state, STORE, write_bag, write_mcap
+from support.machines.leg_recordings import COUNT, HOME, LEGS, messages, motion, numbers, rows_of
+
+from liedyn_ros.commands.stewart import process_bag
+from liedyn_ros.lie import se3
+
+
+def run(tmp_path, bag, *options):
+    status = process_bag.main([str(bag), '--csv', str(tmp_path / 'poses.csv'), *options])
+    return status, rows_of(tmp_path / 'poses.csv')
+
+
+def test_the_new_bag_has_the_numbers_of_the_table(tmp_path):
+    stamps, lengths = motion()
+    bag = write_bag(tmp_path / 'bag', messages(stamps, lengths), topic='/leg_states')
+    status, rows = run(tmp_path, bag, '--mcap', str(tmp_path / 'out'))
+    assert status == 0
+    with Reader(tmp_path / 'out') as reader:
+        found = [STORE.deserialize_cdr(data, each.msgtype) for each, _, data in reader.messages(
+            [each for each in reader.connections if each.topic == '/pose'])]
+    assert len(found) == COUNT
+    for row, message in zip(rows, found):
+        p = message.pose.position
+        assert numbers(row, 'position') == [p.x, p.y, p.z]
+        assert message.header.frame_id == 'stewart_base'
+    ends = HOME @ se3.exp(np.sin(0.1 * (COUNT - 1)) * np.array([
+        0.05, -0.03, 0.08, 0.01, 0.02, 0.01]))
+    assert np.allclose(numbers(rows[-1], 'position'), ends[:3, 3], atol=1e-4)
+
+
+def test_messages_without_a_pose_keep_their_rows_and_reasons(tmp_path, capsys):
+    stamps, lengths = motion()
+    lengths[20] = 5.0
+    given = messages(stamps, lengths)
+    given[30] = stamps[30], joint_state(stamps[30], LEGS[:5], lengths[30][:5])
+    status, rows = run(tmp_path, write_bag(tmp_path / 'bag', given, topic='/leg_states'))
+    assert status == 1 and len(rows) == COUNT
+    assert [k for k, row in enumerate(rows) if row['reason']] == [20, 30]
+    assert 'missing' in rows[30]['reason'] and rows[30]['status'] == 'REJECTED'
+    assert f'{COUNT - 2} with a pose' in capsys.readouterr().out
+
+
+def test_a_bag_that_is_cut_off_gives_its_poses_and_says_so(tmp_path, capsys):
+    stamps, lengths = motion()
+    path = tmp_path / 'cut.mcap'
+    write_mcap(path, messages(stamps, lengths), topic='/leg_states', chunk=3000)
+    content = path.read_bytes()
+    path.write_bytes(content[:int(0.6 * len(content))])
+    status, rows = run(tmp_path, path)
+    assert status == 1 and 20 < len(rows) < COUNT
+    assert 'the file ends there' in capsys.readouterr().out
+
+
+BAD = {
+    'topic': (['--topic', 'legs'], '', 'topic'),
+    'parameter': ([], 'stewart_pose: {ros__parameters: {leg_nois: 1.0}}', "'leg_noise'"),
+    'no parameters': ([], '[1, 2]', 'expected a parameter file'),
+    'sensor': ([], 'stewart_pose: {ros__parameters: {orientation_noise: 0.1}}',
+               'redundant sensors'),
+    'scale': ([], '/**: {ros__parameters: {actuator_scale: [0, 1, 1, 1, 1, 1]}}',
+              'actuator scales')}
+
+
+@pytest.mark.parametrize('options, text, message', BAD.values(), ids=BAD)
+def test_wrong_settings_are_refused(options, text, message, tmp_path, capsys):
+    stamps, lengths = motion(3)
+    bag = write_bag(tmp_path / 'bag', messages(stamps, lengths), topic='/leg_states')
+    parameters = tmp_path / 'stewart.yaml'
+    parameters.write_text(text or '{}')
+    assert process_bag.main([str(bag), '--params', str(parameters), *options]) == 2
+    assert message in capsys.readouterr().err
