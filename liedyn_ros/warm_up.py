@@ -7,88 +7,120 @@
 # language governing permissions and limitations under the License.
 
 """
-Compile the kernels of nodes ahead, so that their first start is as quick as any other.
+Compile kernels ahead, so that first calls and first starts are as quick as any other.
 
-`ros2 run liedyn_ros warm_up` for all nodes, `ros2 run liedyn_ros warm_up stewart_pose` for one, or
-the same with `python -m liedyn_ros.warm_up`. Run it as the user of the nodes, after a build and
-after an upgrade. No kernel depends on the model or geometry: they are all compiled.
+`liedyn_warm_up` for all, `liedyn_warm_up core` for Python alone, `liedyn_warm_up stewart_pose` for
+one node; `ros2 run liedyn_ros warm_up` and `python -m liedyn_ros.warm_up` are the same. Run it as
+the user who computes, after a build and after an upgrade. No kernel depends on the model or
+geometry: they are all compiled. A process for each processor compiles, at most PROCESSES of them.
 """
 
 import argparse
-from collections.abc import Callable, Sequence
-from concurrent.futures import wait
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from importlib.util import find_spec
+import os
+import subprocess
 import sys
 import time
 
-from liedyn_ros.jit.cache import cache_state, COUNTS
-from liedyn_ros.nodes.aerial.controller import AerialManipulatorControllerNode
-from liedyn_ros.nodes.aerial.simulator import AerialManipulatorSimulatorNode
-from liedyn_ros.nodes.dynamics.algorithms import warm_up_loops
-from liedyn_ros.nodes.dynamics.platform_answers import warm_up_platform
-from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
-from liedyn_ros.nodes.loops.state_publisher import LoopStatePublisherNode
-from liedyn_ros.nodes.stewart.controller import StewartControllerNode
-from liedyn_ros.nodes.stewart.dynamics_simulator import StewartDynamicsSimulatorNode
-from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
-from liedyn_ros.nodes.stewart.simulator import StewartSimulatorNode
-from liedyn_ros.ros.node.warm_up import start_warm_up
+from liedyn_ros.jit.beside import compile_beside
+from liedyn_ros.jit.cache import cache_state
 
+PROCESSES = 4  # at most; each takes 0.4 GB
 PROGRESS_PERIOD = 10.0  # s
 INTERRUPTED = 130  # exit code, as shells have it
-# The calls of each node: its kernels, and those of some of its configurations.
-WARM_UPS: dict[str, tuple[Callable[[], None], ...]] = {
-    'stewart_pose': (StewartPoseNode.warm_up,),
-    'stewart_simulator': (StewartSimulatorNode.warm_up,),
-    'stewart_dynamics_simulator': (StewartDynamicsSimulatorNode.warm_up,),
-    'stewart_controller': (StewartControllerNode.warm_up,),
-    'dynamics_server': (DynamicsServerNode.warm_up, warm_up_loops, warm_up_platform),
-    'loop_state_publisher': (LoopStatePublisherNode.warm_up,),
-    'aerial_manipulator_simulator': (AerialManipulatorSimulatorNode.warm_up,),
-    'aerial_manipulator_controller': (AerialManipulatorControllerNode.warm_up,),
+_NODES, _DYNAMICS = 'liedyn_ros.nodes', 'liedyn_ros.dynamics.warm_up'
+CORE = 'core'
+# The calls of each: its kernels, and those of some of its configurations. Long ones first.
+WARM_UPS: dict[str, tuple[str, ...]] = {
+    'stewart_pose': (f'{_NODES}.stewart.warm_up:warm_up_tracking',
+                     f'{_NODES}.stewart.warm_up:warm_up_services'),
+    'dynamics_server': (f'{_NODES}.dynamics.answers:warm_up',
+                        f'{_NODES}.dynamics.answers:warm_up_services',
+                        f'{_DYNAMICS}:warm_up_loops',
+                        f'{_NODES}.dynamics.platform_answers:warm_up_platform'),
+    'loop_state_publisher': (f'{_NODES}.loops.machine:warm_up_tracking',),
+    'stewart_controller': (f'{_NODES}.stewart.warm_up:warm_up_dynamics',),
+    'stewart_dynamics_simulator': (f'{_NODES}.stewart.warm_up:warm_up_dynamics',),
+    'stewart_simulator': (f'{_NODES}.stewart.warm_up:warm_up_simulation',),
+    'aerial_manipulator_simulator': (f'{_NODES}.aerial.simulator:warm_up_simulation',),
+    'aerial_manipulator_controller': (f'{_NODES}.aerial.controller:warm_up_control',),
+    CORE: (f'{_DYNAMICS}:warm_up_trees', f'{_DYNAMICS}:warm_up_batches',
+           f'{_DYNAMICS}:warm_up_loops'),
 }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compile; return 0 where all kernels are in the cache now, else 1."""
     options = parser().parse_args(arguments)
-    nodes = options.nodes or list(WARM_UPS)
+    began = time.monotonic()
     try:
-        right = [compile_for(node) for node in nodes]
+        right = compile_all(options.parts or default_parts(), max(options.processes, 1))
     except KeyboardInterrupt:
         print('interrupted; the next start finds what is compiled', file=sys.stderr)
         return INTERRUPTED
     state = cache_state()
-    print(f'{COUNTS.compiled} kernels compiled, {COUNTS.loaded} loaded; {state.folder} holds '
-          f'{state.kernels}, {state.size / 1e6:.0f} MB')
-    if COUNTS.not_kept:
-        print(f'{COUNTS.not_kept} kernels are not kept: each start compiles them again',
-              file=sys.stderr)
-    return 0 if all(right) and not COUNTS.not_kept else 1
+    print(f'{time.monotonic() - began:.0f} s; {state.folder} holds {state.kernels} kernels, '
+          f'{state.size / 1e6:.0f} MB')
+    return 0 if right else 1
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the command's options."""
     result = argparse.ArgumentParser(
-        prog='warm_up', description='Compile the kernels of nodes ahead of their first start.')
-    result.add_argument('nodes', nargs='*', metavar='node', choices=[*WARM_UPS, []],
+        prog='warm_up', description='Compile kernels ahead of their first use.')
+    result.add_argument('parts', nargs='*', metavar='part', choices=[*WARM_UPS, []],
                         help=f'{", ".join(WARM_UPS)}; all of them where none is named')
+    result.add_argument('--processes', type=int, default=_processors(), metavar='N',
+                        help='how many compile at a time; here %(default)s')
     return result
 
 
-def compile_for(node: str) -> bool:
-    """Call all kernels of a node and print the progress; return whether none failed."""
-    began, compiled, loaded = time.monotonic(), COUNTS.compiled, COUNTS.loaded
-    for warm_up in WARM_UPS[node]:
-        kernels = start_warm_up(warm_up)
-        while wait([kernels], PROGRESS_PERIOD).not_done:
-            print(f'{node}: compiled {COUNTS.compiled - compiled} kernels, '
-                  f'{time.monotonic() - began:.0f} s', flush=True)
-        if (error := kernels.exception()) is not None:
-            print(f'{node}: {error}', file=sys.stderr)
-            return False
-    print(f'{node}: ready; {COUNTS.compiled - compiled} kernels compiled, '
-          f'{COUNTS.loaded - loaded} loaded, {time.monotonic() - began:.1f} s', flush=True)
-    return True
+def default_parts() -> list[str]:
+    """Return all parts, or without ROS the core alone, and say so."""
+    if find_spec('rclpy') is not None:
+        return list(WARM_UPS)
+    print('without ROS: compiling for Python alone')
+    return [CORE]
+
+
+def compile_all(parts: Sequence[str], processes: int) -> bool:
+    """Compile for some parts at a time and print the progress; return whether none failed."""
+    began, before = time.monotonic(), cache_state().kernels
+    with ThreadPoolExecutor(processes) as pool:
+        jobs: dict[Future[bool], str] = {pool.submit(compile_for, part): part for part in parts}
+        try:
+            while wait(jobs, PROGRESS_PERIOD).not_done:
+                going = ', '.join(part for job, part in jobs.items() if job.running())
+                print(f'{going}: {cache_state().kernels - before} kernels, '
+                      f'{time.monotonic() - began:.0f} s', flush=True)
+        except KeyboardInterrupt:  # which the processes got too
+            pool.shutdown(cancel_futures=True)
+            raise
+    return all([job.result() for job in jobs])
+
+
+def compile_for(part: str) -> bool:
+    """Compile for one part in a process of its own; return whether nothing failed."""
+    began = time.monotonic()
+    process = compile_beside(WARM_UPS[part], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    output, errors = process.communicate()
+    if process.returncode != 0:
+        reason = errors.strip() or f'the process ended with {process.returncode}'
+        print(f'{part}: {reason.splitlines()[-1]}', file=sys.stderr)
+        return False
+    compiled, loaded, not_kept = map(int, output.split()[-3:])
+    print(f'{part}: ready; {compiled} kernels compiled, {loaded} loaded, '
+          f'{time.monotonic() - began:.0f} s', flush=True)
+    if not_kept:
+        print(f'{part}: {not_kept} kernels are not kept: each start compiles them again\n'
+              f'{errors.strip()}', file=sys.stderr)
+    return not not_kept
+
+
+def _processors() -> int:
+    return min(len(os.sched_getaffinity(0)), PROCESSES)
 
 
 if __name__ == '__main__':

@@ -22,10 +22,9 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import (
-    assemble, complete_acceleration, complete_velocity, ConstrainedDynamics, ConstrainedSolution,
-    ConstraintStatus, LEAST_FORCE, LoopTracker, Mobility)
-from liedyn_ros.dynamics.linearization.closed_loops import linearize_constrained
-from liedyn_ros.model import Model, ModelBuilder, pose, SpatialInertia
+    ConstrainedDynamics, ConstrainedSolution, ConstraintStatus, Mobility)
+from liedyn_ros.dynamics.warm_up import warm_up_loops
+from liedyn_ros.model import Model
 from liedyn_ros.nodes.dynamics.inputs import Inputs
 from liedyn_ros.ros.node.warm_up import start_warm_up
 
@@ -166,32 +165,3 @@ def require_warm(warm: 'Future[None]') -> None:
 
 def _result(solution: ConstrainedSolution) -> Result:
     return Result(solution.a, solution.tau, solution.wrenches, solution.status)
-
-
-def two_bars() -> ConstrainedDynamics:
-    """Return two bars that a rod connects, a machine to warm up with."""
-    builder = ModelBuilder('two_bars')
-    inertia = SpatialInertia(1.0, (0.5, 0.0, 0.0), np.eye(3))
-    for bar, x in (('left', 0.0), ('right', 1.0)):
-        builder.add_body(bar, inertia)
-        builder.add_joint(f'{bar}_joint', 'revolute', None, bar, axis=(0.0, 1.0, 0.0),
-                          placement=pose([x, 0.0, 0.0]))
-    end = pose([0.0, 0.0, 1.0])
-    builder.add_closure('rod', 'rod', 'left', 'right', placement_a=end, placement_b=end,
-                        length=1.0)
-    return ConstrainedDynamics(builder.build())
-
-
-def warm_up_loops() -> None:
-    """Compile the kernels of closed loops, or load them from the cache."""
-    dynamics = two_bars()
-    q, v = assemble(dynamics), np.zeros(2)
-    dynamics.forward(q, v, v)
-    dynamics.inverse(q, v, v, redundancy=LEAST_FORCE)
-    dynamics.jacobian(q)
-    linearize_constrained(dynamics, q, v, v)
-    dynamics.inverse.batch(q[None], v[None], np.zeros((1, 2, 2)))  # as retiming calls them
-    LoopTracker(dynamics, ['left_joint'], start=q).update(q[:1])
-    known = np.array([True, False])
-    complete_acceleration(dynamics, q, complete_velocity(dynamics, q, v, known),
-                          np.zeros((2, 2)), known)

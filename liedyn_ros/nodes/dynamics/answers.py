@@ -25,9 +25,10 @@ from liedyn_ros.common.checks import require_finite
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.dynamics import Dynamics, FloatingBase
 from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT, require_digits
+from liedyn_ros.dynamics.warm_up import warm_up_loops
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
 from liedyn_ros.nodes.dynamics.algorithms import (
-    Algorithms, Compute, LoopAlgorithms, Result, TreeAlgorithms, warm_up_loops)
+    Algorithms, Compute, LoopAlgorithms, Result, TreeAlgorithms)
 from liedyn_ros.nodes.dynamics.inputs import explain, Inputs
 from liedyn_ros.nodes.dynamics.linear_models import handle_linearize
 from liedyn_ros.nodes.dynamics.reading import QueryReader

@@ -69,10 +69,13 @@ class ManagedNode(LifecycleNode):
 
     `warm_up` calls every kernel once, in a thread from the start on; services answer meanwhile.
     The node starts itself after that. A manager's request to configure waits for it, at most for
-    the parameter `configure_timeout`. Nothing compiles once the node is active.
+    the parameter `configure_timeout`. Nothing compiles in the node once it is active. Kernels for
+    which it does not wait are called by the functions `behind`; another process compiles them, and
+    requests wait for them by `await_kernels`.
     """
 
     warm_up: Callable[[], None] = staticmethod(no_kernels)
+    behind: tuple[Callable[[], None], ...] = ()
 
     def __init__(self, name: str, parameters: Sequence[Parameter], **options: Any) -> None:
         """
@@ -95,7 +98,8 @@ class ManagedNode(LifecycleNode):
         self.parameters = ParameterSet(
             self, (*OF_ALL_NODES, *parameters), lambda: self.configured, self.parameters_changed,
             [*sys.argv, *(options.get('cli_args') or ())])
-        self._start = Start(self, type(self).warm_up, self._read_ahead)
+        self._start = Start(
+            self, type(self).warm_up, type(self).behind, self._read_ahead)
         self.on_close(self._start.close)
         of_rclpy = [*self.services]
         self.prepare()

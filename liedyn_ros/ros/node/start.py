@@ -8,7 +8,7 @@
 
 """How a node starts: kernels are compiled in a thread, and requests to configure wait for them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
 import time
@@ -21,12 +21,11 @@ from rclpy.task import Future as Answer
 from rclpy.timer import Timer
 
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.jit.cache import COUNTS
-from liedyn_ros.ros.node.warm_up import start_warm_up
+from liedyn_ros.ros.node.kernel_progress import KernelProgress
+from liedyn_ros.ros.node.warm_up import Behind, start_warm_up
 
 LOOK_PERIOD = 0.02  # s; of checks whether the kernels are warm
 WARM_TIMEOUT = 3.0  # s; in which kernels are loaded if they are cached
-PROGRESS_PERIOD = 10.0  # s; of lines in the log while kernels are being compiled
 
 
 class NotCompiledError(LiedynError):
@@ -56,10 +55,12 @@ class Start:
     """
 
     def __init__(self, node: LifecycleNode, warm_up: Callable[[], None],
+                 behind: Sequence[Callable[[], None]],
                  read_ahead: Callable[[], Future[Any] | None]) -> None:
         """
         Begin to compile.
 
+        behind: functions that call kernels for which the node does not wait.
         read_ahead: begins to read what `configure` needs; returns None once that is done.
         """
         self._node, self._automatic, self._read_ahead = node, False, read_ahead
@@ -69,7 +70,10 @@ class Start:
         self._reading: Future[Any] | None = None
         if warm_up is not no_kernels:
             node.get_logger().info('compiling kernels, or loading them from the cache ...')
+        self._behind = Behind(behind)
+        self._progress = KernelProgress(node, self._behind)
         self._first = self._await(warm_up)
+        self._first.add_done_callback(self._load_behind)
 
     @property
     def going_on(self) -> bool:
@@ -113,12 +117,13 @@ class Start:
         """Start no more."""
         self._automatic = False
         self._stop_looking()
+        self._progress.close()
         self._node.destroy_guard_condition(self._guard)
 
     def _await(self, warm_up: Callable[[], None]) -> 'Future[None]':
         """Begin to compile, and look until that is done."""
-        self._warming, self._began = start_warm_up(warm_up), time.monotonic()
-        self._told, self._compiled = self._began, COUNTS.compiled
+        self._warming = start_warm_up(warm_up)
+        self._progress.begin(self._warming)
         if not self._warming.done():
             self._go_on_looking()
         return self._warming
@@ -130,7 +135,9 @@ class Start:
 
     def _look(self) -> None:
         """Tell the progress, and make the transitions that need not wait any more."""
-        self._tell_progress()
+        self._progress.tell()
+        if self._progress.compiling and not self._first.done():
+            self._behind.compile()
         for request in tuple(self._requests):
             self._serve(request)
         if (self._automatic and self._warming.done() and not self._requests
@@ -169,16 +176,9 @@ class Start:
         else:
             self._automatic = not self._warming.done()
 
-    def _tell_progress(self) -> None:
-        now, compiled = time.monotonic(), COUNTS.compiled - self._compiled
-        if not self._warming.done() and now - self._told >= PROGRESS_PERIOD:
-            self._told = now
-            self._node.get_logger().info(
-                f'compiled {compiled} kernels, {now - self._began:.0f} s')
-        elif self._warming.done() and self._told > self._began:
-            self._told = self._began
-            self._node.get_logger().info(
-                f'kernels are ready: {compiled} compiled, {now - self._began:.0f} s')
+    def _load_behind(self, first: 'Future[None]') -> None:
+        if first.exception() is None:
+            self._behind.load()
 
     def _stop_looking(self) -> None:
         if self._timer is not None:

@@ -6,14 +6,28 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Kernels compiled, or loaded from the cache, in a thread: once a process for each set of them."""
+"""
+Kernels compiled, or loaded from the cache, in threads: once a process for each set of them.
 
-from collections.abc import Callable
+What a node needs first is compiled in its own process. The rest is compiled beside, in another
+process and on another processor, and then loaded here.
+"""
+
+import atexit
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
+from functools import cache
+import subprocess
 from threading import Lock, Thread
+from typing import Any
+
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.jit.beside import compile_beside, name_of
 
 _STARTED: dict[Callable[[], None], Future[None]] = {}
 _LOCK = Lock()
+PATIENCE = 300.0  # s, for which a request waits for its kernels
 
 
 def start_warm_up(warm_up: Callable[[], None]) -> Future[None]:
@@ -23,13 +37,98 @@ def start_warm_up(warm_up: Callable[[], None]) -> Future[None]:
     The function touches nothing else. A node of the same kind that comes later in the process
     finds the kernels warm; one that failed is tried again.
     """
+    future, mine = _claim(warm_up)
+    if mine:
+        _thread(lambda: _run(warm_up, future))
+    return future
+
+
+def await_kernels(warm_up: Callable[[], None]) -> None:
+    """
+    Wait, for a request, until a function has called the kernels that it needs.
+
+    Raises LiedynError after PATIENCE.
+    """
+    try:
+        start_warm_up(warm_up).result(PATIENCE)
+    except TimeoutError as error:
+        raise LiedynError('expected the compiled kernels of this request, got none after '
+                          f'{PATIENCE:g} s; ask again later') from error
+
+
+class Behind:
+    """Kernels that are needed later: compiled beside, in a process, and then loaded here."""
+
+    def __init__(self, warm_ups: Sequence[Callable[[], None]]) -> None:
+        """Name the functions that call them."""
+        self._warm_ups = tuple(warm_ups)
+        self._beside = _process_of(self._warm_ups)
+        self._futures: list[Future[None]] = []
+
+    @property
+    def done(self) -> bool:
+        """Return whether they are all there."""
+        return len(self._futures) == len(self._warm_ups) and all(
+            future.done() for future in self._futures)
+
+    def compile(self) -> None:
+        """Begin to compile them in a process; where none starts, `load` compiles."""
+        if self._warm_ups:
+            self._beside.start(self._warm_ups)
+
+    def load(self) -> None:
+        """Begin to load them, in a thread, once the process has ended."""
+        claims = [(warm_up, *_claim(warm_up)) for warm_up in self._warm_ups]
+        self._futures = [future for _, future, _ in claims]
+
+        def load() -> None:
+            self._beside.wait()
+            for warm_up, future, mine in claims:
+                if mine:
+                    _run(warm_up, future)
+
+        if claims:
+            _thread(load)
+
+
+class _Process:
+    """A process that compiles; it ends with this one."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[str] | None = None
+
+    def start(self, warm_ups: Sequence[Callable[[], None]]) -> None:
+        if self._process is None:
+            with suppress(OSError):
+                self._process = compile_beside([*map(name_of, warm_ups)])
+                atexit.register(self._process.terminate)
+
+    def wait(self) -> None:
+        if self._process is not None:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(PATIENCE)
+            self._process.terminate()  # which does nothing where it has ended
+            atexit.unregister(self._process.terminate)
+
+
+@cache
+def _process_of(_: tuple[Callable[[], None], ...]) -> _Process:
+    """Return the one process that compiles for nodes of a kind."""
+    return _Process()
+
+
+def _claim(warm_up: Callable[[], None]) -> tuple[Future[None], bool]:
+    """Return the future of a function, and whether it is the caller who runs it."""
     with _LOCK:
         known = _STARTED.get(warm_up)
         if known is not None and not (known.done() and known.exception()):
-            return known
+            return known, False
         future = _STARTED[warm_up] = Future[None]()
-    Thread(target=_run, args=(warm_up, future), name='warm_up', daemon=True).start()
-    return future
+        return future, True
+
+
+def _thread(function: Callable[[], Any]) -> None:
+    Thread(target=function, name='warm_up', daemon=True).start()
 
 
 def _run(warm_up: Callable[[], None], future: Future[None]) -> None:

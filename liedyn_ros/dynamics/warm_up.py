@@ -1,0 +1,95 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Calls of the everyday kernels, on small machines, that compile them or load them."""
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics.constrained import (
+    assemble, complete_acceleration, complete_velocity, ConstrainedDynamics, LEAST_FORCE,
+    LoopTracker)
+from liedyn_ros.dynamics.dynamics import Dynamics
+from liedyn_ros.dynamics.linearization.closed_loops import linearize_constrained
+from liedyn_ros.model import ModelBuilder, pose, SpatialInertia
+
+STATES = 2  # of a batch; any number will do
+
+
+def two_bars() -> ConstrainedDynamics:
+    """Return two bars that a rod connects, a machine to warm up with."""
+    builder = ModelBuilder('two_bars')
+    inertia = SpatialInertia(1.0, (0.5, 0.0, 0.0), np.eye(3))
+    for bar, x in (('left', 0.0), ('right', 1.0)):
+        builder.add_body(bar, inertia)
+        builder.add_joint(f'{bar}_joint', 'revolute', None, bar, axis=(0.0, 1.0, 0.0),
+                          placement=pose([x, 0.0, 0.0]))
+    end = pose([0.0, 0.0, 1.0])
+    builder.add_closure('rod', 'rod', 'left', 'right', placement_a=end, placement_b=end,
+                        length=1.0)
+    return ConstrainedDynamics(builder.build())
+
+
+def warm_up_trees() -> None:
+    """Call the kernels of one state of a tree, and those of its time derivatives."""
+    dynamics, q = _pendulum()
+    orders = np.zeros((2, 1))
+    for algorithm in (dynamics.inverse, dynamics.forward):
+        algorithm(q, q, q)
+        algorithm.time_derivatives(q, q, orders)
+    dynamics.hybrid(q, q, [True], q, q)
+    dynamics.hybrid.time_derivatives(q, q, [True], orders, orders)
+    dynamics.kinematics(q)
+    for of_configuration in (
+            dynamics.mass_matrix, dynamics.inverse_mass_matrix, dynamics.gravity_vector,
+            dynamics.center_of_mass, dynamics.centroidal_map, dynamics.potential_energy,
+            dynamics.frames.poses):
+        of_configuration(q)
+    for of_motion in (dynamics.coriolis_matrix, dynamics.kinetic_energy, dynamics.momentum,
+                      dynamics.centroidal_map_rate):
+        of_motion(q, q)
+    dynamics.center_of_mass_motion(q, q, q)
+    dynamics.frames.pose(q, 'bob')
+    dynamics.frames.jacobian(q, 'bob')
+    dynamics.frames.twist(q, q, 'bob')
+    dynamics.frames.acceleration(q, q, q, 'bob')
+    dynamics.model.integrate(q, q)
+    dynamics.model.difference(q, q)
+
+
+def warm_up_batches() -> None:
+    """Call the kernels of many states of a tree."""
+    dynamics, q = _pendulum()
+    states = np.zeros((STATES, 1))
+    dynamics.inverse.batch(states, states, states)
+    dynamics.forward.batch(states, states, states)
+    dynamics.frames.poses_batch(states)
+    dynamics.frames.jacobian_batch(states, 'bob')
+
+
+def warm_up_loops() -> None:
+    """Call the kernels of closed loops."""
+    dynamics = two_bars()
+    q, v = assemble(dynamics), np.zeros(2)
+    dynamics.forward(q, v, v)
+    dynamics.inverse(q, v, v, redundancy=LEAST_FORCE)
+    dynamics.jacobian(q)
+    linearize_constrained(dynamics, q, v, v)
+    dynamics.inverse.batch(q[None], v[None], np.zeros((1, 2, 2)))  # as retiming calls them
+    LoopTracker(dynamics, ['left_joint'], start=q).update(q[:1])
+    known = np.array([True, False])
+    complete_acceleration(dynamics, q, complete_velocity(dynamics, q, v, known),
+                          np.zeros((2, 2)), known)
+
+
+def _pendulum() -> tuple[Dynamics, Array]:
+    """Return a pendulum and its zero."""
+    builder = ModelBuilder('pendulum')
+    builder.add_body('bob', SpatialInertia(1.0, (0.0, 0.0, -1.0), np.zeros((3, 3))))
+    builder.add_joint('pivot', 'revolute', None, 'bob', axis=(1.0, 0.0, 0.0))
+    return Dynamics(builder.build()), np.zeros(1)
