@@ -86,6 +86,7 @@ setup(
             'dynamics_server = liedyn_ros.nodes.dynamics.server:main',
             'identify = liedyn_ros.commands.identification.identify:main',
             'liedyn_export = liedyn_ros.export.command:main',
+            'liedyn_warm_up = liedyn_ros.warm_up:main',
             'loop_state_publisher = liedyn_ros.nodes.loops.state_publisher:main',
             'process_bag = liedyn_ros.commands.stewart.process_bag:main',
             'reproduce_higher_order = liedyn_ros.studies.time_derivatives.study:main',

@@ -45,7 +45,7 @@ LAYERS: dict[str, tuple[str, tuple[str, ...]]] = {
     'nodes': ('the ROS 2 nodes, one folder a family',
               ('jit', 'lie', 'model', 'dynamics', 'control', 'stewart', 'retiming', 'aerial',
                'ros')),
-    'warm_up': ('the command that compiles the kernels of nodes ahead', ('jit', 'ros', 'nodes')),
+    'warm_up': ('the command that compiles kernels ahead', ('jit',)),
     'pictures': ('how pictures look and are saved; machines in space on paper',
                  ('jit', 'lie', 'model', 'dynamics', 'stewart')),
     'commands': ('commands for users of a robot',
@@ -60,7 +60,7 @@ LAYERS: dict[str, tuple[str, tuple[str, ...]]] = {
              ('pictures', 'jit', 'lie', 'model', 'dynamics', 'control', 'stewart', 'aerial',
               'ros', 'nodes', 'view')),
 }
-WITH_ROS = ('ros', 'nodes', 'warm_up', 'demo')  # the only parts that import ROS
+WITH_ROS = ('ros', 'nodes', 'demo')  # the only parts that import ROS
 
 
 def allowed(part: str) -> frozenset[str]:

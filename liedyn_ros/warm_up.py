@@ -35,9 +35,10 @@ CORE = 'core'
 # The calls of each: its kernels, and those of some of its configurations. Long ones first.
 WARM_UPS: dict[str, tuple[str, ...]] = {
     'stewart_pose': (f'{_NODES}.stewart.warm_up:warm_up_tracking',
-                     f'{_NODES}.stewart.warm_up:warm_up_services'),
+                     f'{_NODES}.stewart.warm_up:warm_up_services',
+                     f'{_NODES}.stewart.warm_up:warm_up_redundant'),
     'dynamics_server': (f'{_NODES}.dynamics.answers:warm_up',
-                        f'{_NODES}.dynamics.answers:warm_up_services',
+                        f'{_NODES}.dynamics.answers:warm_up_derivatives',
                         f'{_DYNAMICS}:warm_up_loops',
                         f'{_NODES}.dynamics.platform_answers:warm_up_platform'),
     'loop_state_publisher': (f'{_NODES}.loops.machine:warm_up_tracking',),
@@ -98,13 +99,13 @@ def compile_all(parts: Sequence[str], processes: int) -> bool:
         except KeyboardInterrupt:  # which the processes got too
             pool.shutdown(cancel_futures=True)
             raise
-    return all([job.result() for job in jobs])
+    return all(job.result() for job in jobs)
 
 
 def compile_for(part: str) -> bool:
     """Compile for one part in a process of its own; return whether nothing failed."""
     began = time.monotonic()
-    process = compile_beside(WARM_UPS[part], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = compile_beside(WARM_UPS[part], subprocess.PIPE)
     output, errors = process.communicate()
     if process.returncode != 0:
         reason = errors.strip() or f'the process ended with {process.returncode}'

@@ -6,51 +6,81 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The command that compiles the kernels of nodes ahead."""
+"""The command that compiles kernels ahead, in processes of their own."""
+
+from importlib import import_module
 
 import pytest
 from support.bench.executables import node_class, NODES
 
 from liedyn_ros import warm_up
-from liedyn_ros.jit.cache import COUNTS
-from liedyn_ros.lie.kernels.vec3 import dot
+from liedyn_ros.jit.beside import name_of
 
-pytestmark = pytest.mark.ros
-
-
-def test_it_knows_every_node():
-    assert {name: node_class(name).warm_up for name in NODES} == {
-        name: each[0] for name, each in warm_up.WARM_UPS.items()}
+QUICK = 'liedyn_ros.dynamics.warm_up:two_bars'  # which calls no kernel
 
 
-def test_it_tells_what_it_did_and_keeps_it(monkeypatch, capsys):
-    monkeypatch.setattr(warm_up, 'WARM_UPS', {
-        'one': (lambda: dot((1.0, 2.0, 3.0), (4.0, 5.0, 6.0)),), 'another': (lambda: None,)})
-    monkeypatch.setattr(COUNTS, 'not_kept', 0)
-    assert warm_up.main([]) == 0
+@pytest.mark.ros
+def test_it_knows_every_node_with_all_that_its_node_calls():
+    for name in NODES:
+        node, known = node_class(name), warm_up.WARM_UPS[name]
+        assert {name_of(call) for call in (node.warm_up, *node.behind)} <= {*known}
+    assert warm_up.WARM_UPS.keys() == {*NODES, warm_up.CORE}
+
+
+@pytest.mark.ros
+@pytest.mark.parametrize('name', [each for names in warm_up.WARM_UPS.values() for each in names])
+def test_each_name_is_that_of_a_function(name):
+    module, _, function = name.partition(':')
+    assert name_of(getattr(import_module(module), function)) == name
+
+
+@pytest.fixture
+def parts(monkeypatch):
+    """Return the parts, of which a test says what they call."""
+    parts = {}
+    monkeypatch.setattr(warm_up, 'WARM_UPS', parts)
+    return parts
+
+
+def test_it_tells_what_it_did(parts, capsys):
+    parts.update(one=(QUICK,), another=(QUICK, QUICK))
+    assert warm_up.main(['--processes', '2', 'one', 'another']) == 0
     output = capsys.readouterr().out
-    assert 'one: ready; ' in output and 'another: ready; 0 kernels compiled' in output
+    assert 'one: ready; 0 kernels compiled' in output and 'another: ready; ' in output
     assert warm_up.main(['another']) == 0
     assert 'one: ' not in capsys.readouterr().out
 
 
-def test_it_fails_where_kernels_do_not_compile_or_are_not_kept(monkeypatch, capsys):
-    def fail():
-        raise RuntimeError('no compiler')
+def test_it_keeps_what_it_compiled_and_fails_where_it_cannot(parts, capsys, monkeypatch, tmp_path):
+    parts['frame'] = ('liedyn_ros.dynamics.warm_up:warm_up_frames',)
+    monkeypatch.setenv('NUMBA_CACHE_DIR', str(tmp_path / 'kernels'))
+    assert warm_up.main(['frame']) == 0
+    assert ' 0 kernels compiled' not in capsys.readouterr().out
+    assert warm_up.main(['frame']) == 0
+    assert ' 0 kernels compiled' in capsys.readouterr().out
+    (tmp_path / 'others').mkdir(mode=0o777)
+    (tmp_path / 'others').chmod(0o777)
+    monkeypatch.setenv('NUMBA_CACHE_DIR', str(tmp_path / 'others'))
+    assert warm_up.main(['frame']) == 1
+    errors = capsys.readouterr().err
+    assert 'each start compiles them again' in errors and 'others must not' in errors
 
-    def keep_nothing():
-        COUNTS.not_kept += 1
 
-    monkeypatch.setattr(COUNTS, 'not_kept', 0)
-    monkeypatch.setattr(warm_up, 'WARM_UPS', {'one': (fail,)})
-    assert warm_up.main([]) == 1
-    assert 'one: no compiler' in capsys.readouterr().err
-    monkeypatch.setattr(warm_up, 'WARM_UPS', {'one': (keep_nothing,)})
-    assert warm_up.main([]) == 1
-    assert 'each start compiles them again' in capsys.readouterr().err
+def test_a_function_that_fails_is_told_with_its_reason(parts, capsys):
+    parts.update(good=(QUICK,), bad=('liedyn_ros.dynamics.warm_up:no_such_call',))
+    assert warm_up.main(['bad', 'good']) == 1
+    printed = capsys.readouterr()
+    assert "bad: AttributeError: module 'liedyn_ros.dynamics.warm_up' has no" in printed.err
+    assert 'good: ready' in printed.out
 
 
-def test_an_unknown_node_is_refused(capsys):
+def test_without_ros_the_core_is_compiled(monkeypatch, capsys):
+    monkeypatch.setattr(warm_up, 'find_spec', lambda name: None)
+    assert warm_up.default_parts() == [warm_up.CORE]
+    assert 'without ROS' in capsys.readouterr().out
+
+
+def test_an_unknown_part_is_refused(capsys):
     with pytest.raises(SystemExit, match='2'):
         warm_up.main(['stewart_pos'])
     assert 'stewart_pose' in capsys.readouterr().err

@@ -42,8 +42,8 @@ def warm_up_trees() -> None:
     for algorithm in (dynamics.inverse, dynamics.forward):
         algorithm(q, q, q)
         algorithm.time_derivatives(q, q, orders)
-    dynamics.hybrid(q, q, [True], q, q)
-    dynamics.hybrid.time_derivatives(q, q, [True], orders, orders)
+    dynamics.hybrid(q, q, ['pivot'], q, q)
+    dynamics.hybrid.time_derivatives(q, q, ['pivot'], orders, orders)
     dynamics.kinematics(q)
     for of_configuration in (
             dynamics.mass_matrix, dynamics.inverse_mass_matrix, dynamics.gravity_vector,
@@ -54,17 +54,23 @@ def warm_up_trees() -> None:
                       dynamics.centroidal_map_rate):
         of_motion(q, q)
     dynamics.center_of_mass_motion(q, q, q)
-    dynamics.frames.pose(q, 'bob')
-    dynamics.frames.jacobian(q, 'bob')
-    dynamics.frames.twist(q, q, 'bob')
-    dynamics.frames.acceleration(q, q, q, 'bob')
+    warm_up_frames()
     dynamics.model.integrate(q, q)
     dynamics.model.difference(q, q)
 
 
+def warm_up_frames() -> None:
+    """Call the kernels of one frame of a tree."""
+    dynamics, q = _pendulum()
+    dynamics.frames.pose(q, 'bob')
+    dynamics.frames.jacobian(q, 'bob')
+    dynamics.frames.twist(q, q, 'bob')
+    dynamics.frames.acceleration(q, q, q, 'bob')
+
+
 def warm_up_batches() -> None:
     """Call the kernels of many states of a tree."""
-    dynamics, q = _pendulum()
+    dynamics, _ = _pendulum()
     states = np.zeros((STATES, 1))
     dynamics.inverse.batch(states, states, states)
     dynamics.forward.batch(states, states, states)

@@ -31,18 +31,19 @@ def name_of(call: Callable[[], None]) -> str:
     return f'{call.__module__}:{call.__qualname__}'
 
 
-def compile_beside(names: Sequence[str], **pipes: int) -> 'subprocess.Popen[str]':
+def compile_beside(names: Sequence[str], output: int = subprocess.DEVNULL
+                   ) -> 'subprocess.Popen[str]':
     """
     Start a process that calls functions, each by its `name_of`, in this order.
 
-    pipes: stdout and stderr of Popen, nothing by default. Raises OSError where no process starts.
+    output: stdout and stderr of Popen. Raises OSError where no process starts.
     """
     root = str(Path(__file__).parents[2])
     path = os.pathsep.join(filter(None, (root, os.environ.get('PYTHONPATH'))))
     return subprocess.Popen(
         [sys.executable, '-m', __name__, *names], text=True, stdin=subprocess.DEVNULL,
-        env={**os.environ, 'PYTHONPATH': path, 'LIEDYN_QUIET': '1'},
-        **{'stdout': subprocess.DEVNULL, 'stderr': subprocess.DEVNULL, **pipes})
+        stdout=output, stderr=output,
+        env={**os.environ, 'PYTHONPATH': path, 'LIEDYN_QUIET': '1'})
 
 
 def main(names: Sequence[str]) -> int:

@@ -162,21 +162,35 @@ def _compute_spatial(base: FloatingBase, compute: Compute, x: Inputs) -> Result:
 
 
 def warm_up() -> None:
-    """Compile the kernels or load them from the cache, on a pendulum."""
-    builder = ModelBuilder('pendulum')
-    builder.add_body('bob', SpatialInertia(1.0, (0.0, 0.0, -1.0), np.zeros((3, 3))))
-    builder.add_joint('pivot', 'revolute', None, 'bob', axis=(1.0, 0.0, 0.0))
-    answers = DynamicsAnswers(builder.build(), dissipation=True)
-    state = TreeState(joint_names=['pivot'], positions=[0.1], velocities=[0.0])
-    external = [BodyWrench(body='bob')]
-    for entries in (1, 2):
-        given = {'accelerations': [TreeAcceleration(joints=[0.0])] * entries,
-                 'efforts': [TreeEffort(joints=[0.0])] * entries}
-        answers.hybrid(DynamicsQuery(state=state, external=external, **given), DynamicsAnswer())
-        for name, handle in (('accelerations', answers.inverse), ('efforts', answers.forward)):
-            handle(DynamicsQuery(state=state, **{name: given[name]}), DynamicsAnswer())
+    """Compile the kernels of single states, or load them from the cache, on a pendulum."""
+    answers, state = _pendulum()
+    _ask(answers, state, 1)
     answers.equations_of_motion(
         EquationsOfMotion.Request(state=state), EquationsOfMotion.Response())
+
+
+def warm_up_derivatives() -> None:
+    """Compile the kernels of time derivatives and linear models, or load them."""
+    answers, state = _pendulum()
+    _ask(answers, state, 2)
     answers.linearize(Linearize.Request(states=[state]), Linearize.Response(), Budget())
     Dynamics(answers.model).inverse.batch_time_derivatives(  # as retiming calls it
         np.zeros((1, 1)), np.zeros((1, 1)), np.zeros((1, 2, 1)))
+
+
+def _pendulum() -> tuple[DynamicsAnswers, TreeState]:
+    builder = ModelBuilder('pendulum')
+    builder.add_body('bob', SpatialInertia(1.0, (0.0, 0.0, -1.0), np.zeros((3, 3))))
+    builder.add_joint('pivot', 'revolute', None, 'bob', axis=(1.0, 0.0, 0.0))
+    return (DynamicsAnswers(builder.build(), dissipation=True),
+            TreeState(joint_names=['pivot'], positions=[0.1], velocities=[0.0]))
+
+
+def _ask(answers: DynamicsAnswers, state: TreeState, entries: int) -> None:
+    """Ask every query, with some entries of accelerations and efforts."""
+    given = {'accelerations': [TreeAcceleration(joints=[0.0])] * entries,
+             'efforts': [TreeEffort(joints=[0.0])] * entries}
+    answers.hybrid(DynamicsQuery(state=state, external=[BodyWrench(body='bob')], **given),
+                   DynamicsAnswer())
+    for name, handle in (('accelerations', answers.inverse), ('efforts', answers.forward)):
+        handle(DynamicsQuery(state=state, **{name: given[name]}), DynamicsAnswer())

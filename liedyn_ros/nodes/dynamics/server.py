@@ -26,7 +26,7 @@ from rclpy.parameter import Parameter as RosParameter
 from std_msgs.msg import String
 
 from liedyn_ros.common.errors import BudgetError, LiedynError
-from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers, warm_up
+from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers, warm_up, warm_up_derivatives
 from liedyn_ros.nodes.dynamics.linear_models import goal_budget, service_budget
 from liedyn_ros.nodes.dynamics.machines import read_machine
 from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER, SOURCES
@@ -54,6 +54,7 @@ class DynamicsServerNode(ManagedNode):
     """
 
     warm_up = staticmethod(warm_up)
+    behind = (warm_up_derivatives,)
 
     def __init__(self, **options: Any) -> None:
         """Declare the parameters; everything else waits for `configure`. Options: of a Node."""
@@ -132,6 +133,8 @@ class DynamicsServerNode(ManagedNode):
 
     def _answer_query(self, method: str, query: DynamicsQuery, answer: DynamicsAnswer) -> None:
         answer.header.stamp, answer.request_id = query.header.stamp, query.request_id
+        if self.active and max(len(query.accelerations), len(query.efforts)) > 1:
+            self.await_kernels(warm_up_derivatives)
         self._serve(method, query, answer)
 
     def _serve(self, method: str, request: Any, response: Any, *further: Any) -> None:
@@ -139,6 +142,8 @@ class DynamicsServerNode(ManagedNode):
         response.success = True
 
     def _linearize(self, request: Linearize.Request, response: Linearize.Response) -> None:
+        self._ready()
+        self.await_kernels(warm_up_derivatives)
         try:
             self._serve('linearize', request, response, service_budget(self._ready))
         except BudgetError as error:
@@ -146,10 +151,14 @@ class DynamicsServerNode(ManagedNode):
 
     def _work_on_goal(self, goal: LinearizeAction.Goal, result: LinearizeAction.Result,
                       watch: Watch) -> None:
+        self._ready()
+        self.await_kernels(warm_up_derivatives)
         self._serve('linearize', goal, result, goal_budget(goal, watch))
 
     def _retime(self, request: RetimeTrajectory.Request,
                 response: RetimeTrajectory.Response) -> None:
+        self._ready()
+        self.await_kernels(warm_up_derivatives)
         try:
             self._serve('retime', request, response,
                         lambda retiming: retiming.retiming_budget(self._ready))
@@ -158,6 +167,8 @@ class DynamicsServerNode(ManagedNode):
 
     def _retime_goal(self, goal: RetimeAction.Goal, result: RetimeAction.Result,
                      watch: Watch) -> None:
+        self._ready()
+        self.await_kernels(warm_up_derivatives)
         self._serve('retime', goal, result,
                     lambda retiming: retiming.retiming_goal_budget(goal, watch))
 

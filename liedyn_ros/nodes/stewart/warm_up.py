@@ -51,14 +51,12 @@ def warm_up_tracking() -> None:
         tracker.track(1_000_000 * SETTLED, np.tile([0.3, 0.9], 3))  # which no pose has
     MonitoredTracker(geometry, home).track(0, np.tile([0.3, 0.9], 3))
     PlatformMeter(geometry).measure(home).exceeded_limits()
-    AssemblyModeSolver(geometry).solve(lengths)
     cranks = load_geometry(config_file('stewart_cranks.yaml'))
     PlatformMeter(cranks).measure(home).exceeded_limits()
     driven_platform(cranks, np.zeros(6))
     held_transmissions(cranks, np.zeros(6), home)
     leg_ends(geometry, home)
     PoseCertifier(geometry).certify(home, lengths)
-    PathProver(geometry).prove([home, home])
     conversions.to_pose(home, Pose())
     conversions.pose_numbers(home)
 
@@ -72,6 +70,13 @@ def warm_up_redundant() -> None:
         tracker.track(10_000_000 * (k + 1), lengths, 0.0 * lengths)
     RedundantSolver(geometry).solve(lengths, home)
     leg_ends(geometry, home)
+
+
+def warm_up_services() -> None:
+    """Call the kernels of the pose node's services that take long."""
+    geometry, home = _platform()
+    AssemblyModeSolver(geometry).solve(leg_lengths(geometry, home))
+    PathProver(geometry).prove([home, home])
 
 
 def warm_up_simulation() -> None:

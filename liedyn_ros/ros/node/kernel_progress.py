@@ -8,6 +8,7 @@
 
 """What a node says of its kernels while they are being compiled: in the log, on /diagnostics."""
 
+from collections.abc import Callable
 from concurrent.futures import Future
 import time
 
@@ -17,7 +18,7 @@ from rclpy.node import Node
 from rclpy.publisher import Publisher
 
 from liedyn_ros.jit.cache import COUNTS
-from liedyn_ros.ros.node.warm_up import Behind
+from liedyn_ros.ros.node.warm_up import Behind, start_warm_up
 from liedyn_ros.ros.qos import DEPTH
 
 PROGRESS_PERIOD = 10.0  # s; of lines in the log
@@ -34,10 +35,12 @@ class KernelProgress:
         self._publisher: Publisher | None = None
         self._all_there = False
 
-    def begin(self, awaited: 'Future[None]') -> None:
-        """Tell of these kernels from now on."""
-        self._awaited, self._began = awaited, time.monotonic()
-        self._told, self._compiled = self._began, COUNTS.compiled
+    def begin(self, warm_up: Callable[[], None]) -> 'Future[None]':
+        """Begin to compile, tell of these kernels from now on, and return their future."""
+        self._began = self._told = time.monotonic()
+        self._compiled = COUNTS.compiled
+        self._awaited = start_warm_up(warm_up)
+        return self._awaited
 
     @property
     def compiling(self) -> bool:
@@ -54,7 +57,9 @@ class KernelProgress:
             self._node.get_logger().info(self._so_far())
         elif done and self._told > self._began:
             self._told = self._began
-            self._node.get_logger().info(f'kernels are ready: {self._so_far()}')
+            self._node.get_logger().info(
+                f'kernels are ready: {COUNTS.compiled - self._compiled} compiled, '
+                f'{now - self._began:.0f} s')
 
     def close(self) -> None:
         """Say no more."""

@@ -38,6 +38,7 @@ from liedyn_ros.ros.node.process import RCLError
 from liedyn_ros.ros.node.scheduling import schedule, SCHEDULING
 from liedyn_ros.ros.node.services import refuse, require_finite_numbers
 from liedyn_ros.ros.node.start import no_kernels, NotCompiledError, Start
+from liedyn_ros.ros.node.warm_up import await_kernels
 from liedyn_ros.ros.qos import DEPTH, SERVICES
 
 AUTOSTART = Parameter(
@@ -134,6 +135,10 @@ class ManagedNode(LifecycleNode):
         Raises NotCompiledError while that takes its time: the node starts itself after it.
         """
         self._start.require_more(warm_up)
+
+    def await_kernels(self, warm_up: Callable[[], None]) -> None:
+        """Wait, for a request, for kernels of `behind`; raise LiedynError where none come."""
+        await_kernels(warm_up, lambda: self.configured)
 
     @property
     def starting(self) -> bool:

@@ -22,7 +22,7 @@ from rclpy.timer import Timer
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.ros.node.kernel_progress import KernelProgress
-from liedyn_ros.ros.node.warm_up import Behind, start_warm_up
+from liedyn_ros.ros.node.warm_up import Behind
 
 LOOK_PERIOD = 0.02  # s; of checks whether the kernels are warm
 WARM_TIMEOUT = 3.0  # s; in which kernels are loaded if they are cached
@@ -70,7 +70,7 @@ class Start:
         self._reading: Future[Any] | None = None
         if warm_up is not no_kernels:
             node.get_logger().info('compiling kernels, or loading them from the cache ...')
-        self._behind = Behind(behind)
+        self._behind, self._failed = Behind(behind), False
         self._progress = KernelProgress(node, self._behind)
         self._first = self._await(warm_up)
         self._first.add_done_callback(self._load_behind)
@@ -78,7 +78,7 @@ class Start:
     @property
     def going_on(self) -> bool:
         """Return whether kernels are being compiled, or the node is to start by itself."""
-        return self._automatic or not self._warming.done()
+        return self._automatic or not self._warm
 
     def require(self) -> None:
         """Raise NotCompiledError where the kernels of every configuration are not there soon."""
@@ -120,11 +120,16 @@ class Start:
         self._progress.close()
         self._node.destroy_guard_condition(self._guard)
 
+    @property
+    def _warm(self) -> bool:
+        """Return whether no transition has to wait for kernels."""
+        return self._warming.done() and (
+            self._behind.beside or self._behind.done or self._failed)
+
     def _await(self, warm_up: Callable[[], None]) -> 'Future[None]':
         """Begin to compile, and look until that is done."""
-        self._warming = start_warm_up(warm_up)
-        self._progress.begin(self._warming)
-        if not self._warming.done():
+        self._warming = self._progress.begin(warm_up)
+        if not self._warm:
             self._go_on_looking()
         return self._warming
 
@@ -140,10 +145,10 @@ class Start:
             self._behind.compile()
         for request in tuple(self._requests):
             self._serve(request)
-        if (self._automatic and self._warming.done() and not self._requests
+        if (self._automatic and self._warm and not self._requests
                 and self._has_read()):
             self._start()
-        if self._warming.done() and self._reading is None:
+        if self._warm and self._reading is None:
             self._stop_looking()
 
     def _has_read(self) -> bool:
@@ -157,12 +162,12 @@ class Start:
 
     def _serve(self, request: _Request) -> None:
         """Make a transition, unless it has to wait."""
-        if not self._warming.done() and time.monotonic() < request.deadline:
+        if not self._warm and time.monotonic() < request.deadline:
             return
         if request.configures and not self._has_read():
             return
         response = request.change()
-        if (not response.success and not self._warming.done()
+        if (not response.success and not self._warm
                 and time.monotonic() < request.deadline):
             return  # this configuration needs more kernels
         self._requests.remove(request)
@@ -174,11 +179,13 @@ class Start:
         if self._node.trigger_configure() is TransitionCallbackReturn.SUCCESS:
             self._node.trigger_activate()
         else:
-            self._automatic = not self._warming.done()
+            self._automatic = not self._warm
 
     def _load_behind(self, first: 'Future[None]') -> None:
         if first.exception() is None:
             self._behind.load()
+        else:
+            self._failed = True
 
     def _stop_looking(self) -> None:
         if self._timer is not None:

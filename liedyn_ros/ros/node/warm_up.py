@@ -15,11 +15,12 @@ process and on another processor, and then loaded here.
 
 import atexit
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from functools import cache
 import subprocess
 from threading import Lock, Thread
+import time
 from typing import Any
 
 from liedyn_ros.common.errors import LiedynError
@@ -28,6 +29,7 @@ from liedyn_ros.jit.beside import compile_beside, name_of
 _STARTED: dict[Callable[[], None], Future[None]] = {}
 _LOCK = Lock()
 PATIENCE = 300.0  # s, for which a request waits for its kernels
+LOOK_PERIOD = 0.1  # s; of looks whether the answer is still wanted
 
 
 def start_warm_up(warm_up: Callable[[], None]) -> Future[None]:
@@ -43,17 +45,18 @@ def start_warm_up(warm_up: Callable[[], None]) -> Future[None]:
     return future
 
 
-def await_kernels(warm_up: Callable[[], None]) -> None:
+def await_kernels(warm_up: Callable[[], None], wanted: Callable[[], bool]) -> None:
     """
     Wait, for a request, until a function has called the kernels that it needs.
 
-    Raises LiedynError after PATIENCE.
+    Raises LiedynError after PATIENCE, and where the answer is not wanted any more.
     """
-    try:
-        start_warm_up(warm_up).result(PATIENCE)
-    except TimeoutError as error:
-        raise LiedynError('expected the compiled kernels of this request, got none after '
-                          f'{PATIENCE:g} s; ask again later') from error
+    kernels, end = start_warm_up(warm_up), time.monotonic() + PATIENCE
+    while wait([kernels], LOOK_PERIOD).not_done:
+        if not wanted() or time.monotonic() > end:
+            raise LiedynError('expected the compiled kernels of this request, got none yet; ask '
+                              'again in a minute')
+    kernels.result()
 
 
 class Behind:
@@ -70,6 +73,11 @@ class Behind:
         """Return whether they are all there."""
         return len(self._futures) == len(self._warm_ups) and all(
             future.done() for future in self._futures)
+
+    @property
+    def beside(self) -> bool:
+        """Return whether a process compiles them, or did."""
+        return self._beside.started
 
     def compile(self) -> None:
         """Begin to compile them in a process; where none starts, `load` compiles."""
@@ -96,6 +104,10 @@ class _Process:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
+
+    @property
+    def started(self) -> bool:
+        return self._process is not None
 
     def start(self, warm_ups: Sequence[Callable[[], None]]) -> None:
         if self._process is None:

@@ -24,7 +24,7 @@ from support.bench.executables import node_class, NODES
 from support.bench.pose_bench import FAR, GEOMETRY, LEGS, NEAR, PoseBench, stamp_of
 
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.ros.node import start
+from liedyn_ros.ros.node import kernel_progress, start
 from liedyn_ros.ros.node.core_log import CORE
 from liedyn_ros.ros.node.lifecycle import ManagedNode, set_rate
 from liedyn_ros.stewart import leg_lengths
@@ -165,7 +165,7 @@ def test_every_node_answers_while_its_kernels_are_compiled(bench, monkeypatch):
 
 
 def test_the_log_has_the_progress(bench, monkeypatch):
-    monkeypatch.setattr(start, 'PROGRESS_PERIOD', 0.5)
+    monkeypatch.setattr(kernel_progress, 'PROGRESS_PERIOD', 0.5)
     compiled = Event()
     monkeypatch.setattr(Owner, 'warm_up', staticmethod(compiled.wait))
     node = bench.add(Owner)
@@ -198,6 +198,7 @@ def kernels():
 
 def test_nothing_is_compiled_or_loaded_once_the_node_tracks(bench):
     node = PoseBench(bench, leg_noise=1e-5, leg_rate_noise=1e-3)
+    bench.until(lambda: node.node._start._behind.done, 'the kernels behind')
     lengths = [leg_lengths(GEOMETRY, pose) for pose in (NEAR, FAR)]
     before, modules = kernels(), set(sys.modules)
     node.settle()

@@ -33,7 +33,8 @@ from liedyn_ros.nodes.stewart.pose.services.solve import RedundantServices, Stew
 from liedyn_ros.nodes.stewart.pose.tracking import (
     certifier_of, redundant_tracker_of, require_home, with_noise)
 from liedyn_ros.nodes.stewart.status import describe
-from liedyn_ros.nodes.stewart.warm_up import warm_up_redundant, warm_up_tracking
+from liedyn_ros.nodes.stewart.warm_up import (
+    warm_up_redundant, warm_up_services, warm_up_tracking)
 from liedyn_ros.ros.node.lifecycle import ManagedNode, set_rate
 from liedyn_ros.ros.node.process import run
 from liedyn_ros.ros.streams.input_gate import AgeGate
@@ -58,6 +59,7 @@ class StewartPoseNode(ManagedNode):
     """
 
     warm_up = staticmethod(warm_up_tracking)
+    behind = (warm_up_services,)
 
     def __init__(self, **options: Any) -> None:
         """Declare the parameters; everything else waits for `configure`. Options: of a Node."""

@@ -23,7 +23,8 @@ import ast, inspect, sys
 from numba.core.dispatcher import Dispatcher
 from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
 
-StewartPoseNode.warm_up()
+for call in (StewartPoseNode.warm_up, *StewartPoseNode.behind):
+    call()
 compiled, left = 0, set()
 for name, module in list(sys.modules.items()):
     if not name.startswith(('liedyn_ros.stewart.', 'liedyn_ros.nodes.stewart.', 'liedyn_ros.ros.')

@@ -14,6 +14,7 @@ from geometry_msgs.msg import Pose
 from liedyn_interfaces.srv import AssemblyModes
 
 from liedyn_ros.nodes.stewart.platform import Platform
+from liedyn_ros.nodes.stewart.warm_up import warm_up_services
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.streams.stream import Stream
@@ -25,12 +26,13 @@ class StewartModes:
 
     def __init__(self, node: ManagedNode, stream: Stream, platform: Platform) -> None:
         """Open the service on a stream of those that take long."""
-        self._clock, self._platform = node.get_clock(), platform
+        self._node, self._platform = node, platform
         self._solver = AssemblyModeSolver(platform.geometry)
         stream.open_service(AssemblyModes, '~/assembly_modes', self._find)
 
     def _find(self, request: AssemblyModes.Request, response: AssemblyModes.Response) -> None:
         lengths = self._platform.lengths_of(request.leg_names, request.lengths)
+        self._node.await_kernels(warm_up_services)
         begin = time.perf_counter()
         found = self._solver.solve(lengths)
         response.solve_time, response.complete = time.perf_counter() - begin, found.complete
@@ -38,7 +40,7 @@ class StewartModes:
             found.defect or found.reason, found.of_other_machines)))
         response.complex_solutions = found.complex_solutions
         response.poses.header.frame_id = self._platform.base_frame
-        response.poses.header.stamp = self._clock.now().to_msg()
+        response.poses.header.stamp = self._node.get_clock().now().to_msg()
         response.poses.poses = [Pose() for _ in found.modes]
         for mode, pose in zip(found.modes, response.poses.poses):
             conversions.to_pose(mode.pose, pose)

@@ -15,6 +15,7 @@ from liedyn_interfaces.srv import ProveStewartPath
 
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.nodes.stewart.platform import Platform
+from liedyn_ros.nodes.stewart.warm_up import warm_up_services
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.streams.stream import Stream
@@ -28,7 +29,7 @@ class StewartPaths:
 
     def __init__(self, node: ManagedNode, stream: Stream, platform: Platform) -> None:
         """Open the service on a stream of those that take long."""
-        self._platform = platform
+        self._node, self._platform = node, platform
         stream.open_service(ProveStewartPath, '~/prove_path', self._prove)
 
     def _prove(
@@ -39,6 +40,7 @@ class StewartPaths:
             raise LimitError(f'path: expected at most {MAX_POSES} poses, got '
                              f'{len(request.path.poses)}')
         poses = conversions.from_poses(request.path.poses)
+        self._node.await_kernels(warm_up_services)
         prover = PathProver(self._platform.geometry, request.threshold)
         begin = time.perf_counter()
         proof = prover.prove(poses, request.tube_angle, request.tube_radius)
