@@ -30,7 +30,7 @@ from liedyn_ros.jit.cache import cache_state
 PROCESSES = 4  # at most; each takes 0.4 GB
 PROGRESS_PERIOD = 10.0  # s
 INTERRUPTED = 130  # exit code, as shells have it
-_NODES, _DYNAMICS = 'liedyn_ros.nodes', 'liedyn_ros.dynamics.warm_up'
+_NODES, _DYNAMICS = 'liedyn_ros.nodes', 'liedyn_ros.dynamics.ahead.warm_up'
 CORE = 'core'
 # The calls of each: its kernels, and those of some of its configurations. Long ones first.
 WARM_UPS: dict[str, tuple[str, ...]] = {

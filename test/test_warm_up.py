@@ -16,7 +16,7 @@ from support.bench.executables import node_class, NODES
 from liedyn_ros import warm_up
 from liedyn_ros.jit.beside import name_of
 
-QUICK = 'liedyn_ros.dynamics.warm_up:two_bars'  # which calls no kernel
+QUICK = 'liedyn_ros.dynamics.ahead.warm_up:two_bars'  # which calls no kernel
 
 
 @pytest.mark.ros
@@ -52,7 +52,7 @@ def test_it_tells_what_it_did(parts, capsys):
 
 
 def test_it_keeps_what_it_compiled_and_fails_where_it_cannot(parts, capsys, monkeypatch, tmp_path):
-    parts['frame'] = ('liedyn_ros.dynamics.warm_up:warm_up_frames',)
+    parts['frame'] = ('liedyn_ros.dynamics.ahead.warm_up:warm_up_frames',)
     monkeypatch.setenv('NUMBA_CACHE_DIR', str(tmp_path / 'kernels'))
     assert warm_up.main(['frame']) == 0
     assert ' 0 kernels compiled' not in capsys.readouterr().out
@@ -67,10 +67,10 @@ def test_it_keeps_what_it_compiled_and_fails_where_it_cannot(parts, capsys, monk
 
 
 def test_a_function_that_fails_is_told_with_its_reason(parts, capsys):
-    parts.update(good=(QUICK,), bad=('liedyn_ros.dynamics.warm_up:no_such_call',))
+    parts.update(good=(QUICK,), bad=('liedyn_ros.dynamics.ahead.warm_up:no_such_call',))
     assert warm_up.main(['bad', 'good']) == 1
     printed = capsys.readouterr()
-    assert "bad: AttributeError: module 'liedyn_ros.dynamics.warm_up' has no" in printed.err
+    assert "bad: AttributeError: module 'liedyn_ros.dynamics.ahead.warm_up' has no" in printed.err
     assert 'good: ready' in printed.out
 
 

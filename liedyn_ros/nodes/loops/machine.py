@@ -20,7 +20,7 @@ from liedyn_ros.common.name_order import NameOrder
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_velocity, ConstrainedDynamics, LoopState, LoopTracker)
 from liedyn_ros.dynamics.tree.floating_base import base_joint
-from liedyn_ros.dynamics.warm_up import two_bars
+from liedyn_ros.dynamics.ahead import two_bars
 from liedyn_ros.lie import se3
 from liedyn_ros.model import JOINT_TYPES, Model
 from liedyn_ros.model.joints import GROUND

@@ -28,7 +28,7 @@ from liedyn_ros.jit.beside import compile_beside, name_of
 
 _STARTED: dict[Callable[[], None], Future[None]] = {}
 _LOCK = Lock()
-PATIENCE = 300.0  # s, for which a request waits for its kernels
+TIMEOUT = 300.0  # s, for which a request waits for its kernels
 LOOK_PERIOD = 0.1  # s; of looks whether the answer is still wanted
 
 
@@ -49,9 +49,9 @@ def await_kernels(warm_up: Callable[[], None], wanted: Callable[[], bool]) -> No
     """
     Wait, for a request, until a function has called the kernels that it needs.
 
-    Raises LiedynError after PATIENCE, and where the answer is not wanted any more.
+    Raises LiedynError after TIMEOUT, and where the answer is not wanted any more.
     """
-    kernels, end = start_warm_up(warm_up), time.monotonic() + PATIENCE
+    kernels, end = start_warm_up(warm_up), time.monotonic() + TIMEOUT
     while wait([kernels], LOOK_PERIOD).not_done:
         if not wanted() or time.monotonic() > end:
             raise LiedynError('expected the compiled kernels of this request, got none yet; ask '
@@ -118,7 +118,7 @@ class _Process:
     def wait(self) -> None:
         if self._process is not None:
             with suppress(subprocess.TimeoutExpired):
-                self._process.wait(PATIENCE)
+                self._process.wait(TIMEOUT)
             self._process.terminate()  # which does nothing where it has ended
             atexit.unregister(self._process.terminate)
 

@@ -26,7 +26,7 @@ from liedyn_ros.dynamics.constrained import (
     assemble, complete_acceleration, complete_velocity, ConstrainedDynamics, LEAST_FORCE,
     LEAST_TORQUE)
 from liedyn_ros.model import load_model
-from liedyn_ros.dynamics.warm_up import warm_up_loops
+from liedyn_ros.dynamics.ahead import warm_up_loops
 from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
 from liedyn_ros.ros.messages.conversions import from_wrench
 
@@ -170,7 +170,7 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 from liedyn_ros.dynamics.linearization.closed_loops import linearize_constrained
 from liedyn_ros.model import load_model
-from liedyn_ros.dynamics.warm_up import warm_up_loops
+from liedyn_ros.dynamics.ahead import warm_up_loops
 from liedyn_ros.nodes.dynamics.answers import warm_up, warm_up_derivatives
 
 def compiled():

@@ -18,7 +18,7 @@ from support.bench.dynamics_bench import pose_of, ServerBench, vector
 from support.machines.stewart_motion import motion
 
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.dynamics.warm_up import warm_up_loops
+from liedyn_ros.dynamics.ahead import warm_up_loops
 from liedyn_ros.nodes.dynamics.platform_answers import warm_up_platform
 from liedyn_ros.ros.messages.conversions import from_twist
 from liedyn_ros.stewart import load_geometry, model_state, platform_model, StewartDynamics

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Kernels for which a node does not wait, and what it says of those that it compiles."""
+"""Kernels behind those that a node awaits, and its reports on the compiler."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
@@ -16,7 +16,7 @@ import pytest
 from rclpy.logging import LoggingSeverity
 
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.dynamics.warm_up import two_bars
+from liedyn_ros.dynamics.ahead import two_bars
 from liedyn_ros.jit.cache import COUNTS
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.node.warm_up import Behind
