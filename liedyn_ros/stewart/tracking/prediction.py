@@ -19,7 +19,7 @@ from liedyn_ros.lie import se3
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver
-from liedyn_ros.stewart.tracking.covariance import of_measured
+from liedyn_ros.stewart.tracking.covariance import GeometryNoise, of_measured
 from liedyn_ros.stewart.tracking.legs.motion import LegEstimate
 from liedyn_ros.stewart.tracking.monitored_tracker import MonitoredPose
 
@@ -62,16 +62,26 @@ class MotionEstimator:
     Motions of monitored poses with their covariance; use one in each thread.
 
     The covariance is that of the legs' noise, given or estimated (NoiseReport.source), and of the
-    motion between samples. Biases, wrong geometry and a wrong branch are not in it.
+    motion between samples, and of a calibrated geometry (14.30). Biases and a wrong branch are not
+    in it, nor is a wrong geometry without its covariance.
     """
 
     def __init__(self, geometry: StewartGeometry, rate_noise: float = 0.0) -> None:
         """Take the deviation of a measured rate, m/s or rad/s; 0 where it is not known."""
         self._geometry, self._rate_noise = geometry, rate_noise
         self._meter, self._solver = PlatformMeter(geometry), PoseSolver(geometry)
+        self._unknown = (None if geometry.calibration_covariance is None
+                         else GeometryNoise(geometry))
 
     def pose_covariance(self, monitored: MonitoredPose) -> Array | None:
         """Return (6, 6) in body twist coordinates; None for the first pose."""
+        of_pose = self._by_legs(monitored)
+        if of_pose is None or self._unknown is None:
+            return of_pose
+        return np.asarray(of_pose + self._unknown.covariance(monitored.pose)[:6, :6])
+
+    def _by_legs(self, monitored: MonitoredPose) -> Array | None:
+        """Return the part of the legs' noise."""
         motion = monitored.motion
         if motion is None:
             return None
@@ -91,7 +101,7 @@ class MotionEstimator:
         pose, twist, motion = monitored.pose, monitored.twist, monitored.motion
         if twist is None:
             raise LimitError('monitored: expected a pose with a twist, got the first one')
-        of_pose = self.pose_covariance(monitored)
+        of_pose = self._by_legs(monitored)
         if of_pose is None or motion is None or monitored.twist_span:
             return MotionEstimate(pose, twist)
         legs = motion.at()
@@ -154,7 +164,8 @@ class MotionEstimator:
             shared: Array) -> Array:
         """Return (12, 12) of pose and twist; see of_measured."""
         of_twist, cross = of_measured(self._geometry, pose, twist, of_pose, of_rates, shared)
-        return joint_covariance(of_pose, of_twist, cross)
+        joint = joint_covariance(of_pose, of_twist, cross)
+        return joint if self._unknown is None else joint + self._unknown.covariance(pose, twist)
 
 
 def _square(state: PlatformState, scales: Array) -> Array:

@@ -17,7 +17,8 @@ from support.machines.leg_types import example
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    leg_lengths, leg_rates, MonitorConfig, MonitoredTracker, MotionEstimator, SmoothTrajectory)
+    GeometryNoise, leg_lengths, leg_rates, MonitorConfig, MonitoredTracker, MotionEstimator,
+    SmoothTrajectory)
 from liedyn_ros.stewart.platform.leg_types import Crank, Strut
 from liedyn_ros.stewart.tracking.legs.kernels import motion_bank
 from liedyn_ros.stewart.tracking.legs.motion import LegMotion
@@ -233,3 +234,17 @@ def test_noise_beyond_all_members_widens_their_covariance():
             legs = LegMotion(noise, 0.0, dt, count, np.ones(6), moved).at()
             squares.append((legs.rates ** 2).mean() / legs.rate_variance)
     assert 0.25 < np.mean(squares) < 4.0
+
+
+def test_what_calibration_left_unknown_is_in_every_covariance(geometry, home, motion):
+    factor = 1e-4 * np.random.default_rng(5).normal(size=(48, 48))
+    unsure = dataclasses.replace(geometry, calibration_covariance=factor @ factor.T)
+    legs, both = MotionEstimator(geometry), MotionEstimator(unsure)
+    _, pose = follow(geometry, home, motion, 200, 1e-5, 60, leg_noise=1e-5)[-1]
+    unknown = GeometryNoise(unsure).covariance(pose.pose, pose.twist)
+    np.testing.assert_allclose(both.pose_covariance(pose), legs.pose_covariance(pose)
+                               + unknown[:6, :6])
+    np.testing.assert_allclose(both.of(pose).covariance, legs.of(pose).covariance + unknown)
+    later, sure = both.predict(pose, 0.01), legs.predict(pose, 0.01)
+    np.testing.assert_allclose(later.covariance, sure.covariance + GeometryNoise(
+        unsure).covariance(later.pose, later.twist))
