@@ -15,6 +15,7 @@ Faults of one leg: whether it is named, how soon, and what the pose's error is u
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 import statistics
 import sys
 
@@ -33,6 +34,7 @@ OUTLIER, STEP, FROZEN, BIAS = 'outlier', 'step', 'frozen', 'slow bias'
 FREEZES, AFTER = 60, 5.0  # legs that freeze, of each step; s that they are watched
 SUSPICIOUS = (Flag.LEG_OUTLIER | Flag.LEG_STEPPED | Flag.LEG_FROZEN | Flag.LEGS_JUMPED
               | Flag.PARAMETER_TOO_SMALL | Flag.BRANCH_UNSURE | Flag.BRANCH_WRONG)
+TABLES = ('faults', 'frozen', 'detection')
 DETECTED_AT = (20, 50, 100, 200, 500)  # Hz
 KINDS = ((OUTLIER, (2e-4, 1e-3, 1e-2)), (STEP, (2e-4, 1e-3, 1e-2)), (FROZEN, (0.0,)),
          (BIAS, (2e-3,)))  # and sizes, m
@@ -41,11 +43,12 @@ SOUND, SPOILT, DETECTIONS = 5.0, 2.0, 24  # s before the fault, s with it, runs 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure the tables, or one of them."""
-    tables = {'faults': faults, 'frozen': frozen, 'detection': detection}
     parser = argparse.ArgumentParser(prog='stewart_faults', description='Faults of one leg.')
-    parser.add_argument('--only', choices=list(tables), help='one table')
-    only = parser.parse_args(arguments).only
-    found = {name: table() for name, table in tables.items() if only in (None, name)}
+    parser.add_argument('--only', choices=TABLES, help='one table')
+    parser.add_argument('--runs', type=int, default=DETECTIONS, help='a cell of detection')
+    given = parser.parse_args(arguments)
+    tables = {'faults': faults, 'frozen': frozen, 'detection': partial(detection, given.runs)}
+    found = {name: table() for name, table in tables.items() if given.only in (None, name)}
     print(f'figures in {keep("stewart_faults", found)}')
     return 0
 
@@ -106,15 +109,15 @@ def corrupt(kind: str, size: float, readings: Array, rng: np.random.Generator) -
         readings += np.linspace(0.0, size, len(readings))
 
 
-def detection() -> list[Figures]:
+def detection(runs: int = DETECTIONS) -> list[Figures]:
     """Corrupt one leg at slow rates, with the noise given and with nothing set."""
-    print(f'faults of one leg, noise 10 um, {DETECTIONS} runs a cell: runs in which the leg is '
+    print(f'faults of one leg, noise 10 um, {runs} runs a cell: runs in which the leg is '
           'named, another is, none is flagged; median of the largest error, mm or mrad')
     figures, rows = [], []
     for kind, sizes in KINDS:
         for size in sizes:
             for noise in (1e-5, 0.0):
-                found = [detect(kind, size, noise, rate) for rate in DETECTED_AT]
+                found = [detect(kind, size, noise, rate, runs) for rate in DETECTED_AT]
                 figures.extend(found)
                 rows.append([kind, f'{1e3 * size:g}', 'given' if noise else 'nothing set', *(
                     f'{cell["named"]}, {cell["others"]}, {cell["silent"]}; '
@@ -124,11 +127,11 @@ def detection() -> list[Figures]:
     return figures
 
 
-def detect(kind: str, size: float, noise: float, rate: int) -> Figures:
-    """Return how many runs at a rate (Hz) name the leg; noise: m, given to the tracker."""
+def detect(kind: str, size: float, noise: float, rate: int, count: int) -> Figures:
+    """Return how many of some runs at a rate (Hz) name the leg; noise: m, given or 0."""
     rng, begin = np.random.default_rng(rate), round(SOUND * rate)
     runs = []
-    for k in range(DETECTIONS):
+    for k in range(count):
         times = rng.uniform(2.0, 20.0) + np.arange(begin + round(SPOILT * rate)) / rate
         poses = good_motion(int(rng.integers(1000))).pose(times)
         lengths = leg_lengths(GEOMETRY, poses) + 1e-5 * rng.normal(size=(len(times), 6))
