@@ -44,11 +44,13 @@ print(compiled)
 print(*sorted(left), sep='\\n')
 """
 # No topic, timer or service of the node calls these. They are batches of poses, a method with
-# seven unknowns, the covariance of legs that differ, drives' ratios, dynamics and simulations.
+# seven unknowns, covariances of legs that differ and of a geometry, ratios of drives, dynamics and
+# simulations.
 SEVEN_LEGS = 'liedyn_ros.stewart.redundant.'  # the node has six
 NOT_OF_THE_NODE = {'liedyn_ros.lie.kernels.so3.normalize'} | {
     f'liedyn_ros.stewart.{name}' for name in (
         'dynamics.kernels.platform.solve_platform', 'platform.kernels.leg_types.ratio',
+        'platform.kernels.geometry_errors.covariance_of_errors',
         'platform.kernels.leg_types.values_batch', 'platform.kernels.inverse_rates.covariance',
         'platform.kernels.limits.margins_batch', 'platform.kernels.state.signed_values',
         'solver.kernels.solve.solve_poses', 'solver.kernels.solve.solve_seven')}
