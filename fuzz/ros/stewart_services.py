@@ -21,11 +21,11 @@ from rclpy.serialization import serialize_message
 
 from liedyn_ros.nodes.stewart.parameters import POSE
 from liedyn_ros.nodes.stewart.platform import Platform
-from liedyn_ros.nodes.stewart.pose.tracking import certifier_of, config_of, method_of
 from liedyn_ros.nodes.stewart.pose.services.assembly_modes import StewartModes
 from liedyn_ros.nodes.stewart.pose.services.predict import StewartPrediction
 from liedyn_ros.nodes.stewart.pose.services.prove_path import StewartPaths
 from liedyn_ros.nodes.stewart.pose.services.solve import StewartServices
+from liedyn_ros.nodes.stewart.pose.tracking import certifier_of, config_of, method_of
 from liedyn_ros.stewart import leg_lengths, MonitoredTracker, MotionEstimator
 
 DEFAULTS: dict[str, Any] = {parameter.name: parameter.default for parameter in POSE}

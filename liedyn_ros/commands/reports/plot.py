@@ -22,7 +22,7 @@ from liedyn_ros.common.checks import Array
 WIDTH, HEIGHT = 900, 260
 LEFT, RIGHT, TOP, BOTTOM = 70, 10, 26, 40
 COLOURS = '#888888', '#d55e00', '#0072b2', '#009e73'
-MOST = 4000  # points of a line; more are not seen, but make the page heavy
+POINT_LIMIT = 4000  # points of a line; more are not seen, but make the page heavy
 SCRIPT = """
 for (const svg of document.querySelectorAll('svg.plot')) {
   const inner = svg.querySelector('svg'), box = inner.viewBox.baseVal;
@@ -112,14 +112,14 @@ def _span(values: Sequence[Array]) -> tuple[float, float]:
     some = [each for each in values if len(each)]
     low = min((float(each.min()) for each in some), default=0.0)
     high = max((float(each.max()) for each in some), default=0.0)
-    room = 0.5 * max(abs(low), abs(high), 1e-12) * 1e-6
-    return (low, high) if high - low > room else (low - 1e3 * room, high + 1e3 * room)
+    apart = 0.5 * max(abs(low), abs(high), 1e-12) * 1e-6
+    return (low, high) if high - low > apart else (low - 1e3 * apart, high + 1e3 * apart)
 
 
 def _thinned(x: Array, y: Array) -> tuple[Array, Array]:
-    """Return at most MOST points: the least and the greatest of each share of a long line."""
-    shares = MOST // 2
-    if len(x) <= MOST:
+    """Return at most POINT_LIMIT points: the least and greatest of each share of a line."""
+    shares = POINT_LIMIT // 2
+    if len(x) <= POINT_LIMIT:
         return x, y
     size = math.ceil(len(x) / shares)
     chosen = set[int]()

@@ -38,7 +38,7 @@ def platform_accepts(words: NUMBERS, count: COUNT) -> COUNT:
     if legs != leg_rows.ENDS and legs != area.LONGEST:
         return 1
     good = (of[area.SCALE] > 0.0 and math.isfinite(of[area.SCALE])
-            and 1.0 <= of[area.ITERATIONS] <= area.MOST_ITERATIONS)
+            and 1.0 <= of[area.ITERATIONS] <= area.ITERATION_LIMIT)
     return 0 if good and count == area.numbers(int(legs)) else 1
 
 

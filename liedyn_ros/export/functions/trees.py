@@ -29,7 +29,7 @@ DONE, REFUSED = aba.DONE, aba.REFUSED
 def work_size(words: NUMBERS, order: COUNT) -> COUNT:
     """Return the size of a work area for derivatives to an order, in numbers of eight bytes."""
     model = table(words, 1, tables.MODEL_WIDTH)
-    return area.shared_at(model) + max(area.shared_size(model, order), partials.size(model))
+    return area.shared_at(model) + max(area.shared_size(model, order), partials.part_size(model))
 
 
 def prepare(words: NUMBERS, work: NUMBERS) -> COUNT:

@@ -72,7 +72,7 @@ def sides_width(n):
 
 
 @inlined
-def size(model):
+def part_size(model):
     """Return the size of the whole part."""
     return sides_at(model) + rounded(nv(model) * sides_width(nv(model)))
 

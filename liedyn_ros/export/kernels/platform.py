@@ -25,7 +25,7 @@ from liedyn_ros.stewart.solver.kernels.solve import SOLVER_WORK
 
 SCALE, TABLE, PROVABLE, MASSES, LIMITS = 0, 1, 2, 3, 16
 DAMPING, ITERATIONS, TOLERANCE, STEP_TOLERANCE, SINGULAR_VALUE = 4, 5, 6, 7, 8
-MOST_ITERATIONS = 10_000
+ITERATION_LIMIT = 10_000
 NUMBER_OF_LIMITS, NUMBER_OF_CONSTANTS = 75, 17
 LEGS = 6 * leg_dynamics.LEG
 LONGEST = leg_rows.ENDS + 6 * leg_rows.ROW  # numbers in a table of legs; the other is ENDS

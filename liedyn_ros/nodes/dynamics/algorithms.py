@@ -21,9 +21,9 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.ahead import warm_up_loops
 from liedyn_ros.dynamics.constrained import (
     ConstrainedDynamics, ConstrainedSolution, ConstraintStatus, Mobility)
-from liedyn_ros.dynamics.ahead import warm_up_loops
 from liedyn_ros.model import Model
 from liedyn_ros.nodes.dynamics.inputs import Inputs
 from liedyn_ros.ros.node.warm_up import start_warm_up

@@ -24,8 +24,8 @@ from liedyn_ros.common.budget import Budget
 from liedyn_ros.common.checks import require_finite
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.dynamics import Dynamics, FloatingBase
-from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT, require_digits
 from liedyn_ros.dynamics.ahead import warm_up_loops
+from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT, require_digits
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
 from liedyn_ros.nodes.dynamics.algorithms import (
     Algorithms, Compute, LoopAlgorithms, Result, TreeAlgorithms)

@@ -17,10 +17,10 @@ import numpy as np
 from liedyn_ros.common.checks import Array, as_array, as_number
 from liedyn_ros.common.errors import LiedynError, ModelError
 from liedyn_ros.common.name_order import NameOrder
+from liedyn_ros.dynamics.ahead import two_bars
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_velocity, ConstrainedDynamics, LoopState, LoopTracker)
 from liedyn_ros.dynamics.tree.floating_base import base_joint
-from liedyn_ros.dynamics.ahead import two_bars
 from liedyn_ros.lie import se3
 from liedyn_ros.model import JOINT_TYPES, Model
 from liedyn_ros.model.joints import GROUND

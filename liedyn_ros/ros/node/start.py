@@ -142,7 +142,7 @@ class Start:
         """Tell the progress, and make the transitions that need not wait any more."""
         self._progress.tell()
         if self._progress.compiling and not self._first.done():
-            self._behind.compile()
+            self._behind.start()
         for request in tuple(self._requests):
             self._serve(request)
         if (self._automatic and self._warm and not self._requests

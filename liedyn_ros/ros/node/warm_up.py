@@ -79,7 +79,7 @@ class Behind:
         """Return whether a process compiles them, or did."""
         return self._beside.started
 
-    def compile(self) -> None:
+    def start(self) -> None:
         """Begin to compile them in a process; where none starts, `load` compiles."""
         if self._warm_ups:
             self._beside.start(self._warm_ups)

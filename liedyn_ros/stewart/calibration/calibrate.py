@@ -24,7 +24,7 @@ from scipy.stats import chi2
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart.calibration.fit import CHANCE, fit, Fit
+from liedyn_ros.stewart.calibration.fit import CHANCE, Fit, fit
 from liedyn_ros.stewart.calibration.held_out import compare, HeldOut
 from liedyn_ros.stewart.calibration.measured import Frames, Measured
 from liedyn_ros.stewart.calibration.parameters import Geometry, Parameters
@@ -194,6 +194,6 @@ def _gauge(parameters: Parameters) -> tuple[str, ...]:
         which = {6: 'place and turn'}.get(count, 'place' if not measured.free_platform[
             :, :3].any() else 'turn about the measured point' if count == 3
             else 'turn about the measured points')
-        result.append(f"nothing measures the {which} of the platform frame: it is where the "
+        result.append(f'nothing measures the {which} of the platform frame: it is where the '
                       "platform joints' corrections have no common part")
     return tuple(result)

@@ -73,11 +73,11 @@ class Parameters:
         return np.array([1.0] * self.of_geometry + base + target)
 
     def errors(self, z: Array) -> Array:
-        """Return the geometry's errors (n, width) of z."""
+        """Return the errors of the geometry, (n, width), at z."""
         return (self.basis @ z[:self.of_geometry]).reshape(-1, self.width)
 
     def joints(self, z: Array) -> tuple[Array, Array]:
-        """Return base and platform joints (n, 3), m."""
+        """Return joints of base and platform, (n, 3), m, at z."""
         errors = self.errors(z)
         return (self.geometry.base_joints + errors[:, :3],
                 self.geometry.platform_joints + errors[:, 3:6])

@@ -76,7 +76,7 @@ class LegActuators:
 
     def lengths(self, names: Sequence[str], positions: ArrayLike) -> Array:
         """
-        Return the leg lengths (n,), m, of named actuator positions given in any order.
+        Return lengths of legs, (n,), m, from named actuator positions given in any order.
 
         Raises NameSetError, ShapeError, NotFiniteError, or LimitError for an actuator beside its
         leg that measures no length above zero.
@@ -91,7 +91,7 @@ class LegActuators:
 
     def rates(self, names: Sequence[str], velocities: ArrayLike, lengths: Array) -> Array:
         """
-        Return the leg rates (n,), m/s, of named actuator velocities at leg lengths (n,), m.
+        Return rates of legs, (n,), m/s, from named actuator velocities at leg lengths (n,), m.
 
         Raises as `lengths`.
         """

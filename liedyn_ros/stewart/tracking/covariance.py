@@ -93,7 +93,7 @@ class GeometryNoise:
 
     def covariance(self, pose_base_platform: ArrayLike, twist: ArrayLike = AT_REST) -> Array:
         """
-        Return the covariance (12, 12) of a pose and then of its body twist (14.30).
+        Return how a pose and then its body twist vary together, (12, 12) (14.30).
 
         pose_base_platform: (4, 4), m. twist: (6,), rad/s and m/s. The error is the same at every
         sample near this pose: no filter makes it less. Raises ShapeError, NotFiniteError, and

@@ -8,9 +8,9 @@
 
 """The command that shows assembly modes: its table, picture, exit code and refusals."""
 
+from matplotlib.figure import Figure
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 from transforms3d.axangles import axangle2mat
 
 from liedyn_ros.commands.stewart.drawn import assembly_modes

@@ -22,11 +22,11 @@ from support.bench.dynamics_bench import Motion, ServerBench
 
 from liedyn_ros.common.errors import DescriptionWarning
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.dynamics.ahead import warm_up_loops
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_acceleration, complete_velocity, ConstrainedDynamics, LEAST_FORCE,
     LEAST_TORQUE)
 from liedyn_ros.model import load_model
-from liedyn_ros.dynamics.ahead import warm_up_loops
 from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
 from liedyn_ros.ros.messages.conversions import from_wrench
 

@@ -95,7 +95,7 @@ def test_what_is_compiled_is_told_on_diagnostics_and_in_the_log(bench):
 
 def test_a_process_compiles_what_is_behind():
     behind = Behind((two_bars,))
-    behind.compile()
+    behind.start()
     assert not behind.done
     behind.load()
     for future in behind._futures:

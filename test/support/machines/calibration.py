@@ -33,7 +33,7 @@ class Machine:
     errors: np.ndarray  # (n, 7), of the geometry it was built after
 
     def readings(self, poses, rng, noise=LENGTH_NOISE):
-        """Return the readings (m, n) at poses (m, 4, 4)."""
+        """Return what is read at poses (m, 4, 4), (m, n)."""
         of = getattr(self.geometry, 'lengths', lambda at: leg_lengths(self.geometry, at))
         values = of(poses) - self.offsets
         return values + rng.normal(size=values.shape) * noise / self.geometry.drive_scales
