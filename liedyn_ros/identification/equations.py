@@ -141,6 +141,10 @@ def _raw(model: Model, regressor: Regressor | LoopRegressor, base: BaseParameter
     q, v, a, tau = motion.q[window], motion.v[window], motion.a[window], motion.tau[window]
     tree = regressor.tree if isinstance(regressor, LoopRegressor) else regressor
     inertial = base.columns(tree.torque_batch(q, v, a))
+    table = model.link_table  # springs are known, and armatures that are not fitted
+    tau = tau - table.stiffness * (q[:, table.position_at] - table.rest)
+    if not tree.rotor_inertia:
+        tau -= table.armature * a
     slow = np.maximum(_SLOW * motion.noise[1], np.finfo(float).tiny)
     drag = np.zeros((len(q), model.nv, len(extra)))
     for column, (kind, i) in enumerate(extra):

@@ -24,7 +24,7 @@ from liedyn_ros.identification.motion import Motion, motion_of
 from liedyn_ros.identification.recording import Recording
 from liedyn_ros.identification.robust_fit import Fit, reduced, robust_fit
 from liedyn_ros.identification.verdict import judge, Verdict
-from liedyn_ros.model import Model, with_inertias, with_resistances
+from liedyn_ros.model import JOINT_TYPES, Model, with_armatures, with_inertias, with_resistances
 
 PARTS = 5  # of the recording, each held out once (16.32)
 _FELT = 1e-9  # of the largest entry, below which a body's numbers play no part
@@ -82,8 +82,8 @@ class Identification:
 
     @property
     def rotor_inertia(self) -> dict[str, float]:
-        """Return the inertia of each motor, reduced to its joint, which files cannot hold."""
-        return dict(zip(self.model.coordinate_names, self.estimate.rotors.tolist()))
+        """Return the inertia of each motor, reduced to its joint: the armatures of model."""
+        return _named_rotors(self.model, self.estimate)
 
     def predicted(self, method: str = 'consistent') -> Array:
         """Return the filtered joint forces (K, f) of one of METHODS at equations.time."""
@@ -131,14 +131,15 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
                 for method, each in unseen.items()}
     named = {kind: {model.coordinate_names[i]: float(value) for (each, i), value in zip(
         equations.extra, estimate.extra) if each == kind} for kind in FRICTION}
-    better = with_resistances(with_inertias(model, estimate.bodies), named['damping'],
-                              named['friction'])
+    better = with_armatures(with_resistances(
+        with_inertias(model, estimate.bodies), named['damping'], named['friction']),
+        _named_rotors(model, estimate))
     return Identification(model, better, motion, equations, estimate, unseen, held_out, judge(
         model, motion, equations, estimate.plain, estimate.consistent, held_out))
 
 
 def given_unknowns(model: Model, equations: Equations) -> Array:
-    """Return the unknowns (p,) that the given model has: no offsets and no rotor inertia."""
+    """Return the unknowns (p,) that the given model has: no offsets."""
     table = model.link_table
     extra = {'damping': table.damping, 'friction': table.friction, 'offset': np.zeros(model.nv)}
     return np.concatenate([equations.base.values(equations.regressor.parameters),
@@ -160,10 +161,11 @@ def estimate_of(model: Model, equations: Equations, chosen: NDArray[np.bool_], p
     bodies = _moved(model, full)
     places = [10 * b + k for b in bodies for k in range(10)]
     motors = range(10 * len(model.bodies), inertial)
+    axes = _with_one_axis(model)[:len(motors)]
     triangle, target = reduced(rows, forces, plain)
     size = np.linalg.norm(triangle @ full, axis=0)  # of joints that do not move it is rounding
     felt, turning = (np.flatnonzero(each > _FELT * size.max(initial=0.0)) for each in (
-        size[inertial:], size[motors.start:inertial]))
+        size[inertial:], size[motors.start:inertial] * axes))
     found = np.concatenate([pi, given[at]])
     columns = [*places, *(motors.start + turning), *(inertial + felt)]
     kept = [i for i in range(len(found)) if i not in set(columns)]
@@ -178,6 +180,18 @@ def estimate_of(model: Model, equations: Equations, chosen: NDArray[np.bool_], p
     return Estimate(
         plain, full @ found, {model.bodies[b]: found[10 * b:10 * b + 10] for b in bodies},
         found[inertial:], found[motors.start:inertial], friction_only)
+
+
+def _with_one_axis(model: Model) -> Array:
+    """Return 1.0 for coordinates (nv,) of joints that may have an armature, else 0.0."""
+    return np.concatenate([np.full(spec.nv, float(spec.nq == spec.nv)) for spec in (
+        JOINT_TYPES[joint.type_name] for joint in model.joint_list)] or [np.empty(0)])
+
+
+def _named_rotors(model: Model, estimate: Estimate) -> dict[str, float]:
+    """Return the reduced inertias of motors by coordinate; empty where none were fitted."""
+    return {name: float(value) for name, value, one in zip(
+        model.coordinate_names, estimate.rotors, _with_one_axis(model)) if one}
 
 
 def _moved(model: Model, full: Array) -> list[int]:

@@ -58,7 +58,7 @@ class Regressor:
         if rotor_inertia:
             values.append(table.armature)
             names += [f'{name}/rotor_inertia' for name in coordinates]
-        self._dissipation, self._rotor_inertia = dissipation, rotor_inertia
+        self._dissipation, self.rotor_inertia = dissipation, rotor_inertia
         self.names, self.parameters = tuple(names), np.concatenate(values)
         self.parameters.setflags(write=False)
 
@@ -110,7 +110,7 @@ class Regressor:
             rows[:, diagonal, at + diagonal] = v
             rows[:, diagonal, at + nv + diagonal] = np.sign(v)
             at += 2 * nv
-        if self._rotor_inertia:
+        if self.rotor_inertia:
             rows[:, diagonal, at + diagonal] = a
         return good, rows
 
@@ -135,7 +135,7 @@ class Regressor:
         motion = self._moving(q, v)
         row = 0.5 * np.einsum('ba,bap->bp', motion.twists, applied(motion.twists))
         rotors = 0.5 * as_array('v', v, (self.model.nv,))**2
-        return self._row(row, rotors if self._rotor_inertia else None)
+        return self._row(row, rotors if self.rotor_inertia else None)
 
     def potential_energy(self, q: ArrayLike) -> Array:
         """Return the row (P,) of the potential of gravity, J, 0 at the origin (13.30)."""

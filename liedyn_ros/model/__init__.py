@@ -24,7 +24,8 @@ from liedyn_ros.model.io.yaml_reader import load_yaml
 from liedyn_ros.model.joints import Joint, JOINT_TYPES, Limits
 from liedyn_ros.model.link_table import LinkTable
 from liedyn_ros.model.model import Model
-from liedyn_ros.model.replacement import inertia_of, with_inertias, with_resistances
+from liedyn_ros.model.replacement import (
+    inertia_of, with_armatures, with_inertias, with_resistances)
 from liedyn_ros.model.retraction_derivatives import DifferenceDerivatives, RetractionDerivatives
 from liedyn_ros.model.rotors import Rotor, RotorAllocation, RotorCommand
 from liedyn_ros.model.scaling import scale_masses
@@ -35,4 +36,4 @@ __all__ = [
     'load_urdf', 'load_xacro', 'load_yaml', 'Model', 'ModelBuilder', 'pose',
     'RetractionDerivatives', 'Rotor', 'RotorAllocation', 'RotorCommand', 'scale_masses',
     'SpatialInertia', 'to_urdf', 'updated_urdf', 'updated_yaml', 'Visual',
-    'with_inertias', 'with_resistances']
+    'with_armatures', 'with_inertias', 'with_resistances']

@@ -6,12 +6,13 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A model with other inertias, and with other resistances at its joints."""
+"""A model with other inertias, and with other resistances and armatures at its joints."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -58,18 +59,34 @@ def with_resistances(model: Model, damping: Mapping[str, float], friction: Mappi
     In N m s/rad or N s/m, and N m or N. Raises ModelError for an unknown name, and LimitError for
     a negative number.
     """
-    unknown = sorted((set(damping) | set(friction)) - set(model.coordinate_names))
+    return _with(model, damping=damping, friction=friction)
+
+
+def with_armatures(model: Model, armatures: Mapping[str, float]) -> Model:
+    """
+    Return the model with armatures of coordinates by name, kg m^2 or kg; others stay.
+
+    Raises ModelError for an unknown name, and LimitError for a negative number.
+    """
+    return _with(model, armature=armatures)
+
+
+def _with(model: Model, **given: Mapping[str, float]) -> Model:
+    """Return the model with numbers of its coordinates by name, for each of some kinds."""
+    unknown = sorted(set().union(*given.values()) - set(model.coordinate_names))
     if unknown:
         raise ModelError(f'joints: expected coordinates of {list(model.coordinate_names)}, '
                          f'got {unknown}')
-    for given in (damping, friction):
-        for name, value in given.items():
+    for values in given.values():
+        for name, value in values.items():
             if not value >= 0.0:
                 raise LimitError(f'{name}: expected at least 0, got {value}')
 
-    joints = numbered([replace(
-        joint, damping=_changed(joint, damping, joint.damping),
-        friction=_changed(joint, friction, joint.friction)) for joint in model.joint_list])
+    def changed(joint: Joint) -> dict[str, Any]:
+        return {kind: _changed(joint, values, getattr(joint, kind))
+                for kind, values in given.items()}
+
+    joints = numbered([replace(joint, **changed(joint)) for joint in model.joint_list])
     return replace(model, joint_list=joints,
                    link_table=expand(model.body_list, joints, model.gravity))
 

@@ -13,15 +13,17 @@ import pytest
 from scipy.stats import t as student
 from support.comparison import assert_same
 from support.machines.looped_machines import five_bar
+from support.machines.model_variants import sprung
 from support.machines.random_models import random_inertia, random_model
 from support.machines.recorded_motion import arm_motion, coloured, group_motion, loop_motion
 
 from liedyn_ros.common.errors import LimitError, ShapeError, StampError
+from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 from liedyn_ros.identification import (
     base_parameters, equations_of, identify, is_consistent, motion_of, Recording, robust_fit)
 from liedyn_ros.identification.identify import given_unknowns
-from liedyn_ros.model import with_inertias
+from liedyn_ros.model import with_armatures, with_inertias
 
 ARM = random_model(3, 4, False, types=('revolute', 'prismatic', 'revolute'))
 
@@ -94,6 +96,21 @@ def test_the_new_model_has_the_forces_of_the_old_one(name) -> None:
     found = rows @ base.values(written.parameters)
     found += equations.rows[..., base.rank:] @ result.estimate.extra
     assert np.abs(found - equations.forces).max() < 1e-5  # N m
+
+
+def test_armatures_are_found_and_springs_are_known() -> None:
+    """The new model holds both, so its inverse dynamics has the recorded forces."""
+    model = sprung(ARM)
+    time, q, v, a, tau = arm_motion(model, 6, 24.0, 100.0)
+    bare = with_armatures(wrong(model), dict.fromkeys(model.coordinate_names, 0.0))
+    terms = 'damping', 'friction'
+    found = identify(bare, Recording(model, time, q, tau), friction=terms)
+    assert found.offered
+    np.testing.assert_allclose(Dynamics(found.model).inverse.batch(q, v, a), tau, atol=2e-4)
+    given = identify(wrong(model), Recording(model, time, q, tau), friction=terms,
+                     rotor_inertia=False)
+    np.testing.assert_array_equal(given.model.link_table.armature, model.link_table.armature)
+    np.testing.assert_allclose(Dynamics(given.model).inverse.batch(q, v, a), tau, atol=2e-4)
 
 
 @pytest.mark.parametrize('memory', (0.0, 0.9, 0.97))

@@ -16,7 +16,7 @@ import yaml
 
 from liedyn_ros.common.xacro_reader import expand
 from liedyn_ros.model import (
-    Model, to_urdf, updated_urdf, updated_yaml, with_inertias, with_resistances)
+    Model, to_urdf, updated_urdf, updated_yaml, with_armatures, with_inertias, with_resistances)
 
 PARAMETERS = 'dynamics_server.yaml'
 
@@ -54,5 +54,6 @@ def _unlocked(whole: Model, before: Model, after: Model) -> Model:
                and body is not before.body(name).inertia}
     model = with_inertias(whole, changed)
     table = after.link_table
-    return with_resistances(model, *(dict(zip(after.coordinate_names, each.tolist()))
-                                     for each in (table.damping, table.friction)))
+    damping, friction, armature = (dict(zip(after.coordinate_names, each.tolist()))
+                                   for each in (table.damping, table.friction, table.armature))
+    return with_armatures(with_resistances(model, damping, friction), armature)

@@ -19,11 +19,9 @@ import yaml
 
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.model.inertia import SpatialInertia
-from liedyn_ros.model.joints import Joint
 from liedyn_ros.model.model import Model
 
-FORCES = tuple(name for name in ('damping', 'friction', 'armature')
-               if name in Joint.__dataclass_fields__)
+FORCES = 'damping', 'friction', 'armature'  # of joints, that recordings tell
 _MOMENTS = tuple((f'{a}{b}', i, j) for i, a in enumerate('xyz') for j, b in enumerate('xyz')
                  if i <= j)
 
