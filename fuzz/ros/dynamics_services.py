@@ -78,11 +78,14 @@ def seeds() -> Iterator[bytes]:
                           child_frame_id='base' if model.nv > count else '')
         state.base_pose.orientation = Quaternion(w=1.0)
         body = next(iter(model.bodies))
+        driven = [joint.name for joint in model.joint_list
+                  if joint.actuated and joint.name in joints]
         for k, service in enumerate(sorted(SERVICES)):
-            yield bytes((k | machine << 7,)) + serialize_message(_request(service, state, body))
+            yield bytes((k | machine << 7,)) + serialize_message(
+                _request(service, state, body, driven))
 
 
-def _request(service: str, state: TreeState, body: str) -> Any:
+def _request(service: str, state: TreeState, body: str, driven: list[str]) -> Any:
     """Return a good request at rest, with a wrench of zero on a body."""
     kind, zero = SERVICES[service], [0.0] * len(state.joint_names)
     if kind is DescribeModel:
@@ -92,7 +95,7 @@ def _request(service: str, state: TreeState, body: str) -> Any:
     if kind is Linearize:
         return Linearize.Request(states=[state], step=0.01)
     if kind is RetimeTrajectory:
-        return _path(state)
+        return _path(state, driven)
     query = DynamicsQuery(state=state, external=[BodyWrench(body=body)])
     if service != 'forward':
         query.accelerations = [TreeAcceleration(joints=zero)]
@@ -101,13 +104,14 @@ def _request(service: str, state: TreeState, body: str) -> Any:
     return Dynamics.Request(query=query)
 
 
-def _path(state: TreeState) -> RetimeTrajectory.Request:
-    """Return two waypoints near a state."""
-    places = [[0.1 * k + x for x in state.positions] for k in range(2)]
+def _path(state: TreeState, driven: list[str]) -> RetimeTrajectory.Request:
+    """Return two waypoints near a state, of the joints that motors drive."""
+    start = dict(zip(state.joint_names, state.positions))
+    places = [[0.1 * k + start[name] for name in driven] for k in range(2)]
     request = RetimeTrajectory.Request(intervals=10, trajectory=JointTrajectory(
-        joint_names=state.joint_names,
+        joint_names=driven,
         points=[JointTrajectoryPoint(positions=place) for place in places]))
-    request.limits.joint_names = state.joint_names
+    request.limits.joint_names = driven
     request.limits.acceleration = [1.0] * len(places[0])
     if state.child_frame_id:
         request.multi_dof_trajectory = MultiDOFJointTrajectory(

@@ -38,10 +38,11 @@ def test_parameters_give_the_forces_of_inverse_dynamics(name: str) -> None:
     model, known = dynamics.model, independent_of(dynamics, q)
     regressor = LoopRegressor(model, independent=known, dissipation=True)
     a = dynamics.forward(q, v, tau[0]).a
-    forces = regressor.torque(q, v, a) @ regressor.parameters
+    table, motions = model.link_table, regressor.motions(q)  # springs and motors are no columns
+    others = table.stiffness * (q[table.position_at] - table.rest) + table.armature * a
+    forces = regressor.torque(q, v, a) @ regressor.parameters + motions.T @ others
     assert_same(forces, dynamics.inverse(q, v, a, actuated=known).tau[known], 1e-10)
     assert_same(forces, regressor.project(q, tau[0]), 1e-10)
-    motions = regressor.motions(q)
     assert_same(dynamics.jacobian(q) @ motions, 0.0, 1e-10, floor=1.0)
     assert_same(motions[known], np.eye(known.sum()), 1e-10)
 

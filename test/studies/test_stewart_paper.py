@@ -62,7 +62,7 @@ def test_figures_show_every_solve(study, tmp_path):
              for table, method, state, _ in CELLS}
     stewart_figures.draw(study, cells, tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        f'figure_{k}.png' for k in range(4, 10)]
+        f'figure_{k}.{kind}' for k in range(4, 10) for kind in ('csv', 'pdf', 'png')]
     figure = stewart_figures.comparison(6, TABLES[0], cells, (0,))
     [axes] = figure.axes
     shown = sum(np.isfinite(line.get_ydata()).sum() for line in axes.lines

@@ -42,7 +42,8 @@ def test_the_reference_is_recovered(tmp_path, capsys: pytest.CaptureFixture) -> 
     assert higher_order.fly(tmp_path)
     assert 'The reference was recovered' in capsys.readouterr().out
     assert {path.name for path in tmp_path.iterdir()} == {
-        'reference.png', 'forces.png', 'errors.png'}
+        f'{name}.{kind}' for name in ('reference', 'forces', 'errors')
+        for kind in ('csv', 'pdf', 'png')}
 
 
 def test_timing_and_its_picture(tmp_path, monkeypatch: pytest.MonkeyPatch,

@@ -30,6 +30,7 @@ from liedyn_ros.jit.index_checks import CHECKED
 from liedyn_ros.layers import allowed
 
 PACKAGE = Path(__file__).parents[2]
+_COMMENT = re.compile(r'#[^\n]*')
 _IMPORT = re.compile(  # of a name of the package, over several lines where in parentheses
     rf'^[ \t]*(?:from|import)[ \t]+({PACKAGE.name}\b[\w.]*)'
     r'(?:[ \t]+import[ \t]+(\([^)]*\)|[^\n#]*))?', re.MULTILINE)
@@ -95,8 +96,8 @@ def imported_names(source: str) -> Iterator[str]:
     """
     for module, names in _IMPORT.findall(source):
         yield module
-        yield from (f'{module}.{name.split()[0]}' for name in names.strip('()').split(',')
-                    if name.strip())
+        listed = _COMMENT.sub('', names).strip('()').split(',')
+        yield from (f'{module}.{name.split()[0]}' for name in listed if name.strip())
 
 
 @functools.cache

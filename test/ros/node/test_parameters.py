@@ -54,7 +54,7 @@ WRONG = [
     ('stewart_pose', 'home_position', '[0.0, 0.0, 3.0]', 'home pose: length of leg_1: expected',
      [0.0, 0.0, 0.5]),
     ('stewart_pose', 'actuator_names', '[a, b]',
-     "expected six different names, got ['a', 'b']", ['']),
+     "'leg_5', 'leg_6'], got ['a', 'b']", ['']),
     ('stewart_pose', 'actuator_scale', '[1.0, 1.0, 1.0, 0.0, 1.0, 1.0]',
      'expected none of them zero', [1.0] * 6),
     ('stewart_pose', 'geometry_file', MISSING, f'{MISSING}: expected a readable file', ''),

@@ -66,9 +66,8 @@ class RedundantDiagnostics(StewartDiagnostics):
         """Return the noise of the readings, by the one of the geometry file where it has some."""
         if fit is None or math.isnan(fit.noise):
             return self._status('noise', STALE, 'nothing measured yet', {})
-        if not self._noise_is_given:
-            return self._status('noise', OK, 'as expected', {'noise': f'{fit.noise:.3g}'})
-        more = fit.noise > MORE_NOISE
-        return self._status('noise', WARN if more else OK,
-                            'more than that of the geometry file' if more else 'as expected',
-                            {'over the given': f'{fit.noise:.3g}'})
+        more = self._noise_is_given and fit.noise > MORE_NOISE
+        return self._status(
+            'noise', WARN if more else OK,
+            'more than that of the geometry file' if more else 'as expected',
+            {'over the given' if self._noise_is_given else 'noise': f'{fit.noise:.3g}'})
