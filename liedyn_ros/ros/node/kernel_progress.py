@@ -23,6 +23,7 @@ from liedyn_ros.ros.qos import DEPTH
 
 PROGRESS_PERIOD = 10.0  # s; of lines in the log
 REPORT_PERIOD = 1.0  # s; of reports on /diagnostics
+READY = 'ready'
 
 
 class KernelProgress:
@@ -57,6 +58,8 @@ class KernelProgress:
             self._node.get_logger().info(self._so_far())
         elif done and self._told > self._began:
             self._told = self._began
+            if self._awaited.exception() is not None:
+                return  # `configure` tells why
             self._node.get_logger().info(
                 f'kernels are ready: {COUNTS.compiled - self._compiled} compiled, '
                 f'{now - self._began:.0f} s')
@@ -81,16 +84,27 @@ class KernelProgress:
         self._timer = self._node.create_timer(
             REPORT_PERIOD, self._report, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
+    def _state(self) -> tuple[bytes, str]:
+        """Return level and message of the kernels as they are now."""
+        if not self._awaited.done():
+            return DiagnosticStatus.WARN, f'being compiled: {self._so_far()}'
+        fault = self._awaited.exception()
+        if fault is not None:
+            return DiagnosticStatus.ERROR, f'not compiled: {fault}'
+        fault = self._behind.fault
+        if fault is not None:
+            return DiagnosticStatus.WARN, f'those of some services are not compiled: {fault}'
+        if not self._behind.done:
+            return (DiagnosticStatus.OK,
+                    'ready, but for those of some services, which are being compiled')
+        return DiagnosticStatus.OK, READY
+
     def _report(self) -> None:
         publisher = self._publisher
         if publisher is None:
             return
-        level, message = DiagnosticStatus.OK, 'ready'
-        if not self._awaited.done():
-            level, message = DiagnosticStatus.WARN, f'being compiled: {self._so_far()}'
-        elif not self._behind.done:
-            message = 'ready, but for those of some services, which are being compiled'
-        elif not self._all_there:
+        level, message = self._state()
+        if message == READY and not self._all_there:
             self._all_there = True
             self._node.get_logger().info('all kernels are ready')
         report = DiagnosticArray(status=[DiagnosticStatus(

@@ -75,6 +75,12 @@ class Behind:
             future.done() for future in self._futures)
 
     @property
+    def fault(self) -> BaseException | None:
+        """Return why some of them are not there and will not come, None where nothing failed."""
+        return next((fault for future in self._futures
+                     if future.done() and (fault := future.exception()) is not None), None)
+
+    @property
     def beside(self) -> bool:
         """Return whether a process compiles them, or did."""
         return self._beside.started

@@ -37,9 +37,9 @@ class Fit(NamedTuple):
     """
     A solution.
 
-    z: (size,), the numbers. used: (n,), poses that were used. errors: (n, d), in deviations, with
-    those of poses that were not used. factor: the variance of an error that was used, 1 where the
-    deviations are right. degrees: equations less numbers found. covariance: (size, size) of z, by
+    z: (size,), the numbers. used: (n,), whether a pose was used. errors: (n, d), in deviations, of
+    all poses. factor: the variance of the errors of used poses, 1 where the deviations are right.
+    degrees: equations less numbers found. covariance: (size, size) of z, by
     the deviations as they are.
     """
 

@@ -93,6 +93,28 @@ def test_what_is_compiled_is_told_on_diagnostics_and_in_the_log(bench):
     bench.until_logged(node, 'all kernels are ready', LoggingSeverity.INFO)
 
 
+@pytest.mark.parametrize(('awaited', 'level', 'message'), [
+    (True, DiagnosticStatus.ERROR, 'not compiled: no compiler'),
+    (False, DiagnosticStatus.WARN, 'those of some services are not compiled: no compiler')])
+def test_kernels_that_failed_are_never_told_to_be_ready(bench, awaited, level, message):
+    def compiles():
+        COUNTS.compiled += 1
+        if awaited:
+            raise LiedynError('no compiler')
+
+    def fails():
+        raise LiedynError('no compiler')
+
+    reports = bench.collect(DiagnosticArray, '/diagnostics')
+    node = bench.add(node_of(compiles, fails))
+    found = bench.until(lambda: [
+        status for report in reports for status in report.status
+        if status.name == node.status_name('kernels') and status.message == message],
+        'a report of the failure')
+    assert found[0].level == level
+    assert not any('ready' in line for line in bench.logged(node, LoggingSeverity.INFO))
+
+
 def test_a_process_compiles_what_is_behind():
     behind = Behind((two_bars,))
     behind.start()
