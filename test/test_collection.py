@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Before the first test pytest solves nothing, and no test passes over one of its cases."""
+"""Collecting solves nothing and needs no Pinocchio, and no test passes over one of its cases."""
 
 import ast
 from pathlib import Path
@@ -68,3 +68,31 @@ def test_passing_over_is_seen(body, lines):
 def test_no_machine_is_solved_while_tests_are_collected(kernels_of_collection):
     called = [name for name in kernels_of_collection if not name.startswith(ALLOWED)]
     assert called == []
+
+
+def imported_before_skips(source):
+    """Return the modules that a file imports before anything can skip it."""
+    found = set()
+    for statement in ast.parse(source).body:
+        if isinstance(statement, ast.Import):
+            found |= {each.name for each in statement.names}
+        elif isinstance(statement, ast.ImportFrom):
+            found.add(statement.module)
+        elif 'importorskip' in ast.unparse(statement):
+            break
+    return found
+
+
+@pytest.mark.parametrize('path', TESTS, ids=[path.stem for path in TESTS])
+def test_collecting_needs_no_pinocchio(path):
+    """The oldest and the newest requirements have none: an import there ends the whole run."""
+    needed = imported_before_skips(path.read_text())
+    assert not needed & {'pinocchio', 'support.witnesses.pinocchio_twin'}
+
+
+@pytest.mark.parametrize(('source', 'modules'), [
+    ('import a\nfrom b.c import d', {'a', 'b.c'}),
+    ('import a\nx = pytest.importorskip("b")\nimport c', {'a'}),
+    ('def f():\n    import a', set())])
+def test_imports_are_seen(source, modules):
+    assert imported_before_skips(source) == modules

@@ -14,7 +14,6 @@ from support.comparison import assert_same
 from support.machines.dynamics_cases import Case, make_case, TREES
 from support.machines.model_variants import sprung
 from support.machines.random_models import random_model
-from support.witnesses.pinocchio_twin import to_pinocchio
 
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.dynamics import (
@@ -143,7 +142,7 @@ def test_pinocchio_has_the_same_armature() -> None:
     pin = pytest.importorskip('pinocchio')
     model = sprung(random_model(5, 8, True, ('revolute', 'prismatic', 'continuous')), 5)
     d, rng = Dynamics(model, dissipation=False), np.random.default_rng(6)
-    twin = to_pinocchio(model)
+    twin = pytest.importorskip('support.witnesses.pinocchio_twin').to_pinocchio(model)
     q, (v, tau) = model.random(rng), rng.normal(size=(2, model.nv))
     twin.model.armature = twin.to_velocity(model.link_table.armature)
     theirs = pin.aba(twin.model, twin.model.createData(), twin.to_configuration(q),
