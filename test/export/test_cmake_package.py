@@ -14,7 +14,7 @@ from pathlib import Path
 import sys
 
 import pytest
-from support.machines.c_library import object_folder, require_tools, ROOT, run
+from support.machines.c_library import installed, require_tools, ROOT, run
 from support.machines.example_robots import example_robot
 
 from liedyn_ros.common.resources import config_file
@@ -26,13 +26,7 @@ from liedyn_ros.stewart import load_geometry
 @pytest.fixture(scope='module')
 def prefix(tmp_path_factory):
     """Return the folder into which the library is installed."""
-    require_tools('cmake', 'gcc', 'make')
-    folder = tmp_path_factory.mktemp('libliedyn')
-    run('cmake', '-S', ROOT, '-B', folder / 'build', f'-DLIEDYN_OBJECTS={object_folder()}',
-        f'-DCMAKE_INSTALL_PREFIX={folder / "prefix"}', '-DCMAKE_INSTALL_LIBDIR=lib')
-    run('cmake', '--build', folder / 'build')
-    run('cmake', '--install', folder / 'build')
-    return folder / 'prefix'
+    return installed(tmp_path_factory.mktemp('libliedyn'))
 
 
 def eigen():

@@ -75,6 +75,16 @@ def built(target: Path, sources: Sequence[str], *flags: str, processor: str = 'x
     return target
 
 
+def installed(folder: Path) -> Path:
+    """Return the prefix into which CMake installs the library, in a folder."""
+    require_tools('cmake', 'gcc', 'make')
+    run('cmake', '-S', ROOT, '-B', folder / 'build', f'-DLIEDYN_OBJECTS={object_folder()}',
+        f'-DCMAKE_INSTALL_PREFIX={folder / "prefix"}', '-DCMAKE_INSTALL_LIBDIR=lib')
+    run('cmake', '--build', folder / 'build')
+    run('cmake', '--install', folder / 'build')
+    return folder / 'prefix'
+
+
 def run(*command: object, code: int = 0) -> str:
     """Run a program, and return what it printed; fail where it ends with another code."""
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True,

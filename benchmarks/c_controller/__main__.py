@@ -1,0 +1,121 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+The example node in C at 1 kHz beside busy processors: python -m benchmarks.c_controller.
+
+A program in C sends joint states of a UR5 at 1 kHz. The node answers each with efforts. Times are
+taken in the node: of the kernel with its checks, of a cycle from the call that takes a state to
+the end of the publication, and from the stamp of a state to there. The period is between two ends.
+It needs CMake, a C compiler and an installed libliedyn. `chrt` makes both programs real time.
+"""
+
+import argparse
+from collections.abc import Sequence
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+
+from benchmarks.record import keep, origin
+from benchmarks.robots import robots
+from liedyn_ros.export import write_model
+
+SOURCES = Path(__file__).parent
+COLUMNS = ('allocations', 'kernel', 'cycle', 'age', 'end')  # of libliedyn/test/cycles.c, ns
+SHARES = {'median': 0.5, '99 %': 0.99, '99.9 %': 0.999, '99.99 %': 0.9999, 'most': 1.0}
+PRIORITY = ['chrt', '-f', '30']
+Row = dict[str, Any]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure at both priorities, print the table and keep it as JSON."""
+    parser = argparse.ArgumentParser(prog='benchmarks.c_controller', description=__doc__)
+    parser.add_argument('--seconds', type=int, default=120, help='of each run')
+    parser.add_argument('--busy', type=int, default=os.cpu_count(), help='busy loops beside it')
+    parser.add_argument('--prefix', type=Path, default=Path('out/libliedyn/prefix'),
+                        help='where libliedyn is installed')
+    parser.add_argument('--build', type=Path, default=Path('out/c_controller'))
+    options = parser.parse_args(arguments)
+    folder = options.build.resolve()
+    built(folder, options.prefix.resolve())
+    model = robots()['arm (ur5)'].model
+    write_model(folder / 'robot.liedyn', model, tree=True)
+    loops = [subprocess.Popen([sys.executable, '-c', 'while True: pass'])
+             for _ in range(options.busy)]
+    print(f'{options.seconds} s at 1 kHz, {options.busy} busy loops on {os.cpu_count()} '
+          f'processors, load {os.getloadavg()[0]:.1f}')
+    try:
+        rows = {name: measure(folder, prefix, options.seconds, list(model.coordinate_names))
+                for name, prefix in (('usual priority', []), ('chrt -f 30', PRIORITY))}
+    finally:
+        for loop in loops:
+            loop.kill()
+    for name, row in rows.items():
+        print('\n'.join(lines(name, row)))
+    keep('c_controller', {'seconds': options.seconds, 'busy': options.busy, 'rows': rows})
+
+
+def built(folder: Path, prefix: Path) -> None:
+    """Compile the node, the sender and the watcher of cycles."""
+    _run('cmake', '-S', SOURCES, '-B', folder, f'-DCMAKE_PREFIX_PATH={prefix}')
+    _run('cmake', '--build', folder)
+
+
+def measure(folder: Path, prefix: list[str], seconds: int, names: list[str]) -> Row:
+    """Return figures (us) of a run of some seconds, both programs started by a prefix."""
+    path = folder / 'cycles'
+    path.unlink(missing_ok=True)
+    node = subprocess.Popen(
+        [*prefix, folder / 'c_controller/c_controller', folder / 'robot.liedyn'],
+        env=os.environ | {'LD_PRELOAD': str(folder / 'libcycles.so'), 'LIEDYN_CYCLES': str(path)})
+    try:
+        printed = _run(*prefix, folder / 'probe', seconds, *names)
+    finally:
+        node.send_signal(signal.SIGINT)
+        node.wait()
+    sent, received = map(int, printed.split())
+    columns = dict(zip(COLUMNS, np.fromfile(path, dtype=np.int64).reshape(-1, len(COLUMNS)).T))
+    period = np.diff(columns['end'])
+    return {'sent': sent, 'answered': len(columns['end']), 'received': received,
+            'allocations': int(columns['allocations'].sum()), 'load': os.getloadavg()[0],
+            **{name: shares(values) for name, values in (
+                ('kernel', columns['kernel']), ('cycle', columns['cycle']),
+                ('age', columns['age']), ('period', period))}}
+
+
+def shares(values: Any) -> dict[str, float]:
+    """Return shares of times, from ns to us."""
+    return {name: float(np.quantile(values, share)) / 1e3 for name, share in SHARES.items()}
+
+
+def lines(name: str, row: Row) -> list[str]:
+    """Return the lines of a run."""
+    head = (f'{name}: {row["answered"]} of {row["sent"]} states answered, '
+            f'{row["allocations"]} allocations between taking and publishing')
+    return [head, f'  {"us":8}' + ''.join(f'{share:>10}' for share in SHARES)] + [
+        f'  {what:8}' + ''.join(f'{row[what][share]:10.1f}' for share in SHARES)
+        for what in ('kernel', 'cycle', 'age', 'period')]
+
+
+def _run(*command: object) -> str:
+    """Run a program, and return what it printed."""
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          check=False)
+    if done.returncode != 0:
+        raise SystemExit(f'{command[0]}: {done.stderr}')
+    return done.stdout
+
+
+if __name__ == '__main__':
+    print(origin())
+    main()
