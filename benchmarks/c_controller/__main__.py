@@ -10,9 +10,9 @@
 The example node in C at 1 kHz beside busy processors: python -m benchmarks.c_controller.
 
 A program in C sends joint states of a UR5 at 1 kHz. The node answers each with efforts. Times are
-taken in the node: of the kernel with its checks, of a cycle from the call that takes a state to
-the end of the publication, and from the stamp of a state to there. The period is between two ends.
-It needs CMake, a C compiler and an installed libliedyn. `chrt` makes both programs real time.
+taken in the node. A cycle is from the call that takes a state to the end of the publication. The
+age is from the stamp of a state to there, and the period is between two such ends. It needs CMake,
+a C compiler and an installed libliedyn. `chrt` makes both programs real time.
 """
 
 import argparse
