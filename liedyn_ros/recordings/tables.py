@@ -63,7 +63,7 @@ def table_samples(paths: Sequence[str | Path], names: Sequence[str],
     """
     tables = [Path(each) for each in paths]
     where = ', '.join(str(each) for each in tables)
-    headers = [_header(each) for each in tables]
+    headers = [header_of(each) for each in tables]
     chosen = {(kind, name): found for kind in WORDS for name in names
               if (found := _column(where, headers, columns, kind, name, names)) is not None}
     for kind in WORDS:
@@ -74,7 +74,7 @@ def table_samples(paths: Sequence[str | Path], names: Sequence[str],
                 f'{listed([column for header in headers for column in header])}',
                 names=tuple(missing))
     times = [_time(where, header, columns) for header in headers]
-    read = [_read(path, {column for at, column in chosen.values() if at == k}
+    read = [read_columns(path, {column for at, column in chosen.values() if at == k}
                   | {each for each in times[k:k + 1] if each is not None})
             for k, path in enumerate(tables)]
     count = _count(where, tables, read)
@@ -98,7 +98,7 @@ def _column(where: str, headers: Sequence[list[str]], columns: Columns, kind: st
     if pattern is not None:
         wanted = pattern.replace('{joint}', name)
         found = [(k, each) for k, header in enumerate(headers) for each in header
-                 if wanted in (each, _split(each)[0])]
+                 if wanted in (each, split_unit(each)[0])]
     else:
         found = [(k, each) for k, header in enumerate(headers) for each in header
                  if _is(each, kind, name, names)]
@@ -110,25 +110,25 @@ def _column(where: str, headers: Sequence[list[str]], columns: Columns, kind: st
 
 def _is(column: str, kind: str, name: str, names: Sequence[str]) -> bool:
     """Return whether a column has the name of a joint, of no longer one, and a word of a kind."""
-    text = _split(column)[0]
+    text = split_unit(column)[0]
     owner = max((each for each in names if _within(each, text)), key=len, default=None)
     if owner != name:
         return False
-    rest = _whole(name).sub(' ', text, count=1)
+    rest = whole_name(name).sub(' ', text, count=1)
     words = re.split(r'[^a-z]+', rest.lower())
     return any(word in WORDS[kind] for word in words)
 
 
 def _within(name: str, text: str) -> bool:
-    return _whole(name).search(text) is not None
+    return whole_name(name).search(text) is not None
 
 
-def _whole(name: str) -> re.Pattern[str]:
+def whole_name(name: str) -> re.Pattern[str]:
     """Return the pattern of a name that is no part of a longer one, as arm_1 is of arm_1_2."""
     return re.compile(rf'(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9]|[^A-Za-z0-9]\d)')
 
 
-def _split(column: str) -> tuple[str, str | None]:
+def split_unit(column: str) -> tuple[str, str | None]:
     """Return name and unit of a column."""
     found = _UNIT.match(column)
     return (column.strip(), None) if found is None else (
@@ -139,14 +139,14 @@ def _factor(where: str, columns: Columns, kind: str, name: str, column: str) -> 
     scale = (columns.scale or {}).get(name) if kind == 'effort' else None
     if scale is not None:
         return float(scale)
-    unit = _split(column)[1] or (columns.units or {}).get(kind)
+    unit = split_unit(column)[1] or (columns.units or {}).get(kind)
     return 1.0 if unit is None else factor_of(unit, kind, f'{where}: {column}')
 
 
 def _time(where: str, header: list[str], columns: Columns) -> str | None:
     found = [each for each in header if (
-        _split(each)[0].lower() in TIMES if columns.time is None
-        else columns.time in (each, _split(each)[0]))]
+        split_unit(each)[0].lower() in TIMES if columns.time is None
+        else columns.time in (each, split_unit(each)[0]))]
     if len(found) > 1:
         raise NameSetError(f'{where}: expected one column of time, got {listed(found)}')
     if columns.rate is not None:
@@ -181,7 +181,7 @@ def _count(where: str, tables: Sequence[Path], read: Sequence[dict[str, Array]])
     return counts[0]
 
 
-def _header(path: Path) -> list[str]:
+def header_of(path: Path) -> list[str]:
     if path.suffix not in TABLES:
         raise DescriptionError(f'{path}: expected a file {" or ".join(TABLES)}')
     if path.suffix == '.parquet':
@@ -193,7 +193,7 @@ def _header(path: Path) -> list[str]:
     return header
 
 
-def _read(path: Path, wanted: set[str]) -> dict[str, Array]:
+def read_columns(path: Path, wanted: set[str]) -> dict[str, Array]:
     """Return columns of a table."""
     if path.suffix == '.parquet':
         table = _parquet(path).read(sorted(wanted))

@@ -28,6 +28,7 @@ from liedyn_ros.stewart.platform.flags import Flag
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.geometry_file import (
     geometry_of, is_geometry_file, load_geometry, load_legs, load_redundant_geometry)
+from liedyn_ros.stewart.platform.geometry_writer import updated_geometry
 from liedyn_ros.stewart.platform.kinematics import (
     leg_ends, leg_lengths, leg_rates, length_jacobian, transmissions, Trivialization)
 from liedyn_ros.stewart.platform.leg_types import (
@@ -81,5 +82,5 @@ __all__ = [
     'Trivialization', 'Wire', 'geometry_of', 'in_fixed_axes', 'is_geometry_file',
     'joint_covariance', 'leg_ends', 'leg_lengths', 'leg_rates', 'length_jacobian', 'linear_first',
     'load_geometry', 'load_legs', 'load_redundant_geometry', 'model_state', 'platform_model',
-    'time_until', 'transmissions', 'with_tool',
+    'time_until', 'transmissions', 'updated_geometry', 'with_tool',
 ]

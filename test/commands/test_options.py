@@ -14,7 +14,7 @@ from liedyn_ros.commands import outputs
 from liedyn_ros.commands.identification import identify
 from liedyn_ros.commands.operation import doctor, security_policy
 from liedyn_ros.commands.retiming import retime
-from liedyn_ros.commands.stewart import check, path, process_bag
+from liedyn_ros.commands.stewart import calibrate, check, path, process_bag
 from liedyn_ros.commands.stewart.drawn import assembly_modes, workspace
 from liedyn_ros.studies.actuator_lag import study as actuator_lag
 from liedyn_ros.studies.stewart_pose import study as stewart
@@ -22,6 +22,7 @@ from liedyn_ros.studies.time_derivatives import study as higher_order
 
 WRITERS = {
     'actuator_lag': actuator_lag, 'assembly_modes': assembly_modes,
+    'calibrate_stewart': calibrate,
     'reproduce_higher_order': higher_order, 'reproduce_stewart': stewart,
     'retime': retime, 'stewart_workspace': workspace}
 COMMANDS = {**WRITERS, 'doctor': doctor, 'identify': identify,
@@ -37,6 +38,8 @@ def required(command):
     """Return arguments that a command cannot do without."""
     if command is retime:
         return ['robot.urdf', 'waypoints.csv']
+    if command is calibrate:
+        return ['geometry.yaml', 'samples.csv']
     if command is identify:
         return ['arm.urdf', 'bag']
     return ['file.txt'] if command in (

@@ -12,5 +12,7 @@ from liedyn_ros.recordings.bags.bag import Bag, Received
 from liedyn_ros.recordings.bags.joint_states import (
     joint_samples, joint_state_messages, JointStateMessage)
 from liedyn_ros.recordings.bags.mcap_file import Loss
+from liedyn_ros.recordings.bags.pose_stands import pose_stands
 
-__all__ = ['Bag', 'joint_samples', 'joint_state_messages', 'JointStateMessage', 'Loss', 'Received']
+__all__ = ['Bag', 'joint_samples', 'joint_state_messages', 'JointStateMessage', 'Loss',
+           'pose_stands', 'Received']

@@ -29,12 +29,13 @@ class Accuracy(NamedTuple):
     How well poses by the readings agree with the instrument, root mean square.
 
     position: m, rotation: rad, nan where that is not measured. misfit: of all equations of a pose,
-    in deviations: 1 is noise alone.
+    in deviations: 1 is noise alone. by_pose: (3, n), the same of each pose.
     """
 
     position: float
     rotation: float
     misfit: float
+    by_pose: Array
 
 
 class HeldOut(NamedTuple):
@@ -61,8 +62,7 @@ def compare(problem: Problem, found: Fit) -> HeldOut:
     parameters, rows = problem.parameters, np.flatnonzero(found.used)
     frames_only = np.arange(parameters.size) >= parameters.of_geometry
     nothing = np.zeros(parameters.size)
-    squares = np.zeros((2, len(rows)))
-    seen: list[list[tuple[Array, Array]]] = [[], []]
+    squares = np.zeros((2, 3, len(rows)))  # of position, rotation and misfit
     for fold in range(FOLDS):
         held = np.arange(fold, len(rows), FOLDS)
         if not len(held):
@@ -72,16 +72,16 @@ def compare(problem: Problem, found: Fit) -> HeldOut:
                 refit(rest, nothing, frames_only) if frames_only.any() else nothing,
                 refit(rest, found.z, np.ones(parameters.size, dtype=bool)))):
             at = _of_rows(problem, rows[held])
-            squares[k, held] = (at.at(z).errors ** 2).mean(axis=1)
-            seen[k].append(_instrument_errors(at, z))
-    gains = np.log((1.0 + squares[0]) / (1.0 + squares[1]))
-    return HeldOut(_accuracy(seen[0], squares[0]), _accuracy(seen[1], squares[1]), len(rows),
-                   float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(len(gains))))
+            squares[k, 2, held] = (at.at(z).errors ** 2).mean(axis=1)
+            squares[k, :2, held] = _instrument_squares(at, z).T
+    gains = np.log((1.0 + squares[0, 2]) / (1.0 + squares[1, 2]))
+    return HeldOut(_accuracy(squares[0]), _accuracy(squares[1]), len(rows), float(gains.mean()),
+                   float(gains.std(ddof=1) / np.sqrt(len(gains))))
 
 
-def _accuracy(seen: list[tuple[Array, Array]], squares: Array) -> Accuracy:
-    points, rotations = zip(*seen)
-    return Accuracy(_mean_square(points), _mean_square(rotations), float(np.sqrt(squares.mean())))
+def _accuracy(squares: Array) -> Accuracy:
+    position, rotation, misfit = np.sqrt(squares.mean(axis=1)).tolist()
+    return Accuracy(position, rotation, misfit, np.sqrt(squares))
 
 
 def _of_rows(problem: Problem, rows: Array) -> Problem:
@@ -89,18 +89,17 @@ def _of_rows(problem: Problem, rows: Array) -> Problem:
                    problem.poses[rows])
 
 
-def _instrument_errors(problem: Problem, z: Array) -> tuple[Array, Array]:
-    """Return squared errors of points and rotations at the poses by the readings alone."""
+def _instrument_squares(problem: Problem, z: Array) -> Array:
+    """Return mean squared errors (2, n) of points and rotations at poses by readings alone."""
+    squares = np.full((2, len(problem.poses)), np.nan)
     try:
         poses = poses_of(moved(problem.parameters, z), corrected(
             problem.samples.readings, problem.parameters.errors(z)), problem.poses)
     except LiedynError:  # the old geometry may have no pose for a reading
-        return np.array([np.inf]), np.array([np.inf])
+        return np.full_like(squares, np.inf)
     points, rotations = problem.instrument_errors(z, poses)
-    turned = (rotations ** 2).sum(axis=1) if rotations.shape[1] else np.empty(0)
-    return (points ** 2).sum(axis=2).ravel(), turned
-
-
-def _mean_square(parts: tuple[Array, ...]) -> float:
-    every = np.concatenate(parts)
-    return float(np.sqrt(every.mean())) if len(every) else float('nan')
+    if points.shape[1]:
+        squares[0] = (points ** 2).sum(axis=2).mean(axis=1)
+    if rotations.shape[1]:
+        squares[1] = (rotations ** 2).sum(axis=1)
+    return squares

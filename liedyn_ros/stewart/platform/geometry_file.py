@@ -123,7 +123,7 @@ def _geometry(root: Node) -> StewartGeometry | RedundantGeometry:
     geometry = RedundantGeometry(*parts, noise, covariance) if n > 6 else StewartGeometry(
         *parts, None if masses is None else read_masses(
             masses, names, [leg_type.driven for leg_type in leg_types]), covariance)
-    return geometry if tool is None else with_tool(geometry, _pose(tool))
+    return geometry if tool is None else with_tool(geometry, tool_of(tool))
 
 
 def _covariance(node: Node | None) -> Array | None:
@@ -133,7 +133,7 @@ def _covariance(node: Node | None) -> Array | None:
     return np.array(covariance_of_rows([row.numbers() for row in node.sequence()]))
 
 
-def _pose(node: Node) -> Array:
+def tool_of(node: Node) -> Array:
     """Return a pose (4, 4), m, of keys position and rpy, either of which may be left out."""
     origin = [0.0, 0.0, 0.0]
     position, rpy = node.take('position', origin).numbers(3), node.take('rpy', origin).angles(3)

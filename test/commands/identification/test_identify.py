@@ -8,12 +8,12 @@
 
 """The command identify: files of a recording in, a better model and a report out."""
 
-from html.parser import HTMLParser
 import json
 import re
 
 import numpy as np
 import pytest
+from support.html_page import require_complete
 from support.machines.bag_files import as_messages, write_bag
 from support.machines.looped_machines import five_bar
 from support.machines.recorded_arm import (
@@ -40,25 +40,6 @@ def csv_table(path, blocks, names=JOINTS):
     return path
 
 
-class Tags(HTMLParser):
-    """Counts tags, and looks whether each is closed."""
-
-    def __init__(self):
-        super().__init__()
-        self.open, self.links = [], []
-
-    def handle_starttag(self, tag, attributes):
-        self.links += [value for key, value in attributes if key in ('src', 'href')]
-        if tag != 'meta':
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_startendtag(self, tag, attributes):
-        pass
-
-
 def test_a_bag_leads_to_a_better_urdf_and_a_report(tmp_path, capsys):
     urdf, out = wrong_urdf(tmp_path / 'arm.urdf'), tmp_path / 'out'
     assert identify.main([str(urdf), str(arm_bag(tmp_path / 'bag')), '--folder', str(out)]) == 0
@@ -81,9 +62,7 @@ def test_the_report_is_one_page_that_needs_nothing_else(tmp_path):
     run = csv_table(tmp_path / 'run.csv', arm_recording())
     assert identify.main([str(urdf), str(run), '--folder', str(out)]) == 0
     page = (out / 'report.html').read_text()
-    tags = Tags()
-    tags.feed(page)
-    assert (tags.open, tags.links) == ([], [])
+    require_complete(page)
     for wanted in ('The identified model is offered', 'Errors on parts held out', 'elbow: error',
                    'Parameters that the recording tells', 'What the recording does not tell',
                    'Settings and versions', str(run)):

@@ -29,15 +29,21 @@ def settings_of(path: Path | None) -> dict[str, Any]:
     Raises DescriptionError for a file that is no parameter file, and NameSetError for a name that
     is no parameter.
     """
+    settings = node_settings(path)
+    for name in ('orientation_noise', 'extra_length_noise'):
+        if settings[name]:
+            raise DescriptionError(f'{path}: {name}: expected 0, as redundant sensors of a bag '
+                                   f'are not read, got {settings[name]}')
+    return settings
+
+
+def node_settings(path: Path | None) -> dict[str, Any]:
+    """Return the same with parameters of redundant sensors, which not every command needs."""
     settings = _parameters(config_file('stewart.yaml'))
     for name, value in ({} if path is None else _parameters(path)).items():
         if name not in settings and name != 'use_sim_time':
             raise unknown_name(NameSetError, f'{path}: parameter', settings, name)
         settings[name] = value
-    for name in ('orientation_noise', 'extra_length_noise'):
-        if settings[name]:
-            raise DescriptionError(f'{path}: {name}: expected 0, as redundant sensors of a bag '
-                                   f'are not read, got {settings[name]}')
     return settings
 
 

@@ -1,0 +1,95 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Files of a calibration: report, numbers, next poses, and a geometry with its parameters."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from liedyn_ros.commands.stewart.calibrated.findings import as_row, findings
+from liedyn_ros.commands.stewart.calibrated.report import report
+from liedyn_ros.commands.stewart.calibrated.task import Task
+from liedyn_ros.commands.stewart.processed.platform_settings import NODE
+from liedyn_ros.lie.kernels.motion import position_quaternion
+from liedyn_ros.stewart import updated_geometry
+from liedyn_ros.stewart.calibration import Calibration, NextPoses
+
+REPORT, NUMBERS, NEXT, PARAMETERS = (
+    'report.html', 'calibration.json', 'next_poses.txt', 'stewart_pose.yaml')
+HEAD = '# x y z (m) roll pitch yaw (degrees): stewart_path reads it\n'
+
+
+def write(task: Task, found: Calibration, ahead: NextPoses | None, remark: str) -> list[Path]:
+    """Write report, numbers, next poses, and the geometry if it is offered; return the files."""
+    folder: Path = task.options.folder
+    settings = {key: str(value) for key, value in sorted(vars(task.options).items())}
+    texts = {REPORT: report(task, found, ahead, remark, settings),
+             NUMBERS: json.dumps(numbers(task, found), indent=1)}
+    if ahead is not None:
+        texts[NEXT] = HEAD + ''.join(' '.join(as_row(pose)) + '\n' for pose in ahead.poses)
+    if found.offered:
+        name = f'{task.options.geometry.stem}_calibrated.yaml'
+        texts[name] = (f'# Written by calibrate_stewart from {task.options.samples.name}, '
+                       f'{int(found.used.sum())} poses.\n'
+                       + updated_geometry(task.options.geometry, found.geometry))
+        texts[PARAMETERS] = yaml.safe_dump(
+            parameters(task, found, folder / name), sort_keys=False)
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding='utf-8')
+    return [folder / name for name in texts]
+
+
+def parameters(task: Task, found: Calibration, geometry: Path) -> dict[str, Any]:
+    """
+    Return the content of a parameter file for the pose node, over that of the options.
+
+    Offsets and scales of a calibration are of lengths; those of the node are of its actuators.
+    """
+    old, path = task.actuators, task.options.params
+    content: dict[str, Any] = {} if path is None else yaml.safe_load(
+        path.read_text(encoding='utf-8'))
+    *position, x, y, z, w = position_quaternion(task.home)
+    new = {'geometry_file': str(geometry.resolve()),
+           'home_position': position, 'home_orientation': [x, y, z, w],
+           'actuator_names': list(old.names),
+           'actuator_scale': (found.scales * old.scales).tolist(),
+           'actuator_offset': (found.offsets + found.scales * old.offsets).tolist()}
+    for key, section in content.items():
+        if key.rpartition('/')[2] in ('**', NODE):
+            for name in new:
+                section['ros__parameters'].pop(name, None)
+    every = content.setdefault('/**', {}).setdefault('ros__parameters', {})
+    every |= new
+    return content
+
+
+def numbers(task: Task, found: Calibration) -> dict[str, Any]:
+    """Return what was found as plain numbers, SI units."""
+    held, legs = found.held_out, task.geometry.leg_names
+    return {
+        'offered': found.offered, 'findings': findings(found, task),
+        'held_out': {name: {key: _plain(getattr(each, key)) for key in (
+            'position', 'rotation', 'misfit')} for name, each in (
+                ('given', held.before), ('calibrated', held.after))},
+        'errors': dict(zip(legs, found.errors.tolist())),
+        'scales': dict(zip(legs, found.scales.tolist())),
+        'offsets': dict(zip(legs, found.offsets.tolist())),
+        'covariance': found.covariance.tolist(),
+        'instrument_base': found.frames.instrument_base.tolist(),
+        'points': found.frames.points.tolist(), 'target': found.frames.target.tolist(),
+        'noise': found.noise, 'samples_left_out': [each.pose + 1 for each in found.outliers]}
+
+
+def _plain(value: float) -> float | None:
+    """Return a number, None where it is not finite."""
+    return value if abs(value) < float('inf') else None

@@ -1,0 +1,89 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What a calibration found, as rows and sentences for the terminal and the report."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from liedyn_ros.commands.stewart.calibrated.task import Task
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LimitError
+from liedyn_ros.lie import SE3
+from liedyn_ros.stewart.calibration import Calibration, next_poses, NextPoses, Outlier
+
+MAX_LISTED = 8  # outliers, combinations
+QUANTITIES = 'position, mm', 'rotation, mrad', 'misfit, deviations'
+FACTORS = 1e3, 1e3, 1.0
+
+
+def accuracy_rows(found: Calibration) -> list[list[object]]:
+    """Return the rows of a table of held-out errors: quantity, given, calibrated."""
+    pairs = zip(QUANTITIES, FACTORS, found.held_out.before, found.held_out.after)
+    return [[name, *('no pose' if math.isinf(x) else f'{factor * x:.4g}' for x in (old, new))]
+            for name, factor, old, new in pairs if not math.isnan(new)]
+
+
+def findings(found: Calibration, task: Task) -> list[str]:
+    """Return the verdict and what it stands on, a sentence each."""
+    held = found.held_out
+    gain = f'squared misfits fall by a factor of {math.exp(held.gain):.3g}'
+    result = [f'the calibrated geometry is offered: {gain} at held-out poses' if found.offered
+              else 'the given geometry stays: held-out poses do not get clearly better']
+    given = found.problem.samples.deviations
+    if task.deviations is None:
+        lengths = found.noise * given.lengths * task.geometry.drive_scales
+        parts = [f'{1e3 * lengths.mean():.2g} mm of readings and positions']
+        if task.samples.rotations is not None:
+            parts.append(f'{1e3 * found.noise * given.rotation:.2g} mrad of rotations')
+        result.append(f'noise, estimated as equal: {", ".join(parts)}')
+    result += [*found.remarks, *task.samples.remarks, *found.gauge]
+    result += [of_outlier(each, task) for each in found.outliers[:MAX_LISTED]]
+    if len(found.outliers) > MAX_LISTED:
+        result.append(f'{len(found.outliers) - MAX_LISTED} more samples are left out')
+    if found.untold:
+        result.append(
+            f'these poses hardly tell {len(found.untold)} of {len(found.unknown)} numbers, first '
+            f'{found.untold[0].text}: measure the next poses too')
+    return result
+
+
+def of_outlier(outlier: Outlier, task: Task) -> str:
+    """Return a sentence on a sample that was left out."""
+    if outlier.leg is None:
+        return (f'sample {outlier.pose + 1} is left out: no single reading explains its error of '
+                f'{outlier.size:.3g} deviations')
+    name, unit = task.geometry.leg_names[outlier.leg], task.geometry.leg_types[outlier.leg].unit
+    return (f'sample {outlier.pose + 1} is left out: {name} reads {abs(outlier.bias):.3g} {unit} '
+            f'too {"much" if outlier.bias > 0.0 else "little"}')
+
+
+def next_of(found: Calibration, task: Task) -> tuple[NextPoses | None, str]:
+    """Return the poses to measure next, and a sentence on them, or on why there are none."""
+    options = task.options
+    if not options.next:
+        return None, ''
+    turn = {} if options.turn is None else {'turn': math.radians(options.turn)}
+    try:
+        ahead = next_poses(found, options.next, task.home, shift=options.shift, **turn)
+    except LimitError as error:
+        return None, f'no next poses: {error}'
+    return ahead, (
+        f'the next {len(ahead.poses)} poses to measure would lower the deviation of positions '
+        f'by the geometry from {1e3 * ahead.before:.2g} to {1e3 * ahead.after:.2g} mm. They keep '
+        'all limits; check the ways to them')
+
+
+def as_row(pose: Array) -> list[str]:
+    """Return x, y, z in m, and roll, pitch, yaw in degrees of a pose (4, 4)."""
+    value = SE3.from_matrix(pose)
+    return [f'{x:.6f}' for x in value.translation] + [
+        f'{x:.4f}' for x in np.degrees(value.rotation.rpy)]

@@ -1,0 +1,184 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What calibrate_stewart is to do: geometry, home, actuators, and samples as they are read."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from liedyn_ros.commands.stewart.pose_files import pose_of
+from liedyn_ros.commands.stewart.processed.platform_settings import node_settings
+from liedyn_ros.common.checks import Array, as_array, listed
+from liedyn_ros.common.errors import (
+    ConvergenceError, DescriptionError, LiedynError, LimitError, NameSetError)
+from liedyn_ros.common.extras import require_module
+from liedyn_ros.lie import se3, so3
+from liedyn_ros.recordings import pose_table, PoseColumns, PoseSamples
+from liedyn_ros.recordings.tables import TABLES
+from liedyn_ros.stewart import LegActuators, load_legs, RedundantGeometry, StewartGeometry
+from liedyn_ros.stewart.calibration import (
+    calibrate, Calibration, lengths_only, Measured, measured_orientations, measured_points,
+    measured_poses, measured_positions)
+
+STILL = 1e-3  # of the characteristic length
+IDENTITY = np.eye(4)
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """
+    A calibration before it is done.
+
+    samples: raw readings of the actuators, and measurements. base, target: (4, 4), m, of the
+    instrument, None where they are to be found.
+    """
+
+    geometry: StewartGeometry | RedundantGeometry
+    home: Array
+    actuators: LegActuators
+    samples: PoseSamples
+    base: Array | None
+    target: Array | None
+    options: argparse.Namespace
+
+    @property
+    def deviations(self) -> tuple[float, float, float] | None:
+        """Return the noise of readings, positions and rotations. Raises LimitError for some."""
+        given = {kind: getattr(self.options, f'{kind}_noise')
+                 for kind in ('reading', 'position', 'rotation')}
+        needed = {'reading': True, 'position': bool(self.samples.points),
+                  'rotation': self.samples.rotations is not None}
+        missing = [kind for kind, needs in needed.items() if needs and given[kind] is None]
+        if all(value is None for value in given.values()):
+            return None
+        if missing:
+            raise LimitError('--' + ', --'.join(f'{kind}-noise' for kind in missing)
+                             + ': expected with the noise of the others, got none')
+        reading, position, rotation = (1.0 if value is None else value for value in given.values())
+        return reading, position, rotation
+
+    def calibrate(self) -> Calibration:
+        """Return the calibration; errors of calibrate, with the units that would fit."""
+        try:
+            return self._calibrate()
+        except (LimitError, ConvergenceError) as error:
+            for what, other in self._in_other_units():
+                try:
+                    other._calibrate()
+                except LiedynError:
+                    continue
+                raise LimitError(f'{error} -- {what} that fit: name their unit') from error
+            raise
+
+    def measured(self) -> Measured:
+        """Return what was measured. Raises NameSetError for points that are not known."""
+        samples, rotations = self.samples, self.samples.rotations
+        points = list(samples.points.values())
+        if rotations is not None and not points:
+            return measured_orientations(rotations, *(
+                None if frame is None else frame[:3, :3] for frame in (self.base, self.target)))
+        if rotations is not None:
+            return measured_poses(se3.from_rotation_translation(rotations, points[0]), self.base,
+                                  self.target)
+        if not points:
+            return lengths_only(len(samples))
+        places = self._places()
+        if len(points) == 1:
+            return measured_positions(points[0], self.base, places)
+        return measured_points(np.stack(points, axis=1), self.base, places)
+
+    def _places(self) -> Array | None:
+        """Return where measured points are on the platform, (k, 3) or (3,), m."""
+        given, names = dict(self.options.point), list(self.samples.points)
+        if len(names) == 1 and not given:
+            return None if self.target is None else self.target[:3, 3]
+        if not given and self.target is None:
+            return None
+        if given.keys() != {*names}:
+            raise NameSetError(f'--point: expected each of {listed(names)}, got '
+                               f'{listed(list(given))}', names=tuple(given))
+        places = np.array([given[name] for name in names])
+        return places[0] if len(names) == 1 else places
+
+    def _calibrate(self) -> Calibration:
+        names = self.actuators.names
+        lengths = np.array([self.actuators.lengths(names, row) for row in self.samples.readings])
+        options = self.options
+        return calibrate(self.geometry, lengths, self.measured(), home=self.home,
+                         deviations=self.deviations, tolerance=options.tolerance,
+                         scales=options.scales)
+
+    def _in_other_units(self) -> Iterator[tuple[str, Task]]:
+        """Yield the same with numbers that may be in other units than was said."""
+        samples = self.samples
+        shorter: dict[str, Any] = {
+            'readings in mm': {'readings': 1e-3 * samples.readings},
+            'positions in mm': {'points': {
+                name: 1e-3 * each for name, each in samples.points.items()}}}
+        shorter['readings and positions in mm'] = {
+            key: value for each in shorter.values() for key, value in each.items()}
+        if samples.angles is not None:
+            shorter['roll, pitch and yaw in degrees'] = {'angles': np.radians(samples.angles)}
+        for what, parts in shorter.items():
+            yield what, replace(self, samples=replace(samples, **parts))
+
+
+def read_task(options: argparse.Namespace) -> Task:
+    """Return what the options ask for. Raises LiedynError, ModuleNotFoundError."""
+    geometry, settings = load_legs(options.geometry), node_settings(options.params)
+    home = pose_of(options.home) if options.home is not None else se3.from_rotation_translation(
+        so3.from_quaternion(as_array('home_orientation', settings['home_orientation'], (4,))),
+        as_array('home_position', settings['home_position'], (3,)))
+    actuators = _actuators(geometry, settings)
+    base, target = (None if pose is None else pose_of(pose)
+                    for pose in (options.instrument, options.target))
+    if options.known_frames:
+        base, target = (IDENTITY if pose is None else pose for pose in (base, target))
+    return Task(geometry, home, actuators, _samples(geometry, actuators, options), base, target,
+                options)
+
+
+def _actuators(
+        geometry: StewartGeometry | RedundantGeometry, settings: dict[str, Any]) -> LegActuators:
+    """Return the actuators of a parameter file; six defaults stand for one of each leg."""
+    n, names = len(geometry.leg_names), settings['actuator_names']
+    scales, offsets, beside = (
+        [default] * n if settings[key] == [default] * 6 else settings[key] for key, default in (
+            ('actuator_scale', 1.0), ('actuator_offset', 0.0), ('actuator_beside', 0.0)))
+    if any(beside):
+        raise DescriptionError('actuator_beside: expected 0 m, as no offset of such a reading is '
+                               f'one of the length, got {beside}')
+    given = geometry.leg_names if names == [''] else tuple(names)
+    if len(given) != n:
+        raise NameSetError(f'actuator_names: expected one of each leg of '
+                           f'{listed(list(geometry.leg_names))}, got {listed(list(given))}')
+    return LegActuators(given, np.array(scales), np.array(offsets), True)
+
+
+def _samples(geometry: StewartGeometry | RedundantGeometry, actuators: LegActuators,
+             options: argparse.Namespace) -> PoseSamples:
+    """Return the samples of a table or a bag."""
+    path: Path = options.samples
+    if path.suffix in TABLES:
+        return pose_table(path, actuators.names, PoseColumns(
+            options.legs, options.points, dict(options.unit)))
+    for name in ('rosbags', 'mcap'):
+        require_module(name, "pip install 'liedyn_ros[bags]'")
+    from liedyn_ros.recordings.bags import Bag, pose_stands
+    size = STILL * geometry.characteristic_length
+    still = (size / geometry.drive_scales if options.still is None
+             else np.full(len(actuators.names), options.still)) / np.abs(actuators.scales)
+    return pose_stands(Bag(path), actuators.names, options.measured, still, topic=options.topic,
+                       stand=options.stand, arrival=options.arrival)
