@@ -24,11 +24,13 @@ import numpy as np
 
 from liedyn_ros.commands.retiming.drawn import picture
 from liedyn_ros.dynamics import runge_kutta_munthe_kaas
+from liedyn_ros.pictures import legend_above, new_figure, PAGE, RIGHT, save, WRONG
 
 DOCS = Path(__file__).parents[1] / 'docs'
 SNIPPET = re.compile(r'```python\n(.*?)```', re.DOTALL)
 Curves = dict[str, list[float]]
 STEPS = 3000  # of 1 ms
+LARGER = 100.0  # corrections of joints, as drawn
 
 
 def scope_of(page: str) -> dict[str, Any]:
@@ -128,8 +130,35 @@ def draw_command() -> None:
                  DOCS / 'images' / 'retime_command.png')
 
 
+def draw_calibration() -> None:
+    """Write a picture of errors at held-out poses, and of the joints that explain them."""
+    page = scope_of('calibrate.md')
+    found, drawing = (page[name] for name in ('found', 'drawing'))
+    figure = new_figure(72.0, PAGE)
+    errors, plan = figure.subplots(1, 2, width_ratios=(1.2, 1.0))
+    for label, held, color in (('drawing', found.held_out.before, WRONG),
+                               ('calibrated', found.held_out.after, RIGHT)):
+        errors.semilogy(np.arange(1, found.held_out.poses + 1), 1e3 * held.by_pose[0], 'o',
+                        color=color, label=label)
+    errors.set(xlabel='held-out pose', ylabel='error of the reflector, mm')
+    legend_above(errors, 2)
+    joints = np.stack((drawing.base_joints, drawing.platform_joints))
+    corrections = LARGER * found.errors[:, :6].reshape(6, 2, 3).swapaxes(0, 1)
+    ends = joints + corrections
+    for label, begin, end, color in zip(('base', 'platform'), joints, ends, ('0.3', RIGHT)):
+        plan.plot(*begin[:, :2].T, 'o', color=color, label=label)
+        plan.quiver(*begin[:, :2].T, *(end - begin)[:, :2].T, color=color, angles='xy',
+                    scale_units='xy', scale=1.0, width=0.006)
+    plan.set(xlabel='x, m', ylabel=f'y, m; corrections {LARGER:g} times as large', aspect='equal')
+    plan.update_datalim(ends[..., :2].reshape(-1, 2))
+    plan.autoscale_view()
+    legend_above(plan, 2)
+    save(figure, DOCS / 'images' / 'calibrate.png')
+
+
 def main() -> None:
     """Draw them all."""
+    draw_calibration()
     draw('time_derivatives', 'Actuators with a lag of 30 ms', lag())
     draw_retiming()
     draw_command()

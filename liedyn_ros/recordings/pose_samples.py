@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import NameSetError, NotFiniteError, ShapeError
@@ -55,7 +57,7 @@ class PoseSamples:
         scaled = self.quaternions / np.where(near, norms, 1.0)[:, None]
         return so3.from_quaternion(scaled)
 
-    def rows(self, chosen: Array) -> PoseSamples:
+    def rows(self, chosen: NDArray[Any]) -> PoseSamples:
         """Return those of some poses, by index or truth."""
         return replace(
             self, readings=self.readings[chosen],
@@ -80,7 +82,7 @@ def checked(where: str, samples: PoseSamples) -> PoseSamples:
             f'{len(oriented)} and the positions {list(samples.points)}: name those to take',
             names=tuple(samples.points))
     blocks = np.hstack([samples.readings, *samples.points.values(), *oriented])
-    whole = np.isfinite(blocks).all(axis=1)
+    whole: NDArray[np.bool_] = np.asarray(np.isfinite(blocks).all(axis=1))
     left = int((~whole).sum())
     if left > FEW * len(whole):
         at = int(np.argmin(whole))

@@ -14,21 +14,20 @@ import re
 import numpy as np
 import pytest
 from support.html_page import require_complete
-from support.machines.bag_files import joint_state, START_NS, STORE, write_bag
 from support.machines.calibration import built, LENGTH_NOISE, seen, seven_legs, spread
-from support.machines.calibration_tables import leg_columns, measured_columns, write_table
+from support.machines.calibration_tables import (
+    leg_columns, measured_columns, stands_bag, write_table)
 import yaml
 
 from liedyn_ros.commands.stewart import calibrate, path
 from liedyn_ros.commands.stewart.processed.platform_settings import settings_of
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.lie import se3, so3
+from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     GeometryNoise, LegActuators, load_geometry, load_legs, PoseSolver, RedundantGeometry)
 
 GEOMETRY = config_file('stewart_geometry.yaml')
 HOME = se3.from_rotation_translation(np.eye(3), [0.0, 0.0, 0.5])
-TYPES = STORE.types
 
 
 def samples(kind='full', known=True, count=40, seed=3, size=5e-4, **options):
@@ -154,36 +153,10 @@ def test_a_geometry_that_is_right_is_not_replaced(tmp_path, capsys):
         'report.html', 'calibration.json', 'next_poses.txt'}
 
 
-def messages(machine, poses, rng, stands=0.8, rate=50.0):
-    """Return JointStates and PoseStampeds of a platform that stands at each pose in turn."""
-    legs, seen_at, stamp = [], [], START_NS
-    step, measured = int(1e9 / rate), seen('full', poses, rng)
-    for k, pose in enumerate(poses):
-        turn = so3.to_quaternion(measured.rotations[k])
-        for n in range(int(stands * rate)):
-            stamp += step
-            legs.append((stamp, joint_state(stamp, machine.geometry.leg_names, machine.readings(
-                pose[None], rng)[0])))
-            if n % 10 == 5:
-                header = legs[-1][1].header
-                seen_at.append((stamp, TYPES['geometry_msgs/msg/PoseStamped'](
-                    header=header, pose=TYPES['geometry_msgs/msg/Pose'](
-                        position=TYPES['geometry_msgs/msg/Point'](*measured.points[k, 0]),
-                        orientation=TYPES['geometry_msgs/msg/Quaternion'](*turn)))))
-        for n in range(10):  # a way to the next pose, measured as well
-            stamp += step
-            legs.append((stamp, joint_state(
-                stamp, machine.geometry.leg_names,
-                machine.readings(pose[None], rng)[0] + 0.004 * (n + 1))))
-            seen_at.append((stamp, seen_at[-1][1]))
-    return legs, seen_at
-
-
 def test_a_bag_of_stands(tmp_path, capsys):
     rng = np.random.default_rng(5)
     machine, poses = built(load_geometry(GEOMETRY), rng), spread(HOME, 25, rng)
-    legs, measured = messages(machine, poses, rng)
-    bag = write_bag(tmp_path / 'bag', legs, topic='/leg_states', others=[('/tracker', measured)])
+    bag = stands_bag(tmp_path / 'bag', machine, poses, rng)
     arguments = [str(GEOMETRY), str(bag), '--folder', str(tmp_path / 'out'), '--known-frames',
                  '--next', '0']
     assert calibrate.main([*arguments, '--measured', 'tracker']) == 0

@@ -6,12 +6,15 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Tables of a calibration: readings of legs and what an instrument saw, by columns."""
+"""Tables and bags of a calibration: readings of legs and what an instrument saw."""
 
 import numpy as np
+from support.machines.bag_files import joint_state, START_NS, STORE, write_bag
+from support.machines.calibration import seen
 
 from liedyn_ros.lie import SE3, so3
 
+TYPES = STORE.types
 XYZ = ('x', 'y', 'z')
 
 
@@ -41,3 +44,34 @@ def write_table(path, columns):
     np.savetxt(path, np.column_stack(list(columns.values())), delimiter=',', comments='',
                header=','.join(columns), fmt='%.17g')
     return path
+
+
+def messages(machine, poses, rng, stands=0.8, rate=50.0):
+    """Return JointStates and PoseStampeds of a platform that stands at each pose in turn."""
+    legs, seen_at, stamp = [], [], START_NS
+    step, measured = int(1e9 / rate), seen('full', poses, rng)
+    for k, pose in enumerate(poses):
+        turn = so3.to_quaternion(measured.rotations[k])
+        for n in range(int(stands * rate)):
+            stamp += step
+            legs.append((stamp, joint_state(stamp, machine.geometry.leg_names, machine.readings(
+                pose[None], rng)[0])))
+            if n % 10 == 5:
+                header = legs[-1][1].header
+                seen_at.append((stamp, TYPES['geometry_msgs/msg/PoseStamped'](
+                    header=header, pose=TYPES['geometry_msgs/msg/Pose'](
+                        position=TYPES['geometry_msgs/msg/Point'](*measured.points[k, 0]),
+                        orientation=TYPES['geometry_msgs/msg/Quaternion'](*turn)))))
+        for n in range(10):  # a way to the next pose, measured as well
+            stamp += step
+            legs.append((stamp, joint_state(
+                stamp, machine.geometry.leg_names,
+                machine.readings(pose[None], rng)[0] + 0.004 * (n + 1))))
+            seen_at.append((stamp, seen_at[-1][1]))
+    return legs, seen_at
+
+
+def stands_bag(path, machine, poses, rng):
+    """Write a bag of the leg states and of poses on /tracker; return its path."""
+    legs, measured = messages(machine, poses, rng)
+    return write_bag(path, legs, topic='/leg_states', others=[('/tracker', measured)])

@@ -19,6 +19,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import SE3
 from liedyn_ros.stewart.calibration import Calibration, next_poses, NextPoses, Outlier
+from liedyn_ros.stewart.calibration.design import TURN
 
 MAX_LISTED = 8  # outliers, combinations
 QUANTITIES = 'position, mm', 'rotation, mrad', 'misfit, deviations'
@@ -27,9 +28,11 @@ FACTORS = 1e3, 1e3, 1.0
 
 def accuracy_rows(found: Calibration) -> list[list[object]]:
     """Return the rows of a table of held-out errors: quantity, given, calibrated."""
-    pairs = zip(QUANTITIES, FACTORS, found.held_out.before, found.held_out.after)
+    before, after = ((each.position, each.rotation, each.misfit) for each in (
+        found.held_out.before, found.held_out.after))
     return [[name, *('no pose' if math.isinf(x) else f'{factor * x:.4g}' for x in (old, new))]
-            for name, factor, old, new in pairs if not math.isnan(new)]
+            for name, factor, old, new in zip(QUANTITIES, FACTORS, before, after)
+            if not math.isnan(new)]
 
 
 def findings(found: Calibration, task: Task) -> list[str]:
@@ -71,9 +74,9 @@ def next_of(found: Calibration, task: Task) -> tuple[NextPoses | None, str]:
     options = task.options
     if not options.next:
         return None, ''
-    turn = {} if options.turn is None else {'turn': math.radians(options.turn)}
+    turn = TURN if options.turn is None else math.radians(options.turn)
     try:
-        ahead = next_poses(found, options.next, task.home, shift=options.shift, **turn)
+        ahead = next_poses(found, options.next, task.home, turn=turn, shift=options.shift)
     except LimitError as error:
         return None, f'no next poses: {error}'
     return ahead, (

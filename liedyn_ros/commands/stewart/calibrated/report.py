@@ -19,6 +19,7 @@ from liedyn_ros.commands.reports import Line, Page, plot
 from liedyn_ros.commands.stewart.calibrated.findings import (
     accuracy_rows, as_row, FACTORS, findings, MAX_LISTED, of_outlier, QUANTITIES)
 from liedyn_ros.commands.stewart.calibrated.task import Task
+from liedyn_ros.common.checks import Array
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.calibration import Calibration, NextPoses
 
@@ -53,7 +54,8 @@ def report(task: Task, found: Calibration, ahead: NextPoses | None, remark: str,
 
 def _plots(found: Calibration) -> list[str]:
     """Return plots of the errors of each pose, both and the calibrated alone."""
-    poses, drawn = np.flatnonzero(found.used) + 1.0, []
+    poses: Array = np.asarray(np.flatnonzero(found.used) + 1, dtype=float)
+    drawn = []
     for name, factor, old, new in zip(
             QUANTITIES, FACTORS, found.held_out.before.by_pose, found.held_out.after.by_pose):
         lines = [Line('given', poses, factor * old), Line('calibrated', poses, factor * new)]
@@ -61,7 +63,7 @@ def _plots(found: Calibration) -> list[str]:
         if lines:
             what = name.partition(',')[0]
             drawn.append(plot(f'{what} at held-out poses', lines, 'sample', name))
-            drawn.append(plot(f'{what}, calibrated', [Line('', poses, 0.0 * poses), lines[-1]],
+            drawn.append(plot(f'{what}, calibrated', [Line('', poses, np.zeros(len(poses))), lines[-1]],
                               'sample', name))
     return drawn
 
