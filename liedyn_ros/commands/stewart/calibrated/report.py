@@ -63,8 +63,8 @@ def _plots(found: Calibration) -> list[str]:
         if lines:
             what = name.partition(',')[0]
             drawn.append(plot(f'{what} at held-out poses', lines, 'sample', name))
-            drawn.append(plot(f'{what}, calibrated', [Line('', poses, np.zeros(len(poses))), lines[-1]],
-                              'sample', name))
+            zero = Line('', poses, np.zeros(len(poses)))
+            drawn.append(plot(f'{what}, calibrated', [zero, lines[-1]], 'sample', name))
     return drawn
 
 
