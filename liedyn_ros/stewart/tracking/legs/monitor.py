@@ -28,7 +28,7 @@ from liedyn_ros.stewart.tracking.legs.faults import faults_of, LegFaults
 from liedyn_ros.stewart.tracking.legs.kernels import fault_tables as tables
 from liedyn_ros.stewart.tracking.legs.kernels import (
     held_readings, leg_faults, leg_monitor, motion_bank)
-from liedyn_ros.stewart.tracking.legs.kernels import noise as noises
+from liedyn_ros.stewart.tracking.legs.kernels import noise_tables as noises
 from liedyn_ros.stewart.tracking.legs.motion import LegMotion
 from liedyn_ros.stewart.tracking.legs.noise_estimator import NoiseEstimator, NoiseReport
 

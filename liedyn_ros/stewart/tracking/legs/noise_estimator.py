@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.stewart.tracking.legs.kernels import noise as kernels
+from liedyn_ros.stewart.tracking.legs.kernels import noise as kernels, noise_tables as tables
 from liedyn_ros.stewart.tracking.legs.motion import ALIKE
 
 ASSUMED_NOISE = 1e-5  # m, where none is given and none is measured yet
@@ -31,7 +31,7 @@ SAME_BUS = 1.2  # ratio of the greatest to the least number of repetitions on on
 TOO_LARGE = 1.7  # ratio of given to measured noise: 2 is surely too large
 EARLY_FACTOR = 7.0  # deviations of a threshold, until the period is known
 ALARMS = 1.0 / 3600.0  # 1/s, false alarms of each leg
-LEGS = 3  # of the arrays of kernels.NOISE that are read here
+LEGS = 3  # of the arrays of noise_tables.NOISE that are read here
 GIVEN, MEASURED, BOUND = 'leg_noise', 'measured noise', 'an upper bound of the noise'
 FIRST, ASSUMED = 'noise of few samples', f'assumed noise, {EARLY_NOISE:g} m'
 MIN_SEEN = 1e-9  # m, least noise that is not rounding
@@ -131,7 +131,7 @@ class NoiseEstimator:
         self._wrong_leg: int | None = None  # whose own noise is given and too small
         self._resolution = resolution
         names = ('stamps', 'window', 'squares', 'legs', 'numbers')
-        self._estimates = [kernels.NOISE.array(buffer, name) for name in names]
+        self._estimates = [tables.NOISE.array(buffer, name) for name in names]
         self._numbers = self._estimates[-1]
         self.reset()
 
@@ -139,7 +139,7 @@ class NoiseEstimator:
         """Forget all readings."""
         for estimates in self._estimates:
             estimates[:] = 0.0
-        self._estimates[LEGS][:, kernels.GIVEN] = self._given_shares / self._given_shares.max()
+        self._estimates[LEGS][:, tables.GIVEN] = self._given_shares / self._given_shares.max()
         self._learnt = 0.0  # m/s^2, acceleration that explained an error
         self.factor, self._factor_at = EARLY_FACTOR, 0.0
         self.settle()
@@ -148,7 +148,7 @@ class NoiseEstimator:
         """Raise the bound of the acceleration to one, m/s^2, that explains the last readings."""
         self._learnt = max(self._learnt, 1.5 * acceleration)
         self.settle()
-        self._numbers[kernels.SINCE] = 1.0  # the present sample
+        self._numbers[tables.SINCE] = 1.0  # the present sample
 
     @property
     def period(self) -> float:
@@ -169,14 +169,14 @@ class NoiseEstimator:
         return NoiseReport(
             self._sigma, self.identified, self._step(), self._measured_acceleration,
             self.jitter, self._period, tuple(self._advice()), self.source,
-            noises=tuple(self._estimates[LEGS][:, kernels.SIGMA].tolist()))
+            noises=tuple(self._estimates[LEGS][:, tables.SIGMA].tolist()))
 
     def _advice(self) -> list[str]:
         advice = []
         if self._wrong_leg is not None:
             leg = self._wrong_leg
             given = self._given * self._given_shares[leg]
-            measured = self._estimates[LEGS][leg, kernels.SIGMA]
+            measured = self._estimates[LEGS][leg, tables.SIGMA]
             advice.append(f'leg_noises[{leg}] {given:.3g} {self._unit} is too small: '
                           f'{measured:.3g} {self._unit} measured')
         elif self.understated:
@@ -199,19 +199,19 @@ class NoiseEstimator:
     def settle(self) -> None:
         """Update everything from the estimates of the kernel."""
         numbers = self._numbers.tolist()
-        self._taken, self._period = numbers[kernels.TAKEN], numbers[kernels.PERIOD]
-        self._sigma, self._coarsest = numbers[kernels.VARIANCE] ** 0.5, numbers[kernels.COARSEST]
-        self._measured_acceleration = numbers[kernels.ACCELERATION]
+        self._taken, self._period = numbers[tables.TAKEN], numbers[tables.PERIOD]
+        self._sigma, self._coarsest = numbers[tables.VARIANCE] ** 0.5, numbers[tables.COARSEST]
+        self._measured_acceleration = numbers[tables.ACCELERATION]
         self._learnt *= 1.0 - min(kernels.SETTLE_EVERY * self._period / kernels.FADE, 1.0)
         self.acceleration = max(
             self._given_acceleration or
             max(ASSUMED_ACCELERATION / self._metres, 2.0 * self._measured_acceleration),
             self._learnt)
-        self.spread = numbers[kernels.SPREAD] ** 0.5
-        self._numbers[kernels.SINCE], enough = 0.0, self._taken >= ENOUGH
-        self.identified = enough and numbers[kernels.IDENTIFIED] > 0.0
+        self.spread = numbers[tables.SPREAD] ** 0.5
+        self._numbers[tables.SINCE], enough = 0.0, self._taken >= ENOUGH
+        self.identified = enough and numbers[tables.IDENTIFIED] > 0.0
         self.repetitions = self._allowed_repetitions()
-        self.jitter = numbers[kernels.JITTER] if (
+        self.jitter = numbers[tables.JITTER] if (
             self.identified and self._step() <= self._sigma) else 0.0
         self.understated = bool(self._period) and self._judge_period()
         self.shares = self._settle_shares()
@@ -223,7 +223,7 @@ class NoiseEstimator:
             return self._given_shares
         if not self.identified or self.jitter:
             return ALIKE
-        squares = self._estimates[LEGS][:, kernels.SIGMA] ** 2 + (
+        squares = self._estimates[LEGS][:, tables.SIGMA] ** 2 + (
             QUANTIZATION_DEVIATION * self._step()) ** 2
         mean = float(squares.mean())
         return np.sqrt(squares / mean) if mean > 0.0 else ALIKE
@@ -245,7 +245,7 @@ class NoiseEstimator:
             self.source = MEASURED if self.understated else BOUND if above else GIVEN
             self.confirmed = self.known and enough
             measured = self.understated or (
-                self._taken >= kernels.LIMIT_SAMPLES and self._numbers[kernels.IDENTIFIED] > 0.0)
+                self._taken >= kernels.LIMIT_SAMPLES and self._numbers[tables.IDENTIFIED] > 0.0)
             caution = 1.0 if self._taken >= kernels.LIMIT_SAMPLES else CAUTION
             self.threshold = caution * self._greatest, float(measured), self._resolution
             return
@@ -282,8 +282,8 @@ class NoiseEstimator:
         if not (self._given and self.identified):
             return False
         error = 4.0 * (1.25 / min(self._taken, kernels.averaged_samples(self._period))) ** 0.5
-        by_stamps = self.spread * float(self._numbers[kernels.SPEED]) ** 0.5
-        held = float(self._numbers[kernels.TIMED]) ** 0.5
+        by_stamps = self.spread * float(self._numbers[tables.SPEED]) ** 0.5
+        held = float(self._numbers[tables.TIMED]) ** 0.5
         least = math.hypot(by_stamps, held, 0.5 * self._step())
         self._wrong_leg = self._find_wrong_leg(error, least)
         return self._wrong_leg is not None or self._sigma > WRONG_BY * (1.0 + error) * math.hypot(
@@ -298,7 +298,7 @@ class NoiseEstimator:
         if self._given_shares is ALIKE:
             return None
         of_six = 6.0 ** 0.5  # of one leg for that of six, at most
-        ratios = self._estimates[LEGS][:, kernels.SIGMA] / np.hypot(
+        ratios = self._estimates[LEGS][:, tables.SIGMA] / np.hypot(
             self._given * self._given_shares, of_six * least)
         leg = int(ratios.argmax())
         return leg if ratios[leg] > WRONG_BY * (1.0 + of_six * error) else None

@@ -18,7 +18,7 @@ others stay is at fault; any other change ends the stand.
 """
 
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.stewart.tracking.legs.kernels import noise as noises
+from liedyn_ros.stewart.tracking.legs.kernels import noise_tables as tables
 from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
     CHANGED, CHANGES, COUNT, ENDED, HELD_SAMPLES, HOLD, HOLDS, INTERVAL, LAST, MOVED, OUTLYING,
     POINTS, RAW, RUN)
@@ -63,7 +63,7 @@ def find_fresh_readings(time, lengths, noise, history, legs, numbers, bound):
             fresh |= 1 << i
             if numbers[MOVED] == 0.0:
                 continue
-            step = noise[i, noises.STEP] if noise[i, noises.STEP_HITS] >= MIN_STEP_HITS else 0.0
+            step = noise[i, tables.STEP] if noise[i, tables.STEP_HITS] >= MIN_STEP_HITS else 0.0
             note_change(leg, time, abs(lengths[i] - leg[RAW]), step)
             continue
         leg[RUN] += 1.0

@@ -15,7 +15,7 @@ The equations are those of leg_faults (14.16, 14.21), frozen_legs (14.22), noise
 
 from liedyn_ros.jit.bundle import Bundle, VECTOR
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.stewart.tracking.legs.kernels import noise as noises
+from liedyn_ros.stewart.tracking.legs.kernels import noise as noises, noise_tables as tables
 from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
     BITS, BOUND, CAUTION, CONFIRMED, COUNT, DOUBTED, DUE, FACTOR, FAULTS, FOLLOWED,
     FROZEN_LEGS, FROZEN_TIME, GROWN, HELD_LEGS, HOLD, HOLDS, JUMPED, LAST, LEARNS, LEARNT,
@@ -31,7 +31,7 @@ OUTLIER_SAMPLES = 300  # samples over which the share of outliers is taken
 TOO_MANY, FEW = 0.05, 0.02  # share that makes the premise wrong, and right again
 
 LEG_MONITOR = Bundle(
-    'LegMonitor', faults=FAULTS, noise=noises.NOISE, motion=FILTER,
+    'LegMonitor', faults=FAULTS, noise=tables.NOISE, motion=FILTER,
     relative=VECTOR, readings=VECTOR)  # (6,), (6,)
 leg_monitor_of = LEG_MONITOR.view
 
@@ -73,7 +73,7 @@ def judge_readings(faults, noise, time, readings, plausible):
         forget_leg_motion(faults.history, legs, numbers, 0.0)
     noises.write_thresholds(noise.legs, noise.numbers, settings[LEAST], settings[SHARE],
                             settings[READ_STEP], legs)
-    numbers[SPREAD] = noise.numbers[noises.SPREAD]
+    numbers[SPREAD] = noise.numbers[tables.SPREAD]
     numbers[CAUTION] = max(settings[SHARE], 1.0)
     numbers[UNCONFIRMED] = settings[CONFIRMED] == 0.0
     fresh = find_fresh_readings(
@@ -88,8 +88,8 @@ def judge_readings(faults, noise, time, readings, plausible):
     stale = frozen == ALL_LEGS and numbers[SAME_SAMPLES] > 0.0
     if not stale:
         noises.estimate_noise(noise, time, readings, fresh)
-        noise.numbers[noises.SINCE] += 1.0
-    due = noise.numbers[noises.SINCE] >= noises.SETTLE_EVERY
+        noise.numbers[tables.SINCE] += 1.0
+    due = noise.numbers[tables.SINCE] >= noises.SETTLE_EVERY
     wrong = count_outliers(faults.tally, outliers, jumped, grown)
     learnt = grown > 0.0 and (wrong or not jumped)
     if wrong:
@@ -109,9 +109,9 @@ def note_held(noise, legs, fresh):
     """Note whose readings a bus holds at times; return those that it holds now, as bits."""
     held = 0
     for i in range(6):
-        noise.legs[i, noises.HELD] = legs[i, HOLDS] >= KNOWN and legs[i, HOLD] > 0.0
+        noise.legs[i, tables.HELD] = legs[i, HOLDS] >= KNOWN and legs[i, HOLD] > 0.0
         # A leg whose hold is not known yet may as well stand: it is no held reading.
-        held |= (noise.legs[i, noises.HELD] > 0.0 and not fresh >> i & 1) << i
+        held |= (noise.legs[i, tables.HELD] > 0.0 and not fresh >> i & 1) << i
     return held
 
 

@@ -16,11 +16,13 @@ irregular stamps). The least of the mean squares over the orders is the noise.
 
 import math
 
-from liedyn_ros.jit.bundle import Bundle, CUBE, MATRIX, VECTOR
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.stewart.tracking.legs.kernels.noise_tables import (
+    ACCELERATION, ACROSS, ALIGNED, COARSEST, COUNT, CROSSED, EVIDENCE, FILLED, GAPS, GIVEN,
+    HELD, IDENTIFIED, JITTER, JITTER_SUM, JITTER_WEIGHT, LAST, MEAN_GAP, OFF_GRID, ORDERS,
+    PERIOD, QUIET, RARE, RATE, READ, REPEATS, SIGMA, SPEED, SPREAD, STEP, STEP_COUNT,
+    STEP_ERROR, STEP_HITS, TAKEN, TIMED, TIMING, VARIANCE, WINDOW_SAMPLES, WORK)
 
-WINDOW_SAMPLES = 11  # fresh readings of a leg in its window, newest first: time (s), reading (m)
-ORDERS = 9  # of differences: 2 to 10
 WINDOW_GAP = 0.5  # s without a sample, after which the window starts again
 LIMIT_SAMPLES = 40  # samples after which a square is limited
 MEAN_TIME, MIN_MEAN_SAMPLES, MAX_MEAN_SAMPLES = 5.0, 200.0, 4000.0  # s, and samples, of a mean
@@ -40,27 +42,6 @@ NO_STEP = 1e-10  # relative to a reading: a smaller step is none
 SELDOM = 40.0  # samples without an outlier after which an outlier does not count as noise
 SETTLE_EVERY = 8  # samples: the estimates change slowly
 AGE, MAX_AGE = 1.0 / 12.0, 0.25  # variance of the age of a held reading, in squared periods
-
-# Numbers of the whole platform. SINCE: samples since the estimates were brought up to date.
-# CROSSED: samples in the mean square across the rates. SPEED: m^2/s^2, mean square of a rate.
-# TIMED: mean of the legs' TIMING.
-(COUNT, TAKEN, PERIOD, SPREAD, VARIANCE, IDENTIFIED, ACCELERATION, ACROSS, JITTER, EVIDENCE,
- JITTER_SUM, JITTER_WEIGHT, QUIET, COARSEST, OFF_GRID, MEAN_GAP, GAPS, RARE, SINCE, CROSSED,
- SPEED, TIMED, NUMBERS) = range(23)
-# Numbers of a leg.
-# FILLED: readings in its window; ALIGNED: of these, how many came with readings of leg 0, all in
-# turn. READ: differences taken so far. HELD: whether a slow bus holds its readings. TIMING: m^2,
-# at most the variance of its readings because they are up to a period older than their stamp then.
-# GIVEN: the share of its given noise in that of the noisiest leg, 1 where they are alike.
-(SIGMA, RATE, STEP, STEP_ERROR, STEP_COUNT, STEP_HITS, REPEATS, LAST, FILLED, ALIGNED, READ, HELD,
- TIMING, GIVEN, LEG) = range(15)
-
-NOISE = Bundle(
-    'LegNoise',
-    stamps=VECTOR, window=CUBE,  # (WINDOW_SAMPLES,), newest first, s; (6, WINDOW_SAMPLES, 2)
-    squares=MATRIX, legs=MATRIX,  # (ORDERS, 6), (6, LEG)
-    weights=MATRIX, numbers=VECTOR, work=VECTOR)  # (ORDERS, WINDOW_SAMPLES), (NUMBERS,), (WORK,)
-WORK = 11 + 6
 
 
 @kernel
