@@ -30,7 +30,7 @@ from rclpy.subscription import Subscription
 from rclpy.timer import Timer
 
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.ros.node import garbage, own_services
+from liedyn_ros.ros.node import bond, garbage, own_services
 from liedyn_ros.ros.node.clock_steps import StepWatch
 from liedyn_ros.ros.node.core_log import pass_on
 from liedyn_ros.ros.node.parameters import Parameter, ParameterSet
@@ -46,7 +46,7 @@ AUTOSTART = Parameter(
 CONFIGURE_TIMEOUT = Parameter(
     'configure_timeout', 300.0, 'longest time for which a request to configure waits for compiled '
     'kernels', 's', least=0.0, most=3600.0)
-OF_ALL_NODES = (AUTOSTART, CONFIGURE_TIMEOUT, *SCHEDULING)
+OF_ALL_NODES = (AUTOSTART, CONFIGURE_TIMEOUT, bond.HEARTBEAT_PERIOD, *SCHEDULING)
 
 LOG_PERIOD = 1.0  # s; a fault that repeats is logged once in that time
 WAIT_PERIOD = 10.0  # s; the same for a message about something awaited
@@ -329,6 +329,7 @@ class ManagedNode(LifecycleNode):
         self._scopes.append(ExitStack())
         try:
             self.activate()
+            bond.join(self)
         except Exception as error:  # any error is logged, and the node stays alive
             self._tell('not activated', error)
             self.on_deactivate(state)
