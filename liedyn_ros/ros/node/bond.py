@@ -14,15 +14,12 @@ where one of them misses heartbeats for `bond_timeout`. The messages are those o
 which is optional.
 """
 
-from typing import Any, TYPE_CHECKING
+from typing import Any
 from uuid import uuid4
 
 from rclpy.clock import Clock, ClockType
 
 from liedyn_ros.ros.node.parameters import Parameter
-
-if TYPE_CHECKING:
-    from liedyn_ros.ros.node.lifecycle import ManagedNode
 
 HEARTBEAT_PERIOD = Parameter(
     'bond_heartbeat_period', 0.1, 'period of the heartbeats to a lifecycle manager; 0 for no bond',
@@ -50,8 +47,8 @@ class Bond:
     robot's node.
     """
 
-    def __init__(self, node: 'ManagedNode', message_type: Any, period: float) -> None:
-        """Begin; the node's present state ends it. period: s."""
+    def __init__(self, node: Any, message_type: Any, period: float) -> None:
+        """Begin; the present state of the node, a ManagedNode, ends it. period: s."""
         self._node, self._type, self._period = node, message_type, period
         self._own, self.whole = str(uuid4()), True
         self._publisher = node.open_publisher(message_type, TOPIC)
@@ -85,8 +82,8 @@ class Bond:
         self._publisher.publish(status)
 
 
-def join(node: 'ManagedNode') -> None:
-    """Begin the bond of a node that has just become active, if a manager starts it."""
+def join(node: Any) -> None:
+    """Begin the bond of a ManagedNode that has just become active, if a manager starts it."""
     period = node.parameters[HEARTBEAT_PERIOD.name]
     if node.parameters['autostart'] or period == 0.0:
         return
