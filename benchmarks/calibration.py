@@ -71,7 +71,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     of_platforms = random_platforms(options.platforms)
     print_table(['', f'{options.platforms} platforms'], [
         [key, f'{value:.4g}'] for key, value in of_platforms.items()])
-    of_trials = [trials(kind, options.trials) for kind in KINDS]
+    of_trials = []
+    for kind in KINDS:
+        of_trials.append(trials(kind, options.trials))
+        print(f'  {options.trials} trials: {kind}', file=sys.stderr, flush=True)
     print_table(['measured', *list(of_trials[0])[1:]], [
         [value if isinstance(value, str) else f'{value:.4g}' for value in row.values()]
         for row in of_trials])

@@ -13,6 +13,7 @@ import json
 import numpy as np
 import pytest
 
+from benchmarks import calibration
 from benchmarks.accounts import account, joined, Loss
 from benchmarks.record import origin
 from benchmarks.stalls import covered, longest, merge, outside
@@ -103,3 +104,14 @@ def test_a_table_of_the_tracker_is_written_between_its_markers(tmp_path):
     assert '| fault | `leg_noise` | 20 Hz | 100 Hz |' in written
     assert '| step, 1 mm | 10 um | 25 %, another 50 %; 2 | 100 %; 2 |' in written
     assert 'old' not in written and with_tables(written, tmp_path) == written
+
+
+def test_calibrations_of_a_few_platforms():
+    """Errors fall to a few per cent, and are as large as the covariance says."""
+    found = calibration.random_platforms(3)
+    assert found['offered'] == 1.0
+    assert found['position after, rms, um'] < 0.05 * found['position before, median, um']
+    assert 2.0 < found['pose NEES of 6, mean'] < 12.0
+    row = calibration.trials('full, frames unknown', 2)
+    assert (row['numbers'], row['offered']) == (30, 1.0)
+    assert 0.4 < row['NEES over numbers'] < 2.0
