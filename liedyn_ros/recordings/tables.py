@@ -75,7 +75,7 @@ def table_samples(paths: Sequence[str | Path], names: Sequence[str],
                 names=tuple(missing))
     times = [_time(where, header, columns) for header in headers]
     read = [read_columns(path, {column for at, column in chosen.values() if at == k}
-                  | {each for each in times[k:k + 1] if each is not None})
+                         | {each for each in times[k:k + 1] if each is not None})
             for k, path in enumerate(tables)]
     count = _count(where, tables, read)
     stamps = stamps_of_seconds(where, _stamps(where, tables, read, times, columns, count))
@@ -182,6 +182,7 @@ def _count(where: str, tables: Sequence[Path], read: Sequence[dict[str, Array]])
 
 
 def header_of(path: Path) -> list[str]:
+    """Return the names of the columns. Raises DescriptionError."""
     if path.suffix not in TABLES:
         raise DescriptionError(f'{path}: expected a file {" or ".join(TABLES)}')
     if path.suffix == '.parquet':
