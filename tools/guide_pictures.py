@@ -19,14 +19,14 @@ from pathlib import Path
 import re
 from typing import Any
 
-from matplotlib.figure import Figure
 import numpy as np
 
 from liedyn_ros.commands.retiming.drawn import picture
 from liedyn_ros.dynamics import runge_kutta_munthe_kaas
-from liedyn_ros.pictures import legend_above, new_figure, PAGE, RIGHT, save, WRONG
+from liedyn_ros.pictures import BOUND, legend_above, new_figure, PAGE, RIGHT, save, WRONG
 
 DOCS = Path(__file__).parents[1] / 'docs'
+IMAGES = DOCS / 'images'
 SNIPPET = re.compile(r'```python\n(.*?)```', re.DOTALL)
 Curves = dict[str, list[float]]
 STEPS = 3000  # of 1 ms
@@ -81,53 +81,48 @@ def payload() -> Curves:
     return curves
 
 
-def draw(name: str, title: str, curves: Curves) -> None:
-    """Write a picture of errors in time."""
-    figure = Figure(figsize=(7.0, 3.2), dpi=110, layout='constrained')
+def draw(name: str, curves: Curves) -> None:
+    """Write a picture of errors in time: what is wrong first, then what is right."""
+    figure = new_figure(70.0, 120.0)
     axes = figure.subplots()
-    for label, values in curves.items():
-        axes.semilogy(1e-3 * np.arange(len(values)), np.maximum(values, 1e-6), label=label)
-    axes.set(xlabel='time, s', ylabel='largest joint error, mrad', title=title,
-             xlim=(0.0, 3.0), ylim=(1e-2, 1e3))
-    axes.grid(alpha=0.3)
-    axes.legend(loc='upper center', ncols=len(curves))
-    path = DOCS / 'images' / f'{name}.png'
-    figure.savefig(path)
-    print(f'in {path}')
+    for (label, values), color in zip(curves.items(), (WRONG, RIGHT)):
+        axes.semilogy(1e-3 * np.arange(len(values)), np.maximum(values, 1e-6), color=color,
+                      label=label)
+    axes.set(xlabel='time, s', ylabel='largest joint error, mrad', xlim=(0.0, 3.0),
+             ylim=(1e-2, 1e3))
+    legend_above(axes, len(curves))
+    save(figure, IMAGES / f'{name}.png')
 
 
 def draw_retiming() -> None:
     """Write a picture of a run that knows limits of torque rate, and of one that does not."""
     page = scope_of('retiming.md')
     arm, path, torque, limits = (page[name] for name in ('arm', 'path', 'TORQUE', 'MotionLimits'))
-    runs = {'torque limited': page['torque_alone'],
-            'torque and its rate limited': page['retime'](
-                arm, path, limits(torque=torque, torque_rate=15.0 * torque))}
-    figure = Figure(figsize=(7.0, 6.0), dpi=110, layout='constrained')
+    runs = {'torque limited': (WRONG, page['torque_alone']),
+            'torque and its rate limited': (RIGHT, page['retime'](
+                arm, path, limits(torque=torque, torque_rate=15.0 * torque)))}
+    figure = new_figure(120.0, 120.0)
     rows = figure.subplots(3, 1, sharex=True)
-    for label, run in runs.items():
+    for label, (color, run) in runs.items():
         at = run.at(np.arange(0.0, run.duration, 0.001))
-        rows[0].plot(at.t, np.abs(at.torque / torque).max(axis=1), label=label)
-        rows[1].plot(at.t, np.abs(at.torque_rate / torque).max(axis=1))
-        rows[2].plot(at.t, page['follow'](run)[:len(at.t)])
-    rows[0].axhline(1.0, color='k', lw=0.8, ls='--')
-    rows[1].axhline(15.0, color='k', lw=0.8, ls='--')
-    rows[0].set(ylabel='torque of its limit', ylim=(0.0, 1.3),
-                title='Actuators whose torque changes by 15 limits a second')
+        for axes, values in zip(rows, (
+                np.abs(at.torque / torque).max(axis=1),
+                np.abs(at.torque_rate / torque).max(axis=1), page['follow'](run)[:len(at.t)])):
+            axes.plot(at.t, values, color=color, label=label)
+    for axes, bound in zip(rows, (1.0, 15.0)):
+        axes.axhline(bound, color=BOUND, linestyle='--')
+    rows[0].set(ylabel='torque / limit', ylim=(0.0, 1.3))
     rows[1].set(ylabel='rate, limits a second', yscale='log', ylim=(0.3, 3e3))
-    rows[2].set(ylabel='largest joint error, mrad', yscale='log', ylim=(1e-3, 1e3),
-                xlabel='time, s')
-    for each in rows:
-        each.grid(alpha=0.3)
-    rows[0].legend(loc='upper center', ncols=2)
-    figure.savefig(DOCS / 'images' / 'retiming.png')
+    rows[2].set(ylabel='joint error, mrad', yscale='log', ylim=(1e-3, 1e4), xlabel='time, s')
+    legend_above(rows[0], 2)
+    save(figure, IMAGES / 'retiming.png')
 
 
 def draw_command() -> None:
     """Write the picture that the command retime draws of the guide's arm."""
     page = scope_of('retiming.md')
     picture.draw(page['retime'](page['arm'], page['path'], page['limits']),
-                 DOCS / 'images' / 'retime_command.png')
+                 IMAGES / 'retime_command.png')
 
 
 def draw_calibration() -> None:
@@ -153,16 +148,16 @@ def draw_calibration() -> None:
     plan.update_datalim(ends[..., :2].reshape(-1, 2))
     plan.autoscale_view()
     legend_above(plan, 2)
-    save(figure, DOCS / 'images' / 'calibrate.png')
+    save(figure, IMAGES / 'calibrate.png')
 
 
 def main() -> None:
     """Draw them all."""
     draw_calibration()
-    draw('time_derivatives', 'Actuators with a lag of 30 ms', lag())
+    draw('time_derivatives', lag())
     draw_retiming()
     draw_command()
-    draw('payload', 'Computed torque with a payload of 0.5 kg', payload())
+    draw('payload', payload())
 
 
 if __name__ == '__main__':

@@ -14,7 +14,9 @@ from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection, QuadMesh
+from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 import numpy as np
 
@@ -78,13 +80,18 @@ def _series(axes: Axes) -> Iterator[tuple[str, Array]]:
         yield str(line.get_label()), np.column_stack(
             [np.asarray(column, dtype=float) for column in columns])
     for bars in axes.containers:
-        places = [(bar.get_x() + 0.5 * bar.get_width(), bar.get_height())
-                  for bar in getattr(bars, 'patches', ())]
-        if places:
-            yield str(bars.get_label()), np.array(places)
+        if isinstance(bars, BarContainer):
+            yield str(bars.get_label()), np.array([_end(bar, bars.orientation) for bar in bars])
     for cloud in axes.collections:
         if isinstance(cloud, PathCollection):
             yield str(cloud.get_label()), np.ma.getdata(cloud.get_offsets())
+
+
+def _end(bar: Rectangle, orientation: str | None) -> tuple[float, float]:
+    """Return the middle of the end of a bar that stands, or of one that lies."""
+    (x, y), width, height = bar.get_xy(), bar.get_width(), bar.get_height()
+    return (x + width, y + 0.5 * height) if orientation == 'horizontal' else (
+        x + 0.5 * width, y + height)
 
 
 def _map(axes: Axes) -> dict[str, Array]:

@@ -55,11 +55,13 @@ def test_clouds_bars_and_lines_in_space_keep_their_numbers(tmp_path):
     space.plot([0.0, 1.0], [2.0, 3.0], [4.0, 5.0], label='path')
     flat = figure.add_subplot(2, 1, 2)
     flat.bar([1.0, 2.0], [7.0, 8.0], label='count')
+    flat.barh([5.0, 6.0], [0.5, -0.5], label='lies')
     flat.scatter([3.0], [0.25], label='cloud')
     save(figure, tmp_path / 'a.png')
     found = {(row['series'], row['x'], row['y'], row['z']) for row in rows_of(tmp_path / 'a.csv')}
     assert found == {('path', '0', '2', '4'), ('path', '1', '3', '5'), ('count', '1', '7', None),
-                     ('count', '2', '8', None), ('cloud', '3', '0.25', None)}
+                     ('count', '2', '8', None), ('lies', '0.5', '5', None),
+                     ('lies', '-0.5', '6', None), ('cloud', '3', '0.25', None)}
 
 
 def test_a_map_keeps_its_cells(tmp_path):

@@ -57,7 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f'retime: {error}', file=sys.stderr)
         return 2
     print(f'written: {options.folder}/' + ', '.join(
-        ['trajectory.csv', 'trajectory.yaml'] + ['retimed.png'] * options.picture))
+        ['trajectory.csv', 'trajectory.yaml']
+        + options.picture * ['retimed.png', 'retimed.pdf', 'retimed.csv']))
     return 0
 
 

@@ -67,7 +67,9 @@ def table(path: Path) -> dict[str, np.ndarray]:
 
 def test_an_arm_follows_its_waypoints_within_the_limits(files: Path, capsys) -> None:
     assert run(files, 'arm.urdf', 'points.csv', '--limits', str(files / 'limits.yaml')) == 0
-    assert 's along the path' in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert 's along the path' in printed
+    assert 'trajectory.yaml, retimed.png, retimed.pdf, retimed.csv\n' in printed
     arm = ld.load(ARM)
     path = SplinePath(arm.model, [[0.0, 0.0], [0.2, 0.5], [0.9, 0.2]])
     wanted = retime(arm, path, MotionLimits(
@@ -85,6 +87,12 @@ def test_an_arm_follows_its_waypoints_within_the_limits(files: Path, capsys) -> 
     times = [point['time_from_start'] for point in message['points']]
     assert_same([each['sec'] + 1e-9 * each['nanosec'] for each in times], at.t, 1e-9)
     assert (files / 'out/retimed.png').read_bytes().startswith(b'\x89PNG')
+    assert (files / 'out/retimed.pdf').read_bytes().startswith(b'%PDF')
+    with (files / 'out/retimed.csv').open(encoding='utf-8') as file:
+        rows = [row for row in csv.DictReader(file) if row['panel'].startswith('2')]
+    at_limits = {row['series']: float(row['x']) for row in rows}  # s at the limit used most
+    assert {name.split(', ')[1] for name in at_limits} <= {'shoulder', 'elbow'}
+    assert sum(at_limits.values()) == pytest.approx(wanted.duration)
 
 
 def test_what_is_written_is_read_again(files: Path) -> None:

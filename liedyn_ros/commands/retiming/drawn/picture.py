@@ -12,15 +12,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import matplotlib
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 import numpy as np
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.pictures import BOUND, legend_above, new_figure, PAGE, RIGHT, save
 from liedyn_ros.retiming import phase_plane, Retimed, RetimedSamples
-
-matplotlib.use('Agg')
 
 SAMPLES = 1001
 MAX_LINES, MAX_BARS = 12, 8
@@ -31,8 +28,8 @@ FIELDS = {'torque': 'torque', 'torque_rate': 'torque_rate', 'velocity': 'v', 'ac
 
 
 def draw(run: Retimed, path: Path) -> None:
-    """Draw a run to a file."""
-    figure = Figure(figsize=(11.0, 7.5), layout='constrained')
+    """Draw a run to a file, as PDF too, and the numbers beside it."""
+    figure = new_figure(125.0, PAGE)
     panels = figure.subplots(2, 2).ravel()
     at = run.at(np.linspace(0.0, run.duration, SAMPLES))
     draw_phase_plane(panels[0], run)
@@ -44,20 +41,19 @@ def draw(run: Retimed, path: Path) -> None:
                    if name in shown and name != first), 'torque_rate')
     for axes, name in zip(panels[2:], (first, second)):
         draw_quantity(axes, run, at, name, limits[name])
-    figure.suptitle(f'{run.dynamics.model.name}: {run.duration:.4g} s', fontsize=11)
-    figure.savefig(path, dpi=130)
+    figure.suptitle(f'{run.dynamics.model.name}: {run.duration:.4g} s')
+    save(figure, path)
 
 
 def draw_phase_plane(axes: Axes, run: Retimed) -> None:
     """Draw the speed along the path, beside the highest that limits leave there."""
     plane = phase_plane(run)
-    axes.fill_between(plane.s, plane.limit, 1e3 * plane.speed.max(), color='0.88',
-                      label='no acceleration keeps the limits')
-    axes.plot(plane.s, plane.limit, color='0.4', linewidth=1.0)
-    axes.plot(plane.s, plane.speed, color='tab:blue', label='run')
-    axes.set(xlabel='s, along the path', ylabel='ds/dt', xlim=(plane.s[0], plane.s[-1]),
-             ylim=(0.0, 1.6 * plane.speed.max()), title='Phase plane')
-    axes.legend(fontsize=8, loc='upper right')
+    axes.fill_between(plane.s, plane.limit, 1e3 * plane.speed.max(), color='0.88')
+    axes.plot(plane.s, plane.speed, color=RIGHT, label='run')
+    axes.plot(plane.s, plane.limit, color=BOUND, label='most that limits allow')
+    axes.set(xlabel='s, along the path', ylabel='speed along the path ds/dt',
+             xlim=(plane.s[0], plane.s[-1]), ylim=(0.0, 1.6 * plane.speed.max()))
+    legend_above(axes, 2)
 
 
 def draw_time(axes: Axes, run: Retimed) -> None:
@@ -67,12 +63,12 @@ def draw_time(axes: Axes, run: Retimed) -> None:
         key = f'{QUANTITIES.get(limit, limit)}, {name}'
         seconds[key] = seconds.get(key, 0.0) + float(time)
     listed = sorted(seconds.items(), key=lambda each: each[1])[-MAX_BARS:]
-    bars = axes.barh([name for name, _ in listed], [time for _, time in listed],
-                     color='tab:blue')
-    axes.bar_label(bars, [f'{time:.3g} s' for _, time in listed], fontsize=8, padding=3)
-    axes.margins(x=0.15)
-    axes.tick_params(axis='y', labelsize=8)
-    axes.set(xlabel='s', title='Where the time goes: the limit used most')
+    for name, time in listed:
+        bar = axes.barh(name, time, color=RIGHT, label=name)
+        axes.bar_label(bar, [f'{time:.3g} s'], fontsize=7, padding=3)
+    axes.margins(x=0.2)
+    axes.grid(visible=False, axis='y')
+    axes.set(xlabel='time at the limit used most, s')
 
 
 def draw_quantity(axes: Axes, run: Retimed, at: RetimedSamples, name: str,
@@ -84,16 +80,11 @@ def draw_quantity(axes: Axes, run: Retimed, at: RetimedSamples, name: str,
     drawn = limited if len(limited) else np.flatnonzero(run.dynamics.model.actuated)
     most = np.abs(values).max(axis=0) / np.where(np.isfinite(limits), limits, 1.0)
     for k in sorted(drawn[np.argsort(-most[drawn])][:MAX_LINES]):
-        axes.plot(at.t, values[:, k] / (limits[k] if len(limited) else 1.0), label=names[k],
-                  linewidth=1.2)
+        axes.plot(at.t, values[:, k] / (limits[k] if len(limited) else 1.0), label=names[k])
     if len(limited):
         for bound in (-1.0, 1.0):
-            axes.axhline(bound, color='0.4', linewidth=1.0, linestyle='--')
+            axes.axhline(bound, color=BOUND, linestyle='--')
     what = QUANTITIES[name]
-    axes.set(xlabel='t, s', xlim=(0.0, run.duration),
-             ylabel=f'{what} / limit' if len(limited) else f'{what}, SI units',
-             title=f'{what.capitalize()} beside its limits' if len(limited)
-             else f'{what.capitalize()}, not limited')
-    low, high = axes.get_ylim()
-    axes.set_ylim(low, high + 0.3 * (high - low))  # for the legend
-    axes.legend(fontsize=7, loc='upper right', ncols=3)
+    axes.set(xlabel='time, s', xlim=(0.0, run.duration),
+             ylabel=f'{what} / limit' if len(limited) else f'{what}, SI units, not limited')
+    legend_above(axes, 4)
