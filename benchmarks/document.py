@@ -25,7 +25,7 @@ TITLE = """# Figures
 
 Written by `python -m benchmarks.document` from the results of `make bench`; both work on your
 machine too. Other libraries ran in the same run, in turns with this package, so read the ratios.
-Figures of the tracker and its safety are in [stewart.md](stewart.md).
+Figures of the tracker and its safety are in [figures of the tracker](stewart_figures.md).
 """
 DYNAMICS = """
 ## Inverse and forward dynamics beside Pinocchio

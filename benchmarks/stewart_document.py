@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Write the measured tables of docs/stewart.md: python -m benchmarks.stewart_document.
+Write the measured tables of docs/stewart_figures.md: python -m benchmarks.stewart_document.
 
 They stand between markers, and come from the results of these benchmarks:
 
@@ -23,7 +23,7 @@ from typing import Any
 from benchmarks.document import origin_line, table
 from benchmarks.record import FOLDER
 
-PAGE = Path('docs/stewart.md')
+PAGE = Path('docs/stewart_figures.md')
 MARKED = re.compile(r'(<!-- figures: (\w+) -->\n).*?(<!-- end -->)', re.DOTALL)
 
 
