@@ -32,7 +32,7 @@ def page_of(name):
 
 
 def words_of(line):
-    """Return the words of a line, and its numbers as such; no words of the lines of tables."""
+    """Split a line, with its numbers as such; what only rules a table is left out."""
     words = re.sub(r'[,;:]', ' ', line).split()
     return [float(word) if NUMBER.fullmatch(word) else word for word in words
             if not RULE.fullmatch(word)]
