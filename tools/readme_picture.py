@@ -139,8 +139,10 @@ def numbers(figure: Figure, crossing: Crossing, row: int) -> None:
     for y, name, poses, color in ((0.14, 'plain solver', crossing.plain, WRONG),
                                   (0.06, 'liedyn_ros', crossing.ours, RIGHT)):
         error = se3.log(se3.compose(se3.inverse(crossing.truth[row]), poses[row]))
-        figure.text(0.36, y, f'{name}: off by {np.degrees(np.linalg.norm(error[:3])):.2f} degree',
-                    color=color, fontsize=9)
+        degrees = np.degrees(np.linalg.norm(error[:3]))
+        text = (f'{degrees:.0f} degrees off' if degrees >= 1.0 else
+                f'right within {np.ceil(100.0 * degrees) / 100.0:.2f} degrees')
+        figure.text(0.36, y, f'{name}: {text}', color=color, fontsize=9)
     said = [text for flag, text in SAID.items() if flag in crossing.flags[row]]
     passed = crossing.times[row] > crossing.crossed_at
     text = said[-1] if said else 'has crossed' if passed else 'tracking'
