@@ -1,0 +1,107 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Take the pictures of the live view in docs/images: python -m tools.view_pictures.
+
+It needs the view (viser), Playwright, and a browser of the name chromium on the path.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+import shutil
+import threading
+
+import numpy as np
+from playwright.sync_api import Page, sync_playwright
+
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.lie import SE3, se3, SO3
+from liedyn_ros.model import load_model
+from liedyn_ros.nodes.view.seen import Seen, Solved
+from liedyn_ros.stewart import (
+    LegNoise, LegSimulation, load_geometry, MonitoredTracker, SmoothTrajectory)
+from liedyn_ros.view.page import LivePage
+
+IMAGES = Path(__file__).parents[1] / 'docs' / 'images'
+ARGUMENTS = ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader',
+             '--enable-unsafe-swiftshader']  # without a graphics card
+WIDTH, HEIGHT = 1200, 750
+LIMIT = 240_000.0  # ms
+NOISE, RATE, SECONDS = 20e-6, 100.0, 12.0  # m, Hz, s
+PORT = 18_080
+
+
+def platform(page: LivePage) -> None:
+    """Show some seconds of a platform that is tracked."""
+    geometry = load_geometry(config_file('stewart_geometry.yaml'))
+    home = SE3.from_rotation_translation(SO3.identity(), [0.0, 0.0, 0.5]).matrix
+    page.adopt(geometry, home)
+    motion = SmoothTrajectory(home, np.array([0.2, 0.2, 0.3, 0.06, 0.06, 0.06]),
+                              np.array([0.23, 0.31, 0.17, 0.29, 0.19, 0.37]), np.arange(6.0))
+    encoders = LegSimulation(geometry, motion, RATE, length_noise=NOISE, seed=1)
+    tracker, noise = MonitoredTracker(geometry, home), LegNoise(geometry, np.full(6, NOISE))
+    pause = threading.Event()
+    for k in range(round(SECONDS * RATE)):
+        sample = encoders.take()
+        found = tracker.track(10 ** 9 + round(1e9 * k / RATE), sample.lengths)
+        pause.wait(1.0 / RATE)
+        page.show(Seen(
+            pose=found.pose, true_pose=sample.pose,
+            covariance=found.pose[:3, :3] @ noise.covariance(found.pose)[3:, 3:]
+            @ found.pose[:3, :3].T,
+            solved=Solved(sample.lengths, found.smallest_singular_value, found.residual,
+                          found.iterations, 4e-4, 0.0)))
+
+
+def tree(page: LivePage) -> None:
+    """Show the aerial manipulator where its motors hold it."""
+    model = load_model(config_file('aerial_manipulator.yaml'))
+    page.adopt(model, np.eye(4))
+    arm = np.array([0.5, -0.7])[:model.nv - 6]
+    q = np.append(model.neutral()[:model.nq - len(arm)], arm)
+    efforts = Dynamics(model).gravity_vector(q)[-len(arm):]
+    names = model.coordinate_names[-len(arm):]
+    page.show(Seen(pose=se3.exp(np.array([0.0, 0.0, 0.2, 0.0, 0.0, 0.3])),
+                   positions=dict(zip(names, arm)), efforts=dict(zip(names, efforts))))
+
+
+def shoot(tab: Page, name: str) -> None:
+    """Write what a tab shows, when it has drawn."""
+    tab.locator('canvas').first.wait_for()
+    tab.wait_for_timeout(6000.0)
+    tab.screenshot(path=IMAGES / f'{name}.png')
+    print(f'in {IMAGES / name}.png')
+
+
+def main() -> None:
+    """Take them all."""
+    page = LivePage('127.0.0.1', PORT, 60.0, 10.0)
+    with sync_playwright() as context:
+        browser = context.chromium.launch(executable_path=shutil.which('chromium'),
+                                          args=ARGUMENTS)
+        tab = browser.new_page(viewport={'width': WIDTH, 'height': HEIGHT})
+        tab.set_default_timeout(LIMIT)
+        platform(page)
+        tab.goto(page.address)
+        shoot(tab, 'view_platform')
+        tab.get_by_role('tab', name='What if').click()
+        tab.get_by_text('Show the ghost').click()
+        tab.get_by_text('Smallest singular value').wait_for()
+        shoot(tab, 'view_what_if')
+        tree(page)
+        tab.goto(page.address)
+        shoot(tab, 'view_tree')
+        browser.close()
+    page.close()
+
+
+if __name__ == '__main__':
+    main()
