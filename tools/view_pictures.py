@@ -34,7 +34,7 @@ IMAGES = Path(__file__).parents[1] / 'docs' / 'images'
 ARGUMENTS = ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader',
              '--enable-unsafe-swiftshader']  # without a graphics card
 WIDTH, HEIGHT = 1200, 750
-LIMIT = 240_000.0  # ms
+LIMIT, DRAWN = 240_000.0, 25_000.0  # ms; a processor that draws takes its time
 NOISE, RATE, SECONDS = 20e-6, 100.0, 12.0  # m, Hz, s
 PORT = 18_080
 
@@ -73,10 +73,11 @@ def tree(page: LivePage) -> None:
                    positions=dict(zip(names, arm)), efforts=dict(zip(names, efforts))))
 
 
-def shoot(tab: Page, name: str) -> None:
-    """Write what a tab shows, when it has drawn."""
-    tab.locator('canvas').first.wait_for()
-    tab.wait_for_timeout(6000.0)
+def shoot(tab: Page, name: str, text: str) -> None:
+    """Write what a tab shows, when it has a text and has drawn."""
+    tab.get_by_text(text).first.wait_for()
+    tab.add_style_tag(content='.mantine-Notifications-root { display: none; }')
+    tab.wait_for_timeout(DRAWN)
     tab.screenshot(path=IMAGES / f'{name}.png')
     print(f'in {IMAGES / name}.png')
 
@@ -91,14 +92,13 @@ def main() -> None:
         tab.set_default_timeout(LIMIT)
         platform(page)
         tab.goto(page.address)
-        shoot(tab, 'view_platform')
+        shoot(tab, 'view_platform', 'Position')
         tab.get_by_role('tab', name='What if').click()
         tab.get_by_text('Show the ghost').click()
-        tab.get_by_text('Smallest singular value').wait_for()
-        shoot(tab, 'view_what_if')
+        shoot(tab, 'view_what_if', 'Smallest singular value')
         tree(page)
         tab.goto(page.address)
-        shoot(tab, 'view_tree')
+        shoot(tab, 'view_tree', 'effort')
         browser.close()
     page.close()
 
