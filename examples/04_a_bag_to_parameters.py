@@ -9,12 +9,13 @@
 """A bag to parameters: masses, inertias and friction of an arm whose URDF is wrong by a third."""
 
 from pathlib import Path
+import subprocess
+import sys
 
 import numpy as np
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import get_typestore, Stores
 
-from liedyn_ros.commands.identification import identify
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import load_model, ModelBuilder, SpatialInertia, to_urdf, with_inertias
 from liedyn_ros.pictures import legend_above, new_figure, RIGHT, save, WRONG
@@ -59,7 +60,8 @@ with Writer('my_bag', version=9, storage_plugin=StoragePlugin.MCAP) as bag:
         bag.write(topic, stamp, TYPES.serialize_cdr(
             TYPES.types[JOINT_STATE](header, list(JOINTS), *state), JOINT_STATE))
 
-identify.main(['robot.urdf', 'my_bag', '--folder', 'identified'])
+command = '-m liedyn_ros.commands.identification.identify robot.urdf my_bag --folder identified'
+subprocess.run([sys.executable, *command.split()], check=True)
 
 # A motion that is in no recording tells whether the new URDF is better.
 times, q, v, a = motion(10.0, rng.uniform(0.0, 6.0, size=(3, 3)))
