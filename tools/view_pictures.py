@@ -34,7 +34,7 @@ IMAGES = Path(__file__).parents[1] / 'docs' / 'images'
 ARGUMENTS = ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader',
              '--enable-unsafe-swiftshader']  # without a graphics card
 WIDTH, HEIGHT = 1200, 750
-LIMIT, DRAWN = 240_000.0, 25_000.0  # ms; a processor that draws takes its time
+LIMIT, DRAWN, FADED = 240_000.0, 5_000.0, 90_000.0  # ms; a processor that draws is slow
 NOISE, RATE, SECONDS = 20e-6, 100.0, 12.0  # m, Hz, s
 PORT = 18_080
 
@@ -90,15 +90,16 @@ def main() -> None:
                                           args=ARGUMENTS)
         tab = browser.new_page(viewport={'width': WIDTH, 'height': HEIGHT})
         tab.set_default_timeout(LIMIT)
-        platform(page)
-        tab.goto(page.address)
-        shoot(tab, 'view_platform', 'Position')
-        tab.get_by_role('tab', name='What if').click()
-        tab.get_by_text('Show the ghost').click()
-        shoot(tab, 'view_what_if', 'Smallest singular value')
-        tree(page)
-        tab.goto(page.address)
-        shoot(tab, 'view_tree', 'effort')
+        for show, name, text in ((platform, 'view_platform', 'Position'),
+                                 (tree, 'view_tree', 'effort')):
+            show(page)
+            tab.goto(page.address)
+            tab.wait_for_timeout(FADED)
+            shoot(tab, name, text)
+            if show is platform:
+                tab.get_by_role('tab', name='What if').click()
+                tab.get_by_text('Show the ghost').click()
+                shoot(tab, 'view_what_if', 'Smallest singular value')
         browser.close()
     page.close()
 
