@@ -45,7 +45,8 @@ def platform(page: LivePage) -> None:
     home = SE3.from_rotation_translation(SO3.identity(), [0.0, 0.0, 0.5]).matrix
     page.adopt(geometry, home)
     motion = SmoothTrajectory(home, np.array([0.2, 0.2, 0.3, 0.06, 0.06, 0.06]),
-                              np.array([0.23, 0.31, 0.17, 0.29, 0.19, 0.37]), np.arange(6, dtype=float))
+                              np.array([0.23, 0.31, 0.17, 0.29, 0.19, 0.37]),
+                              np.arange(6, dtype=float))
     encoders = LegSimulation(geometry, motion, RATE, length_noise=NOISE, seed=1)
     tracker, noise = MonitoredTracker(geometry, home), LegNoise(geometry, np.full(6, NOISE))
     pause = threading.Event()
