@@ -249,8 +249,10 @@ def table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 def origin_line(data: dict[str, Any]) -> str:
     """Return the line that says where figures come from."""
     measured = data['measured']
+    nice = measured.get('nice', 0)  # results of before have none
     return (f'\nMeasured {measured["date"][:10]} at {measured["commit"]} on {measured["cores"]} '
-            f'cores of {measured["processor"]}, load {measured["load"][0]:.1f}, Python '
+            f'cores of {measured["processor"]}, load {measured["load"][0]:.1f}, '
+            f'{f"nice {nice}, " * bool(nice)}Python '
             f'{measured["python"]}, numba {measured["numba"]}.\n')
 
 

@@ -35,7 +35,7 @@ def origin() -> dict[str, Any]:
     return {'date': datetime.now(timezone.utc).isoformat(timespec='seconds'), 'commit': _commit(),
             'python': platform.python_version(), 'numba': numba.__version__,
             'numpy': np.__version__, 'processor': _processor(), 'cores': os.cpu_count(),
-            'load': os.getloadavg()}
+            'load': os.getloadavg(), 'nice': os.nice(0)}
 
 
 def distro() -> str:
