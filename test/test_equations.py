@@ -34,6 +34,7 @@ LITERATURE = re.compile(
 WITHOUT_EQUATION = {
     'model/kernels/acceptance.py': 'whether numbers are finite, and quaternions of unit length',
     'export/kernels/constants.py': 'whether indices in a file are those of a tree',
+    'export/kernels/loops.py': 'parts of a work area, and calls of kernels with equations',
     'export/kernels/partials.py': 'sizes and places of a part of a work area',
     'export/kernels/platform.py': 'places of the parts of a platform in a work area',
     'export/kernels/work.py': 'sizes of the parts of a work area',

@@ -50,13 +50,16 @@ enum liedyn_code {
   LIEDYN_FORMAT = 13,    /* a model file of another format or layout: write it again */
   LIEDYN_DAMAGED = 14,   /* a model file whose length, checksum or content is wrong */
   LIEDYN_PROCESSOR = 15, /* a processor below x86-64-v2 */
-  LIEDYN_KIND = 16,      /* a model file of another kind of machine: tree or platform */
+  LIEDYN_KIND = 16,      /* a model file of another kind of machine: tree, platform or loops */
   LIEDYN_NOT_POSE = 17,  /* a matrix that is no pose within 1e-6 */
   LIEDYN_NOT_REACHED = 18,   /* a pose that a rod does not reach */
   LIEDYN_NOT_CONVERGED = 19, /* a solver that stopped elsewhere; its result says how */
   LIEDYN_NOT_PROVED = 20,    /* a certificate that proves nothing */
   LIEDYN_ABSENT = 21,        /* no masses in the file, or legs without such a function */
-  LIEDYN_INTERNAL = 22       /* a fault of this library */
+  LIEDYN_OPEN = 22,          /* a state that is not on the constraints within 1e-6 */
+  LIEDYN_UNMOVED = 23,       /* actuators or known coordinates that do not decide the motion */
+  LIEDYN_BROKEN = 24,        /* a motion that the constraints do not allow */
+  LIEDYN_INTERNAL = 25       /* a fault of this library */
 };
 
 enum liedyn_axes { LIEDYN_WORLD = 0, LIEDYN_LOCAL = 1, LIEDYN_LOCAL_WORLD_ALIGNED = 2 };
@@ -293,6 +296,80 @@ int liedyn_platform_inverse(const liedyn_platform *platform, void *work, int ord
 int liedyn_platform_forward(const liedyn_platform *platform, void *work, int order, const double *pose,
                             const double *twist, const double *forces, const double *external,
                             double *a, double *length_rates);
+
+/* ---- Closed loops ---------------------------------------------------------------------------- */
+
+/**
+ * A machine with closed loops or couplings, such as mimic joints: a view of a model file. All
+ * coordinates count, passive ones too. Closures and constraints (m rows) are in the order of Python's
+ * ConstrainedDynamics. States have to be closed. The order of time derivatives is at most the file's.
+ */
+typedef struct liedyn_loops liedyn_loops;
+
+int liedyn_loops_load(const char *path, void *memory, size_t bytes, const liedyn_loops **loops);
+/** As liedyn_open; but the tables of the loops are checked by the checksum alone. */
+int liedyn_loops_open(const void *content, size_t bytes, const liedyn_loops **loops);
+/**
+ * The spanning tree, for names, kinematics and liedyn_integrate. It has its own work areas. Its
+ * dynamics know nothing of the loops.
+ */
+const liedyn_model *liedyn_loops_tree(const liedyn_loops *loops);
+int liedyn_loops_order(const liedyn_loops *loops);
+int liedyn_constraints(const liedyn_loops *loops); /* m */
+int liedyn_closures(const liedyn_loops *loops);    /* C */
+const char *liedyn_constraint_name(const liedyn_loops *loops, int constraint);
+const char *liedyn_closure_name(const liedyn_loops *loops, int closure);
+
+/** As liedyn_work, liedyn_init, liedyn_explain, to the order of the file. */
+size_t liedyn_loops_work(const liedyn_loops *loops);
+int liedyn_loops_init(const liedyn_loops *loops, void *work, size_t bytes);
+int liedyn_loops_explain(const liedyn_loops *loops, const void *work, char *text, size_t size);
+
+enum liedyn_constraint_status { /* as ConstraintStatus of Python */
+  LIEDYN_REGULAR = 0, LIEDYN_REDUNDANT = 1, LIEDYN_NEAR_SINGULAR = 2, LIEDYN_SINGULAR_LOOPS = 3,
+  LIEDYN_INCONSISTENT = 4
+};
+typedef struct {
+  int rank, status;                /* where coordinates are prescribed, never LIEDYN_SINGULAR_LOOPS */
+  double inverse_condition_number; /* smallest pivot of the independent constraints over the largest */
+  double actuation_inverse_condition_number; /* 1: actuators hold well; 0: not at all */
+  double defect;                   /* relative acceleration that stays open */
+} liedyn_constraint_report;
+
+/**
+ * tau and its time derivatives (order + 1, nv) of the file's actuators, of a and its own. Other joints
+ * have tau 0. If there are more actuators than needed, the sum of tau^2 is least.
+ */
+int liedyn_loops_inverse(const liedyn_loops *loops, void *work, int order, const double *q,
+                         const double *v, const double *a, const double *external, double *tau,
+                         liedyn_constraint_report *report);
+/** a and its time derivatives (order + 1, nv) of tau and its own; external is (order + 1, B, 6). */
+int liedyn_loops_forward(const liedyn_loops *loops, void *work, int order, const double *q,
+                         const double *v, const double *tau, const double *external, double *a,
+                         liedyn_constraint_report *report);
+/** a and tau (order + 1, nv) completed in their place, as by liedyn_hybrid_derivatives. */
+int liedyn_loops_hybrid(const liedyn_loops *loops, void *work, int order, const double *q,
+                        const double *v, const unsigned char *prescribed, double *a, double *tau,
+                        const double *external, liedyn_constraint_report *report);
+/**
+ * What holds the loops closed in the last of these calls: multipliers (order + 1, m), and wrenches
+ * (order + 1, C, 6) on body b of each closure, in frame b. Either may be NULL.
+ */
+int liedyn_loops_forces(const liedyn_loops *loops, void *work, int order, double *multipliers,
+                        double *wrenches);
+/** How far each constraint is open (m), rad and m, and the derivative (m, nv) of that, or NULL. */
+int liedyn_loops_residual(const liedyn_loops *loops, void *work, const double *q, double *residual,
+                          double *jacobian);
+/**
+ * v (nv) completed in its place by the constraints, where known (nv) is 0. Those entries are not
+ * read. A NULL for known: the actuators' are known.
+ */
+int liedyn_loops_complete_velocity(const liedyn_loops *loops, void *work, const double *q,
+                                   const unsigned char *known, double *v);
+/** The same for a (order + 1, nv). */
+int liedyn_loops_complete_acceleration(const liedyn_loops *loops, void *work, int order,
+                                       const double *q, const double *v,
+                                       const unsigned char *known, double *a);
 
 #ifdef __cplusplus
 }

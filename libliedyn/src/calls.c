@@ -272,14 +272,14 @@ const char *liedyn_message(int code) {
       "the solver did not converge",
       "nothing is proved",
       "the machine has no masses, or legs for which the library has no such function",
+      "the state is not on the constraints",
+      "the actuators or the known coordinates do not decide the motion",
+      "the constraints do not allow the motion",
       "a fault of libliedyn"};
   return code < 0 || code > LIEDYN_INTERNAL ? "not a code of libliedyn" : messages[code];
 }
 
-int liedyn_explain(const liedyn_model *model, const void *work, char *text, size_t size) {
-  if (model == NULL || work == NULL || text == NULL || size == 0) return LIEDYN_NULL;
-  const head *of = work;
-  if (of->prepared != PREPARED || of->machine != model) return LIEDYN_WORK_AREA;
+int explain_coordinates(const liedyn_model *model, const head *of, char *text, size_t size) {
   if (of->code == LIEDYN_SINGULAR)
     snprintf(text, size, "%s: %s", liedyn_coordinate_name(model, (int)of->entry),
              liedyn_message(LIEDYN_SINGULAR));
@@ -289,4 +289,11 @@ int liedyn_explain(const liedyn_model *model, const void *work, char *text, size
   else
     explain(of, text, size);
   return (int)of->code;
+}
+
+int liedyn_explain(const liedyn_model *model, const void *work, char *text, size_t size) {
+  if (model == NULL || work == NULL || text == NULL || size == 0) return LIEDYN_NULL;
+  const head *of = work;
+  if (of->prepared != PREPARED || of->machine != model) return LIEDYN_WORK_AREA;
+  return explain_coordinates(model, of, text, size);
 }

@@ -17,8 +17,9 @@
 #include "liedyn.h"
 #include "liedyn_kernels.h" /* written beside the objects by python -m liedyn_ros.export */
 
-enum kind { TREE = 1, PLATFORM = 2 };
+enum kind { TREE = 1, PLATFORM = 2, LOOPS = 3 };
 enum section { CONSTANTS, LINKS, JOINTS, COORDINATES, FRAMES, PLACES, SECTIONS };
+enum loops_section { WORK = SECTIONS, CLOSURES, CONSTRAINTS, LOOPS_SECTIONS };
 enum platform_section { NUMBERS, LEGS, PLATFORM_SECTIONS };
 typedef struct { int64_t at, bytes, rows, zero; } section_row;
 
@@ -35,6 +36,11 @@ struct liedyn_model {
 struct liedyn_platform {
   file_header header;
   section_row sections[PLATFORM_SECTIONS];
+};
+
+struct liedyn_loops { /* begins as the model of its spanning tree */
+  file_header header;
+  section_row sections[LOOPS_SECTIONS];
 };
 
 typedef struct { /* the first line of a work area */
@@ -99,9 +105,15 @@ static inline int explain(const head *of, char *text, size_t size) {
 #define text_at liedyn_internal_text_at
 #define place_of liedyn_internal_place_of
 #define refuse liedyn_internal_refuse
+#define is_tree liedyn_internal_is_tree
+#define explain_coordinates liedyn_internal_explain_coordinates
 
 /* Check header, length and checksum of a file, and where its sections are. */
 int check_file(const void *bytes, size_t count, enum kind kind, int sections);
+/* Return whether the first sections of a file are those of a tree. */
+int is_tree(const liedyn_model *found);
+/* Write what the last refusal of a call with coordinates was; return its code. */
+int explain_coordinates(const liedyn_model *model, const head *of, char *text, size_t size);
 /* Read a file into memory; return LIEDYN_OK and its length, or LIEDYN_FILE. */
 int read_file(const char *path, void *memory, size_t bytes, size_t *length);
 /* Return whether a section is a number of texts, each ended by a zero byte. */

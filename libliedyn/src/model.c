@@ -93,20 +93,23 @@ int check_file(const void *bytes, size_t count, enum kind kind, int sections) {
   return LIEDYN_OK;
 }
 
+int is_tree(const liedyn_model *found) {
+  const section_row *row = found->sections;
+  const section_row *constants = row + CONSTANTS, *links = row + LINKS;
+  return constants->bytes % 8 == 0 && links->bytes % 8 == 0
+      && kernels()->accepts(words(found), constants->bytes / 8, constants->rows,
+                            content(found, LINKS), links->bytes / 8, row[COORDINATES].rows,
+                            row[FRAMES].rows) == 0
+      && are_texts(found, row + JOINTS) && are_texts(found, row + COORDINATES)
+      && are_texts(found, row + FRAMES) && are_places(found);
+}
+
 int liedyn_open(const void *bytes, size_t count, const liedyn_model **model) {
   if (bytes == NULL || model == NULL) return LIEDYN_NULL;
   const int code = check_file(bytes, count, TREE, SECTIONS);
   if (code) return code;
-  const liedyn_model *found = bytes;
-  const section_row *row = found->sections;
-  const section_row *constants = row + CONSTANTS, *links = row + LINKS;
-  if (constants->bytes % 8 || links->bytes % 8
-      || kernels()->accepts(words(found), constants->bytes / 8, constants->rows,
-                            content(found, LINKS), links->bytes / 8, row[COORDINATES].rows,
-                            row[FRAMES].rows) != 0
-      || !are_texts(found, row + JOINTS) || !are_texts(found, row + COORDINATES)
-      || !are_texts(found, row + FRAMES) || !are_places(found)) return LIEDYN_DAMAGED;
-  *model = found;
+  if (!is_tree(bytes)) return LIEDYN_DAMAGED;
+  *model = bytes;
   return LIEDYN_OK;
 }
 

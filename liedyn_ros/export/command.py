@@ -18,6 +18,7 @@ from pathlib import Path
 import sys
 
 from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.export.loops_file import ORDER, write_loops
 from liedyn_ros.export.model_file import write_model
 from liedyn_ros.export.platform_file import write_platform
 from liedyn_ros.model import load_model
@@ -38,11 +39,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def write(options: argparse.Namespace, output: Path) -> str:
-    """Write the file of a platform or a tree; return what it is."""
+    """Write the file of a platform, a tree or a machine with closed loops; return what it is."""
     if is_geometry_file(options.robot):
-        if options.floating or options.no_dissipation or options.tree:
-            raise LiedynError(f'{options.robot}: expected no --floating, --no-dissipation or '
-                              '--tree, as it is the geometry of a platform')
+        if (options.floating or options.no_dissipation or options.tree
+                or options.order is not None):
+            raise LiedynError(f'{options.robot}: expected no --floating, --no-dissipation, '
+                              '--tree or --order, as it is the geometry of a platform')
         geometry = load_geometry(options.robot)
         write_platform(output, geometry, length_bound=options.length_bound,
                        joint_bound=options.joint_bound)
@@ -51,6 +53,13 @@ def write(options: argparse.Namespace, output: Path) -> str:
         raise LiedynError(f'{options.robot}: expected the geometry of a platform beside '
                           '--length-bound and --joint-bound, got another file')
     model = load_model(options.robot, floating=options.floating)
+    if (model.closures or model.couplings) and not options.tree:
+        write_loops(output, model, order=ORDER if options.order is None else options.order,
+                    dissipation=not options.no_dissipation)
+        return f'closed loops of {model!r}'
+    if options.order is not None:
+        raise LiedynError('--order: expected a machine with closed loops or couplings; the work '
+                          'area of a tree takes any order')
     write_model(output, model, dissipation=not options.no_dissipation, tree=options.tree)
     return repr(model)
 
@@ -68,6 +77,9 @@ def parser() -> argparse.ArgumentParser:
                         help='leave out damping and friction of the joints')
     result.add_argument('--tree', action='store_true',
                         help='leave out closed loops and mimic joints')
+    result.add_argument('--order', type=int,
+                        help='highest time derivative that closed loops take, by default '
+                             f'{ORDER}')
     result.add_argument('--length-bound', type=float, default=0.0, metavar='M',
                         help='largest error of a leg length (m, rad of a crank), for the proofs')
     result.add_argument('--joint-bound', type=float, default=0.0, metavar='M',

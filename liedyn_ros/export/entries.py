@@ -15,10 +15,11 @@ from typing import Any
 
 from numba import types
 
-from liedyn_ros.export.functions import frames, layout, partials, platforms, reading, trees
+from liedyn_ros.export.functions import (
+    frames, layout, loops, partials, platforms, reading, trees)
 from liedyn_ros.jit.pointers import COUNT, FLAGS, NUMBERS, WHOLES
 
-MODULES = layout, reading, trees, frames, partials, platforms
+MODULES = layout, reading, trees, frames, partials, platforms, loops
 C_TYPES = {COUNT: 'int64_t ', NUMBERS: 'double *', FLAGS: 'unsigned char *', WHOLES: 'int64_t *'}
 
 

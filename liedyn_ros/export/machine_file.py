@@ -11,8 +11,8 @@ The parts that all files `.liedyn` have.
 
 All numbers are of eight bytes, little endian. The header is HEADER of them. First are the bytes
 'LIEDYN' CR LF, the version of the format, the digest of the layout, and the length of the file.
-Then come the CRC-32 of all bytes after the header, the kind of machine (TREE or PLATFORM), the
-number of sections, and zero.
+Then come the CRC-32 of all bytes after the header, the kind of machine (TREE, PLATFORM or
+LOOPS), the number of sections, and zero.
 
 Then follow four numbers for each section: its first byte, its length in bytes, its rows, zero.
 Sections begin at multiples of 64 bytes. A section of names has texts in UTF-8, each ended by a
@@ -26,7 +26,7 @@ import zlib
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.export.functions import layout
 
-MAGIC, TREE, PLATFORM, HEADER = b'LIEDYN\r\n', 1, 2, 8
+MAGIC, TREE, PLATFORM, LOOPS, HEADER = b'LIEDYN\r\n', 1, 2, 3, 8
 Section = tuple[bytes, int]  # its bytes and its number of rows
 _ALIGNMENT = 64  # bytes
 

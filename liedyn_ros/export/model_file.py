@@ -23,7 +23,7 @@ import numpy as np
 
 from liedyn_ros.common.errors import LiedynError, ModelError
 from liedyn_ros.dynamics.tree.constants import Constants
-from liedyn_ros.export.machine_file import file_bytes, texts, TREE
+from liedyn_ros.export.machine_file import file_bytes, Section, texts, TREE
 from liedyn_ros.model import Model
 
 
@@ -33,22 +33,27 @@ def model_bytes(model: Model, *, dissipation: bool = True, tree: bool = False) -
 
     Without dissipation, damping and friction are zero. With tree, closed loops and couplings, such
     as mimic joints, are left out, as Dynamics does. Raises LiedynError for anything but a Model,
-    ModelError for closures or couplings otherwise: this format does not hold them yet.
+    ModelError for closures or couplings otherwise: loops_bytes writes those.
     """
     if not isinstance(model, Model):
         raise LiedynError(f'model: expected a Model, as load_model returns, got {model!r}')
     if not tree and (model.closures or model.couplings):
         raise ModelError('model: expected a tree, got one with closures or couplings, '
-                         'which the model file does not hold (tree leaves them out)')
+                         'which loops_bytes writes (tree leaves them out)')
+    return file_bytes(TREE, tree_sections(model, dissipation))
+
+
+def tree_sections(model: Model, dissipation: bool) -> list[Section]:
+    """Return the sections of a tree, and of the spanning tree of a machine with closed loops."""
     constants, links = Constants(model, dissipation), model.link_table
     places = [(joint.q_slice.start, joint.q_slice.stop - joint.q_slice.start,
                joint.v_slice.start, joint.v_slice.stop - joint.v_slice.start)
               for joint in model.joint_list]
-    return file_bytes(TREE, [
+    return [
         (constants.table.tobytes(), len(constants.table)),
         (np.array((links.kind, links.qi, links.vi), dtype='<i8').tobytes(), 3),
         *(texts(names) for names in (model.joints, model.coordinate_names, model.frames)),
-        (np.array(places, dtype='<i8').tobytes(), len(places))])
+        (np.array(places, dtype='<i8').tobytes(), len(places))]
 
 
 def write_model(path: str | os.PathLike[str], model: Model, *, dissipation: bool = True,

@@ -121,5 +121,7 @@ def test_the_command_reads_urdf_on_a_floating_base(tmp_path):
 def test_the_command_names_what_is_wrong(tmp_path, capsys):
     assert main([str(tmp_path / 'none.urdf')]) == 1
     assert 'liedyn_export: ' in capsys.readouterr().err
-    assert main([str(config_file('five_bar.yaml')), '-o', str(tmp_path / 'x')]) == 1
-    assert not Path(tmp_path / 'x').exists()
+    robot, output = str(config_file('aerial_manipulator.yaml')), tmp_path / 'x'
+    assert main([robot, '-o', str(output), '--order', '1']) == 1
+    assert '--order: expected a machine with closed loops' in capsys.readouterr().err
+    assert not Path(output).exists()

@@ -11,13 +11,16 @@
 from collections.abc import Iterable
 import hashlib
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
+from liedyn_ros.dynamics.constrained.kernels import tables as constrained_tables
 from liedyn_ros.dynamics.tree.kernels import tables
-from liedyn_ros.export.kernels import platform
+from liedyn_ros.export.kernels import loops, platform
+from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.pointers import COUNT
-from liedyn_ros.model.kernels import kinds
+from liedyn_ros.model.kernels import closure_kinds, kinds
 from liedyn_ros.stewart.certificate.kernels import pose
 from liedyn_ros.stewart.dynamics.kernels import leg
 from liedyn_ros.stewart.dynamics.kernels import platform as platform_dynamics
@@ -28,16 +31,25 @@ VERSION = 1  # of the file
 
 def _digest(modules: Iterable[ModuleType]) -> int:
     """Return 63 bits that change where a number of the modules does, such as a column's."""
-    numbers = [(module.__name__, name, value.item() if isinstance(value, np.generic) else value)
-               for module in modules
+    numbers = [(module.__name__, name, _plain(value)) for module in modules
                for name, value in sorted(vars(module).items()) if name.isupper()]
     return int(hashlib.sha256(repr((VERSION, numbers)).encode()).hexdigest()[:16], 16) >> 1
 
 
-DIGESTS = TREE, PLATFORM = (
-    _digest((tables, kinds)), _digest((leg_rows, limits, pose, platform_dynamics, leg, platform)))
+def _plain(value: Any) -> Any:
+    """Return what of a value is the same in every process: of a bundle, its arrays."""
+    if isinstance(value, Bundle):
+        return value.seen.name
+    return value.item() if isinstance(value, np.generic) else value
+
+
+DIGESTS = TREE, PLATFORM, LOOPS = (
+    _digest((tables, kinds)), _digest((leg_rows, limits, pose, platform_dynamics, leg, platform)),
+    _digest((tables, kinds, constrained_tables, closure_kinds, loops)))
 
 
 def layout(kind: COUNT) -> COUNT:
-    """Return the digest of the layout that the kernels read, of a tree (1) or a platform (2)."""
-    return TREE if kind == 1 else PLATFORM
+    """Return the digest of the layout that the kernels read, of a kind of machine."""
+    if kind == 1:
+        return TREE
+    return PLATFORM if kind == 2 else LOOPS

@@ -24,7 +24,7 @@ from liedyn_ros.jit.cache.folder import cache_root
 from liedyn_ros.jit.cache.sources import digest
 
 ROOT = Path(__file__).parents[3] / 'libliedyn'
-SOURCES = 'src/calls.c', 'src/model.c', 'src/partials.c', 'src/platforms.c'
+SOURCES = 'src/calls.c', 'src/loops.c', 'src/model.c', 'src/partials.c', 'src/platforms.c'
 WARNINGS = ('-std=gnu11', '-Wall', '-Wextra', '-Wpedantic', '-Werror')
 HOST = pytest.mark.skipif(platform.machine() != 'x86_64', reason='needs an x86-64 processor')
 V2 = ('-DLIEDYN_V2_ALONE',)  # the kernels of the older processor

@@ -1,0 +1,118 @@
+/* Copyright 2026 The liedyn_ros authors
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ * http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+ * writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+ * WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License. */
+
+/** liedyn.hpp for machines with closed loops. */
+
+#ifndef LIEDYN_LOOPS_HPP_
+#define LIEDYN_LOOPS_HPP_
+
+#include "liedyn.hpp"
+
+namespace liedyn {
+
+/// A machine with closed loops, from a file that liedyn_export wrote. Threads share it.
+class Loops {
+ public:
+  explicit Loops(const std::string &path) {
+    std::size_t bytes = 0;
+    detail::require(liedyn_file_size(path.c_str(), &bytes));
+    memory_ = detail::aligned(bytes);
+    detail::require(liedyn_loops_load(path.c_str(), memory_.get(), bytes, &loops_));
+  }
+
+  const liedyn_loops *get() const { return loops_; }
+  const liedyn_model *tree() const { return liedyn_loops_tree(loops_); }
+  int nq() const { return liedyn_nq(tree()); }
+  int nv() const { return liedyn_nv(tree()); }
+  int constraints() const { return liedyn_constraints(loops_); }
+
+ private:
+  detail::Memory memory_;
+  const liedyn_loops *loops_ = nullptr;
+};
+
+/// The calls on closed loops, with the memory of one thread.
+class LoopsWork {
+ public:
+  explicit LoopsWork(const Loops &loops)
+      : loops_(loops.get()), nq_(loops.nq()), nv_(loops.nv()), m_(loops.constraints()) {
+    const std::size_t bytes = liedyn_loops_work(loops_);
+    memory_ = detail::aligned(bytes);
+    detail::require(liedyn_loops_init(loops_, memory_.get(), bytes));
+  }
+
+  /// The forces of the actuators for a motion that the loops allow.
+  liedyn_constraint_report inverse(const VectorIn &q, const VectorIn &v, const VectorIn &a,
+                                   Eigen::Ref<Vector> tau, const double *external = nullptr) {
+    sizes(q, {&v, &a}, tau.size());
+    liedyn_constraint_report found{};
+    check(liedyn_loops_inverse(loops_, memory_.get(), 0, q.data(), v.data(), a.data(), external,
+                               tau.data(), &found));
+    return found;
+  }
+
+  liedyn_constraint_report forward(const VectorIn &q, const VectorIn &v, const VectorIn &tau,
+                                   Eigen::Ref<Vector> a, const double *external = nullptr) {
+    sizes(q, {&v, &tau}, a.size());
+    liedyn_constraint_report found{};
+    check(liedyn_loops_forward(loops_, memory_.get(), 0, q.data(), v.data(), tau.data(), external,
+                               a.data(), &found));
+    return found;
+  }
+
+  void residual(const VectorIn &q, Eigen::Ref<Vector> residual, Matrix &jacobian) {
+    sizes(q, {}, nv_);
+    if (residual.size() != m_) wrong();
+    jacobian.resize(m_, nv_);
+    check(liedyn_loops_residual(loops_, memory_.get(), q.data(), residual.data(), jacobian.data()));
+  }
+
+  /// Completes v from the rates of the actuators.
+  void complete_velocity(const VectorIn &q, Eigen::Ref<Vector> v) {
+    sizes(q, {}, v.size());
+    check(liedyn_loops_complete_velocity(loops_, memory_.get(), q.data(), nullptr, v.data()));
+  }
+
+  /// Completes a from the accelerations of the actuators.
+  void complete_acceleration(const VectorIn &q, const VectorIn &v, Eigen::Ref<Vector> a) {
+    sizes(q, {&v}, a.size());
+    check(liedyn_loops_complete_acceleration(loops_, memory_.get(), 0, q.data(), v.data(), nullptr,
+                                             a.data()));
+  }
+
+  /// For what has no method here: liedyn.h with this machine and memory.
+  const liedyn_loops *loops() const { return loops_; }
+  void *get() { return memory_.get(); }
+
+ private:
+  [[noreturn]] static void wrong() {
+    throw Error(LIEDYN_RANGE, "expected vectors of nq, nv and m numbers, got others");
+  }
+
+  void sizes(const VectorIn &q, std::initializer_list<const VectorIn *> rates, Eigen::Index result) {
+    if (q.size() != nq_ || result != nv_) wrong();
+    for (const VectorIn *rate : rates) {
+      if (rate->size() != nv_) wrong();
+    }
+  }
+
+  void check(int code) {
+    if (code == LIEDYN_OK) return;
+    char text[256] = "";
+    if (liedyn_loops_explain(loops_, memory_.get(), text, sizeof text) != code) detail::require(code);
+    throw Error(code, text);
+  }
+
+  const liedyn_loops *loops_;
+  int nq_, nv_, m_;
+  detail::Memory memory_;
+};
+
+}  // namespace liedyn
+
+#endif  // LIEDYN_LOOPS_HPP_

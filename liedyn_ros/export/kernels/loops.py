@@ -1,0 +1,131 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+"""
+The work area of a machine with closed loops in the C library.
+
+A model file has all of it as it begins, for time derivatives to its order. So kernels alone say
+how their tables are laid out.
+"""
+
+from liedyn_ros.dynamics.constrained.kernels import solver
+from liedyn_ros.dynamics.constrained.kernels.tables import (
+    ACTUATION, DEFECT, INVERSE_CONDITION, RANK, task_of, workspace_of)
+from liedyn_ros.dynamics.constrained.kernels.tolerances import (
+    CLOSED_STATE, CONSISTENT, NEAR_SINGULAR, OFF_LOOP)
+from liedyn_ros.dynamics.constrained.tracking.kernels import completion
+from liedyn_ros.jit.bundle import Bundle, INTEGERS, VECTOR
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.pointers import cube, given, LINE, table, vector
+
+# Columns of sizes; USUAL_RANK is that of the constraints where the machine is not singular.
+ORDER, CONSTRAINTS, CLOSURES, BODIES, USUAL_RANK, SIZES = range(6)
+REGULAR, REDUNDANT, NEARLY_SINGULAR, SINGULAR, INCONSISTENT = range(5)  # as in liedyn.h
+ANY_RANK = 1 << 62
+
+LOOPS = Bundle(
+    'Loops',
+    sizes=INTEGERS,  # (SIZES,)
+    workspace=VECTOR,  # of dynamics/constrained/kernels/tables.py
+    hybrid=VECTOR, inverse=VECTOR,  # its tasks
+    actuated=INTEGERS,  # (nv,)
+    passive=INTEGERS,  # (nv,) those of a call
+    ones=VECTOR, turns=VECTOR,  # (m,), (C,)
+    rest=VECTOR,  # (nv,) zeros
+    a=VECTOR, tau=VECTOR,  # (order + 1, nv) input of a call
+    external=VECTOR,  # (B, order + 1, 6) Taylor coefficients
+    multipliers=VECTOR, wrenches=VECTOR,  # (order + 1, m), (order + 1, C, 6)
+    jacobian=VECTOR,  # (m, nv)
+    report=VECTOR)  # of dynamics/constrained/kernels/tables.py
+
+loops_of = LOOPS.view
+ARRAYS = len(LOOPS.seen.fields)
+HEADER = 4 * ARRAYS  # numbers: of each array its begin and three lengths
+
+
+@kernel
+def lies_within(header, count):
+    """Return whether the vectors of a header (HEADER,) lie within so many numbers."""
+    for i in range(ARRAYS):
+        at, length = header[4 * i], header[4 * i + 1]
+        if not (HEADER <= at <= count and at % LINE == 0 and 0 <= length <= count - at):
+            return False
+    return True
+
+
+@kernel
+def count_coordinates(loops):
+    """Return the number of velocity coordinates."""
+    return len(workspace_of(loops.workspace).machine.link)
+
+
+@kernel
+def write_wrench_coefficients(loops, external, rows):
+    """Write Taylor coefficients of external wrenches (rows, B, 6)."""
+    orders, coefficients, scale = loops.sizes[ORDER] + 1, loops.external, 1.0
+    for k in range(rows):
+        scale /= max(k, 1)
+        for b in range(external.shape[1]):
+            for c in range(6):
+                coefficients[(b * orders + k) * 6 + c] = scale * external[k, b, c]
+
+
+@kernel
+def solve_task(work, rows, inverse, unprescribed, q, v, a, tau, external, found):
+    """
+    Solve the task of a work area, and write rank, condition, defect, actuation and status.
+
+    As in Python, a rank above the usual one of nearly dependent rows is not believed. Where
+    coordinates are prescribed the usual rank is not known.
+    """
+    loops = loops_of(vector(work, 1))
+    tables, sizes = workspace_of(loops.workspace), loops.sizes
+    task, report = task_of(loops.inverse if inverse else loops.hybrid), loops.report
+    nv, count, closed = count_coordinates(loops), sizes[CONSTRAINTS], sizes[CLOSURES]
+    bodies, orders = sizes[BODIES] if given(external) else 0, sizes[ORDER] + 1
+    if given(external):
+        write_wrench_coefficients(loops, cube(external, rows, bodies, 6), rows)
+    wrenches = loops.external[:bodies * orders * 6].reshape((bodies, orders, 6))
+    known_a = loops.a[:rows * nv].reshape((rows, nv))
+    known_tau = loops.tau[:rows * nv].reshape((rows, nv))
+    usual, code = sizes[USUAL_RANK], solver.DONE
+    task.most[0] = ANY_RANK
+    for attempt in range(2):
+        code = solver.solve_state(
+            tables, task, CLOSED_STATE, wrenches, vector(q, tables.machine.nq[0]), vector(v, nv),
+            known_a, known_tau, known_a if inverse else table(a, rows, nv),
+            table(tau, rows, nv) if given(tau) else known_tau,
+            loops.multipliers[:rows * count].reshape((rows, count)),
+            loops.wrenches[:rows * closed * 6].reshape((rows, closed, 6)), report)
+        stuck = code == solver.UNMOVED and task.kind[0] == solver.LEAST_TORQUE and usual < count
+        beyond = (code == solver.DONE and report[INVERSE_CONDITION] < OFF_LOOP
+                  and task.kind[0] != solver.LEAST_FORCE and report[RANK] > usual)
+        if attempt > 0 or not unprescribed or not (stuck or beyond):
+            break
+        task.most[0] = usual
+    if code != solver.DONE:
+        return code
+    if inverse and report[DEFECT] > CONSISTENT:
+        return completion.BROKEN
+    write_task_report(report, count, usual if unprescribed else 0, inverse, vector(found, 5))
+    return solver.DONE
+
+
+@kernel
+def write_task_report(report, count, usual, inverse, found):
+    """Write rank, inverse condition numbers and defect, and the status that they mean."""
+    rank, condition, actuation = report[RANK], report[INVERSE_CONDITION], report[ACTUATION]
+    found[0], found[1], found[2], found[3] = rank, condition, actuation, report[DEFECT]
+    if report[DEFECT] > CONSISTENT:
+        found[4] = INCONSISTENT
+    elif not inverse and rank < count and rank < usual:
+        found[4] = SINGULAR
+    elif actuation < NEAR_SINGULAR or (
+            count > 0 and (rank > 0 or inverse) and condition < NEAR_SINGULAR):
+        found[4] = NEARLY_SINGULAR
+    else:
+        found[4] = REGULAR if rank == count else REDUNDANT

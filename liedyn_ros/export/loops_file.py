@@ -1,0 +1,76 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+"""
+The file `.liedyn` of a machine with closed loops or couplings.
+
+Its sections are those of its spanning tree (model_file.py), then the work area as it begins
+(`kernels/loops.py`), and the names of closures and constraints.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError, LimitError
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LEAST_TORQUE
+from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
+from liedyn_ros.dynamics.constrained.kernels.tables import REPORT_WIDTH
+from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task, inverse_task
+from liedyn_ros.dynamics.tree.orders import MAX_ORDER
+from liedyn_ros.export.kernels.loops import LOOPS
+from liedyn_ros.export.machine_file import file_bytes, LOOPS as KIND, texts
+from liedyn_ros.export.model_file import tree_sections
+from liedyn_ros.model import Model
+
+ORDER = 2  # of time derivatives, by default
+
+
+def loops_bytes(model: Model, *, order: int = ORDER, dissipation: bool = True) -> bytes:
+    """
+    Return the content of a model file, for `liedyn_loops_open`.
+
+    order is the highest of time derivatives, which the size of work areas grows with. The usual
+    rank of the constraints is found by assembling the machine. Raises LiedynError for anything
+    but a Model, LimitError for an order beyond 0 to 30, and the errors of ConstrainedDynamics.
+    """
+    if not isinstance(model, Model):
+        raise LiedynError(f'model: expected a Model, as load_model returns, got {model!r}')
+    if not 0 <= order <= MAX_ORDER:
+        raise LimitError(f'order: expected 0 to {MAX_ORDER}, got {order}')
+    dynamics = ConstrainedDynamics(model, dissipation=dissipation)
+    work, held = _work(dynamics, order, dissipation), dynamics.model
+    return file_bytes(KIND, [
+        *tree_sections(held, dissipation), (work.tobytes(), len(work)),
+        texts([closure.name for closure in held.closures]), texts(dynamics.constraint_names)])
+
+
+def write_loops(path: str | os.PathLike[str], model: Model, *, order: int = ORDER,
+                dissipation: bool = True) -> None:
+    """Write the model file of a machine; raises the errors of loops_bytes, and OSError."""
+    Path(path).write_bytes(loops_bytes(model, order=order, dissipation=dissipation))
+
+
+def _work(dynamics: ConstrainedDynamics, order: int, dissipation: bool) -> Array:
+    """Return a work area as it begins."""
+    model, m, rows = dynamics.model, dynamics.m, order + 1
+    closures, bodies, nv = len(model.closures), len(model.bodies), model.nv
+    data = ConstrainedData(model, dissipation, typical_inertia=dynamics.data.typical_inertia)
+    data.reserve(order)
+    _, inverse = inverse_task(model, m, None, LEAST_TORQUE, None)
+    return LOOPS.pack(
+        sizes=[order, m, closures, bodies, dynamics.mobility.rank], workspace=data.workspace,
+        hybrid=hybrid_task(np.ones(nv, dtype=np.bool_)).table, inverse=inverse.table,
+        actuated=model.actuated, passive=np.zeros(nv), ones=np.ones(m), turns=np.zeros(closures),
+        rest=np.zeros(nv), a=np.zeros(rows * nv), tau=np.zeros(rows * nv),
+        external=np.zeros(bodies * rows * 6), multipliers=np.zeros(rows * m),
+        wrenches=np.zeros(rows * closures * 6), jacobian=np.zeros(m * nv),
+        report=np.zeros(REPORT_WIDTH))

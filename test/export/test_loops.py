@@ -1,0 +1,172 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+"""Closed loops in the C library: the digits of Python, and what is refused."""
+
+import ctypes
+
+import numpy as np
+import pytest
+from support.machines.c_answers import differences
+from support.machines.c_library import built, HOST, require_tools, SANITIZERS, V2
+from support.machines.c_loop_answers import answers_of_c, answers_of_python, random_states
+from support.machines.loop_states import ALL
+
+from liedyn_ros.common.errors import LiedynError, LimitError
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
+from liedyn_ros.export import loops_bytes, model_bytes
+from liedyn_ros.export.command import main
+from liedyn_ros.model import load_model
+
+ORDER, STATES = 2, 10
+# Codes of liedyn.h.
+NOT_FINITE, NULL, RANGE, WORK_AREA, DAMAGED, KIND, OPEN, UNMOVED, BROKEN = (
+    1, 6, 7, 8, 14, 16, 22, 23, 24)
+
+
+def tolerance(name):
+    """
+    Return what a result may differ by, relative to its largest entry.
+
+    Forces and accelerations are as uncertain as constraints are nearly dependent; Python completes
+    velocities by singular values. A residual is relative to 0.01.
+    """
+    if name == 'velocity' or name.startswith(('forward', 'hybrid', 'derivatives of')):
+        return 1e-10
+    return 1e-12
+
+
+def require_digits(program, tmp_path, name, count, seed):
+    """Require the answers of a program to be those of Python."""
+    looped = ALL[name]
+    dynamics = ConstrainedDynamics(looped.model)
+    states = random_states(dynamics, looped.q, ORDER, count, seed)
+    worst = differences(answers_of_c(program, tmp_path, looped, ORDER, states),
+                        answers_of_python(dynamics, states))
+    assert {what: error for what, error in worst.items() if not error <= tolerance(what)} == {}
+
+
+@pytest.fixture(scope='module')
+def folder(tmp_path_factory):
+    """Return a folder of programs."""
+    return tmp_path_factory.mktemp('programs')
+
+
+@HOST
+@pytest.mark.parametrize('flags', [(), V2], ids=['best', 'v2'])
+@pytest.mark.parametrize('name', ALL)
+def test_loops_have_the_digits_of_python(folder, tmp_path, name, flags):
+    program = folder / f'loops{"_v2" if flags else ""}'
+    if not program.exists():
+        built(program, ['test/loops.c'], *flags)
+    require_digits([program], tmp_path, name, STATES, 1)
+
+
+def test_aarch64_has_the_digits_of_python(folder, tmp_path):
+    require_tools('aarch64-linux-gnu-gcc', 'qemu-aarch64-static')
+    program = built(folder / 'loops_aarch64', ['test/loops.c'], '-static', processor='aarch64',
+                    compiler='aarch64-linux-gnu-gcc')
+    require_digits(['qemu-aarch64-static', program], tmp_path, 'two loops', 2, 2)
+
+
+@pytest.fixture(scope='module')
+def library(folder):
+    """Return the library, for calls by ctypes."""
+    return ctypes.CDLL(str(built(folder / 'loops.so', [], '-shared', '-fPIC')))
+
+
+def aligned(count):
+    """Return so many bytes at a multiple of 64."""
+    buffer = np.zeros(count + 64, dtype=np.uint8)
+    return buffer[-buffer.ctypes.data % 64:][:count]
+
+
+class Machine:
+    """The five-bar by ctypes."""
+
+    def __init__(self, library):
+        """Open its file, and prepare a work area."""
+        self.library, self.model = library, load_model(config_file('five_bar.yaml'))
+        content = loops_bytes(self.model, order=1)
+        self.content = aligned(len(content))
+        self.content[:] = np.frombuffer(content, dtype=np.uint8)
+        loops = ctypes.c_void_p()
+        assert library.liedyn_loops_open(
+            ctypes.c_void_p(self.content.ctypes.data), ctypes.c_size_t(len(content)),
+            ctypes.byref(loops)) == 0
+        library.liedyn_loops_work.restype = ctypes.c_size_t
+        self.loops = loops
+        self.work = aligned(library.liedyn_loops_work(loops))
+        assert library.liedyn_loops_init(
+            loops, ctypes.c_void_p(self.work.ctypes.data), ctypes.c_size_t(len(self.work))) == 0
+
+    def call(self, name, *arguments):
+        """Return the code of a function, and why."""
+        work = ctypes.c_void_p(self.work.ctypes.data)
+        code = getattr(self.library, f'liedyn_loops_{name}')(self.loops, work, *(
+            each if isinstance(each, int) else ctypes.c_void_p(
+                None if each is None else each.ctypes.data) for each in arguments))
+        text = ctypes.create_string_buffer(200)
+        self.library.liedyn_loops_explain(self.loops, work, text, ctypes.c_size_t(200))
+        return code, text.value.decode()
+
+
+@HOST
+def test_wrong_calls_have_a_code(library):
+    machine = Machine(library)
+    dynamics, nv = ConstrainedDynamics(machine.model), machine.model.nv
+    q, v, out = assemble(dynamics), np.zeros(nv), np.zeros((2, nv))
+    a = np.zeros((2, nv))
+    assert machine.call('inverse', 1, q, v, a, None, out, None)[0] == 0
+    np.testing.assert_allclose(out, dynamics.inverse(q, v, a).tau, atol=1e-12)
+    assert machine.call('inverse', 2, q, v, a, None, out, None)[0] == RANGE
+    assert machine.call('inverse', 0, q, v, None, None, out, None)[0] == NULL
+    assert machine.call('inverse', 0, q + 0.1, v, a, None, out, None)[0] == OPEN
+    assert machine.call('inverse', 0, q, v, a + 1.0, None, out, None)[0] == BROKEN
+    assert machine.call('forward', 0, q, v, np.full(nv, np.nan), None, out, None) == (
+        NOT_FINITE, 'tau[0]: an input has a NaN or an infinity, nan')
+    none = np.zeros(nv, dtype=np.uint8)
+    assert machine.call('complete_velocity', q, none, v.copy())[0] == UNMOVED
+    tree = ctypes.c_void_p(machine.loops.value)
+    work = ctypes.c_void_p(machine.work.ctypes.data)
+    assert library.liedyn_gravity(tree, work, ctypes.c_void_p(q.ctypes.data),
+                                  ctypes.c_void_p(out.ctypes.data)) == WORK_AREA
+
+
+@HOST
+def test_another_kind_of_file_has_a_code(library):
+    machine, found = Machine(library), ctypes.c_void_p()
+    assert library.liedyn_open(
+        ctypes.c_void_p(machine.content.ctypes.data), ctypes.c_size_t(len(machine.content)),
+        ctypes.byref(found)) == KIND
+    machine.content[5000] ^= 1
+    assert library.liedyn_loops_open(
+        ctypes.c_void_p(machine.content.ctypes.data), ctypes.c_size_t(len(machine.content)),
+        ctypes.byref(found)) == DAMAGED
+
+
+@HOST
+def test_sanitizers_find_nothing(folder, tmp_path):
+    program = built(folder / 'loops_sanitized', ['test/loops.c'], *SANITIZERS)
+    require_digits([program], tmp_path, 'two loops', 1, 3)
+
+
+def test_the_command_writes_loops_to_an_order(tmp_path, capsys):
+    robot, output = config_file('five_bar.yaml'), tmp_path / 'loops.liedyn'
+    assert main([str(robot), '-o', str(output), '--order', '1']) == 0
+    assert output.read_bytes() == loops_bytes(load_model(robot), order=1)
+    assert 'closed loops of <Model' in capsys.readouterr().out
+
+
+def test_wrong_models_and_orders_are_refused():
+    model = load_model(config_file('five_bar.yaml'))
+    with pytest.raises(LimitError, match='order: expected 0 to 30, got 31'):
+        loops_bytes(model, order=31)
+    with pytest.raises(LiedynError, match='expected a Model'):
+        loops_bytes('robot.urdf')
+    assert loops_bytes(model, order=0) != model_bytes(model, tree=True)

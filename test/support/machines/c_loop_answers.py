@@ -1,0 +1,101 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+"""The same states for Python and for the program `loops` of the C library."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+from support.machines.c_library import run
+from support.machines.looped_machines import Looped
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics.constrained import (
+    complete_acceleration, complete_velocity, ConstrainedDynamics, ConstrainedSolution,
+    ConstraintStatus, project)
+from liedyn_ros.export import write_loops
+
+STATUS = list(ConstraintStatus)
+
+
+class State(NamedTuple):
+    """What the program reads of one state."""
+
+    q: Array
+    v: Array
+    a: Array
+    tau: Array
+    external: Array
+    known: Array
+    prescribed: Array
+
+
+def random_states(dynamics: ConstrainedDynamics, q: Array, order: int, count: int, seed: int
+                  ) -> list[State]:
+    """Return states on the constraints near a configuration, with motions that they allow."""
+    rng, model = np.random.default_rng(seed), dynamics.model
+    nv, rows, states = model.nv, order + 1, []
+    for _ in range(count):
+        here, v = project(dynamics, model.integrate(q, 0.05 * rng.normal(size=nv)),
+                          rng.normal(size=nv))
+        passive = scipy.linalg.qr(dynamics.jacobian(here), pivoting=True)[2][
+            :dynamics.mobility.rank]
+        known = np.ones(nv, dtype=bool)
+        known[passive] = False
+        prescribed = known & (rng.random(nv) < 0.5)
+        a, tau = rng.normal(size=(2, rows, nv))
+        states.append(State(
+            here, v, complete_acceleration(dynamics, here, v, a, known), tau,
+            rng.normal(size=(rows, len(model.bodies), 6)), known, prescribed))
+    return states
+
+
+def answers_of_c(program: list[object], folder: Path, looped: Looped, order: int,
+                 states: list[State]) -> Array:
+    """Return what the program answers, a state a row."""
+    write_loops(folder / 'model.liedyn', looped.model, order=order)
+    np.concatenate([np.concatenate([np.ravel(part) for part in state]).astype(float)
+                    for state in states]).tofile(folder / 'states')
+    run(*program, folder / 'model.liedyn', folder / 'states', folder / 'results')
+    return np.fromfile(folder / 'results').reshape(len(states), -1)
+
+
+def answers_of_python(dynamics: ConstrainedDynamics, states: list[State]
+                      ) -> list[dict[str, Array]]:
+    """Return the same by name, in the order of the program."""
+    return [dict(_answers(dynamics, state)) for state in states]
+
+
+def _answers(dynamics: ConstrainedDynamics, state: State) -> Iterator[tuple[str, Array]]:
+    q, v, a, tau, external, known, prescribed = state
+    free = {'max_error': np.inf}
+    yield from zip(('residual', 'jacobian'), dynamics.residual_and_jacobian(q))
+    yield 'velocity', complete_velocity(dynamics, q, v, known)
+    full = complete_acceleration(dynamics, q, v, a, known)
+    yield 'derivatives of acceleration', full
+    found = dynamics.inverse(q, v, full, external)
+    yield 'inverse derivatives', found.tau
+    yield 'inverse report', _report(found)
+    yield 'inverse', dynamics.inverse(q, v, a[0]).tau
+    found = dynamics.forward(q, v, tau, external, **free)
+    yield 'forward derivatives', found.a
+    yield 'forward report', _report(found)
+    yield 'derivatives of multipliers', found.multipliers
+    yield 'derivatives of wrenches', found.wrenches
+    found = dynamics.hybrid(q, v, prescribed, a, tau, external, **free)
+    yield 'hybrid derivatives of a', found.a
+    yield 'hybrid derivatives of tau', found.tau
+
+
+def _report(found: ConstrainedSolution) -> Array:
+    """Return rank, status and inverse condition numbers; without actuators 1, as in C."""
+    actuation = found.actuation_inverse_condition_number
+    return np.array([found.rank, STATUS.index(found.status), found.inverse_condition_number,
+                     1.0 if actuation is None else actuation])
