@@ -27,7 +27,7 @@ LIFT = 0.2  # of the mean second moment, added to those of a prior (16.27)
 _TOLERANCES = 1e-11, 1e-9, 1e-7  # of the solver: the tightest that it reaches
 _GOOD = 1e-6  # of the objective, by which an almost solved problem may be off
 _BODY = 10
-_LARGEST = 1e4  # of the target: forces in standard deviations; the program is scaled to this
+_LARGEST = 1e4, 1e2  # of the target, in standard deviations: the program is scaled to these
 _LEAST = 1e-8  # weight of the prior in the scaled program
 _LOWER = [(i, j) for i in range(4) for j in range(i + 1)]
 _UPPER8 = [(i, j) for j in range(8) for i in range(j + 1)]  # of clarabel: by columns
@@ -58,10 +58,24 @@ def consistent_fit(triangle: Array, target: Array, priors: Sequence[Array], posi
     """
     require_module('clarabel', 'consistent parameters are the solution of a conic program: '
                    "pip install 'liedyn_ros[identification]'")
-    import clarabel  # here, as only this function needs it
+    told: list[str] = []
+    for largest in _LARGEST:
+        shrink = min(1.0, largest / max(float(np.abs(target).max(initial=0.0)), 1.0))
+        x = _scaled_fit(shrink * triangle, shrink * target, priors, positive,
+                        max(shrink**2 * weight, _LEAST), price, told)
+        if x is not None:
+            return x
+    raise ConvergenceError(
+        'identification: expected a solution of the conic program, got '
+        f'{", ".join(dict.fromkeys(told))}. Forces in another unit, or of another sign than the '
+        'motion, make it hard: check the scale of each joint, or raise the weight of the prior')
+
+
+def _scaled_fit(triangle: Array, target: Array, priors: Sequence[Array], positive: Array,
+                weight: float, price: Array | None, told: list[str]) -> Array | None:
+    """Return x of a program whose numbers are of a good size, or None; told says why."""
+    import clarabel  # here, as only this module needs it
     bodies, unknowns = len(priors), triangle.shape[1]
-    shrink = min(1.0, _LARGEST / max(float(np.abs(target).max(initial=0.0)), 1.0))
-    triangle, target, weight = shrink * triangle, shrink * target, max(shrink**2 * weight, _LEAST)
     lowers = [np.asarray(np.linalg.cholesky(each), dtype=np.float64) for each in priors]
     # Pi of body b is L0 S L0^T: unknown are S instead, so that all bodies are of one size.
     maps = [_parameter_map(lower) for lower in lowers]
@@ -80,13 +94,16 @@ def consistent_fit(triangle: Array, target: Array, priors: Sequence[Array], posi
     cost[total - 4 * bodies:] = -weight  # - sum t
     if price is not None:
         cost[_BODY * bodies:unknowns] = weight * price / size
-    x = _solution(clarabel, quadratic, cost, rows, sides, cones)
+    x = _solution(clarabel, quadratic, cost, rows, sides, cones, told)
+    if x is None:
+        return None
     found = [each @ x[_BODY * b:_BODY * (b + 1)] for b, each in enumerate(maps)]
     return np.concatenate([*found, x[_BODY * bodies:unknowns] / size])
 
 
 def _solution(clarabel: ModuleType, quadratic: Array, cost: Array, rows: sparse.csc_matrix,
-              sides: Array, cones: list[Any]) -> Array:
+              sides: Array, cones: list[Any], told: list[str]) -> Array | None:
+    """Return the unknowns, or None where no tolerance is reached; told gets the statuses."""
     settings = clarabel.DefaultSettings()
     settings.verbose, settings.max_threads, settings.max_iter = False, 1, 400
     for tolerance in _TOLERANCES:
@@ -97,8 +114,8 @@ def _solution(clarabel: ModuleType, quadratic: Array, cost: Array, rows: sparse.
         if str(found.status) in ('Solved', 'AlmostSolved') and (
                 gap <= _GOOD * (abs(found.obj_val) + 1.0)):
             return np.array(found.x)
-    raise ConvergenceError('identification: expected a solution of the conic program, got '
-                           f'{found.status}')
+        told.append(str(found.status))
+    return None
 
 
 def _symmetric(places: Array) -> Array:

@@ -23,7 +23,7 @@ from liedyn_ros.identification.base_parameters import base_parameters, BaseParam
 from liedyn_ros.identification.loop_regressor import LoopRegressor
 from liedyn_ros.identification.motion import Motion
 from liedyn_ros.identification.regressor import Regressor
-from liedyn_ros.identification.spectrum import NYQUIST, smoothed
+from liedyn_ros.identification.spectrum import NYQUIST, smoothed, spectrum_of
 from liedyn_ros.model import JOINT_TYPES, Model
 
 FRICTION = ('damping', 'friction', 'offset')
@@ -76,14 +76,14 @@ def equations_of(model: Model, motion: Motion, *, rotor_inertia: bool = True,
     """
     Return the equations of a motion, whose columns are filtered as the forces are (16.5).
 
-    cutoff (Hz) is by default WIDER times the band of the motion. The rows are decimated to twice
-    the cut-off (16.9). Raises LimitError for a cut-off outside (0, NYQUIST rate), and ShapeError
-    for a recording that is too short for it.
+    cutoff (Hz) is by default WIDER times the band of the motion, or where the last force meets its
+    noise, if that is lower. The rows are decimated to twice the cut-off (16.9). Raises LimitError
+    for a cut-off outside (0, NYQUIST rate), and ShapeError for too short a recording.
     """
     regressor = _regressor(model, rotor_inertia)
     base = base_parameters(regressor, np.random.default_rng(_SEED))
     if cutoff is None:
-        cutoff = min(WIDER * motion.band, NYQUIST * motion.rate)
+        cutoff = _cutoff(motion)
     if not 0.0 < cutoff <= NYQUIST * motion.rate:
         raise LimitError('cutoff: expected more than 0 and at most '
                          f'{NYQUIST * motion.rate:.5g} Hz, got {cutoff}; without motion it is 0')
@@ -110,6 +110,13 @@ def equations_of(model: Model, motion: Motion, *, rotor_inertia: bool = True,
         tuple(name for name, row in zip(model.coordinate_names, at) if row),
         (*base.names, *(f'{model.coordinate_names[i]}/{kind}' for kind, i in extra)),
         extra, base, regressor, cutoff, np.diag(Dynamics(model).mass_matrix(motion.q[count // 2])))
+
+
+def _cutoff(motion: Motion) -> float:
+    """Return the cut-off (Hz) above which forces are noise, or the motion is none."""
+    wide = min(WIDER * motion.band, NYQUIST * motion.rate)
+    told = max((spectrum_of(each, motion.rate).end for each in motion.tau.T), default=0.0)
+    return max(motion.core, min(wide, told)) if told > 0.0 else wide
 
 
 def _regressor(model: Model, rotor_inertia: bool) -> Regressor | LoopRegressor:

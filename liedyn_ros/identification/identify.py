@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, ShapeError
-from liedyn_ros.identification.consistent_fit import consistent_fit, lifted_prior, PRIOR
+from liedyn_ros.identification.consistent_fit import consistent_fit, PRIOR
 from liedyn_ros.identification.equations import Equations, equations_of, FRICTION
+from liedyn_ros.identification.lumps import Lump, lumps_of
 from liedyn_ros.identification.motion import Motion, motion_of
 from liedyn_ros.identification.recording import Recording
 from liedyn_ros.identification.robust_fit import Fit, reduced, robust_fit
@@ -158,8 +159,8 @@ def estimate_of(model: Model, equations: Equations, chosen: NDArray[np.bool_], p
         friction_only[at] = robust_fit(rows[..., at], rest).x
     full, pi = equations.full_map(), equations.regressor.parameters
     inertial = len(pi)
-    bodies = _moved(model, full)
-    places = [10 * b + k for b in bodies for k in range(10)]
+    lumps = _moved(model, full)
+    places = [10 * lump.bodies[0] + k for lump in lumps for k in range(10)]
     motors = range(10 * len(model.bodies), inertial)
     axes = _with_one_axis(model)[:len(motors)]
     triangle, target = reduced(rows, forces, plain)
@@ -168,17 +169,22 @@ def estimate_of(model: Model, equations: Equations, chosen: NDArray[np.bool_], p
         size[inertial:], size[motors.start:inertial] * axes))
     found = np.concatenate([pi, given[at]])
     columns = [*places, *(motors.start + turning), *(inertial + felt)]
-    kept = [i for i in range(len(found)) if i not in set(columns)]
-    target = target - triangle @ (full[:, kept] @ found[kept])
+    found[columns] = 0.0
+    for lump in lumps:
+        found[_places(lump)] = 0.0
+    target = target - triangle @ (full @ found)
     positive = np.array([True] * len(turning) + [
         equations.extra[k][0] != 'offset' for k in felt], dtype=bool)
     price = np.concatenate([1.0 / np.maximum(equations.inertia[turning], 1e-12),
                             np.zeros(len(felt))])
-    x = consistent_fit(triangle @ full[:, columns], target, [lifted_prior(
-        pi[10 * b:10 * b + 10]) for b in bodies], positive, prior, price)
+    x = consistent_fit(triangle @ full[:, columns], target, [lump.prior for lump in lumps],
+                       positive, prior, price)
     found[columns] = x
+    for k, lump in enumerate(lumps):
+        found[_places(lump)] = lump.shared(x[10 * k:10 * k + 10]).ravel()
     return Estimate(
-        plain, full @ found, {model.bodies[b]: found[10 * b:10 * b + 10] for b in bodies},
+        plain, full @ found, {model.bodies[b]: found[10 * b:10 * b + 10]
+                              for lump in lumps for b in lump.bodies},
         found[inertial:], found[motors.start:inertial], friction_only)
 
 
@@ -194,12 +200,16 @@ def _named_rotors(model: Model, estimate: Estimate) -> dict[str, float]:
         model.coordinate_names, estimate.rotors, _with_one_axis(model)) if one}
 
 
-def _moved(model: Model, full: Array) -> list[int]:
-    """Return the places of bodies with mass whose parameters the forces depend on."""
+def _moved(model: Model, full: Array) -> list[Lump]:
+    """Return the bodies whose parameters the forces depend on, fixed ones as one."""
     least = _FELT * np.abs(full).max(initial=0.0)
-    return [b for b, body in enumerate(model.body_list)
-            if body.inertia is not None and body.inertia.mass > 0.0
-            and np.abs(full[:, 10 * b:10 * b + 10]).max(initial=0.0) > least]
+    return [lump for lump in lumps_of(model)
+            if np.abs(full[:, _places(lump)]).max(initial=0.0) > least]
+
+
+def _places(lump: Lump) -> list[int]:
+    """Return the places of the parameters of bodies among those of the regressor."""
+    return [10 * b + k for b in lump.bodies for k in range(10)]
 
 
 def _unseen(model: Model, equations: Equations, estimate: Estimate, prior: float, parts: int

@@ -37,7 +37,8 @@ class Motion:
 
     rate is in Hz. The filter has no delay. cutoff (nv,) Hz is where it passes one half, infinite
     without one. noise (3, nv) are standard deviations of what white noise of the encoders leaves
-    in q, v and a (16.3). band (Hz) holds the motion. remarks say what was corrected.
+    in q, v and a (16.3). band (Hz) holds the motion, core (Hz) most of it. remarks say what was
+    corrected.
     """
 
     time: Array
@@ -49,6 +50,7 @@ class Motion:
     cutoff: Array
     noise: Array
     band: float
+    core: float
     remarks: tuple[str, ...]
 
 
@@ -81,9 +83,10 @@ def motion_of(model: Model, recording: Recording, cutoff: float | None = None) -
     time, q, v, a, tau = (each[kept] for each in (time, q, v, a, tau))
     if model.closures or model.couplings:
         q, v, a = _completed(model, q, v, a)
-    band = max((each.band for each in spectra), default=0.0)
+    band, core = (max((getattr(each, name) for each in spectra), default=0.0)
+                  for name in ('band', 'core'))
     shown = np.where(chosen[at] < NYQUIST * rate, chosen[at], np.inf)
-    return Motion(time, q, v, a, tau, rate, shown, noise, band, tuple(remarks))
+    return Motion(time, q, v, a, tau, rate, shown, noise, band, core, tuple(remarks))
 
 
 def _without_ends(count: int, rate: float, cutoff: Array) -> slice:

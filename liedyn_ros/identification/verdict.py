@@ -31,14 +31,16 @@ SURE = 2.0  # standard deviations, below which an unknown may be zero
 @dataclass(frozen=True)
 class Verdict:
     """
-    offered: whether the parameters are better on the parts held out. reasons say why.
+    offered: whether the parameters are better on the parts held out, over all joints.
 
-    remarks are doubts. unknown names the sums of parameters that the recording does not tell from
+    reasons say why. worse names the joints that are no better by themselves, remarks are doubts
+    and what to do. unknown names the sums of parameters that the recording does not tell from
     zero, and advice the motions that would tell more.
     """
 
     offered: bool
     reasons: tuple[str, ...]
+    worse: tuple[str, ...]
     remarks: tuple[str, ...]
     unknown: tuple[str, ...]
     advice: tuple[str, ...]
@@ -54,6 +56,10 @@ def judge(model: Model, motion: Motion, equations: Equations, fit: Fit, consiste
     offered = after < before
     reasons = [f'error on held-out parts {after / before:.3g} times that of the given model, its '
                'friction fitted' + ('' if offered else ': the given model stays')]
+    ratio = ratios(held_out)
+    worse = tuple(name for name, each in zip(equations.joints, ratio) if each >= 1.0)
+    reasons.append(f'better at {len(ratio) - len(worse)} of {len(ratio)} joints' + (
+        f', no better at {", ".join(worse)}' if worse else ''))
     enough = float(fit.samples.sum()) / len(fit.x)
     if enough < SAMPLES:
         offered = False
@@ -62,17 +68,25 @@ def judge(model: Model, motion: Motion, equations: Equations, fit: Fit, consiste
     deviations = fit.deviations
     unknown = tuple(name for name, x, s in zip(equations.names, fit.x, deviations)
                     if not abs(x) > SURE * s)
-    return Verdict(offered, tuple(reasons), _remarks(equations, fit, consistent, held_out),
-                   unknown, _advice(model, motion))
+    return Verdict(offered, tuple(reasons), worse,
+                   _remarks(equations, fit, consistent, held_out), unknown, _advice(model, motion))
+
+
+def ratios(held_out: dict[str, Array]) -> Array:
+    """Return the error of each joint (f,) over that of the given model, 1 where both are zero."""
+    before = np.minimum(held_out['given'], held_out['refitted friction'])
+    after = held_out['consistent']
+    return np.where(before > 0.0, after / np.maximum(before, 1e-300), 1.0 + after)
 
 
 def _remarks(equations: Equations, fit: Fit, consistent: Array, held_out: dict[str, Array]
              ) -> tuple[str, ...]:
     remarks = []
-    for name, new, old in zip(equations.joints, held_out['consistent'],
-                              held_out['refitted friction']):
-        if new >= old:
-            remarks.append(f'{name}: not better on held-out parts, {new:.4g} against {old:.4g}')
+    for name, new, ratio in zip(equations.joints, held_out['consistent'], ratios(held_out)):
+        if ratio >= 1.0:
+            remarks.append(
+                f'{name}: not better on held-out parts, {new:.4g} against {new / ratio:.4g}. '
+                'Record it faster and further; check the scale and sign of its effort')
     columns = (equations.rows * fit.weight[:, None]).reshape(-1, len(fit.x))
     size = np.linalg.norm(columns, axis=0)
     values = np.linalg.svd(columns[:, size > 0.0] / size[size > 0.0], compute_uv=False)

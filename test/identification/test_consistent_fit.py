@@ -8,14 +8,18 @@
 
 """The conic program of consistent parameters beside other algorithms for the same minimum."""
 
+import importlib
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 from support.comparison import assert_same
 from support.machines.random_models import random_inertia
 
+from liedyn_ros.common.errors import ConvergenceError
 from liedyn_ros.identification import (
     consistent_fit, lifted_prior, parameters_of, pseudo_inertia)
+from liedyn_ros.identification.lumps import Lump
 from liedyn_ros.lie import se3
 
 LOWER = np.tril_indices(4)
@@ -113,3 +117,42 @@ def test_the_prior_of_an_impossible_body_is_possible() -> None:
     impossible = np.array([2.0, 0.2, 0.0, 0.0, 0.01, 0.0, 0.0, 0.04, 0.0, 0.09])
     assert np.linalg.eigvalsh(pseudo_inertia(impossible))[0] < 0.0
     assert np.linalg.eigvalsh(lifted_prior(impossible))[0] > 1e-4
+
+
+@pytest.mark.parametrize('scale', (1e-6, 1.0, 1e6))
+def test_what_fixed_bodies_share_is_exact_and_possible(scale: float) -> None:
+    """The parts of a lump sum to it, are possible, and stay where it is the given one."""
+    rng = np.random.default_rng(8)
+    poses = np.array([np.eye(4), *(se3.exp(rng.normal(size=6)) for _ in range(3))])
+    priors = np.array([scale * lifted_prior(random_inertia(rng).parameters()) for _ in poses])
+    lump = Lump(tuple(range(4)), poses, priors)
+
+    def total(parts):
+        return sum(pose @ pseudo_inertia(part) @ pose.T for pose, part in zip(poses, parts))
+
+    assert_same(pseudo_inertia(lump.shared(parameters_of(lump.prior))), priors, 1e-9)
+    other = scale * lifted_prior(random_inertia(rng).parameters())
+    parts = lump.shared(parameters_of(other))
+    assert_same(total(parts), other, 1e-9)
+    assert all(np.linalg.eigvalsh(pseudo_inertia(part))[0] > 0.0 for part in parts)
+
+
+def test_what_is_shared_depends_on_no_frame() -> None:
+    rng = np.random.default_rng(9)
+    poses = np.array([np.eye(4), se3.exp(rng.normal(size=6))])
+    priors = np.array([lifted_prior(random_inertia(rng).parameters()) for _ in poses])
+    other = lifted_prior(random_inertia(rng).parameters())
+    by_first = Lump((0, 1), poses, priors).shared(parameters_of(other))
+    back = np.linalg.inv(poses[1])
+    by_second = Lump((1, 0), np.array([np.eye(4), back]), priors[::-1]).shared(
+        parameters_of(back @ other @ back.T))
+    assert_same(by_first, by_second[::-1], 1e-9)
+
+
+def test_a_program_without_a_solution_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not at any scale of its numbers: the message has the statuses of the solver."""
+    matrix, target, priors, _ = problem(5, 30, 1.0)
+    module = importlib.import_module('liedyn_ros.identification.consistent_fit')
+    monkeypatch.setattr(module, '_GOOD', -1.0)
+    with pytest.raises(ConvergenceError, match=r'got Solved\. Forces in another unit'):
+        consistent_fit(matrix, target, priors, np.array([True, False]))

@@ -23,7 +23,8 @@ from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 from liedyn_ros.identification import (
     base_parameters, equations_of, identify, is_consistent, motion_of, Recording, robust_fit)
 from liedyn_ros.identification.identify import given_unknowns
-from liedyn_ros.model import with_armatures, with_inertias
+from liedyn_ros.identification.verdict import judge
+from liedyn_ros.model import ModelBuilder, SpatialInertia, with_armatures, with_inertias
 
 ARM = random_model(3, 4, False, types=('revolute', 'prismatic', 'revolute'))
 
@@ -96,6 +97,53 @@ def test_the_new_model_has_the_forces_of_the_old_one(name) -> None:
     found = rows @ base.values(written.parameters)
     found += equations.rows[..., base.rank:] @ result.estimate.extra
     assert np.abs(found - equations.forces).max() < 1e-5  # N m
+
+
+def with_fixed_parts(model, count=12):
+    """Return a model whose last body carries small ones, fixed to it and to each other."""
+    rng = np.random.default_rng(10)
+    builder, parent = ModelBuilder.of(model), model.bodies[-1]
+    for k in range(count):
+        builder.add_body(f'part_{k}', SpatialInertia(0.05, 0.02 * rng.normal(size=3),
+                                                     1e-5 * np.eye(3)))
+        place = np.eye(4)
+        place[:3, 3] = 0.05 * rng.normal(size=3)
+        builder.add_joint(f'part_{k}_joint', 'fixed', parent, f'part_{k}', placement=place)
+        parent = f'part_{k}'
+    return builder.build()
+
+
+def test_bodies_fixed_to_each_other_are_fitted_as_one() -> None:
+    """A hand of many parts has one cone, and the written parts have the recorded forces."""
+    model = with_fixed_parts(ARM)
+    time, q, v, a, tau = arm_motion(model, 1, 24.0, 100.0)
+    given = with_inertias(model, {each.name: 1.5 * each.inertia.parameters()
+                                  for each in model.body_list})
+    found = identify(given, Recording(model, time, q, tau), rotor_inertia=False,
+                     friction=('damping', 'friction'))
+    assert found.offered and not found.verdict.worse
+    np.testing.assert_allclose(Dynamics(found.model).inverse.batch(q, v, a), tau, atol=2e-4)
+    assert set(found.estimate.bodies) == set(model.bodies)
+    assert all(is_consistent(each) for each in found.estimate.bodies.values())
+
+
+def test_a_joint_that_gets_worse_is_named() -> None:
+    """What is better over all is offered, and the joint that is not is said, with its errors."""
+    time, q, _, _, tau = arm_motion(ARM, 11, 24.0, 100.0)
+    tau = tau + 0.01 * np.random.default_rng(12).normal(size=tau.shape)
+    given = wrong(ARM)
+    result = identify(given, Recording(ARM, time, q, tau))
+    assert result.offered and not result.verdict.worse
+    held_out = {method: errors.copy() for method, errors in result.held_out.items()}
+    before = min(held_out[each][3] for each in ('given', 'refitted friction'))
+    held_out['consistent'][3] = 1.25 * before
+    verdict = judge(given, result.motion, result.equations, result.estimate.plain,
+                    result.estimate.consistent, held_out)
+    name = ARM.coordinate_names[3]
+    assert verdict.offered and verdict.worse == (name,)
+    assert verdict.reasons[1] == f'better at 3 of 4 joints, no better at {name}'
+    assert any(f'{1.25 * before:.4g} against {before:.4g}. Record' in each
+               for each in verdict.remarks if name in each)
 
 
 def test_armatures_are_found_and_springs_are_known() -> None:

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from support.comparison import assert_same
 from support.machines.random_models import random_model
-from support.machines.recorded_motion import arm_motion, group_motion
+from support.machines.recorded_motion import arm_motion, coloured, group_motion
 
-from liedyn_ros.identification import motion_of, Recording
+from liedyn_ros.identification import equations_of, motion_of, Recording
+from liedyn_ros.identification.spectrum import smoothed
 from liedyn_ros.model import JOINT_TYPES
 
 ARM = random_model(3, 4, False, types=('revolute', 'prismatic', 'revolute'))
@@ -60,6 +61,46 @@ def test_the_cut_off_is_near_the_best() -> None:
 
     best = np.min([error(each) for each in np.geomspace(0.6, 20.0, 16)], axis=0)
     assert np.all(error(None) < 1.5 * best)
+
+
+def recorded(noise: str, rate: float = 200.0):
+    """Return a recording of ARM with noise of sensors on q and tau, and its true acceleration."""
+    rng = np.random.default_rng(7)
+    time, q, _, a, tau = arm_motion(ARM, 3, 60.0, rate)
+    size = np.abs(tau).max(axis=0)
+    if noise == 'quantized':  # an encoder of 4096 steps, a torque of 8 bits
+        q, tau = (np.round(x / step) * step for x, step in (
+            (q, 2.0 * np.pi / 4096), (tau, size / 128.0)))
+    elif noise == 'filtered by the driver':
+        white = rng.normal(size=(2, *q.shape))
+        soft = smoothed(white[0], 30.0, rate), smoothed(white[1], 30.0, rate)
+        q, tau = q + 1e-3 * soft[0], tau + 0.1 * size * soft[1]
+    elif noise == 'coloured':
+        q = q + 1e-4 * rng.normal(size=q.shape)
+        tau = tau + 0.1 * size * coloured(rng, tau.shape, 0.9)
+    else:  # a vibration far above the motion, of 1e-3 rad
+        q = q + 1e-4 * rng.normal(size=q.shape) + 1e-3 * np.sin(
+            2.0 * np.pi * 29.0 * time)[:, None]
+        tau = tau + 0.05 * size * rng.normal(size=tau.shape)
+    return Recording(ARM, time, q, tau), time, a
+
+
+@pytest.mark.parametrize('noise', (
+    'quantized', 'filtered by the driver', 'coloured', 'a line'))
+def test_cut_offs_of_other_noise_are_near_the_best(noise: str) -> None:
+    """The motion goes up to 0.4 Hz: no noise makes the band or the equations much wider."""
+    recording, time, a = recorded(noise)
+    motion = motion_of(ARM, recording)
+
+    def error(motion):
+        kept = np.isin(time, motion.time)
+        return np.sqrt(np.mean((motion.a - a[kept])**2, axis=0))
+
+    best = np.min([error(motion_of(ARM, recording, each))
+                   for each in np.geomspace(0.6, 20.0, 12)], axis=0)
+    assert np.all(error(motion) < 1.7 * best)
+    assert 0.3 < motion.core <= motion.band < 0.7  # Hz
+    assert 0.3 < equations_of(ARM, motion).cutoff < 1.8
 
 
 def test_lost_samples_do_not_change_speeds() -> None:

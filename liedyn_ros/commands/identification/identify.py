@@ -24,7 +24,7 @@ import sys
 from liedyn_ros.commands.identification.model_files import write_model
 from liedyn_ros.commands.identification.options import (
     add_holding_options, add_recording_options, held, recorded)
-from liedyn_ros.commands.identification.report import METHODS, report, summary
+from liedyn_ros.commands.identification.report import HEAD, report, summary
 from liedyn_ros.commands.outputs import folder
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.extras import require_module
@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f'identify: {error}', file=sys.stderr)
         return 2
     print('error on held-out parts, rms, N m or N')
-    print_table(['joint', *METHODS.values(), 'ratio'], summary(result))
+    print_table(HEAD, summary(result))
     for text in (*result.verdict.reasons, *result.verdict.remarks):
         print(f'- {text}')
     print('written:', ', '.join(str(each) for each in files))
@@ -84,6 +84,7 @@ def _numbers(result: Identification) -> dict[str, object]:
     fit, equations = result.estimate.plain, result.equations
     return {
         'offered': result.offered, 'reasons': result.verdict.reasons,
+        'worse': result.verdict.worse,
         'held_out_rms': {method: dict(zip(equations.joints, errors.tolist()))
                          for method, errors in result.held_out.items()},
         'parameters': {name: {'value': value, 'least_squares': x,

@@ -19,10 +19,12 @@ from scipy.stats import t as student
 from liedyn_ros.commands.reports import Line, Page, plot
 from liedyn_ros.identification import Identification
 from liedyn_ros.identification.identify import given_unknowns
+from liedyn_ros.identification.verdict import ratios
 
 SURE = 0.95
 METHODS = {'given': 'given model', 'refitted friction': 'given, friction fitted',
            'least squares': 'least squares', 'consistent': 'identified'}
+HEAD = ['joint', *METHODS.values(), 'ratio', 'it is']
 _BODY = 'mass', 'x', 'y', 'z', 'xx', 'xy', 'xz', 'yy', 'yz', 'zz'
 
 
@@ -52,21 +54,18 @@ def report(title: str, result: Identification, settings: Mapping[str, Any],
 
 
 def summary(result: Identification) -> list[list[object]]:
-    """Return the rows of a table of held-out errors: joint, errors by method, their ratio."""
-    rows: list[list[object]] = []
-    for k, joint in enumerate(result.equations.joints):
-        errors = [float(result.held_out[method][k]) for method in METHODS]
-        best = min(errors[:2])
-        rows.append([joint, *(f'{each:.4g}' for each in errors),
-                     f'{errors[-1] / best:.3f}' if best > 0.0 else ''])
-    return rows
+    """Return the rows of a table of held-out errors, under HEAD."""
+    return [[joint, *(f'{float(result.held_out[method][k]):.4g}' for method in METHODS),
+             f'{ratio:.3f}', 'no better' if joint in result.verdict.worse else 'better']
+            for k, (joint, ratio) in enumerate(zip(
+                result.equations.joints, ratios(result.held_out)))]
 
 
 def _errors(page: Page, result: Identification) -> None:
     page.heading('Errors on parts held out')
     page.text('Root mean square of the joint forces, N m or N. Each part of the recording is '
               'predicted by a fit of the others.')
-    page.table(['joint', *METHODS.values(), 'ratio'], summary(result))
+    page.table(HEAD, summary(result))
 
 
 def _plots(page: Page, result: Identification) -> None:
