@@ -58,22 +58,22 @@ def consistent_fit(triangle: Array, target: Array, priors: Sequence[Array], posi
     """
     require_module('clarabel', 'consistent parameters are the solution of a conic program: '
                    "pip install 'liedyn_ros[identification]'")
-    told: list[str] = []
+    statuses: list[str] = []
     for largest in _LARGEST:
         shrink = min(1.0, largest / max(float(np.abs(target).max(initial=0.0)), 1.0))
         x = _scaled_fit(shrink * triangle, shrink * target, priors, positive,
-                        max(shrink**2 * weight, _LEAST), price, told)
+                        max(shrink**2 * weight, _LEAST), price, statuses)
         if x is not None:
             return x
     raise ConvergenceError(
         'identification: expected a solution of the conic program, got '
-        f'{", ".join(dict.fromkeys(told))}. Forces in another unit, or of another sign than the '
-        'motion, make it hard: check the scale of each joint, or raise the weight of the prior')
+        f'{", ".join(dict.fromkeys(statuses))}. Forces in another unit or of another sign make it '
+        'hard. Check the scale of each joint, or raise the weight of the prior')
 
 
 def _scaled_fit(triangle: Array, target: Array, priors: Sequence[Array], positive: Array,
-                weight: float, price: Array | None, told: list[str]) -> Array | None:
-    """Return x of a program whose numbers are of a good size, or None; told says why."""
+                weight: float, price: Array | None, statuses: list[str]) -> Array | None:
+    """Return x of a program whose numbers are of a good size, or None and the statuses."""
     import clarabel  # here, as only this module needs it
     bodies, unknowns = len(priors), triangle.shape[1]
     lowers = [np.asarray(np.linalg.cholesky(each), dtype=np.float64) for each in priors]
@@ -94,7 +94,7 @@ def _scaled_fit(triangle: Array, target: Array, priors: Sequence[Array], positiv
     cost[total - 4 * bodies:] = -weight  # - sum t
     if price is not None:
         cost[_BODY * bodies:unknowns] = weight * price / size
-    x = _solution(clarabel, quadratic, cost, rows, sides, cones, told)
+    x = _solution(clarabel, quadratic, cost, rows, sides, cones, statuses)
     if x is None:
         return None
     found = [each @ x[_BODY * b:_BODY * (b + 1)] for b, each in enumerate(maps)]
@@ -102,8 +102,8 @@ def _scaled_fit(triangle: Array, target: Array, priors: Sequence[Array], positiv
 
 
 def _solution(clarabel: ModuleType, quadratic: Array, cost: Array, rows: sparse.csc_matrix,
-              sides: Array, cones: list[Any], told: list[str]) -> Array | None:
-    """Return the unknowns, or None where no tolerance is reached; told gets the statuses."""
+              sides: Array, cones: list[Any], statuses: list[str]) -> Array | None:
+    """Return the unknowns, or None where no tolerance is reached, and the statuses."""
     settings = clarabel.DefaultSettings()
     settings.verbose, settings.max_threads, settings.max_iter = False, 1, 400
     for tolerance in _TOLERANCES:
@@ -114,7 +114,7 @@ def _solution(clarabel: ModuleType, quadratic: Array, cost: Array, rows: sparse.
         if str(found.status) in ('Solved', 'AlmostSolved') and (
                 gap <= _GOOD * (abs(found.obj_val) + 1.0)):
             return np.array(found.x)
-        told.append(str(found.status))
+        statuses.append(str(found.status))
     return None
 
 
