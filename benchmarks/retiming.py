@@ -10,11 +10,13 @@
 Retiming of a UR5 beside toppra: the time of one call, with torque alone and with its rates.
 
 Both are given the same path of seven waypoints and as many intervals, in turns in one run. toppra
-has no limits of rates, so that its time stands beside ours for torque alone.
+has no limits of rates, so that its time stands beside ours for torque alone. A cycle of the
+scaling of a run is measured from the same state in turns: the least time is that of the machine.
 """
 
 from importlib.metadata import version
 import statistics
+import time
 from typing import Any
 
 import numpy as np
@@ -27,10 +29,10 @@ from benchmarks.robots import robots
 from benchmarks.timing import Call, interleaved, median_ratio
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.retiming import MotionLimits, retime, SplinePath
+from liedyn_ros.retiming import MotionLimits, OnlineScaling, retime, SplinePath
 
 INTERVALS = (100, 200)
-TURNS = 5
+TURNS, SCALING_TURNS = 5, 7
 TORQUE = np.array([150.0, 150.0, 150.0, 28.0, 28.0, 28.0])
 LIMITS = {'torque': MotionLimits(velocity=np.inf, torque=TORQUE),
           'torque and rates': MotionLimits(velocity=np.inf, torque=TORQUE,
@@ -70,6 +72,24 @@ def ours(dynamics: Dynamics, path: SplinePath, limits: MotionLimits, intervals: 
     return retime(dynamics, path, limits, intervals=intervals)
 
 
+def scaling(dynamics: Dynamics, path: SplinePath) -> dict[str, float]:
+    """Return the times (us) of cycles while the speed changes always, and limits now and then."""
+    online = OnlineScaling(retime(dynamics, path, LIMITS['torque and rates']))
+    lower = MotionLimits(velocity=np.inf, torque=0.9 * TORQUE, torque_rate=18.0 * TORQUE)
+    cycles = []
+    for k in range(3000):
+        if k % 500 == 100:
+            online.use(lower if k % 1000 == 100 else LIMITS['torque and rates'])
+        before, taken = online.state.copy(), []
+        for _ in range(SCALING_TURNS):
+            online.state[:] = before
+            begin = time.perf_counter()
+            online.step(1e-3, 0.8 + 0.2 * np.sin(0.01 * k))
+            taken.append(time.perf_counter() - begin)
+        cycles.append(1e6 * min(taken))
+    return {'median_us': statistics.median(cycles), 'most_us': max(cycles[1:])}
+
+
 def main() -> None:
     """Measure, print the table and keep it as JSON."""
     found = robots()
@@ -90,7 +110,10 @@ def main() -> None:
                          'ratio': median_ratio(taken, peer)})
             print('{limits:18}{intervals:5}{call_ms:9.1f} ms, toppra {toppra_ms:7.1f} ms, '
                   'ratio {ratio:.2f}'.format(**rows[-1]), flush=True)
-    keep('retiming', {'unit': 'ms', 'toppra': version('toppra'), 'turns': TURNS, 'rows': rows})
+    cycle = scaling(free, path)
+    print('a cycle of the scaling: {median_us:.1f} us, {most_us:.1f} us at most'.format(**cycle))
+    keep('retiming', {'unit': 'ms', 'toppra': version('toppra'), 'turns': TURNS, 'rows': rows,
+                      'scaling': cycle})
 
 
 if __name__ == '__main__':

@@ -11,6 +11,8 @@
 from liedyn_ros.retiming.budget import RetimingBudget
 from liedyn_ros.retiming.law import MovingEnd
 from liedyn_ros.retiming.limits import MotionLimits
+from liedyn_ros.retiming.online.scaling import (
+    OnlineScaling, ScaledInstant, ScalingStatus, speed_for_lag)
 from liedyn_ros.retiming.paths import (
     BlendedPath, JoinedPath, LoopPath, Path, path_through, PathPart, PathSamples, PlatformPath,
     position_names, SplinePath)
@@ -18,6 +20,7 @@ from liedyn_ros.retiming.phase_plane import phase_plane, PhasePlane
 from liedyn_ros.retiming.result import Retimed, RetimedSamples
 from liedyn_ros.retiming.retime import retime
 
-__all__ = ['BlendedPath', 'JoinedPath', 'LoopPath', 'MotionLimits', 'MovingEnd', 'Path',
-           'path_through', 'PathPart', 'PathSamples', 'phase_plane', 'PhasePlane', 'PlatformPath',
-           'position_names', 'retime', 'Retimed', 'RetimedSamples', 'RetimingBudget', 'SplinePath']
+__all__ = ['BlendedPath', 'JoinedPath', 'LoopPath', 'MotionLimits', 'MovingEnd', 'OnlineScaling',
+           'Path', 'path_through', 'PathPart', 'PathSamples', 'phase_plane', 'PhasePlane',
+           'PlatformPath', 'position_names', 'retime', 'Retimed', 'RetimedSamples',
+           'RetimingBudget', 'ScaledInstant', 'ScalingStatus', 'speed_for_lag', 'SplinePath']

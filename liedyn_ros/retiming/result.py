@@ -181,18 +181,23 @@ class Retimed:
             raise LimitError(f't: expected instants from 0 to {self.duration:.9g} s, '
                              f'got {t.min():.9g} to {t.max():.9g}')
         p = self._place(t)
-        path = self.law(p)
-        z, dz, ddz = (each[:, None] for each in self.grid.evaluate(self.unknowns, p))
+        z, dz, ddz = self.grid.evaluate(self.unknowns, p)
         root = np.sqrt(z)
-        v, a = path.v * root, path.a * z + path.v * dz / 2.0
-        jerk = root * (path.jerk * z + 1.5 * path.a * dz + 0.5 * path.v * ddz)
+        return self.passed(t, p, root, dz / 2.0, root * ddz / 2.0)
+
+    def passed(self, t: Array, p: Array, speed: Array, acceleration: Array, jerk: Array
+               ) -> RetimedSamples:
+        """Return the path passed at p (K,), whose derivatives by time are given, at times t."""
+        path = self.law(p)
+        p1, p2, p3 = (each[:, None] for each in (speed, acceleration, jerk))
+        v, a = path.v * p1, path.a * p1**2 + path.v * p2
+        third = path.jerk * p1**3 + 3.0 * path.a * p1 * p2 + path.v * p3
         wrenches = None if self.external is None else np.broadcast_to(
             self.external, (len(t), *self.external.shape))
-        tau = torques(self.dynamics, path.q, v, np.stack([a, jerk], axis=1), wrenches)
+        tau = torques(self.dynamics, path.q, v, np.stack([a, third], axis=1), wrenches)
         s, ds, dds, _ = self.law.derivatives(p)
-        return RetimedSamples(
-            t, s, path.q, v, a, jerk, tau[:, 0], tau[:, 1], ds * root[:, 0],
-            dds * z[:, 0] + ds * dz[:, 0] / 2.0)
+        return RetimedSamples(t, s, path.q, v, a, third, tau[:, 0], tau[:, 1], ds * speed,
+                              dds * speed**2 + ds * acceleration)
 
     def _place(self, t: Array) -> Array:
         """Return p at instants, by Newton's method in the interval of each."""
@@ -203,7 +208,7 @@ class Retimed:
         span = self.interval_times[k + 1] - self.interval_times[k]
         p = start + width * (t - self.interval_times[k]) / span
         for _ in range(_NEWTON):
-            error = _elapsed(self.grid, self.unknowns, start, p) - (t - self.interval_times[k])
+            error = elapsed(self.grid, self.unknowns, start, p) - (t - self.interval_times[k])
             p -= error * np.sqrt(self.grid.evaluate(self.unknowns, p)[0])
             p = np.clip(p, start, start + width)
         return p
@@ -212,10 +217,10 @@ class Retimed:
 def travel_time(grid: Grid, unknowns: Array) -> Array:
     """Return the time (N + 1,) at the ends of intervals, the integral of dp / sqrt(z)."""
     ends: Array = np.arange(grid.intervals + 1) / grid.intervals
-    return np.concatenate([[0.0], np.cumsum(_elapsed(grid, unknowns, ends[:-1], ends[1:]))])
+    return np.concatenate([[0.0], np.cumsum(elapsed(grid, unknowns, ends[:-1], ends[1:]))])
 
 
-def _elapsed(grid: Grid, unknowns: Array, start: Array, end: Array) -> Array:
+def elapsed(grid: Grid, unknowns: Array, start: Array, end: Array) -> Array:
     """Return the time from start to end (K,), each within an interval."""
     half = (end - start) / 2.0
     p = (start + end)[:, None] / 2.0 + half[:, None] * _NODES

@@ -1,0 +1,75 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The tables of a planned run for its scaling."""
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LimitError
+from liedyn_ros.retiming.limits import MotionLimits
+from liedyn_ros.retiming.online.kernels.plan import PLAN
+from liedyn_ros.retiming.result import elapsed, Retimed
+from liedyn_ros.retiming.rows import Rows
+
+
+def plan_table(run: Retimed) -> Array:
+    """Return the bundle PLAN of a run: its intervals, and the limits at their places (15.11)."""
+    grid, margins = run.grid, run.margins
+    starts: Array = np.arange(grid.intervals) / grid.intervals
+    z, dz, _ = grid.evaluate(run.unknowns, starts)
+    spans = np.stack([run.interval_times[:-1], z, dz, grid.curvature[::3] @ run.unknowns], axis=1)
+    p = margins.p
+    within = elapsed(grid, run.unknowns, np.repeat(starts, p.shape[1]), p.ravel())
+    times = (run.interval_times[:-1, None] + within.reshape(p.shape))
+    times[:, -1] = run.interval_times[1:]
+    speed = [each[:, 0] for each in margins.speed(grid, run.unknowns)]
+    return PLAN.pack(spans=spans, times=times.ravel(), states=_states(margins.states, *speed),
+                     rates=_rates(margins.rates, *speed))
+
+
+def _states(rows: Rows, z: Array, dz: Array, ddz: Array) -> Array:
+    """Return the terms (K, R, 4) of rows of states by u', u^2, u and 1, over their limits."""
+    z, dz = z[:, None], dz[:, None]
+    terms = [2.0 * rows.slope * np.sqrt(z), rows.slope * dz + rows.value * z,
+             rows.root * np.sqrt(z), rows.constant]
+    return np.stack([each / rows.bound for each in terms], axis=2)
+
+
+def _rates(rows: Rows, z: Array, dz: Array, ddz: Array) -> Array:
+    """Return the terms (K, R, 6) of rows of rates by u'', u u', u^3, u', u^2 and u."""
+    z, dz, ddz = z[:, None], dz[:, None], ddz[:, None]
+    root = np.sqrt(z)
+    terms = [2.0 * rows.curvature * root, 3.0 * rows.curvature * dz + 2.0 * rows.slope * z,
+             root * (rows.curvature * ddz + rows.slope * dz + rows.value * z),
+             2.0 * rows.root_slope * root, rows.root_value * z + rows.root_slope * dz,
+             root * rows.constant]
+    return np.stack([each / rows.bound for each in terms], axis=2)
+
+
+def raised_limits(run: Retimed, limits: MotionLimits) -> Array:
+    """
+    Return the limits of a run over others (R,), by its rows of states, then of rates.
+
+    Raises LimitError for a limit that the run was planned without, and what MotionLimits.of does.
+    """
+    model = run.dynamics.model
+    planned, given = run.limits.of(model), limits.of(model)
+    for name, values in given.items():
+        late = np.flatnonzero(np.isinf(planned[name]) & np.isfinite(values))
+        fall = name == 'torque_per_speed' and (values != planned[name]).any()
+        if fall or len(late):
+            k = 0 if fall else int(late[0])
+            raise LimitError(
+                f'{name}: expected that of the plan for {model.coordinate_names[k]}, '
+                f'{planned[name][k]:.6g}, got {values[k]:.6g}; plan with this limit')
+    raised = [planned[name][k] / given[name][k] for rows in (run.margins.states, run.margins.rates)
+              for name, k in zip(rows.names, rows.coordinates)]
+    names = run.margins.states.names + run.margins.rates.names
+    squares: Array = np.where([name == 'velocity' for name in names], 2.0, 1.0)
+    return np.array(raised, dtype=float)**squares
