@@ -54,8 +54,18 @@ class Grid:
 
     def evaluate(self, unknowns: Array, p: Array) -> tuple[Array, Array, Array]:
         """Return z and its derivatives at any p (K,)."""
-        of = BSpline(self._basis.t, unknowns, 2)
-        return of(p), of.derivative(1)(p), of.derivative(2)(p)
+        at = np.clip((p * self.intervals).astype(int), 0, self.intervals - 1)
+        s: Array = p - at / self.intervals
+        z, dz = (self.value @ unknowns)[2 * at], (self.slope @ unknowns)[2 * at]
+        ddz: Array = (self.curvature @ unknowns)[3 * at]
+        return z + s * (dz + 0.5 * s * ddz), dz + s * ddz, ddz
+
+    def refine(self, coarse: Grid, unknowns: Array) -> Array:
+        """Return the unknowns of a spline of a coarser grid whose knots are here too."""
+        knots = self._basis.t
+        places = (knots[1:-2] + knots[2:-1]) / 2.0  # of Greville, one an unknown
+        result: Array = np.linalg.solve(self._basis(places), coarse.evaluate(unknowns, places)[0])
+        return result
 
     def matrices(self, p: Array) -> list[Array]:
         """Return those (3, K, N + 2) from the unknowns to z and its derivatives at p (K,)."""

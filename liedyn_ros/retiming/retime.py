@@ -22,7 +22,7 @@ from liedyn_ros.retiming.law import Law, MovingEnd
 from liedyn_ros.retiming.limits import MotionLimits
 from liedyn_ros.retiming.paths.path import Path
 from liedyn_ros.retiming.program.fastest_speed import End
-from liedyn_ros.retiming.program.rounds import lower_bound, Problem, rounds
+from liedyn_ros.retiming.program.rounds import coarse_start, lower_bound, Problem, rounds
 from liedyn_ros.retiming.program.slowing import SLOWEST
 from liedyn_ros.retiming.program.strict import within_intervals
 from liedyn_ros.retiming.result import Margins, Retimed, travel_time
@@ -71,7 +71,9 @@ def retime(dynamics: Machine, path: Path, limits: MotionLimits | None = None, *,
     problem = Problem(
         grid, states.scaled(z0), rates.at(grid.places).scaled(z0),
         tuple(End(at, z / z0, None if dz is None else dz / z0) for at, z, dz in passing), z0)
-    found = rounds(problem, _guess(problem), budget)
+    guess = _guess(problem)
+    first = coarse_start(problem, guess, budget)
+    found = [guess] * (first is not guess) + rounds(problem, first, budget)
     unknowns = z0 * found[-1] if not strict else within_intervals(
         problem, found[-1], z0, margins, budget)
     if passing:

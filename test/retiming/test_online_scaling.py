@@ -28,7 +28,7 @@ TORQUE = np.array([15.0, 30.0, 8.0])
 RATE = 15.0 * TORQUE
 CYCLE = 1e-3
 CLOSE = 5e-3  # of a limit: between the samples of a scaling
-MOST_CYCLES = 20000
+ALL_CYCLES = 20000
 
 
 @cache
@@ -54,7 +54,7 @@ def lowered(share: float) -> MotionLimits:
 
 
 def passed(run: Retimed, speed: Callable[[int], float] = lambda k: 1.0,
-           limits: dict[int, MotionLimits] | None = None, cycles: int = MOST_CYCLES
+           limits: dict[int, MotionLimits] | None = None, cycles: int = ALL_CYCLES
            ) -> tuple[list[ScaledInstant], RetimedSamples]:
     """Return the instants of a scaled run, and its motion by the dynamics, up to its end."""
     scaling, instants = OnlineScaling(run), []

@@ -47,8 +47,8 @@ class ScaledInstant(NamedTuple):
 
     planned_time: the instant of the plan, s. share (3,): of the plan's speed, with two derivatives
     by time. place (4,): p of the plan's law, with three. used: the largest part of a limit that is
-    used now; expected: that of what was taken, to the end. held_by: the limit and the coordinate
-    that keep the run below the speed asked for, or are exceeded; None where nothing does.
+    used now; expected: the same from here to the end. held_by: the limit and the coordinate that
+    keep the run below the speed asked for, or are exceeded; None where nothing does.
     """
 
     planned_time: float
@@ -64,10 +64,10 @@ class OnlineScaling:
     """
     A retimed run, passed at a share of its speed that changes while it runs.
 
-    Each step goes on by a cycle and chooses how to go on: by a cubic to a level of the speed that
-    is held to the end. It is taken where all limits hold all along, so that what was taken
-    keeps them. A lower level is taken as soon as a limit is lowered that the plan would exceed
-    later; the plan's speed again once the place is behind. The path is never left (15.11-15.14).
+    Each step goes on by a cycle and chooses how to go on: by a cubic to a level of the speed, held
+    to the end. It is taken where all limits hold all along, so that it keeps them. The level falls
+    as soon as the plan would exceed a lowered limit later. It rises to the plan's speed once the
+    place is behind. The path is never left (15.11 to 15.14).
 
     state (NUMBERS,) is all that changes but for the limits: a copy that is written back goes on
     from there.
@@ -89,7 +89,7 @@ class OnlineScaling:
         self.state[:] = 0.0
         state = self.state
         state[[kernels.SHARE, kernels.FROM, kernels.LEVEL, kernels.HIGHEST]] = 1.0
-        state[[kernels.MOST, kernels.UNTIL]] = 1.0, math.inf
+        state[[kernels.USED, kernels.UNTIL]] = 1.0, math.inf
         state[[kernels.ROW, kernels.LIMITING]] = -1.0
         state[kernels.CHANGED] = float((self._raised != 1.0).any())
 
@@ -124,7 +124,7 @@ class OnlineScaling:
             row = int(values[kernels.LIMITING])
         return ScaledInstant(
             values[kernels.TIME], tuple(values[kernels.SHARE:kernels.P]),
-            tuple(values[kernels.P:kernels.SINCE]), status, used, values[kernels.MOST],
+            tuple(values[kernels.P:kernels.SINCE]), status, used, values[kernels.USED],
             None if row < 0 else self._rows[row])
 
     def samples(self, instants: list[ScaledInstant], t: Array) -> RetimedSamples:
@@ -136,7 +136,7 @@ class OnlineScaling:
         """Return how a state goes on."""
         if values[kernels.TIME] >= self.run.duration:
             return ScalingStatus.ENDED
-        if values[kernels.MOST] > 1.0 + kernels.TOLERANCE:
+        if values[kernels.USED] > 1.0 + kernels.TOLERANCE:
             return ScalingStatus.EXCEEDS
         over = values[kernels.SINCE] >= values[kernels.DURATION]
         if values[kernels.LEVEL] == 0.0:

@@ -11,10 +11,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import clarabel
 import numpy as np
+from numpy.typing import NDArray
 import scipy.sparse as sparse
 
 from liedyn_ros.common.checks import Array
@@ -28,6 +29,7 @@ SLACK = 1e-7  # of a limit, by which a row left out may be exceeded before it en
 FEW, ROUNDS = 3, 20  # turns in which rows enter that are missing; then all enter
 LEAST = 1e-6  # of the uniform run's z, which a spline keeps above between the ends too
 GAPS = 1e-6, 1e-5, 1e-4  # of the time, at which the solver stops; the next where it stalls
+Whole: TypeAlias = NDArray[np.integer[Any]]
 PENALTY = 1e3  # times of the uniform run, for limits that are exceeded by their whole size
 
 
@@ -92,6 +94,26 @@ class End(NamedTuple):
     dz: float | None
 
 
+class Triplets(NamedTuple):
+    """Entries of a matrix: rows, columns and values (K,)."""
+
+    row: Whole
+    column: Whole
+    entry: Array
+
+    def below(self, rows: int) -> Triplets:
+        """Return the entries that many rows further down."""
+        return self._replace(row=self.row + rows)
+
+
+class Bands(NamedTuple):
+    """Places (K,) of the fine grid, first column of each, and three entries (K, 3) of matrices."""
+
+    fine: Whole
+    first: Whole
+    bands: list[Array]
+
+
 class FastestSpeed:
     """
     min of the sum of w d, d >= 1 / y, y <= sqrt(z), under linear rows (15.7).
@@ -107,10 +129,12 @@ class FastestSpeed:
         self._budget = budget or RetimingBudget()
         self._grid, self._count = grid, grid.intervals + 1
         self._fixed, self._fixed_sides = _fixed(grid, ends)
-        fine = np.arange(2 * grid.intervals + 1)  # y between two ends is their mean
-        self._lift = sparse.csr_matrix(
-            (np.full(2 * len(fine), 0.5), (np.repeat(fine, 2), np.stack(
-                [fine // 2, (fine + 1) // 2], axis=1).ravel())))
+        fine: Whole = np.arange(2 * grid.intervals + 1)
+        value, slope, curvature = (each.toarray() for each in (
+            grid.value, grid.slope, grid.curvature))
+        self._fine = _bands(fine, np.minimum(fine // 2, grid.intervals - 1), value, slope)
+        self._places = _bands(grid.places, np.arange(3 * grid.intervals) // 3,
+                              value[grid.places], slope[grid.places], curvature)
         self._cones, self._cone_sides = self._lifts()
 
     def solve(self, linear: list[Linear], start: Array) -> tuple[Array, float]:
@@ -120,78 +144,81 @@ class FastestSpeed:
         start (N + 2,) tells which rows are near their limits. Nothing is exceeded without ends
         that are passed. Raises ConvergenceError.
         """
-        matrix, sides = self._matrix(linear)
+        columns, entries, sides = self._rows(linear)
         unknowns = np.concatenate([start, np.sqrt(self._grid.value[::2] @ start)])
         scale = np.maximum(np.abs(sides), 1e-3)
-        taken = (matrix @ unknowns - sides) > (NEAR - 1.0) * scale
+        left: Array = (entries * unknowns[columns]).sum(axis=1) - sides
+        taken: NDArray[np.bool_] = left > (NEAR - 1.0) * scale
         shared = np.arange(len(sides)) < len(sides) - self._grid.unknowns  # z stays above zero
         for turn in range(ROUNDS):
-            unknowns, excess = self._conic(matrix[taken], sides[taken],
+            unknowns, excess = self._conic(columns[taken], entries[taken], sides[taken],
                                            np.count_nonzero(taken & shared))
-            missing = ~taken & (matrix @ unknowns - sides > excess * shared + SLACK * scale)
+            left = (entries * unknowns[columns]).sum(axis=1) - sides
+            missing = ~taken & (left > excess * shared + SLACK * scale)
             if not missing.any():
                 return unknowns[:self._grid.unknowns], excess
             taken |= missing | (turn >= FEW)  # a few rows a turn would take hundreds of turns
         raise ConvergenceError(f'retiming: expected all limits within {ROUNDS} rounds, '
                                f'got {np.count_nonzero(missing)} still exceeded')
 
-    def _matrix(self, linear: list[Linear]) -> tuple[sparse.csr_matrix, Array]:
-        """Return the matrix and the right sides of all rows, by coefficients of z and by y."""
-        grid, blocks, sides = self._grid, [], []
+    def _rows(self, linear: list[Linear]) -> tuple[Whole, Array, Array]:
+        """Return columns and entries (M, 5) of all rows, by coefficients of z and y, and sides."""
+        n, columns, entries, sides = self._grid.unknowns, [], [], []
         for rows in linear:
-            given = [rows.value, rows.slope, rows.lifted]
+            at = self._fine if rows.curvature is None else self._places
+            given = [rows.value, rows.slope]
             given += [] if rows.curvature is None else [rows.curvature]
-            place, column = np.nonzero(np.abs(given).sum(axis=0))
-            fine = place if rows.curvature is None else grid.places[place]
-            parts = [(rows.value, grid.value, fine), (rows.slope, grid.slope, fine)]
-            if rows.curvature is not None:
-                parts.append((rows.curvature, grid.curvature, place))
-            entries = sum(_weighted(values[place, column], matrix[at])
-                          for values, matrix, at in parts)
-            lifted = _weighted(rows.lifted[place, column], self._lift[fine])
-            blocks.append(sparse.hstack([entries, lifted]))
+            place, column = np.nonzero(np.any([*given, rows.lifted], axis=0))
+            lifted = 0.5 * rows.lifted[place, column, None]  # y between two ends is their mean
+            of_z = np.sum([values[place, column, None] * band[place]
+                           for values, band in zip(given, at.bands)], axis=0)
+            entries.append(np.hstack([of_z, lifted, lifted]))
+            fine = at.fine[place, None]
+            columns.append(np.hstack([at.first[place, None] + np.arange(3), n + fine // 2,
+                                      n + (fine + 1) // 2]))
             sides.append(rows.rest[place, column])
-        blocks.append(-sparse.eye(grid.unknowns, grid.unknowns + self._count))
-        sides.append(np.full(grid.unknowns, -LEAST))  # coefficients above zero keep z above it
-        return sparse.vstack(blocks).tocsr(), np.concatenate(sides)
+        least = np.zeros((n, 5))  # coefficients above zero keep z above it
+        least[:, 0] = -1.0
+        columns.append(np.repeat(np.arange(n)[:, None], 5, axis=1))
+        return (np.concatenate(columns), np.concatenate([*entries, least]),
+                np.concatenate([*sides, np.full(n, -LEAST)]))
 
-    def _lifts(self) -> tuple[sparse.csc_matrix, Array]:
+    def _lifts(self) -> tuple[Triplets, Array]:
         """Return the cones |(2 y, z - 1)| <= z + 1 and |(2, d - y)| <= d + y, three rows each."""
-        count, n = self._count, self._grid.unknowns
-        cones = np.zeros((count, 2, 3, n + 2 * count))
-        at, sides = np.arange(count), np.zeros((count, 2, 3))
-        cones[:, 0, 0, :n] = cones[:, 0, 2, :n] = -self._grid.value[::2].toarray()
-        cones[at, 0, 1, n + at] = -2.0
-        cones[at, 1, 0, n + at] = cones[at, 1, 0, n + count + at] = -1.0
-        cones[at, 1, 2, n + at], cones[at, 1, 2, n + count + at] = 1.0, -1.0
-        sides[:, 0, 0], sides[:, 0, 2], sides[:, 1, 1] = 1.0, -1.0, 2.0
-        return sparse.csc_matrix(cones.reshape(6 * count, -1)), sides.ravel()
+        count, at = self._count, np.arange(self._count)
+        y, d = self._grid.unknowns + at, self._grid.unknowns + count + at
+        z: Whole = self._fine.first[::2, None] + np.arange(3)
+        band = self._fine.bands[0][::2]
+        row: Whole = 6 * at
+        parts = [(np.repeat(row + of, 3), z.ravel(), -band.ravel()) for of in (0, 2)] + [
+            (row + of, column, np.full(count, entry)) for of, column, entry in (
+                (1, y, -2.0), (3, y, -1.0), (3, d, -1.0), (5, y, 1.0), (5, d, -1.0))]
+        sides = np.tile([1.0, 0.0, -1.0, 0.0, 2.0, 0.0], count)
+        return Triplets(*map(np.concatenate, zip(*parts))), sides
 
-    def _conic(self, matrix: sparse.csr_matrix, sides: Array, limits: int
+    def _conic(self, columns: Whole, entries: Array, sides: Array, limits: int
                ) -> tuple[Array, float]:
         """Return the coefficients of z and y under some rows, the first of limits; and excess."""
-        count, total = self._count, self._cones.shape[1]
-        fixed = len(self._fixed_sides)
-        blocks = [self._fixed, sparse.hstack([matrix, _nothing(matrix.shape[0], count)]),
-                  self._cones]
-        cost = np.zeros(total)
+        count, total = self._count, self._grid.unknowns + 2 * self._count
+        fixed, own = len(self._fixed_sides), len(sides)
+        parts = [self._fixed, Triplets(np.repeat(fixed + np.arange(own), 5), columns.ravel(),
+                                       entries.ravel()), self._cones.below(fixed + own)]
+        cost: Array = np.zeros(total)
         cost[-count:] = self._grid.weights
         cones = [clarabel.ZeroConeT(fixed)] if fixed else []
-        cones += [clarabel.NonnegativeConeT(matrix.shape[0])]
+        cones += [clarabel.NonnegativeConeT(own)]
         cones += [clarabel.SecondOrderConeT(3)] * (2 * count)
-        rows = sparse.vstack(blocks)
         given = np.concatenate([self._fixed_sides, sides, self._cone_sides])
         if fixed:  # the last unknown is the share, above zero, by which limits are exceeded
-            shares = np.zeros((rows.shape[0], 1))
-            shares[fixed:fixed + limits] = -1.0
-            least = sparse.csr_matrix(([-1.0], ([0], [total])))
-            rows = sparse.vstack([sparse.hstack([rows, shares]), least])
+            shared = np.append(fixed + np.arange(limits), len(given))
+            parts.append(Triplets(shared, np.full(limits + 1, total), np.full(limits + 1, -1.0)))
             given, cost = np.append(given, 0.0), np.append(cost, PENALTY)
             cones.append(clarabel.NonnegativeConeT(1))
+        rows = _matrix(parts, (len(given), len(cost)))
         for gap in GAPS:
             self._budget.look()
             solution = clarabel.DefaultSolver(
-                sparse.csc_matrix((len(cost), len(cost))), cost, rows.tocsc(), given, cones,
+                sparse.csc_matrix((len(cost), len(cost))), cost, rows, given, cones,
                 _settings(gap, self._budget.left)).solve()
             if str(solution.status) in ('Solved', 'AlmostSolved'):
                 found = np.array(solution.x)
@@ -201,22 +228,31 @@ class FastestSpeed:
                                f'{GAPS[-1]:g} of the time; give other intervals')
 
 
-def _fixed(grid: Grid, ends: Sequence[End]) -> tuple[sparse.csr_matrix, Array]:
+def _fixed(grid: Grid, ends: Sequence[End]) -> tuple[Triplets, Array]:
     """Return the equations of the speeds at the ends, by all unknowns of the program (15.9)."""
-    rows, sides = [_nothing(0, grid.unknowns)], []
+    rows, sides = [np.zeros((0, grid.unknowns))], []
     for at, z, dz in ends:
-        rows.append(grid.value[[at]])
+        rows.append(grid.value[[at]].toarray())
         sides.append(z)
         if dz is not None:
-            rows.append(grid.slope[[at]])
+            rows.append(grid.slope[[at]].toarray())
             sides.append(dz)
-    return sparse.hstack([sparse.vstack(rows), _nothing(len(sides), 2 * (grid.intervals + 1))
-                          ]).tocsr(), np.array(sides)
+    matrix = np.vstack(rows)
+    row, column = np.nonzero(matrix)
+    return Triplets(row, column, matrix[row, column]), np.array(sides)
 
 
-def _nothing(rows: int, columns: int) -> sparse.csr_matrix:
-    """Return a matrix without entries."""
-    return sparse.csr_matrix((rows, columns))
+def _bands(fine: Whole, interval: Whole, *matrices: Array) -> Bands:
+    """Return what a quadratic spline has in an interval: three columns of matrices (K, N + 2)."""
+    columns = interval[:, None] + np.arange(3)
+    return Bands(fine, interval, [np.take_along_axis(each, columns, axis=1) for each in matrices])
+
+
+def _matrix(parts: list[Triplets], shape: tuple[int, int]) -> sparse.csc_matrix:
+    """Return the sparse matrix of some entries; those of one place are added."""
+    row, column, entry = map(np.concatenate, zip(*parts))
+    kept = entry != 0.0
+    return sparse.coo_matrix((entry[kept], (row[kept], column[kept])), shape).tocsc()
 
 
 def _settings(gap: float, seconds: float) -> clarabel.DefaultSettings:
@@ -226,8 +262,3 @@ def _settings(gap: float, seconds: float) -> clarabel.DefaultSettings:
     settings.tol_gap_abs = settings.tol_gap_rel = gap
     settings.tol_feas = max(settings.tol_feas, 1e-2 * gap)
     return settings
-
-
-def _weighted(weights: Array, rows: sparse.csr_matrix) -> sparse.csr_matrix:
-    """Return rows, each times its weight."""
-    return sparse.diags(weights) @ rows

@@ -25,6 +25,8 @@ from liedyn_ros.retiming.rows import Rows
 
 GAIN = 1e-4  # of the time, below which a further round is not worth its price
 MAX_ROUNDS = 30
+COARSER, COARSEST = (5, 4, 3, 2), 20  # intervals of the first rounds: a part of all, and the least
+CLOSE = 1e-4  # of the factor that slows their run
 
 
 class Problem(NamedTuple):
@@ -49,20 +51,21 @@ class Problem(NamedTuple):
         return max(0.0, *used) - 1.0 if used and max(used) > 1.0 else 0.0
 
 
-def rounds(problem: Problem, start: Array,
-           budget: RetimingBudget | None = None) -> list[Array]:
+def rounds(problem: Problem, start: Array, budget: RetimingBudget | None = None,
+           most: int = MAX_ROUNDS) -> list[Array]:
     """
     Return the unknowns of each round, each faster than the one before (15.6).
 
     Without ends that are passed, start keeps the limits and is the first. With them it is a guess,
-    and the limits may be exceeded by what problem.excess tells of the last (15.10).
-    Raises ConvergenceError, and BudgetError.
+    and the limits may be exceeded by what problem.excess tells of the last (15.10). They end
+    without a gain worth its price, or after most. Raises ConvergenceError, and BudgetError.
     """
     budget = budget or RetimingBudget()
     solver = FastestSpeed(problem.grid, problem.ends, budget)
     found = [] if problem.ends else [start]
     last, cost = start, np.inf if problem.ends else travel_time(problem.grid, start)[-1]
-    for _ in range(MAX_ROUNDS):
+    before = np.inf
+    for _ in range(most):
         tried, excess = _round(problem, solver, last)
         time = float(travel_time(problem.grid, tried)[-1])
         price = time + PENALTY * excess
@@ -70,13 +73,50 @@ def rounds(problem: Problem, start: Array,
         if not price < cost and found:
             return found
         found.append(tried)
-        if price > (1.0 - GAIN) * cost or problem.one_round:
+        gain = 1.0 - price / cost
+        if _further(gain, before, bool(problem.ends)) < GAIN or problem.one_round:
             return found
-        last, cost = tried, price
-    if problem.ends:  # whether this run keeps the limits is judged by the caller
+        last, cost, before = tried, price, gain
+    if problem.ends or most < MAX_ROUNDS:  # whether limits are kept is judged by the caller
         return found
     raise ConvergenceError(f'retiming: expected no more gain after {MAX_ROUNDS} rounds, '
                            f'the last one gained from {cost:.6g}')
+
+
+def _further(gain: float, before: float, unsteady: bool) -> float:
+    """Return what further rounds gain, where each gains the same part of the one before."""
+    return gain if unsteady or not gain < before < np.inf else min(
+        gain, gain**2 / (before - gain))
+
+
+def coarse_start(problem: Problem, uniform: Array, budget: RetimingBudget) -> Array:
+    """
+    Return a run that keeps the limits, from rounds on a coarser grid; uniform without gain (15.6).
+
+    The coarse spline is one of the fine grid too, and is slowed until it keeps the limits there.
+    """
+    grid = problem.grid
+    factor = next((by for by in COARSER if grid.intervals % by == 0
+                   and grid.intervals >= by * COARSEST), 1)
+    if problem.ends or problem.one_round or factor == 1:
+        return uniform
+    coarse = Grid(grid.intervals // factor)
+    fine = factor * coarse.places
+    places = np.minimum(3 * (fine // 2) + fine % 2, len(grid.places) - 1)
+    try:
+        found = rounds(Problem(
+            coarse, problem.states.at(slice(None, None, factor)), problem.rates.at(places),
+            z0=problem.z0), uniform[:coarse.unknowns], budget)[-1]
+    except ConvergenceError:  # which the fine grid may not meet
+        return uniform
+    start = grid.refine(coarse, found)
+    low, high = (0.0, 1.0) if problem.excess(start) > 0.0 else (1.0, 1.0)
+    while high > low + CLOSE:
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if problem.excess(middle * start) == 0.0 else (low, middle)
+    start = low * start
+    better = low > 0.0 and travel_time(grid, start)[-1] < travel_time(grid, uniform)[-1]
+    return start if better else uniform
 
 
 def lower_bound(problem: Problem, fastest: Array) -> Array:

@@ -36,9 +36,11 @@ def within_intervals(problem: Problem, found: Array, z0: float, margins: Margins
     grid, best = problem.grid, z0 * found * slowing(problem.grid, z0 * found, margins)
     time = travel_time(grid, best)[-1]
     for _ in range(TIGHTENINGS):
+        if time < (1.0 + GAIN) * travel_time(grid, z0 * found)[-1]:  # too little to gain
+            return best
         problem = _tightened(problem, z0 * found, margins)
         try:
-            found = rounds(problem, best / z0, budget)[-1]
+            found = rounds(problem, best / z0, budget, 1)[-1]
         except ConvergenceError:  # tightened to less than the path takes; the best so far holds
             return best
         slowed = z0 * found * slowing(grid, z0 * found, margins)

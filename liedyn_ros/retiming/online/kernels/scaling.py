@@ -25,7 +25,7 @@ from liedyn_ros.retiming.online.kernels.plan import (
 TIME, SHARE, RATE, JERK, P, P1, P2, P3 = range(8)
 # The scaling that was taken: time since, u and its rate then, level and duration. The largest
 # part of a limit that it uses, and the row.
-SINCE, FROM, FROM_RATE, LEVEL, DURATION, MOST, ROW = range(8, 15)
+SINCE, FROM, FROM_RATE, LEVEL, DURATION, USED, ROW = range(8, 15)
 # The highest level ahead, the instant that limits it, and the row there.
 HIGHEST, UNTIL, LIMITING = range(15, 18)
 # Whether limits have changed; the part of the work that comes next; the tries that come next.
@@ -147,7 +147,7 @@ def take_scaling(plan, raised, state, level, cycle):
     Where there is none, and what was taken exceeds them, take one that exceeds them less.
     """
     share, spent, rung = state[SHARE], 0, int(state[RUNG])
-    enough = max(state[MOST] * (1.0 - TOLERANCE), 1.0 + TOLERANCE)
+    enough = max(state[USED] * (1.0 - TOLERANCE), 1.0 + TOLERANCE)
     while rung < RUNGS:
         duration = cycle * SHORTEST * 2.0**rung
         samples = sample_count(plan, share, level, duration)
@@ -170,7 +170,7 @@ def take_scaling(plan, raised, state, level, cycle):
 def write_scaling(state, level, duration, used, row):
     """Write a scaling that begins now (15.12)."""
     state[SINCE], state[FROM], state[FROM_RATE] = 0.0, state[SHARE], state[RATE]
-    state[LEVEL], state[DURATION], state[MOST], state[ROW] = level, duration, used, row
+    state[LEVEL], state[DURATION], state[USED], state[ROW] = level, duration, used, row
 
 
 @kernel
@@ -192,7 +192,7 @@ def choose_scaling(plan, raised, state, target, cycle):
     """
     left = max(state[DURATION] - state[SINCE], 0.0)
     if state[PART] == JUDGE and state[CHANGED] != 0.0:
-        state[MOST], state[ROW] = scaling_used(
+        state[USED], state[ROW] = scaling_used(
             plan, raised, state, state[LEVEL], max(left, cycle), math.inf)
         state[UNTIL], state[CHANGED], state[RUNG], state[PART] = -1.0, 0.0, 0.0, LOOK
         return
@@ -202,7 +202,7 @@ def choose_scaling(plan, raised, state, target, cycle):
         return
     state[PART] = JUDGE
     level = min(target, state[HIGHEST])
-    if level != state[LEVEL] or state[MOST] > 1.0 + TOLERANCE:
+    if level != state[LEVEL] or state[USED] > 1.0 + TOLERANCE:
         take_scaling(plan, raised, state, level, cycle)
     elif left > SHORTEST * cycle:
         shorten_scaling(plan, raised, state, left)
