@@ -64,7 +64,7 @@ class OnlineScaling:
     """
     A retimed run, passed at a share of its speed that changes while it runs.
 
-    Each step goes on by a cycle and chooses how to go on: by a cubic to a level of the speed, held
+    Each step goes on by a cycle and chooses how to go on: by a cubic to a level, which is held
     to the end. It is taken where all limits hold all along, so that it keeps them. The level falls
     as soon as the plan would exceed a lowered limit later. It rises to the plan's speed once the
     place is behind. The path is never left (15.11 to 15.14).
