@@ -45,6 +45,6 @@ for k, name in enumerate(leg.coordinate_names):
     if leg.actuated[k]:
         motors.plot(time, torques[:, k], color=color, label=name)
 angles.set_ylabel('angle, rad')
-legend_above(angles, 4)
+legend_above(angles, 2)
 motors.set(xlabel='time, s', ylabel='torque of motors, N m')
 save(figure, Path('03_a_looped_robot.png'))
