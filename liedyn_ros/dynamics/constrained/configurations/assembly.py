@@ -23,7 +23,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array, as_number
 from liedyn_ros.common.errors import ConvergenceError, ModelError
-from liedyn_ros.dynamics.constrained.configurations.closing import close, ITERATIONS
+from liedyn_ros.dynamics.constrained.configurations.closing import (
+    bounds_of, close, ITERATIONS)
 from liedyn_ros.dynamics.constrained.configurations.misfit import suggestion
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
@@ -39,27 +40,29 @@ SEED = 1
 
 
 def assemble(constraints: Constraints, start: ArrayLike | None = None, *,
-             held: Mapping[str, float] | None = None, attempts: int = ATTEMPTS) -> Array:
+             held: Mapping[str, float] | None = None, attempts: int = ATTEMPTS,
+             within_limits: bool = False) -> Array:
     """
     Return a configuration (nq,) on the constraints.
 
     start is a rough configuration: an assembly near it is found if there is one. Without it, or if
     it fails, random ones follow. held fixes joints of one coordinate, by name, at these values,
-    rad or m; all others are free. Raises ConvergenceError naming what stays open, or ModelError
-    for an unknown joint.
+    rad or m; all others are free. within_limits keeps these within their position limits. Raises
+    ConvergenceError naming what stays open, or ModelError for an unknown joint.
     """
+    free = _free(constraints.model, held or {})
     best, least = constraints.model.neutral(), np.inf
-    for q in _starts(constraints, start, held, attempts):
-        q, left = close(constraints, q, _free(constraints.model, held or {}))
+    for q, left in _closed(constraints, start, held, attempts, within_limits):
         if left <= STALLED_RESIDUAL:
             return q
         if left < least:
             best, least = q, left
-    _fail(constraints, best, attempts, _free(constraints.model, held or {}))
+    _fail(constraints, best, attempts, free, within_limits)
 
 
 def assemblies(constraints: Constraints, start: ArrayLike | None = None, *,
-               held: Mapping[str, float] | None = None, attempts: int = ATTEMPTS) -> list[Array]:
+               held: Mapping[str, float] | None = None, attempts: int = ATTEMPTS,
+               within_limits: bool = False) -> list[Array]:
     """
     Return the distinct configurations (nq,) that assemble finds from so many starts.
 
@@ -67,13 +70,12 @@ def assemblies(constraints: Constraints, start: ArrayLike | None = None, *,
     that of start.
     """
     found: list[Array] = []
-    for q in _starts(constraints, start, held, attempts):
-        q, left = close(constraints, q, _free(constraints.model, held or {}))
+    for q, left in _closed(constraints, start, held, attempts, within_limits):
         if left <= STALLED_RESIDUAL and all(
                 _apart(constraints.model, q, other) > SAME for other in found):
             found.append(q)
     if not found:
-        assemble(constraints, start, held=held, attempts=1)
+        assemble(constraints, start, held=held, attempts=1, within_limits=within_limits)
     return found
 
 
@@ -154,6 +156,15 @@ def refuse_free(constraints: Constraints, passive: NDArray[np.bool_], free: Arra
                      f'leave {names} free')
 
 
+def _closed(constraints: Constraints, start: ArrayLike | None, held: Mapping[str, float] | None,
+            attempts: int, within_limits: bool) -> Iterator[tuple[Array, float]]:
+    """Return where each start leads, and the largest residual there."""
+    free = _free(constraints.model, held or {})
+    bounds = bounds_of(constraints.model, free) if within_limits else None
+    for q in _starts(constraints, start, held, attempts):
+        yield close(constraints, q, free, bounds)
+
+
 def _starts(constraints: Constraints, start: ArrayLike | None,
             held: Mapping[str, float] | None, attempts: int) -> Iterator[Array]:
     """Return configurations to start from; those of random are the same at every call."""
@@ -199,11 +210,13 @@ def _apart(model: Model, q0: Array, q1: Array) -> float:
     return float(np.abs(apart).max(initial=0.0))
 
 
-def _fail(constraints: Constraints, q: Array, attempts: int, free: NDArray[np.bool_]) -> NoReturn:
+def _fail(constraints: Constraints, q: Array, attempts: int, free: NDArray[np.bool_],
+          within_limits: bool = False) -> NoReturn:
     f = constraints.residual(q)
     names = [f'{name} by {abs(value):.3g}' for name, value, size in zip(
         constraints.constraint_names, f, constraints.row_sizes)
         if abs(value) > STALLED_RESIDUAL * size]
-    raise ConvergenceError(f'{constraints.model.name}: expected an assembly, got none in '
+    limits = ' within the limits of joints' if within_limits else ''
+    raise ConvergenceError(f'{constraints.model.name}: expected an assembly{limits}, got none in '
                            f'{attempts} starts; nearest one leaves open {names}'
                            f'{suggestion(constraints, q, free)}')

@@ -8,6 +8,8 @@
 
 """Assembly, other assemblies, completion and mobility of closed loops."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from support.machines.looped_machines import (
@@ -18,7 +20,7 @@ from liedyn_ros.common.errors import ConvergenceError, ModelError
 from liedyn_ros.dynamics.constrained import (
     assemble, assemblies, complete_acceleration, complete_velocity, ConstrainedDynamics,
     Constraints, mobility, other_assembly, project)
-from liedyn_ros.model import CLOSURE_TYPES
+from liedyn_ros.model import CLOSURE_TYPES, Limits
 
 
 @pytest.mark.parametrize('kind', CLOSURE_TYPES)
@@ -117,3 +119,39 @@ def looped_q(looped):
 def test_a_structure_has_no_freedom() -> None:
     model = planar_linkage((0.4,), (0.4,), 0.5, ('left_0',))
     assert mobility(Constraints(model)).degrees_of_freedom == 0
+
+
+def limited(**limits: tuple[float, float]) -> Constraints:
+    """Return a four-bar, position limits of its joints by name."""
+    model = four_bar()
+    joints = tuple(replace(joint, limits=Limits(*limits[joint.name]))
+                   if joint.name in limits else joint for joint in model.joint_list)
+    return Constraints(replace(model, joint_list=joints))
+
+
+@pytest.mark.parametrize('sign', [1.0, -1.0])
+def test_limits_choose_the_assembly(sign: float) -> None:
+    # Of both assemblies at a crank angle one has the rocker up, and one has it down.
+    lower, upper = sorted((sign * 0.05, sign * 3.1))
+    constraints = limited(right_0_joint=(lower, upper))
+    for angle in (-2.9, -1.0, 0.5, 2.0):
+        held = {'left_0_joint': angle}
+        q = assemble(constraints, held=held, within_limits=True)
+        assert lower <= q[2] <= upper
+        assert np.abs(constraints.residual(q)).max() < 1e-9
+    found = assemblies(constraints, held=held, attempts=10, within_limits=True)
+    assert [each[2] for each in found] == pytest.approx([q[2]])
+
+
+def test_assemblies_rest_at_limits_on_the_way() -> None:
+    # The crank is free: it has to turn until the rocker's narrow range is reached.
+    constraints = limited(right_0_joint=(1.9, 1.95), left_0_joint=(-0.5, 2.5))
+    q = assemble(constraints, [2.5, 0.0, -3.0], attempts=5, within_limits=True)
+    assert 1.9 <= q[2] <= 1.95 and -0.5 <= q[0] <= 2.5
+    assert np.abs(constraints.residual(q)).max() < 1e-9
+
+
+def test_limits_without_an_assembly_are_told() -> None:
+    constraints = limited(right_0_joint=(-0.1, 0.1))
+    with pytest.raises(ConvergenceError, match='assembly within the limits of joints, got none'):
+        assemble(constraints, attempts=5, within_limits=True)
