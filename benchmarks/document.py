@@ -44,8 +44,8 @@ counts. A call of `libliedyn` checks its input.
 KINEMATICS = """
 ## Everyday kinematics
 
-Checked calls beside Pinocchio {pinocchio}'s, in us. Pinocchio writes into its data, and these
-calls into `out`. The last column is the ratio of calls that return new arrays.
+Checked calls beside Pinocchio {pinocchio}'s, in us of the processor. Pinocchio writes into its
+data, and these calls into `out`. The last column is the ratio of calls that return new arrays.
 """
 HIGHER = """
 ## Time derivatives

@@ -12,9 +12,11 @@ Everyday kinematics beside Pinocchio's Python calls: frames, centre of mass, mom
 Each is called as a controller calls it: checked, one state, with out= where the call takes it.
 Pinocchio writes into its data. The columns are Pinocchio and the call (us), their ratio and its
 upper bound, and the ratio of a call that returns a new array. Both libraries must agree first.
+Times are those of the processor.
 """
 
 import statistics
+from time import thread_time
 from typing import Any
 
 import numpy as np
@@ -100,7 +102,7 @@ def require_agreement(robot: Robot, ours: Dynamics, peer: Peer, q: Any, v: Any, 
 
 def row(name: str, peer: Call, call: Call, new: Call) -> Row:
     """Return the figures of one call, times in us."""
-    theirs, written, fresh = interleaved([peer, call, new])
+    theirs, written, fresh = interleaved([peer, call, new], clock=thread_time)
     return {'what': name, 'pinocchio': 1e6 * statistics.median(theirs),
             'call': 1e6 * statistics.median(written), 'ratio': median_ratio(written, theirs),
             'new_ratio': median_ratio(fresh, theirs)}

@@ -26,18 +26,23 @@ class Call(NamedTuple):
     arguments: tuple[Any, ...]
 
 
-def interleaved(calls: Sequence[Call], rounds: int = ROUNDS) -> list[list[float]]:
-    """Return for each call its time (s) in every round, in each of which all calls had a turn."""
+def interleaved(calls: Sequence[Call], rounds: int = ROUNDS,
+                clock: Callable[[], float] = perf_counter) -> list[list[float]]:
+    """
+    Return for each call its time (s) in every round, in each of which all calls had a turn.
+
+    The clock is that of the wall; thread_time leaves out what others compute meanwhile.
+    """
     for call in calls:
-        _time(call, 1)  # which compiles it, or loads what is compiled
-    counts = [max(1, round(BLOCK / _time(call, min(10, rounds)))) for call in calls]
+        _time(call, 1, clock)  # which compiles it, or loads what is compiled
+    counts = [max(1, round(BLOCK / _time(call, min(10, rounds), clock))) for call in calls]
     times: list[list[float]] = [[] for _ in calls]
     gc.collect()
     gc.disable()
     try:
         for _ in range(rounds):
             for taken, call, count in zip(times, calls, counts):
-                taken.append(_time(call, count))
+                taken.append(_time(call, count, clock))
     finally:
         gc.enable()
     return times
@@ -48,9 +53,9 @@ def median_ratio(times: Sequence[float], peer: Sequence[float]) -> float:
     return statistics.median(a / b for a, b in zip(times, peer))
 
 
-def _time(call: Call, count: int) -> float:
+def _time(call: Call, count: int, clock: Callable[[], float]) -> float:
     function, arguments = call
-    start = perf_counter()
+    start = clock()
     for _ in repeat(None, count):
         function(*arguments)
-    return (perf_counter() - start) / count
+    return (clock() - start) / count

@@ -19,6 +19,7 @@ when they are used, so that a node of one subject does not wait for the others.
 """
 
 from importlib import import_module
+from sys import modules
 from typing import Any, TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ def __getattr__(name: str) -> Any:
     """Import a name when it is used."""
     home = _HOME_OF.get(name)
     if home is None:
-        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+        raise AttributeError(  # Python offers the nearest of a module that is given
+            f'module {__name__!r} has no attribute {name!r}', name=name, obj=modules[__name__])
     value = getattr(import_module(home), name)
     globals()[name] = value
     return value

@@ -23,6 +23,7 @@ from liedyn_ros.common.errors import (
 
 Array = NDArray[np.float64]
 Refusal = TypeVar('Refusal', bound=LiedynError)
+Kind = TypeVar('Kind')
 
 _FLOAT64 = np.dtype(np.float64)
 _REAL = 'biuf'  # kinds of dtypes: truth values, integers, floating point numbers
@@ -193,6 +194,24 @@ def unknown_name(error: type[Refusal], what: str, known: Iterable[str], given: A
     hint = f'; the nearest is {near!r}' if near is not None else ''
     return error(f'{what}: expected {kind} of {listed(names)}, got {_SHORT.repr(given)}{hint}',
                  names=(str(given),), expected=tuple(names), got=given)
+
+
+def require_known(error: type[LiedynError], what: str, known: Iterable[str],
+                  given: Iterable[Any], kind: str = 'one') -> None:
+    """Raise the error of unknown_name for the first given name that is not known."""
+    names = list(known)
+    for name in given:
+        if name not in names:
+            raise unknown_name(error, what, names, name, kind)
+
+
+def require_kind(name: str, value: Any, kind: type[Kind], source: str) -> Kind:
+    """Return an object of a class, or raise LiedynError that says what returns one."""
+    if not isinstance(value, kind):
+        raise LiedynError(f'{name}: expected a {kind.__name__}, {source}, '
+                          f'got {_SHORT.repr(value)}', names=(name,), expected=kind.__name__,
+                          got=value)
+    return value
 
 
 def wrong_shape(name: str, shape: tuple[int, ...], array: NDArray[Any]) -> ShapeError:

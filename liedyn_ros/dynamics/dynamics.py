@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.common.errors import LiedynError, SingularError
+from liedyn_ros.common.checks import Array, as_array, require_kind
+from liedyn_ros.common.errors import SingularError
 from liedyn_ros.dynamics.algorithms.forward import Forward
 from liedyn_ros.dynamics.algorithms.hybrid import Hybrid
 from liedyn_ros.dynamics.algorithms.inverse import Inverse
@@ -91,9 +91,7 @@ class Dynamics:
 
     def __init__(self, model: Model, *, dissipation: bool = True) -> None:
         """Lay out the tables of a model. Raises LiedynError for anything but a Model."""
-        if not isinstance(model, Model):
-            raise LiedynError(f'model: expected a Model, as load_model returns, got {model!r}')
-        self.model = model
+        self.model = require_kind('model', model, Model, 'as load_model returns')
         self.dissipation = dissipation
         self.constants = Constants(model, dissipation)
         self.data = Data(self.constants)

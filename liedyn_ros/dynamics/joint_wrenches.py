@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.checks import Array, as_array, require_kind
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.tree.screw_tree import inertia_matrices
@@ -34,7 +34,7 @@ def joint_wrenches(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, a: ArrayLike,
     with closures needs them. Raises the errors of the methods of Dynamics, and LiedynError for a
     model with closures and none given.
     """
-    model = dynamics.model
+    model = require_kind('dynamics', dynamics, Dynamics, 'as load returns').model
     if closures is None and model.closures:
         raise LiedynError(
             f'closures: expected the wrenches of the closures '

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 
+from liedyn_ros.common.checks import require_known
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.export.entries import declarations, entries
 from liedyn_ros.export.lowering import ENVIRONMENT, lowered
@@ -31,9 +32,7 @@ def build_objects(folder: Path, processors: Iterable[str] = tuple(PROCESSORS)) -
     processor, and where an object would need more than libm, memcpy, memmove and memset.
     """
     chosen = tuple(processors)
-    unknown = sorted(set(chosen) - set(PROCESSORS))
-    if unknown:
-        raise LiedynError(f'processors: expected some of {sorted(PROCESSORS)}, got {unknown}')
+    require_known(LiedynError, 'processors', sorted(PROCESSORS), chosen, 'some')
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as cache:  # numba keeps no kernel without optimization
         command = [sys.executable, '-m', 'liedyn_ros.export.build', str(folder.resolve()), *chosen]

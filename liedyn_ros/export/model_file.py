@@ -21,7 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
-from liedyn_ros.common.errors import LiedynError, ModelError
+from liedyn_ros.common.checks import require_kind
+from liedyn_ros.common.errors import ModelError
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.export.machine_file import file_bytes, Section, texts, TREE
 from liedyn_ros.model import Model
@@ -35,8 +36,7 @@ def model_bytes(model: Model, *, dissipation: bool = True, tree: bool = False) -
     as mimic joints, are left out, as Dynamics does. Raises LiedynError for anything but a Model,
     ModelError for closures or couplings otherwise: loops_bytes writes those.
     """
-    if not isinstance(model, Model):
-        raise LiedynError(f'model: expected a Model, as load_model returns, got {model!r}')
+    require_kind('model', model, Model, 'as load_model returns')
     if not tree and (model.closures or model.couplings):
         raise ModelError('model: expected a tree, got one with closures or couplings, '
                          'which loops_bytes writes (tree leaves them out)')

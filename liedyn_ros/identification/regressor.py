@@ -62,6 +62,10 @@ class Regressor:
         self.names, self.parameters = tuple(names), np.concatenate(values)
         self.parameters.setflags(write=False)
 
+    def __repr__(self) -> str:
+        """Return the model, and how many parameters there are."""
+        return f'<Regressor of {self.model!r}: {len(self.names)} parameters>'
+
     def torque(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """Return Y (nv, P) with tau = Y pi, the joint forces of Dynamics.inverse (6.23)."""
         q, nv = as_array('q', q, (self.model.nq,)), self.model.nv

@@ -12,6 +12,7 @@ from collections.abc import Callable
 import functools
 from typing import Any, NoReturn, Protocol
 
+from liedyn_ros.jit.entry import entry
 from liedyn_ros.jit.first_call import keep_types, names_no_type, OtherTypesError
 
 
@@ -36,6 +37,11 @@ class BoundKernel:
     def __reduce__(self) -> Any:
         """Copy, or pickle, as a bound kernel on the copied tables."""
         return BoundKernel, (self._compiled, *self._tables)
+
+    def entry(self, arguments: tuple[Any, ...], wanted: int, otherwise: Callable[..., Any]
+              ) -> Callable[..., Any]:
+        """Return the entry of the kernel for arguments like these."""
+        return entry(self._compiled, self._tables, arguments, wanted, otherwise)
 
     def __call__(self, *arguments: Any) -> Any:
         """Run on arguments of the right types; the first call compiles for them alone."""
@@ -66,38 +72,42 @@ class CheckedKernel:
     A bound kernel that checks its arguments only if it fails on them as they come.
 
     It fails on arguments of another type, on numbers that the kernel refuses, and before the
-    kernel is compiled. Then it runs on the prepared arguments. No exception but that of other
-    types is caught: all others are the caller's, such as those of a signal handler.
+    kernel is compiled. Then it runs on the prepared arguments. `call` is that run until one has
+    succeeded, and an entry from then on. It returns the prepared arguments, or None if the kernel
+    ran on the given ones; or it raises the error of a wrong one. No exception is caught.
     """
 
-    __slots__ = ('_attempt', '_bound', '_check', '_done')
+    __slots__ = ('_bound', '_check', 'call')
+    call: Callable[..., tuple[Any, ...] | None]
 
     def __init__(self, check: Check, compiled: Any, *tables: Any) -> None:
         """Take the check, a kernel and its first arguments."""
-        self._check, self._done = check, check.done
-        self._bound = BoundKernel(compiled, *tables)
-        self._attempt: Callable[..., Any] = _not_compiled
+        self._check, self._bound = check, BoundKernel(compiled, *tables)
 
     def __reduce__(self) -> Any:
         """Copy, or pickle, as a checked kernel on the copied tables."""
         return CheckedKernel, (self._check, *self._bound.__reduce__()[1])
 
-    def call(self, *given: Any) -> tuple[Any, ...]:
-        """Run the kernel, and return the arguments on which it ran; or raise what is wrong."""
-        try:
-            if self._attempt(*given) == self._done:
-                return given
-        except OtherTypesError:
-            pass
-        except ValueError as error:
-            if not names_no_type(error, given):
-                raise
-        arguments = self._check.prepare(*given)
-        code = self._bound(*arguments)
-        if code != self._done:
-            self._check.refuse(code, *arguments)
-        self._attempt = self._bound._run
+    def __getattr__(self, name: str) -> Any:
+        """Return the first call, as long as `call` is not set."""
+        if name == 'call':
+            return self._first_call
+        raise AttributeError(f'{type(self).__name__!r} object has no attribute {name!r}')
+
+    def _first_call(self, *given: Any) -> tuple[Any, ...]:
+        # A part without this object, which would otherwise hold itself by its entry.
+        prepared_call = functools.partial(_prepared_call, self._check, self._bound)
+        arguments = prepared_call(*given)
+        self.call = self._bound.entry(arguments, self._check.done, prepared_call)
         return arguments
+
+
+def _prepared_call(check: Check, bound: BoundKernel, *given: Any) -> tuple[Any, ...]:
+    arguments = check.prepare(*given)
+    code = bound(*arguments)
+    if code != check.done:
+        check.refuse(code, *arguments)
+    return arguments
 
 
 def _not_compiled(*arguments: Any) -> None:

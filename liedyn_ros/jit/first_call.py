@@ -82,8 +82,8 @@ def compile_apart(compiled: Any) -> None:
             callable_types.add(tuple(result.signature.args))
             add(result)
 
-    compiled.typeof_pyval, compiled.add_overload = _apart(type_of), add_overload
-    compiled._compile_for_args = _apart(compile_for, compiled.__name__)
+    compiled.typeof_pyval, compiled.add_overload = apart(type_of), add_overload
+    compiled._compile_for_args = apart(compile_for, compiled.__name__)
 
 
 def without_literals(compiled: Any) -> None:
@@ -134,7 +134,7 @@ def _refuse(compiled: Any, *arguments: Any) -> NoReturn:
     raise OtherTypesError(compiled, arguments)
 
 
-def _apart(function: Callable[..., Any], name: str = '') -> Callable[..., Any]:
+def apart(function: Callable[..., Any], name: str = '') -> Callable[..., Any]:
     """
     Return a function that runs in a thread of its own where the main thread calls it.
 
@@ -147,7 +147,7 @@ def _apart(function: Callable[..., Any], name: str = '') -> Callable[..., Any]:
         except BaseException as error:
             future.set_exception(error)
 
-    def apart(*arguments: Any) -> Any:
+    def call(*arguments: Any) -> Any:
         future: Future[Any] = Future()
         if current_thread() is main_thread():
             Thread(target=run, args=(future, arguments), name='liedyn_compile').start()
@@ -157,7 +157,7 @@ def _apart(function: Callable[..., Any], name: str = '') -> Callable[..., Any]:
             run(future, arguments)
         return future.result()
 
-    return apart
+    return call
 
 
 def _tell(future: 'Future[Any]', name: str) -> None:

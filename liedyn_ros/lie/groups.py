@@ -154,10 +154,10 @@ class SE3(_Element):
         return cls(se3.require_pose('matrix', as_array('matrix', matrix, (4, 4))).copy())
 
     @classmethod
-    def from_rotation_translation(cls, rotation: SO3, translation: ArrayLike) -> SE3:
-        """Return the pose of a rotation and a translation (3) in m."""
+    def from_rotation_translation(cls, rotation: SO3 | ArrayLike, translation: ArrayLike) -> SE3:
+        """Return the pose of a rotation, or its matrix (3, 3), and a translation (3) in m."""
         return cls(se3.from_rotation_translation(
-            rotation.matrix, as_array('translation', translation, (3,))))
+            as_array('rotation', rotation, (3, 3)), as_array('translation', translation, (3,))))
 
     @property
     def rotation(self) -> SO3:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.checks import Array, as_array, unknown_name
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.model.geometry import checked_pose
 from liedyn_ros.model.inertia import SpatialInertia
@@ -43,7 +43,7 @@ class Visual:
                  color: ArrayLike = _GREY) -> None:
         """Check the shape; raises ModelError, ShapeError, NotFiniteError or NotInGroupError."""
         if shape not in SHAPES:
-            raise ModelError(f'visual: expected a shape of {list(SHAPES)}, got {shape!r}')
+            raise unknown_name(ModelError, 'visual', SHAPES, shape, 'a shape')
         size = np.array(as_array(f'visual {shape} size', size, (len(SHAPES[shape]),)))
         if not (size > 0.0).all():
             raise ModelError(f'visual {shape}: expected sizes above 0 m, got {size.tolist()}')

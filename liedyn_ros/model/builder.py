@@ -17,7 +17,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array, as_array, as_number, as_numbers, listed, unknown_name
+from liedyn_ros.common.checks import (
+    Array, as_array, as_number, as_numbers, listed, require_kind, unknown_name)
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.model.attachment import Attachment
 from liedyn_ros.model.body import Body, Visual
@@ -61,9 +62,14 @@ class ModelBuilder:
         self._frames: list[Frame] = []
         self._locked: dict[str, Array] = {}
 
+    def __repr__(self) -> str:
+        """Return the name, and how much there is."""
+        return f'<ModelBuilder {self._name}: {len(self._bodies)} bodies>'
+
     @classmethod
     def of(cls, model: Model) -> ModelBuilder:
-        """Start from a model, to add to it."""
+        """Start from a model, to add to it. Raises LiedynError for anything but a Model."""
+        require_kind('model', model, Model, 'as load_model returns')
         builder = cls(model.name, model.gravity)
         builder._bodies = {body.name: body for body in model.body_list}
         builder._joints = {joint.child: joint for joint in model.joint_list}
@@ -224,8 +230,7 @@ class ModelBuilder:
 
     def _check_new_joint(self, name: str, type_name: str, child: str) -> None:
         if type_name not in JOINT_TYPES:
-            raise ModelError(
-                f'joint {name}: expected a type of {list(JOINT_TYPES)}, got {type_name!r}')
+            raise unknown_name(ModelError, f'joint {name}', JOINT_TYPES, type_name, 'a type')
         if name in self._joint_names:
             raise ModelError(f'joint {name}: expected a name not yet used, got it twice')
         if child in self._joints:

@@ -116,9 +116,9 @@ class Retraction:
         """Bind the kernels to the links of a model."""
         links = np.array((table.kind, table.qi, table.vi), dtype=np.int64)
         self.integrate = CheckedKernel(
-            _Check(table, ('q', 'dv'), table.nq), kernels.checked_integrate, links).call
+            _Check(table, ('q', 'dv'), table.nq), kernels.checked_integrate, links)
         self.difference = CheckedKernel(
-            _Check(table, ('q0', 'q1'), table.nv), kernels.checked_difference, links).call
+            _Check(table, ('q0', 'q1'), table.nv), kernels.checked_difference, links)
         self._table = table
 
     def __reduce__(self) -> tuple[type[Retraction], tuple[LinkTable]]:

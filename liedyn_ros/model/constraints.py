@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array, as_number
+from liedyn_ros.common.checks import Array, as_number, unknown_name
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.model.geometry import axis_frame, checked_pose, perpendicular, unit_axis
 from liedyn_ros.model.kernels import closure_kinds as kinds
@@ -123,7 +123,7 @@ def make_closure(name: str, type_name: str, body_a: str | None, body_b: str | No
     """Return the closure of ModelBuilder.add_closure, with its arguments and errors."""
     where = f'closure {name}'
     if type_name not in CLOSURE_TYPES:
-        raise ModelError(f'{where}: expected a type of {list(CLOSURE_TYPES)}, got {type_name!r}')
+        raise unknown_name(ModelError, where, CLOSURE_TYPES, type_name, 'a type')
     spec = CLOSURE_TYPES[type_name]
     if body_a == body_b:
         raise ModelError(f'{where}: expected two different bodies, got {body_a!r} twice')

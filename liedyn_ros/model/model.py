@@ -132,7 +132,7 @@ class Model:
         """
         if out is None:
             out = np.empty(self.link_table.nq)
-        self._retraction.integrate(q, dv, out)
+        self._retraction.integrate.call(q, dv, out)
         return out
 
     def difference(self, q0: ArrayLike, q1: ArrayLike, out: Array | None = None) -> Array:
@@ -143,7 +143,7 @@ class Model:
         """
         if out is None:
             out = np.empty(self.link_table.nv)
-        self._retraction.difference(q0, q1, out)
+        self._retraction.difference.call(q0, q1, out)
         return out
 
     def interpolate(self, q0: ArrayLike, q1: ArrayLike, fraction: float) -> Array:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.checks import Array, as_array, require_known
 from liedyn_ros.common.errors import LimitError, ModelError
 from liedyn_ros.model.expansion import expand, numbered
 from liedyn_ros.model.inertia import SpatialInertia
@@ -41,9 +41,7 @@ def inertia_of(parameters: ArrayLike) -> SpatialInertia:
 
 def with_inertias(model: Model, parameters: Mapping[str, ArrayLike]) -> Model:
     """Return the model with ten parameters (10,) for bodies by name; other bodies stay."""
-    unknown = sorted(set(parameters) - set(model.bodies))
-    if unknown:
-        raise ModelError(f'parameters: expected bodies of {list(model.bodies)}, got {unknown}')
+    require_known(ModelError, 'parameters', model.bodies, parameters)
     bodies = tuple(
         replace(body, inertia=inertia_of(parameters[body.name])) if body.name in parameters
         else body for body in model.body_list)
@@ -73,10 +71,8 @@ def with_armatures(model: Model, armatures: Mapping[str, float]) -> Model:
 
 def _with(model: Model, **given: Mapping[str, float]) -> Model:
     """Return the model with numbers of its coordinates by name, for each of some kinds."""
-    unknown = sorted(set().union(*given.values()) - set(model.coordinate_names))
-    if unknown:
-        raise ModelError(f'joints: expected coordinates of {list(model.coordinate_names)}, '
-                         f'got {unknown}')
+    require_known(ModelError, 'joints', model.coordinate_names, sorted(
+        set().union(*given.values())), 'coordinates')
     for values in given.values():
         for name, value in values.items():
             if not value >= 0.0:

@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array, as_numbers
+from liedyn_ros.common.checks import Array, as_numbers, require_known
 from liedyn_ros.common.errors import LimitError, NameSetError, ShapeError
 from liedyn_ros.model import Model
 
@@ -80,11 +80,7 @@ def _by_coordinate(model: Model, name: str, values: Values) -> Array:
         result[:] = given
         return result
     known = {joint.name: joint for joint in model.joint_list}
-    unknown = [joint for joint in values if joint not in known]
-    if unknown:
-        raise NameSetError(f'{name}: expected joints of the model, such as '
-                           f'{sorted(known)[:3]}, got {unknown}', names=unknown,
-                           expected=tuple(sorted(known)), got=tuple(values))
+    require_known(NameSetError, name, sorted(known), values, 'joints')
     for joint, value in values.items():
         at = known[joint].v_slice
         given = as_numbers(f'{name}[{joint}]', value)

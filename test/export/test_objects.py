@@ -78,7 +78,7 @@ def test_numba_of_another_environment_is_refused():
 
 
 def test_unknown_processors_are_refused(tmp_path, capsys):
-    with pytest.raises(LiedynError, match=r"expected some of .*got \['pdp11'\]"):
+    with pytest.raises(LiedynError, match=r"expected some of .*got 'pdp11'"):
         build_objects(tmp_path, ['pdp11'])
     with pytest.raises(SystemExit):
         main([str(tmp_path), '--processors', 'pdp11'])

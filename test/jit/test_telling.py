@@ -20,7 +20,7 @@ def slow(monkeypatch):
     """Return a compilation that takes longer than the moment."""
     monkeypatch.setattr(first_call, 'TELL_AFTER', 0.05)
     monkeypatch.delenv(first_call.QUIET, raising=False)
-    return first_call._apart(lambda duration: time.sleep(duration), 'rnea')
+    return first_call.apart(lambda duration: time.sleep(duration), 'rnea')
 
 
 def test_a_long_wait_is_told_with_its_end(slow, capsys):
@@ -49,4 +49,4 @@ def test_an_error_is_raised_after_all(capsys, monkeypatch):
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        first_call._apart(fails, 'rnea')()
+        first_call.apart(fails, 'rnea')()

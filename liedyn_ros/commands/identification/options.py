@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from liedyn_ros.common.checks import listed
+from liedyn_ros.common.checks import require_known
 from liedyn_ros.common.errors import NameSetError, ShapeError
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 from liedyn_ros.identification import Recording
@@ -63,10 +63,7 @@ def held(model: Model, options: argparse.Namespace) -> Model:
     """Return the model with joints locked as the options say. Raises NameSetError."""
     at = dict(options.hold)
     if options.hold_others is not None:
-        unknown = [name for name in options.hold_others if name not in model.joints]
-        if unknown:
-            raise NameSetError(f'--hold-others: expected joints of {listed(list(model.joints))}, '
-                               f'got {listed(unknown)}', names=unknown)
+        require_known(NameSetError, '--hold-others', model.joints, options.hold_others, 'joints')
         at = {joint.name: 0.0 for joint in model.joint_list
               if joint.name not in options.hold_others
               and JOINT_TYPES[joint.type_name].nq == 1} | at

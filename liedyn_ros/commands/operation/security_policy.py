@@ -21,6 +21,7 @@ import sys
 from xml.etree import ElementTree
 from xml.sax.saxutils import quoteattr
 
+from liedyn_ros.common.checks import unknown_name
 from liedyn_ros.common.errors import LiedynError, NameSetError
 from liedyn_ros.common.resources import config_file
 
@@ -68,7 +69,8 @@ def remapped(
         result = {right: _replaced(each, full, new, namespace, node)
                   for right, each in before.items()}
         if result == before and old != new:
-            raise NameSetError(f'--remap: expected a name that the node opens, got {old!r}')
+            opened = sorted({name for names in before.values() for name in names})
+            raise unknown_name(NameSetError, '--remap', opened, full, 'a name')
     return result
 
 

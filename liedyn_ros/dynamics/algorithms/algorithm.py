@@ -101,7 +101,8 @@ class Algorithm:
         """Return configurations (K, nq)."""
         shape = np.shape(q) if isinstance(q, np.ndarray) else ()
         if len(shape) == 1:
-            raise ShapeError(f'q: expected shape (K, {self._nq}), a state a row, got {shape}')
+            raise ShapeError(f'q: expected shape (K, {self._nq}), a state a row, got {shape}',
+                             names=('q',), expected=(-1, self._nq), got=shape)
         states = borrowed('q', q, (shape[0] if shape else -1, self._nq))
         return with_unit_quaternions(self.model.link_table, states)
 

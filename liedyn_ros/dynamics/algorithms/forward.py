@@ -65,8 +65,8 @@ class Forward(Algorithm):
         order = order_of_rows('tau', tau, 0)
         shape = order + 1, self._nv
         a = np.empty(shape) if out is None else output(out, shape)
-        taken = self._series_with(data, order).call(
-            q, v, self._none, a, tau, NO_WRENCH_ROWS if external is None else external)
+        given = (q, v, self._none, a, tau, NO_WRENCH_ROWS if external is None else external)
+        taken = self._series_with(data, order).call(*given) or given
         if order > 0 and max_error != math.inf:
             self._hybrid.require_digits(taken, max_error)
         return a

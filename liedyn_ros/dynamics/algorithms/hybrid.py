@@ -79,8 +79,8 @@ class Hybrid(Algorithm):
         shape = order + 1, self._nv
         a = time_derivatives_of('a', a, shape, copied)
         tau = time_derivatives_of('tau', tau, shape, copied)
-        taken = self._series_with(data, order).call(
-            q, v, which, a, tau, NO_WRENCH_ROWS if external is None else external)
+        given = (q, v, which, a, tau, NO_WRENCH_ROWS if external is None else external)
+        taken = self._series_with(data, order).call(*given) or given
         if order > 0 and max_error != math.inf:
             self.require_digits(taken, max_error)
         return a, tau
@@ -149,7 +149,8 @@ class Hybrid(Algorithm):
         return Arguments(self.model, 'q v prescribed a tau external', series=True)
 
     def _mask(self, prescribed: Prescribed) -> NDArray[np.bool_]:
-        if isinstance(prescribed, (list, tuple)) and all(isinstance(x, str) for x in prescribed):
+        if isinstance(prescribed, str) or (isinstance(prescribed, (list, tuple)) and all(
+                isinstance(x, str) for x in prescribed)):
             prescribed = self._names.prescribed(prescribed)
         return mask('prescribed', prescribed, self._nv)
 

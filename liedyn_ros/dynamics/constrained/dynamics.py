@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array
+from liedyn_ros.common.checks import Array, require_kind
 from liedyn_ros.dynamics.constrained.algorithms.forward import ConstrainedForward
 from liedyn_ros.dynamics.constrained.algorithms.hybrid import ConstrainedHybrid
 from liedyn_ros.dynamics.constrained.algorithms.inverse import ConstrainedInverse
@@ -53,7 +53,8 @@ class ConstrainedDynamics(Constraints):
 
     def __init__(self, model: Model, *, dissipation: bool = True,
                  functions: Sequence[ConstraintFunction] = ()) -> None:
-        """Lay out the tables of a model."""
+        """Lay out the tables of a model. Raises LiedynError for anything but a Model."""
+        require_kind('model', model, Model, 'as load_model returns')
         super().__init__(relaxed(model, functions), dissipation=dissipation, functions=functions)
         self._solver = Solver(self, dissipation)
         self.forward = ConstrainedForward(self._solver)

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.common.checks import Array, as_array, as_numbers, output, unknown_name
+from liedyn_ros.common.checks import (
+    Array, as_array, as_numbers, output, require_kind, unknown_name)
 from liedyn_ros.common.errors import ModelError, ShapeError
 from liedyn_ros.dynamics.frames.kernels.jacobians import (
     frame_jacobian, frame_jacobian_rates, frame_jacobians, jacobians_of_states)
@@ -177,6 +178,7 @@ class Frames:
         or of the ground for WORLD. Raises ModelError for a frame on the ground.
         """
         require_axes(axes)
+        require_kind('wrenches', wrenches, Mapping, 'such as a dict of wrenches by frame')
         result = np.zeros((len(self.model.bodies), 6))
         for frame, wrench in wrenches.items():
             place = self._place(frame)

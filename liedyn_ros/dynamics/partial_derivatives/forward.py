@@ -89,6 +89,10 @@ class ForwardPartialDerivatives:
         self._inverse, self._series = InversePartialDerivatives(constants), ForwardRateTables(
             scratch.before)
 
+    def __repr__(self) -> str:
+        """Return which dynamics of which model."""
+        return f'<Partial derivatives of forward dynamics of {self._model!r}>'
+
     def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                  external: ArrayLike | None = None, out: ForwardJacobians | None = None
                  ) -> ForwardJacobians:

@@ -94,6 +94,10 @@ class HybridPartialDerivatives:
         self._constants, self._solve, self._mask = constants, solve, mask
         self._model = constants.model
 
+    def __repr__(self) -> str:
+        """Return which dynamics of which model."""
+        return f'<Partial derivatives of hybrid dynamics of {self._model!r}>'
+
     def __call__(self, q: ArrayLike, v: ArrayLike, prescribed: Any, a: ArrayLike,
                  tau: ArrayLike, external: ArrayLike | None = None) -> HybridJacobians:
         """Return a, tau and all Jacobians."""

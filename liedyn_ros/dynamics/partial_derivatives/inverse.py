@@ -90,6 +90,10 @@ class InversePartialDerivatives:
             scratch.variations)
         self._series = RateTables(constants)
 
+    def __repr__(self) -> str:
+        """Return which dynamics of which model."""
+        return f'<Partial derivatives of inverse dynamics of {self._model!r}>'
+
     def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                  external: ArrayLike | None = None, out: InverseJacobians | None = None
                  ) -> InverseJacobians:

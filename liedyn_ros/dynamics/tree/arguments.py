@@ -90,4 +90,5 @@ def require_axes(value: Any) -> int:
     """Return the number of axes, or raise LiedynError."""
     if isinstance(value, int | np.integer) and value in (LOCAL, WORLD, LOCAL_WORLD_ALIGNED):
         return int(value)
-    raise LiedynError(f'axes: expected LOCAL, WORLD or LOCAL_WORLD_ALIGNED, got {value!r}')
+    raise LiedynError(f'axes: expected LOCAL, WORLD or LOCAL_WORLD_ALIGNED, got {value!r}',
+                      names=('axes',), got=value)

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.common.checks import Array, as_trailing, order_of, unknown_name
+from liedyn_ros.common.checks import Array, as_trailing, order_of, require_kind, unknown_name
 from liedyn_ros.common.errors import NameSetError, ShapeError
 from liedyn_ros.dynamics.tree.floating_base import base_joint
 from liedyn_ros.dynamics.tree.orders import require_order
@@ -45,7 +45,8 @@ class Names:
     """
 
     def __init__(self, model: Model) -> None:
-        """Tell the base from the other joints."""
+        """Tell the base from the other joints. Raises LiedynError for anything but a Model."""
+        require_kind('model', model, Model, 'as load_model returns')
         self.model, self.base = model, base_joint(model)
         self.base_body = '' if self.base is None else self.base.child
         self.others: dict[str, Joint] = {
@@ -58,6 +59,10 @@ class Names:
                 (self.base.name, self.base_body), self.base.v_slice)
         self._orders: dict[tuple[str, ...], JointOrder] = {}
         self._masks: dict[tuple[str, ...], NDArray[np.bool_]] = {}
+
+    def __repr__(self) -> str:
+        """Return the model."""
+        return f'<Names of {self.model!r}>'
 
     def order(self, names: Sequence[str]) -> JointOrder:
         """

@@ -17,7 +17,7 @@ from xml.etree.ElementTree import Element, SubElement
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array
+from liedyn_ros.common.checks import Array, require_kind
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.model.body import Body, SHAPES, Visual
 from liedyn_ros.model.constraints import Coupling
@@ -43,8 +43,9 @@ def to_urdf(model: Model) -> str:
     limits and forces of planar and floating joints, and rotors; the visuals of rotors
     are drawn on their body. Raises DescriptionError for joints that URDF lacks: helical,
     universal, cylindrical and spherical joints, and planar joints with another second axis than
-    the default.
+    the default. Raises LiedynError for anything but a Model.
     """
+    require_kind('model', model, Model, 'as load_model returns')
     robot = Element('robot', name=model.name)
     roots = [joint for joint in model.joint_list if joint.parent is None]
     grounded = len(roots) > 1 or roots[0].type_name not in ('free', 'fixed') or (

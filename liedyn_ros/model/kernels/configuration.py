@@ -82,18 +82,31 @@ def difference(kind, qi, vi, q0, q1, out):
     for i in range(kind.size):
         at, step = qi[i], vi[i]
         if kind[i] == FREE:
+            w = turn_between(q0, q1, at + 3)
             r0 = so3.from_quaternion(load_quaternion(q0, at + 3))
-            r1 = so3.from_quaternion(load_quaternion(q1, at + 3))
-            p = vec3.sub(vec3.load(q1, at), vec3.load(q0, at))
-            w, v = se3.log(mat3.mul(mat3.transpose(r0), r1), mat3.apply_t(r0, p))
+            p = mat3.apply_t(r0, vec3.sub(vec3.load(q1, at), vec3.load(q0, at)))
+            g, _ = so3.inverse_coefficients(vec3.dot(w, w))
             vec3.store(out, step, w)
-            vec3.store(out, step + 3, v)
+            vec3.store(out, step + 3, so3.apply_polynomial(w, -0.5, g, p))  # (1.13)
         elif kind[i] == SPHERICAL:
-            r0 = so3.from_quaternion(load_quaternion(q0, at))
-            r1 = so3.from_quaternion(load_quaternion(q1, at))
-            vec3.store(out, step, so3.log(mat3.mul(mat3.transpose(r0), r1)))
+            vec3.store(out, step, turn_between(q0, q1, at))
         else:
             out[step] = q1[at] - q0[at]
+
+
+@kernel
+def turn_between(q0, q1, at):
+    """Return the w with R0 exp(w) = R1, |w| <= pi, of the quaternions at an index."""
+    x0, y0, z0, s0 = load_quaternion(q0, at)
+    x1, y1, z1, s1 = load_quaternion(q1, at)
+    u0, u1 = (x0, y0, z0), (x1, y1, z1)
+    u = vec3.sub(vec3.axpy(s0, u1, vec3.scale(-s1, u0)), vec3.cross(u0, u1))
+    s = s0 * s1 + vec3.dot(u0, u1)
+    n = math.sqrt(vec3.dot(u, u))
+    half = math.atan2(n, abs(s))  # a quaternion and its negative are one rotation
+    # No series: half / n keeps full accuracy down to the smallest n above zero.
+    factor = 2.0 * half / n if n > 0.0 else 2.0
+    return vec3.scale(math.copysign(factor, s), u)  # (1.12)
 
 
 @kernel

@@ -23,7 +23,7 @@ import numpy as np
 from trajectory_msgs.msg import (
     JointTrajectory, JointTrajectoryPoint, MultiDOFJointTrajectory, MultiDOFJointTrajectoryPoint)
 
-from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.checks import Array, as_array, require_known
 from liedyn_ros.common.errors import LimitError, NameSetError, ShapeError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
@@ -106,10 +106,10 @@ def handle_retime(dynamics: Dynamics | ConstrainedDynamics, geometry: StewartGeo
 def read_limits(model: Model, message: RetimingLimits) -> MotionLimits:
     """Return the limits of a message; coordinates that it does not name have the model's."""
     places = {name: k for k, name in enumerate(model.coordinate_names)}
-    unknown = [name for name in message.joint_names if name not in places]
-    if unknown or len(set(message.joint_names)) < len(message.joint_names):
-        raise NameSetError(f'limits.joint_names: expected each coordinate once, of '
-                           f'{list(places)}, got {unknown or list(message.joint_names)}')
+    require_known(NameSetError, 'limits.joint_names', places, message.joint_names, 'coordinates')
+    if len(set(message.joint_names)) < len(message.joint_names):
+        raise NameSetError(f'limits.joint_names: expected each coordinate once, '
+                           f'got {list(message.joint_names)}', names=message.joint_names)
     of_model = {'velocity': model.limits.velocity, 'torque': model.limits.effort}
     found = {}
     for field, name in LIMITS.items():

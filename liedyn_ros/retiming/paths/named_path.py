@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import as_array
+from liedyn_ros.common.checks import as_array, listed, require_known
 from liedyn_ros.common.errors import LimitError, NameSetError
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.model import JOINT_TYPES, Model
@@ -69,11 +69,10 @@ def path_through(dynamics: Machine, names: Sequence[str], waypoints: ArrayLike,
 
 def _require_known(names: Sequence[str], known: Sequence[str]) -> list[str]:
     """Return names of joints; raises NameSetError for one that is unknown, or named twice."""
-    unknown = [name for name in names if name not in known]
-    if unknown or not names:
-        raise NameSetError(f'waypoints: expected joints of the model, which are {list(known)}, '
-                           f'got {unknown or "none"}', names=unknown, expected=tuple(known),
-                           got=tuple(names))
+    if not names:
+        raise NameSetError(f'waypoints: expected joints of {listed(known)}, got none',
+                           expected=tuple(known), got=())
+    require_known(NameSetError, 'waypoints', known, names, 'joints')
     values, counts = np.unique(list(names), return_counts=True)
     if (counts > 1).any():
         raise NameSetError(f'waypoints: expected each joint once, got '

@@ -28,7 +28,7 @@ from liedyn_ros.stewart.platform.leg_types import (
 from liedyn_ros.stewart.platform.masses import PlatformMasses
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class StewartGeometry(LegSet):
     """
     Six legs, each from a base joint to a platform joint; immutable.

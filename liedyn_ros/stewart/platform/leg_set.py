@@ -37,6 +37,10 @@ class LegSet:
     name: str
     leg_types: tuple[LegType, ...]
 
+    def __repr__(self) -> str:
+        """Return the name and the number of legs: the arrays are long."""
+        return f'<{type(self).__name__} {self.name}: {len(self.leg_names)} legs>'
+
     def __eq__(self, other: object) -> bool:
         """Return whether another geometry has the same parts."""
         if not isinstance(other, LegSet) or type(self) is not type(other):

@@ -31,7 +31,7 @@ from liedyn_ros.stewart.platform.leg_types import LegType, Strut
 NONE = np.empty(0)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RedundantGeometry(LegSet):
     """
     Seven legs or more, each from a base joint to a platform joint; immutable.

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common import checks
-from liedyn_ros.common.checks import Array
+from liedyn_ros.common.checks import Array, require_kind
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
@@ -100,9 +100,11 @@ class PoseSolver:
         Take a geometry and a method.
 
         scale: m, the unit of length of damping, steps and singular values beside radians; by
-        default the characteristic length. Raises LimitError where it is not above zero.
+        default the characteristic length. Raises LimitError where it is not above zero, and
+        LiedynError for anything but a geometry.
         """
-        self.geometry = geometry
+        self.geometry = require_kind(
+            'geometry', geometry, StewartGeometry, 'as load_geometry returns')
         self.method = method
         self._settings = method.as_tuple()
         self._unknowns = method.unknowns
@@ -114,6 +116,10 @@ class PoseSolver:
         # Buffers of our own keep the arrays' types, and so the compiled kernel, always the same.
         self._lengths, self._guess = np.empty(6), np.empty((4, 4))
         self._state, self._work = np.empty(platform.COUNT), np.empty(kernels.SOLVER_WORK)
+
+    def __repr__(self) -> str:
+        """Return the method and the geometry."""
+        return f'<PoseSolver of {self.geometry!r} by {type(self.method).__name__}>'
 
     def solve(
             self, lengths: ArrayLike, guess: ArrayLike, state: Array | None = None) -> Solution:

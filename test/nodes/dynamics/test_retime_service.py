@@ -170,7 +170,7 @@ REFUSED = {
     'a limit of zero': ({'limits': RetimingLimits(joint_names=['hip'], effort=[0.0])},
                         'limits.effort: expected numbers above 0, got 0.0 for hip'),
     'limits of others': ({'limits': RetimingLimits(joint_names=['tail'], effort=[1.0])},
-                         'limits.joint_names: expected each coordinate once'),
+                         'limits.joint_names: expected coordinates of'),
     'too few limits': ({'limits': RetimingLimits(joint_names=['hip'], jerk=[1.0, 2.0])},
                        'limits.jerk: expected 1 numbers'),
     'gravity': ({'limits': RetimingLimits(joint_names=['hip'], effort=[1e-3])},

@@ -21,7 +21,7 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.common.checks import Array, as_array, as_number
+from liedyn_ros.common.checks import Array, as_array, as_number, require_kind
 from liedyn_ros.common.errors import ConvergenceError, ModelError
 from liedyn_ros.dynamics.constrained.configurations.closing import (
     bounds_of, close, ITERATIONS)
@@ -50,6 +50,7 @@ def assemble(constraints: Constraints, start: ArrayLike | None = None, *,
     rad or m; all others are free. within_limits keeps these within their position limits. Raises
     ConvergenceError naming what stays open, or ModelError for an unknown joint.
     """
+    require_kind('constraints', constraints, Constraints, 'as a ConstrainedDynamics is')
     free = _free(constraints.model, held or {})
     best, least = constraints.model.neutral(), np.inf
     for q, left in _closed(constraints, start, held, attempts, within_limits):

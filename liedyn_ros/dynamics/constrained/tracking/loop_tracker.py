@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 import scipy.linalg
 
-from liedyn_ros.common.checks import Array, as_array, as_positive, listed
+from liedyn_ros.common.checks import Array, as_array, as_positive, listed, require_kind
 from liedyn_ros.common.errors import ConvergenceError, LiedynError, ModelError, SingularError
 from liedyn_ros.dynamics.constrained.configurations.assembly import assemble
 from liedyn_ros.dynamics.constrained.constraints.rank import rank_of
@@ -80,7 +80,9 @@ class LoopTracker:
     def __init__(self, dynamics: ConstrainedDynamics, measured: Sequence[str] | None = None, *,
                  start: ArrayLike | None = None, agreement: float = AGREEMENT) -> None:
         """Take a machine."""
-        self._dynamics, self._completion = dynamics, Completion(dynamics)
+        self._dynamics = require_kind(
+            'dynamics', dynamics, ConstrainedDynamics, 'as load returns where loops close')
+        self._completion = Completion(dynamics)
         model = dynamics.model
         if measured is None:
             measured = [joint.name for joint in model.joint_list if joint.actuated

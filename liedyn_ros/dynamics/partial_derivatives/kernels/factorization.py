@@ -59,12 +59,14 @@ def solve_tree_matrix(before, factors, sides, start):
     Replace the rows X (nv, width) of sides by those of M^-1 X.
 
     From column start on, X is the identity, and only entries from the diagonal on are written.
-    start and the width are multiples of LANES.
+    start and the width are multiples of LANES. L^-T has entries at pairs on one path alone.
+    Coordinates are depth first, so a row has them up to the end of its subtree.
     """
     for i in range(len(before) - 1, -1, -1):
+        end = min(start + end_of_subtree(before, i), sides.shape[1])
         j = before[i]
         while j >= 0:
-            subtract_row(sides, get(factors, i, j), i, j, start, i)
+            subtract_row(sides, get(factors, i, j), i, j, start, i, end)
             j = before[j]
     for i in range(len(before)):
         scale = 1.0 / get(factors, i, i)
@@ -72,16 +74,25 @@ def solve_tree_matrix(before, factors, sides, start):
             put_lanes(sides, i, c, scale * get_lanes(sides, i, c))
         j = before[i]
         while j >= 0:
-            subtract_row(sides, get(factors, i, j), j, i, start, i)
+            subtract_row(sides, get(factors, i, j), j, i, start, i, sides.shape[1])
             j = before[j]
 
 
 @inlined
-def subtract_row(sides, factor, source, target, start, k):
-    """Subtract a multiple of a row from another; in the identity, only columns from k on."""
+def end_of_subtree(before, i):
+    """Return the coordinate after i and all that follow it in the tree."""
+    end = i + 1
+    while end < len(before) and before[end] >= i:
+        end += 1
+    return end
+
+
+@inlined
+def subtract_row(sides, factor, source, target, start, k, end):
+    """Subtract a multiple of a row from another; of the identity, columns from k to the end."""
     for c in range(0, start, LANES):
         put_lanes(sides, target, c, get_lanes(sides, target, c)
                   - factor * get_lanes(sides, source, c))
-    for c in range(start + k // LANES * LANES, sides.shape[1], LANES):
+    for c in range(start + k // LANES * LANES, end, LANES):
         put_lanes(sides, target, c, get_lanes(sides, target, c)
                   - factor * get_lanes(sides, source, c))
