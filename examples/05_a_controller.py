@@ -39,7 +39,7 @@ def wanted(time):
 
 def library(path):
     """Return inverse dynamics of libliedyn: a function of q, v and a."""
-    write_model(arm.model, Path('robot.liedyn'))
+    write_model(Path('robot.liedyn'), arm.model)
     c, name = ctypes.CDLL(path), b'robot.liedyn'
     c.liedyn_work.restype = ctypes.c_size_t
     size, model = ctypes.c_size_t(), ctypes.c_void_p()

@@ -15,6 +15,7 @@ import subprocess
 import sys
 
 import pytest
+from support.machines.c_library import built, HOST
 
 ROOT = Path(__file__).parents[1]
 TUTORIALS = sorted(path.stem for path in (ROOT / 'examples').glob('[0-9][0-9]_*.py'))
@@ -64,3 +65,13 @@ def test_a_script_prints_what_its_page_shows(name, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == FILES.get(name, set()) | {
         f'{name}.{suffix}' for suffix in ('png', 'pdf', 'csv')}
     assert (tmp_path / f'{name}.png').stat().st_size > 10_000
+
+
+@HOST
+def test_the_controller_runs_in_c_where_the_library_is(tmp_path):
+    library = built(tmp_path / 'libliedyn.so', [], '-shared', '-fPIC')
+    result = subprocess.run([sys.executable, ROOT / 'examples' / '05_a_controller.py', library],
+                            cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    *_, python, in_c = result.stdout.splitlines()
+    assert python.split(': ')[1] == in_c.split(': ')[1]

@@ -85,7 +85,6 @@ def shoot(tab: Page, name: str, text: str) -> None:
 
 def main() -> None:
     """Take them all."""
-    page = LivePage('127.0.0.1', PORT, 60.0, 10.0)
     with sync_playwright() as context:
         browser = context.chromium.launch(executable_path=shutil.which('chromium'),
                                           args=ARGUMENTS)
@@ -93,6 +92,7 @@ def main() -> None:
         tab.set_default_timeout(LIMIT)
         for show, name, text in ((platform, 'view_platform', 'Position'),
                                  (tree, 'view_tree', 'effort')):
+            page = LivePage('127.0.0.1', PORT, 60.0, 10.0)
             show(page)
             tab.goto(page.address)
             tab.wait_for_timeout(FADED)
@@ -101,8 +101,8 @@ def main() -> None:
                 tab.get_by_role('tab', name='What if').click()
                 tab.get_by_text('Show the ghost').click()
                 shoot(tab, 'view_what_if', 'Smallest singular value')
+            page.close()
         browser.close()
-    page.close()
 
 
 if __name__ == '__main__':
