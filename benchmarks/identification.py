@@ -1,0 +1,182 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Identification beside FIGAROH, on recordings of real robots that are not part of this package.
+
+`git clone https://github.com/thanhndv212/figaroh-examples`, a Python of its own with
+`pip install figaroh`, then
+`python -m benchmarks.identification figaroh-examples/examples --figaroh PYTHON`. Both predict
+each fifth of a recording by a fit of the others, from the same URDF and the same samples.
+"""
+
+import argparse
+from collections.abc import Callable, Sequence
+import itertools
+from pathlib import Path
+import subprocess
+import tempfile
+import time
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liedyn_ros.common.tables import print_table
+from liedyn_ros.identification import equations_of, motion_of, Recording
+from liedyn_ros.identification.consistent_fit import PRIOR
+from liedyn_ros.identification.identify import estimate_of
+from liedyn_ros.identification.spectrum import NYQUIST, smoothed
+from liedyn_ros.model import load_model, Model, ModelBuilder, to_urdf
+
+Array = NDArray[np.float64]
+PARTS = 5
+GAP = 0.5  # s on both sides of a part, which no fit sees
+SLOW = 5.0  # Hz, below which errors are compared too
+THEIRS = Path(__file__).with_name('identification_figaroh.py')
+
+
+class Case(NamedTuple):
+    """A recording: time (n,), q, v or None, and tau (n, joints), in the units of the URDF."""
+
+    urdf: Path
+    joints: Sequence[str]
+    time: Array
+    q: Array
+    v: Array | None
+    tau: Array
+    cutoff: float  # Hz, of FIGAROH's filter, as its own example has it
+
+
+def tiago(examples: Path) -> Case:
+    """Return the recording of a mobile manipulator: 80 s of a lift and seven joints."""
+    folder = examples / 'tiago' / 'data' / 'identification' / 'dynamic'
+    position, velocity, effort = (np.loadtxt(
+        folder / f'tiago_{kind}.csv', delimiter=',', skiprows=1)
+        for kind in ('position', 'velocity', 'effort'))
+    constants = np.array([1.0, 0.136, 0.136, -0.087, -0.087, -0.0613, -0.0613, -0.0613])
+    ratios = np.array([1.0, 100.0, 100.0, 100.0, 100.0, 336.0, 336.0, 336.0])
+    return Case(examples / 'tiago' / 'urdf' / 'tiago_48_schunk.urdf',
+                ('torso_lift_joint', *(f'arm_{k}_joint' for k in range(1, 8))),
+                position[:, 0], position[:, 1:], velocity[:, 1:],
+                effort[:, 1:] * constants * ratios, 2.0)
+
+
+def tx40(examples: Path) -> Case:
+    """Return the recording of an industrial arm: 9 s of six motors; the wrist is coupled."""
+    folder = examples / 'staubli_TX40'
+    position, current = (np.loadtxt(folder / 'data' / f'{kind}_data.csv', delimiter=',',
+                                    skiprows=1) for kind in ('pos_read', 'curr'))
+    ratios = np.diag([32.0, 32.0, 45.0, -48.0, 45.0, 32.0])
+    ratios[5, 4] = ratios[5, 5]
+    q = np.linalg.solve(ratios, position.T).T + np.pi / 2.0 * np.array([0, -1, 1, 0, 0, 0])
+    return Case(folder / 'urdf' / 'tx40_mdh_modified.urdf',
+                tuple(f'joint_{k}' for k in range(1, 7)), 2e-4 * np.arange(len(q)), q, None,
+                current @ ratios, 100.0)
+
+
+CASES: dict[str, Callable[[Path], Case]] = {'tiago': tiago, 'tx40': tx40}
+
+
+def parts_of(clock: Array) -> list[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
+    """Return which samples each part has, and which its fit sees, of all parts."""
+    bounds = np.linspace(clock[0], clock[-1], PARTS + 1)
+    return [((clock >= begin) & (clock <= end), (clock < begin - GAP) | (clock > end + GAP))
+            for begin, end in itertools.pairwise(bounds)]
+
+
+def held(case: Case) -> Model:
+    """Return the model whose other joints stand still at 0."""
+    whole = load_model(case.urdf)
+    builder = ModelBuilder.of(whole)
+    for joint in whole.joint_list:
+        if joint.name not in case.joints and joint.type_name != 'fixed':
+            builder.lock_joint(joint.name, 0.0)
+    return builder.build()
+
+
+def ours(case: Case, model: Model) -> tuple[Array, dict[str, Array], float]:
+    """Return times, unseen forces of two methods, and processor time (s) of one fit."""
+    order = [case.joints.index(name) for name in model.coordinate_names]
+    recording = Recording(model, case.time, case.q[:, order], case.tau[:, order],
+                          None if case.v is None else case.v[:, order])
+    equations_of(model, motion_of(model, recording))  # compiles
+    begin = time.process_time()
+    motion = motion_of(model, recording)
+    equations = equations_of(model, motion)
+    estimate_of(model, equations, np.ones(len(equations.time), dtype=bool), PRIOR)
+    used = time.process_time() - begin
+    full = equations_of(model, motion, cutoff=NYQUIST * motion.rate)
+    found = {name: np.full(full.forces.shape, np.nan) for name in (
+        'given, friction fitted', 'liedyn_ros')}
+    bounds = np.linspace(case.time[0], case.time[-1], PARTS + 1)
+    for begin_at, end_at in itertools.pairwise(bounds):
+        seen = (equations.time < begin_at - GAP) | (equations.time > end_at + GAP)
+        here = (full.time >= begin_at) & (full.time <= end_at)
+        fit = estimate_of(model, equations, seen, PRIOR)
+        for name, x in zip(found, (fit.friction_only, fit.consistent)):
+            found[name][here] = full.rows[here] @ x
+    back = np.argsort(order)
+    return full.time, {name: each[:, back] for name, each in found.items()}, used
+
+
+def theirs(case: Case, model: Model, python: str) -> tuple[dict[str, Array], float]:
+    """Return the unseen forces (n, joints) of FIGAROH's fits, and processor time (s) of one."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / 'robot.urdf').write_text(to_urdf(model), encoding='utf-8')
+        masks = np.array([each for _, each in parts_of(case.time)])
+        held_out = np.array([each for each, _ in parts_of(case.time)])
+        empty = np.zeros((0, 0))
+        np.savez(folder / 'data.npz', time=case.time, q=case.q, tau=case.tau, seen=masks,
+                 part=held_out, v=empty if case.v is None else case.v)
+        subprocess.run([python, str(THEIRS), str(folder), str(case.cutoff), *case.joints],
+                       check=True)
+        result = np.load(folder / 'result.npz')
+        return {name: result[key] for name, key in (
+            ('FIGAROH', 'plain'), ('FIGAROH, weighted', 'weighted'))}, float(result['used'])
+
+
+def compare(name: str, case: Case, python: str | None) -> None:
+    """Print the errors of one recording."""
+    model = held(case)
+    clock, found, used = ours(case, model)
+    times = {'liedyn_ros': used}
+    if python is not None:
+        others, used = theirs(case, model, python)
+        times['FIGAROH'] = used
+        for key, each in others.items():
+            found[key] = np.column_stack([np.interp(clock, case.time, y) for y in each.T])
+    measured = np.column_stack([np.interp(clock, case.time, y) for y in case.tau.T])
+    rate = 1.0 / float(np.median(np.diff(clock)))
+    good = np.all([np.isfinite(each).all(axis=1) for each in found.values()], axis=0)
+    for what, filtered in (('all frequencies', lambda x: x),
+                           (f'below {SLOW:g} Hz', lambda x: smoothed(x, SLOW, rate))):
+        errors = {key: np.sqrt(np.mean(filtered((measured - each)[good])**2, axis=0))
+                  for key, each in found.items()}
+        print(f'\n{name}, {what}: rms of unseen forces, N m or N')
+        print_table(['joint', *errors], [
+            [joint, *(f'{each[k]:.4g}' for each in errors.values())]
+            for k, joint in enumerate(case.joints)])
+    print('processor time of one fit, s:', ', '.join(
+        f'{key} {value:.2f}' for key, value in times.items()))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Compare on the recordings that a folder has."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('examples', type=Path, help='the folder examples of figaroh-examples')
+    parser.add_argument('--figaroh', help='a Python that has figaroh; without it only ours')
+    parser.add_argument('--robots', nargs='*', choices=list(CASES), default=list(CASES))
+    options = parser.parse_args(arguments)
+    for name in options.robots:
+        compare(name, CASES[name](options.examples), options.figaroh)
+
+
+if __name__ == '__main__':
+    main()
