@@ -78,7 +78,7 @@ def next_of(found: Calibration, task: Task) -> tuple[NextPoses | None, str]:
     try:
         ahead = next_poses(found, options.next, task.home, turn=turn, shift=options.shift)
     except LimitError as error:
-        return None, f'no next poses: {error}'
+        return None, f'no next poses: {error}; --next, --turn and --shift ask for others'
     return ahead, (
         f'the next {len(ahead.poses)} poses to measure would lower the deviation of positions '
         f'by the geometry from {1e3 * ahead.before:.2g} to {1e3 * ahead.after:.2g} mm. They keep '
