@@ -11,11 +11,11 @@
 import numpy as np
 import pytest
 
+import liedyn_ros as ld
 from liedyn_ros import (
     assemble, ConstrainedDynamics, Dynamics, joint_wrenches, LiedynError, load, load_geometry,
     load_model, LoopTracker, ModelBuilder, Names, PoseSolver, Regressor, SE3, SO3, SpatialInertia,
     to_urdf)
-import liedyn_ros as ld
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.model.replacement import with_armatures, with_inertias
 from liedyn_ros.retiming.limits import MotionLimits
