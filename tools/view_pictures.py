@@ -22,9 +22,7 @@ import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.lie import SE3, se3, SO3
-from liedyn_ros.model import load_model
+from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.nodes.view.seen import Seen, Solved
 from liedyn_ros.stewart import (
     LegNoise, LegSimulation, load_geometry, MonitoredTracker, SmoothTrajectory)
@@ -62,18 +60,6 @@ def platform(page: LivePage) -> None:
                           found.iterations, 4e-4, 0.0)))
 
 
-def tree(page: LivePage) -> None:
-    """Show the aerial manipulator where its motors hold it."""
-    model = load_model(config_file('aerial_manipulator.yaml'))
-    page.adopt(model, np.eye(4))
-    arm = np.array([0.5, -0.7])[:model.nv - 6]
-    q = np.append(model.neutral()[:model.nq - len(arm)], arm)
-    efforts = Dynamics(model).gravity_vector(q)[-len(arm):]
-    names = model.coordinate_names[-len(arm):]
-    page.show(Seen(pose=se3.exp(np.array([0.0, 0.0, 0.2, 0.0, 0.0, 0.3])),
-                   positions=dict(zip(names, arm)), efforts=dict(zip(names, efforts))))
-
-
 def shoot(tab: Page, name: str, text: str) -> None:
     """Write what a tab shows, when it has a text and has drawn."""
     tab.get_by_text(text).first.wait_for()
@@ -84,25 +70,22 @@ def shoot(tab: Page, name: str, text: str) -> None:
 
 
 def main() -> None:
-    """Take them all."""
+    """Take both."""
+    page = LivePage('127.0.0.1', PORT, 60.0, 10.0)
+    platform(page)
     with sync_playwright() as context:
         browser = context.chromium.launch(executable_path=shutil.which('chromium'),
                                           args=ARGUMENTS)
         tab = browser.new_page(viewport={'width': WIDTH, 'height': HEIGHT})
         tab.set_default_timeout(LIMIT)
-        for show, name, text in ((platform, 'view_platform', 'Position'),
-                                 (tree, 'view_tree', 'effort')):
-            page = LivePage('127.0.0.1', PORT, 60.0, 10.0)
-            show(page)
-            tab.goto(page.address)
-            tab.wait_for_timeout(FADED)
-            shoot(tab, name, text)
-            if show is platform:
-                tab.get_by_role('tab', name='What if').click()
-                tab.get_by_text('Show the ghost').click()
-                shoot(tab, 'view_what_if', 'Smallest singular value')
-            page.close()
+        tab.goto(page.address)
+        tab.wait_for_timeout(FADED)
+        shoot(tab, 'view_platform', 'Position')
+        tab.get_by_role('tab', name='What if').click()
+        tab.get_by_text('Show the ghost').click()
+        shoot(tab, 'view_what_if', 'Smallest singular value')
         browser.close()
+    page.close()
 
 
 if __name__ == '__main__':
