@@ -15,6 +15,7 @@ from liedyn_interfaces.msg import StewartStatus
 import numpy as np
 import pytest
 
+from liedyn_ros.demo.stewart import demo
 from liedyn_ros.demo.stewart.demo import judge, report
 from liedyn_ros.demo.stewart.tracking import Tracking
 from liedyn_ros.ros.messages.conversions import stamp_of
@@ -82,6 +83,14 @@ def test_a_quiet_machine_is_told_nothing(capsys):
     tracking = recorded(keep=lambda k: k % 50 != 49 or k == SAMPLES - 1)
     assert (tracking.passed_over, tracking.lost) == (19, 0)
     assert told(tracking, capsys) == (True, '')
+
+
+def test_a_node_that_falls_silent_has_not_tracked(capsys, monkeypatch):
+    monkeypatch.setattr(demo, 'MAX_GAP', 0.5)
+    assert recorded(keep=lambda k: k < 45).longest_gap == pytest.approx(0.955)
+    good, text = told(recorded(keep=lambda k: k < 45), capsys)
+    assert not good and 'no pose came for 0.96 s' in text
+    assert told(recorded(keep=lambda k: k % 400 == 0), capsys)[0]
 
 
 def test_a_busy_machine_is_told_so_and_tracks_all_the_same(capsys):

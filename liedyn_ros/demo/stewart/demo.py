@@ -33,6 +33,7 @@ MAX_ERROR = 8e-4  # rad and m; six standard deviations or so
 LEAST_WITHIN = 0.99  # of the errors within the predicted three sigma, which hold 99.7 % of them
 MAX_ITERATIONS = 3  # from which on the demo remarks on it
 STALE = 0.1  # s, an age of published poses that no robot should be given
+MAX_GAP = 1.0  # s without a pose; a busy machine publishes fewer of them, but goes on
 
 ROUNDED_LENGTHS = 0.01 * np.array([55.8558, 62.5313, 52.7436, 55.1457, 44.7972, 51.9910])
 Q_C = ((0.0, 0.0, 0.5), (20.0, 0.0, -30.0))  # m; roll, pitch, yaw in degrees
@@ -67,6 +68,7 @@ def judge(tracking: Tracking) -> bool:
         (error > MAX_ERROR, f'a pose was wrong by {error:.3g} rad or m'),
         (tracking.failed > 0, f'{tracking.failed} solves failed'),
         (stale > STALE, f'poses were stale: {1e3 * stale:.0f} ms old at the 99th percentile'),
+        (tracking.longest_gap > MAX_GAP, f'no pose came for {tracking.longest_gap:.2f} s'),
     ) if wrong]
     remark(tracking)
     for fault in faults:

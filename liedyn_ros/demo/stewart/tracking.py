@@ -34,7 +34,8 @@ class Tracking:
     newer one was published, or refused. judged_times (m,), s: those whose pose has a covariance.
     judged_errors and deviations (m, 6), m and rad: errors and their predicted standard deviations,
     of position x, y, z and of rotation about x, y, z in the base's axes. connecting: number of
-    samples before the first, while the middleware was still connecting the two.
+    samples before the first, while the middleware was still connecting the two. end: s, the time
+    of the last sample.
     """
 
     times: Array
@@ -53,6 +54,7 @@ class Tracking:
     refused: int
     passed_over: int
     connecting: int
+    end: float
 
     @classmethod
     def of(cls, truths: list[Any], poses: list[Any], statuses: list[Any],
@@ -85,7 +87,7 @@ class Tracking:
             passed_over=sum(m.passed_over for _, m in statuses),
             sampled=len(true_poses) - connecting, connecting=connecting, solved=len(stamps),
             failed=sum(m.status != m.CONVERGED for m in solves),
-            refused=len(statuses) - len(solves))
+            refused=len(statuses) - len(solves), end=1e-9 * (max(true_poses, default=0) - first))
 
     @property
     def errors(self) -> tuple[Array, Array]:
@@ -99,6 +101,11 @@ class Tracking:
         if not len(self.deviations):
             return float('nan')
         return float(np.mean(np.abs(self.judged_errors) <= SIGMAS * self.deviations))
+
+    @property
+    def longest_gap(self) -> float:
+        """Return the longest time without a pose, s, from the first pose to the last sample."""
+        return float(np.diff(self.times, append=self.end).max(initial=0.0))
 
     @property
     def lost(self) -> int:

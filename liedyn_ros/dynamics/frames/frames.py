@@ -178,8 +178,9 @@ class Frames:
         or of the ground for WORLD. Raises ModelError for a frame on the ground.
         """
         require_axes(axes)
-        require_kind(  # type: ignore[type-abstract]
-            'wrenches', wrenches, Mapping, 'such as a dict of wrenches by frame')
+        require_kind(
+            'wrenches', wrenches, Mapping,  # type: ignore[type-abstract]
+            'such as a dict of wrenches by frame')
         result = np.zeros((len(self.model.bodies), 6))
         for frame, wrench in wrenches.items():
             place = self._place(frame)
