@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""YAML read strictly: every value is asked for by type, every key must be known."""
+"""YAML read strictly, every value by type and every key known; and written to be read so."""
 
 from collections.abc import Callable, Mapping
 import math
@@ -172,13 +172,23 @@ def read(path: str | os.PathLike[str], name: str) -> Node:
     tags, merge keys and a second document are refused. Raises DescriptionError, with line and
     column where the file is no such YAML.
     """
-    content = read_file(path)
     try:
-        return Node(_compose(content.decode()), name)
+        return read_text(read_file(path).decode(), name)
     except UnicodeDecodeError as error:
         raise DescriptionError(f'expected text in UTF-8, got {error}') from error
+
+
+def read_text(text: str, name: str) -> Node:
+    """Return the root of a YAML document, as read of a file. Raises DescriptionError."""
+    try:
+        return Node(_compose(text), name)
     except yaml.YAMLError as error:
         raise DescriptionError(f'expected YAML, got {error}') from error
+
+
+def write_text(content: dict[str, Any]) -> str:
+    """Return values as YAML that read gives back, every text and number as it was."""
+    return yaml.dump(content, Dumper=_Dumper, sort_keys=False, default_flow_style=None, width=120)
 
 
 def _compose(text: str) -> Any:
@@ -291,6 +301,18 @@ class _Composer:
         self._count += count
         if self._count > MAX_VALUES:
             _refuse(event, f'at most {MAX_VALUES} keys and values', 'more')
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes a text that YAML 1.1 takes for one, and the reader here for a number or a word."""
+
+
+def _represent_text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    style = None if _resolve(text) is text else "'"
+    return dumper.represent_scalar('tag:yaml.org,2002:str', text, style)
+
+
+_Dumper.add_representer(str, _represent_text)
 
 
 class _Plain(dict[str, Any]):

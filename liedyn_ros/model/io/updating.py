@@ -15,9 +15,9 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
-import yaml
 
 from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.common.yaml_reader import read_text, write_text
 from liedyn_ros.model.inertia import SpatialInertia
 from liedyn_ros.model.model import Model
 
@@ -51,17 +51,19 @@ def updated_urdf(text: str, before: Model, after: Model) -> str:
 
 def updated_yaml(text: str, before: Model, after: Model) -> str:
     """Return the text of a YAML model with what differs, as updated_urdf; comments are lost."""
-    content: dict[str, Any] = yaml.safe_load(text)
+    content: dict[str, Any] = read_text(text, 'model').value
+    bodies, joints = content['bodies'], content['joints']
     for name, inertia in _changed_bodies(before, after).items():
         about = inertia.inertia_about_com
-        content['bodies'][name].update(
-            mass=float(inertia.mass), center_of_mass=inertia.center_of_mass.tolist(),
-            inertia={key: float(about[i, j]) for key, i, j in _MOMENTS})
+        bodies[name] = {  # a new one: an alias may share the old
+            **bodies[name], 'mass': float(inertia.mass),
+            'center_of_mass': inertia.center_of_mass.tolist(),
+            'inertia': {key: float(about[i, j]) for key, i, j in _MOMENTS}}
     for name, forces in _changed_joints(before, after).items():
-        content['joints'][name].update({
+        joints[name] = {**joints[name], **{
             key: values.tolist() if len(values) > 1 else float(values[0])
-            for key, values in forces.items()})
-    return yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=120)
+            for key, values in forces.items()}}
+    return write_text(content)
 
 
 def _changed_bodies(before: Model, after: Model) -> dict[str, SpatialInertia]:

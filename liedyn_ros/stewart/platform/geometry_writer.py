@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
 from liedyn_ros.common.errors import GeometryError
-from liedyn_ros.common.yaml_reader import Node, read
+from liedyn_ros.common.yaml_reader import Node, read, write_text
 from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.geometry_covariance import turned_covariance
 from liedyn_ros.stewart.platform.geometry_file import load_legs, tool_of
@@ -50,4 +49,4 @@ def updated_geometry(
     if covariance is not None:
         content['calibration_covariance'] = [
             row[:k + 1].tolist() for k, row in enumerate(np.asarray(covariance))]
-    return yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=120)
+    return write_text(content)

@@ -50,14 +50,18 @@ def test_it_is_read_back_as_it_was(file, tool, tmp_path):
     assert_alike(load_legs(written), given)
 
 
-def test_numbers_and_texts_stay_what_they_are(tmp_path):
+@pytest.mark.parametrize('name, leg', [
+    ('yes', 'no'), ('010', '1:30'), ('"1e-2"', '"1e3"'), ('"tRuE"', "'.5E1'")])
+def test_numbers_and_texts_stay_what_they_are(name, leg, tmp_path):
     """YAML 1.1 takes 1e-2 for a text and 010 for 8; this package's reader does not."""
     source, written = tmp_path / 'source.yaml', tmp_path / 'written.yaml'
     source.write_text(config_file('stewart_geometry.yaml').read_text().replace(
-        'name: table_1', 'name: yes\nleg_diameter: 1e-2'))
-    written.write_text(updated_geometry(source, load_legs(source)))
-    found = load_legs(written)
-    assert (found.name, found.leg_diameter) == ('yes', 0.01)
+        'name: table_1', f'name: {name}\nleg_diameter: 1e-2').replace('leg_3:', f'{leg}:'))
+    given = load_legs(source)
+    written.write_text(updated_geometry(source, given))
+    assert (given.name, given.leg_names[2]) == (name.strip('"'), leg.strip('"\''))
+    assert given.leg_diameter == 0.01
+    assert_alike(load_legs(written), given)
 
 
 def test_other_legs_are_refused(tmp_path):
