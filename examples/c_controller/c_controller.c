@@ -214,15 +214,18 @@ static void load(const char *path) {
   robot.work = aligned(bytes);
   require(liedyn_init(robot.model, 0, robot.work, bytes), path);
   for (int k = 0; k < robot.nv; ++k) {
+    liedyn_place place;
     robot.names[k] = liedyn_coordinate_name(robot.model, k);
     robot.order[k] = k;
+    if (liedyn_find_joint(robot.model, robot.names[k], &place) != LIEDYN_OK || place.nv != 1)
+      refuse(robot.names[k], "expected joints of one coordinate each");
   }
 }
 
 static double gain(const char *name, const char *text) {
   char *end;
   const double value = text == NULL ? NAN : strtod(text, &end);
-  if (!isfinite(value) || value < 0.0 || *end != '\0') refuse(name, "expected a number of 0 or more");
+  if (!isfinite(value) || value < 0.0 || end == text || *end != '\0') refuse(name, "expected a number of 0 or more");
   return value;
 }
 
@@ -240,9 +243,10 @@ static void read_arguments(int count, char **arguments) {
       for (robot.commanded = 0; i + 1 < count && arguments[i + 1][0] != '-'; ++robot.commanded) {
         liedyn_place place;
         const char *name = arguments[++i];
-        if (robot.commanded == robot.nv) refuse("--joints", "expected each joint of the model once");
         if (liedyn_find_joint(robot.model, name, &place) != LIEDYN_OK || place.nv != 1)
           refuse(name, "expected a joint of the model that moves");
+        for (int k = 0; k < robot.commanded; ++k)
+          if (robot.order[k] == place.v) refuse(name, "expected each joint once");
         robot.order[robot.commanded] = place.v;
       }
       if (robot.commanded == 0) refuse("--joints", "expected names");
@@ -268,6 +272,8 @@ static void open_node(int count, char **arguments) {
   require_ros(rcl_init_options_init(&options, allocator), "rcl");
   require_ros(rcl_init(count, (const char *const *)arguments, &options, &ros.context), "rcl");
   require_ros(rcl_init_options_fini(&options), "rcl");
+  if (rcl_arguments_get_count_unparsed_ros(&ros.context.global_arguments) != 0)
+    refuse("--ros-args", "expected options of ROS, such as -r joint_states:=/joint_states");
   require_ros(rcl_node_init(&ros.node, "c_controller", "", &ros.context, &node), "node");
   require_ros(rcl_subscription_init(
       &ros.states, &ros.node, ROSIDL_GET_MSG_TYPE_SUPPORT(sensor_msgs, msg, JointState),

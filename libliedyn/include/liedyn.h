@@ -353,7 +353,8 @@ int liedyn_loops_hybrid(const liedyn_loops *loops, void *work, int order, const 
                         const double *external, liedyn_constraint_report *report);
 /**
  * What holds the loops closed in the last of these calls: multipliers (order + 1, m), and wrenches
- * (order + 1, C, 6) on body b of each closure, in frame b. Either may be NULL.
+ * (order + 1, C, 6) on body b of each closure, in frame b. Either may be NULL. LIEDYN_RANGE where that
+ * call was refused, or had a lower order.
  */
 int liedyn_loops_forces(const liedyn_loops *loops, void *work, int order, double *multipliers,
                         double *wrenches);

@@ -51,7 +51,7 @@ typedef struct { /* the first line of a work area */
   int64_t entry;
   double value;
   int64_t code;
-  int64_t zero;
+  int64_t solved; /* rows of the forces that close loops, of the last solution */
 } head;
 
 static const uint64_t PREPARED = 0x31306e7964656c69u;

@@ -102,7 +102,10 @@ static int conclude(const liedyn_loops *loops, void *work, int64_t code, const a
     return conclude(loops, work, code, of_inputs, (int)(sizeof of_inputs / sizeof(array))); \
   } while (0)
 
-static void fill(liedyn_constraint_report *report, int64_t code, const double found[5]) {
+/* Keep of which orders there are forces now, and write the report of a solution. */
+static void keep(void *work, int order, liedyn_constraint_report *report, int64_t code,
+                 const double found[5]) {
+  ((head *)work)->solved = code == 0 ? order + 1 : 0;
   if (code == 0 && report != NULL)
     *report = (liedyn_constraint_report){(int)found[0], (int)found[4], found[1], found[2], found[3]};
 }
@@ -116,7 +119,7 @@ int liedyn_loops_inverse(const liedyn_loops *loops, void *work, int order, const
   const liedyn_model *model = liedyn_loops_tree(loops);
   const int64_t done = kernels()->loops_inverse(area(work), order, in(q), in(v), in(a), tau,
                                                 in(external), found);
-  fill(report, done, found);
+  keep(work, order, report, done, found);
   CONCLUDE(done, NQ(q), NV(v), ORDERS(a), WRENCHES(order));
 }
 
@@ -133,7 +136,7 @@ int liedyn_loops_hybrid(const liedyn_loops *loops, void *work, int order, const 
   const int64_t done = kernels()->loops_hybrid(area(work), order, in(q), in(v),
                                                (unsigned char *)(uintptr_t)prescribed, a, tau, tau,
                                                in(external), found);
-  fill(report, done, found);
+  keep(work, order, report, done, found);
   if (prescribed == NULL) CONCLUDE(done, NQ(q), NV(v), ORDERS(tau), WRENCHES(order));
   CONCLUDE(done, NQ(q), NV(v), GIVEN(a, 1), GIVEN(tau, 0), WRENCHES(order));
 }
@@ -147,7 +150,7 @@ int liedyn_loops_forward(const liedyn_loops *loops, void *work, int order, const
   const liedyn_model *model = liedyn_loops_tree(loops);
   const int64_t done = kernels()->loops_hybrid(area(work), order, in(q), in(v), NULL, a, in(tau), NULL,
                                                in(external), found);
-  fill(report, done, found);
+  keep(work, order, report, done, found);
   CONCLUDE(done, NQ(q), NV(v), ORDERS(tau), WRENCHES(order));
 }
 
@@ -155,6 +158,8 @@ int liedyn_loops_forces(const liedyn_loops *loops, void *work, int order, double
                         double *wrenches) {
   const int code = start(loops, work, order, 1);
   if (code) return code;
+  if (order >= ((const head *)work)->solved)
+    return refused(work, LIEDYN_RANGE, "order", -1, (double)order);
   kernels()->loops_forces(area(work), order, multipliers, wrenches);
   return LIEDYN_OK;
 }

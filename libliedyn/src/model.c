@@ -18,7 +18,9 @@ int liedyn_file_size(const char *path, size_t *bytes) {
   if (path == NULL || bytes == NULL) return LIEDYN_NULL;
   FILE *file = fopen(path, "rb");
   if (file == NULL) return LIEDYN_FILE;
-  const long end = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+  long end = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+  rewind(file);
+  if (fgetc(file) == EOF && ferror(file)) end = -1; /* a folder has a length, and cannot be read */
   fclose(file);
   if (end < 0) return LIEDYN_FILE;
   *bytes = (size_t)end;

@@ -19,13 +19,12 @@ from pathlib import Path
 
 import numpy as np
 
-from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LiedynError, LimitError
+from liedyn_ros.common.checks import Array, require_kind
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LEAST_TORQUE
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.kernels.tables import REPORT_WIDTH
 from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task, inverse_task
-from liedyn_ros.dynamics.tree.orders import MAX_ORDER
+from liedyn_ros.dynamics.tree.orders import require_order
 from liedyn_ros.export.kernels.loops import LOOPS
 from liedyn_ros.export.machine_file import file_bytes, LOOPS as KIND, texts
 from liedyn_ros.export.model_file import tree_sections
@@ -40,12 +39,10 @@ def loops_bytes(model: Model, *, order: int = ORDER, dissipation: bool = True) -
 
     order is the highest of time derivatives, which the size of work areas grows with. The usual
     rank of the constraints is found by assembling the machine. Raises LiedynError for anything
-    but a Model, LimitError for an order beyond 0 to 30, and the errors of ConstrainedDynamics.
+    but a Model or a whole order, LimitError for an order beyond 0 to 30, and the errors of ConstrainedDynamics.
     """
-    if not isinstance(model, Model):
-        raise LiedynError(f'model: expected a Model, as load_model returns, got {model!r}')
-    if not 0 <= order <= MAX_ORDER:
-        raise LimitError(f'order: expected 0 to {MAX_ORDER}, got {order}')
+    require_kind('model', model, Model, 'as load_model returns')
+    order = require_order(order)
     dynamics = ConstrainedDynamics(model, dissipation=dissipation)
     work, held = _work(dynamics, order, dissipation), dynamics.model
     return file_bytes(KIND, [

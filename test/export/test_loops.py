@@ -139,6 +139,21 @@ def test_wrong_calls_have_a_code(library):
 
 
 @HOST
+def test_forces_are_those_of_a_solution_alone(library):
+    machine = Machine(library)
+    q, v = assemble(ConstrainedDynamics(machine.model)), np.zeros(machine.model.nv)
+    a, out = np.zeros((2, machine.model.nv)), np.zeros((2, machine.model.nv))
+    refused = RANGE, 'order: an order, a frame, axes or a flag is out of range, 0'
+    assert machine.call('forces', 0, None, None) == refused
+    for order in (1, 0):
+        assert machine.call('inverse', order, q, v, a, None, out, None)[0] == 0
+        assert [machine.call('forces', k, None, None)[0] for k in (0, 1)] == [
+            0, 0 if order else RANGE]
+    assert machine.call('inverse', 0, q + 0.1, v, a, None, out, None)[0] == OPEN
+    assert machine.call('forces', 0, None, None) == refused
+
+
+@HOST
 def test_another_kind_of_file_has_a_code(library):
     machine, found = Machine(library), ctypes.c_void_p()
     assert library.liedyn_open(
@@ -167,6 +182,8 @@ def test_wrong_models_and_orders_are_refused():
     model = load_model(config_file('five_bar.yaml'))
     with pytest.raises(LimitError, match='order: expected 0 to 30, got 31'):
         loops_bytes(model, order=31)
+    with pytest.raises(LiedynError, match=r'order: expected a whole number, got 1\.5'):
+        loops_bytes(model, order=1.5)
     with pytest.raises(LiedynError, match='expected a Model'):
         loops_bytes('robot.urdf')
     assert loops_bytes(model, order=0) != model_bytes(model, tree=True)

@@ -24,9 +24,10 @@ from support.machines.example_robots import example_robot
 from support.machines.random_models import random_model
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.export import write_model
-from liedyn_ros.model import load_model
+from liedyn_ros.export import write_loops, write_model
+from liedyn_ros.model import load_model, ModelBuilder, SpatialInertia
 
 pytestmark = [pytest.mark.ros, HOST]
 EXAMPLE = ROOT.parent / 'examples' / 'c_controller'
@@ -51,6 +52,14 @@ def folder(tmp_path_factory):
 def arm():
     """Return the model of a UR5."""
     return load_model(example_robot('ur_description/urdf/ur5_robot.urdf'))
+
+
+def sliding():
+    """Return the model of a joint with three coordinates, one for each number in q."""
+    builder = ModelBuilder('sliding')
+    builder.add_body('puck', SpatialInertia(1.0, np.zeros(3), np.eye(3)))
+    builder.add_joint('table', 'planar', None, 'puck', axis=(0.0, 0.0, 1.0))
+    return builder.build()
 
 
 @contextmanager
@@ -160,12 +169,32 @@ def test_incomplete_messages_are_refused_with_a_warning(bench, folder, tmp_path)
     assert all(near(command.data, commands[0].data) for command in commands)
 
 
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_signals_end_it_where_no_message_came(bench, folder, number):
+    process = subprocess.Popen([folder / 'build' / 'c_controller', folder / 'arm.liedyn',
+                                '--ros-args', '-r', f'__ns:={bench.namespace}'])
+    states = bench.publisher(JointState, 'joint_states', qos_profile_sensor_data)
+    try:
+        bench.until(states.get_subscription_count, 'the node')
+    finally:
+        process.send_signal(number)
+        code = process.wait()
+    assert code == 0
+
+
 def test_wrong_arguments_are_told(folder, tmp_path):
     program, model = folder / 'build' / 'c_controller', folder / 'arm.liedyn'
     write_model(tmp_path / 'flying.liedyn', random_model(0, 3, True))
+    write_model(tmp_path / 'sliding.liedyn', sliding())
+    write_loops(tmp_path / 'loops.liedyn', load_model(config_file('four_bar.yaml')), order=0)
     for arguments, told in (
             ([], 'expected MODEL'), ([tmp_path / 'none'], 'none: '),
             ([model, '--kp', '-1'], '--kp: expected a number of 0 or more'),
+            ([tmp_path], 'the file cannot be read'), ([model, '--kd', ''], '--kd: expected a number'),
+            ([tmp_path / 'loops.liedyn'], 'the model file is of another kind of machine'),
+            ([tmp_path / 'sliding.liedyn'], ': expected joints of one coordinate each'),
+            ([model, '--joints', 'elbow_joint', 'elbow_joint'], 'expected each joint once'),
+            ([model, '--ros-args', 'joint_states:=/joints'], 'expected options of ROS, such as'),
             ([model, '--joints'], '--joints: expected names'), ([model, '--k'], '--k: expected'),
             ([model, '--joints', 'elbow'], 'elbow: expected a joint of the model that moves'),
             ([tmp_path / 'flying.liedyn'], 'expected 1 to 64 joints of one coordinate each')):
