@@ -15,6 +15,7 @@ import os
 
 from numpy.typing import ArrayLike
 
+from liedyn_ros.common.description import short
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
@@ -53,5 +54,5 @@ def _read(source: str | os.PathLike[str], floating: bool, strict: bool,
         return load_model(source, floating=floating, strict=strict, gravity=gravity,
                           arguments=arguments)
     if arguments:
-        raise DescriptionError(f'expected no xacro arguments for a text, got {dict(arguments)}')
+        raise DescriptionError(f'expected no xacro arguments for a text, got {short(arguments)}')
     return load_text(source, floating=floating, strict=strict, gravity=gravity)

@@ -39,7 +39,8 @@ def loops_bytes(model: Model, *, order: int = ORDER, dissipation: bool = True) -
 
     order is the highest of time derivatives, which the size of work areas grows with. The usual
     rank of the constraints is found by assembling the machine. Raises LiedynError for anything
-    but a Model or a whole order, LimitError for an order beyond 0 to 30, and the errors of ConstrainedDynamics.
+    but a Model or a whole order, LimitError for an order beyond 0 to 30, and the errors of
+    ConstrainedDynamics.
     """
     require_kind('model', model, Model, 'as load_model returns')
     order = require_order(order)

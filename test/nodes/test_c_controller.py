@@ -190,7 +190,8 @@ def test_wrong_arguments_are_told(folder, tmp_path):
     for arguments, told in (
             ([], 'expected MODEL'), ([tmp_path / 'none'], 'none: '),
             ([model, '--kp', '-1'], '--kp: expected a number of 0 or more'),
-            ([tmp_path], 'the file cannot be read'), ([model, '--kd', ''], '--kd: expected a number'),
+            ([tmp_path], 'the file cannot be read'),
+            ([model, '--kd', ''], '--kd: expected a number of 0 or more'),
             ([tmp_path / 'loops.liedyn'], 'the model file is of another kind of machine'),
             ([tmp_path / 'sliding.liedyn'], ': expected joints of one coordinate each'),
             ([model, '--joints', 'elbow_joint', 'elbow_joint'], 'expected each joint once'),

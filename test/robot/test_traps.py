@@ -47,6 +47,9 @@ OBJECTS = {  # the wrong object
     'PoseSolver': (lambda: PoseSolver('hexapod.yaml'), 'geometry: expected a StewartGeometry'),
     'load': (lambda: load(ROBOT), 'expected a path, got <Dynamics'),
     'load_model': (lambda: load_model(None), 'expected a path, got None'),
+    'arguments': (lambda: load('robot.xacro', arguments=['prefix:=left_']), 'as a Mapping'),
+    'arguments of a URDF': (lambda: load('robot.urdf', arguments=['prefix:=left_']), 'no xacro'),
+    'arguments of a text': (lambda: load(ARM, arguments=['prefix:=left_']), 'no xacro argum'),
     'wrenches': (lambda: ROBOT.frames.external(ZERO, [WRENCH]), 'wrenches: expected a Mapping')}
 
 NUMBERS = {  # wrong numbers

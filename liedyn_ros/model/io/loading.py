@@ -45,7 +45,7 @@ def load_model(
                                f'got {suffix or "no suffix"}')
     if arguments and suffix != '.xacro':
         raise DescriptionError(f'{path}: expected no xacro arguments for a file {suffix}, '
-                               f'got {dict(arguments)}')
+                               f'got {short(arguments)}')
     if suffix in ('.yaml', '.yml'):
         options = {'floating': floating, 'strict': strict, 'gravity': gravity is not None}
         given = [name for name, value in options.items() if value]
@@ -91,6 +91,9 @@ def load_xacro(path: str | os.PathLike[str], arguments: Mapping[str, str] | None
     Raises DescriptionError, also where the Python package xacro is missing, and where it takes
     more than the limits of common.xacro_reader.
     """
+    if not isinstance(arguments, Mapping | None):
+        raise DescriptionError(f'{path}: expected xacro arguments as a Mapping of names, '
+                               f'got {short(arguments)}')
     if not has_xacro():
         raise DescriptionError(f'{path}: expected the Python package xacro, which expands .xacro '
                                'files (apt install ros-${ROS_DISTRO}-xacro), got none')
