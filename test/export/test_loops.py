@@ -171,6 +171,14 @@ def test_sanitizers_find_nothing(folder, tmp_path):
     require_digits([program], tmp_path, 'two loops', 1, 3)
 
 
+@HOST
+def test_valgrind_finds_nothing(folder, tmp_path):
+    require_tools('valgrind')
+    program = built(folder / 'loops_debugged', ['test/loops.c'], '-g')
+    require_digits(['valgrind', '-q', '--leak-check=full', '--error-exitcode=9', program],
+                   tmp_path, 'two loops', 1, 3)
+
+
 def test_the_command_writes_loops_to_an_order(tmp_path, capsys):
     robot, output = config_file('five_bar.yaml'), tmp_path / 'loops.liedyn'
     assert main([str(robot), '-o', str(output), '--order', '1']) == 0
