@@ -8,6 +8,8 @@
 
 """Small dense factorizations against numpy and scipy, singular and ill-conditioned input too."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -20,6 +22,7 @@ from liedyn_ros.linear_algebra.kernels.singular_values import (
 
 CONDITIONS = (1.0, 1e3, 1e6)
 EPSILON = np.finfo(float).eps
+MOST = np.iinfo(np.int64).max
 
 
 def random_matrix(rng, shape, condition, dtype=float):
@@ -32,14 +35,43 @@ def random_matrix(rng, shape, condition, dtype=float):
     return left[:, :count] * np.geomspace(1.0, 1.0 / condition, count) @ right[:count]
 
 
-def qr_of(matrix, tolerance=1e-12):
-    """Return rows, order, head, beta, rank and the ratio of pivots of a factorization."""
-    size, count = matrix.shape
-    rows, order = matrix.T.copy(), np.zeros(count, dtype=np.int64)
-    head, beta, norm = np.zeros((3, count))
-    rank, ratio = orthogonal.factor_qr(
-        rows, order, head, beta, norm, count, size, count, tolerance)
-    return rows, order, head, beta, rank, ratio
+class Factors(NamedTuple):
+    """What kernels see of a QR."""
+
+    slot: np.ndarray
+    count: np.ndarray
+    size: np.ndarray
+    rank: np.ndarray
+    rows: np.ndarray
+    order: np.ndarray
+    head: np.ndarray
+    beta: np.ndarray
+    norm: np.ndarray
+
+
+def qr_of(*blocks, most=MOST, tolerance=1e-12):
+    """Return the factors of a block diagonal matrix, rank and the ratio of pivots."""
+    sizes, counts = np.array([block.shape for block in blocks]).T
+    rows = np.zeros((counts.sum(), sizes.max()))
+    slots = np.cumsum(counts) - counts
+    for block, slot in zip(blocks, slots):
+        rows[slot:slot + block.shape[1], :len(block)] = block.T
+    head, beta, norm = np.zeros((3, len(rows)))
+    factors = Factors(slots, counts, sizes, np.zeros_like(slots), rows, np.arange(len(rows)), head,
+                      beta, norm)
+    return factors, *orthogonal.factor_qr(factors, most, tolerance)
+
+
+def product_of(factors, g):
+    """Return Q R of a block, whose columns are in the order of the factors."""
+    size, count = factors.size[g], factors.count[g]
+    product = np.zeros((size, count))
+    for s in range(count):
+        column, known = np.zeros(size), min(s + 1, factors.rank[g])
+        column[:known] = factors.rows[factors.slot[g] + s, :known]
+        orthogonal.apply_q(factors, g, column)
+        product[:, s] = column
+    return product
 
 
 @pytest.mark.parametrize('condition', CONDITIONS)
@@ -101,32 +133,26 @@ def test_elimination_of_a_singular_matrix_is_not_finite():
 def test_qr(shape, condition):
     rng = np.random.default_rng(3)
     matrix = random_matrix(rng, shape, condition)
-    rows, order, head, beta, rank, ratio = qr_of(matrix)
-    size, count = shape
+    factors, rank, ratio = qr_of(matrix)
     assert rank == min(shape)
-    product = np.zeros((size, count))
-    for s in range(count):
-        column = np.zeros(size)
-        column[:min(s, rank - 1) + 1] = rows[s, :min(s, rank - 1) + 1]
-        orthogonal.apply_q(rows, head, beta, rank, size, column)
-        product[:, s] = column
-    assert np.abs(product - matrix[:, order]).max() < 100 * EPSILON
+    assert np.abs(product_of(factors, 0) - matrix[:, factors.order]).max() < 100 * EPSILON
     diagonal = np.abs(np.diag(scipy.linalg.qr(matrix, pivoting=True, mode='r')[0]))
     assert ratio == pytest.approx(diagonal[-1] / diagonal[0], rel=1e-13 * condition)
 
 
 def test_qr_applies_and_solves():
     rng = np.random.default_rng(4)
-    matrix, b = rng.normal(size=(7, 4)), rng.normal(size=7)
-    rows, order, head, beta, rank, _ = qr_of(matrix)
+    other, matrix, b = rng.normal(size=(3, 5)), rng.normal(size=(7, 4)), rng.normal(size=7)
+    factors, _, _ = qr_of(other, matrix)
+    order = factors.order[5:] - 5
     x = b.copy()
-    orthogonal.apply_q_transposed(rows, head, beta, rank, 7, x)
+    orthogonal.apply_q_transposed(factors, 1, x)
     assert np.linalg.norm(x) == pytest.approx(np.linalg.norm(b))
-    orthogonal.solve_r(rows, rank, x)
+    orthogonal.solve_r(factors, 1, x)
     np.testing.assert_allclose(x[:4], np.linalg.lstsq(matrix[:, order], b)[0])
     y = b[:4].copy()
-    orthogonal.solve_r_transposed(rows, rank, y)
-    r = np.tril(rows[:4, :4]).T
+    orthogonal.solve_r_transposed(factors, 1, y)
+    r = np.tril(factors.rows[5:, :4]).T
     np.testing.assert_allclose(r.T @ y, b[:4])
 
 
@@ -134,7 +160,27 @@ def test_qr_applies_and_solves():
 def test_qr_finds_the_rank(rank):
     rng = np.random.default_rng(5)
     matrix = rng.normal(size=(6, rank)) @ rng.normal(size=(rank, 5))
-    assert qr_of(matrix)[4] == rank
+    assert qr_of(matrix)[1] == rank
+
+
+@pytest.mark.parametrize('most', [MOST, 8, 3, 0])
+def test_qr_of_blocks_is_that_of_the_whole_matrix(most):
+    # One block is dependent beside the largest column of another only.
+    rng = np.random.default_rng(7)
+    blocks = [rng.normal(size=(4, 3)), 1e-14 * rng.normal(size=(2, 2)),
+              1e3 * rng.normal(size=(5, 2)) @ rng.normal(size=(2, 4)), np.zeros((3, 0)),
+              rng.normal(size=(2, 5))]
+    factors, rank, ratio = qr_of(*blocks, most=most)
+    diagonal = np.abs(np.diag(scipy.linalg.qr(
+        scipy.linalg.block_diag(*blocks), pivoting=True, mode='r')[0]))
+    assert rank == min(most, 7) == factors.rank.sum()
+    assert factors.rank.tolist() == {MOST: [3, 0, 2, 0, 2], 8: [3, 0, 2, 0, 2],
+                                     3: [0, 0, 2, 0, 1], 0: [0] * 5}[most]
+    assert ratio == pytest.approx(diagonal[rank - 1] / diagonal[0] if rank else 1.0, rel=1e-12)
+    for g, block in enumerate(blocks):
+        if most >= 7 and g != 1:
+            order = factors.order[factors.slot[g]:][:factors.count[g]] - factors.slot[g]
+            assert np.abs(product_of(factors, g) - block[:, order]).max(initial=0.0) < 1e-11
 
 
 @pytest.mark.parametrize('condition', [*CONDITIONS, 1e12])

@@ -7,17 +7,26 @@
 # language governing permissions and limitations under the License.
 
 """
-Column-pivoted QR of a matrix stored by columns (Golub and Van Loan, 5.4.2).
+Column-pivoted QR of a block diagonal matrix stored by columns (Golub and Van Loan, 5.4.2).
 
-rows (m, n) holds m columns of n numbers. After `factor_qr`, row s is column order[s] of the
-matrix: its first entries, to s, are column s of R. Those after s are the tail of a reflection
-1 - beta v v^T whose first number, v_s, is head[s].
+Row slot[g] + t of `rows` holds column t of block g, and `order` a number of the caller for it.
+After `factor_qr`, row slot[g] + s is the column chosen s-th, with its number: its first entries,
+to s, are column s of R. Those after s are the tail of a reflection 1 - beta v v^T whose first
+number, v_s, is `head`. Vectors x are those of one block.
 """
 
 import math
 
+from liedyn_ros.jit.bundle import Bundle, INTEGERS, MATRIX, VECTOR
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get_lanes, put_lanes
+
+QR = Bundle(
+    'QR',
+    slot=INTEGERS,  # (G,) the first row of a block
+    count=INTEGERS, size=INTEGERS,  # (G,) its columns, and the numbers of each
+    rank=INTEGERS,  # (G,)
+    rows=MATRIX, order=INTEGERS, head=VECTOR, beta=VECTOR, norm=VECTOR)  # (rows, widest), (rows,)
 
 
 @inlined
@@ -37,30 +46,47 @@ def inner_product(x, y):
 
 
 @kernel
-def factor_qr(rows, order, head, beta, norm, count, size, most, tolerance):
+def factor_qr(qr, most, tolerance):
     """
     Factor in place, and return the numerical rank and its smallest pivot over its largest.
 
-    There are count columns of size numbers, and at most `most` of them count as independent. A
-    column counts as dependent where its part orthogonal to the columns before is below tolerance
-    times the largest column.
+    A column counts as dependent where its part orthogonal to the columns before is below tolerance
+    times the largest column of all blocks. At most `most` columns count as independent: those of
+    the largest pivots.
     """
-    for t in range(count):
-        order[t] = t
-        norm[t] = inner_product(rows[t, :size], rows[t, :size])
-    largest, smallest = 0.0, 1.0
-    steps = min(count, size, most)
+    largest, rank, full = 0.0, 0, 0
+    for g in range(len(qr.slot)):
+        full += min(qr.count[g], qr.size[g])
+        for t in range(qr.slot[g], qr.slot[g] + qr.count[g]):
+            column = qr.rows[t, :qr.size[g]]
+            qr.norm[t] = inner_product(column, column)
+            largest = max(largest, qr.norm[t])
+    largest = math.sqrt(largest)
+    for g in range(len(qr.slot)):
+        qr.rank[g] = factor_block(qr, g, tolerance * largest)
+        rank += qr.rank[g]
+    while rank > most:
+        qr.rank[least_block(qr)] -= 1
+        rank -= 1
+    if rank > 0:
+        return rank, last_pivot(qr, least_block(qr)) / largest
+    return rank, 0.0 if min(full, most) > 0 else 1.0
+
+
+@kernel
+def factor_block(qr, g, least):
+    """Factor a block whose norms are known; return how many pivots are above the least."""
+    first, count, size = qr.slot[g], qr.count[g], qr.size[g]
+    rows, order = qr.rows[first:first + count], qr.order[first:first + count]
+    norm, steps = qr.norm[first:first + count], min(count, size)
     for s in range(steps):
         best = s
         for t in range(s + 1, count):
             if norm[t] > norm[best]:
                 best = t
         pivot = math.sqrt(norm[best])
-        if s == 0:
-            largest = pivot
-        if not pivot > tolerance * largest:
-            return s, smallest if s > 0 else 0.0
-        smallest = pivot / largest
+        if not pivot > least:
+            return s
         if best != s:
             order[s], order[best] = order[best], order[s]
             norm[best] = norm[s]
@@ -68,81 +94,104 @@ def factor_qr(rows, order, head, beta, norm, count, size, most, tolerance):
                 rows[s, j], rows[best, j] = rows[best, j], rows[s, j]
         x = rows[s, s]
         image = -pivot if x > 0.0 else pivot
-        head[s] = x - image
-        beta[s] = -1.0 / (image * head[s])
-        rows[s, s] = image
+        head = x - image
+        beta = -1.0 / (image * head)
+        qr.head[first + s], qr.beta[first + s], rows[s, s] = head, beta, image
         for t in range(s + 1, count):
             tail = rows[t, s + 1:size]
-            total = beta[s] * (head[s] * rows[t, s] + inner_product(rows[s, s + 1:size], tail))
-            rows[t, s] -= total * head[s]
+            total = beta * (head * rows[t, s] + inner_product(rows[s, s + 1:size], tail))
+            rows[t, s] -= total * head
             for j in range(s + 1, size):
                 rows[t, j] -= total * rows[s, j]
             norm[t] = inner_product(tail, tail)
-    return steps, smallest
+    return steps
 
 
 @kernel
-def reflect(rows, head, beta, s, size, x):
+def least_block(qr):
+    """Return the block of the smallest pivot."""
+    least, found = math.inf, 0
+    for g in range(len(qr.slot)):
+        if qr.rank[g] > 0 and last_pivot(qr, g) <= least:
+            least, found = last_pivot(qr, g), g
+    return found
+
+
+@inlined
+def last_pivot(qr, g):
+    """Return the size of the last pivot of a block."""
+    s = qr.rank[g] - 1
+    return abs(qr.rows[qr.slot[g] + s, s])
+
+
+@kernel
+def reflect(qr, g, s, x):
     """Apply reflection s to x."""
-    total = beta[s] * (head[s] * x[s] + inner_product(rows[s, s + 1:size], x[s + 1:size]))
-    x[s] -= total * head[s]
+    t, size = qr.slot[g] + s, qr.size[g]
+    row, head = qr.rows[t], qr.head[t]
+    total = qr.beta[t] * (head * x[s] + inner_product(row[s + 1:size], x[s + 1:size]))
+    x[s] -= total * head
     for j in range(s + 1, size):
-        x[j] -= total * rows[s, j]
+        x[j] -= total * row[j]
 
 
 @kernel
-def apply_q_transposed(rows, head, beta, rank, size, x):
+def apply_q_transposed(qr, g, x):
     """Replace x by Q^T x."""
-    for s in range(rank):
-        reflect(rows, head, beta, s, size, x)
+    for s in range(qr.rank[g]):
+        reflect(qr, g, s, x)
 
 
 @kernel
-def apply_q(rows, head, beta, rank, size, x):
+def apply_q(qr, g, x):
     """Replace x by Q x."""
-    for s in range(rank - 1, -1, -1):
-        reflect(rows, head, beta, s, size, x)
+    for s in range(qr.rank[g] - 1, -1, -1):
+        reflect(qr, g, s, x)
 
 
 @kernel
-def solve_r_transposed(rows, rank, x):
+def solve_r_transposed(qr, g, x):
     """Replace the first numbers of x by R^-T x."""
-    for s in range(rank):
+    first = qr.slot[g]
+    for s in range(qr.rank[g]):
         total = x[s]
         for t in range(s):
-            total -= rows[s, t] * x[t]
-        x[s] = total / rows[s, s]
+            total -= qr.rows[first + s, t] * x[t]
+        x[s] = total / qr.rows[first + s, s]
 
 
 @kernel
-def solve_r(rows, rank, x):
+def solve_r(qr, g, x):
     """Replace the first numbers of x by R^-1 x."""
+    first, rank = qr.slot[g], qr.rank[g]
     for s in range(rank - 1, -1, -1):
         total = x[s]
         for t in range(s + 1, rank):
-            total -= rows[t, s] * x[t]
-        x[s] = total / rows[s, s]
+            total -= qr.rows[first + t, s] * x[t]
+        x[s] = total / qr.rows[first + s, s]
 
 
 @kernel
-def apply_q_transposed_to_lanes(rows, head, beta, rank, size, table):
+def apply_q_transposed_to_lanes(qr, g, table):
     """Replace the columns of a table (size, LANES) X by Q^T X."""
-    for s in range(rank):
-        own = get_lanes(table, s, 0)
-        total = head[s] * own
+    size = qr.size[g]
+    for s in range(qr.rank[g]):
+        row, head, own = qr.rows[qr.slot[g] + s], qr.head[qr.slot[g] + s], get_lanes(table, s, 0)
+        total = head * own
         for j in range(s + 1, size):
-            total = total + rows[s, j] * get_lanes(table, j, 0)
-        total = beta[s] * total
-        put_lanes(table, s, 0, own - head[s] * total)
+            total = total + row[j] * get_lanes(table, j, 0)
+        total = qr.beta[qr.slot[g] + s] * total
+        put_lanes(table, s, 0, own - head * total)
         for j in range(s + 1, size):
-            put_lanes(table, j, 0, get_lanes(table, j, 0) - rows[s, j] * total)
+            put_lanes(table, j, 0, get_lanes(table, j, 0) - row[j] * total)
 
 
 @kernel
-def solve_r_for_lanes(rows, rank, table):
+def solve_r_for_lanes(qr, g, table):
     """Replace the first rows of a table (rank, LANES) X by R^-1 X."""
+    first, rank = qr.slot[g], qr.rank[g]
     for s in range(rank - 1, -1, -1):
         total = get_lanes(table, s, 0)
         for t in range(s + 1, rank):
-            total = total - rows[t, s] * get_lanes(table, t, 0)
-        put_lanes(table, s, 0, (1.0 / rows[s, s]) * total)
+            total = total - qr.rows[first + t, s] * get_lanes(table, t, 0)
+        put_lanes(table, s, 0, (1.0 / qr.rows[first + s, s]) * total)

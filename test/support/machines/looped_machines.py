@@ -8,6 +8,7 @@
 
 """Machines with closed loops, with a state on their constraints."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,8 @@ from support.machines.random_models import add_random_joint, random_inertia, ran
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.lie import se3
-from liedyn_ros.model import CLOSURE_TYPES, Model, ModelBuilder, pose, SpatialInertia
+from liedyn_ros.model import (
+    CLOSURE_TYPES, Joint, JOINT_TYPES, Model, ModelBuilder, pose, SpatialInertia)
 
 SINGLE = ('revolute', 'prismatic', 'helical', 'universal', 'cylindrical', 'planar')
 PITCH, LENGTH = 0.3, 0.7
@@ -83,6 +85,56 @@ def bennett() -> Looped:
 def link(length: float, twist: float) -> Array:
     """Return the pose of the next hinge: along x, then turned about it."""
     return pose([length, 0.0, 0.0]) @ pose(rpy=[twist, 0.0, 0.0])
+
+
+def side_by_side(parts: Sequence[Looped], gear: tuple[str, str, float] | None = None) -> Looped:
+    """
+    Return machines on one ground, names with the number of each and `_` before.
+
+    Branches come in turn, first those that are first in their machine: so the coordinates of none
+    follow each other. gear couples a joint to another with a ratio, as they stand.
+    """
+    builder = ModelBuilder('side_by_side', gravity=(0.3, -9.81, 0.5))
+    branches = [(at, p, joint) for p, part in enumerate(parts)
+                for at, joint in _branches(part.model)]
+    for _, p, joint in sorted(branches, key=lambda each: each[:2]):
+        _add_again(builder, parts[p].model, joint, f'{p}_')
+    for p, (model, _) in enumerate(parts):
+        for each in model.closures:
+            a, b = (body and f'{p}_{body}' for body in (each.body_a, each.body_b))
+            builder.add_closure(f'{p}_{each.name}', each.type_name, a, b, pitch=each.pitch,
+                                placement_a=each.frame_a, placement_b=each.frame_b,
+                                length=each.length)
+    model = builder.build()
+    q = model.neutral()
+    for p, part in enumerate(parts):
+        for joint in part.model.joint_list:
+            q[model.joint(f'{p}_{joint.name}').q_slice] = part.q[joint.q_slice]
+    if gear is not None:
+        joint, leader, ratio = gear
+        builder.add_coupling(joint, leader, ratio, float(
+            q[model.joint(joint).qi] - ratio * q[model.joint(leader).qi]))
+    return Looped(builder.build(), q)
+
+
+def _branches(model: Model) -> list[tuple[int, Joint]]:
+    """Return the joints, each with the number of its branch on the ground."""
+    branch: dict[str, int] = {}
+    for joint in model.joint_list:
+        branch[joint.child] = branch.get(joint.parent or '', len(set(branch.values())))
+    return [(branch[joint.child], joint) for joint in model.joint_list]
+
+
+def _add_again(builder: ModelBuilder, model: Model, joint: Joint, prefix: str) -> None:
+    """Add a joint of a model and the body that it moves."""
+    kind = JOINT_TYPES[joint.type_name]
+    builder.add_body(prefix + joint.child, model.body(joint.child).inertia)
+    builder.add_joint(
+        prefix + joint.name, joint.type_name, joint.parent and prefix + joint.parent,
+        prefix + joint.child, placement=joint.placement, pitch=joint.pitch,
+        axis=joint.axis if kind.has_axis else None,
+        second_axis=joint.second_axis if kind.has_second_axis else None,
+        damping=joint.damping, friction=joint.friction, actuated=joint.actuated)
 
 
 def random_looped(seed: int, closures: tuple[str, ...], joints: int = 8,

@@ -15,6 +15,7 @@ import numpy as np
 from liedyn_ros.jit.simd import LANES
 from liedyn_ros.model import Model
 from liedyn_ros.model.kernels.kinds import NV
+from liedyn_ros.model.link_table import Indices
 
 
 class Sparsity:
@@ -22,23 +23,42 @@ class Sparsity:
     The sparsity pattern of the coordinates (nv,) and constraints (m,) of a model.
 
     ancestors[k] are the coordinates before k on the way to the ground, from there on. ends[i] is
-    the last coordinate of link i, -1 for the ground, which comes last. full counts all
-    coordinates before k as ancestors, for a matrix that is dense.
+    the last coordinate of link i, -1 for the ground, which comes last.
     """
 
-    def __init__(self, model: Model, full: bool = False) -> None:
+    def __init__(self, model: Model) -> None:
         """Walk the tree of a model."""
         table = model.link_table
-        self._ways: list[list[int]] = []
+        self.ancestors: list[list[int]] = []
         self.ends: list[int] = []
         for i in range(table.N):
             behind = self.chain(self.ends[table.parent[i]] if table.parent[i] >= 0 else -1)
             for k in range(table.vi[i], table.vi[i] + NV[table.kind[i]]):
-                self._ways.append(behind)
+                self.ancestors.append(behind)
                 behind = [*behind, k]
-            self.ends.append(len(self._ways) - 1 if behind else -1)
+            self.ends.append(len(self.ancestors) - 1 if behind else -1)
         self.ends.append(-1)
-        self.ancestors = [list(range(k)) for k in range(len(self._ways))] if full else self._ways
+
+    def groups(self, involved: Sequence[Sequence[int]]) -> tuple[Indices, Indices]:
+        """
+        Return the group of each coordinate (nv,), and of each constraint (m,).
+
+        involved has the coordinates of each constraint. A group is a set of branches on the ground
+        that constraints join. A constraint of no coordinate has a group of its own.
+        """
+        group = np.array([self.chain(k)[0] for k in range(len(self.ancestors))], dtype=np.int64)
+        for columns in involved:
+            if len(columns):
+                linked = group[columns]
+                group[np.isin(group, linked)] = linked.min()
+        roots, numbers = np.unique(group, return_inverse=True)
+        return numbers, np.array([numbers[columns[0]] if len(columns) else len(roots) + r
+                                  for r, columns in enumerate(involved)], dtype=np.int64)
+
+    def fill_groups(self, group: Indices) -> None:
+        """Count all coordinates of its group before k as ancestors, for a matrix dense there."""
+        self.ancestors = [np.flatnonzero(group[:k] == group[k]).tolist()
+                          for k in range(len(group))]
 
     @property
     def depth(self) -> int:
@@ -47,7 +67,7 @@ class Sparsity:
 
     def chain(self, k: int) -> list[int]:
         """Return coordinate k and those before it, from the ground on; none for -1."""
-        return [*self._ways[k], k] if k >= 0 else []
+        return [*self.ancestors[k], k] if k >= 0 else []
 
     def path(self, a: int, b: int) -> tuple[list[int], list[float]]:
         """Return the coordinates that move link b against link a, with their signs."""
@@ -69,13 +89,10 @@ class Sparsity:
         return found
 
 
-def spans(supports: Sequence[Sequence[int]]) -> list[int]:
-    """Return first and last (2 m,) of the constraints that shared coordinates link to each."""
-    group = np.arange(len(supports))
-    for k in {j for support in supports for j in support}:
-        linked = [r for r, support in enumerate(supports) if k in support]
-        group[np.isin(group, group[linked])] = group[linked].min()
-    return [end for each in group for end in hull(np.flatnonzero(group == each).tolist())]
+def spans(group: Indices) -> list[int]:
+    """Return first and last (2 m,) of the constraints in the group of each."""
+    hulls = {g: hull(np.flatnonzero(group == g).tolist()) for g in set(group.tolist())}
+    return [end for g in group.tolist() for end in hulls[g]]
 
 
 def hull(rows: Sequence[int]) -> list[int]:

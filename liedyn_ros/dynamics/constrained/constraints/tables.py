@@ -19,6 +19,7 @@ from liedyn_ros.dynamics.constrained.constraints.sparsity import (
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     MACHINE, MOTION, REPORT_WIDTH, SCRATCH, SPACE, WORKSPACE)
 from liedyn_ros.jit.simd import LANES
+from liedyn_ros.linear_algebra.kernels.orthogonal import QR
 from liedyn_ros.model import Model
 from liedyn_ros.model.constraints import CLOSURE_TYPES
 from liedyn_ros.model.kernels.closure_kinds import MOMENT_Z, SCREW
@@ -33,10 +34,19 @@ def machine(model: Model, dissipation: bool, functions: int, typical_inertia: Ar
     """Return the constants of a model, as MACHINE names them; functions are rows of a user."""
     places, count = _places(model), len(model.closures)
     paths = [sparsity.path(places[count + c][0], places[c][0]) for c in range(count)]
+    coupling, offset = _couplings(model, functions)
+    involved = [path for (path, _), rows in zip(paths, _closure_rows(model)) for _ in rows]
+    involved += [np.flatnonzero(row).tolist() for row in coupling[:len(model.couplings)]]
+    involved += [list(range(model.nv))] * functions
+    group, row_group = sparsity.groups(involved)
+    if len(typical_inertia):
+        sparsity.fill_groups(group)
     return {**_tree(model, dissipation, sparsity), 'typical_inertia': typical_inertia,
             'row_size': row_sizes(model, functions),
-            **_frames(model, places),
-            **_paths(paths, model.nv), **_constraints(model, functions, sparsity, paths)}
+            **_frames(model, places), **_paths(paths, model.nv),
+            'coupling': coupling, 'coupling_offset': offset,
+            'coupling_bias': np.zeros(len(offset)), 'functions': _ints([functions]),
+            **_supports(involved, sparsity), **_groups(group, row_group)}
 
 
 def _tree(model: Model, dissipation: bool, sparsity: Sparsity) -> dict[str, Array | Indices]:
@@ -83,23 +93,27 @@ def _paths(paths: Sequence[tuple[list[int], list[float]]], nv: int) -> dict[str,
         'path_hull': _ints([end for columns, _ in paths for end in hull(columns)])}
 
 
-def _constraints(model: Model, functions: int, sparsity: Sparsity,
-                 paths: Sequence[tuple[list[int], list[float]]]) -> dict[str, Array | Indices]:
-    """Return the tables of couplings and functions, and the sparsity of all constraints."""
-    coupling, offset = _couplings(model, functions)
-    involved = [path for (path, _), rows in zip(paths, _closure_rows(model)) for _ in rows]
-    involved += [np.flatnonzero(row).tolist() for row in coupling[:len(model.couplings)]]
-    involved += [list(range(model.nv))] * functions
+def _supports(involved: Sequence[Sequence[int]], sparsity: Sparsity
+              ) -> dict[str, Array | Indices]:
+    """Return the sparsity of all constraints."""
     supports = [sparsity.support(columns) for columns in involved]
     reach = sparsity.reach(supports)
-    reached = [[k for k in range(model.nv) if reach[2 * k] <= c < reach[2 * k + 1]]
+    reached = [[k for k in range(len(sparsity.ancestors)) if reach[2 * k] <= c < reach[2 * k + 1]]
                for c in range(0, len(involved), LANES)]
     return {
-        'coupling': coupling, 'coupling_offset': offset,
-        'coupling_bias': np.zeros(len(offset)), 'functions': _ints([functions]),
         'support_start': _starts(supports), 'support': _joined(supports),
-        'reach': _ints(reach), 'reached_start': _starts(reached), 'reached': _joined(reached),
-        'span': _ints(spans(supports))}
+        'reach': _ints(reach), 'reached_start': _starts(reached), 'reached': _joined(reached)}
+
+
+def _groups(group: Indices, row_group: Indices) -> dict[str, Array | Indices]:
+    """Return the tables of the groups of coordinates (nv,) and of constraints (m,)."""
+    count = max([*group, *row_group], default=-1) + 1
+    tables: dict[str, Array | Indices] = {'group': group, 'span': _ints(spans(row_group))}
+    for things, at, each in (('group_coordinates', 'coordinate_at', group),
+                             ('group_rows', 'row_at', row_group)):
+        tables[things] = np.append(0, np.cumsum(np.bincount(each, minlength=count)))
+        tables[at] = np.argsort(each, kind='stable')
+    return tables
 
 
 class ConstrainedData:
@@ -115,7 +129,7 @@ class ConstrainedData:
         """Fill in the constants."""
         self.typical_inertia = typical_inertia
         self.row_sizes = row_sizes(model, functions)
-        sparsity = Sparsity(model, full=len(typical_inertia) > 0)
+        sparsity = Sparsity(model)
         constants = machine(model, dissipation, functions, typical_inertia, sparsity)
         self._closures = len(model.closures)
         self._links, self._nv = len(constants['kind']), model.nv
@@ -123,6 +137,7 @@ class ConstrainedData:
         self._frames, self._rows = len(constants['frame_link']), len(constants['row_kind'])
         self.m = self._rows + len(constants['coupling'])
         self._machine, self._depth = MACHINE.pack(**constants), sparsity.depth
+        self._groups = constants['group_coordinates'], constants['group_rows']
         self.order = -1
         self.reserve(0)
 
@@ -143,11 +158,12 @@ class ConstrainedData:
         if order <= self.order:
             return
         self.order, nv, m = order, self._nv, self.m
+        coordinates, rows = self._groups
         self.workspace = WORKSPACE.pack(
             machine=self._machine, motion=self._motion(order + 2),
-            by_row=_scratch(nv, m, m, nv, self._depth),
-            by_column=_scratch(nv, m, nv, m, self._depth),
-            space=_space(nv, order + 2))
+            by_row=_scratch(nv, m, self._depth, rows, coordinates, rows),
+            by_column=_scratch(nv, m, self._depth, coordinates, rows, rows),
+            space=_space(nv, order + 2, coordinates))
 
     def _motion(self, k: int) -> Array:
         """Return the scratch buffers of the series of a state, of k coefficients."""
@@ -212,26 +228,39 @@ def _row_parts(rows: Sequence[Sequence[int]]) -> Indices:
     return _ints([((kinds <= MOMENT_Z) | (kinds == SCREW)).any(), (kinds > SCREW).any()])
 
 
-def _scratch(nv: int, m: int, count: int, size: int, depth: int) -> Array:
-    """Return the scratch buffers of a factorisation of count rows."""
+def _scratch(nv: int, m: int, depth: int, columns: Indices, numbers: Indices, rows: Indices
+             ) -> Array:
+    """
+    Return the scratch buffers of a factorisation.
+
+    columns, numbers and rows (G + 1,) are the first of each group: of the columns factored, of the
+    numbers of a column, and of the constraints.
+    """
     width = padded(m)
     return SCRATCH.pack(
         mass=np.zeros((nv, padded(depth))), root=np.zeros(nv), response=np.zeros((nv, width)),
         upper=np.zeros((m, width)), lower=np.zeros((m, width)), inverse=np.zeros(m),
-        line=np.zeros((2, width)), rows=np.zeros((count, size)), scale=np.zeros(max(count, m)),
-        stiffness=np.zeros(m), order=np.zeros(count), head=np.zeros(count), beta=np.zeros(count),
-        norm=np.zeros(max(count, m)), basis=np.zeros((m, m)), basis_order=np.zeros(m),
-        basis_head=np.zeros(m), basis_beta=np.zeros(m), x=np.zeros(size), y=np.zeros(nv),
-        z=np.zeros(count), gamma=np.zeros(m), lanes=np.zeros((max(nv, m, 1), LANES)),
-        steps=np.zeros((nv, LANES)), report=np.zeros(REPORT_WIDTH))
+        line=np.zeros((2, width)), qr=_qr(columns, numbers), scale=np.zeros(max(nv, m)),
+        stiffness=np.zeros(m), basis=_qr(rows, rows), local=np.zeros(numbers[-1]), x=np.zeros(nv),
+        y=np.zeros(nv), z=np.zeros(columns[-1]), gamma=np.zeros(m),
+        lanes=np.zeros((max(nv, m, 1), LANES)), steps=np.zeros((nv, LANES)),
+        report=np.zeros(REPORT_WIDTH))
 
 
-def _space(nv: int, k: int) -> Array:
+def _qr(columns: Indices, numbers: Indices) -> Array:
+    """Return the buffers of orthogonal factors by groups; columns and numbers as in _scratch."""
+    count, size, rows = np.diff(columns), np.diff(numbers), columns[-1]
+    return QR.pack(
+        slot=columns[:-1], count=count, size=size, rank=np.zeros(len(count)),
+        rows=np.zeros((rows, size.max(initial=1))), order=np.zeros(rows), head=np.zeros(rows),
+        beta=np.zeros(rows), norm=np.zeros(rows))
+
+
+def _space(nv: int, k: int, coordinates: Indices) -> Array:
     """Return scratch buffers of the free motions of a state, as series of k coefficients."""
     return SPACE.pack(
-        basis=np.zeros((k, nv, nv)), rows=np.zeros((nv, nv)), order=np.zeros(nv),
-        head=np.zeros(nv), beta=np.zeros(nv), norm=np.zeros(nv), s=np.zeros(nv),
-        size=np.zeros((nv, k)), need=np.zeros((k, nv)))
+        basis=np.zeros((k, nv, nv)), qr=_qr(coordinates, coordinates), active=np.zeros(nv),
+        s=np.zeros(nv), size=np.zeros((nv, k)), need=np.zeros((k, nv)))
 
 
 def _signs(paths: Sequence[tuple[list[int], list[float]]], nv: int) -> Array:

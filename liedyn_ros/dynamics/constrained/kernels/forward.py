@@ -25,15 +25,14 @@ def solve_forward(machine, motion, scratch, free, rank, k, last):
             x[j] = motion.effort[j, k] - x[j]
         else:
             motion.effort[j, k] = x[j]
-    solution.solve_constraints(machine, scratch, free, rank, x, scratch.gamma,
-                               motion.multiplier[:, k])
+    solution.solve_constraints(machine, scratch, free, x, scratch.gamma, motion.multiplier[:, k])
     for j in range(len(x)):
         if free[j]:
             motion.rate[k + 1, j] = x[j] / (k + 1.0)
-    if rank < len(scratch.rows):
+    if rank < len(scratch.gamma):
         if k > 0:
             closures.write_jacobian(machine, motion, k)
-        solution.take_least_norm(machine, motion, scratch, free, rank, k)
+        solution.take_least_norm(machine, motion, scratch, free, k)
     if not (last and all_set(free)):
         order.complete_order(machine, motion, free, k)
 

@@ -18,6 +18,7 @@ import math
 
 import numpy as np
 
+from liedyn_ros.dynamics.constrained.kernels.groups import coordinates_of, rows_of
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     add_row, dot6, get6, many3, START)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
@@ -55,7 +56,8 @@ def write_mass(machine, motion, scratch):
             screw = get6(motion.screw, j, START)
             m, f = rigid.apply(body, screw[0], screw[1])
             first, own = machine.ancestor_start[j], depth(machine, j)
-            for c in range(0, j, LANES):  # of which the ancestors count
+            begin = machine.ancestor[first] // LANES * LANES if own > 0 else j
+            for c in range(begin, j, LANES):  # of which the ancestors count
                 put_lanes(row, 0, c, vec3.dot(m, many3(screws, c, START)) + vec3.dot(
                     f, many3(screws, c, START + 3)))
             put_lanes(mass, j, LANES * (own // LANES), spread(0.0))
@@ -80,21 +82,26 @@ def is_moved(machine, i, j):
 
 @kernel
 def add_constraint_inertia(machine, motion, scratch):
-    """Replace M by M + A^T W A (12.54), W being scratch.stiffness; it is dense."""
+    """Replace M by M + A^T W A (12.54), W being scratch.stiffness; a group's part is dense."""
     for k in range(len(machine.link)):
-        for i in range(k + 1):
-            entry = get(scratch.mass, k, i) if is_moved(machine, i, k) else 0.0
-            for r in range(len(scratch.stiffness)):
+        first, end = rows_of(machine, machine.group[k])
+        for t in range(depth(machine, k) + 1):
+            i = machine.coordinate_at[machine.group_coordinates[machine.group[k]] + t]
+            entry = get(scratch.mass, k, t) if is_moved(machine, i, k) else 0.0
+            for at in range(first, end):
+                r = machine.row_at[at]
                 entry += (scratch.stiffness[r] * motion.jacobian[0, r, k]
                           * motion.jacobian[0, r, i])
-            put(scratch.mass, k, i, entry)
+            put(scratch.mass, k, t, entry)
 
 
 @kernel
-def quadratic_forms(machine, scratch, table):
-    """Return x^T M x, M not factored yet, of each column x of a table (nv, LANES)."""
+def quadratic_forms(machine, scratch, g, table):
+    """Return x^T M x of a group, M not factored yet, of each column x of a table (nv, LANES)."""
     total = spread(0.0)
-    for k in range(len(machine.link)):
+    begin, end = coordinates_of(machine, g)
+    for at in range(begin, end):
+        k = machine.coordinate_at[at]
         first, own = machine.ancestor_start[k], depth(machine, k)
         x = get_lanes(table, k, 0)
         row = 0.5 * get(scratch.mass, k, own) * x
@@ -134,9 +141,11 @@ def factor_tree_inertia(machine, free, scratch):
 
 
 @kernel
-def solve_factor_transposed(machine, free, scratch, x):
-    """Replace x by L^-T x on the free coordinates; those prescribed become zero."""
-    for k in range(len(x) - 1, -1, -1):
+def solve_factor_transposed(machine, free, scratch, g, x):
+    """Replace x by L^-T x on the free coordinates of a group; those prescribed become zero."""
+    begin, end = coordinates_of(machine, g)
+    for at in range(end - 1, begin - 1, -1):
+        k = machine.coordinate_at[at]
         if not free[k]:
             x[k] = 0.0
         else:
@@ -161,9 +170,11 @@ def solve_factor_rows_transposed(machine, free, scratch, table):
 
 
 @kernel
-def solve_factor(machine, free, scratch, x):
-    """Replace x by L^-1 x on the free coordinates; those prescribed become zero."""
-    for k in range(len(x)):
+def solve_factor(machine, free, scratch, g, x):
+    """Replace x by L^-1 x on the free coordinates of a group; those prescribed become zero."""
+    begin, end = coordinates_of(machine, g)
+    for at in range(begin, end):
+        k = machine.coordinate_at[at]
         total, first = 0.0, machine.ancestor_start[k]
         if free[k]:
             total = x[k]

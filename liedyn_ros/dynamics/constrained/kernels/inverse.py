@@ -17,6 +17,8 @@ pseudo-inverse order by order is wrong from order one on.
 import math
 
 from liedyn_ros.dynamics.constrained.kernels import closures, inertia, order
+from liedyn_ros.dynamics.constrained.kernels.groups import (
+    coordinates_of, count_groups, rows_of)
 from liedyn_ros.dynamics.constrained.kernels.tables import INVERSE_CONDITION, RANK
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 from liedyn_ros.jit.decorators import kernel
@@ -25,80 +27,94 @@ from liedyn_ros.linear_algebra.kernels import orthogonal
 
 
 @kernel
-def factor_passive_columns(motion, scratch, passive, weight):
+def factor_passive_columns(machine, motion, scratch, passive, weight):
     """
     Factor W^-1/2 A_p, columns of length one; return whether their rank is full.
 
-    passive lists the coordinates whose forces are given; weight (m,) is 1 / sqrt(W).
+    passive lists the coordinates whose forces are given; weight (m,) is 1 / sqrt(W). The scale of
+    other coordinates is zero.
     """
-    size, count = len(weight), len(passive)
-    for s in range(count):
-        total = 0.0
-        for r in range(size):
-            entry = weight[r] * motion.jacobian[0, r, passive[s]]
-            scratch.rows[s, r] = entry
+    qr = scratch.qr
+    for g in range(count_groups(machine)):
+        qr.count[g] = 0
+    for j in range(len(machine.link)):
+        scratch.scale[j] = 0.0
+    for j in passive:
+        g, total = machine.group[j], 0.0
+        (first, end), t = rows_of(machine, g), qr.slot[g] + qr.count[g]
+        qr.order[t], column = j, qr.rows[t]
+        qr.count[g] += 1
+        for at in range(first, end):
+            r = machine.row_at[at]
+            entry = weight[r] * motion.jacobian[0, r, j]
+            column[at - first] = entry
             total += entry * entry
-        scratch.scale[s] = 1.0 / math.sqrt(total) if total > 0.0 else 0.0
-        for r in range(size):
-            scratch.rows[s, r] *= scratch.scale[s]
-    rank, condition = orthogonal.factor_qr(
-        scratch.rows, scratch.order, scratch.head, scratch.beta, scratch.norm, count, size,
-        count, RANK_TOLERANCE)
+        scratch.scale[j] = 1.0 / math.sqrt(total) if total > 0.0 else 0.0
+        for i in range(end - first):
+            column[i] *= scratch.scale[j]
+    rank, condition = orthogonal.factor_qr(qr, len(passive), RANK_TOLERANCE)
     scratch.report[RANK], scratch.report[INVERSE_CONDITION] = rank, condition
-    return rank == count
+    return rank == len(passive)
 
 
 @kernel
-def force_actuation(machine, motion, scratch, passive, weight):
+def force_actuation(machine, motion, scratch, weight):
     """
     Return the inverse condition number of the actuation, as least_torque.py defines it.
 
     The passive coordinates follow an actuator by -A_p^+ A_a. scratch has M and A_p as factored.
     """
-    size, count, condition, begin = len(weight), len(passive), 1.0, 0
-    x, step = scratch.lanes, scratch.steps
-    while begin < len(scratch.y):
-        actuators, begin = begin_steps(motion, scratch, passive, weight, begin)
-        orthogonal.apply_q_transposed_to_lanes(
-            scratch.rows, scratch.head, scratch.beta, count, size, x)
-        orthogonal.solve_r_for_lanes(scratch.rows, count, x)
-        for s in range(count):
-            j = scratch.order[s]
-            put_lanes(step, passive[j], 0, scratch.scale[j] * get_lanes(x, s, 0))
-        moved = inertia.quadratic_forms(machine, scratch, step)
-        put_lanes(x, 0, 0, moved)
-        for n in range(actuators):
-            if x[0, n] > scratch.z[n]**2:
-                condition = min(condition, scratch.z[n] / math.sqrt(x[0, n]))
+    condition = 1.0
+    for g in range(count_groups(machine)):
+        begin, end = coordinates_of(machine, g)
+        while begin < end:
+            actuators, begin = begin_steps(machine, motion, scratch, g, weight, begin)
+            follow_steps(scratch, g)
+            moved = inertia.quadratic_forms(machine, scratch, g, scratch.steps)
+            put_lanes(scratch.lanes, 0, 0, moved)
+            for n in range(actuators):
+                if scratch.lanes[0, n] > scratch.z[n]**2:
+                    condition = min(condition, scratch.z[n] / math.sqrt(scratch.lanes[0, n]))
     return condition
 
 
 @kernel
-def begin_steps(motion, scratch, passive, weight, begin):
+def begin_steps(machine, motion, scratch, g, weight, begin):
     """
-    Write unit steps of LANES actuators from coordinate begin on, and W^-1/2 A times minus each.
+    Write unit steps of LANES actuators of a group, and W^-1/2 A times minus each.
 
-    scratch.z is given the roots of M_jj. Returns the number of actuators and where to go on.
+    They are those from `begin` on in coordinate_at. scratch.z is given the roots of M_jj. Returns
+    the number of actuators and where to go on.
     """
     x, step, count = scratch.lanes, scratch.steps, 0
-    for i in range(len(step)):
-        put_lanes(step, i, 0, spread(0.0))
-    for r in range(len(x)):
-        put_lanes(x, r, 0, spread(0.0))
-    following = 0
-    while following < len(passive) and passive[following] < begin:
-        following += 1
-    for j in range(begin, len(scratch.y)):
-        if following < len(passive) and passive[following] == j:
-            following += 1
+    (first, end), (begin_row, end_row) = coordinates_of(machine, g), rows_of(machine, g)
+    for at in range(first, end):
+        put_lanes(step, machine.coordinate_at[at], 0, spread(0.0))
+    for i in range(end_row - begin_row):
+        put_lanes(x, i, 0, spread(0.0))
+    for at in range(begin, end):
+        j = machine.coordinate_at[at]
+        if scratch.scale[j] > 0.0:  # passive
             continue
         if count == LANES:
-            return count, j
-        for r in range(len(weight)):
-            x[r, count] = -weight[r] * motion.jacobian[0, r, j]
+            return count, at
+        for i in range(end_row - begin_row):
+            r = machine.row_at[begin_row + i]
+            x[i, count] = -weight[r] * motion.jacobian[0, r, j]
         step[j, count], scratch.z[count] = 1.0, scratch.y[j]
         count += 1
-    return count, len(scratch.y)
+    return count, end
+
+
+@kernel
+def follow_steps(scratch, g):
+    """Write the steps of the passive coordinates of a group."""
+    qr, x = scratch.qr, scratch.lanes
+    orthogonal.apply_q_transposed_to_lanes(qr, g, x)
+    orthogonal.solve_r_for_lanes(qr, g, x)
+    for s in range(qr.count[g]):
+        j = qr.order[qr.slot[g] + s]
+        put_lanes(scratch.steps, j, 0, scratch.scale[j] * get_lanes(x, s, 0))
 
 
 @kernel
@@ -108,30 +124,50 @@ def solve_least_force(machine, motion, scratch, none_free, passive, weight, k):
 
     scratch.y holds the forces that the motion needs without them.
     """
-    size, count = len(weight), len(passive)
-    need, x, z = scratch.y, scratch.x, scratch.z
-    for s in range(count):
-        j = passive[scratch.order[s]]
-        z[s] = scratch.scale[scratch.order[s]] * (need[j] - motion.effort[j, k])
-    orthogonal.solve_r_transposed(scratch.rows, count, z)
-    for r in range(size):
-        x[r] = 0.0
-    if k > 0 and size > count:
+    need = scratch.y
+    if k > 0 and len(weight) > len(passive):
         closures.write_jacobian(machine, motion, k)
-        for r in range(size):
-            for h in range(1, k + 1):
-                for s in range(count):
-                    j = passive[s]
-                    x[r] += weight[r] * motion.jacobian[h, r, j] * motion.potential[j, k - h]
-        orthogonal.apply_q_transposed(scratch.rows, scratch.head, scratch.beta, count, size, x)
-    for s in range(count):
-        x[s], z[s] = z[s], z[s] - x[s]
-    orthogonal.apply_q(scratch.rows, scratch.head, scratch.beta, count, size, x)
-    orthogonal.solve_r(scratch.rows, count, z)
-    for s in range(count):
-        motion.potential[passive[scratch.order[s]], k] = scratch.scale[scratch.order[s]] * z[s]
-    for r in range(size):
-        motion.multiplier[r, k] = weight[r] * x[r]
+    for g in range(count_groups(machine)):
+        solve_group_force(machine, motion, scratch, g, weight, k)
     for j in range(len(need)):
         motion.effort[j, k] = need[j]
     order.complete_order(machine, motion, none_free, k)
+
+
+@kernel
+def solve_group_force(machine, motion, scratch, g, weight, k):
+    """Write coefficient k of the multipliers of a group, and of y."""
+    qr, first, (begin, end) = scratch.qr, scratch.qr.slot[g], rows_of(machine, g)
+    count, size = qr.count[g], end - begin
+    x, z = scratch.local[begin:end], scratch.z[first:first + count]
+    write_scaled_needs(scratch, g, scratch.y, motion.effort[:, k], z)
+    orthogonal.solve_r_transposed(qr, g, z)
+    for i in range(size):
+        x[i] = 0.0
+    if k > 0 and size > count:
+        for i in range(size):
+            r = machine.row_at[begin + i]
+            for h in range(1, k + 1):
+                for s in range(count):
+                    j = qr.order[first + s]
+                    x[i] += weight[r] * motion.jacobian[h, r, j] * motion.potential[j, k - h]
+        orthogonal.apply_q_transposed(qr, g, x)
+    for s in range(count):
+        x[s], z[s] = z[s], z[s] - x[s]
+    orthogonal.apply_q(qr, g, x)
+    orthogonal.solve_r(qr, g, z)
+    for s in range(count):
+        j = qr.order[first + s]
+        motion.potential[j, k] = scratch.scale[j] * z[s]
+    for i in range(size):
+        r = machine.row_at[begin + i]
+        motion.multiplier[r, k] = weight[r] * x[i]
+
+
+@kernel
+def write_scaled_needs(scratch, g, need, given, z):
+    """Write what the passive coordinates of a group need beyond given forces, by their scales."""
+    qr = scratch.qr
+    for s in range(len(z)):
+        j = qr.order[qr.slot[g] + s]
+        z[s] = scratch.scale[j] * (need[j] - given[j])

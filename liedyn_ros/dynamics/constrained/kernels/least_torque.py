@@ -16,43 +16,61 @@ closures carry. tau_a = Q^-1 N_a s is least at all times. A may have any rank.
 import math
 
 from liedyn_ros.dynamics.constrained.kernels import closures, inertia, solution
+from liedyn_ros.dynamics.constrained.kernels.groups import (
+    coordinates_of, count_groups, rows_of, scatter_coordinates)
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
-from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get_lanes, LANES, put_lanes, spread
 from liedyn_ros.linear_algebra.kernels import orthogonal
 
 
 @kernel
-def write_null_space(machine, scratch, space, all_free, rank):
+def write_null_space(machine, scratch, space, all_free):
     """Write a basis N = L^-1 Q_2 of the motions that the constraints leave, as rows."""
-    size = len(all_free)
-    for i in range(size - rank):
-        x = space.basis[0, i]
-        for j in range(size):
-            x[j] = 0.0
-        x[rank + i] = 1.0
-        orthogonal.apply_q(scratch.rows, scratch.head, scratch.beta, rank, size, x)
-        inertia.solve_factor(machine, all_free, scratch, x)
+    qr = scratch.qr
+    for g in range(count_groups(machine)):
+        first, end = coordinates_of(machine, g)
+        local, rank = scratch.local[first:end], qr.rank[g]
+        space.qr.count[g] = end - first - rank
+        for n in range(space.qr.count[g]):
+            for i in range(len(local)):
+                local[i] = 0.0
+            local[rank + n] = 1.0
+            orthogonal.apply_q(qr, g, local)
+            scatter_coordinates(machine, g, local, space.basis[0, first + n])
+            inertia.solve_factor(machine, all_free, scratch, g, space.basis[0, first + n])
 
 
 @kernel
-def factor_actuators(space, active, weight, mobility):
+def factor_actuators(machine, space, active, weight):
     """
     Factor Q^-1/2 N_a; return whether the actuators move all that can move.
 
     active lists the actuated coordinates; weight (nv,) is 1 / Q.
     """
-    for i in range(mobility):
-        for s in range(len(active)):
-            space.rows[i, s] = math.sqrt(weight[active[s]]) * space.basis[0, i, active[s]]
-    rank, _ = orthogonal.factor_qr(
-        space.rows, space.order, space.head, space.beta, space.norm, mobility, len(active),
-        mobility, RANK_TOLERANCE)
+    qr, mobility = space.qr, 0
+    for g in range(count_groups(machine)):
+        qr.size[g] = 0
+        mobility += qr.count[g]
+    for j in active:
+        g = machine.group[j]
+        s = qr.size[g]
+        space.active[machine.group_coordinates[g] + s], qr.size[g] = j, s + 1
+        for i in range(qr.slot[g], qr.slot[g] + qr.count[g]):
+            qr.order[i], qr.rows[i, s] = i, math.sqrt(weight[j]) * space.basis[0, i, j]
+    rank, _ = orthogonal.factor_qr(qr, mobility, RANK_TOLERANCE)
     return rank == mobility
 
 
+@inlined
+def active_of(machine, space, g):
+    """Return the actuated coordinates of a group."""
+    first = machine.group_coordinates[g]
+    return space.active[first:first + space.qr.size[g]]
+
+
 @kernel
-def torque_actuation(scratch, space, active, weight, mobility):
+def torque_actuation(machine, scratch, space, weight):
     """
     Return the inverse condition number of the actuation, between 0 and 1.
 
@@ -62,95 +80,109 @@ def torque_actuation(scratch, space, active, weight, mobility):
     roots of M_jj. As N^T M N = 1, the root of the second inertia is the length of N_a^+ e_j.
     """
     table, condition = scratch.lanes, 1.0
-    for begin in range(0, len(active), LANES):
-        end = min(begin + LANES, len(active))
-        for t in range(len(active)):
-            put_lanes(table, t, 0, spread(0.0))
-        for t in range(begin, end):
-            table[t, t - begin] = math.sqrt(weight[active[t]])
-        orthogonal.apply_q_transposed_to_lanes(
-            space.rows, space.head, space.beta, mobility, len(active), table)
-        orthogonal.solve_r_for_lanes(space.rows, mobility, table)
-        moved = spread(0.0)
-        for i in range(mobility):
-            moved = moved + get_lanes(table, i, 0) * get_lanes(table, i, 0)
-        put_lanes(table, 0, 0, moved)
-        for t in range(begin, end):
-            if table[0, t - begin] > scratch.y[active[t]]**2:
-                condition = min(
-                    condition, scratch.y[active[t]] / math.sqrt(table[0, t - begin]))
+    for g in range(count_groups(machine)):
+        active = active_of(machine, space, g)
+        for begin in range(0, len(active), LANES):
+            end = min(begin + LANES, len(active))
+            for t in range(len(active)):
+                put_lanes(table, t, 0, spread(0.0))
+            for t in range(begin, end):
+                table[t, t - begin] = math.sqrt(weight[active[t]])
+            orthogonal.apply_q_transposed_to_lanes(space.qr, g, table)
+            orthogonal.solve_r_for_lanes(space.qr, g, table)
+            moved = spread(0.0)
+            for i in range(space.qr.count[g]):
+                moved = moved + get_lanes(table, i, 0) * get_lanes(table, i, 0)
+            put_lanes(table, 0, 0, moved)
+            for t in range(begin, end):
+                if table[0, t - begin] > scratch.y[active[t]]**2:
+                    condition = min(
+                        condition, scratch.y[active[t]] / math.sqrt(table[0, t - begin]))
     return condition
 
 
 @kernel
-def solve_least_torque(machine, motion, scratch, space, all_free, active, weight, rank, k):
+def solve_least_torque(machine, motion, scratch, space, all_free, weight, rank, k):
     """
     Write coefficient k of forces and multipliers.
 
     space.need[k] holds the forces that the motion needs without closures.
     """
-    size, need = len(all_free), space.need
-    mobility = size - rank
     if k > 0:
         closures.write_jacobian(machine, motion, k)
-        move_basis(machine, motion, scratch, space, all_free, rank, k)
-    s = space.s
-    for n in range(mobility):
-        i, total = space.order[n], 0.0
-        for h in range(k + 1):
-            for j in range(size):  # known forces: passive ones, and active ones of lower order
-                total += space.basis[h, i, j] * (need[k - h, j] - motion.effort[j, k - h])
-        s[n] = total
-    for j in active:  # what lower orders of s give
-        for h in range(1, k + 1):
-            for i in range(mobility):
-                motion.effort[j, k] += weight[j] * space.basis[h, i, j] * space.size[i, k - h]
-    for n in range(mobility):
-        for j in active:
-            s[n] -= space.basis[0, space.order[n], j] * motion.effort[j, k]
-    orthogonal.solve_r_transposed(space.rows, mobility, s)
-    orthogonal.solve_r(space.rows, mobility, s)
-    for n in range(mobility):
-        i = space.order[n]
-        space.size[i, k] = s[n]
-        for j in active:
-            motion.effort[j, k] += weight[j] * space.basis[0, i, j] * s[n]
+        move_basis(machine, motion, scratch, space, all_free, k)
+    for g in range(count_groups(machine)):
+        solve_group_torque(machine, motion, space, g, weight, k)
     write_torque_multipliers(machine, motion, scratch, space, all_free, rank, k)
 
 
 @kernel
-def move_basis(machine, motion, scratch, space, all_free, rank, k):
+def solve_group_torque(machine, motion, space, g, weight, k):
+    """Write coefficient k of the forces of the actuators of a group."""
+    (first, end), mobility = coordinates_of(machine, g), space.qr.count[g]
+    active, s, need = active_of(machine, space, g), space.s[first:end], space.need
+    for n in range(mobility):
+        i, total = space.qr.order[first + n], 0.0
+        for h in range(k + 1):
+            for at in range(first, end):  # known forces: passive ones, and active of lower order
+                j = machine.coordinate_at[at]
+                total += space.basis[h, i, j] * (need[k - h, j] - motion.effort[j, k - h])
+        s[n] = total
+    for j in active:  # what lower orders of s give
+        for h in range(1, k + 1):
+            for i in range(first, first + mobility):
+                motion.effort[j, k] += weight[j] * space.basis[h, i, j] * space.size[i, k - h]
+    for n in range(mobility):
+        for j in active:
+            s[n] -= space.basis[0, space.qr.order[first + n], j] * motion.effort[j, k]
+    orthogonal.solve_r_transposed(space.qr, g, s)
+    orthogonal.solve_r(space.qr, g, s)
+    for n in range(mobility):
+        i = space.qr.order[first + n]
+        space.size[i, k] = s[n]
+        for j in active:
+            motion.effort[j, k] += weight[j] * space.basis[0, i, j] * s[n]
+
+
+@kernel
+def add_free_motions(machine, space, g, sizes, x):
+    """Add to x (nv,) the free motions of a group, in their order, times their sizes."""
+    first, end = coordinates_of(machine, g)
+    for i in range(first, first + space.qr.count[g]):
+        for at in range(first, end):
+            j = machine.coordinate_at[at]
+            x[j] += sizes[i] * space.basis[0, i, j]
+
+
+@kernel
+def move_basis(machine, motion, scratch, space, all_free, k):
     """Write coefficient k of N: A N = 0 at all times, Q_2^T L N constant (12.20)."""
-    size, z = len(all_free), scratch.z
-    for i in range(size - rank):
-        for t in range(len(z)):
-            r, total = scratch.order[t], 0.0
-            for h in range(1, k + 1):
-                for j in range(size):
-                    total -= motion.jacobian[h, r, j] * space.basis[k - h, i, j]
-            z[t] = scratch.scale[r] * total
-        orthogonal.solve_r_transposed(scratch.rows, rank, z)
-        x = space.basis[k, i]
-        for j in range(size):
-            x[j] = z[j] if j < rank else 0.0
-        orthogonal.apply_q(scratch.rows, scratch.head, scratch.beta, rank, size, x)
-        inertia.solve_factor(machine, all_free, scratch, x)
+    rates = scratch.gamma
+    for g in range(count_groups(machine)):
+        (begin, last), (first, end) = rows_of(machine, g), coordinates_of(machine, g)
+        for i in range(first, first + space.qr.count[g]):
+            for t in range(begin, last):
+                r, total = machine.row_at[t], 0.0
+                for h in range(1, k + 1):
+                    for at in range(first, end):
+                        j = machine.coordinate_at[at]
+                        total -= motion.jacobian[h, r, j] * space.basis[k - h, i, j]
+                rates[r] = total
+            solution.write_group_rates(machine, scratch, all_free, g, rates, space.basis[k, i])
 
 
 @kernel
 def write_torque_multipliers(machine, motion, scratch, space, all_free, rank, k):
     """Write coefficient k of the multipliers: A^T lam = tau_r - tau."""
-    size, x = len(all_free), scratch.x
-    for j in range(size):
+    x = scratch.x
+    for j in range(len(x)):
         x[j] = space.need[k, j] - motion.effort[j, k]
-        for h in range(1, k + 1):
-            for r in range(len(scratch.rows)):
+    for h in range(1, k + 1):
+        for r in range(len(scratch.gamma)):
+            for at in range(machine.support_start[r], machine.support_start[r + 1]):
+                j = machine.support[at]
                 x[j] -= motion.jacobian[h, r, j] * motion.multiplier[r, k - h]
-    inertia.solve_factor_transposed(machine, all_free, scratch, x)
-    orthogonal.apply_q_transposed(scratch.rows, scratch.head, scratch.beta, rank, size, x)
-    orthogonal.solve_r(scratch.rows, rank, x)
-    for t in range(len(scratch.rows)):
-        r = scratch.order[t]
-        motion.multiplier[r, k] = scratch.scale[r] * x[t] if t < rank else 0.0
-    if rank < len(scratch.rows):
-        solution.take_least_norm(machine, motion, scratch, all_free, rank, k)
+    solution.write_independent_multipliers(
+        machine, scratch, all_free, x, motion.multiplier[:, k])
+    if rank < len(scratch.gamma):
+        solution.take_least_norm(machine, motion, scratch, all_free, k)

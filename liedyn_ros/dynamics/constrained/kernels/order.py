@@ -87,10 +87,10 @@ def note_defect(machine, motion, scratch, k):
     """Note how much of coefficient k of the velocity residual the motion leaves open."""
     for r in range(len(scratch.gamma)):
         size = 0.0  # of the terms that cancel
-        for j in range(len(machine.link)):
+        for at in range(machine.support_start[r], machine.support_start[r + 1]):
+            j = machine.support[at]
             size += abs(motion.jacobian[0, r, j] * motion.rate[k, j])
-        if k > 0:
-            for j in range(len(machine.link)):
+            if k > 0:
                 size += abs(motion.jacobian[0, r, j]) * motion.rate[0, j]**2
         open_part = abs(scratch.gamma[r]) / max(k, 1)
         scratch.report[DEFECT] = max(scratch.report[DEFECT], open_part / (1.0 + size))

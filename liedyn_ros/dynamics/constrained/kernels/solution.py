@@ -12,12 +12,14 @@ One order of the constrained equations: M a = x + A^T lam, A a = -gamma (12.15).
 With M = L^T L and Y = L^-T A^T = Q R they are u = L^-T x + Y lam, Y^T u = -gamma for u = L a.
 Where the constraints are well conditioned Y^T Y = R^T R is formed and factored. Else Y is, so no
 digits are lost where A is nearly rank-deficient. The factors are those of the state and serve all
-orders.
+orders. Y is block diagonal: loops that share no branch of the tree are factored apart (12.29).
 """
 
 import math
 
 from liedyn_ros.dynamics.constrained.kernels import inertia
+from liedyn_ros.dynamics.constrained.kernels.groups import (
+    coordinates_of, count_groups, gather_coordinates, rows_of, scatter_coordinates)
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     CHOLESKY, DEFECT, get3, INVERSE_CONDITION, many3, ORIGIN, RANK, START)
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
@@ -44,7 +46,7 @@ def factor_constraints(machine, motion, scratch, free, most, orthogonally):
     code = inertia.factor_tree_inertia(machine, free, scratch)
     if code != 0:
         return code
-    count = len(scratch.rows)
+    count = len(scratch.gamma)
     write_response(machine, motion, scratch, free)
     scratch.report[CHOLESKY] = 0.0
     if most >= count and not orthogonally:
@@ -53,15 +55,11 @@ def factor_constraints(machine, motion, scratch, free, most, orthogonally):
             scratch.report[RANK], scratch.report[INVERSE_CONDITION] = count, condition
             scratch.report[CHOLESKY] = 1.0
             return 0
-    for r in range(count):
-        for j in range(len(free)):
-            scratch.rows[r, j] = get(scratch.response, j, r)
-    rank, condition = orthogonal.factor_qr(
-        scratch.rows, scratch.order, scratch.head, scratch.beta, scratch.norm, count, len(free),
-        most, RANK_TOLERANCE)
+    write_columns(machine, scratch)
+    rank, condition = orthogonal.factor_qr(scratch.qr, most, RANK_TOLERANCE)
     scratch.report[RANK], scratch.report[INVERSE_CONDITION] = rank, condition
     if rank < count:
-        write_basis(scratch, rank)
+        write_basis(scratch)
     return 0
 
 
@@ -94,7 +92,7 @@ def augment_mass(machine, motion, scratch):
 @kernel
 def write_response(machine, motion, scratch, free):
     """Write Y of the scaled rows."""
-    for r in range(len(scratch.scale)):
+    for r in range(len(scratch.gamma)):
         for at in range(machine.support_start[r], machine.support_start[r + 1]):
             j = machine.support[at]
             put(scratch.response, j, r, scratch.scale[r] * motion.jacobian[0, r, j])
@@ -137,57 +135,97 @@ def write_scales(machine, motion, scratch):
 
 
 @kernel
-def write_basis(scratch, rank):
-    """Factor the range of A, of which R^T, without the scales, is a basis."""
-    count = len(scratch.rows)
-    for s in range(rank):
-        for t in range(count):
-            r = scratch.order[t]
-            known = s <= t and scratch.scale[r] > 0.0
-            scratch.basis[s, r] = scratch.rows[t, s] / scratch.scale[r] if known else 0.0
-    orthogonal.factor_qr(scratch.basis, scratch.basis_order, scratch.basis_head,
-                         scratch.basis_beta, scratch.norm, rank, count, rank, 0.0)
+def write_columns(machine, scratch):
+    """Write Y for its orthogonal factor, by groups."""
+    for g in range(count_groups(machine)):
+        (begin, end), (first, last) = rows_of(machine, g), coordinates_of(machine, g)
+        for t in range(begin, end):
+            r = machine.row_at[t]
+            scratch.qr.order[t] = r
+            for at in range(first, last):
+                scratch.qr.rows[t, at - first] = get(
+                    scratch.response, machine.coordinate_at[at], r)
 
 
 @kernel
-def solve_constraints(machine, scratch, free, rank, x, gamma, multiplier):
+def write_basis(scratch):
+    """Factor the range of A, of which R^T, without the scales, is a basis."""
+    qr, basis = scratch.qr, scratch.basis
+    for g in range(len(qr.slot)):
+        first, count = qr.slot[g], qr.count[g]
+        basis.count[g] = qr.rank[g] if qr.rank[g] < count else 0
+        for s in range(basis.count[g]):
+            for t in range(count):
+                scale = scratch.scale[qr.order[first + t]]
+                known = s <= t and scale > 0.0
+                basis.rows[first + s, t] = qr.rows[first + t, s] / scale if known else 0.0
+    orthogonal.factor_qr(basis, len(scratch.gamma), 0.0)
+
+
+@kernel
+def solve_constraints(machine, scratch, free, x, gamma, multiplier):
     """Replace x by the accelerations and write the multipliers of the independent rows."""
-    solve_saddle_point(machine, scratch, free, rank, x, gamma, multiplier)
+    solve_saddle_point(machine, scratch, free, x, gamma, multiplier)
     if len(machine.typical_inertia) > 0:
         for r in range(len(gamma)):  # (12.54)
             multiplier[r] += scratch.stiffness[r] * gamma[r]
 
 
 @kernel
-def solve_saddle_point(machine, scratch, free, rank, x, gamma, multiplier):
+def solve_saddle_point(machine, scratch, free, x, gamma, multiplier):
     """Do so with the factored matrix in place of M."""
-    count, size = len(scratch.rows), len(x)
-    inertia.solve_factor_transposed(machine, free, scratch, x)
+    for g in range(count_groups(machine)):
+        inertia.solve_factor_transposed(machine, free, scratch, g, x)
     if scratch.report[CHOLESKY] > 0.0:
         solve_well_conditioned(machine, scratch, x, gamma, multiplier)
-        inertia.solve_factor(machine, free, scratch, x)
-        return
-    orthogonal.apply_q_transposed(scratch.rows, scratch.head, scratch.beta, rank, size, x)
-    z, largest = scratch.z, 0.0
-    for s in range(count):
-        z[s] = -scratch.scale[scratch.order[s]] * gamma[scratch.order[s]]
-        largest = max(largest, abs(z[s]))
-    for j in range(size):
-        largest = max(largest, abs(x[j]), FLOOR * scratch.y[j])
-    orthogonal.solve_r_transposed(scratch.rows, rank, z)
-    for t in range(rank, count):  # (12.27)
+    else:
+        solve_orthogonally(machine, scratch, x, gamma, multiplier)
+    for g in range(count_groups(machine)):
+        inertia.solve_factor(machine, free, scratch, g, x)
+
+
+@kernel
+def solve_orthogonally(machine, scratch, x, gamma, multiplier):
+    """Replace x by x + Y lam with Y^T (x + Y lam) = -gamma, rows of Y^T being dependent or not."""
+    qr, z, local, largest = scratch.qr, scratch.z, scratch.local, 0.0
+    for t in range(len(z)):
+        z[t] = -scratch.scale[qr.order[t]] * gamma[qr.order[t]]
+        largest = max(largest, abs(z[t]))
+    for g in range(count_groups(machine)):
+        first, end = coordinates_of(machine, g)
+        gather_coordinates(machine, g, x, local[first:end])
+        orthogonal.apply_q_transposed(qr, g, local[first:end])
+    for j in range(len(x)):
+        largest = max(largest, abs(local[j]), FLOOR * scratch.y[j])
+    for g in range(count_groups(machine)):
+        (begin, last), (first, end) = rows_of(machine, g), coordinates_of(machine, g)
+        defect = solve_group(qr, g, local[first:end], z[begin:last])
+        scratch.report[DEFECT] = max(scratch.report[DEFECT], defect / largest)
+        for t in range(begin, last):
+            multiplier[qr.order[t]] = (
+                scratch.scale[qr.order[t]] * z[t] if t < begin + qr.rank[g] else 0.0)
+        scatter_coordinates(machine, g, local[first:end], x)
+
+
+@kernel
+def solve_group(qr, g, x, z):
+    """
+    Replace Q^T x by x + Y lam, and z = -gamma by lam, for a group.
+
+    Returns what of the dependent rows stays open at most (12.27).
+    """
+    first, rank, defect = qr.slot[g], qr.rank[g], 0.0
+    orthogonal.solve_r_transposed(qr, g, z)
+    for t in range(rank, len(z)):
         open_part = z[t]
         for s in range(rank):
-            open_part -= scratch.rows[t, s] * z[s]
-        scratch.report[DEFECT] = max(scratch.report[DEFECT], abs(open_part) / largest)
+            open_part -= qr.rows[first + t, s] * z[s]
+        defect = max(defect, abs(open_part))
     for s in range(rank):
         z[s], x[s] = z[s] - x[s], z[s]
-    orthogonal.solve_r(scratch.rows, rank, z)
-    for t in range(count):
-        r = scratch.order[t]
-        multiplier[r] = scratch.scale[r] * z[t] if t < rank else 0.0
-    orthogonal.apply_q(scratch.rows, scratch.head, scratch.beta, rank, size, x)
-    inertia.solve_factor(machine, free, scratch, x)
+    orthogonal.solve_r(qr, g, z)
+    orthogonal.apply_q(qr, g, x)
+    return defect
 
 
 @kernel
@@ -218,37 +256,77 @@ def solve_well_conditioned(machine, scratch, x, gamma, multiplier):
 
 
 @kernel
-def project_multipliers(scratch, rank, x):
+def project_multipliers(scratch, x):
     """Replace x (m,) by its part in the range of A."""
-    count = len(x)
-    orthogonal.apply_q_transposed(scratch.basis, scratch.basis_head, scratch.basis_beta, rank,
-                                  count, x)
-    for t in range(rank, count):
-        x[t] = 0.0
-    orthogonal.apply_q(scratch.basis, scratch.basis_head, scratch.basis_beta, rank, count, x)
+    qr, basis, z = scratch.qr, scratch.basis, scratch.z
+    for g in range(len(qr.slot)):
+        if qr.rank[g] == qr.count[g]:
+            continue
+        first, end = qr.slot[g], qr.slot[g] + qr.count[g]
+        for t in range(first, end):
+            z[t] = x[qr.order[t]]
+        orthogonal.apply_q_transposed(basis, g, z[first:end])
+        for t in range(first + qr.rank[g], end):
+            z[t] = 0.0
+        orthogonal.apply_q(basis, g, z[first:end])
+        for t in range(first, end):
+            x[qr.order[t]] = z[t]
 
 
 @kernel
-def take_least_norm(machine, motion, scratch, free, rank, k):
+def take_least_norm(machine, motion, scratch, free, k):
     """Make coefficient k of the multipliers that of those of least norm, at all times (12.26)."""
-    count, size, z = len(scratch.rows), len(free), scratch.gamma
-    for r in range(count):
+    z = scratch.gamma
+    for r in range(len(z)):
         moved = 0.0  # p_k
         for h in range(1, k + 1):
-            for j in range(size):
+            for at in range(machine.support_start[r], machine.support_start[r + 1]):
+                j = machine.support[at]
                 moved += motion.jacobian[h, r, j] * motion.potential[j, k - h]
         z[r] = motion.multiplier[r, k] - moved
         motion.multiplier[r, k] = moved
-    project_multipliers(scratch, rank, z)
-    for r in range(count):
+    project_multipliers(scratch, z)
+    for r in range(len(z)):
         motion.multiplier[r, k] += z[r]
-    for t in range(count):
-        scratch.z[t] = scratch.scale[scratch.order[t]] * z[scratch.order[t]]
-    orthogonal.solve_r_transposed(scratch.rows, rank, scratch.z)
-    x = scratch.x
-    for j in range(size):
-        x[j] = scratch.z[j] if j < rank else 0.0
-    orthogonal.apply_q(scratch.rows, scratch.head, scratch.beta, rank, size, x)
-    inertia.solve_factor(machine, free, scratch, x)
-    for j in range(size):
-        motion.potential[j, k] = x[j] if free[j] else 0.0
+    write_least_rates(machine, scratch, free, z, scratch.x)
+    for j in range(len(free)):
+        motion.potential[j, k] = scratch.x[j] if free[j] else 0.0
+
+
+@kernel
+def write_least_rates(machine, scratch, free, rates, x):
+    """Write the rates x (nv,) of least energy with A x = rates (m,), by the independent rows."""
+    for g in range(count_groups(machine)):
+        write_group_rates(machine, scratch, free, g, rates, x)
+
+
+@kernel
+def write_group_rates(machine, scratch, free, g, rates, x):
+    """Write those of a group."""
+    qr, (begin, last), (first, end) = scratch.qr, rows_of(machine, g), coordinates_of(machine, g)
+    z, local = scratch.z[begin:last], scratch.local[first:end]
+    for t in range(len(z)):
+        r = qr.order[begin + t]
+        z[t] = scratch.scale[r] * rates[r]
+    orthogonal.solve_r_transposed(qr, g, z)
+    for i in range(len(local)):
+        local[i] = z[i] if i < qr.rank[g] else 0.0
+    orthogonal.apply_q(qr, g, local)
+    scatter_coordinates(machine, g, local, x)
+    inertia.solve_factor(machine, free, scratch, g, x)
+
+
+@kernel
+def write_independent_multipliers(machine, scratch, free, x, multiplier):
+    """Write multipliers of the independent rows with A^T lam = x; x is overwritten."""
+    qr = scratch.qr
+    for g in range(count_groups(machine)):
+        (begin, last), (first, end) = rows_of(machine, g), coordinates_of(machine, g)
+        local = scratch.local[first:end]
+        inertia.solve_factor_transposed(machine, free, scratch, g, x)
+        gather_coordinates(machine, g, x, local)
+        orthogonal.apply_q_transposed(qr, g, local)
+        orthogonal.solve_r(qr, g, local)
+        for t in range(last - begin):
+            r = qr.order[begin + t]
+            multiplier[r] = scratch.scale[r] * local[t] if t < qr.rank[g] else 0.0

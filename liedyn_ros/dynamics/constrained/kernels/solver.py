@@ -133,8 +133,7 @@ def solve_order(machine, motion, scratch, space, task, external, frames, rank, k
     if kind == LEAST_FORCE:
         inverse.solve_least_force(machine, motion, scratch, free, chosen, weight, k)
     else:
-        least_torque.solve_least_torque(machine, motion, scratch, space, free, chosen, weight,
-                                        rank, k)
+        least_torque.solve_least_torque(machine, motion, scratch, space, free, weight, rank, k)
         closures.gather_wrenches(machine, motion, k)
 
 
@@ -158,21 +157,17 @@ def factor_task(machine, motion, scratch, space, task):
     scratch.report[ACTUATION] = 1.0  # of HYBRID: no actuator holds anything
     if kind == LEAST_FORCE:
         solution.write_inertia(machine, motion, scratch)
-        if not inverse.factor_passive_columns(motion, scratch, chosen, weight):
+        if not inverse.factor_passive_columns(machine, motion, scratch, chosen, weight):
             return UNMOVED
-        return judge_actuation(scratch, inverse.force_actuation(
-            machine, motion, scratch, chosen, weight))
+        return judge_actuation(scratch, inverse.force_actuation(machine, motion, scratch, weight))
     code = solution.factor_constraints(machine, motion, scratch, free, task.most[0],
                                        kind != HYBRID)
     if code != DONE or kind == HYBRID:
         return code
-    rank = int(scratch.report[RANK])
-    least_torque.write_null_space(machine, scratch, space, free, rank)
-    mobility = len(free) - rank
-    if not least_torque.factor_actuators(space, chosen, weight, mobility):
+    least_torque.write_null_space(machine, scratch, space, free)
+    if not least_torque.factor_actuators(machine, space, chosen, weight):
         return UNMOVED
-    return judge_actuation(scratch, least_torque.torque_actuation(
-        scratch, space, chosen, weight, mobility))
+    return judge_actuation(scratch, least_torque.torque_actuation(machine, scratch, space, weight))
 
 
 @kernel

@@ -21,6 +21,7 @@ from liedyn_ros.jit.bundle import Bundle, CUBE, INTEGERS, MATRIX, VECTOR
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, spread, transposed
 from liedyn_ros.lie.kernels import vec3
+from liedyn_ros.linear_algebra.kernels.orthogonal import QR
 
 ORIGIN, AXES = np.int64(0), np.int64(3)  # columns of a frame: its origin, then its x, y and z axes
 FIRST_MOMENT, ROTATIONAL_INERTIA = ORIGIN, AXES  # columns of moments: m c, then J about the origin
@@ -75,7 +76,11 @@ MACHINE = Bundle(
     reach=INTEGERS,  # (2 nv,) first and last constraints that involve a coordinate
     reached_start=INTEGERS,  # (m / LANES + 1,) into reached
     reached=INTEGERS,  # coordinates whose reach takes in these LANES constraints
-    span=INTEGERS)  # (2 m,) ... that share coordinates with a constraint, or with one that does
+    span=INTEGERS,  # (2 m,) first and last constraints of the group of a constraint
+    # Groups as in groups.py, in each of which coordinates and constraints have their order here.
+    group_coordinates=INTEGERS, coordinate_at=INTEGERS,  # (G + 1,) into coordinate_at, (nv,)
+    group_rows=INTEGERS, row_at=INTEGERS,  # (G + 1,) into row_at, (m,)
+    group=INTEGERS)  # (nv,) of a coordinate
 
 # Series of one state, with K = order + 2 coefficients. In a cube (K, columns, things) a column of
 # eight things side by side is one vector register: the number of things is filled up to that.
@@ -114,30 +119,33 @@ MOTION = Bundle(
     twist_row=MATRIX, wrench_row=MATRIX, twist_change=MATRIX, wrench_change=MATRIX)
 
 # Scratch buffers of one solution with m constraints; factors as in inertia.py, gram_cholesky.py
-# and orthogonal.py. The factored matrix has `count` rows of `size`: A^T (m, nv), or A_p (nv, m).
-# Rows of the tables up to line are filled up to multiples of LANES; so are reach and span.
+# and orthogonal.py. The matrix that qr factors by groups has `count` columns of `size` numbers.
+# These are A^T (m of nv), whose order has constraints, or A_p (up to nv of m), whose order has
+# coordinates. Rows of the tables up to line are filled up to multiples of LANES; so are reach and
+# span.
 SCRATCH = Bundle(
     'Scratch',
     mass=MATRIX, root=VECTOR,  # (nv, depth) M, then its factor; (nv,) 1 / pivots of that
     response=MATRIX,  # (nv, m) Y = L^-T A^T
     upper=MATRIX, lower=MATRIX, inverse=VECTOR,  # (m, m) Cholesky factor of S; 1 / pivots
     line=MATRIX,  # (2, m)
-    rows=MATRIX, scale=VECTOR, order=INTEGERS, head=VECTOR, beta=VECTOR,  # (count, size), (count,)
+    qr=QR, scale=VECTOR,  # (max(count, m),) of constraints, or of coordinates
     stiffness=VECTOR,  # (m,) W of M + A^T W A (12.54), where M alone is singular
-    norm=VECTOR,  # (max(count, m),)
-    basis=MATRIX, basis_order=INTEGERS, basis_head=VECTOR, basis_beta=VECTOR,  # range of A: m
-    x=VECTOR,  # (size,)
-    y=VECTOR,  # (nv,)
-    z=VECTOR,  # (count,)
+    basis=QR,  # range of A, whose numbers are in the order of qr
+    local=VECTOR,  # (size,) by group
+    x=VECTOR, y=VECTOR,  # (nv,)
+    z=VECTOR,  # (count,) by group
     gamma=VECTOR,  # (m,)
     lanes=MATRIX, steps=MATRIX,  # (max(nv, m), LANES), (nv, LANES)
     report=VECTOR)
 
-# Scratch buffers of the free motions of a state: at most nv, as rows.
+# Scratch buffers of the free motions of a state, as rows: those of a group, at most one for each
+# of its coordinates, begin where its coordinates do in coordinate_at.
 SPACE = Bundle(
     'Space',
-    basis=CUBE,  # (K, nv, nv) N, transposed
-    rows=MATRIX, order=INTEGERS, head=VECTOR, beta=VECTOR, norm=VECTOR,  # factor of Q^-1/2 N_a
+    basis=CUBE,  # (K, nv, nv) N, transposed; entries are those of the group's coordinates only
+    qr=QR,  # of Q^-1/2 N_a, whose order has free motions
+    active=INTEGERS,  # (nv,) actuated coordinates by group, as many as numbers of a column of qr
     s=VECTOR, size=MATRIX,  # (nv,), (nv, K)
     need=MATRIX)  # (K, nv) what the tree alone needs
 

@@ -14,6 +14,7 @@ for the weights of these equations, r = ID - A^T lam = tau and c = A a + A' v = 
 """
 
 from liedyn_ros.dynamics.constrained.kernels import solution
+from liedyn_ros.dynamics.constrained.kernels.groups import count_groups, rows_of
 from liedyn_ros.dynamics.constrained.kernels.solver import HYBRID, LEAST_FORCE
 from liedyn_ros.dynamics.constrained.kernels.tables import RANK, START, task_of, workspace_of
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels import (
@@ -21,7 +22,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels import (
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows import FIELD
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.products import (
     are_projected, begin_products, complete_rates, LEFT, MU, mu_in_use, product_of, SIDE, VARIED,
-    write_independent_multipliers)
+    write_side_multipliers)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation import (
     add_force_response)
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import all_finite
@@ -49,7 +50,7 @@ def constrained_gradient(workspace, task, product, params, functions, y, z, foun
     by_q, by_v, by_a, weights = found[0], found[1], found[2], found[3]
     rank, size, count = int(scratch.report[RANK]), len(y), len(z)
     varied, sign = work[VARIED, :count], -1.0 if kind == HYBRID else 1.0
-    begin_products(machine, motion, tables.space, work, kind, free, task_table.chosen, size - rank)
+    begin_products(machine, motion, tables.space, work, kind, free, task_table.chosen)
     reverse.clear(machine, table, params)
     for r in range(count):
         varied[r] = z[r]
@@ -84,14 +85,14 @@ def weigh_solution(tables, task, scratch, table, work, rank, sign, y, varied, we
     if kind == HYBRID:
         weigh_known(motion, task.free, y, weights, varied)
     if are_projected(kind, rank < len(varied)):
-        project_weights(scratch, rank, sign, varied, work[LEFT, :len(varied)])
+        project_weights(scratch, sign, varied, work[LEFT, :len(varied)])
     if kind == HYBRID:
-        weigh_hybrid(machine, motion, scratch, table, work, task.free, rank, y, weights)
+        weigh_hybrid(machine, motion, scratch, table, work, task.free, y, weights)
     elif kind == LEAST_FORCE:
-        weigh_least_force(motion, scratch, varied, task.chosen, task.weight, y, weights)
+        weigh_least_force(machine, motion, scratch, varied, task.chosen, task.weight, y, weights)
     else:
         weigh_least_torque(machine, motion, scratch, tables.space, work, task.free, task.chosen,
-                           task.weight, rank, y, weights)
+                           task.weight, y, weights)
 
 
 @kernel
@@ -108,11 +109,11 @@ def pull_reactions(machine, motion, table, params, functions, work, first, end, 
 
 
 @kernel
-def project_weights(scratch, rank, sign, varied, left):
+def project_weights(scratch, sign, varied, left):
     """Project weights of multipliers on the range of A; write sign times the rest to left."""
     for r in range(len(varied)):
         left[r] = sign * varied[r]
-    solution.project_multipliers(scratch, rank, varied)
+    solution.project_multipliers(scratch, varied)
     for r in range(len(varied)):
         left[r] -= sign * varied[r]
 
@@ -136,9 +137,9 @@ def weigh_known(motion, free, y, weights, varied):
 
 
 @kernel
-def weigh_hybrid(machine, motion, scratch, table, work, free, rank, y, weights):
+def weigh_hybrid(machine, motion, scratch, table, work, free, y, weights):
     """Write the weights of given forces, and of constraints (13.19)."""
-    size, count, x, side = len(y), len(scratch.rows), scratch.x, work[SIDE, :len(y)]
+    size, count, x, side = len(y), len(scratch.gamma), scratch.x, work[SIDE, :len(y)]
     varied = work[VARIED, :count]
     for r in range(count):
         scratch.gamma[r], varied[r] = varied[r], 0.0
@@ -147,8 +148,7 @@ def weigh_hybrid(machine, motion, scratch, table, work, free, rank, y, weights):
     add_force_response(machine, motion, table, weights, varied, side)
     for j in range(size):
         x[j] = y[j] - side[j] if free[j] else 0.0
-    solution.solve_constraints(machine, scratch, free, rank, x, scratch.gamma,
-                               motion.multiplier[:, 1])
+    solution.solve_constraints(machine, scratch, free, x, scratch.gamma, motion.multiplier[:, 1])
     for j in range(size):
         if free[j]:
             weights[j] = x[j]
@@ -157,42 +157,47 @@ def weigh_hybrid(machine, motion, scratch, table, work, free, rank, y, weights):
 
 
 @kernel
-def weigh_least_force(motion, scratch, varied, passive, weight, y, weights):
+def weigh_least_force(machine, motion, scratch, varied, passive, weight, y, weights):
     """Write the weights of forces, y where these are unknown, and of W lam = A_p mu (12.18)."""
-    size, count, x = len(weight), len(passive), scratch.x
+    qr = scratch.qr
     for j in range(len(y)):
         weights[j] = y[j]
     for j in passive:
         weights[j] = 0.0
-    for r in range(size):
-        total = varied[r]
-        for j in range(len(y)):
-            total -= motion.jacobian[START, r, j] * weights[j]
-        x[r] = weight[r] * total
-    orthogonal.apply_q_transposed(scratch.rows, scratch.head, scratch.beta, count, size, x)
-    for s in range(count):
-        scratch.z[s], x[s] = x[s], 0.0
-    orthogonal.apply_q(scratch.rows, scratch.head, scratch.beta, count, size, x)
-    orthogonal.solve_r(scratch.rows, count, scratch.z)
-    for s in range(count):
-        weights[passive[scratch.order[s]]] = scratch.scale[scratch.order[s]] * scratch.z[s]
-    for r in range(size):
-        varied[r] = weight[r] * x[r]
+    for r in range(len(varied)):
+        for at in range(machine.support_start[r], machine.support_start[r + 1]):
+            j = machine.support[at]
+            varied[r] -= motion.jacobian[START, r, j] * weights[j]
+    for g in range(count_groups(machine)):
+        first, end = rows_of(machine, g)
+        x, z = scratch.local[first:end], scratch.z[qr.slot[g]:qr.slot[g] + qr.count[g]]
+        for i in range(len(x)):
+            r = machine.row_at[first + i]
+            x[i] = weight[r] * varied[r]
+        orthogonal.apply_q_transposed(qr, g, x)
+        for s in range(len(z)):
+            z[s], x[s] = x[s], 0.0
+        orthogonal.apply_q(qr, g, x)
+        orthogonal.solve_r(qr, g, z)
+        for s in range(len(z)):
+            j = qr.order[qr.slot[g] + s]
+            weights[j] = scratch.scale[j] * z[s]
+        for i in range(len(x)):
+            r = machine.row_at[first + i]
+            varied[r] = weight[r] * x[i]
 
 
 @kernel
-def weigh_least_torque(machine, motion, scratch, space, work, free, active, weight, rank, y,
-                       weights):
+def weigh_least_torque(machine, motion, scratch, space, work, free, active, weight, y, weights):
     """Write the weights of forces, and of A mu = 0 (12.20)."""
-    size, count, side = len(y), len(scratch.rows), work[SIDE, :len(y)]
+    size, count, side = len(y), len(scratch.gamma), work[SIDE, :len(y)]
     for j in range(size):
         side[j] = 0.0
     for j in active:
         side[j] = weight[j] * y[j]
-    complete_rates(machine, scratch, space, free, active, weight, rank, work[VARIED, :count], side,
-                   weights)
+    complete_rates(machine, scratch, space, free, weight, work[VARIED, :count], side, weights)
     for j in active:
         side[j] = weight[j] * weights[j] - side[j]
-    write_independent_multipliers(machine, motion, scratch, free, rank, side)
+    write_side_multipliers(machine, motion, scratch, free, side)
     for r in range(count):
         work[VARIED, r] = motion.multiplier[r, 1]

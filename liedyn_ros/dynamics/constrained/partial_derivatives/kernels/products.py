@@ -15,7 +15,10 @@ c = A a + A' v = 0. Redundant forces are the least, with mu: lam = A mu, or tau 
 All are varied. Module `gradients` has products with vectors from the left.
 """
 
-from liedyn_ros.dynamics.constrained.kernels import closures, forward, inertia, order, solution
+from liedyn_ros.dynamics.constrained.kernels import (
+    closures, forward, inverse, least_torque, order, solution)
+from liedyn_ros.dynamics.constrained.kernels.groups import (
+    coordinates_of, count_groups, rows_of)
 from liedyn_ros.dynamics.constrained.kernels.solver import HYBRID, LEAST_FORCE, LEAST_TORQUE
 from liedyn_ros.dynamics.constrained.kernels.tables import add6, RANK, START, task_of, workspace_of
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels import (
@@ -59,7 +62,7 @@ def constrained_product(workspace, task, product, params, functions, xq, xv, xa,
     rank, size = int(scratch.report[RANK]), len(xq)
     a, tau, multipliers = found[:size], found[size:2 * size], found[2 * size:]
     count = len(multipliers)
-    begin_products(machine, motion, tables.space, work, kind, free, task_table.chosen, size - rank)
+    begin_products(machine, motion, tables.space, work, kind, free, task_table.chosen)
     if params is not None:
         if not all_finite(params.vector):
             return False
@@ -70,7 +73,7 @@ def constrained_product(workspace, task, product, params, functions, xq, xv, xa,
                                  tau)
     vary_reactions(machine, motion, table, params, functions, work, *mu_in_use(kind, rank < count),
                    size, count)
-    vary_solution(tables, task_table, scratch, work, rank, count, xa, xtau, tau, a)
+    vary_solution(tables, task_table, scratch, work, count, xa, xtau, tau, a)
     write_multipliers(motion, scratch, work, rank, kind, multipliers)
     complete_forces(machine, motion, table, work, task_table, a, multipliers, xtau, tau)
     return finite(found)
@@ -90,7 +93,7 @@ def mu_in_use(kind, redundant):
 
 
 @kernel
-def begin_products(machine, motion, space, work, kind, free, chosen, free_motions):
+def begin_products(machine, motion, space, work, kind, free, chosen):
     """Write the rates mu, and complete the motion and the wrenches of links."""
     size = motion.potential.shape[0]
     for j in range(size):
@@ -100,9 +103,8 @@ def begin_products(machine, motion, space, work, kind, free, chosen, free_motion
         for j in chosen:
             work[MU, j] = motion.potential[j, START]
     elif kind == LEAST_TORQUE:
-        for i in range(free_motions):
-            for j in range(size):
-                work[MU, j] += space.size[i, START] * space.basis[START, i, j]
+        for g in range(count_groups(machine)):
+            least_torque.add_free_motions(machine, space, g, space.size[:, START], work[MU])
         subtract_closure_changes(machine, motion)
     elif forward.all_set(free):
         order.complete_order(machine, motion, free, START)
@@ -131,17 +133,17 @@ def vary_reactions(machine, motion, table, params, functions, work, first, end, 
 
 
 @kernel
-def vary_solution(tables, task, scratch, work, rank, count, xa, xtau, tau, a):
+def vary_solution(tables, task, scratch, work, count, xa, xtau, tau, a):
     """Write how accelerations and multipliers vary; tau is how the equations of forces do."""
     machine, motion, kind = tables.machine, tables.motion, task.kind[0]
     if kind == HYBRID:
-        vary_hybrid(machine, motion, scratch, task.free, rank, xa, xtau, tau, a)
+        vary_hybrid(machine, motion, scratch, task.free, xa, xtau, tau, a)
     elif kind == LEAST_FORCE:
-        vary_least_force(motion, scratch, work[VARIED, :count], task.chosen, task.weight, xa, xtau,
-                         tau, a)
+        vary_least_force(
+            machine, motion, scratch, work[VARIED, :count], task.weight, xa, xtau, tau, a)
     else:
         vary_least_torque(machine, motion, scratch, tables.space, work, task.free, task.chosen,
-                          task.weight, rank, xa, xtau, tau, a)
+                          task.weight, xa, xtau, tau, a)
 
 
 @kernel
@@ -154,7 +156,7 @@ def write_multipliers(motion, scratch, work, rank, kind, multipliers):
         change = work[VARIED, :count]
         for r in range(count):
             change[r] = multipliers[r] - work[LEFT, r]
-        solution.project_multipliers(scratch, rank, change)
+        solution.project_multipliers(scratch, change)
         for r in range(count):
             multipliers[r] = work[LEFT, r] + change[r]
 
@@ -177,93 +179,87 @@ def complete_forces(machine, motion, table, work, task, a, multipliers, xtau, ta
 
 
 @kernel
-def vary_hybrid(machine, motion, scratch, free, rank, xa, xtau, need, a):
+def vary_hybrid(machine, motion, scratch, free, xa, xtau, need, a):
     """Write how accelerations and multipliers vary (13.19)."""
     x = scratch.x
     for j in range(len(x)):
         x[j] = xtau[j] - need[j] if free[j] else 0.0
-    solution.solve_constraints(machine, scratch, free, rank, x, scratch.gamma,
-                               motion.multiplier[:, 1])
+    solution.solve_constraints(machine, scratch, free, x, scratch.gamma, motion.multiplier[:, 1])
     for j in range(len(x)):
         a[j] = x[j] if free[j] else xa[j]
 
 
 @kernel
-def vary_least_force(motion, scratch, varied, passive, weight, xa, xtau, need, a):
+def vary_least_force(machine, motion, scratch, varied, weight, xa, xtau, need, a):
     """Write how multipliers vary: A_p^T lam' = need - xtau, W lam = A_p mu (12.18)."""
-    size, count, x, z = len(weight), len(passive), scratch.x, scratch.z
+    qr = scratch.qr
     for j in range(len(xa)):
         a[j] = xa[j]
-    for r in range(size):
-        x[r] = weight[r] * varied[r]
-    orthogonal.apply_q_transposed(scratch.rows, scratch.head, scratch.beta, count, size, x)
-    for s in range(count):
-        j = passive[scratch.order[s]]
-        z[s] = scratch.scale[scratch.order[s]] * (need[j] - xtau[j])
-    orthogonal.solve_r_transposed(scratch.rows, count, z)
-    for s in range(count):
-        x[s] = z[s]
-    orthogonal.apply_q(scratch.rows, scratch.head, scratch.beta, count, size, x)
-    for r in range(size):
-        motion.multiplier[r, 1] = weight[r] * x[r]
+    for g in range(count_groups(machine)):
+        first, end = rows_of(machine, g)
+        x, z = scratch.local[first:end], scratch.z[qr.slot[g]:qr.slot[g] + qr.count[g]]
+        for i in range(len(x)):
+            r = machine.row_at[first + i]
+            x[i] = weight[r] * varied[r]
+        orthogonal.apply_q_transposed(qr, g, x)
+        inverse.write_scaled_needs(scratch, g, need, xtau, z)
+        orthogonal.solve_r_transposed(qr, g, z)
+        for s in range(len(z)):
+            x[s] = z[s]
+        orthogonal.apply_q(qr, g, x)
+        for i in range(len(x)):
+            r = machine.row_at[first + i]
+            motion.multiplier[r, 1] = weight[r] * x[i]
 
 
 @kernel
-def vary_least_torque(machine, motion, scratch, space, work, free, active, weight, rank, xa, xtau,
-                      tau, a):
+def vary_least_torque(machine, motion, scratch, space, work, free, active, weight, xa, xtau, tau,
+                      a):
     """Write how forces and multipliers vary: tau_a = mu / Q, A mu = 0 (12.20)."""
-    size, count = len(free), len(scratch.rows)
+    size, count = len(free), len(scratch.gamma)
     side = work[SIDE, :size]
     for r in range(count):
         work[VARIED, r] = -work[VARIED, r]
     for j in range(size):
         a[j], side[j] = xa[j], tau[j] - xtau[j]
-    complete_rates(machine, scratch, space, free, active, weight, rank, work[VARIED, :count], side,
+    complete_rates(machine, scratch, space, free, weight, work[VARIED, :count], side,
                    work[WEIGHT, :size])
     for j in range(size):
         tau[j] = xtau[j]
     for j in active:
         tau[j] = weight[j] * work[WEIGHT, j]
         side[j] -= tau[j]
-    write_independent_multipliers(machine, motion, scratch, free, rank, side)
+    write_side_multipliers(machine, motion, scratch, free, side)
 
 
 @kernel
-def complete_rates(machine, scratch, space, free, active, weight, rank, rows, side, x):
+def complete_rates(machine, scratch, space, free, weight, rows, side, x):
     """Write the rates x with A x = rows, and N^T (side - x_a / Q) = 0 along the free motions N."""
-    size, z, s = len(free), scratch.z, space.s
-    for t in range(len(z)):
-        z[t] = scratch.scale[scratch.order[t]] * rows[scratch.order[t]]
-    orthogonal.solve_r_transposed(scratch.rows, rank, z)
-    for j in range(size):
-        x[j] = z[j] if j < rank else 0.0
-    orthogonal.apply_q(scratch.rows, scratch.head, scratch.beta, rank, size, x)
-    inertia.solve_factor(machine, free, scratch, x)
-    freedom = size - rank
-    for n in range(freedom):
-        i, total = space.order[n], 0.0
-        for j in range(size):
-            total += space.basis[START, i, j] * side[j]
-        for j in active:
-            total -= space.basis[START, i, j] * weight[j] * x[j]
-        s[n] = total
-    orthogonal.solve_r_transposed(space.rows, freedom, s)
-    orthogonal.solve_r(space.rows, freedom, s)
-    for n in range(freedom):
-        i = space.order[n]
-        for j in range(size):
-            x[j] += space.basis[START, i, j] * s[n]
+    solution.write_least_rates(machine, scratch, free, rows, x)
+    for g in range(count_groups(machine)):
+        first, end = coordinates_of(machine, g)
+        s = space.s[first:end]
+        for n in range(space.qr.count[g]):
+            i, total = space.qr.order[first + n], 0.0
+            for at in range(first, end):
+                j = machine.coordinate_at[at]
+                total += space.basis[START, i, j] * side[j]
+            for j in least_torque.active_of(machine, space, g):
+                total -= space.basis[START, i, j] * weight[j] * x[j]
+            s[n] = total
+        orthogonal.solve_r_transposed(space.qr, g, s)
+        orthogonal.solve_r(space.qr, g, s)
+        for n in range(space.qr.count[g]):
+            i = space.qr.order[first + n]
+            for at in range(first, end):
+                j = machine.coordinate_at[at]
+                x[j] += space.basis[START, i, j] * s[n]
 
 
 @kernel
-def write_independent_multipliers(machine, motion, scratch, free, rank, side):
+def write_side_multipliers(machine, motion, scratch, free, side):
     """Write multipliers of the independent rows with A^T lam = side."""
-    size, x = len(free), scratch.x
-    for j in range(size):
-        x[j] = side[j]
-    inertia.solve_factor_transposed(machine, free, scratch, x)
-    orthogonal.apply_q_transposed(scratch.rows, scratch.head, scratch.beta, rank, size, x)
-    orthogonal.solve_r(scratch.rows, rank, x)
-    for t in range(len(scratch.rows)):
-        r = scratch.order[t]
-        motion.multiplier[r, 1] = scratch.scale[r] * x[t] if t < rank else 0.0
+    for j in range(len(free)):
+        scratch.x[j] = side[j]
+    solution.write_independent_multipliers(
+        machine, scratch, free, scratch.x, motion.multiplier[:, 1])

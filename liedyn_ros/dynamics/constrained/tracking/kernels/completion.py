@@ -9,6 +9,7 @@
 """Accelerations of all coordinates from those of some, by the constraints alone (12.33)."""
 
 from liedyn_ros.dynamics.constrained.kernels import inverse, order
+from liedyn_ros.dynamics.constrained.kernels.groups import count_groups, rows_of
 from liedyn_ros.dynamics.constrained.kernels.position import is_open
 from liedyn_ros.dynamics.constrained.kernels.series import is_configuration
 from liedyn_ros.dynamics.constrained.kernels.solver import DONE, OPEN, REFUSED, UNMOVED
@@ -38,7 +39,7 @@ def complete_accelerations(workspace, passive, ones, closed, q, v, a):
     order.begin_motion(machine, motion, frames, q, v)
     if is_open(machine, motion, scratch.gamma, q, v, closed):
         return OPEN
-    if not inverse.factor_passive_columns(motion, scratch, passive, ones):
+    if not inverse.factor_passive_columns(machine, motion, scratch, passive, ones):
         return UNMOVED
     scratch.report[DEFECT], scale = 0.0, 1.0
     for k in range(len(a)):
@@ -59,13 +60,16 @@ def follow_rates(machine, motion, scratch, frames, passive, k):
     for j in passive:
         motion.rate[k + 1, j] = 0.0
     order.advance_motion(machine, motion, frames, k, scratch.gamma)
-    x, size = scratch.x, len(scratch.gamma)
-    for r in range(size):
-        x[r] = -scratch.gamma[r] / (k + 1.0)
-    orthogonal.apply_q_transposed(
-        scratch.rows, scratch.head, scratch.beta, len(passive), size, x)
-    orthogonal.solve_r(scratch.rows, len(passive), x)
-    for s in range(len(passive)):
-        motion.rate[k + 1, passive[scratch.order[s]]] = scratch.scale[scratch.order[s]] * x[s]
+    qr = scratch.qr
+    for g in range(count_groups(machine)):
+        first, end = rows_of(machine, g)
+        x = scratch.local[first:end]
+        for i in range(len(x)):
+            x[i] = -scratch.gamma[machine.row_at[first + i]] / (k + 1.0)
+        orthogonal.apply_q_transposed(qr, g, x)
+        orthogonal.solve_r(qr, g, x)
+        for s in range(qr.count[g]):
+            j = qr.order[qr.slot[g] + s]
+            motion.rate[k + 1, j] = scratch.scale[j] * x[s]
     order.write_motion(machine, motion, k, scratch.gamma)
     order.note_defect(machine, motion, scratch, k + 1)
