@@ -195,6 +195,15 @@ def _constrained(data: dict[str, Any]) -> list[str]:
         origin_line(data)]
 
 
+def _independent(data: dict[str, Any]) -> list[str]:
+    rows = [(row['closure'], row['algorithm'], row['linkages'], f'{row["one"]:.2f}',
+             f'{row["all"]:.1f}', f'{row["ratio"]:.2f}', _bound(data['target']))
+            for row in data['rows']]
+    return [INDEPENDENT, table((
+        'closed by', 'algorithm', 'linkages', 'one', 'all', 'ratio', 'wanted'), rows),
+        origin_line(data)]
+
+
 def _services(data: dict[str, Any]) -> list[str]:
     rows = [(row['service'], f'{row["median"]:.0f}', f'{row["p99"]:.0f}',
              *(('', '', '') if row['share'] is None else (
@@ -259,7 +268,8 @@ def origin_line(data: dict[str, Any]) -> str:
 SECTIONS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     'dynamics': _dynamics, 'c_library': _c_library, 'kinematics': _kinematics,
     'higher_order': _higher, 'partial_derivatives': _partial, 'constrained': _constrained,
-    'services': _services, 'assembly_modes': _modes, 'freshness': _freshness}
+    'independent_loops': _independent, 'services': _services, 'assembly_modes': _modes,
+    'freshness': _freshness}
 
 
 if __name__ == '__main__':

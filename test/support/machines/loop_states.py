@@ -13,7 +13,8 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from support.machines.looped_machines import bennett, four_bar, Looped, random_looped
+from support.machines.looped_machines import (
+    bennett, five_bar, four_bar, Looped, random_looped, side_by_side)
 from support.machines.model_variants import sprung
 
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, project
@@ -76,7 +77,9 @@ EVERY = Machines({
     'gears': lambda: geared(random_looped(23, ('rod',))),
     'springs': lambda: sprung_loop(random_looped(24, ('universal',))),
     'floating': partial(random_looped, 22, ('revolute',), 8, floating=True)})
-REDUNDANT = Machines({'bennett': bennett, 'four bar': lambda: assembled(four_bar())})
+REDUNDANT = Machines({
+    'bennett': bennett, 'four bar': lambda: assembled(four_bar()),
+    'side by side': lambda: side_by_side([assembled(four_bar()), assembled(five_bar())])})
 ALL = EVERY | REDUNDANT
 
 
