@@ -19,7 +19,7 @@ from liedyn_ros.dynamics.constrained.kernels import closures, inertia, solution
 from liedyn_ros.dynamics.constrained.kernels.groups import (
     coordinates_of, count_groups, rows_of, scatter_coordinates)
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
-from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.simd import get_lanes, LANES, put_lanes, spread
 from liedyn_ros.linear_algebra.kernels import orthogonal
 
@@ -62,13 +62,6 @@ def factor_actuators(machine, space, active, weight):
     return rank == mobility
 
 
-@inlined
-def active_of(machine, space, g):
-    """Return the actuated coordinates of a group."""
-    first = machine.group_coordinates[g]
-    return space.active[first:first + space.qr.size[g]]
-
-
 @kernel
 def torque_actuation(machine, scratch, space, weight):
     """
@@ -81,7 +74,8 @@ def torque_actuation(machine, scratch, space, weight):
     """
     table, condition = scratch.lanes, 1.0
     for g in range(count_groups(machine)):
-        active = active_of(machine, space, g)
+        first = machine.group_coordinates[g]
+        active = space.active[first:first + space.qr.size[g]]
         for begin in range(0, len(active), LANES):
             end = min(begin + LANES, len(active))
             for t in range(len(active)):
@@ -120,7 +114,8 @@ def solve_least_torque(machine, motion, scratch, space, all_free, weight, rank, 
 def solve_group_torque(machine, motion, space, g, weight, k):
     """Write coefficient k of the forces of the actuators of a group."""
     (first, end), mobility = coordinates_of(machine, g), space.qr.count[g]
-    active, s, need = active_of(machine, space, g), space.s[first:end], space.need
+    active, s = space.active[first:first + space.qr.size[g]], space.s[first:end]
+    need = space.need
     for n in range(mobility):
         i, total = space.qr.order[first + n], 0.0
         for h in range(k + 1):

@@ -244,7 +244,7 @@ def complete_rates(machine, scratch, space, free, weight, rows, side, x):
             for at in range(first, end):
                 j = machine.coordinate_at[at]
                 total += space.basis[START, i, j] * side[j]
-            for j in least_torque.active_of(machine, space, g):
+            for j in space.active[first:first + space.qr.size[g]]:
                 total -= space.basis[START, i, j] * weight[j] * x[j]
             s[n] = total
         orthogonal.solve_r_transposed(space.qr, g, s)
