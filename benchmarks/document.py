@@ -79,6 +79,13 @@ Forward dynamics beside Pinocchio {pinocchio}'s `constraintDynamics` and `lcaba`
 is that of the kernel to the faster of both; order {order} is relative to our order 0. Then the
 Stewart platform in closed form, calls with all checks.
 """
+INDEPENDENT = """
+## Independent loops
+
+Four-bar linkages on the ground beside one alone: kernels and checked calls, in us. The ratio is
+that to as many times one. Rows of `revolute` are redundant in a plane, those of `point_on_line`
+are not.
+"""
 SERVICES = """
 ## Services
 

@@ -22,7 +22,7 @@ from liedyn_ros.linear_algebra.kernels.singular_values import (
 
 CONDITIONS = (1.0, 1e3, 1e6)
 EPSILON = np.finfo(float).eps
-MOST = np.iinfo(np.int64).max
+ANY_NUMBER = np.iinfo(np.int64).max
 
 
 def random_matrix(rng, shape, condition, dtype=float):
@@ -49,7 +49,7 @@ class Factors(NamedTuple):
     norm: np.ndarray
 
 
-def qr_of(*blocks, most=MOST, tolerance=1e-12):
+def qr_of(*blocks, most=ANY_NUMBER, tolerance=1e-12):
     """Return the factors of a block diagonal matrix, rank and the ratio of pivots."""
     sizes, counts = np.array([block.shape for block in blocks]).T
     rows = np.zeros((counts.sum(), sizes.max()))
@@ -163,7 +163,7 @@ def test_qr_finds_the_rank(rank):
     assert qr_of(matrix)[1] == rank
 
 
-@pytest.mark.parametrize('most', [MOST, 8, 3, 0])
+@pytest.mark.parametrize('most', [ANY_NUMBER, 8, 3, 0])
 def test_qr_of_blocks_is_that_of_the_whole_matrix(most):
     # One block is dependent beside the largest column of another only.
     rng = np.random.default_rng(7)
@@ -174,7 +174,7 @@ def test_qr_of_blocks_is_that_of_the_whole_matrix(most):
     diagonal = np.abs(np.diag(scipy.linalg.qr(
         scipy.linalg.block_diag(*blocks), pivoting=True, mode='r')[0]))
     assert rank == min(most, 7) == factors.rank.sum()
-    assert factors.rank.tolist() == {MOST: [3, 0, 2, 0, 2], 8: [3, 0, 2, 0, 2],
+    assert factors.rank.tolist() == {ANY_NUMBER: [3, 0, 2, 0, 2], 8: [3, 0, 2, 0, 2],
                                      3: [0, 0, 2, 0, 1], 0: [0] * 5}[most]
     assert ratio == pytest.approx(diagonal[rank - 1] / diagonal[0] if rank else 1.0, rel=1e-12)
     for g, block in enumerate(blocks):

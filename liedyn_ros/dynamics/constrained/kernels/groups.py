@@ -7,11 +7,11 @@
 # language governing permissions and limitations under the License.
 
 """
-Groups of loops: branches of the tree, on the ground, that constraints join, and these constraints.
+Groups of loops: branches of the tree, on the ground, with the constraints that join them (12.29).
 
-Mass matrix and constraints have no entry between two groups. So factors, and what is solved with
-them, are those of each group alone, while rank and conditioning are judged over all of them. In
-vectors by group those of a group follow each other, as in `coordinate_at` and `row_at`.
+Mass matrix and constraints have no entry between two groups. So each group is factored and solved
+alone, while rank and conditioning are judged over all of them. A vector by group has the entries
+of one group after those of another, in the order of `coordinate_at` or `row_at`.
 """
 
 from liedyn_ros.jit.decorators import inlined, kernel

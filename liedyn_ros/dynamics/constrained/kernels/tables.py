@@ -139,8 +139,8 @@ SCRATCH = Bundle(
     lanes=MATRIX, steps=MATRIX,  # (max(nv, m), LANES), (nv, LANES)
     report=VECTOR)
 
-# Scratch buffers of the free motions of a state, as rows: those of a group, at most one for each
-# of its coordinates, begin where its coordinates do in coordinate_at.
+# Scratch buffers of the free motions of a state, as rows. The motions of a group are at most as
+# many as its coordinates, and begin where these do in coordinate_at.
 SPACE = Bundle(
     'Space',
     basis=CUBE,  # (K, nv, nv) N, transposed; entries are those of the group's coordinates only
