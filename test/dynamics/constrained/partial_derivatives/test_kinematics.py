@@ -142,29 +142,31 @@ def test_accelerations_beside_a_second_algorithm(name: str) -> None:
 
 
 class ClosedFamily:
-    """A redundant machine whose parameters change so that its loop can stay closed."""
+    """A redundant machine whose parameters change so that its loops can stay closed."""
 
     def __init__(self, name: str) -> None:
         """Take the machine and its motion."""
         self.dynamics, self.q, self.v, self.tau, self.w, self.rng = state(REDUNDANT[name])
-        self.name, self.direction = name, self.rng.normal(size=(4, 3))
+        joints = len(self.dynamics.model.joint_list)
+        self.name, self.direction = name, self.rng.normal(size=(joints + 1, 3))
 
     def model(self, s):
         """Return the model at s; inertias stay."""
         model = self.dynamics.model
-        joints, (loop,) = [joint.placement for joint in model.joint_list], model.closures
+        joints = [joint.placement for joint in model.joint_list]
         if self.name == 'bennett':
             one, other = bennett_links(0.5 + 0.3 * s, 0.3 - 0.2 * s, 0.9 + 0.1 * s)
-            joints, frames = [np.eye(4), one, other], (np.linalg.inv(other), one)
+            joints, frames = [np.eye(4), one, other], [(np.linalg.inv(other), one)]
         else:  # planar changes of a planar linkage
             moved = [expm(hat(s * np.array([0.0, 0.0, z, x, y, 0.0]))) for x, y, z in
                      self.direction]
             joints = [place @ change for place, change in zip(joints, moved)]
-            frames = loop.frame_a @ moved[3], loop.frame_b @ moved[0]
+            frames = [(loop.frame_a @ moved[-1], loop.frame_b @ moved[0])
+                      for loop in model.closures]
         for joint, place in zip(self.dynamics.model.joint_list, joints):
             model = rebuilt(model, joint.name, placement=place)
-        return replace(model, closures=(
-            replace(loop, frame_a=frames[0], frame_b=frames[1]),))
+        return replace(model, closures=tuple(
+            replace(loop, frame_a=a, frame_b=b) for loop, (a, b) in zip(model.closures, frames)))
 
     def at(self, s):
         """Return the dynamics, and a state on its constraints."""
@@ -180,10 +182,13 @@ class ClosedFamily:
             return np.array([log(np.linalg.inv(a) @ b) for a, b in (
                 *((one.placement, other.placement)
                   for one, other in zip(here.joint_list, there.joint_list)),
-                (here.closures[0].frame_a, there.closures[0].frame_a),
-                (here.closures[0].frame_b, there.closures[0].frame_b))])
-        found = difference(twists)
-        change.placement[:], change.frame_a[0], change.frame_b[0] = found[:-2], *found[-2:]
+                *((one.frame_a, other.frame_a)
+                  for one, other in zip(here.closures, there.closures)),
+                *((one.frame_b, other.frame_b)
+                  for one, other in zip(here.closures, there.closures)))])
+        n, m = len(here.joint_list), len(here.closures)
+        change.placement[:], change.frame_a[:], change.frame_b[:] = np.split(
+            difference(twists), [n, n + m])
         return change
 
 
