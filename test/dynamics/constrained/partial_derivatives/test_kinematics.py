@@ -153,7 +153,7 @@ class ClosedFamily:
     def model(self, s):
         """Return the model at s; inertias stay."""
         model = self.dynamics.model
-        joints = [joint.placement for joint in model.joint_list]
+        joints, loops = [joint.placement for joint in model.joint_list], model.closures
         if self.name == 'bennett':
             one, other = bennett_links(0.5 + 0.3 * s, 0.3 - 0.2 * s, 0.9 + 0.1 * s)
             joints, frames = [np.eye(4), one, other], [(np.linalg.inv(other), one)]
@@ -162,11 +162,11 @@ class ClosedFamily:
                      self.direction]
             joints = [place @ change for place, change in zip(joints, moved)]
             frames = [(loop.frame_a @ moved[-1], loop.frame_b @ moved[0])
-                      for loop in model.closures]
+                      for loop in loops]
         for joint, place in zip(self.dynamics.model.joint_list, joints):
             model = rebuilt(model, joint.name, placement=place)
         return replace(model, closures=tuple(
-            replace(loop, frame_a=a, frame_b=b) for loop, (a, b) in zip(model.closures, frames)))
+            replace(loop, frame_a=a, frame_b=b) for loop, (a, b) in zip(loops, frames)))
 
     def at(self, s):
         """Return the dynamics, and a state on its constraints."""
@@ -215,9 +215,10 @@ def test_redundant_multipliers_follow_the_call(name: str) -> None:
     """Beside differences of the calls of machines with other parameters, loops being closed."""
     family = ClosedFamily(name)
     dynamics, q, v, w, tau = family.dynamics, family.q, family.v, family.w, family.tau[0]
-    n, change, known = len(v), family.parameters(), np.array([True, False, False])
+    n, change = len(v), family.parameters()
+    known, actuated = np.arange(n) == 0, np.arange(n) < n - 1
     a = dynamics.forward(q, v, tau, external=w).a
-    inverse = [{'redundancy': kind, 'actuated': np.array([True, True, False]), 'external': w}
+    inverse = [{'redundancy': kind, 'actuated': actuated, 'external': w}
                for kind in (LEAST_TORQUE, LEAST_FORCE)]
 
     def motion(s):
