@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Independent loops beside one loop: do K linkages cost K times what one costs alone?
+Independent loops beside one loop: K linkages against K times what one costs alone.
 
 Four-bar linkages stand on the ground, closed by `revolute`, whose rows are redundant, or by
 `point_on_line`. Kernels of forward dynamics and of inverse dynamics with least torque are timed

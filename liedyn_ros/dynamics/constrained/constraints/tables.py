@@ -137,7 +137,8 @@ class ConstrainedData:
         self._frames, self._rows = len(constants['frame_link']), len(constants['row_kind'])
         self.m = self._rows + len(constants['coupling'])
         self._machine, self._depth = MACHINE.pack(**constants), sparsity.depth
-        self._groups = constants['group_coordinates'], constants['group_rows']
+        self._groups = (np.asarray(constants['group_coordinates'], dtype=np.int64),
+                        np.asarray(constants['group_rows'], dtype=np.int64))
         self.order = -1
         self.reserve(0)
 
