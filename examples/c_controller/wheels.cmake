@@ -38,5 +38,6 @@ function(link_over_wheels executable)
   target_link_options(${executable} PRIVATE
     LINKER:--allow-shlib-undefined LINKER:--disable-new-dtags)
   target_link_libraries(${executable} PRIVATE "-Wl,--no-as-needed" Python3::Python)
-  set_target_properties(${executable} PROPERTIES BUILD_RPATH "${folders};${prefix}/lib")
+  set_target_properties(${executable} PROPERTIES
+    BUILD_RPATH "${folders};${prefix}/lib" INSTALL_RPATH "${folders};${prefix}/lib")
 endfunction()

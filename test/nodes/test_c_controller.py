@@ -183,7 +183,8 @@ def test_signals_end_it_where_no_message_came(bench, folder, number):
 
 
 def test_wrong_arguments_are_told(folder, tmp_path):
-    program, model = folder / 'build' / 'c_controller', folder / 'arm.liedyn'
+    run('cmake', '--install', folder / 'build', '--prefix', tmp_path)  # it starts there, too
+    program, model = tmp_path / 'lib' / 'c_controller' / 'c_controller', folder / 'arm.liedyn'
     write_model(tmp_path / 'flying.liedyn', random_model(0, 3, True))
     write_model(tmp_path / 'sliding.liedyn', sliding())
     write_loops(tmp_path / 'loops.liedyn', load_model(config_file('four_bar.yaml')), order=0)
