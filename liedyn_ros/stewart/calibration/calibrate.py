@@ -47,7 +47,8 @@ class Outlier(NamedTuple):
     """
     A pose that was left out: its index, and the leg whose reading explains it, or None.
 
-    bias: m or rad, by which that leg reads too much. size: its error in deviations.
+    bias: m or rad, by which that leg reads too much. size: its error in deviations, inf where
+    readings and measurements are of no pose.
     """
 
     pose: int
@@ -116,13 +117,14 @@ def calibrate(
     pose = se3.require_pose('home', checks.as_array('home', home, (4, 4)))
     wide = (TOLERANCE * geometry.characteristic_length if tolerance is None
             else checks.as_positive('tolerance', tolerance))
-    poses, frames = start(geometry, samples.readings, measured, pose)
+    poses, frames, trusted, possible = start(geometry, samples.readings, measured, pose)
+    samples, poses, trusted = samples.rows(possible), poses[possible], trusted[possible]
     require_agreement(geometry, samples, frames, poses, wide)
     least = ROUNDING if deviations is None else 1.0
     for _ in range(WIDENINGS):
         parameters = Parameters(geometry, measured, wide, scales, SCALE_TOLERANCE)
         problem = Problem(parameters, samples, frames, poses)
-        found = fit(problem, np.zeros(parameters.size), least)
+        found = fit(problem, np.zeros(parameters.size), least, trusted)
         inner = found.z[:parameters.of_geometry]
         if tolerance is not None or np.sqrt((inner ** 2).mean()) < LARGE:
             break
@@ -131,7 +133,7 @@ def calibrate(
     factor, remark = _factor(found, deviations is not None)
     covariance = found.scaled_covariance(factor, parameters.prior)[
         :parameters.of_geometry, :parameters.of_geometry]
-    return _result(problem, found, held_out, covariance, factor, remark)
+    return _result(problem, found, held_out, covariance, factor, remark, possible)
 
 
 def _factor(found: Fit, given: bool) -> tuple[float, tuple[str, ...]]:
@@ -150,7 +152,7 @@ def _factor(found: Fit, given: bool) -> tuple[float, tuple[str, ...]]:
 
 def _result(
         problem: Problem, found: Fit, held_out: HeldOut, covariance: Array, factor: float,
-        remarks: tuple[str, ...]) -> Calibration:
+        remarks: tuple[str, ...], possible: NDArray[np.bool_]) -> Calibration:
     parameters, geometry = problem.parameters, problem.parameters.geometry
     errors = parameters.errors(found.z)
     base, platform = parameters.joints(found.z)
@@ -158,18 +160,22 @@ def _result(
     of_errors = 0.5 * (of_errors + of_errors.T)
     moved = replace(geometry, base_joints=base, platform_joints=platform,
                     calibration_covariance=of_errors)
+    used = possible.copy()
+    used[possible] = found.used
     return Calibration(
         moved, 1.0 + errors[:, 7:].sum(axis=1), errors[:, 6].copy(), errors, of_errors,
-        parameters.frames(found.z, problem.start)[0], found.used,
-        _outliers(problem, found, factor), held_out, factor ** 0.5,
+        parameters.frames(found.z, problem.start)[0], used,
+        _outliers(problem, found, factor, possible), held_out, factor ** 0.5,
         unknown_combinations(parameters, covariance), _gauge(parameters), remarks, problem,
         found)
 
 
-def _outliers(problem: Problem, found: Fit, factor: float) -> tuple[Outlier, ...]:
+def _outliers(problem: Problem, found: Fit, factor: float, possible: NDArray[np.bool_]
+              ) -> tuple[Outlier, ...]:
     """Return the poses that were left out, each with the leg that explains it alone."""
-    effects, result = problem.by_readings(found.z), []
-    d = found.errors.shape[1]
+    effects, d = problem.by_readings(found.z), found.errors.shape[1]
+    result = [Outlier(k, None, 0.0, np.inf) for k in np.flatnonzero(~possible).tolist()]
+    numbers = np.flatnonzero(possible)
     for k in np.flatnonzero(~found.used).tolist():
         error, size = found.errors[k], float(found.errors[k] @ found.errors[k])
         along = effects[k].T @ error
@@ -177,9 +183,9 @@ def _outliers(problem: Problem, found: Fit, factor: float) -> tuple[Outlier, ...
         leg = int(np.argmax(along ** 2 / squares))
         left = size - along[leg] ** 2 / squares[leg]
         explains = d > 1 and left <= factor * chi2.isf(CHANCE, d - 1)
-        result.append(Outlier(k, leg if explains else None, float(
+        result.append(Outlier(int(numbers[k]), leg if explains else None, float(
             along[leg] / squares[leg]) if explains else 0.0, size ** 0.5))
-    return tuple(result)
+    return tuple(sorted(result, key=lambda each: each.pose))
 
 
 def _gauge(parameters: Parameters) -> tuple[str, ...]:

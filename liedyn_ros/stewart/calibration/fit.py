@@ -56,26 +56,29 @@ class Fit(NamedTuple):
         return _inverse((_inverse(self.covariance) - of_prior) / factor + of_prior)
 
 
-def fit(problem: Problem, start: Array, least: float) -> Fit:
+def fit(problem: Problem, start: Array, least: float, trusted: NDArray[np.bool_]) -> Fit:
     """
     Return the numbers that explain the samples best, wrong poses left out.
 
     start: (size,), where the search begins. least: variance of an error that is none: 1 where the
-    deviations are given. Raises ConvergenceError.
+    deviations are given. trusted: (n,), the poses with which it begins. A pose that meets no
+    readings and measurements is a wrong one. Raises ConvergenceError where most are.
     """
     free = np.ones(len(start), dtype=bool)
-    z, d = _bounded(problem, start, free, least), problem.at(start).errors.shape[1]
-    used = np.ones(len(problem.samples.readings), dtype=bool)
+    z, d = _bounded(problem, start, free, least, trusted), problem.at(start).errors.shape[1]
+    used: NDArray[np.bool_] = np.ones(len(problem.samples.readings), dtype=bool)
     for _ in range(ROUNDS):
         squares = (problem.at(z).errors ** 2).sum(axis=1)
-        now = squares <= _variance(squares, d, least) * chi2.isf(CHANCE / len(squares), d)
+        now = problem.settled & (
+            squares <= _variance(squares, d, least) * chi2.isf(CHANCE / len(squares), d))
         z = _least_squares(problem, z, now.astype(float), free)
         if (now == used).all():
             break
         used = now
     at = problem.at(z)
-    if not problem.settled[used].all():
-        worst = int(np.argmin(problem.settled | ~used))
+    used = used & problem.settled
+    if used.mean() < 0.5:
+        worst = int(np.argmin(problem.settled))
         raise ConvergenceError(f'sample {worst + 1}: expected a pose that meets its readings and '
                                'measurements, got none')
     return _result(at, z, used, problem.parameters.prior)
@@ -87,9 +90,10 @@ def refit(problem: Problem, start: Array, free: NDArray[np.bool_]) -> Array:
 
 
 def _bounded(
-        problem: Problem, start: Array, free: NDArray[np.bool_], least: float) -> Array:
+        problem: Problem, start: Array, free: NDArray[np.bool_], least: float,
+        trusted: NDArray[np.bool_]) -> Array:
     """Return the numbers (size,) where great errors of a pose count linearly (Huber)."""
-    z, weights = start, np.ones(len(problem.samples.readings))
+    z, weights = start, trusted.astype(float)
     for _ in range(ROUNDS):
         last, z = z, _least_squares(problem, z, weights, free)
         errors = problem.at(z).errors

@@ -93,9 +93,11 @@ def _instrument_squares(problem: Problem, z: Array) -> Array:
     """Return mean squared errors (2, n) of points and rotations at poses by readings alone."""
     squares = np.full((2, len(problem.poses)), np.nan)
     try:
-        poses = poses_of(moved(problem.parameters, z), corrected(
+        poses, solved = poses_of(moved(problem.parameters, z), corrected(
             problem.samples.readings, problem.parameters.errors(z)), problem.poses)
     except LiedynError:  # the old geometry may have no pose for a reading
+        return np.full_like(squares, np.inf)
+    if not solved.all():
         return np.full_like(squares, np.inf)
     points, rotations = problem.instrument_errors(z, poses)
     if points.shape[1]:

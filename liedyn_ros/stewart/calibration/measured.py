@@ -17,9 +17,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import functools
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
@@ -68,7 +69,7 @@ class Measured:
         """Return at how many poses."""
         return len(self.points)
 
-    def rows(self, chosen: Array) -> Measured:
+    def rows(self, chosen: NDArray[Any]) -> Measured:
         """Return the measurements at some of the poses, by index."""
         rotations = None if self.rotations is None else self.rotations[chosen]
         return Measured(self.kind, self.points[chosen], rotations, self.frames,

@@ -17,7 +17,7 @@ it leaves, as many as the instrument's, are those of the parameters (variable pr
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +61,7 @@ class Samples:
     measured: Measured
     deviations: Deviations
 
-    def rows(self, chosen: Array) -> Samples:
+    def rows(self, chosen: NDArray[Any]) -> Samples:
         """Return those of some poses, by index."""
         return replace(self, readings=self.readings[chosen], measured=self.measured.rows(chosen))
 
@@ -108,7 +108,8 @@ class Problem:
             for _ in range(HALVINGS):
                 self.poses = se3.normalize(se3.compose(last, se3.exp(step)))
                 errors, by_pose = self._of_poses(geometry, z)
-                worse = ((errors ** 2).sum(axis=1) > before) & (size > ROUNDED)
+                # No value, where a leg does not reach, is worse as well.
+                worse = ~((errors ** 2).sum(axis=1) <= before) & (size > ROUNDED)
                 if not worse.any():
                     break
                 step[worse] *= 0.5

@@ -50,7 +50,7 @@ def checked_samples(
     assumed = (ASSUMED * size, ASSUMED * size, ASSUMED) if deviations is None else deviations
     length, position, rotation = (checks.as_positive(name, value) for name, value in zip(
         ('deviation of a reading', 'deviation of a position', 'deviation of a rotation'), assumed))
-    return Samples(geometry.require_values(given), measured, Deviations(
+    return Samples(given, measured, Deviations(
         length / geometry.drive_scales, position, rotation))
 
 

@@ -8,70 +8,138 @@
 
 """Where a calibration begins: poses by the old geometry, and unknown frames by linear fits."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import ConvergenceError
+from liedyn_ros.common.errors import ConvergenceError, LimitError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.calibration.measured import Frames, Measured
 from liedyn_ros.stewart.calibration.parameters import Geometry
+from liedyn_ros.stewart.calibration.problem import seen_at, values_and_jacobians
 from liedyn_ros.stewart.platform.redundant_geometry import RedundantGeometry
 from liedyn_ros.stewart.redundant.solver import RedundantSolver
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver
 
+FEW, TRIALS = 8, 40  # poses of a search's beginning, and how many searches
+REFINEMENTS = 3  # of a search
+LESS = 1e-9  # share by which a search has to be better than those before it
+GROSS = 1.0  # rad and characteristic lengths: a sample that far off has no pose
+FAR = 5.0  # of the middle error, beyond which a pose does not agree with the others
 
-def start(geometry: Geometry, readings: Array, measured: Measured, home: Array
-          ) -> tuple[Array, Frames]:
-    """
-    Return poses (n, 4, 4), m, and frames near the readings (n, legs) and the measurements.
 
-    home: (4, 4), m, on the assembly mode of the readings. Raises ConvergenceError.
+class Start(NamedTuple):
     """
-    frames, rotations = measured.frames, measured.rotations
+    Where a calibration begins.
+
+    poses: (n, 4, 4), m, and frames. trusted: (n,), which agree with most of the others. possible:
+    (n,), whether readings and measurements may be of one pose.
+    """
+
+    poses: Array
+    frames: Frames
+    trusted: NDArray[np.bool_]
+    possible: NDArray[np.bool_]
+
+
+def start(geometry: Geometry, readings: Array, measured: Measured, home: Array) -> Start:
+    """
+    Return poses and frames near the readings (n, legs) and the measurements.
+
+    home: (4, 4), m, on the assembly mode of the readings. A few wrong samples do no harm. Raises
+    ConvergenceError.
+    """
+    frames, rotations, size = measured.frames, measured.rotations, geometry.characteristic_length
     if rotations is not None and len(frames.points) and (
             measured.instrument_known and measured.target_known):
         target = se3.from_rotation_translation(frames.target, frames.points[0])
         given = se3.from_rotation_translation(rotations, measured.points[:, 0])
-        return se3.normalize(se3.compose(se3.compose(
-            se3.inverse(frames.instrument_base), given), se3.inverse(target))), frames
-    poses = poses_of(geometry, readings, home)
-    return poses, _frames(poses, measured)
+        poses = se3.normalize(se3.compose(se3.compose(
+            se3.inverse(frames.instrument_base), given), se3.inverse(target)))
+        values, _ = values_and_jacobians(geometry, poses)
+        off = np.nan_to_num((readings - values) * geometry.drive_scales / size, nan=np.inf)
+        squares = (off ** 2).sum(axis=1)
+    else:
+        poses, solved = poses_of(geometry, readings, home)
+        frames, squares = _agreed(poses, measured, solved, size)
+    middle = FAR ** 2 * float(np.median(squares))
+    trusted, possible = squares <= middle, squares <= max(middle, GROSS ** 2)
+    if possible.mean() < 0.5:  # they are named as what they are, such as in other units
+        possible = np.ones_like(possible)
+    return Start(poses, frames, trusted, possible)
 
 
-def poses_of(geometry: Geometry, readings: Array, guesses: Array) -> Array:
+def poses_of(geometry: Geometry, readings: Array, guesses: Array
+             ) -> tuple[Array, NDArray[np.bool_]]:
     """
-    Return the poses (n, 4, 4), m, of readings (n, legs), from guesses (n or one, 4, 4).
+    Return poses (n, 4, 4), m, of readings (n, legs), from guesses (n or one, 4, 4); which exist.
 
     Where a guess is too far, the next is the pose of the nearest readings that were solved.
-    Raises ConvergenceError.
+    Raises ConvergenceError where more than half have no pose.
     """
     n = len(readings)
     poses = np.array(np.broadcast_to(guesses, (n, 4, 4)))
-    geometry.require_values(readings)
     solver = (RedundantSolver(geometry) if isinstance(geometry, RedundantGeometry)
               else PoseSolver(geometry))
     solved = np.zeros(n, dtype=bool)
-    distance = np.linalg.norm(readings - readings.mean(axis=0), axis=1)
+    distance = np.linalg.norm(readings - np.median(readings, axis=0), axis=1)
     for k in np.argsort(distance):
         tries = [poses[k]]
         if solved.any():
             near = np.linalg.norm(readings[solved] - readings[k], axis=1).argmin()
             tries.insert(0, poses[solved][near])
         for guess in tries:
-            solution = solver.solve(readings[k], guess)
+            try:
+                solution = solver.solve(readings[k], guess)
+            except LimitError:  # a length that no leg has, such as a negative one
+                break
             if solution.converged:
                 poses[k], solved[k] = solution.pose, True
                 break
-    if not solved.any() or solved.mean() < 0.5:
+    if solved.mean() < 0.5:
         raise ConvergenceError(
             f'readings: expected those of poses near home, got {n - int(solved.sum())} of {n} '
             'without a pose: check their unit (m), the order of the legs, and home')
-    if not solved.all():
-        raise ConvergenceError(
-            f'readings of pose {int(np.argmin(solved)) + 1}: expected those of a pose, got '
-            f'{readings[int(np.argmin(solved))].tolist()}')
-    return poses
+    return poses, solved
+
+
+def _agreed(poses: Array, measured: Measured, solved: NDArray[np.bool_], size: float
+            ) -> tuple[Frames, Array]:
+    """
+    Return the frames on which most of the solved poses agree, and squared errors (n,) by them.
+
+    Least trimmed squares: searches begin at all poses and at small sets of them, and fit the half
+    that agrees best, over and again (Rousseeuw and Van Driessen 2006).
+    """
+    rows, rng = np.flatnonzero(solved), np.random.default_rng(0)
+    half, least, found = len(rows) // 2 + 1, np.inf, measured.frames
+    known = measured.kind == 'lengths' or (measured.instrument_known and measured.target_known)
+    for trial in range(0 if known else TRIALS):
+        chosen = rows if not trial else rng.choice(rows, min(FEW, len(rows)), replace=False)
+        for _ in range(REFINEMENTS):
+            frames = _frames(poses[chosen], measured.rows(chosen))
+            squares = _squares(poses[rows], measured.rows(rows), frames, size)
+            chosen = rows[np.argsort(squares)[:half]]
+        total = float(np.sort(squares)[:half].sum())
+        if total < (1.0 - LESS) * least:
+            least, found = total, frames
+    squares = np.where(solved, _squares(poses, measured, found, size), np.inf)
+    if known:
+        return found, squares
+    near = np.flatnonzero(squares <= FAR ** 2 * np.median(squares[rows]))
+    frames = _frames(poses[near], measured.rows(near))
+    return frames, np.where(solved, _squares(poses, measured, frames, size), np.inf)
+
+
+def _squares(poses: Array, measured: Measured, frames: Frames, size: float) -> Array:
+    """Return by how much measurements (n,) differ from given poses, squared, without unit."""
+    seen = seen_at(measured, frames, poses)
+    squares = ((seen.points - measured.points) ** 2).sum(axis=(1, 2)) / size ** 2
+    if seen.rotations is not None and measured.rotations is not None:
+        squares = squares + ((seen.rotations - measured.rotations) ** 2).sum(axis=(1, 2))
+    return np.asarray(squares)
 
 
 def _frames(poses: Array, measured: Measured) -> Frames:

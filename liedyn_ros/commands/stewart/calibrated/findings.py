@@ -61,6 +61,9 @@ def findings(found: Calibration, task: Task) -> list[str]:
 
 def of_outlier(outlier: Outlier, task: Task) -> str:
     """Return a sentence on a sample that was left out."""
+    if math.isinf(outlier.size):
+        return (f'sample {outlier.pose + 1} is left out: its readings and measurements belong to '
+                'no pose')
     if outlier.leg is None:
         return (f'sample {outlier.pose + 1} is left out: no single reading explains its error of '
                 f'{outlier.size:.3g} deviations')
