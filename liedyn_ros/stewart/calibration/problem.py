@@ -35,6 +35,7 @@ ITERATIONS = 30  # of Gauss-Newton at a pose
 HALVINGS = 8  # of a step that makes the errors greater
 SETTLED = 1e-10  # rad and characteristic lengths, of the last step
 ROUNDED = 1e-9  # of a step whose gain is rounding
+LOST = 1e6  # deviations: errors of a pose that some leg does not reach
 LONGEST = 0.5  # rad and characteristic lengths, of a step
 
 
@@ -90,9 +91,13 @@ class Problem:
         geometry = moved(self.parameters, z)
         self._solve_poses(geometry, z)
         errors, by_pose = self._of_poses(geometry, z)
+        lost = ~np.isfinite(by_pose).all(axis=(1, 2)) | ~np.isfinite(errors).all(axis=1)
+        by_pose[lost], errors[lost], self.settled[lost] = 0.0, LOST, False
         q, _ = np.linalg.qr(by_pose, mode='complete')
         left = np.swapaxes(q[:, :, 6:], 1, 2)
-        result = Equations((left @ errors[..., None])[..., 0], left @ self._by_z(geometry, z))
+        by_z = self._by_z(geometry, z)
+        by_z[lost] = 0.0
+        result = Equations((left @ errors[..., None])[..., 0], left @ by_z)
         self._last = z.copy(), result
         return result
 
@@ -101,7 +106,7 @@ class Problem:
         self.settled = np.zeros(len(self.poses), dtype=bool)
         errors, by_pose = self._of_poses(geometry, z)
         for _ in range(ITERATIONS):
-            step = -_least_squares(by_pose, errors)
+            step = -np.nan_to_num(_least_squares(by_pose, errors))
             size = np.abs(step * self._units / self._units[0]).max(axis=1)
             step *= np.minimum(1.0, LONGEST / np.maximum(size, 1e-300))[:, None]
             last, before = self.poses, (errors ** 2).sum(axis=1)
