@@ -116,7 +116,7 @@ def _cutoff(motion: Motion) -> float:
     """Return the cut-off (Hz) above which forces are noise, or the motion is none."""
     wide = min(WIDER * motion.band, NYQUIST * motion.rate)
     told = max((spectrum_of(each, motion.rate).end for each in motion.tau.T), default=0.0)
-    return max(motion.core, min(wide, told)) if told > 0.0 else wide
+    return min(max(motion.core, min(wide, told)), NYQUIST * motion.rate) if told > 0.0 else wide
 
 
 def _regressor(model: Model, rotor_inertia: bool) -> Regressor | LoopRegressor:

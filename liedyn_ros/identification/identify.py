@@ -27,6 +27,7 @@ from liedyn_ros.identification.robust_fit import Fit, reduced, robust_fit
 from liedyn_ros.identification.verdict import judge, Verdict
 from liedyn_ros.model import JOINT_TYPES, Model, with_armatures, with_inertias, with_resistances
 
+MOST = 1e6  # weight of the given model, which decides everything then
 PARTS = 5  # of the recording, each held out once (16.32)
 _FELT = 1e-9  # of the largest entry, below which a body's numbers play no part
 METHODS = ('given', 'refitted friction', 'least squares', 'consistent')
@@ -115,14 +116,16 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
     Raises LimitError, ShapeError, ConvergenceError, the errors of Regressor, and
     ModuleNotFoundError without clarabel.
     """
-    if not prior > 0.0:
-        raise LimitError(f'prior: expected a number above 0, got {prior}')
+    if not 0.0 < prior <= MOST:
+        raise LimitError(f'prior: expected a number above 0, at most {MOST:g}, got {prior}')
     if not isinstance(parts, int) or parts < 2:
         raise LimitError(f'parts: expected an integer of at least 2, got {parts!r}')
     unknown = [each for each in friction if each not in FRICTION]
     if unknown:
         raise LimitError(f'friction: expected some of {FRICTION}, got {unknown}')
     motion = motion_of(model, recording, smoothing)
+    if not recording.tau.any():
+        raise ShapeError('recording: expected joint forces, got zeros everywhere')
     equations = equations_of(model, motion, rotor_inertia=rotor_inertia, friction=friction,
                              cutoff=cutoff)
     every = np.ones(len(equations.time), dtype=bool)

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.interpolate import make_interp_spline
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import ShapeError
+from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LoopTracker
 from liedyn_ros.identification.recording import Recording
 from liedyn_ros.identification.spectrum import (
@@ -60,8 +60,13 @@ def motion_of(model: Model, recording: Recording, cutoff: float | None = None) -
 
     cutoff (Hz) is that of all coordinates; by default each has its own, from its spectrum (16.4).
     A measured velocity takes the place of the derivative where it agrees with it and has less
-    noise. Passive joints of a machine with loops follow from the others.
+    noise. Passive joints of a machine with loops follow from the others. Raises LimitError for a
+    cut-off that is not above 0, and ShapeError for too short a recording, or without joints.
     """
+    if cutoff is not None and not cutoff > 0.0:
+        raise LimitError(f'smoothing: expected a cut-off above 0, got {cutoff!r}')
+    if not model.nv:
+        raise ShapeError('model: expected joints that move, got none', expected=1, got=0)
     remarks: list[str] = []
     time, rate = _clock(recording, remarks)
     q = _resampled(recording.time, _continuous(model, recording.q), time)
@@ -69,14 +74,14 @@ def motion_of(model: Model, recording: Recording, cutoff: float | None = None) -
         [np.interp(time, recording.time, each) for each in recording.tau.T]))
     spectra = [spectrum_of(each, rate) for each in q.T]
     chosen = _cutoffs(model, spectra, cutoff)
+    kept = _without_ends(len(time), rate, chosen)
     q = np.column_stack([smoothed(each, fc, rate) for each, fc in zip(q.T, chosen)])
     steps = np.arange(len(time)) / rate
     spline = make_interp_spline(steps, q, k=DEGREE)
     rates, second = spline(steps, 1), spline(steps, 2)
     q, v, a, at = _on_groups(model, q, rates, second)
     noise = np.array([[derivative_noise(spectra[i].noise, chosen[i], rate, order) for i in at]
-                      for order in range(3)]) if len(at) else np.zeros((3, 0))
-    kept = _without_ends(len(time), rate, chosen)
+                      for order in range(3)])
     if recording.v is not None:
         _take_measured(model, recording.time, recording.v, steps + time[0], rate, chosen[at], kept,
                        v, a, noise, remarks)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import butter, periodogram, sosfiltfilt
+from scipy.signal import butter, detrend, periodogram, sosfiltfilt
 
 from liedyn_ros.common.checks import Array
 
@@ -48,8 +48,15 @@ class Spectrum(NamedTuple):
 
 
 def spectrum_of(samples: Array, rate: float) -> Spectrum:
-    """Return what the spectrum of samples (n,) at a rate (Hz) tells (16.4)."""
-    frequency, density = periodogram(samples, rate, window=_WINDOW, detrend='linear')
+    """
+    Return what the spectrum of samples (n,) at a rate (Hz) tells (16.4).
+
+    What is left of a joint that stands still, or moves evenly, is rounding: no motion, no noise.
+    """
+    moving = detrend(samples)
+    if np.abs(moving).max(initial=0.0) <= ROUNDING * np.abs(samples).max(initial=0.0):
+        return Spectrum(0.0, NYQUIST * rate, 0.0, 0.0, 0.0)
+    frequency, density = periodogram(moving, rate, window=_WINDOW, detrend=False)
     frequency, density = frequency[1:], density[1:]
     # A running sum, as of scipy.ndimage, would leave the rounding of the peak everywhere.
     mean = np.convolve(np.pad(density, _SMOOTH // 2, mode='edge'), np.full(

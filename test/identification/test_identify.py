@@ -231,9 +231,40 @@ def test_bad_recordings_are_refused(change, error, message) -> None:
 
 
 @pytest.mark.parametrize(('options', 'error'), (
-    ({'prior': 0.0}, LimitError), ({'parts': 1}, LimitError), ({'cutoff': 1e3}, LimitError),
+    ({'prior': 0.0}, LimitError), ({'prior': 1e300}, LimitError),
+    ({'smoothing': 0.0}, LimitError), ({'smoothing': np.nan}, LimitError),
+    ({'smoothing': 1e-9}, ShapeError), ({'parts': 1}, LimitError), ({'cutoff': 1e3}, LimitError),
     ({'friction': ('stiction',)}, LimitError), ({'cutoff': 1e-2}, ShapeError)))
 def test_bad_options_are_refused(options, error) -> None:
     time, q, _, _, tau = arm_motion(ARM, 1, 30.0, 100.0)
     with pytest.raises(error, match='expected'):
         identify(ARM, Recording(ARM, time, q, tau), **options)
+
+
+def test_a_machine_that_stood_still_is_refused() -> None:
+    """Rounding of constant positions is no motion, at any position; neither are forces of zero."""
+    time, q, _, _, tau = arm_motion(ARM, 1, 30.0, 100.0)
+    noise = 0.1 * np.random.default_rng(0).normal(size=tau.shape)
+    with pytest.raises(LimitError, match='without motion it is 0'):
+        identify(ARM, Recording(ARM, time, np.tile(q[5], (len(q), 1)), tau[5] + noise))
+    with pytest.raises(ShapeError, match='joint forces, got zeros everywhere'):
+        identify(ARM, Recording(ARM, time, q, np.zeros_like(tau)))
+
+
+def test_a_model_without_joints_is_refused() -> None:
+    builder = ModelBuilder('post')
+    builder.add_body('post', SpatialInertia(1.0, np.zeros(3), np.eye(3)))
+    builder.add_joint('post_joint', 'fixed', None, 'post')
+    model = builder.build()
+    nothing = np.zeros((100, 0))
+    with pytest.raises(ShapeError, match='expected joints that move'):
+        identify(model, Recording(model, 0.01 * np.arange(100), nothing, nothing))
+
+
+def test_the_cut_off_of_fast_motions_stays_below_the_rate() -> None:
+    """Of steps whose band ends near the rate: 0.4 of the rate, not an error."""
+    time, q, _, _, tau = arm_motion(ARM, 1, 30.0, 100.0)
+    steps = np.repeat(np.sign(np.sin(time))[:, None], ARM.nq, axis=1)
+    motion = motion_of(ARM, Recording(ARM, time, steps, tau))
+    assert motion.core > 40.0
+    assert equations_of(ARM, motion).cutoff == pytest.approx(40.0)

@@ -140,6 +140,52 @@ def test_a_path_that_motors_cannot_hold_any_more_is_not_run_on() -> None:
     assert_same(at.q[-1], run.at([run.duration]).q[0], 1e-9)
 
 
+def test_a_slow_plan_stops_at_once_though_cycles_are_short() -> None:
+    fast = planned()
+    run = retime(fast.dynamics, fast.law.path, MotionLimits(
+        velocity=0.1, acceleration=0.02, jerk=0.01))
+    scaling, instants = OnlineScaling(run), []
+    for k in range(int(0.4 * run.duration / CYCLE)):
+        instants.append(scaling.step(CYCLE, float(k < 10000)))
+        if instants[-1].status is ScalingStatus.STANDS:
+            break
+    assert instants[-1].status is ScalingStatus.STANDS
+    assert instants[-1].planned_time < 0.3 * run.duration
+    at = scaling.samples(instants[10000::20], np.arange(10000.0, len(instants), 20.0) * CYCLE)
+    for values, limit in ((at.v, 0.1), (at.a, 0.02), (at.jerk, 0.01)):
+        assert np.abs(values).max() < limit * (1.0 + CLOSE)
+
+
+def test_limits_that_change_each_cycle_cost_little_more_than_the_plan() -> None:
+    rng = np.random.default_rng(1)
+    shares = rng.uniform(0.7, 1.3, ALL_CYCLES)
+    _, at = passed(planned(), limits={k: lowered(each) for k, each in enumerate(shares)})
+    held = shares[:len(at.t), None]
+    assert np.abs(at.torque / TORQUE / held).max() < 1.01 / 0.7
+    assert np.abs(at.torque_rate / RATE / held).max() < 1.8  # 2.4 where old limits judge
+
+
+def test_limits_of_almost_nothing_and_of_any_size_leave_numbers() -> None:
+    for size in (5e-324, 1e-200, 1e300, np.inf):
+        gone = MotionLimits(torque=size, torque_rate=size)
+        instants, at = passed(planned(), limits={300: gone, 301: lowered(1.0), 302: gone},
+                              cycles=1000)
+        assert np.isfinite([(*each.share, *each.place, each.used, each.expected)
+                            for each in instants]).all()
+        assert min(each.share[0] for each in instants) > -1e-6
+        assert (instants[-1].status is ScalingStatus.EXCEEDS) == (size < 1.0)
+
+
+def test_after_the_end_the_machine_is_at_rest_there() -> None:
+    scaling = OnlineScaling(planned(rates=False))  # whose acceleration jumps at the end
+    instants, _ = passed(scaling.run)
+    scaling.step(10.0)
+    after = scaling.step(CYCLE, 0.5)
+    at = scaling.samples([after], np.zeros(1))
+    assert after.status is ScalingStatus.ENDED and after.place[0] == instants[-1].place[0]
+    assert not at.v.any() and not at.a.any()
+
+
 def test_the_used_part_is_that_of_the_margins() -> None:
     run = planned()
     scaling = OnlineScaling(run)

@@ -30,7 +30,8 @@ class ScalingStatus(IntEnum):
 
     FOLLOWS: at the plan's speed. SCALED: at another, or on the way to it. STOPS: on the way to
     rest. STANDS: at rest on the path. EXCEEDS: no scaling was found that keeps the limits from
-    here on, and the one that exceeds them least is run. ENDED: at the end of the path.
+    here on, and the one that exceeds them least is run. ENDED: at the end of the path, at rest
+    there from the next step on.
     """
 
     FOLLOWS = 0
@@ -99,7 +100,10 @@ class OnlineScaling:
 
         Raises LimitError for one that the plan has not, and what MotionLimits.of raises.
         """
-        self._raised = raised_limits(self.run, limits)
+        before, self._raised = self._raised, raised_limits(self.run, limits)
+        row = int(self.state[kernels.ROW])
+        if row >= 0 and before[row] > 0.0:  # until all rows are looked at
+            self.state[kernels.USED] *= self._raised[row] / before[row]
         self.state[kernels.CHANGED] = 1.0
 
     def step(self, cycle: float, speed: float = 1.0) -> ScaledInstant:

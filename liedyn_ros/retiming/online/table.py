@@ -17,6 +17,8 @@ from liedyn_ros.retiming.online.kernels.plan import PLAN
 from liedyn_ros.retiming.result import elapsed, Retimed
 from liedyn_ros.retiming.rows import Rows
 
+_LEAST = 1e-12  # of the plan's limit, below which another one is none
+
 
 def plan_table(run: Retimed) -> Array:
     """Return the bundle PLAN of a run: its intervals, and the limits at their places (15.11)."""
@@ -68,8 +70,8 @@ def raised_limits(run: Retimed, limits: MotionLimits) -> Array:
             raise LimitError(
                 f'{name}: expected that of the plan for {model.coordinate_names[k]}, '
                 f'{planned[name][k]:.6g}, got {values[k]:.6g}; plan with this limit')
-    raised = [planned[name][k] / given[name][k] for rows in (run.margins.states, run.margins.rates)
-              for name, k in zip(rows.names, rows.coordinates)]
-    names = run.margins.states.names + run.margins.rates.names
-    squares: Array = np.where([name == 'velocity' for name in names], 2.0, 1.0)
-    return np.array(raised, dtype=float)**squares
+    rows = [each for some in (run.margins.states, run.margins.rates)
+            for each in zip(some.names, some.coordinates)]
+    raised: Array = np.array([planned[name][k] / max(given[name][k], _LEAST * planned[name][k])
+                              for name, k in rows], dtype=float)
+    return raised**np.where([name == 'velocity' for name, _ in rows], 2.0, 1.0)

@@ -34,6 +34,7 @@ JUDGE, LOOK, TAKE = 0.0, 1.0, 2.0
 NUMBERS = 22
 TOLERANCE = 1e-3  # of a limit
 SHORTEST, RUNGS = 16.0, 8  # cycles of the shortest cubic; each further one takes twice as long
+LONGEST = 2.0  # times the plan's duration, up to which there are cubics of slow plans
 FEWEST, DENSITY, MANY = 8, 4, 192  # samples of a cubic, in an interval, and in a cycle
 TRIES = 5  # of shorter cubics, one a cycle
 BACKWARD = -1e-9  # u below which a scaling runs backward
@@ -148,8 +149,8 @@ def take_scaling(plan, raised, state, level, cycle):
     """
     share, spent, rung = state[SHARE], 0, int(state[RUNG])
     enough = max(state[USED] * (1.0 - TOLERANCE), 1.0 + TOLERANCE)
-    while rung < RUNGS:
-        duration = cycle * SHORTEST * 2.0**rung
+    times, duration = plan_of(plan).times, cycle * SHORTEST * 2.0**rung
+    while rung < RUNGS or duration < LONGEST * times[times.shape[0] - 1]:
         samples = sample_count(plan, share, level, duration)
         if spent > 0 and spent + samples > MANY:
             state[RUNG] = rung
@@ -163,6 +164,7 @@ def take_scaling(plan, raised, state, level, cycle):
             if used <= enough:
                 write_scaling(state, level, duration, used, row)
             break
+        duration *= 2.0
     state[RUNG] = 0
 
 
@@ -214,12 +216,16 @@ def scale_plan(plan, raised, state, target, cycle):
     Go on by a cycle, and choose how to go on from there (15.11 to 15.14).
 
     plan: PLAN. raised: the limits of the plan over the limits that hold, by rows. state (NUMBERS,)
-    is written. Beyond the end of the plan the state stays there. Returns the largest part of a
-    limit that is used now.
+    is written. From the cycle after the end of the plan on it is at rest there. Returns the
+    largest part of a limit that is used now.
     """
     view = plan_of(plan)
     times, spans = view.times, view.spans
     end = times[times.shape[0] - 1]
+    if state[TIME] >= end:
+        state[SHARE], state[RATE], state[JERK] = 0.0, 0.0, 0.0
+        state[P1], state[P2], state[P3] = 0.0, 0.0, 0.0
+        return 0.0
     before = cubic_share(state[SINCE], state[FROM], state[FROM_RATE], state[LEVEL],
                          state[DURATION])[0]
     state[SINCE] += cycle
