@@ -98,7 +98,8 @@ def _scaled_fit(triangle: Array, target: Array, priors: Sequence[Array], positiv
     if x is None:
         return None
     found = [each @ x[_BODY * b:_BODY * (b + 1)] for b, each in enumerate(maps)]
-    return np.concatenate([*found, x[_BODY * bodies:unknowns] / size])
+    others = x[_BODY * bodies:unknowns] / size
+    return np.concatenate([*found, np.where(positive, np.maximum(others, 0.0), others)])
 
 
 def _solution(clarabel: ModuleType, quadratic: Array, cost: Array, rows: sparse.csc_matrix,

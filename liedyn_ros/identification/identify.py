@@ -27,7 +27,7 @@ from liedyn_ros.identification.robust_fit import Fit, reduced, robust_fit
 from liedyn_ros.identification.verdict import judge, Verdict
 from liedyn_ros.model import JOINT_TYPES, Model, with_armatures, with_inertias, with_resistances
 
-MOST = 1e6  # weight of the given model, which decides everything then
+HEAVIEST = 1e6  # weight of the given model, which decides everything then
 PARTS = 5  # of the recording, each held out once (16.32)
 _FELT = 1e-9  # of the largest entry, below which a body's numbers play no part
 METHODS = ('given', 'refitted friction', 'least squares', 'consistent')
@@ -116,8 +116,8 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
     Raises LimitError, ShapeError, ConvergenceError, the errors of Regressor, and
     ModuleNotFoundError without clarabel.
     """
-    if not 0.0 < prior <= MOST:
-        raise LimitError(f'prior: expected a number above 0, at most {MOST:g}, got {prior}')
+    if not 0.0 < prior <= HEAVIEST:
+        raise LimitError(f'prior: expected a number above 0, at most {HEAVIEST:g}, got {prior}')
     if not isinstance(parts, int) or parts < 2:
         raise LimitError(f'parts: expected an integer of at least 2, got {parts!r}')
     unknown = [each for each in friction if each not in FRICTION]

@@ -51,11 +51,11 @@ def spectrum_of(samples: Array, rate: float) -> Spectrum:
     """
     Return what the spectrum of samples (n,) at a rate (Hz) tells (16.4).
 
-    What is left of a joint that stands still, or moves evenly, is rounding: no motion, no noise.
+    What is left of a joint that stands still, or moves evenly, is rounding and no motion.
     """
-    moving = detrend(samples)
-    if np.abs(moving).max(initial=0.0) <= ROUNDING * np.abs(samples).max(initial=0.0):
-        return Spectrum(0.0, NYQUIST * rate, 0.0, 0.0, 0.0)
+    moving, rounding = detrend(samples), ROUNDING * float(np.abs(samples).max(initial=0.0))
+    if np.abs(moving).max(initial=0.0) <= rounding:
+        return Spectrum(rounding, NYQUIST * rate, 0.0, 0.0, 0.0)
     frequency, density = periodogram(moving, rate, window=_WINDOW, detrend=False)
     frequency, density = frequency[1:], density[1:]
     # A running sum, as of scipy.ndimage, would leave the rounding of the peak everywhere.
@@ -71,7 +71,7 @@ def spectrum_of(samples: Array, rate: float) -> Spectrum:
         band, core = (float(frequency[np.searchsorted(power, share * power[-1])])
                       for share in (_POWER, _CORE))
         end = float(frequency[meets])
-    if noise <= ROUNDING * np.abs(samples).max(initial=0.0):
+    if noise <= rounding:
         return Spectrum(float(noise), NYQUIST * rate, band, core, end)
     choices = np.geomspace(max(band, 4.0 * frequency[0]), NYQUIST * rate, 60)
     passed = 1.0 / (1.0 + (frequency / choices[:, None])**(2 * ORDER))  # (16.2)

@@ -168,8 +168,8 @@ def test_limits_that_change_each_cycle_cost_little_more_than_the_plan() -> None:
 def test_limits_of_almost_nothing_and_of_any_size_leave_numbers() -> None:
     for size in (5e-324, 1e-200, 1e300, np.inf):
         gone = MotionLimits(torque=size, torque_rate=size)
-        instants, at = passed(planned(), limits={300: gone, 301: lowered(1.0), 302: gone},
-                              cycles=1000)
+        instants, _ = passed(planned(), limits={300: gone, 301: lowered(1.0), 302: gone},
+                             cycles=1000)
         assert np.isfinite([(*each.share, *each.place, each.used, each.expected)
                             for each in instants]).all()
         assert min(each.share[0] for each in instants) > -1e-6
