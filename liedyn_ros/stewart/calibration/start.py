@@ -110,8 +110,8 @@ def _agreed(poses: Array, measured: Measured, solved: NDArray[np.bool_], size: f
     """
     Return the frames on which most of the solved poses agree, and squared errors (n,) by them.
 
-    Least trimmed squares: searches begin at all poses and at small sets of them, and fit the half
-    that agrees best, over and again (Rousseeuw and Van Driessen 2006).
+    Least trimmed squares (Rousseeuw and Van Driessen 2006). Searches begin at all poses and at
+    small sets of them. Each fits the half that agrees best, over and again.
     """
     rows, rng = np.flatnonzero(solved), np.random.default_rng(0)
     half, least, found = len(rows) // 2 + 1, np.inf, measured.frames
