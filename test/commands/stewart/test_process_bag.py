@@ -15,6 +15,7 @@ from support.machines.bag_files import joint_state, STORE, write_bag, write_mcap
 from support.machines.leg_recordings import COUNT, HOME, LEGS, messages, motion, numbers, rows_of
 
 from liedyn_ros.commands.stewart import process_bag
+from liedyn_ros.commands.stewart.processed.platform_settings import node_settings
 from liedyn_ros.lie import se3
 
 
@@ -82,3 +83,10 @@ def test_wrong_settings_are_refused(options, text, message, tmp_path, capsys):
     parameters.write_text(text or '{}')
     assert process_bag.main([str(bag), '--params', str(parameters), *options]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_numbers_of_a_parameter_file_are_those_that_ros_reads(tmp_path):
+    """1e-3 is a number there, and a text in YAML 1.1."""
+    path = tmp_path / 'stewart.yaml'
+    path.write_text('/**: {ros__parameters: {actuator_scale: [1e-3, -1e-3, 1, 1, 1, 1]}}\n')
+    assert node_settings(path)['actuator_scale'] == [1e-3, -1e-3, 1, 1, 1, 1]

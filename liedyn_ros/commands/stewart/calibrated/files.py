@@ -14,12 +14,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from liedyn_ros.commands.stewart.calibrated.findings import as_row, findings
 from liedyn_ros.commands.stewart.calibrated.report import report
 from liedyn_ros.commands.stewart.calibrated.task import Task
 from liedyn_ros.commands.stewart.processed.platform_settings import NODE
+from liedyn_ros.common.yaml_reader import read, write_text
 from liedyn_ros.lie.kernels.motion import position_quaternion
 from liedyn_ros.stewart import updated_geometry
 from liedyn_ros.stewart.calibration import Calibration, NextPoses
@@ -42,8 +41,7 @@ def write(task: Task, found: Calibration, ahead: NextPoses | None, remark: str) 
         texts[name] = (f'# Written by calibrate_stewart from {task.options.samples.name}, '
                        f'{int(found.used.sum())} poses.\n'
                        + updated_geometry(task.options.geometry, found.geometry))
-        texts[PARAMETERS] = yaml.safe_dump(
-            parameters(task, found, folder / name), sort_keys=False)
+        texts[PARAMETERS] = write_text(parameters(task, found, folder / name))
     for name, text in texts.items():
         (folder / name).write_text(text, encoding='utf-8')
     return [folder / name for name in texts]
@@ -56,8 +54,7 @@ def parameters(task: Task, found: Calibration, geometry: Path) -> dict[str, Any]
     Offsets and scales of a calibration are of lengths; those of the node are of its actuators.
     """
     old, path = task.actuators, task.options.params
-    content: dict[str, Any] = {} if path is None else yaml.safe_load(
-        path.read_text(encoding='utf-8'))
+    content: dict[str, Any] = {} if path is None else read(path, str(path)).value
     *position, x, y, z, w = position_quaternion(task.home)
     new = {'geometry_file': str(geometry.resolve()),
            'home_position': position, 'home_orientation': [x, y, z, w],

@@ -13,11 +13,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from liedyn_ros.common.checks import unknown_name
-from liedyn_ros.common.errors import DescriptionError, NameSetError
+from liedyn_ros.common.errors import DescriptionError, LiedynError, NameSetError
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.common.yaml_reader import read
 
 NODE = 'stewart_pose'
 
@@ -50,13 +49,12 @@ def node_settings(path: Path | None) -> dict[str, Any]:
 def _parameters(path: Path) -> dict[str, Any]:
     """Return the parameters that a file has for the node, those of all nodes included."""
     try:
-        content = yaml.safe_load(path.read_text(encoding='utf-8'))
+        content = read(path, str(path)).value
         found: dict[str, Any] = {}
         for key, section in content.items():
             if key.rpartition('/')[2] in ('**', NODE):
                 found |= section['ros__parameters']
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, AttributeError, KeyError, TypeError
-            ) as error:
+    except (LiedynError, AttributeError, KeyError, TypeError) as error:
         raise DescriptionError(f'{path}: expected a parameter file of ROS 2, got {error!r}'
                                ) from error
     return found
