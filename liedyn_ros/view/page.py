@@ -30,8 +30,8 @@ from liedyn_ros.view.what_if_platform import PlatformWhatIf
 from liedyn_ros.view.what_if_tree import TreeWhatIf
 
 TEXT_RATE = 4.0  # Hz, of what a person reads
-OF_PLATFORM = ('distance to singularity [-]', 'residual [nm]', 'iterations', 'age [ms]',
-               'error [mm]')
+OF_PLATFORM = (('distance to singularity', '-'), ('residual', 'm'), ('iterations', ''),
+               ('age', 's'), ('error', 'm'))  # of the plots, with their units
 GRID = (160, 160, 164)  # as in RViz
 
 
@@ -46,6 +46,7 @@ class LivePage:
         """Serve on an address and a port, or the next that is free; history, path_time in s."""
         self._history, self._path_time = history, path_time
         self.server = viser.ViserServer(host=address, port=port, label='liedyn_ros', verbose=False)
+        self.server.gui.add_markdown('*waiting for the description of a machine*')
         self._host = address
         self._scene: PlatformScene | TreeScene | None = None
         self._read = 0.0
@@ -69,8 +70,8 @@ class LivePage:
         tabs = server.gui.add_tab_group()
         with tabs.add_tab('Live'):
             self._text = server.gui.add_markdown('*nothing heard yet*')
-            titles = OF_PLATFORM if isinstance(machine, StewartGeometry) else ()
-            self._plots = Plots(server.gui, titles, self._history)
+            numbers = OF_PLATFORM if isinstance(machine, StewartGeometry) else ()
+            self._plots = Plots(server.gui, numbers, self._history)
         with tabs.add_tab('What if'):
             if isinstance(machine, StewartGeometry):
                 self._scene = PlatformScene(server.scene, machine, home, self._path_time)
@@ -79,14 +80,20 @@ class LivePage:
             else:
                 self._scene = TreeScene(server.scene, machine, self._path_time)
                 self._what_if = TreeWhatIf(server, machine, partial(_state_of, self._scene))
-                size = self._scene.size
-                middle = self._scene.figure.poses[:, :3, 3].mean(axis=0)
+                size, middle = 2.0 * self._scene.size, self._scene.middle
         with tabs.add_tab('Record'):
             self._recording.add_controls()
         server.scene.add_grid('/Grid', 4.0 * size, 4.0 * size, cell_size=0.1, cell_color=GRID,
                               section_color=GRID)
-        server.initial_camera.look_at = middle
-        server.initial_camera.position = middle + size * _DIRECTION
+        self._size, self._found = size, False
+        self._aim(middle)
+
+    def _aim(self, middle: Array) -> None:
+        """Look at a point (3,), m, in browsers that come and in those that are here."""
+        for camera in (self.server.initial_camera, *(
+                client.camera for client in self.server.get_clients().values())):
+            camera.position = middle + self._size * _DIRECTION
+            camera.look_at = middle
 
     def show(self, seen: Seen) -> None:
         """Show what was heard."""
@@ -95,15 +102,18 @@ class LivePage:
         now = time.monotonic()
         with self.server.atomic():
             self._scene.show(seen, now)
+        if not self._found and isinstance(self._scene, TreeScene) and seen.pose is not None:
+            self._found = True  # a floating base may be far from where the scene began
+            self._aim(self._scene.middle)
         self._recording.step(now)
         self._whole.step(now)
         if seen.solved is not None:
             error = 0.0
             if seen.pose is not None and seen.true_pose is not None:
-                error = 1e3 * float(abs(seen.pose[:3, 3] - seen.true_pose[:3, 3]).max())
+                error = float(abs(seen.pose[:3, 3] - seen.true_pose[:3, 3]).max())
             solved = seen.solved
-            self._plots.add(now, (solved.smallest_singular_value, 1e9 * solved.residual,
-                                  solved.iterations, 1e3 * solved.age, error))
+            self._plots.add(now, (solved.smallest_singular_value, solved.residual,
+                                  solved.iterations, solved.age, error))
         if now - self._read >= 1.0 / TEXT_RATE:
             self._read = now
             self._text.content = describe(seen)

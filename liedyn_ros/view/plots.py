@@ -20,23 +20,24 @@ from liedyn_ros.common.checks import Array
 
 RATE = 4.0  # Hz, of new plots
 COLOR = '#1f6fdc'
+PREFIXES = ('', 'm', 'µ', 'n', 'p', 'f')  # a thousandth of the one before
 
 
 class Plots:
     """One plot for each number, over the time that is kept."""
 
-    def __init__(self, gui: GuiApi, titles: tuple[str, ...], seconds: float) -> None:
-        """Make them, empty. titles: with units."""
-        self._seconds, self._titles = seconds, titles
+    def __init__(self, gui: GuiApi, numbers: tuple[tuple[str, str], ...], seconds: float) -> None:
+        """Make them, empty. numbers: name and unit of each, without a unit '-' or ''."""
+        self._seconds, self._numbers = seconds, numbers
         self._rows: deque[tuple[float, ...]] = deque()
         self._drawn = 0.0
         self._handles: list[Any] = [gui.add_uplot(
-            (np.zeros(2), np.zeros(2)), (
-                uplot.Series(label='s ago'), uplot.Series(label=title, stroke=COLOR, width=1)),
-            title=title, scales={'x': uplot.Scale(time=False)}, height=130) for title in titles]
+            (np.zeros(2), np.zeros(2)), _series(title), title=title,
+            scales={'x': uplot.Scale(time=False)}, height=130)
+            for title in (_title(name, unit) for name, unit in numbers)]
 
     def add(self, now: float, values: tuple[float, ...]) -> None:
-        """Add the values of a time, s."""
+        """Add the values of a time, s, each in its unit."""
         self._rows.append((now, *values))
         while self._rows[0][0] < now - self._seconds:
             self._rows.popleft()
@@ -44,11 +45,36 @@ class Plots:
             return
         self._drawn = now
         columns = self.columns(now)
-        for handle, column in zip(self._handles, columns[1:]):
-            handle.data = (columns[0], np.ascontiguousarray(column))
+        for handle, (name, unit), column in zip(self._handles, self._numbers, columns[1:]):
+            drawn, prefixed = fitted(column, unit)
+            title = _title(name, prefixed)
+            if handle.title != title:  # a new title makes the browser build the plot again
+                handle.title, handle.series = title, _series(title)
+            handle.data = (columns[0], drawn)
 
     def columns(self, now: float) -> Array:
         """Return the rows of what is drawn: time, s, 0 for now, and one of each number."""
         columns: Array = np.array(self._rows).T.copy()
         columns[0] -= now
         return columns
+
+
+def fitted(values: Array, unit: str) -> tuple[Array, str]:
+    """
+    Return values (n,) and their unit with the prefix by which the largest is 1 or more.
+
+    The axis of a plot has three digits behind the point. Numbers without a unit stay as they are.
+    """
+    largest = np.abs(values[np.isfinite(values)]).max(initial=0.0)
+    if unit in ('', '-') or largest == 0.0:
+        return np.array(values), unit
+    power = int(np.clip(np.ceil(-np.log10(largest) / 3.0), 0, len(PREFIXES) - 1))
+    return values * 1e3 ** power, PREFIXES[power] + unit
+
+
+def _title(name: str, unit: str) -> str:
+    return f'{name} [{unit}]' if unit else name
+
+
+def _series(title: str) -> tuple[uplot.Series, ...]:
+    return (uplot.Series(label='s ago'), uplot.Series(label=title, stroke=COLOR, width=1))

@@ -85,6 +85,12 @@ class TreeScene:
         if seen.efforts:
             self._show_efforts(seen.efforts)
 
+    @property
+    def middle(self) -> Array:
+        """Return the mean (3,) of the origins of the bodies, m."""
+        middle: Array = self.figure.poses[:, :3, 3].mean(axis=0)
+        return middle
+
     def _place_center(self) -> None:
         if self._model.mass > 0.0 and self._model.nv:
             self._center.position = self.figure.dynamics.center_of_mass(self.q)
@@ -92,6 +98,8 @@ class TreeScene:
     def _show_efforts(self, efforts: Mapping[str, float]) -> None:
         """Draw each joint's effort as an arrow along its axis, by the largest so far."""
         arrows = self.arrows(efforts)
+        if not len(arrows):  # all are of other machines
+            return
         if self._efforts is None:
             self._efforts = self._scene.add_arrows(
                 '/Joint efforts', arrows, EFFORT, shaft_radius=0.01 * self.size,

@@ -17,6 +17,7 @@ import pytest
 from support.ports import free_port
 
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.model import load_model
 from liedyn_ros.nodes.view.seen import Seen
 from liedyn_ros.stewart import load_geometry
 
@@ -77,6 +78,23 @@ def test_it_loads_moves_and_asks_nobody_else(tab):
         tab.get_by_text('Smallest singular value').wait_for()
         wait_for(lambda: page._what_if._figure is not None)
         assert of_others(tab, page.address) == []
+        assert tab.faults == []
+    finally:
+        page.close()
+
+
+def test_a_tree_comes_to_a_browser_that_waits_for_it(tab):
+    page = LivePage('127.0.0.1', free_port(), 60.0, 10.0)
+    try:
+        tab.goto(page.address)
+        waiting = tab.get_by_text('waiting for the description of a machine')
+        waiting.wait_for()
+        page.adopt(load_model(config_file('linkage_leg.urdf')), np.eye(4))
+        for name in ('Live', 'What if', 'Record'):
+            tab.get_by_role('tab', name=name).wait_for()
+        assert not waiting.count()
+        page.show(Seen(efforts={'a joint': 2.0}))
+        tab.get_by_text('a joint').wait_for()
         assert tab.faults == []
     finally:
         page.close()

@@ -24,6 +24,7 @@ viser = pytest.importorskip('viser', reason='the view is not installed here')
 
 from liedyn_ros.view.page import describe, LivePage  # noqa: E402
 from liedyn_ros.view.platform_scene import MAGNIFIED, SIGMAS  # noqa: E402
+from liedyn_ros.view.plots import fitted, Plots  # noqa: E402
 from liedyn_ros.view.shapes import PURPLE, rgb, solid_box  # noqa: E402
 
 GEOMETRY = load_geometry(config_file('stewart_geometry.yaml'))
@@ -158,6 +159,7 @@ def test_a_tree_stands_where_its_joints_are(page):
     model = load_model(config_file('linkage_leg.urdf'))
     page.adopt(model, HOME)
     joint = next(each for each in model.joint_list if each.type_name == 'revolute')
+    page.show(Seen(positions={'unknown': 9.0}, efforts={'unknown': 9.0}))
     page.show(Seen(positions={joint.name: 0.3, 'unknown': 9.0}, efforts={joint.name: -2.0}))
     q = model.neutral()
     q[joint.qi] = 0.3
@@ -172,6 +174,21 @@ def test_a_tree_stands_where_its_joints_are(page):
     child = scene.figure.poses[model.body_index(joint.child)]
     np.testing.assert_allclose(begin, child[:3, 3], atol=1e-6)
     assert (end - begin) @ (child[:3, :3] @ joint.axis) < 0.0
+
+
+def test_a_camera_looks_where_a_floating_machine_is_first_heard(page):
+    page.adopt(load_model(config_file('aerial_manipulator.yaml')), HOME)
+    far = np.eye(4)
+    far[:3, 3] = 5.0, -3.0, 40.0
+    camera = page.server.initial_camera
+    page.show(Seen())
+    assert np.linalg.norm(camera.look_at - far[:3, 3]) > 10.0
+    page.show(Seen(pose=far))
+    assert np.linalg.norm(camera.look_at - far[:3, 3]) < page._scene.size
+    seen_from = camera.position
+    far[0, 3] = 9.0  # a person may have turned the camera since: it stays
+    page.show(Seen(pose=far))
+    np.testing.assert_array_equal(camera.position, seen_from)
 
 
 def test_loops_follow_the_joints_that_are_moved(page):
@@ -190,6 +207,33 @@ def test_a_person_reads_sentences():
     assert describe(Seen()) == '*nothing heard yet*'
     assert '**near a singularity**' in describe(seen_of(HOME))
     assert describe(Seen(fault='no samples')).startswith('**No pose:** no samples')
+
+
+@pytest.mark.parametrize(('largest', 'number', 'unit'), [
+    (2.0, 2.0, 'm'), (3e-3, 3.0, 'mm'), (4e-4, 400.0, 'µm'), (2.5e-9, 2.5, 'nm'),
+    (7e-14, 70.0, 'fm'), (2e-16, 0.2, 'fm'), (0.0, 0.0, 'm')])
+def test_a_plot_has_the_unit_in_which_its_numbers_are_read(largest, number, unit):
+    values, found = fitted(np.array([0.25 * largest, np.nan, -largest]), 'm')
+    assert found == unit
+    np.testing.assert_allclose(values, [0.25 * number, np.nan, -number])
+
+
+def test_numbers_without_a_unit_stay_in_a_plot():
+    for unit in ('', '-'):
+        values, found = fitted(np.array([1e-6, 2e-6]), unit)
+        assert (found, values.tolist()) == (unit, [1e-6, 2e-6])
+
+
+def test_the_title_of_a_plot_follows_its_unit(page):
+    plots = Plots(page.server.gui, (('residual', 'm'), ('iterations', '')), 10.0)
+    residual, iterations = plots._handles
+    for now, value, unit in ((1.0, 3e-13, 'fm'), (2.0, 4e-13, 'fm'), (3.0, 5e-6, 'µm')):
+        plots.add(now, (value, 3))
+        plots.add(now + 0.5, (value, 3))
+        assert residual.title == residual.series[1]['label'] == f'residual [{unit}]'
+    np.testing.assert_allclose(residual.data[1], [3e-7, 3e-7, 4e-7, 4e-7, 5.0, 5.0])
+    assert iterations.title == 'iterations'
+    np.testing.assert_array_equal(iterations.data[1], np.full(6, 3.0))
 
 
 def test_a_recording_is_one_page(page):

@@ -63,6 +63,7 @@ class ViewNode(ManagedNode):
         else:
             self.open_subscription(
                 String, 'robot_description', self._take_description, LATCHED)
+            self.get_logger().info('waiting for the topic robot_description')
         self._record(parameters['recording'])
         if not _is_loopback(parameters['address']):
             self.get_logger().warning(

@@ -98,8 +98,9 @@ def test_every_flag_has_a_sentence_or_names_a_limit():
 
 
 def test_a_tree_comes_from_the_topic_and_joints_are_found_by_name(bench, view):
-    _, page = view(machine='tree')
+    node, page = view(machine='tree')
     assert page.machine is None
+    bench.until_logged(node, 'waiting for the topic robot_description', LoggingSeverity.INFO)
     bench.publisher(String, 'robot_description', LATCHED).publish(
         String(data=config_file('linkage_leg.urdf').read_text()))
     joints = bench.publisher(JointState, 'joint_states')
