@@ -89,7 +89,7 @@ class LivePage:
         self._aim(middle)
 
     def _aim(self, middle: Array) -> None:
-        """Look at a point (3,), m, in browsers that come and in those that are here."""
+        """Look at a point (3,), m, in browsers that are open and in later ones."""
         for camera in (self.server.initial_camera, *(
                 client.camera for client in self.server.get_clients().values())):
             camera.position = middle + self._size * _DIRECTION
