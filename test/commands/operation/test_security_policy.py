@@ -40,7 +40,7 @@ def test_a_remapping_replaces_a_name_and_stands_beside_a_pattern(capsys):
 
 @pytest.mark.parametrize(('arguments', 'message'), [
     (['stewart_prose'], "'policies/stewart_prose.xml': not found"),
-    (['stewart_pose', '--remap', 'legs:=x'], "a name that the node opens, got 'legs'"),
+    (['stewart_pose', '--remap', 'legs:=x'], "got '/legs'"),
     (['stewart_pose', '--remap', 'leg_states'], "expected from:=to, got 'leg_states'"),
 ])
 def test_refusals(arguments, message, capsys):

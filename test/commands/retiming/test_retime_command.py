@@ -124,7 +124,7 @@ def test_a_platform_is_given_by_its_poses(files: Path, capsys) -> None:
     (files / 'limits.yaml').write_text('torque: 1500\nvelocity: {leg1: 0.5}')
     assert run(files, config_file('stewart_geometry.yaml'), 'poses.csv', '--limits',
                str(files / 'limits.yaml'), '--intervals', '10', '--no-picture') == 2
-    assert "got ['leg1']" in capsys.readouterr().err
+    assert "got 'leg1'; the nearest is 'leg_1'" in capsys.readouterr().err
     names = [f'leg_{k}' for k in range(1, 7)]
     (files / 'limits.yaml').write_text(f'torque: {dict.fromkeys(names, 1500)}')
     assert run(files, config_file('stewart_geometry.yaml'), 'poses.csv', '--limits',
@@ -143,9 +143,9 @@ def test_a_platform_is_given_by_its_poses(files: Path, capsys) -> None:
     ({'points.csv': 'elbow,shoulder\n0,0\n'}, 'waypoints: expected at least 2, got 1'),
     ({'points.csv': 'elbow,shoulder\n0,0\n1,1\n1,1\n'}, 'got 1 and 2 equal'),
     ({'points.csv': 'elbow\n0\n1\n'}, "expected every joint of the model, got none for ['sh"),
-    ({'points.csv': 'elbow,tail\n0,0\n1,1\n'}, "got ['tail']"),
+    ({'points.csv': 'elbow,tail\n0,0\n1,1\n'}, "got 'tail'"),
     ({'limits.yaml': 'torqe: 3'}, "limits.yaml: expected keys of ['acceleration'"),
-    ({'limits.yaml': 'torque: {tail: 3}'}, "got ['tail']"),
+    ({'limits.yaml': 'torque: {tail: 3}'}, "got 'tail'"),
     ({'limits.yaml': 'torque: 0'}, 'torque: expected a limit above 0, got 0.0 for shoulder'),
     ({'limits.yaml': 'torque: .nan'}, 'limits.yaml/torque: expected a number'),
     ({'limits.yaml': 'torque: [1, 2, 3]'}, 'torque: expected a number, shape (2,)'),
