@@ -33,7 +33,7 @@ ROUND_TRIPS = 20
 DISCOVERY_LIMIT = 15.0  # s, from the start of both nodes
 REPLY_LIMIT = 1.0  # s
 GRAPH_LIMIT = 10.0  # s; publishers of a process with many nodes are known seconds after its nodes
-LISTENING = 2.5  # s; diagnostics come once a second
+LISTENING = 4.5  # s; processes announce themselves each 3 s, diagnostics come once a second
 
 
 def main() -> None:
