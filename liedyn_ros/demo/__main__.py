@@ -26,8 +26,7 @@ def main() -> int:
     """Run the demos into the folder out/ and return the exit code."""
     with watched(FOLDER, 'platform'):
         held = [demo.run(FOLDER) for demo in (stewart, singularity, control)]
-    with watched(FOLDER, 'aerial_manipulator', floating=True,
-                 model_file=config_file('aerial_manipulator.yaml')):
+    with watched(FOLDER, 'aerial_manipulator', model_file=config_file('aerial_manipulator.yaml')):
         held.append(aerial.run(FOLDER))
     return 0 if all(held) else 1
 

@@ -21,6 +21,7 @@ from liedyn_ros.demo.session import START_LIMIT
 
 RATE = 15.0  # Hz, of pictures: the nodes of the demo need the processor more
 ADDRESS = re.compile(r'the view is on (\S+)')
+REFUSED = re.compile('not configured: .*')
 WRITING = 120.0  # s that the page has to be written, on a busy machine
 
 
@@ -41,12 +42,14 @@ def watched(folder: Path, name: str, **parameters: Any) -> Iterator[None]:
 
 
 def address_of(view: NodeProcess) -> str:
-    """Return where the page is, once it is; raise RuntimeError if its process ends before."""
+    """Return where the page is, once it is; raise RuntimeError where none comes."""
     end = time.monotonic() + START_LIMIT
     while time.monotonic() < end:
         view.require_running()
-        found = ADDRESS.search(view.log.read_text(encoding='utf-8'))
-        if found:
+        text = view.log.read_text(encoding='utf-8')
+        if found := ADDRESS.search(text):
             return found[1]
+        if refused := REFUSED.search(text):
+            raise RuntimeError(f'expected a page, got {refused[0]}')
         time.sleep(0.1)
     raise RuntimeError(f'expected a page within {START_LIMIT:g} s; see {view.log}')
