@@ -11,9 +11,9 @@ Write the SROS 2 policy of each node from what it opens.
 
     python -m tools.security_policies
 
-rewrites config/policies/<node>.xml. Each node is started once with its defaults, and once for each
-parameter that may open something. That is a choice, a switch, or a number that is 0 for none. The
-policy allows what any of these opened, and nothing else.
+rewrites config/policies/<node>.xml. Each node is started once with its defaults, once by a
+manager, and once for each parameter that may open something. That is a choice, a switch, or a
+number that is 0 for none. The policy allows what any of these opened, and nothing else.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,12 +26,13 @@ import sys
 import time
 from types import ModuleType
 from typing import Any
-from unittest.mock import create_autospec
+from unittest.mock import create_autospec, patch
 
 from geometry_msgs.msg import TransformStamped
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter as RosParameter
+from std_msgs.msg import Header
 from tools.parameter_documents import NODES as PARAMETERS
 
 from liedyn_ros.commands.operation.security_policy import Names, policy_of, RIGHTS
@@ -45,7 +46,8 @@ from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
 from liedyn_ros.nodes.stewart.simulator import StewartSimulatorNode
 from liedyn_ros.nodes.view.node import ViewNode
 from liedyn_ros.nodes.view.seen import Page
-from liedyn_ros.ros.node.lifecycle import ManagedNode, no_kernels, OF_ALL_NODES
+from liedyn_ros.ros.node import bond
+from liedyn_ros.ros.node.lifecycle import AUTOSTART, ManagedNode, no_kernels, OF_ALL_NODES
 from liedyn_ros.ros.node.parameters import Parameter
 
 POLICIES = Path(__file__).resolve().parents[1] / 'config' / 'policies'
@@ -98,9 +100,10 @@ def opened_by(context: Context, node: str, arguments: Sequence[str] = ()) -> Nam
     """
     always = ALWAYS.get(node, {})
     names: Names = {right: set() for right in RIGHTS}
-    for values in ({}, {'use_sim_time': True}, *_variations(PARAMETERS[node])):
+    common: Sequence[Mapping[str, Any]] = ({}, {AUTOSTART.name: False}, {'use_sim_time': True})
+    for values in (*common, *_variations(PARAMETERS[node])):
         with _started(context, node, {**always, **values}, arguments) as each:
-            if not (each.active or values):  # some values are refused without others
+            if not each.active and values in common:  # others are refused without more
                 raise RuntimeError(f'{node}: expected to start with its defaults')
             _wait_for_graph(each)
             for right, found in _names_of(each).items():
@@ -139,11 +142,20 @@ def _started(
         executor.add_node(each)
         while each.starting:
             executor.spin_once(timeout_sec=0.1)
+        if not values.get(AUTOSTART.name, True):
+            _activate(each)
     try:
         yield each
     finally:
         executor.shutdown()
         each.destroy_node()
+
+
+def _activate(node: ManagedNode) -> None:
+    """Do what a lifecycle manager does, with its bond, whether its package is there or not."""
+    with patch.object(bond, 'Bond', _Bond), patch.object(bond, 'status_type', lambda: Header):
+        node.trigger_configure()
+        node.trigger_activate()
 
 
 def _wait_for_graph(node: ManagedNode) -> None:
@@ -208,6 +220,13 @@ def _tf_broadcaster() -> Iterator[None]:
         yield
     finally:
         del sys.modules['tf2_ros']
+
+
+class _Bond(bond.Bond):
+    """Opens what a bond opens, and says nothing."""
+
+    def _send(self, active: bool) -> None:
+        pass
 
 
 class _Broadcaster:

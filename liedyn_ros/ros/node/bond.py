@@ -20,14 +20,16 @@ from uuid import uuid4
 from rclpy.clock import Clock, ClockType
 
 from liedyn_ros.ros.node.parameters import Parameter
+from liedyn_ros.ros.node.process import RCLError
 
 HEARTBEAT_PERIOD = Parameter(
     'bond_heartbeat_period', 0.1, 'period of the heartbeats to a lifecycle manager; 0 for no bond',
     's', least=0.0, most=10.0)
 TOPIC = 'bond'
 TIMEOUT = 4.0  # s, that bond's own nodes state: the manager has its own
-NO_MESSAGES = ('no bond with the lifecycle manager: expected the package bond, got none; '
-               'set bond_timeout: 0.0 in the manager')
+NONE = 'no bond with the lifecycle manager: '
+REMEDY = 'set bond_timeout: 0.0 in the manager'
+NO_MESSAGES = f'{NONE}expected the package bond, got none; {REMEDY}'
 
 
 def status_type() -> Any | None:
@@ -83,12 +85,19 @@ class Bond:
 
 
 def join(node: Any) -> None:
-    """Begin the bond of a ManagedNode that has just become active, if a manager starts it."""
+    """
+    Begin the bond of a ManagedNode that has just become active, if a manager starts it.
+
+    Where the middleware refuses the topic, as a policy of SROS 2 may, the node says so and works.
+    """
     period = node.parameters[HEARTBEAT_PERIOD.name]
     if node.parameters['autostart'] or period == 0.0:
         return
     message_type = status_type()
     if message_type is None:
         node.get_logger().info(NO_MESSAGES)
-    else:
+        return
+    try:
         Bond(node, message_type, period)
+    except RCLError as error:
+        node.get_logger().error(f'{NONE}{error}; {REMEDY}')

@@ -16,6 +16,7 @@ from std_msgs.msg import Header
 
 from liedyn_ros.ros.node import bond
 from liedyn_ros.ros.node.lifecycle import ManagedNode
+from liedyn_ros.ros.node.process import RCLError
 
 pytestmark = pytest.mark.ros
 CONFIGURE, ACTIVATE, DEACTIVATE = (
@@ -131,6 +132,22 @@ def test_a_missing_package_is_told_and_stops_nothing(bench, monkeypatch):
     node = managed(bench)
     bench.until_logged(node, bond.NO_MESSAGES, LoggingSeverity.INFO)
     assert node.active
+
+
+@pytest.mark.usefixtures('messages')
+@pytest.mark.parametrize('opens', ['open_publisher', 'open_subscription'])
+def test_a_topic_that_a_policy_denies_is_told_and_stops_nothing(bench, monkeypatch, opens):
+    allowed = getattr(Plain, opens)
+
+    def open_unless_denied(node, message_type, *rest, **options):
+        if message_type is Status:
+            raise RCLError('could not create publisher: access denied')
+        return allowed(node, message_type, *rest, **options)
+
+    monkeypatch.setattr(Plain, opens, open_unless_denied)
+    node = managed(bench)
+    bench.until_logged(node, 'access denied; set bond_timeout', LoggingSeverity.ERROR)
+    assert node.active and not node.sent
 
 
 def test_the_messages_of_bond_have_these_fields(bench):
