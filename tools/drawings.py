@@ -25,8 +25,8 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.model.joints import JOINT_TYPES
 from liedyn_ros.model.kernels import kinds
+from liedyn_ros.model.parts.joints import JOINT_TYPES
 from liedyn_ros.pictures import new_figure, PAGE, PALETTE
 from liedyn_ros.stewart import load_geometry
 

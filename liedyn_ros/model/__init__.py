@@ -8,12 +8,7 @@
 
 """Trees of rigid bodies and joints: described in URDF, YAML or Python, immutable once built."""
 
-from liedyn_ros.model.body import Body, Visual
 from liedyn_ros.model.builder import ModelBuilder
-from liedyn_ros.model.constraints import Closure, CLOSURE_TYPES, Coupling
-from liedyn_ros.model.frame import Frame
-from liedyn_ros.model.geometry import pose
-from liedyn_ros.model.inertia import SpatialInertia
 from liedyn_ros.model.io.annotations import annotate
 from liedyn_ros.model.io.loading import load_model, load_xacro
 from liedyn_ros.model.io.mjcf.reader import load_mjcf
@@ -21,13 +16,18 @@ from liedyn_ros.model.io.updating import updated_urdf, updated_yaml
 from liedyn_ros.model.io.urdf_reader import load_urdf
 from liedyn_ros.model.io.urdf_writer import to_urdf
 from liedyn_ros.model.io.yaml_reader import load_yaml
-from liedyn_ros.model.joints import Joint, JOINT_TYPES, Limits
 from liedyn_ros.model.link_table import LinkTable
 from liedyn_ros.model.model import Model
+from liedyn_ros.model.parts.body import Body, Visual
+from liedyn_ros.model.parts.constraints import Closure, CLOSURE_TYPES, Coupling
+from liedyn_ros.model.parts.frame import Frame
+from liedyn_ros.model.parts.geometry import pose
+from liedyn_ros.model.parts.inertia import SpatialInertia
+from liedyn_ros.model.parts.joints import Joint, JOINT_TYPES, Limits
+from liedyn_ros.model.parts.rotors import Rotor, RotorAllocation, RotorCommand
 from liedyn_ros.model.replacement import (
     inertia_of, with_armatures, with_inertias, with_resistances)
 from liedyn_ros.model.retraction_derivatives import DifferenceDerivatives, RetractionDerivatives
-from liedyn_ros.model.rotors import Rotor, RotorAllocation, RotorCommand
 from liedyn_ros.model.scaling import scale_masses
 
 __all__ = [

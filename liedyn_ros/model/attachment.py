@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ModelError
-from liedyn_ros.model.constraints import Closure, Coupling
-from liedyn_ros.model.frame import Frame
-from liedyn_ros.model.geometry import checked_pose
-from liedyn_ros.model.joints import Joint
-from liedyn_ros.model.rotors import Rotor
+from liedyn_ros.model.parts.constraints import Closure, Coupling
+from liedyn_ros.model.parts.frame import Frame
+from liedyn_ros.model.parts.geometry import checked_pose
+from liedyn_ros.model.parts.joints import Joint
+from liedyn_ros.model.parts.rotors import Rotor
 
 
 class Attachment(NamedTuple):

@@ -21,16 +21,16 @@ from liedyn_ros.common.checks import (
     Array, as_array, as_number, as_numbers, listed, require_kind, unknown_name)
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.model.attachment import Attachment
-from liedyn_ros.model.body import Body, Visual
-from liedyn_ros.model.constraints import Closure, Coupling, make_closure
 from liedyn_ros.model.expansion import expand, numbered
-from liedyn_ros.model.frame import Frame
-from liedyn_ros.model.geometry import checked_pose, IDENTITY, perpendicular, unit_axis
-from liedyn_ros.model.inertia import SpatialInertia
-from liedyn_ros.model.joint_forces import joint_forces, no_forces
-from liedyn_ros.model.joints import Joint, JOINT_TYPES, Limits
 from liedyn_ros.model.model import Model
-from liedyn_ros.model.rotors import Rotor
+from liedyn_ros.model.parts.body import Body, Visual
+from liedyn_ros.model.parts.constraints import Closure, Coupling, make_closure
+from liedyn_ros.model.parts.frame import Frame
+from liedyn_ros.model.parts.geometry import checked_pose, IDENTITY, perpendicular, unit_axis
+from liedyn_ros.model.parts.inertia import SpatialInertia
+from liedyn_ros.model.parts.joint_forces import joint_forces, no_forces
+from liedyn_ros.model.parts.joints import Joint, JOINT_TYPES, Limits
+from liedyn_ros.model.parts.rotors import Rotor
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 _PERPENDICULAR = 1e-9

@@ -21,10 +21,10 @@ from liedyn_ros.common.errors import LiedynError, LimitError, NotInGroupError
 from liedyn_ros.jit.bound_kernel import CheckedKernel
 from liedyn_ros.lie import so3
 from liedyn_ros.lie.kernels.tolerance import TOLERANCE
-from liedyn_ros.model.joints import Limits
 from liedyn_ros.model.kernels import configuration as kernels
 from liedyn_ros.model.kernels.kinds import PRISMATIC
 from liedyn_ros.model.link_table import LinkTable, QUATERNION_AT
+from liedyn_ros.model.parts.joints import Limits
 
 
 def check(name: str, table: LinkTable, q: ArrayLike) -> Array:

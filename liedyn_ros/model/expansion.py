@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
-from liedyn_ros.model.body import Body
-from liedyn_ros.model.inertia import stacked_parameters
-from liedyn_ros.model.joints import Joint, JOINT_TYPES
 from liedyn_ros.model.kernels import kinds
 from liedyn_ros.model.link_table import LinkTable
+from liedyn_ros.model.parts.body import Body
+from liedyn_ros.model.parts.inertia import stacked_parameters
+from liedyn_ros.model.parts.joints import Joint, JOINT_TYPES
 
 # Columns of the joint's axis frame, cyclic, so that the named axis comes last.
 _COLUMNS = {'x': (1, 2, 0), 'y': (2, 0, 1), 'z': (0, 1, 2)}

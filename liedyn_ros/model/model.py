@@ -19,14 +19,14 @@ from numpy.typing import ArrayLike, NDArray
 from liedyn_ros.common.checks import Array, as_array, as_number, unknown_name
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.model import configuration
-from liedyn_ros.model.body import Body
-from liedyn_ros.model.constraints import Closure, Coupling
-from liedyn_ros.model.frame import Frame
-from liedyn_ros.model.joints import concatenate, Joint, JOINT_TYPES, Limits
 from liedyn_ros.model.link_table import LinkTable
+from liedyn_ros.model.parts.body import Body
+from liedyn_ros.model.parts.constraints import Closure, Coupling
+from liedyn_ros.model.parts.frame import Frame
+from liedyn_ros.model.parts.joints import concatenate, Joint, JOINT_TYPES, Limits
+from liedyn_ros.model.parts.rotors import Rotor
 from liedyn_ros.model.retraction_derivatives import (
     difference_derivatives, DifferenceDerivatives, retraction_derivatives, RetractionDerivatives)
-from liedyn_ros.model.rotors import Rotor
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -20,9 +20,9 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_array, require_known
 from liedyn_ros.common.errors import LimitError, ModelError
 from liedyn_ros.model.expansion import expand, numbered
-from liedyn_ros.model.inertia import SpatialInertia
-from liedyn_ros.model.joints import Joint, per_coordinate
 from liedyn_ros.model.model import Model
+from liedyn_ros.model.parts.inertia import SpatialInertia
+from liedyn_ros.model.parts.joints import Joint, per_coordinate
 
 
 def inertia_of(parameters: ArrayLike) -> SpatialInertia:

@@ -13,8 +13,8 @@ import math
 
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.model.expansion import expand
-from liedyn_ros.model.inertia import SpatialInertia
 from liedyn_ros.model.model import Model
+from liedyn_ros.model.parts.inertia import SpatialInertia
 
 
 def scale_masses(model: Model, factor: float) -> Model:

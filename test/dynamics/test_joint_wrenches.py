@@ -14,7 +14,7 @@ from support.machines.dynamics_cases import Case
 from liedyn_ros.dynamics import Dynamics, joint_wrenches
 from liedyn_ros.lie import se3
 from liedyn_ros.model import ModelBuilder, SpatialInertia
-from liedyn_ros.model.geometry import pose
+from liedyn_ros.model.parts.geometry import pose
 
 
 def test_parts_along_the_screws_are_the_forces_of_the_joints(case: Case) -> None:

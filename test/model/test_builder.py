@@ -17,7 +17,7 @@ from support.machines.random_models import random_model, random_rotation
 from liedyn_ros.common.errors import (
     LiedynError, LimitError, ModelError, NotInGroupError, ShapeError)
 from liedyn_ros.model import ModelBuilder, SpatialInertia
-from liedyn_ros.model.geometry import perpendicular
+from liedyn_ros.model.parts.geometry import perpendicular
 
 INERTIA = SpatialInertia(1.0, (0.0, 0.0, 0.1), np.eye(3))
 

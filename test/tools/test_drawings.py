@@ -15,7 +15,7 @@ import pytest
 from tools.drawings import BOXES, DRAWINGS, FOLDER, write
 
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.model.joints import JOINT_TYPES
+from liedyn_ros.model.parts.joints import JOINT_TYPES
 from liedyn_ros.stewart import load_geometry
 
 TEXT = re.compile(r'<text[^>]*>([^<]*)</text>')

@@ -22,9 +22,9 @@ from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.jit.bound_kernel import CheckedKernel
 from liedyn_ros.jit.simd import LANES
 from liedyn_ros.model import Model
-from liedyn_ros.model.inertia import stacked_parameters
 from liedyn_ros.model.kernels import kinds
 from liedyn_ros.model.link_table import LinkTable
+from liedyn_ros.model.parts.inertia import stacked_parameters
 
 _KERNELS = {  # the state, the direction, the code of success, product and gradient
     'inverse': ('q v a external', 'dq dv da', True, parameter_products.inverse_parameter_product,

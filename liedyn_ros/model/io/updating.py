@@ -18,8 +18,8 @@ import numpy as np
 
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.yaml_reader import read_text, write_text
-from liedyn_ros.model.inertia import SpatialInertia
 from liedyn_ros.model.model import Model
+from liedyn_ros.model.parts.inertia import SpatialInertia
 
 FORCES = 'damping', 'friction', 'armature'  # of joints, that recordings tell
 _MOMENTS = tuple((f'{a}{b}', i, j) for i, a in enumerate('xyz') for j, b in enumerate('xyz')

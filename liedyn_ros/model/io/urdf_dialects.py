@@ -21,7 +21,7 @@ from liedyn_ros.common.description import parse_number, short
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.xml_reader import Element
 from liedyn_ros.model.builder import ModelBuilder
-from liedyn_ros.model.geometry import pose
+from liedyn_ros.model.parts.geometry import pose
 
 DRAKE = '{http://drake.mit.edu}'
 _ZERO = 0.0, 0.0, 0.0

@@ -18,9 +18,9 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.xml_reader import Element
 from liedyn_ros.model.builder import ModelBuilder
-from liedyn_ros.model.constraints import CLOSURE_TYPES
-from liedyn_ros.model.geometry import axis_frame, perpendicular, unit_axis
 from liedyn_ros.model.io.urdf_origin import origin
+from liedyn_ros.model.parts.constraints import CLOSURE_TYPES
+from liedyn_ros.model.parts.geometry import axis_frame, perpendicular, unit_axis
 
 _X = 1.0, 0.0, 0.0
 _TYPES = {name: name for name, spec in CLOSURE_TYPES.items()

@@ -10,7 +10,7 @@
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.xml_reader import Element
-from liedyn_ros.model.geometry import pose
+from liedyn_ros.model.parts.geometry import pose
 
 _ZERO = 0.0, 0.0, 0.0
 

@@ -22,11 +22,11 @@ from liedyn_ros.common.errors import (
     DescriptionError, DescriptionWarning, InertiaError, LiedynError)
 from liedyn_ros.common.xml_reader import Element, read
 from liedyn_ros.model.builder import ModelBuilder, STANDARD_GRAVITY
-from liedyn_ros.model.inertia import SpatialInertia, unphysical
 from liedyn_ros.model.io.urdf_dialects import add_dialects, FORCES
 from liedyn_ros.model.io.urdf_loops import add_loops
 from liedyn_ros.model.io.urdf_origin import origin
 from liedyn_ros.model.model import Model
+from liedyn_ros.model.parts.inertia import SpatialInertia, unphysical
 
 ROOT_JOINT = 'root_joint'
 _UNTURNED = np.eye(3).tolist()

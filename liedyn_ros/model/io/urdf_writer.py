@@ -19,14 +19,14 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, require_kind
 from liedyn_ros.common.errors import DescriptionError
-from liedyn_ros.model.body import Body, SHAPES, Visual
-from liedyn_ros.model.constraints import Coupling
-from liedyn_ros.model.frame import Frame
-from liedyn_ros.model.geometry import perpendicular
 from liedyn_ros.model.io.urdf_dialects import FORCES
 from liedyn_ros.model.io.urdf_reader import URDF_TYPES
-from liedyn_ros.model.joints import GROUND, Joint
 from liedyn_ros.model.model import Model
+from liedyn_ros.model.parts.body import Body, SHAPES, Visual
+from liedyn_ros.model.parts.constraints import Coupling
+from liedyn_ros.model.parts.frame import Frame
+from liedyn_ros.model.parts.geometry import perpendicular
+from liedyn_ros.model.parts.joints import GROUND, Joint
 
 _TYPES = {ours: theirs for theirs, ours in URDF_TYPES.items()}
 _NO_LIMIT = 1e308  # URDF has no infinity

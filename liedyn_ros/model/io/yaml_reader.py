@@ -19,12 +19,12 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.description import no_garbage_collection
 from liedyn_ros.common.errors import DescriptionError, LiedynError
 from liedyn_ros.common.yaml_reader import Node, read
-from liedyn_ros.model.body import SHAPES, Visual
 from liedyn_ros.model.builder import ModelBuilder, STANDARD_GRAVITY
-from liedyn_ros.model.geometry import IDENTITY, pose
-from liedyn_ros.model.inertia import SpatialInertia
 from liedyn_ros.model.model import Model
-from liedyn_ros.model.rotors import Rotor
+from liedyn_ros.model.parts.body import SHAPES, Visual
+from liedyn_ros.model.parts.geometry import IDENTITY, pose
+from liedyn_ros.model.parts.inertia import SpatialInertia
+from liedyn_ros.model.parts.rotors import Rotor
 
 FORMAT = 1
 

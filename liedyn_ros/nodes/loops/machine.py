@@ -23,7 +23,7 @@ from liedyn_ros.dynamics.constrained import (
 from liedyn_ros.dynamics.tree.floating_base import base_joint
 from liedyn_ros.lie import se3
 from liedyn_ros.model import JOINT_TYPES, Model
-from liedyn_ros.model.joints import GROUND
+from liedyn_ros.model.parts.joints import GROUND
 from liedyn_ros.nodes.dynamics.machines import named_values
 from liedyn_ros.ros.messages.packed import JointReadings
 

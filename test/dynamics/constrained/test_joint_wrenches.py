@@ -21,8 +21,8 @@ from liedyn_ros.dynamics import joint_wrenches
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, project
 from liedyn_ros.lie import se3
 from liedyn_ros.model import ModelBuilder, SpatialInertia
-from liedyn_ros.model.constraints import CLOSURE_TYPES
-from liedyn_ros.model.geometry import pose
+from liedyn_ros.model.parts.constraints import CLOSURE_TYPES
+from liedyn_ros.model.parts.geometry import pose
 
 LOOPED = Machines({
     **{kind: partial(random_looped, 31, (kind,)) for kind in CLOSURE_TYPES},

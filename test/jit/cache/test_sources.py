@@ -51,7 +51,7 @@ def edit(path: Path) -> None:
 
 @pytest.mark.parametrize('edited', [
     'model/io/urdf_reader.py', 'common/checks.py', 'common/errors.py', 'lie/arrays.py',
-    'model/joints.py', 'dynamics/dynamics.py', 'layers.py', 'jit/cache/sources.py'])
+    'model/parts/joints.py', 'dynamics/dynamics.py', 'layers.py', 'jit/cache/sources.py'])
 def test_an_edit_outside_the_kernels_compiles_nothing(package: Path, edited: str) -> None:
     before = digests(package)
     edit(package / edited)

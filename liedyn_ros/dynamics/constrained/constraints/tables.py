@@ -21,10 +21,10 @@ from liedyn_ros.dynamics.constrained.kernels.tables import (
 from liedyn_ros.jit.simd import LANES
 from liedyn_ros.linear_algebra.kernels.orthogonal import QR
 from liedyn_ros.model import Model
-from liedyn_ros.model.constraints import CLOSURE_TYPES
 from liedyn_ros.model.kernels.closure_kinds import MOMENT_Z, SCREW
 from liedyn_ros.model.kernels.kinds import NV
 from liedyn_ros.model.link_table import Indices
+from liedyn_ros.model.parts.constraints import CLOSURE_TYPES
 
 NO_INERTIA = np.zeros(0)
 

@@ -23,7 +23,7 @@ from liedyn_ros.common.description import read_file
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.xml_reader import Element, read
 from liedyn_ros.lie import so3
-from liedyn_ros.model.geometry import axis_frame, perpendicular, unit_axis
+from liedyn_ros.model.parts.geometry import axis_frame, perpendicular, unit_axis
 
 MAX_FILES = 100  # that a document includes
 MAX_DEPTH = 200  # of bodies, frames and classes in each other

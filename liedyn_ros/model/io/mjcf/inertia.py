@@ -17,10 +17,10 @@ import numpy as np
 from liedyn_ros.common.checks import Array, require_finite
 from liedyn_ros.common.errors import InertiaError
 from liedyn_ros.common.xml_reader import Element
-from liedyn_ros.model.geometry import axis_frame, perpendicular, unit_axis
-from liedyn_ros.model.inertia import SpatialInertia, stacked_parameters, unphysical
 from liedyn_ros.model.io.mjcf.document import Document
 from liedyn_ros.model.io.mjcf.meshes import mesh_solid
+from liedyn_ros.model.parts.geometry import axis_frame, perpendicular, unit_axis
+from liedyn_ros.model.parts.inertia import SpatialInertia, stacked_parameters, unphysical
 
 _FULL = 'fullinertia'  # xx, yy, zz, xy, xz, yz
 _SIZES = {'sphere': 1, 'capsule': 2, 'cylinder': 2, 'ellipsoid': 3, 'box': 3}

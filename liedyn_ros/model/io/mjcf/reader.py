@@ -22,13 +22,13 @@ from liedyn_ros.common.errors import DescriptionError, DescriptionWarning, Liedy
 from liedyn_ros.common.xml_reader import Element
 from liedyn_ros.lie import so3
 from liedyn_ros.model.builder import ModelBuilder
-from liedyn_ros.model.geometry import unit_axis
-from liedyn_ros.model.inertia import SpatialInertia
 from liedyn_ros.model.io.mjcf.constraints import add_equalities, Machine
 from liedyn_ros.model.io.mjcf.document import Document, MAX_DEPTH, moving_content
 from liedyn_ros.model.io.mjcf.inertia import given_inertia, Shapes
 from liedyn_ros.model.io.mjcf.unread import actuated_joints, add_unread, refuse_unread
 from liedyn_ros.model.model import Model
+from liedyn_ros.model.parts.geometry import unit_axis
+from liedyn_ros.model.parts.inertia import SpatialInertia
 
 _TYPES = {'hinge': 'revolute', 'slide': 'prismatic', 'ball': 'spherical', 'free': 'free'}
 _GRAVITY = 0.0, 0.0, -9.81

@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, unknown_name
 from liedyn_ros.common.errors import ModelError
-from liedyn_ros.model.geometry import checked_pose
-from liedyn_ros.model.inertia import SpatialInertia
+from liedyn_ros.model.parts.geometry import checked_pose
+from liedyn_ros.model.parts.inertia import SpatialInertia
 
 # Sizes of each shape, m; a cylinder stands along z.
 SHAPES = {'box': ('x', 'y', 'z'), 'cylinder': ('radius', 'length'), 'sphere': ('radius',)}

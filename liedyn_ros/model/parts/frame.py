@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.model.geometry import checked_pose, IDENTITY
+from liedyn_ros.model.parts.geometry import checked_pose, IDENTITY
 
 
 @dataclass(frozen=True, eq=False, init=False)

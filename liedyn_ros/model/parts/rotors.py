@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, as_number
 from liedyn_ros.common.errors import LimitError, ModelError, ShapeError
-from liedyn_ros.model.body import Visual
-from liedyn_ros.model.geometry import checked_pose
+from liedyn_ros.model.parts.body import Visual
+from liedyn_ros.model.parts.geometry import checked_pose
 
 # Share of the rotors' largest wrench within which a wrench counts as reached.
 _REACHED = 1e-9

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ModelError
-from liedyn_ros.model.joints import JOINT_TYPES, per_coordinate
+from liedyn_ros.model.parts.joints import JOINT_TYPES, per_coordinate
 
 
 class JointForces(TypedDict):
