@@ -28,7 +28,7 @@ from liedyn_ros.nodes.loops.parameters import LOOP_STATE_PUBLISHER
 from liedyn_ros.nodes.stewart import parameters as stewart
 from liedyn_ros.nodes.view.parameters import VIEW
 from liedyn_ros.ros.node.lifecycle import OF_ALL_NODES
-from liedyn_ros.ros.node.parameters import as_markdown, Parameter
+from liedyn_ros.ros.parameters.parameter_set import as_markdown, Parameter
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES, CONFIG = ROOT / 'docs' / 'nodes', ROOT / 'config'

@@ -48,7 +48,7 @@ from liedyn_ros.nodes.view.node import ViewNode
 from liedyn_ros.nodes.view.seen import Page
 from liedyn_ros.ros.node import bond
 from liedyn_ros.ros.node.lifecycle import AUTOSTART, ManagedNode, no_kernels, OF_ALL_NODES
-from liedyn_ros.ros.node.parameters import Parameter
+from liedyn_ros.ros.parameters.parameter_set import Parameter
 
 POLICIES = Path(__file__).resolve().parents[1] / 'config' / 'policies'
 

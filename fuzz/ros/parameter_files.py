@@ -17,8 +17,8 @@ from rclpy.exceptions import InvalidParameterValueException
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.ros.node.parameter_files import files_of_others, unknown_parameters
-from liedyn_ros.ros.node.process import RCLError
+from liedyn_ros.ros.parameters.parameter_files import files_of_others, unknown_parameters
+from liedyn_ros.ros.process.run import RCLError
 
 NODE = '/stewart_pose'
 

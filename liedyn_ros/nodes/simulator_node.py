@@ -18,7 +18,7 @@ from std_srvs.srv import Trigger
 
 from liedyn_ros.common.errors import LiedynError, StampError
 from liedyn_ros.ros.node.lifecycle import LOG_PERIOD, ManagedNode, set_rate
-from liedyn_ros.ros.node.parameters import Parameter
+from liedyn_ros.ros.parameters.parameter_set import Parameter
 from liedyn_ros.ros.simulated_time import SimulatedTime
 from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.streams.input_gate import AgeGate, ClockMonitor

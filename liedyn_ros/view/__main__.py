@@ -18,7 +18,7 @@ def main(args: Sequence[str] | None = None) -> None:
     """Run the node and its page."""
     require_module('rclpy', 'the view listens by ROS 2: source one, or . tools/env.sh')
     from liedyn_ros.nodes.view.node import ViewNode
-    from liedyn_ros.ros.node.process import run
+    from liedyn_ros.ros.process.run import run
     from liedyn_ros.view.page import LivePage
 
     run(partial(ViewNode, LivePage), args)

@@ -34,8 +34,8 @@ from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.stamped_pair import StampedPair
 from liedyn_ros.ros.messages.tree_messages import TreeMessages
 from liedyn_ros.ros.node.lifecycle import ManagedNode
-from liedyn_ros.ros.node.parameters import ParameterSet
-from liedyn_ros.ros.node.process import run
+from liedyn_ros.ros.parameters.parameter_set import ParameterSet
+from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.streams.input_gate import InputGate

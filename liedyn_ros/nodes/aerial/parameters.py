@@ -18,7 +18,7 @@ from liedyn_ros.control import Gains
 from liedyn_ros.model import load_model
 from liedyn_ros.nodes.simulator_node import INTEGRATION_RATE, MAX_AGE, TIME
 from liedyn_ros.ros.messages.tf import TF_RATE
-from liedyn_ros.ros.node.parameters import Parameter, ParameterSet
+from liedyn_ros.ros.parameters.parameter_set import Parameter, ParameterSet
 
 MODEL = 'aerial_manipulator.yaml'
 ROTOR_SPEEDS = 'rotor_speeds'

@@ -26,7 +26,7 @@ from liedyn_ros.nodes.aerial.parameters import aerial_manipulator_of, MODEL, SIM
 from liedyn_ros.nodes.simulator_node import SimulatorNode
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.tree_messages import TreeMessages
-from liedyn_ros.ros.node.process import run
+from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.streams.stream import Stream
 
 

@@ -8,7 +8,7 @@
 
 """The parameters of the dynamics server, in the order of its page's table."""
 
-from liedyn_ros.ros.node.parameters import Parameter
+from liedyn_ros.ros.parameters.parameter_set import Parameter
 
 MODEL = (
     Parameter('model_file', '', 'path of the model: a .yaml, .urdf or .xacro file, an '

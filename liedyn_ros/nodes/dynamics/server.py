@@ -33,8 +33,8 @@ from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER, SOURCES
 from liedyn_ros.nodes.dynamics.platform_answers import answers_about
 from liedyn_ros.ros.node.goals import GoalServer, Watch
 from liedyn_ros.ros.node.lifecycle import INTERNAL_FAULT, ManagedNode
-from liedyn_ros.ros.node.process import run
-from liedyn_ros.ros.node.threads import prepare_parameters, ReadAhead
+from liedyn_ros.ros.process.run import run
+from liedyn_ros.ros.process.threads import prepare_parameters, ReadAhead
 from liedyn_ros.ros.qos import DEPTH, LATCHED
 from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.streams.stream import Stream

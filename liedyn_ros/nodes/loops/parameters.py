@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from liedyn_ros.nodes.dynamics.parameters import MODEL
 from liedyn_ros.ros.messages.tf import TF_RATE
-from liedyn_ros.ros.node.parameters import Parameter
+from liedyn_ros.ros.parameters.parameter_set import Parameter
 
 LOOP_STATE_PUBLISHER = tuple(replace(parameter, run_time=False) for parameter in MODEL) + (
     Parameter('measured_joints', [''], 'measured joints, each of one coordinate; by default all '

@@ -28,8 +28,8 @@ from liedyn_ros.nodes.loops.parameters import LOOP_STATE_PUBLISHER
 from liedyn_ros.ros.messages.conversions import nanoseconds
 from liedyn_ros.ros.messages.packed import JointReadings, JointStateReader
 from liedyn_ros.ros.node.lifecycle import ManagedNode
-from liedyn_ros.ros.node.process import run
-from liedyn_ros.ros.node.threads import ReadAhead
+from liedyn_ros.ros.process.run import run
+from liedyn_ros.ros.process.threads import ReadAhead
 from liedyn_ros.ros.qos import LATCHED, sensor_data
 from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.streams.input_gate import InputGate

@@ -24,7 +24,7 @@ from liedyn_ros.nodes.stewart.warm_up import warm_up_dynamics
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.stamped_pair import StampedPair
 from liedyn_ros.ros.node.lifecycle import ManagedNode
-from liedyn_ros.ros.node.process import run
+from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.streams.input_gate import InputGate

@@ -22,7 +22,7 @@ from liedyn_ros.nodes.stewart.parameters import DYNAMICS_SIMULATOR, DYNAMICS_SIM
 from liedyn_ros.nodes.stewart.platform import LEG_FORCES, Platform
 from liedyn_ros.nodes.stewart.warm_up import warm_up_dynamics
 from liedyn_ros.ros.messages import conversions
-from liedyn_ros.ros.node.process import run
+from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import PlatformSimulation
 

@@ -11,7 +11,7 @@
 from liedyn_ros.control import Gains
 from liedyn_ros.nodes.simulator_node import INTEGRATION_RATE, MAX_AGE, TIME
 from liedyn_ros.ros.messages.tf import TF_RATE
-from liedyn_ros.ros.node.parameters import Parameter
+from liedyn_ros.ros.parameters.parameter_set import Parameter
 from liedyn_ros.ros.streams.diagnostics import MAX_MISSED
 
 JOINT_STATE = 'joint_state'

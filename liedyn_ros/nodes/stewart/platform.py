@@ -21,7 +21,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, NameSetError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.ros.messages.conversions import from_position_quaternion
-from liedyn_ros.ros.node.parameters import ParameterSet
+from liedyn_ros.ros.parameters.parameter_set import ParameterSet
 from liedyn_ros.stewart import (
     LegActuators, load_geometry, load_legs, RedundantGeometry, SmoothTrajectory, StewartGeometry)
 

@@ -20,7 +20,7 @@ from liedyn_ros.nodes.stewart.parameters import SIMULATOR, SIMULATOR_NAME
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.warm_up import warm_up_simulation
 from liedyn_ros.ros.node.lifecycle import lateness_ns, LOG_PERIOD, ManagedNode, set_rate
-from liedyn_ros.ros.node.process import run
+from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.streams.age_statistics import AgeStatistics
 from liedyn_ros.ros.streams.input_gate import ClockMonitor
 from liedyn_ros.ros.streams.stream import Stream

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from liedyn_ros.nodes.dynamics.parameters import MODEL
 from liedyn_ros.nodes.stewart.parameters import PLATFORM
-from liedyn_ros.ros.node.parameters import Parameter
+from liedyn_ros.ros.parameters.parameter_set import Parameter
 
 AUTO, PLATFORM_VIEW, TREE = 'auto', 'platform', 'tree'
 

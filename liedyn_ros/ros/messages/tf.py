@@ -15,7 +15,7 @@ from rclpy.publisher import Publisher
 
 from liedyn_ros.common.stamps import Pace
 from liedyn_ros.ros.node.lifecycle import ManagedNode
-from liedyn_ros.ros.node.parameters import Parameter
+from liedyn_ros.ros.parameters.parameter_set import Parameter
 
 TF_RATE = Parameter(
     'tf_rate', 50.0, 'rate of the transforms on /tf, by their stamps, where tf2_ros is installed; '

@@ -19,8 +19,8 @@ from uuid import uuid4
 
 from rclpy.clock import Clock, ClockType
 
-from liedyn_ros.ros.node.parameters import Parameter
-from liedyn_ros.ros.node.process import RCLError
+from liedyn_ros.ros.parameters.parameter_set import Parameter
+from liedyn_ros.ros.process.run import RCLError
 
 HEARTBEAT_PERIOD = Parameter(
     'bond_heartbeat_period', 0.1, 'period of the heartbeats to a lifecycle manager; 0 for no bond',

@@ -20,7 +20,7 @@ from rclpy.action.server import ServerGoalHandle
 
 from liedyn_ros.common.errors import BudgetError
 from liedyn_ros.ros.node.lifecycle import ManagedNode
-from liedyn_ros.ros.node.process import until_shutdown
+from liedyn_ros.ros.process.run import until_shutdown
 
 MAX_WAITING = 8  # goals; further ones are rejected
 FEEDBACK_PERIOD = 0.1  # s

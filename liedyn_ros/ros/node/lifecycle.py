@@ -30,15 +30,16 @@ from rclpy.subscription import Subscription
 from rclpy.timer import Timer
 
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.ros.node import bond, garbage, own_services
+from liedyn_ros.ros.node import bond, own_services
 from liedyn_ros.ros.node.clock_steps import StepWatch
-from liedyn_ros.ros.node.core_log import pass_on
-from liedyn_ros.ros.node.parameters import Parameter, ParameterSet
-from liedyn_ros.ros.node.process import RCLError
-from liedyn_ros.ros.node.scheduling import schedule, SCHEDULING
 from liedyn_ros.ros.node.services import refuse, require_finite_numbers
 from liedyn_ros.ros.node.start import no_kernels, NotCompiledError, Start
 from liedyn_ros.ros.node.warm_up import await_kernels
+from liedyn_ros.ros.parameters.parameter_set import Parameter, ParameterSet
+from liedyn_ros.ros.process import garbage
+from liedyn_ros.ros.process.core_log import pass_on
+from liedyn_ros.ros.process.run import RCLError
+from liedyn_ros.ros.process.scheduling import schedule, SCHEDULING
 from liedyn_ros.ros.qos import DEPTH, SERVICES
 
 AUTOSTART = Parameter(

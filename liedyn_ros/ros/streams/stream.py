@@ -25,7 +25,7 @@ from rclpy.subscription import Subscription
 from rclpy.timer import Timer
 
 from liedyn_ros.ros.node.lifecycle import INTERNAL_FAULT, ManagedNode
-from liedyn_ros.ros.node.process import RCLError, until_shutdown
+from liedyn_ros.ros.process.run import RCLError, until_shutdown
 from liedyn_ros.ros.streams.age_statistics import AgeStatistics
 
 MAX_PUBLISHERS = 1000  # whose counts are kept

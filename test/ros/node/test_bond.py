@@ -16,7 +16,7 @@ from std_msgs.msg import Header
 
 from liedyn_ros.ros.node import bond
 from liedyn_ros.ros.node.lifecycle import ManagedNode
-from liedyn_ros.ros.node.process import RCLError
+from liedyn_ros.ros.process.run import RCLError
 
 pytestmark = pytest.mark.ros
 CONFIGURE, ACTIVATE, DEACTIVATE = (

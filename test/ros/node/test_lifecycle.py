@@ -203,7 +203,7 @@ def test_an_interrupt_ends_the_start_at_once_but_no_callback(namespace, number, 
     code = f"""
 import os, signal
 from liedyn_ros.ros.node.lifecycle import ManagedNode
-from liedyn_ros.ros.node.process import run
+from liedyn_ros.ros.process.run import run
 
 def interrupted(self):
     os.kill(os.getpid(), signal.{number})
@@ -230,7 +230,7 @@ def test_more_interrupts_than_one_do_no_harm(namespace):
     code = f"""
 import os, signal, sys
 from liedyn_ros.ros.node.lifecycle import ManagedNode
-from liedyn_ros.ros.node.process import run
+from liedyn_ros.ros.process.run import run
 
 def interrupt(*_, kill=os.kill, own=os.getpid(), number=signal.SIGINT):
     kill(own, number)
@@ -269,7 +269,7 @@ def test_a_process_of_one_node_freezes_its_objects(namespace):
     code = f"""
 import gc
 from liedyn_ros.ros.node.lifecycle import ManagedNode
-from liedyn_ros.ros.node.process import run
+from liedyn_ros.ros.process.run import run
 
 class Node(ManagedNode):
     def __init__(self):

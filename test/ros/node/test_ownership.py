@@ -25,8 +25,8 @@ from support.bench.pose_bench import FAR, GEOMETRY, LEGS, NEAR, PoseBench, stamp
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.ros.node import kernel_progress, start
-from liedyn_ros.ros.node.core_log import CORE
 from liedyn_ros.ros.node.lifecycle import ManagedNode, set_rate
+from liedyn_ros.ros.process.core_log import CORE
 from liedyn_ros.stewart import leg_lengths
 
 pytestmark = pytest.mark.ros

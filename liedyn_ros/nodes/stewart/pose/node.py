@@ -36,7 +36,7 @@ from liedyn_ros.nodes.stewart.status import describe
 from liedyn_ros.nodes.stewart.warm_up import (
     warm_up_redundant, warm_up_services, warm_up_tracking)
 from liedyn_ros.ros.node.lifecycle import ManagedNode, set_rate
-from liedyn_ros.ros.node.process import run
+from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.streams.input_gate import AgeGate
 from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import (

@@ -18,7 +18,7 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.lie import so3
 from liedyn_ros.ros.messages.conversions import nanoseconds
 from liedyn_ros.ros.node.lifecycle import ManagedNode
-from liedyn_ros.ros.node.parameters import ParameterSet
+from liedyn_ros.ros.parameters.parameter_set import ParameterSet
 from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.ros.streams.input_gate import InputGate
 from liedyn_ros.ros.streams.stream import Stream

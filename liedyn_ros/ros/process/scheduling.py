@@ -21,7 +21,7 @@ import threading
 from typing import Any, TypeVar
 
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.ros.node.parameters import Parameter
+from liedyn_ros.ros.parameters.parameter_set import Parameter
 
 SCHEDULING = (
     Parameter('realtime_priority', 0, 'priority under SCHED_FIFO of the threads that serve the '

@@ -24,8 +24,8 @@ from rclpy.executors import ExternalShutdownException
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 
-from liedyn_ros.ros.node import garbage, log_files
-from liedyn_ros.ros.node.parameter_files import files_of_others
+from liedyn_ros.ros.parameters.parameter_files import files_of_others
+from liedyn_ros.ros.process import garbage, log_files
 
 RCLError = rclpy_implementation.RCLError
 

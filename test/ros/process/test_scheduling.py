@@ -14,8 +14,8 @@ import threading
 
 import pytest
 
-from liedyn_ros.ros.node import scheduling
 from liedyn_ros.ros.node.lifecycle import ManagedNode
+from liedyn_ros.ros.process import scheduling
 from liedyn_ros.ros.streams.stream import Stream
 
 pytestmark = pytest.mark.ros

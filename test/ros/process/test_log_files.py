@@ -14,12 +14,12 @@ import sys
 
 import pytest
 
-from liedyn_ros.ros.node.log_files import why_no_log_files
+from liedyn_ros.ros.process.log_files import why_no_log_files
 
 NOWHERE = '/proc/self/logs'  # where nobody can make a folder
 NODE = """
 from rclpy.node import Node
-from liedyn_ros.ros.node.process import run
+from liedyn_ros.ros.process.run import run
 
 class Quiet(Node):
     def __init__(self):

@@ -19,7 +19,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.ros.node.parameter_files import unknown_parameters
+from liedyn_ros.ros.parameters.parameter_files import unknown_parameters
 
 KINDS: Mapping[type, str] = {bool: 'bool', int: 'integer', float: 'double', str: 'string'}
 

@@ -23,7 +23,7 @@ from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
 from liedyn_ros.nodes.stewart.dynamics_simulator import StewartDynamicsSimulatorNode
 from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
 from liedyn_ros.nodes.stewart.simulator import StewartSimulatorNode
-from liedyn_ros.ros.node.parameter_files import files_of_others, unknown_parameters
+from liedyn_ros.ros.parameters.parameter_files import files_of_others, unknown_parameters
 
 pytestmark = pytest.mark.ros
 EXAMPLE = 'geometry_file: expected the file of this platform, got none'

@@ -50,7 +50,7 @@ def test_an_error_while_the_context_ends_does_not_hold_the_process(namespace, wh
 import threading
 import rclpy
 from liedyn_ros.ros.node.lifecycle import ManagedNode
-from liedyn_ros.ros.node.process import RCLError, until_shutdown
+from liedyn_ros.ros.process.run import RCLError, until_shutdown
 from liedyn_ros.ros.streams.stream import Stream
 
 class Node(ManagedNode):
