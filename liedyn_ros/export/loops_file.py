@@ -63,7 +63,7 @@ def _work(dynamics: ConstrainedDynamics, order: int, dissipation: bool) -> Array
     closures, bodies, nv = len(model.closures), len(model.bodies), model.nv
     data = ConstrainedData(model, dissipation, typical_inertia=dynamics.data.typical_inertia)
     data.reserve(order)
-    _, inverse = inverse_task(model, m, None, LEAST_TORQUE, None)
+    _, inverse = inverse_task(dynamics.names, m, None, LEAST_TORQUE, None)
     return LOOPS.pack(
         sizes=[order, m, closures, bodies, dynamics.mobility.rank], workspace=data.workspace,
         hybrid=hybrid_task(np.ones(nv, dtype=np.bool_)).table, inverse=inverse.table,

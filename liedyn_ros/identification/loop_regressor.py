@@ -19,7 +19,6 @@ from liedyn_ros.common.errors import ConvergenceError, ModelError
 from liedyn_ros.dynamics.constrained import assemble, complete_acceleration, ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
-from liedyn_ros.dynamics.tree.inputs import mask
 from liedyn_ros.identification.regressor import Regressor
 from liedyn_ros.model import Model
 
@@ -47,9 +46,10 @@ class LoopRegressor:
         self.model = model
         self.tree = Regressor(model, dissipation=dissipation, rotor_inertia=rotor_inertia)
         self.names, self.parameters = self.tree.names, self.tree.parameters
-        self.independent: NDArray[np.bool_] = (
-            model.actuated if independent is None else mask('independent', independent, model.nv))
         self._dynamics = ConstrainedDynamics(model, dissipation=False)
+        self.independent: NDArray[np.bool_] = (
+            model.actuated if independent is None
+            else self._dynamics.names.mask('independent', independent))
 
     def motions(self, q: ArrayLike) -> Array:
         """Return P (nv, f): the rates of all coordinates at unit rates of independent ones."""

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from liedyn_ros.common.checks import Array, as_array, as_number, unknown_name
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.model import configuration
+from liedyn_ros.model.geometry import IDENTITY
 from liedyn_ros.model.link_table import LinkTable
 from liedyn_ros.model.parts.body import Body
 from liedyn_ros.model.parts.constraints import Closure, Coupling
@@ -188,6 +189,14 @@ class Model:
         """
         return _index('frame', self._frame_index, name)
 
+    def place(self, frame: str) -> tuple[str | None, Array]:
+        """Return the body that carries a frame, None for the ground, and its pose (4, 4) there."""
+        at = self.frame_index(frame)
+        if at < len(self.bodies):
+            return self.bodies[at], IDENTITY
+        other = self.frame_list[at - len(self.bodies)]
+        return other.body, other.placement
+
     def with_frame(self, name: str, body: str | None, placement: ArrayLike | None = None
                    ) -> Model:
         """
@@ -200,16 +209,9 @@ class Model:
             raise ModelError(f'frame {name}: expected a name not yet used, got it twice')
         frame = Frame(name, body, placement)
         if body is not None:
-            at = self.frame_index(body)
-            frame = self._on_body(at, frame)
+            carrier, placement = self.place(body)
+            frame = Frame(name, carrier, placement @ frame.placement)
         return replace(self, frame_list=(*self.frame_list, frame))
-
-    def _on_body(self, at: int, frame: Frame) -> Frame:
-        """Return a frame that is placed on the frame at an index, placed on the body of that."""
-        if at < len(self.bodies):
-            return Frame(frame.name, self.bodies[at], frame.placement)
-        other = self.frame_list[at - len(self.bodies)]
-        return Frame(frame.name, other.body, other.placement @ frame.placement)
 
     @cached_property
     def _retraction(self) -> configuration.Retraction:

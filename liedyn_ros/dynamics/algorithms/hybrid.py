@@ -29,7 +29,7 @@ from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCH_ROWS, NO_WRE
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.dynamics.tree.inputs import (
-    borrowed, copied, known, mask, stop, time_derivatives_of)
+    borrowed, copied, known, stop, time_derivatives_of)
 from liedyn_ros.dynamics.tree.names import Names
 from liedyn_ros.dynamics.tree.orders import order_of_rows
 from liedyn_ros.jit.bound_kernel import BoundKernel, CheckedKernel
@@ -149,10 +149,7 @@ class Hybrid(Algorithm):
         return Arguments(self.model, 'q v prescribed a tau external', series=True)
 
     def _mask(self, prescribed: Prescribed) -> NDArray[np.bool_]:
-        if isinstance(prescribed, str) or (isinstance(prescribed, (list, tuple)) and all(
-                isinstance(x, str) for x in prescribed)):
-            prescribed = self._names.prescribed(prescribed)
-        return mask('prescribed', prescribed, self._nv)
+        return self._names.mask('prescribed', prescribed)
 
     def _run_batch(self, q: Array, v: Array, which: NDArray[np.bool_], a: Array, tau: Array,
                    wrenches: Array) -> None:

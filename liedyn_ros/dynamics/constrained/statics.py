@@ -23,7 +23,6 @@ from liedyn_ros.dynamics.constrained.constraints.rank import independent_columns
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.solver.solution import ConstrainedSolution
 from liedyn_ros.dynamics.constrained.solver.tasks import LEAST_TORQUE
-from liedyn_ros.dynamics.tree.names import Names
 
 STEPS, HALVINGS = 300, 8  # of the search for an equilibrium
 REACH, AT_REST = 0.3, 1e-9  # its longest step, and the one that counts as none, rad or m
@@ -65,9 +64,10 @@ def statics(dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike | N
     options: dict[str, Any] = {
         'tau': tau, 'actuated': actuated, 'redundancy': redundancy, 'weights': weights}
     solution = dynamics.inverse(q, rest, rest, external, **options)
-    driven = model.actuated if actuated is None else np.asarray(actuated)
+    driven = (model.actuated if actuated is None
+              else dynamics.names.mask('actuated', actuated))
     known = (_independent(dynamics, q, driven) if by is None
-             else Names(model).prescribed(list(by)))
+             else dynamics.names.mask('by', list(by)))
     motions = np.array([complete_velocity(dynamics, q, rate, known)
                         for rate in (rest, *np.eye(model.nv)[known])])[1:].T
     by_q = dynamics.inverse.partial_derivatives(q, rest, rest, external, **options).by_q
@@ -90,7 +90,7 @@ def equilibrium(dynamics: ConstrainedDynamics, start: ArrayLike | None = None,
     """
     model, kept = dynamics.model, dict(held or {})
     forces = np.zeros(model.nv) if tau is None else as_array('tau', tau, (model.nv,))
-    fixed = Names(model).prescribed(list(kept))
+    fixed = dynamics.names.mask('held', list(kept))
     q = assemble(dynamics, start, held=kept)
 
     def standing(at: Array, by: NDArray[np.bool_]) -> tuple[Array, Statics]:

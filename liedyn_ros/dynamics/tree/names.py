@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from typing import cast, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from liedyn_ros.common.checks import Array, as_trailing, order_of, require_kind, unknown_name
 from liedyn_ros.common.errors import NameSetError, ShapeError
 from liedyn_ros.dynamics.tree.floating_base import base_joint
+from liedyn_ros.dynamics.tree.inputs import mask
 from liedyn_ros.dynamics.tree.orders import require_order
 from liedyn_ros.model import Joint, JOINT_TYPES, Model
 
@@ -81,6 +82,21 @@ class Names:
         for an unknown name and for a coordinate that is named twice.
         """
         return _remembered(self._masks, self._prescribed, _listed('prescribed', names))
+
+    def mask(self, what: str, given: ArrayLike) -> NDArray[np.bool_]:
+        """
+        Return which velocity coordinates (nv,) are given: names as prescribed takes them, or bool.
+
+        Errors begin with what. Raises NameSetError, ShapeError or LiedynError.
+        """
+        if isinstance(given, str) or (isinstance(given, (list, tuple)) and all(
+                isinstance(each, str) for each in given)):
+            names = _listed(what, cast(Sequence[str], given))
+            try:
+                return self.prescribed(names).copy()  # kernels take no read-only one
+            except NameSetError as error:
+                raise NameSetError(str(error).replace('prescribed', what, 1)) from None
+        return mask(what, given, self.model.nv)
 
     def wrenches(self, by_body: Mapping[str, ArrayLike], order: int | None = None) -> Array:
         """

@@ -22,16 +22,16 @@ from liedyn_ros.dynamics.constrained.solver.solution import (
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task, Task
 from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT
-from liedyn_ros.dynamics.tree.inputs import mask
 
 
 class ConstrainedHybrid:
     """
     The motion where some accelerations are given and the other forces; called as dynamics.hybrid.
 
-    prescribed (nv,) is True where a is read; tau is read elsewhere. The status is INCONSISTENT
-    where what is prescribed breaks a loop. Where it decides more than can move, constraint forces
-    are those of least norm. Arrays are as ConstrainedDynamics says, and so is what is raised.
+    prescribed names joints, or is a mask (nv,): there a is read, and tau elsewhere. The status is
+    INCONSISTENT where what is prescribed breaks a loop. Where it decides more than can move,
+    constraint forces are those of least norm. Arrays are as ConstrainedDynamics says, and so is
+    what is raised.
     """
 
     def __init__(self, solver: Solver) -> None:
@@ -62,7 +62,7 @@ class ConstrainedHybrid:
         return ConstrainedHybridPartialDerivatives(self._solver, self)
 
     def _task(self, prescribed: ArrayLike, tau: ArrayLike | None) -> Task:
-        task = hybrid_task(~mask('prescribed', prescribed, self._solver.model.nv))
+        task = hybrid_task(~self._solver.constraints.names.mask('prescribed', prescribed))
         if tau is None and task.reads_tau.any():
             raise LiedynError('tau: expected forces where accelerations are unknown, got None')
         return task

@@ -26,10 +26,10 @@ class ConstrainedInverse:
     """
     The joint forces of a motion that the constraints allow; called as dynamics.inverse.
 
-    actuated (nv,) is by default the model's; tau holds the forces of passive joints, by default
-    zero. If there are more actuators than needed, least_torque takes the least sum of w tau^2 over
-    them. least_force takes the least sum of w lam^2 over the constraints. weights are (nv,) or
-    (m,), by default 1. They carry units: moments against forces.
+    actuated names joints, or is a mask (nv,), by default that of the model; tau holds the forces
+    of passive joints, by default zero. If there are more actuators than needed, least_torque takes
+    the least sum of w tau^2 over them. least_force takes the least sum of w lam^2 over the
+    constraints. weights are (nv,) or (m,), by default 1. They carry units: moments against forces.
 
     Arrays and errors are as in ConstrainedDynamics. Raises LiedynError for a motion that breaks a
     loop. Raises ModelError for too few actuators, or where they do not hold the machine, as at a
@@ -46,7 +46,8 @@ class ConstrainedInverse:
                  ) -> ConstrainedSolution:
         """Return the solution of a state."""
         _, task = inverse_task(
-            self._solver.model, self._solver.constraints.m, actuated, redundancy, weights)
+            self._solver.constraints.names, self._solver.constraints.m, actuated, redundancy,
+            weights)
         return self._solver.solve(task, q, v, a, tau, external)
 
     def batch(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: ArrayLike | None = None, *,
@@ -59,7 +60,8 @@ class ConstrainedInverse:
         Actuators, redundancy and weights are the same for all.
         """
         _, task = inverse_task(
-            self._solver.model, self._solver.constraints.m, actuated, redundancy, weights)
+            self._solver.constraints.names, self._solver.constraints.m, actuated, redundancy,
+            weights)
         return self._solver.solve_batch(task, q, v, a, tau, external)
 
     @cached_property

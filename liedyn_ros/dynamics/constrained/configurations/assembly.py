@@ -16,13 +16,14 @@ theory 12.2. These have no false zero and jump only where an angle is exactly pi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NoReturn
+from dataclasses import replace
+from typing import NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.common.checks import Array, as_array, as_number, require_kind
-from liedyn_ros.common.errors import ConvergenceError, ModelError
+from liedyn_ros.common.checks import Array, as_array, as_number, as_numbers, require_kind
+from liedyn_ros.common.errors import ConvergenceError, ModelError, ShapeError
 from liedyn_ros.dynamics.constrained.configurations.closing import (
     bounds_of, close, ITERATIONS)
 from liedyn_ros.dynamics.constrained.configurations.misfit import suggestion
@@ -31,27 +32,31 @@ from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
 from liedyn_ros.dynamics.constrained.constraints.singular_mass import mass_factor
 from liedyn_ros.dynamics.constrained.kernels.tolerances import (
     CLOSED_CONFIGURATION, RANK_TOLERANCE, STALLED_RESIDUAL)
-from liedyn_ros.dynamics.tree.inputs import mask
-from liedyn_ros.model import JOINT_TYPES, Model
+from liedyn_ros.model import Closure, JOINT_TYPES, Model, pose
+from liedyn_ros.model.geometry import checked_pose
 
 ATTEMPTS = 50  # starts
 SAME = 1e-6  # distance below which configurations are the same
 SEED = 1
 
+Held: TypeAlias = Mapping[str, ArrayLike]
+
 
 def assemble(constraints: Constraints, start: ArrayLike | None = None, *,
-             held: Mapping[str, float] | None = None, attempts: int = ATTEMPTS,
+             held: Held | None = None, attempts: int = ATTEMPTS,
              within_limits: bool = False) -> Array:
     """
     Return a configuration (nq,) on the constraints.
 
     start is a rough configuration: an assembly near it is found if there is one. Without it, or if
-    it fails, random ones follow. held fixes joints of one coordinate, by name, at these values,
-    rad or m; all others are free. within_limits keeps these within their position limits. Raises
-    ConvergenceError naming what stays open, or ModelError for an unknown joint.
+    it fails, random ones follow. held fixes joints of one coordinate, by name, at a value, rad or
+    m. It holds frames, those of bodies too, at a pose (4, 4) in the ground. A point (3,) there, m,
+    holds their origin alone. All joints not held are free. within_limits keeps these within their
+    position limits. Raises ConvergenceError naming what stays open, ModelError for an unknown
+    joint or frame, or ShapeError, NotFiniteError or NotInGroupError.
     """
-    require_kind('constraints', constraints, Constraints, 'as a ConstrainedDynamics is')
-    free = _free(constraints.model, held or {})
+    constraints, held = _with_frames_held(constraints, held)
+    free = _free(constraints.model, held)
     best, least = constraints.model.neutral(), np.inf
     for q, left in _closed(constraints, start, held, attempts, within_limits):
         if left <= STALLED_RESIDUAL:
@@ -62,7 +67,7 @@ def assemble(constraints: Constraints, start: ArrayLike | None = None, *,
 
 
 def assemblies(constraints: Constraints, start: ArrayLike | None = None, *,
-               held: Mapping[str, float] | None = None, attempts: int = ATTEMPTS,
+               held: Held | None = None, attempts: int = ATTEMPTS,
                within_limits: bool = False) -> list[Array]:
     """
     Return the distinct configurations (nq,) that assemble finds from so many starts.
@@ -70,6 +75,7 @@ def assemblies(constraints: Constraints, start: ArrayLike | None = None, *,
     If as many joints as degrees of freedom are held, these are the assembly modes. The first is
     that of start.
     """
+    constraints, held = _with_frames_held(constraints, held)
     found: list[Array] = []
     for q, left in _closed(constraints, start, held, attempts, within_limits):
         if left <= STALLED_RESIDUAL and all(
@@ -89,8 +95,8 @@ def other_assembly(constraints: Constraints, q: ArrayLike, *,
     """
     model = constraints.model
     q = model.check_configuration(q)
-    held = {joint.name: float(q[joint.qi]) for joint in model.joint_list
-            if joint.actuated and JOINT_TYPES[joint.type_name].nv == 1}
+    held: Held = {joint.name: float(q[joint.qi]) for joint in model.joint_list
+                  if joint.actuated and JOINT_TYPES[joint.type_name].nv == 1}
     found = [other for other in assemblies(constraints, q, held=held, attempts=attempts)
              if _apart(model, q, other) > SAME]
     if not found:
@@ -133,7 +139,7 @@ def complete_velocity(constraints: Constraints, q: ArrayLike, v: ArrayLike,
     that the known ones do not decide, and where they break a loop.
     """
     model = constraints.model
-    given = model.actuated if known is None else mask('known', known, model.nv)
+    given = model.actuated if known is None else constraints.names.mask('known', known)
     rows = constraints.jacobian(q)
     v = np.where(given, as_array('v', np.where(given, v, 0.0), (model.nv,)), 0.0)
     passive = ~given
@@ -157,21 +163,48 @@ def refuse_free(constraints: Constraints, passive: NDArray[np.bool_], free: Arra
                      f'leave {names} free')
 
 
-def _closed(constraints: Constraints, start: ArrayLike | None, held: Mapping[str, float] | None,
+def _with_frames_held(constraints: Constraints, held: Held | None
+                      ) -> tuple[Constraints, dict[str, float]]:
+    """Return constraints that hold frames too, and the joints that stay to be held."""
+    require_kind('constraints', constraints, Constraints, 'as a ConstrainedDynamics is')
+    joints, closures, model = dict[str, float](), list[Closure](), constraints.model
+    for name, value in (held or {}).items():
+        array = as_numbers(f'held {name}', value)
+        if array.ndim == 0:
+            joints[name] = as_number(f'held {name}', value)
+        elif array.shape in ((3,), (4, 4)):
+            at = (pose(as_array(f'held {name}', array, (3,))) if array.ndim == 1
+                  else checked_pose(f'held {name}', array))
+            body, placement = model.place(name)
+            if body is None:
+                raise ModelError(f'held {name}: expected a frame that moves, got one of the '
+                                 'ground')
+            closures.append(Closure(
+                f'held {name}', 'spherical' if array.ndim == 1 else 'weld', None, body, at,
+                placement))
+        else:
+            raise ShapeError(f'held {name}: expected the value of a joint, a pose (4, 4) of a '
+                             f'frame, or a point (3,), got shape {array.shape}')
+    if closures:
+        constraints = Constraints(replace(model, closures=(*model.closures, *closures)),
+                                  functions=constraints.functions)
+    return constraints, joints
+
+
+def _closed(constraints: Constraints, start: ArrayLike | None, held: Mapping[str, float],
             attempts: int, within_limits: bool) -> Iterator[tuple[Array, float]]:
     """Return where each start leads, and the largest residual there."""
-    free = _free(constraints.model, held or {})
+    free = _free(constraints.model, held)
     bounds = bounds_of(constraints.model, free) if within_limits else None
     for q in _starts(constraints, start, held, attempts):
         yield close(constraints, q, free, bounds)
 
 
 def _starts(constraints: Constraints, start: ArrayLike | None,
-            held: Mapping[str, float] | None, attempts: int) -> Iterator[Array]:
+            held: Mapping[str, float], attempts: int) -> Iterator[Array]:
     """Return configurations to start from; those of random are the same at every call."""
     model, rng = constraints.model, np.random.default_rng(SEED)
-    values = {model.joint(name).qi: as_number(f'held {name}', value)
-              for name, value in (held or {}).items()}
+    values = {model.joint(name).qi: value for name, value in held.items()}
     for attempt in range(attempts):
         if attempt == 0:
             q = model.neutral() if start is None else model.check_configuration(start)

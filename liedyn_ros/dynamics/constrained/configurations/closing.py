@@ -36,6 +36,11 @@ class Bounds(NamedTuple):
             q[self.at] + step[self.coordinate], self.lower, self.upper) - q[self.at]
         return step
 
+    def beyond(self, q: Array) -> NDArray[np.int64]:
+        """Return the coordinates whose positions in q (nq,) are off limits."""
+        at = q[self.at]
+        return self.coordinate[(at < self.lower) | (at > self.upper)]
+
     def stops(self, q: Array, slope: Array) -> NDArray[np.int64]:
         """Return the coordinates that a descent along a slope (nv,) would take off limits."""
         slope = slope[self.coordinate]

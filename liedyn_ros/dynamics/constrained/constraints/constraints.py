@@ -28,6 +28,7 @@ from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.frames import Frames
 from liedyn_ros.dynamics.tree.inputs import refuse
+from liedyn_ros.dynamics.tree.names import Names
 from liedyn_ros.dynamics.tree.orders import MAX_ORDER
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.model import Model
@@ -41,16 +42,17 @@ class Constraints:
     """
     The m constraints f(q) = 0 and A v = 0 of a model, and of functions of a user after these.
 
-    tree is the dynamics without them. row_sizes (m,) are what a residual is compared with: 1 rad,
-    and 1 m or the size of a smaller machine. All methods raise ShapeError, NotFiniteError or
-    NotInGroupError. Threads may share an object; one of them works in its tables at a time.
+    tree is the dynamics without them, names finds coordinates by name. row_sizes (m,) are what a
+    residual is compared with: 1 rad, and 1 m or the size of a smaller machine. All methods raise
+    ShapeError, NotFiniteError or NotInGroupError. Threads may share an object; one of them works
+    in its tables at a time.
     """
 
     def __init__(self, model: Model, *, dissipation: bool = True,
                  functions: Sequence[ConstraintFunction] = ()) -> None:
         """Lay out the tables of a model."""
         self.model, self.functions, self.lock = model, tuple(functions), TableLock()
-        self.tree = Dynamics(model, dissipation=dissipation)
+        self.tree, self.names = Dynamics(model, dissipation=dissipation), Names(model)
         self.data = ConstrainedData(
             model, dissipation, sum(function.rows for function in self.functions),
             typical_inertia(self.tree))

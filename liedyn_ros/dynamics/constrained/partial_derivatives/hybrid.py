@@ -41,7 +41,7 @@ from liedyn_ros.dynamics.constrained.solver.solution import (
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
-from liedyn_ros.dynamics.tree.inputs import copied, mask
+from liedyn_ros.dynamics.tree.inputs import copied
 from liedyn_ros.dynamics.tree.orders import order_of_rows
 
 Mask = NDArray[np.bool_]
@@ -140,7 +140,7 @@ class ConstrainedHybridPartialDerivatives:
         shape = order_of_rows('a', a, 0) + 1, n
         a, tau = as_array('a', a, shape), as_array('tau', tau, shape)
         q, v = self._model.check_configuration(q), as_array('v', v, (n,))
-        known = mask('prescribed', prescribed, n)
+        known = constraints.names.mask('prescribed', prescribed)
         require_series(constraints)
         found = self._regular(q, v, known, a, tau, external)
         (a_by_q, a_by_v, a_by), (tau_by_q, tau_by_v, tau_by), (by_q, by_v, by) = map(
@@ -193,8 +193,8 @@ class ConstrainedHybridPartialDerivatives:
 
         Each of the n + m rows takes a call of hybrid dynamics: see kinematic_jacobians.
         """
-        products, n = self._products, self._model.nv
-        known = mask('prescribed', prescribed, n)
+        products = self._products
+        known = self._solver.constraints.names.mask('prescribed', prescribed)
 
         def pull(y: Array, z: Array, by: Parameters) -> None:
             arrays = products.parameter_arrays(q, external, by)
@@ -212,7 +212,7 @@ class ConstrainedHybridPartialDerivatives:
     def _run(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
              tau: ArrayLike, external: ArrayLike | None) -> tuple[Mask, Array]:
         """Run hybrid dynamics at order zero; return the mask and all accelerations."""
-        known = mask('prescribed', prescribed, self._model.nv)
+        known = self._solver.constraints.names.mask('prescribed', prescribed)
         a, tau = copied('a', a, known.shape), copied('tau', tau, known.shape)
         require_series(self._solver.constraints)
         return known, self._regular(q, v, known, a, tau, external).a

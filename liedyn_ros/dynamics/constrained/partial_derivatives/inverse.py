@@ -231,8 +231,9 @@ class ConstrainedInversePartialDerivatives:
                  actuated: ArrayLike | None, redundancy: str, weights: ArrayLike | None,
                  external: ArrayLike | None) -> tuple[Mask, Task, ConstrainedSolution]:
         """Return actuators, task and solution where it has derivatives, or raise."""
+        constraints = self._solver.constraints
         driven, task = inverse_task(
-            self._model, self._solver.constraints.m, actuated, redundancy, weights)
+            constraints.names, constraints.m, actuated, redundancy, weights)
         found = self._solver.solve(task, q, v, a, tau, external)
         if task.kind == kernels.LEAST_TORQUE and found.rank < self._solver.mobility.rank:
             refuse_rank(self._solver, found.rank)

@@ -20,8 +20,7 @@ from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.dynamics.constrained.kernels import solver as kernels
 from liedyn_ros.dynamics.constrained.kernels.tables import TASK
-from liedyn_ros.dynamics.tree.inputs import mask
-from liedyn_ros.model import Model
+from liedyn_ros.dynamics.tree.names import Names
 
 Mask = NDArray[np.bool_]
 
@@ -70,15 +69,16 @@ def _hybrid(free: bytes) -> Task:
     return Task(kernels.HYBRID, table, ~unknown, unknown, unknown, bool(unknown.all()))
 
 
-def inverse_task(model: Model, m: int, actuated: ArrayLike | None, redundancy: str,
+def inverse_task(names: Names, m: int, actuated: ArrayLike | None, redundancy: str,
                  weights: ArrayLike | None) -> tuple[Mask, Task]:
     """
     Return the actuated coordinates (nv,), and the task of inverse dynamics under m constraints.
 
-    Those of the model are actuated by default. Raises LiedynError for another redundancy or mask,
-    and ShapeError, NotFiniteError or LimitError for wrong weights.
+    actuated names them, or is a mask; by default those of the model. Raises LiedynError for
+    another redundancy, name or mask, and ShapeError, NotFiniteError or LimitError for wrong
+    weights.
     """
-    driven = model.actuated if actuated is None else mask('actuated', actuated, model.nv)
+    driven = (names.model.actuated if actuated is None else names.mask('actuated', actuated))
     if not isinstance(redundancy, str) or redundancy not in (LEAST_TORQUE, LEAST_FORCE):
         raise LiedynError(f'redundancy: expected {LEAST_TORQUE} or {LEAST_FORCE}, '
                           f'got {redundancy!r}')

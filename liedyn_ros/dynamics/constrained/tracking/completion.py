@@ -26,7 +26,7 @@ from liedyn_ros.dynamics.constrained.solver.inputs import Inputs
 from liedyn_ros.dynamics.constrained.solver.refusals import refuse_open
 from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task
 from liedyn_ros.dynamics.constrained.tracking.kernels import completion
-from liedyn_ros.dynamics.tree.inputs import mask, refuse
+from liedyn_ros.dynamics.tree.inputs import refuse
 from liedyn_ros.jit.bound_kernel import BoundKernel
 
 
@@ -39,7 +39,7 @@ def complete_acceleration(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayL
     play no part. Raises what complete_velocity raises, LiedynError for a state that is not closed,
     and LimitError for an order above 30 (12.33).
     """
-    given = dynamics.model.actuated if known is None else mask('known', known, dynamics.model.nv)
+    given = dynamics.model.actuated if known is None else dynamics.names.mask('known', known)
     complete_velocity(dynamics, q, v, given)
     state = Inputs(dynamics).one(hybrid_task(~given), q, v, a, None, None)
     found = Completion(dynamics).complete('a', state.q, state.v, state.a, given)

@@ -25,6 +25,7 @@ import scipy.linalg
 from liedyn_ros.common.checks import Array, as_array, as_positive, listed, require_kind
 from liedyn_ros.common.errors import ConvergenceError, LiedynError, ModelError, SingularError
 from liedyn_ros.dynamics.constrained.configurations.assembly import assemble
+from liedyn_ros.dynamics.constrained.configurations.closing import bounds_of
 from liedyn_ros.dynamics.constrained.constraints.rank import rank_of
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
@@ -51,7 +52,7 @@ class LoopState(NamedTuple):
     configuration, 1 if all joints are measured. time_to_singularity (s) is the time until it is 0
     at its present rate. It is infinite if the number does not fall, or without rates.
     redundant says whether more joints are measured than needed: q then fits the measurements, but
-    not exactly.
+    not exactly. beyond_limits names the joints beyond their position limits, measured ones too.
     """
 
     q: Array
@@ -60,6 +61,7 @@ class LoopState(NamedTuple):
     inverse_condition_number: float
     time_to_singularity: float
     redundant: bool = False
+    beyond_limits: tuple[str, ...] = ()
 
 
 class LoopTracker:
@@ -67,8 +69,9 @@ class LoopTracker:
     Completes samples of the measured joints, on the branch of the first one.
 
     measured are names of joints of one coordinate, by default the actuated ones. start (nq,) is a
-    rough configuration that selects the assembly; by default that of zeros. A floating base that
-    is not measured stays where start has it.
+    rough configuration that selects the assembly; by default that of zeros. within_limits keeps
+    the other joints within their position limits there. A floating base that is not measured stays
+    where start has it.
 
     Where more joints are measured than needed, the state is a least-squares fit on the loops.
     agreement (rad or m) is the largest error that is not a fault.
@@ -78,7 +81,8 @@ class LoopTracker:
     """
 
     def __init__(self, dynamics: ConstrainedDynamics, measured: Sequence[str] | None = None, *,
-                 start: ArrayLike | None = None, agreement: float = AGREEMENT) -> None:
+                 start: ArrayLike | None = None, agreement: float = AGREEMENT,
+                 within_limits: bool = False) -> None:
         """Take a machine."""
         self._dynamics = require_kind(
             'dynamics', dynamics, ConstrainedDynamics, 'as load returns where loops close')
@@ -98,7 +102,8 @@ class LoopTracker:
         self._at_v = np.array([joint.vi for joint in joints], dtype=np.int64)
         self._known = np.zeros(model.nv, dtype=bool)
         self._known[self._at_v] = True
-        self._agreement = as_positive('agreement', agreement)
+        self._agreement, self._within_limits = as_positive('agreement', agreement), within_limits
+        self._bounds = bounds_of(model, np.ones(model.nv, dtype=np.bool_))
         base = base_joint(model)
         if base is not None:
             self._known[base.v_slice] = True
@@ -144,7 +149,7 @@ class LoopTracker:
         self._begun = True
         condition, redundant = float(self._report[INVERSE_CONDITION]), bool(self._report[EXCESS])
         if rates is None:
-            return LoopState(q, None, None, condition, math.inf, redundant)
+            return LoopState(q, None, None, condition, math.inf, redundant, self._beyond(q))
         a = None
         if accelerations is not None:
             given, known = np.zeros(len(v)), self._known
@@ -155,7 +160,12 @@ class LoopTracker:
                 known[self._at_v[self._deciding(POINT.array(self._good, 'rows'))]] = True
             a = self._completion.complete('accelerations', q, v, given[None], known)[0]
         left = self._look(rates) if ahead else math.inf
-        return LoopState(q, v, a, condition, left, redundant)
+        return LoopState(q, v, a, condition, left, redundant, self._beyond(q))
+
+    def _beyond(self, q: Array) -> tuple[str, ...]:
+        """Return the names of the coordinates of q (nq,) beyond their limits."""
+        beyond = self._bounds.beyond(q)
+        return tuple(self._dynamics.model.coordinate_names[i] for i in beyond)
 
     def time_to_singularity(self, velocities: ArrayLike) -> float:
         """Return that of the last sample, by velocities of the measured joints."""
@@ -211,7 +221,7 @@ class LoopTracker:
         held: NDArray[np.int64] = np.arange(len(positions))
         if len(held) > 1 and self._redundant():
             held = self._deciding(dynamics.jacobian(assemble(dynamics, start, attempts=ATTEMPTS)))
-        q = assemble(dynamics, start, attempts=ATTEMPTS, held={
+        q = assemble(dynamics, start, attempts=ATTEMPTS, within_limits=self._within_limits, held={
             self.measured[i]: float(positions[i]) for i in held})
         sizes = np.linalg.norm(dynamics.jacobian(q), axis=1)
         long = sizes > RANK_TOLERANCE * sizes.max(initial=0.0)  # others can be rounding errors

@@ -16,11 +16,12 @@ from support.machines.looped_machines import (
     bennett, five_bar, four_bar, planar_linkage, random_looped)
 from support.witnesses import loop_witness
 
-from liedyn_ros.common.errors import ConvergenceError, ModelError
+from liedyn_ros.common.errors import (
+    ConvergenceError, ModelError, NameSetError, NotFiniteError, NotInGroupError, ShapeError)
 from liedyn_ros.dynamics.constrained import (
     assemble, assemblies, complete_acceleration, complete_velocity, ConstrainedDynamics,
     Constraints, mobility, other_assembly, project)
-from liedyn_ros.model import CLOSURE_TYPES, Limits
+from liedyn_ros.model import CLOSURE_TYPES, Limits, pose
 
 
 @pytest.mark.parametrize('kind', CLOSURE_TYPES)
@@ -155,3 +156,51 @@ def test_limits_without_an_assembly_are_told() -> None:
     constraints = limited(right_0_joint=(-0.1, 0.1))
     with pytest.raises(ConvergenceError, match='assembly within the limits of joints, got none'):
         assemble(constraints, attempts=5, within_limits=True)
+
+
+def test_poses_of_bodies_are_held_by_name() -> None:
+    looped = random_looped(63, ('spherical',))
+    dynamics = ConstrainedDynamics(looped.model)
+    name, frames = looped.model.bodies[-1], dynamics.frames
+    model = looped.model.with_frame('tool', name, pose([0.1, -0.2, 0.05], [0.3, 0.1, 0.2]))
+    dynamics = ConstrainedDynamics(model)
+    wanted = frames.pose(looped.q, name)
+    q = assemble(dynamics, held={name: wanted})
+    assert np.abs(loop_witness.equations(model, q)).max() < 1e-9
+    assert np.abs(frames.pose(q, name) - wanted).max() < 1e-9
+    point = dynamics.frames.pose(looped.q, 'tool')[:3, 3]
+    q = assemble(dynamics, held={'tool': point})
+    assert np.abs(loop_witness.equations(model, q)).max() < 1e-9
+    assert np.abs(dynamics.frames.pose(q, 'tool')[:3, 3] - point).max() < 1e-9
+    assert q.shape == looped.q.shape
+
+
+@pytest.mark.parametrize(('held', 'error', 'text'), [
+    ({'nobody': np.eye(4)}, ModelError, 'nobody'),
+    ({'left_0': np.eye(3)}, ShapeError, r'held left_0: expected the value of a joint, a pose '),
+    ({'left_0': 2.0 * np.eye(4)}, NotInGroupError, 'held left_0'),
+    ({'left_0': [0.0, np.nan, 0.0]}, NotFiniteError, 'held left_0'),
+    ({'left_0_joint': 0.9, 'left_0': [9.0, 0.0, 0.0]}, ConvergenceError, 'held left_0/')])
+def test_wrong_poses_are_refused(held: dict[str, object], error: type, text: str) -> None:
+    with pytest.raises(error, match=text):
+        assemble(Constraints(four_bar()), held=held, attempts=3)
+
+
+def test_coordinates_are_known_by_name() -> None:
+    dynamics = ConstrainedDynamics(four_bar())
+    q = assemble(dynamics, held={'left_0_joint': 0.9})
+    mask = np.array([True, False, False])
+    v = complete_velocity(dynamics, q, [2.0, 0.0, 0.0], ['left_0_joint'])
+    assert np.array_equal(v, complete_velocity(dynamics, q, [2.0, 0.0, 0.0], mask))
+    a = complete_acceleration(dynamics, q, v, np.zeros(3), ['left_0_joint'])
+    assert np.array_equal(a, complete_acceleration(dynamics, q, v, np.zeros(3), mask))
+    by_name, by_mask = (dynamics.inverse(q, v, a, actuated=each) for each in (
+        ['left_0_joint'], mask))
+    assert np.array_equal(by_name.tau, by_mask.tau)
+    by_name, by_mask = (dynamics.hybrid(q, v, each, a, np.zeros(3)) for each in (
+        ['left_0_joint'], mask))
+    assert np.array_equal(by_name.tau, by_mask.tau)
+    with pytest.raises(NameSetError, match="^actuated: .* got 'left'"):
+        dynamics.inverse(q, v, a, actuated=['left'])
+    with pytest.raises(NameSetError, match='^known: expected a list of names'):
+        complete_velocity(dynamics, q, v, 'left_0_joint')

@@ -19,7 +19,7 @@ from liedyn_ros.common.errors import (
     ConvergenceError, LiedynError, ModelError, ShapeError, SingularError)
 from liedyn_ros.dynamics.constrained import (
     assemblies, complete_trajectory, ConstrainedDynamics, ConstraintFunction, LoopTracker)
-from liedyn_ros.model import ModelBuilder
+from liedyn_ros.model import Limits, ModelBuilder
 
 CLOSED = 1e-11
 
@@ -232,3 +232,20 @@ def test_a_start_where_assemblies_meet_is_refused_with_two_that_are_apart(bars) 
         ends.append(state.q)
     assert len(ends) == 2
     assert np.abs(np.sin(0.5 * (ends[0] - ends[1]))).max() > 0.05
+
+
+def test_limits_choose_the_branch_and_are_told() -> None:
+    model = four_bar()
+    up, down = (replace(model, joint_list=tuple(
+        replace(joint, limits=Limits(*limits)) if joint.name == 'right_0_joint' else joint
+        for joint in model.joint_list)) for limits in ((0.05, 2.0), (-3.1, -0.05)))
+    for limited, sign in ((up, 1.0), (down, -1.0)):
+        start = limited.neutral() + [0.5, 0.0, -sign * 2.0]
+        tracker = LoopTracker(
+            ConstrainedDynamics(limited), ['left_0_joint'], start=start, within_limits=True)
+        state = tracker.update([0.5])
+        assert np.sign(state.q[2]) == sign and state.beyond_limits == ()
+    tracker = LoopTracker(ConstrainedDynamics(up), ['left_0_joint'],
+                          start=[0.5, 0.0, 1.0], within_limits=True)
+    beyond = [tracker.update([angle]).beyond_limits for angle in np.linspace(0.5, 3.0, 30)]
+    assert beyond[0] == () and beyond[-1] == ('right_0_joint',)
