@@ -19,11 +19,11 @@ from numpy.typing import ArrayLike, NDArray
 from liedyn_ros.common.checks import Array, as_array, as_number, unknown_name
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.model import configuration
-from liedyn_ros.model.geometry import IDENTITY
 from liedyn_ros.model.link_table import LinkTable
 from liedyn_ros.model.parts.body import Body
 from liedyn_ros.model.parts.constraints import Closure, Coupling
 from liedyn_ros.model.parts.frame import Frame
+from liedyn_ros.model.parts.geometry import IDENTITY
 from liedyn_ros.model.parts.joints import concatenate, Joint, JOINT_TYPES, Limits
 from liedyn_ros.model.parts.rotors import Rotor
 from liedyn_ros.model.retraction_derivatives import (

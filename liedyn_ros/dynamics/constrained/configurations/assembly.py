@@ -33,7 +33,7 @@ from liedyn_ros.dynamics.constrained.constraints.singular_mass import mass_facto
 from liedyn_ros.dynamics.constrained.kernels.tolerances import (
     CLOSED_CONFIGURATION, RANK_TOLERANCE, STALLED_RESIDUAL)
 from liedyn_ros.model import Closure, JOINT_TYPES, Model, pose
-from liedyn_ros.model.geometry import checked_pose
+from liedyn_ros.model.parts.geometry import checked_pose
 
 ATTEMPTS = 50  # starts
 SAME = 1e-6  # distance below which configurations are the same

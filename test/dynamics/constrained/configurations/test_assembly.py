@@ -200,7 +200,7 @@ def test_coordinates_are_known_by_name() -> None:
     by_name, by_mask = (dynamics.hybrid(q, v, each, a, np.zeros(3)) for each in (
         ['left_0_joint'], mask))
     assert np.array_equal(by_name.tau, by_mask.tau)
-    with pytest.raises(NameSetError, match="^actuated: .* got 'left'"):
+    with pytest.raises(NameSetError, match=r"^actuated: .* got 'left'"):
         dynamics.inverse(q, v, a, actuated=['left'])
-    with pytest.raises(NameSetError, match='^known: expected a list of names'):
+    with pytest.raises(NameSetError, match=r'^known: expected a list of names'):
         complete_velocity(dynamics, q, v, 'left_0_joint')
