@@ -22,8 +22,8 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart import leg_ends, StewartGeometry
+from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail
 from liedyn_ros.stewart.platform.kinematics import driven_platform
-from liedyn_ros.stewart.platform.leg_types import Crank, Rail
 
 NUMBERS_AT = (0.28, 0.42)  # of a leg, from its base joint, where its number stands, in turns
 LEG, BASE, TIPS, NORMAL, DRIVE = '#e69f00', '0.3', '#0072b2', '#009e73', '#cc79a7'

@@ -24,22 +24,22 @@ from liedyn_ros.stewart.dynamics.dynamics import StewartDynamics
 from liedyn_ros.stewart.dynamics.results import Energy, StewartMotion
 from liedyn_ros.stewart.input.actuators import LegActuators
 from liedyn_ros.stewart.input.synchronizer import ActuatorSynchronizer, Reading
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.leg_types import (
+    Crank, LegType, OffsetStrut, Rail, Stage, Strut, Wire)
+from liedyn_ros.stewart.platform.description.masses import LegMasses, LegPart, PlatformMasses
+from liedyn_ros.stewart.platform.description.redundant_geometry import RedundantGeometry
+from liedyn_ros.stewart.platform.description.tool_frame import with_tool
 from liedyn_ros.stewart.platform.flags import Flag
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.geometry_file import (
+from liedyn_ros.stewart.platform.io.geometry_file import (
     geometry_of, is_geometry_file, load_geometry, load_legs, load_redundant_geometry)
-from liedyn_ros.stewart.platform.geometry_writer import updated_geometry
+from liedyn_ros.stewart.platform.io.geometry_writer import updated_geometry
 from liedyn_ros.stewart.platform.kinematics import (
     leg_ends, leg_lengths, leg_rates, length_jacobian, transmissions, Trivialization)
-from liedyn_ros.stewart.platform.leg_types import (
-    Crank, LegType, OffsetStrut, Rail, Stage, Strut, Wire)
 from liedyn_ros.stewart.platform.limits import Margins
-from liedyn_ros.stewart.platform.masses import LegMasses, LegPart, PlatformMasses
 from liedyn_ros.stewart.platform.picture import PlatformPicture, PlatformShapes
-from liedyn_ros.stewart.platform.redundant_geometry import RedundantGeometry
 from liedyn_ros.stewart.platform.singularity import time_until
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
-from liedyn_ros.stewart.platform.tool_frame import with_tool
 from liedyn_ros.stewart.redundant.bias_monitor import BiasFit
 from liedyn_ros.stewart.redundant.solver import RedundantSolution, RedundantSolver
 from liedyn_ros.stewart.redundant.tracker import (

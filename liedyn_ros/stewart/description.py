@@ -18,11 +18,11 @@ from liedyn_ros.common.errors import GeometryError
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model, ModelBuilder, Visual
 from liedyn_ros.stewart.dynamics.closed_loop_model import universal_axes
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.kinematics import leg_ends, leg_lengths
-from liedyn_ros.stewart.platform.leg_types import (
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.leg_types import (
     Crank, OffsetStrut, Rail, Stage, Wire)
-from liedyn_ros.stewart.platform.masses import LegMasses
+from liedyn_ros.stewart.platform.description.masses import LegMasses
+from liedyn_ros.stewart.platform.kinematics import leg_ends, leg_lengths
 
 TUBE, ROD, JOINT, PLATE = 0.05, 0.03, 0.07, 0.03  # radii, and thickness, of characteristic length
 TUBE_SHARE = 0.45  # of a strut at home

@@ -21,7 +21,7 @@ from liedyn_ros.lie.time_derivatives import twists_of_exponential
 from liedyn_ros.retiming.paths.path import PathSamples, spline
 from liedyn_ros.stewart.dynamics.closed_loop_model import platform_model
 from liedyn_ros.stewart.dynamics.closed_loop_state import ClosedLoopState
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 
 PLATFORM = slice(0, 6)  # in v
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kinematics import leg_lengths
 from liedyn_ros.stewart.platform.state import PlatformMeter
 

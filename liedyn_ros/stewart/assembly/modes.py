@@ -32,7 +32,7 @@ from liedyn_ros.stewart.assembly.stage_modes import DEGREE, stage_modes, stage_p
 from liedyn_ros.stewart.assembly.start_system import SOLUTIONS, StartSystem
 from liedyn_ros.stewart.assembly.study_coordinates import Complex, leg_system, to_pose
 from liedyn_ros.stewart.platform.architecture import architecture, free_motion
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kinematics import (
     driven_platform, held_transmissions, length_jacobian)
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Solution

@@ -23,8 +23,8 @@ from liedyn_ros.stewart.calibration.calibrate import Calibration
 from liedyn_ros.stewart.calibration.parameters import Geometry
 from liedyn_ros.stewart.calibration.problem import (
     Deviations, Problem, Samples, seen_at, values_and_jacobians)
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.geometry_covariance import errors_by_geometry
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.geometry_covariance import errors_by_geometry
 from liedyn_ros.stewart.platform.state import PlatformMeter, SINGULARITY_WARNING
 
 TRIED = 1500  # poses at random

@@ -28,8 +28,8 @@ from liedyn_ros.lie import se3, so3
 from liedyn_ros.stewart.calibration.kernels import rows as kernels
 from liedyn_ros.stewart.calibration.measured import Frames, Measured
 from liedyn_ros.stewart.calibration.parameters import Geometry, Parameters
-from liedyn_ros.stewart.platform.geometry_covariance import errors_by_geometry
-from liedyn_ros.stewart.platform.redundant_geometry import RedundantGeometry
+from liedyn_ros.stewart.platform.description.geometry_covariance import errors_by_geometry
+from liedyn_ros.stewart.platform.description.redundant_geometry import RedundantGeometry
 
 ITERATIONS = 30  # of Gauss-Newton at a pose
 HALVINGS = 8  # of a step that makes the errors greater

@@ -20,7 +20,7 @@ from liedyn_ros.stewart.calibration.measured import Frames, Measured
 from liedyn_ros.stewart.calibration.parameters import Geometry, Parameters
 from liedyn_ros.stewart.calibration.problem import (
     Deviations, Problem, Samples, values_and_jacobians)
-from liedyn_ros.stewart.platform.leg_types import Stage
+from liedyn_ros.stewart.platform.description.leg_types import Stage
 
 ASSUMED = 1e-4  # of the characteristic length: deviations where none are given
 UNLIKE = 0.1  # characteristic lengths: readings and measurements that far apart are no errors

@@ -19,7 +19,7 @@ from liedyn_ros.lie import se3
 from liedyn_ros.stewart.calibration.measured import Frames, Measured
 from liedyn_ros.stewart.calibration.parameters import Geometry
 from liedyn_ros.stewart.calibration.problem import seen_at, values_and_jacobians
-from liedyn_ros.stewart.platform.redundant_geometry import RedundantGeometry
+from liedyn_ros.stewart.platform.description.redundant_geometry import RedundantGeometry
 from liedyn_ros.stewart.redundant.solver import RedundantSolver
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver
 

@@ -26,7 +26,7 @@ from liedyn_ros.common.errors import GeometryError, LimitError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.certificate.kernels import path as kernels
 from liedyn_ros.stewart.certificate.pose import centred
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.limits import limit_name, limits_of
 
 SHORTEST = 1e-4  # of the path, that is halved no more

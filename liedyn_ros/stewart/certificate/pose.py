@@ -27,8 +27,8 @@ from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import GeometryError, LimitError, ShapeError
 from liedyn_ros.stewart.certificate.kernels import pose as kernels
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.leg_types import Crank, Rail, Stage, Wire
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail, Stage, Wire
 
 
 class Certificate(NamedTuple):

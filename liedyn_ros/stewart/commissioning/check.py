@@ -33,7 +33,7 @@ from liedyn_ros.stewart.commissioning import leg_faults
 from liedyn_ros.stewart.commissioning.common_faults import common_faults, CommonFault
 from liedyn_ros.stewart.commissioning.leg_faults import LegFits, SPREAD, Tolerance
 from liedyn_ros.stewart.commissioning.next_pose import deciding_pose, NextPose
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kinematics import leg_lengths
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver
 

@@ -22,9 +22,9 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.leg_types import Crank
 from liedyn_ros.stewart.platform.kernels import leg_types
-from liedyn_ros.stewart.platform.leg_types import Crank
 
 UNITS = {'millimetres': 1e3, 'centimetres': 1e2, 'inches': 1.0 / 0.0254, 'micrometres': 1e6}
 DEGREES = {'degrees': 180.0 / np.pi}

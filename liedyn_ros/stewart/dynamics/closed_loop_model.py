@@ -13,9 +13,9 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import GeometryError
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.leg_types import Crank, Rail, Strut
-from liedyn_ros.stewart.platform.masses import LegMasses, LegPart
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail, Strut
+from liedyn_ros.stewart.platform.description.masses import LegMasses, LegPart
 
 _X, _Y, _Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 _VERTICAL = 0.99  # z of a first axis; above it the second axis is across the x axis of the base

@@ -19,7 +19,7 @@ from liedyn_ros.dynamics.constrained import ConstrainedDynamics, ConstraintStatu
 from liedyn_ros.stewart.dynamics.closed_loop_model import platform_model
 from liedyn_ros.stewart.dynamics.closed_loop_state import ClosedLoopState
 from liedyn_ros.stewart.dynamics.results import Energy
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 
 
 class ClosedLoopPlatform:

@@ -18,10 +18,10 @@ from liedyn_ros.common.errors import GeometryError, SingularError
 from liedyn_ros.lie import se3
 from liedyn_ros.lie.kernels import so3
 from liedyn_ros.stewart.dynamics.closed_loop_model import universal_axes
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail, Strut
 from liedyn_ros.stewart.platform.kernels import leg_types
 from liedyn_ros.stewart.platform.kinematics import leg_lengths
-from liedyn_ros.stewart.platform.leg_types import Crank, Rail, Strut
 
 MIN_TRANSMISSION = 1e-6  # of a drive: the cosine of the angle between a rod and its end's way
 

@@ -22,8 +22,8 @@ from liedyn_ros.lie import se3
 from liedyn_ros.stewart.dynamics.closed_loop_platform import ClosedLoopPlatform
 from liedyn_ros.stewart.dynamics.kernels import platform
 from liedyn_ros.stewart.dynamics.results import Energy, StewartMotion
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.masses import LegMasses, PlatformMasses
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.masses import LegMasses, PlatformMasses
 
 MAX_ORDER = 30
 

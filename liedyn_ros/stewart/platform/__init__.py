@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The platform at a pose: geometry, kinematics, limits, singularity."""
+"""The platform at a pose: kinematics, limits, singularity."""

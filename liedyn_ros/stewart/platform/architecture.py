@@ -27,12 +27,12 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import GeometryError
 from liedyn_ros.lie import se3, SO3
 from liedyn_ros.lie.kernels import motion
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.leg_checks import radius_of_gyration
+from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail
 from liedyn_ros.stewart.platform.kernels import leg_types as kernels
 from liedyn_ros.stewart.platform.kernels.leg_rows import ENDS
 from liedyn_ros.stewart.platform.kinematics import leg_ends
-from liedyn_ros.stewart.platform.leg_checks import radius_of_gyration
-from liedyn_ros.stewart.platform.leg_types import Crank, Rail
 from liedyn_ros.stewart.platform.state import PlatformMeter
 
 POSES = 32  # one is not enough: a regular platform has singular poses too

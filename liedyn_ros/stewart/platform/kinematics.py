@@ -25,10 +25,10 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import se3
 from liedyn_ros.lie.kernels import motion
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.leg_types import Stage
+from liedyn_ros.stewart.platform.description.redundant_geometry import RedundantGeometry
 from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, legs
-from liedyn_ros.stewart.platform.leg_types import Stage
-from liedyn_ros.stewart.platform.redundant_geometry import RedundantGeometry
 
 
 class Trivialization(IntEnum):

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail, Stage
 from liedyn_ros.stewart.platform.kernels import limits as kernels
-from liedyn_ros.stewart.platform.leg_types import Crank, Rail, Stage
 
 PAIRS = tuple(itertools.combinations(range(6), 2))  # of legs, 15
 

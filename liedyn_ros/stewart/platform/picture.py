@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail, Stage
+from liedyn_ros.stewart.platform.description.redundant_geometry import RedundantGeometry
 from liedyn_ros.stewart.platform.kinematics import leg_ends
-from liedyn_ros.stewart.platform.leg_types import Crank, Rail, Stage
-from liedyn_ros.stewart.platform.redundant_geometry import RedundantGeometry
 
 PLATE, TUBE, ROD, JOINT = 0.03, 0.1, 0.06, 0.14  # widths in units of the characteristic length
 TUBE_SHARE = 0.3, 0.7  # least and most of a strut at home that its tube covers

@@ -22,8 +22,8 @@ from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, SingularError
 from liedyn_ros.lie import se3
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.flags import Flag
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kernels import leg_types
 from liedyn_ros.stewart.platform.kernels import limits as limit_kernels
 from liedyn_ros.stewart.platform.kernels import state as kernels

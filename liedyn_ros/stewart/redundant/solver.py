@@ -20,8 +20,8 @@ from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, SingularError
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart.platform.leg_types import Crank
-from liedyn_ros.stewart.platform.redundant_geometry import RedundantGeometry
+from liedyn_ros.stewart.platform.description.leg_types import Crank
+from liedyn_ros.stewart.platform.description.redundant_geometry import RedundantGeometry
 from liedyn_ros.stewart.redundant.kernels import biases
 from liedyn_ros.stewart.redundant.kernels import least_squares as kernels
 from liedyn_ros.stewart.solver.pose_solver import AT_REST, Status, STATUSES

@@ -23,8 +23,8 @@ from liedyn_ros.common.errors import LimitError
 from liedyn_ros.common.stamps import Timeline
 from liedyn_ros.lie import se3
 from liedyn_ros.lie.kernels import motion
+from liedyn_ros.stewart.platform.description.redundant_geometry import RedundantGeometry
 from liedyn_ros.stewart.platform.flags import Flag
-from liedyn_ros.stewart.platform.redundant_geometry import RedundantGeometry
 from liedyn_ros.stewart.platform.state import SINGULARITY_WARNING
 from liedyn_ros.stewart.redundant.bias_monitor import BiasFit, BiasMonitor
 from liedyn_ros.stewart.redundant.solver import RedundantSolver, smallest_singular_value

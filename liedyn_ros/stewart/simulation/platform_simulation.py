@@ -21,7 +21,7 @@ from liedyn_ros.lie.kernels.motion import split
 from liedyn_ros.lie.kernels.so3 import normalize
 from liedyn_ros.stewart.dynamics.dynamics import StewartDynamics
 from liedyn_ros.stewart.platform import kinematics
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.simulation.leg_simulation import LegSample
 
 

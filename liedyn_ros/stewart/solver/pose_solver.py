@@ -22,7 +22,7 @@ from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array, require_kind
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kernels import state as platform
 from liedyn_ros.stewart.solver.kernels import problem
 from liedyn_ros.stewart.solver.kernels import solve as kernels

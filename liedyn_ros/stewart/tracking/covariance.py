@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, SingularError
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kernels import geometry_errors
 from liedyn_ros.stewart.platform.kernels import inverse_rates as kernels
 

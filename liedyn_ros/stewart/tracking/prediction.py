@@ -16,7 +16,7 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError, LimitError
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver
 from liedyn_ros.stewart.tracking.covariance import GeometryNoise, of_measured

@@ -23,7 +23,7 @@ from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.stamps import Timeline
 from liedyn_ros.jit.bound_kernel import BoundKernel
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kernels import legs
 
 

@@ -23,7 +23,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.lie import se3
 from liedyn_ros.lie.kernels import motion as kernels
 from liedyn_ros.stewart.platform.architecture import require_regular
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kernels.state import COUNT
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
 from liedyn_ros.stewart.solver.methods import LevenbergMarquardt, Method

@@ -26,7 +26,7 @@ from liedyn_ros.stewart import (
     AssemblyModeSolver, Chart, Flag, geometry_of, leg_ends, leg_lengths, LegNoise, length_jacobian,
     LevenbergMarquardt, PlatformMasses, PlatformMeter, PlatformTree, PoseSolver, Residual, Stage,
     Status, StewartDynamics, transmissions, Trivialization, Wire)
-from liedyn_ros.stewart.platform.leg_types import Crank, OffsetStrut, Rail, Strut
+from liedyn_ros.stewart.platform.description.leg_types import Crank, OffsetStrut, Rail, Strut
 from liedyn_ros.stewart.tracking.covariance import of_measured
 
 EXAMPLES = list(ALL)

@@ -19,7 +19,7 @@ from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     GeometryNoise, leg_lengths, leg_rates, MonitorConfig, MonitoredTracker, MotionEstimator,
     SmoothTrajectory)
-from liedyn_ros.stewart.platform.leg_types import Crank, Strut
+from liedyn_ros.stewart.platform.description.leg_types import Crank, Strut
 from liedyn_ros.stewart.tracking.legs.kernels import motion_bank
 from liedyn_ros.stewart.tracking.legs.motion import LegMotion
 

@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.stewart import load_geometry
-from liedyn_ros.stewart.platform.leg_types import Crank, OffsetStrut, Rail, Stage, Wire
+from liedyn_ros.stewart.platform.description.leg_types import Crank, OffsetStrut, Rail, Stage, Wire
 
 # The examples of config/, and how far above its base each is at home, m.
 HOMES = {'6_3': 0.45, 'octahedron': 0.45, 'offset': 0.5, 'hexaglide': 0.55, 'cranks': 0.24,

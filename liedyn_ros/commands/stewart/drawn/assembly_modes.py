@@ -35,7 +35,7 @@ from liedyn_ros.pictures import (
     draw_platform, legend_of, new_figure, PAGE, save, share_scale)
 from liedyn_ros.stewart import (
     AssemblyMode, AssemblyModes, AssemblyModeSolver, leg_lengths, load_geometry, StewartGeometry)
-from liedyn_ros.stewart.platform.leg_types import Crank, Rail
+from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail
 
 PICTURE = 'out/assembly_modes.png'
 MAX_COLUMNS = 4

@@ -37,7 +37,7 @@ from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.pictures import new_figure, PAGE, save
 from liedyn_ros.stewart import load_geometry, PlatformMeter, StewartGeometry
-from liedyn_ros.stewart.platform.leg_types import Crank, Rail, Stage
+from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail, Stage
 from liedyn_ros.stewart.platform.workspace import map_workspace, WorkspaceMap
 
 FOLDER = 'out/stewart_workspace'

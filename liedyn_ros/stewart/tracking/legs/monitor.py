@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.tracking.legs.faults import faults_of, LegFaults
 from liedyn_ros.stewart.tracking.legs.kernels import fault_tables as tables
 from liedyn_ros.stewart.tracking.legs.kernels import (

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.tracking.legs.faults import LEGS
 from liedyn_ros.stewart.tracking.rates.kernels import rates as kernels
 

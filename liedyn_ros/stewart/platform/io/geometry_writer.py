@@ -17,10 +17,10 @@ import numpy as np
 
 from liedyn_ros.common.errors import GeometryError
 from liedyn_ros.common.yaml_reader import Node, read, write_text
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.geometry_covariance import turned_covariance
-from liedyn_ros.stewart.platform.geometry_file import load_legs, tool_of
-from liedyn_ros.stewart.platform.redundant_geometry import RedundantGeometry
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.geometry_covariance import turned_covariance
+from liedyn_ros.stewart.platform.description.redundant_geometry import RedundantGeometry
+from liedyn_ros.stewart.platform.io.geometry_file import load_legs, tool_of
 
 
 def updated_geometry(

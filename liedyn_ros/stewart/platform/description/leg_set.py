@@ -20,7 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
-from liedyn_ros.stewart.platform.leg_types import Crank, LegType, Rail, row, Stage, Strut
+from liedyn_ros.stewart.platform.description.leg_types import (
+    Crank, LegType, Rail, row, Stage, Strut)
 
 
 class LegSet:

@@ -18,14 +18,14 @@ import numpy as np
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import NameSetError
-from liedyn_ros.stewart.platform.geometry_covariance import checked_covariance
-from liedyn_ros.stewart.platform.leg_checks import (
+from liedyn_ros.stewart.platform.description.geometry_covariance import checked_covariance
+from liedyn_ros.stewart.platform.description.leg_checks import (
     checked_cones, checked_diameter, checked_leg_types, checked_limits, checked_names, coincide,
     radius_of_gyration, require_legs_apart, require_size, unlimited_cones)
-from liedyn_ros.stewart.platform.leg_set import LegSet, table_of
-from liedyn_ros.stewart.platform.leg_types import (
+from liedyn_ros.stewart.platform.description.leg_set import LegSet, table_of
+from liedyn_ros.stewart.platform.description.leg_types import (
     Crank, LegType, OffsetStrut, Rail, Stage, Strut, Wire)
-from liedyn_ros.stewart.platform.masses import PlatformMasses
+from liedyn_ros.stewart.platform.description.masses import PlatformMasses
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -19,14 +19,14 @@ from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, NameSetError
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.geometry_covariance import checked_covariance, of_legs
-from liedyn_ros.stewart.platform.kernels import leg_types as kernels
-from liedyn_ros.stewart.platform.leg_checks import (
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.geometry_covariance import checked_covariance, of_legs
+from liedyn_ros.stewart.platform.description.leg_checks import (
     checked_cones, checked_diameter, checked_leg_types, checked_limits, checked_names,
     radius_of_gyration, require_legs_apart, require_size, unlimited_cones)
-from liedyn_ros.stewart.platform.leg_set import LegSet, table_of
-from liedyn_ros.stewart.platform.leg_types import LegType, Strut
+from liedyn_ros.stewart.platform.description.leg_set import LegSet, table_of
+from liedyn_ros.stewart.platform.description.leg_types import LegType, Strut
+from liedyn_ros.stewart.platform.kernels import leg_types as kernels
 
 NONE = np.empty(0)
 

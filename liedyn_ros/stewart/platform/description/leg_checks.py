@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import GeometryError, NameSetError
-from liedyn_ros.stewart.platform.leg_types import Crank, LegType, Stage
+from liedyn_ros.stewart.platform.description.leg_types import Crank, LegType, Stage
 
 COINCIDENT = 1e-9  # of the platform's size, below which joints are at one point
 

@@ -18,11 +18,11 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.geometry_covariance import turned_covariance
-from liedyn_ros.stewart.platform.leg_types import LegType
-from liedyn_ros.stewart.platform.masses import PlatformMasses
-from liedyn_ros.stewart.platform.redundant_geometry import RedundantGeometry
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.geometry_covariance import turned_covariance
+from liedyn_ros.stewart.platform.description.leg_types import LegType
+from liedyn_ros.stewart.platform.description.masses import PlatformMasses
+from liedyn_ros.stewart.platform.description.redundant_geometry import RedundantGeometry
 
 Geometry = TypeVar('Geometry', bound=StewartGeometry | RedundantGeometry)
 

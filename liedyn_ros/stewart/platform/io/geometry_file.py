@@ -24,14 +24,14 @@ from liedyn_ros.common.errors import (
 from liedyn_ros.common.yaml_reader import Node, read
 from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.stewart.platform.architecture import architectural_fault
-from liedyn_ros.stewart.platform.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.geometry_covariance import covariance_of_rows
-from liedyn_ros.stewart.platform.leg_checks import unlimited_cones
-from liedyn_ros.stewart.platform.leg_types import (
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.geometry_covariance import covariance_of_rows
+from liedyn_ros.stewart.platform.description.leg_checks import unlimited_cones
+from liedyn_ros.stewart.platform.description.leg_types import (
     Crank, LegType, OffsetStrut, Rail, Stage, Strut, Wire)
-from liedyn_ros.stewart.platform.masses import read_masses
-from liedyn_ros.stewart.platform.redundant_geometry import RedundantGeometry
-from liedyn_ros.stewart.platform.tool_frame import with_tool
+from liedyn_ros.stewart.platform.description.masses import read_masses
+from liedyn_ros.stewart.platform.description.redundant_geometry import RedundantGeometry
+from liedyn_ros.stewart.platform.description.tool_frame import with_tool
 
 _LEGS = re.compile(rb'^legs\s*:', re.MULTILINE)
 
