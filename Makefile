@@ -26,7 +26,7 @@ LOCAL := export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_DOMAIN_ID=$(TEST_DOM
 
 # Tests whose kernels check their indices in CI: some of each family.
 CHECKED := test/jit test/linear_algebra test/dynamics/test_equations_of_motion.py \
-  test/dynamics/constrained/test_inverse.py test/stewart/solver test/stewart/dynamics/test_dynamics.py
+  test/dynamics/constrained/algorithms/test_inverse.py test/stewart/solver test/stewart/dynamics/test_dynamics.py
 
 # Processes that share the tests, each of them whole files.
 TEST_JOBS ?= 2

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import pytest
 from support.machines.dynamics_cases import make_case
-from support.machines.leg_types import example
 from support.machines.looped_machines import four_bar
-from support.machines.stewart_motion import GEOMETRY
+from support.platforms.leg_types import example
+from support.platforms.stewart_motion import GEOMETRY
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError

@@ -9,9 +9,9 @@
 """The C library beside Python: the same digits, and what its header promises."""
 
 import pytest
-from support.machines.c_answers import (
+from support.c_library.c_answers import (
     answers_of_c, answers_of_python, differences, random_states)
-from support.machines.c_library import built, HOST, require_tools, run, SANITIZERS, V2
+from support.c_library.c_library import built, HOST, require_tools, run, SANITIZERS, V2
 from support.machines.example_robots import example_robot
 from support.machines.model_variants import sprung
 from support.machines.random_models import random_model

@@ -14,7 +14,7 @@ from pathlib import Path
 import sys
 
 import pytest
-from support.machines.c_library import installed, require_tools, ROOT, run
+from support.c_library.c_library import installed, require_tools, ROOT, run
 from support.machines.example_robots import example_robot
 
 from liedyn_ros.common.resources import config_file

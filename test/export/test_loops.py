@@ -11,9 +11,9 @@ import ctypes
 
 import numpy as np
 import pytest
-from support.machines.c_answers import differences
-from support.machines.c_library import built, HOST, require_tools, SANITIZERS, V2
-from support.machines.c_loop_answers import answers_of_c, answers_of_python, random_states
+from support.c_library.c_answers import differences
+from support.c_library.c_library import built, HOST, require_tools, SANITIZERS, V2
+from support.c_library.c_loop_answers import answers_of_c, answers_of_python, random_states
 from support.machines.loop_states import ALL
 
 from liedyn_ros.common.errors import LiedynError, LimitError

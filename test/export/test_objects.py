@@ -14,7 +14,7 @@ import sys
 
 from llvmlite import binding
 import pytest
-from support.machines.c_library import object_folder, require_tools, run
+from support.c_library.c_library import object_folder, require_tools, run
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.export.__main__ import main

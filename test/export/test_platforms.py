@@ -12,8 +12,8 @@ import ctypes
 
 import numpy as np
 import pytest
-from support.machines.c_library import built, HOST, require_tools, run, SANITIZERS, V2
-from support.machines.c_platform_answers import (
+from support.c_library.c_library import built, HOST, require_tools, run, SANITIZERS, V2
+from support.c_library.c_platform_answers import (
     answers_of_c, answers_of_python, differences, EVERY, MASSIVE, platform, random_states)
 from support.machines.random_models import random_model
 

@@ -17,7 +17,7 @@ from support.comparison import assert_same
 from support.machines.looped_machines import five_bar
 from support.machines.model_variants import sprung
 from support.machines.random_models import random_inertia, random_model
-from support.machines.recorded_motion import arm_motion, coloured, group_motion, loop_motion
+from support.recordings.recorded_motion import arm_motion, coloured, group_motion, loop_motion
 
 from liedyn_ros.common.errors import LimitError, ShapeError, StampError
 from liedyn_ros.dynamics import Dynamics

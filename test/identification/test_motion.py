@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from support.comparison import assert_same
 from support.machines.random_models import random_model
-from support.machines.recorded_motion import arm_motion, coloured, group_motion
+from support.recordings.recorded_motion import arm_motion, coloured, group_motion
 
 from liedyn_ros.identification import equations_of, motion_of, Recording
 from liedyn_ros.identification.spectrum import smoothed

@@ -19,7 +19,7 @@ import pytest
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
-from support.machines.c_library import HOST, installed, ROOT, run
+from support.c_library.c_library import HOST, installed, ROOT, run
 from support.machines.example_robots import example_robot
 from support.machines.random_models import random_model
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint

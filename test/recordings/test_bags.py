@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from rosbags.rosbag2 import Reader
 from support.comparison import assert_same
-from support.machines.bag_files import (
+from support.recordings.bag_files import (
     as_messages, JOINT_STATE, joint_state, START_NS, states, STORE, TYPE_OF, write_bag, write_mcap)
 
 from liedyn_ros.common.errors import (

@@ -11,7 +11,7 @@
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from support.machines.calibration_tables import write_table
+from support.recordings.calibration_tables import write_table
 
 from liedyn_ros.common.errors import LimitError, NameSetError, NotInGroupError
 from liedyn_ros.recordings import pose_table, PoseColumns

@@ -10,7 +10,7 @@
 
 import numpy as np
 import pytest
-from support.machines.stewart_cases import pose_of
+from support.platforms.stewart_cases import pose_of
 from transforms3d.axangles import axangle2mat
 
 from liedyn_ros.common.resources import config_file

@@ -12,7 +12,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from support.machines.leg_types import example, poses_about
+from support.platforms.leg_types import example, poses_about
 from transforms3d.axangles import axangle2mat
 
 from liedyn_ros.common.errors import LimitError, ShapeError

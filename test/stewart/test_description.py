@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from support.machines.leg_types import example, HOMES
+from support.platforms.leg_types import example, HOMES
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics

@@ -10,7 +10,7 @@
 
 import numpy as np
 import pytest
-from support.machines.stewart_cases import ROUNDED_LENGTHS_CM
+from support.platforms.stewart_cases import ROUNDED_LENGTHS_CM
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.stewart import leg_lengths, load_geometry

@@ -17,7 +17,7 @@ import sys
 
 import numpy as np
 import pytest
-from support.machines.recorded_arm import (
+from support.recordings.recorded_arm import (
     arm_bag, arm_recording, forces_error, JOINTS, wrong_urdf)
 import yaml
 

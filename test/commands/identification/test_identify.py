@@ -14,11 +14,11 @@ import re
 import numpy as np
 import pytest
 from support.html_page import require_complete
-from support.machines.bag_files import as_messages, write_bag
 from support.machines.looped_machines import five_bar
-from support.machines.recorded_arm import (
+from support.recordings.bag_files import as_messages, write_bag
+from support.recordings.recorded_arm import (
     arm_bag, arm_recording, forces_error, JOINTS, wrong_urdf)
-from support.machines.recorded_motion import loop_motion
+from support.recordings.recorded_motion import loop_motion
 import yaml
 
 from liedyn_ros.commands.identification import identify

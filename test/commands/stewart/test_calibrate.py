@@ -14,8 +14,8 @@ import re
 import numpy as np
 import pytest
 from support.html_page import require_complete
-from support.machines.calibration import built, LENGTH_NOISE, seen, seven_legs, spread
-from support.machines.calibration_tables import (
+from support.platforms.calibration import built, LENGTH_NOISE, seen, seven_legs, spread
+from support.recordings.calibration_tables import (
     leg_columns, measured_columns, stands_bag, write_table)
 import yaml
 

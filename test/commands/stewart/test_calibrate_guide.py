@@ -17,8 +17,8 @@ import subprocess
 import sys
 
 import numpy as np
-from support.machines.calibration import built, seen, spread
-from support.machines.calibration_tables import (
+from support.platforms.calibration import built, seen, spread
+from support.recordings.calibration_tables import (
     leg_columns, measured_columns, stands_bag, write_table)
 
 from liedyn_ros.common.resources import config_file

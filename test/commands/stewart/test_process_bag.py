@@ -11,8 +11,8 @@
 import numpy as np
 import pytest
 from rosbags.rosbag2 import Reader
-from support.machines.bag_files import joint_state, STORE, write_bag, write_mcap
-from support.machines.leg_recordings import COUNT, HOME, LEGS, messages, motion, numbers, rows_of
+from support.recordings.bag_files import joint_state, STORE, write_bag, write_mcap
+from support.recordings.leg_recordings import COUNT, HOME, LEGS, messages, motion, numbers, rows_of
 
 from liedyn_ros.commands.stewart import process_bag
 from liedyn_ros.commands.stewart.processed.platform_settings import node_settings

@@ -15,7 +15,7 @@ from liedyn_interfaces.srv import DescribeModel
 import numpy as np
 import pytest
 from support.bench.dynamics_bench import pose_of, ServerBench, vector
-from support.machines.stewart_motion import motion
+from support.platforms.stewart_motion import motion
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics.ahead import warm_up_loops

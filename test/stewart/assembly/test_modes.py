@@ -12,8 +12,8 @@ import re
 
 import numpy as np
 import pytest
-from support.machines.leg_types import example, poses_about
-from support.machines.stewart_cases import pose_of
+from support.platforms.leg_types import example, poses_about
+from support.platforms.stewart_cases import pose_of
 from transforms3d.axangles import axangle2mat
 
 from liedyn_ros.common.errors import LimitError, NotFiniteError, ShapeError

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
-from support.machines.leg_types import example, poses_about, reference_values
+from support.platforms.leg_types import example, poses_about, reference_values
 
 from liedyn_ros.common.errors import GeometryError
 from liedyn_ros.stewart import AssemblyModeSolver, leg_lengths, PoseSolver, Strut

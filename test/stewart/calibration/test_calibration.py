@@ -15,8 +15,8 @@ import pytest
 from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
 from scipy.stats import chi2
-from support.machines import redundant
-from support.machines.calibration import (
+from support.platforms import redundant
+from support.platforms.calibration import (
     ANGLE_NOISE, built, full, KINDS, LENGTH_NOISE, seen, seven_legs, spread, true_frames)
 
 from liedyn_ros.common.errors import LiedynError

@@ -10,7 +10,7 @@
 
 import numpy as np
 import pytest
-from support.machines.calibration import (
+from support.platforms.calibration import (
     ANGLE_NOISE, built, full, LENGTH_NOISE, seven_legs, spread)
 
 from liedyn_ros.common.errors import LiedynError

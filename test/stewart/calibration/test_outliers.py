@@ -10,7 +10,7 @@
 
 import numpy as np
 import pytest
-from support.machines.calibration import built, seen, spread
+from support.platforms.calibration import built, seen, spread
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3

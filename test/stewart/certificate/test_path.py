@@ -15,8 +15,8 @@ import itertools
 from numba.core.dispatcher import Dispatcher
 import numpy as np
 import pytest
-from support.machines.leg_types import example
-from support.machines.stewart_cases import pose_of
+from support.platforms.leg_types import example
+from support.platforms.stewart_cases import pose_of
 
 from liedyn_ros.common.errors import GeometryError, LimitError
 from liedyn_ros.lie import se3

@@ -12,7 +12,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from support.machines.leg_types import example, poses_about
+from support.platforms.leg_types import example, poses_about
 
 from liedyn_ros.common.errors import GeometryError, LimitError, ShapeError
 from liedyn_ros.lie import se3

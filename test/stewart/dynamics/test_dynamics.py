@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.machines.stewart_motion import GEOMETRY, leg_forces, motion
+from support.platforms.stewart_motion import GEOMETRY, leg_forces, motion
 
 from liedyn_ros.common.errors import GeometryError, LimitError, ShapeError, SingularError
 from liedyn_ros.common.resources import config_file

@@ -13,7 +13,7 @@ import itertools
 
 import numpy as np
 import pytest
-from support.machines.leg_types import example
+from support.platforms.leg_types import example
 
 from liedyn_ros.common.errors import DescriptionWarning, GeometryError
 from liedyn_ros.lie import se3

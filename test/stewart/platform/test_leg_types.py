@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
-from support.machines.leg_types import (
+from support.platforms.leg_types import (
     ALL, example, HOMES, OTHERS, poses_about, reference_values)
 import yaml
 

@@ -14,7 +14,7 @@ import itertools
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from support.machines.stewart_cases import pose_of
+from support.platforms.stewart_cases import pose_of
 import yaml
 
 from liedyn_ros.common.errors import GeometryError, LiedynError, NotFiniteError

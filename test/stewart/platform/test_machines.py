@@ -15,7 +15,7 @@ import warnings
 
 import numpy as np
 import pytest
-from support.machines.leg_types import reference_values
+from support.platforms.leg_types import reference_values
 
 from liedyn_ros.common.errors import GeometryError
 from liedyn_ros.common.resources import config_file

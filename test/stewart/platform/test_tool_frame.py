@@ -13,7 +13,7 @@ import dataclasses
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from support.machines.leg_types import ALL, example, poses_about
+from support.platforms.leg_types import ALL, example, poses_about
 import yaml
 
 from liedyn_ros.common.errors import LiedynError

@@ -10,7 +10,7 @@
 
 import numpy as np
 import pytest
-from support.machines.stewart_cases import pose_of
+from support.platforms.stewart_cases import pose_of
 
 from liedyn_ros.stewart import leg_lengths, PlatformMeter
 from liedyn_ros.stewart.platform.workspace import map_workspace

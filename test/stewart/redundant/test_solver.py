@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.optimize import least_squares
-from support.machines.leg_types import reference_value
-from support.machines.redundant import home, mixed, motion, NOISE, redundant
+from support.platforms.leg_types import reference_value
+from support.platforms.redundant import home, mixed, motion, NOISE, redundant
 
 from liedyn_ros.common.errors import (
     GeometryError, LimitError, NameSetError, NotFiniteError, ShapeError, SingularError)

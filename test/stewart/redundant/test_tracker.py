@@ -10,7 +10,7 @@
 
 import numpy as np
 import pytest
-from support.machines.redundant import home, mixed, motion, NOISE, redundant
+from support.platforms.redundant import home, mixed, motion, NOISE, redundant
 
 from liedyn_ros.common.errors import LimitError, StampError
 from liedyn_ros.lie import se3

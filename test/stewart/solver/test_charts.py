@@ -12,7 +12,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from support.machines.stewart_cases import pose_of
+from support.platforms.stewart_cases import pose_of
 from transforms3d.euler import euler2mat, mat2euler
 
 from liedyn_ros.lie import se3

@@ -13,7 +13,7 @@ import dataclasses
 import numpy as np
 import pytest
 from scipy.optimize import least_squares
-from support.machines.stewart_cases import ROUNDED_LENGTHS_CM
+from support.platforms.stewart_cases import ROUNDED_LENGTHS_CM
 from transforms3d.euler import mat2euler
 
 from liedyn_ros.common.errors import (

@@ -16,8 +16,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support.machines.crossings import Crossing, CROSSINGS, FIRST_NS
-from support.machines.stewart_cases import pose_of
+from support.platforms.crossings import Crossing, CROSSINGS, FIRST_NS
+from support.platforms.stewart_cases import pose_of
 
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (

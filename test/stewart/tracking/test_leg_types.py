@@ -12,7 +12,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from support.machines.leg_types import ALL, example, HOMES, reference_values
+from support.platforms.leg_types import ALL, example, HOMES, reference_values
 
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (

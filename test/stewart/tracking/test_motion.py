@@ -12,7 +12,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from support.machines.leg_types import example
+from support.platforms.leg_types import example
 
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import se3

@@ -21,7 +21,7 @@ from support.comparison import assert_same
 from support.machines.loop_states import closed, EVERY, Machines, REDUNDANT, state
 from support.machines.looped_machines import Looped, planar_linkage, SINGLE
 from support.machines.random_models import add_random_joint, random_inertia, random_pose
-from support.machines.stewart_motion import GEOMETRY
+from support.platforms.stewart_motion import GEOMETRY
 from support.witnesses.tangents import difference
 
 from liedyn_ros.common.errors import LiedynError, LimitError, ModelError, ShapeError, SingularError

@@ -21,7 +21,7 @@ from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Float64
 from support.bench.pose_bench import (
     FAR, GEOMETRY, HOME, LEGS, matrix, moved, NEAR, ns, PERIOD_NS, PoseBench, stamp_of)
-from support.machines.crossings import Crossing
+from support.platforms.crossings import Crossing
 
 from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
 from liedyn_ros.ros.node import lifecycle

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 from support.bench.pose_bench import FAR, GEOMETRY
-from support.machines.stewart_cases import pose_of
+from support.platforms.stewart_cases import pose_of
 from visualization_msgs.msg import Marker
 
 from liedyn_ros.common.resources import config_file

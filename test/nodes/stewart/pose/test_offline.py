@@ -12,8 +12,8 @@ from geometry_msgs.msg import PoseWithCovarianceStamped
 import numpy as np
 import pytest
 from support.bench.pose_bench import ns, PoseBench
-from support.machines.bag_files import write_bag
-from support.machines.leg_recordings import COUNT, messages, motion, numbers, rows_of
+from support.recordings.bag_files import write_bag
+from support.recordings.leg_recordings import COUNT, messages, motion, numbers, rows_of
 
 from liedyn_ros.commands.stewart import process_bag
 

@@ -18,7 +18,7 @@ from std_msgs.msg import Float64
 from std_srvs.srv import Trigger
 from support.bench.pose_bench import (
     FAR, GEOMETRY, joint_state, LEGS, matrix, moved, NEAR, ns, PERIOD_NS, PoseBench, rates_at)
-from support.machines.stewart_cases import pose_of
+from support.platforms.stewart_cases import pose_of
 
 from liedyn_ros.stewart import leg_lengths
 

@@ -14,7 +14,7 @@ import re
 import pytest
 from tools.english import offenders, reason
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 TEXT = ('.md', '.rst', '.py', '.msg', '.srv', '.yaml', '.xml', '.rviz', '.sh', '.txt')
 # Bracketed, so that this file does not refuse itself.
 REFUSED = re.compile(

@@ -10,7 +10,7 @@
 
 import numpy as np
 import pytest
-from support.machines.stewart_motion import GEOMETRY, leg_forces, motion
+from support.platforms.stewart_motion import GEOMETRY, leg_forces, motion
 
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, ConstraintStatus, mobility
 from liedyn_ros.stewart import model_state, platform_model

@@ -9,7 +9,7 @@
 """Paths on which the determinant of the Stewart platform's Jacobian changes its sign."""
 
 import numpy as np
-from support.machines.stewart_cases import pose_of
+from support.platforms.stewart_cases import pose_of
 
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import leg_lengths, length_jacobian, ScrewMotion

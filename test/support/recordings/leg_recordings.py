@@ -11,8 +11,8 @@
 import csv
 
 import numpy as np
-from support.machines.bag_files import joint_state, START_NS
-from support.machines.stewart_cases import pose_of
+from support.platforms.stewart_cases import pose_of
+from support.recordings.bag_files import joint_state, START_NS
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3

@@ -17,7 +17,7 @@ import pytest
 from tools import equations
 from tools.english import code
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / 'liedyn_ros'
 THEORY = [ROOT / 'docs/theory.md', *sorted((ROOT / 'docs/theory').glob('*.md'))]
 CHAPTER = re.compile(r'^##? (?P<number>\d+)\. ', re.MULTILINE)

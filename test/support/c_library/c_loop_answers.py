@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
-from support.machines.c_library import run
+from support.c_library.c_library import run
 from support.machines.looped_machines import Looped
 
 from liedyn_ros.common.checks import Array

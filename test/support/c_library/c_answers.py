@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from support.machines.c_library import run
+from support.c_library.c_library import run
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics, LOCAL, LOCAL_WORLD_ALIGNED, WORLD

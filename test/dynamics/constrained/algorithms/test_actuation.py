@@ -15,7 +15,7 @@ import pytest
 from scipy.linalg import qr
 from support.machines.loop_states import ALL, state
 from support.machines.looped_machines import five_bar, planar_linkage
-from support.machines.stewart_motion import GEOMETRY
+from support.platforms.stewart_motion import GEOMETRY
 from support.witnesses import loop_witness
 
 from liedyn_ros.common.checks import Array

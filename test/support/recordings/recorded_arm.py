@@ -9,8 +9,8 @@
 """An arm whose URDF has wrong masses, and what it recorded."""
 
 import numpy as np
-from support.machines.bag_files import as_messages, START_NS, write_bag
-from support.machines.recorded_motion import arm_motion
+from support.recordings.bag_files import as_messages, START_NS, write_bag
+from support.recordings.recorded_motion import arm_motion
 
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import ModelBuilder, SpatialInertia, to_urdf, with_inertias

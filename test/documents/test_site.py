@@ -20,7 +20,7 @@ import pytest
 
 import liedyn_ros
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DOCS = ROOT / 'docs'
 TOCTREE = re.compile(r'```\{toctree\}\n(.*?)```', re.DOTALL)
 MODULES = set(re.findall(r'automodule:: (\S+)', '\n'.join(

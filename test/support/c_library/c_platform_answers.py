@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from support.machines.c_library import run
-from support.machines.leg_types import ALL, example, poses_about
+from support.c_library.c_library import run
+from support.platforms.leg_types import ALL, example, poses_about
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file

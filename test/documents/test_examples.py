@@ -19,7 +19,7 @@ import pytest
 import liedyn_ros as ld
 from liedyn_ros.common.resources import config_file
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 NUMBER = r'([\d.e+-]+)'
 
 

@@ -15,9 +15,9 @@ import subprocess
 import sys
 
 import pytest
-from support.machines.c_library import built, HOST
+from support.c_library.c_library import built, HOST
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 TUTORIALS = sorted(path.stem for path in (ROOT / 'examples').glob('[0-9][0-9]_*.py'))
 NEEDS = {'04_a_bag_to_parameters': ('clarabel', 'rosbags', 'mcap'),
          '07_trajectories': ('clarabel',)}

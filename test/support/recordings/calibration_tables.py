@@ -9,8 +9,8 @@
 """Tables and bags of a calibration: readings of legs and what an instrument saw."""
 
 import numpy as np
-from support.machines.bag_files import joint_state, START_NS, STORE, write_bag
-from support.machines.calibration import seen
+from support.platforms.calibration import seen
+from support.recordings.bag_files import joint_state, START_NS, STORE, write_bag
 
 from liedyn_ros.lie import SE3, so3
 

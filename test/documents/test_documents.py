@@ -17,7 +17,7 @@ from PIL import Image
 import pytest
 from tools.readme_picture import draw, PATH
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SNIPPET = re.compile(
     r'^```python\n(?P<code>.*?)^```\n(\n```text\n(?P<printed>.*?)^```\n)?',
     re.DOTALL | re.MULTILINE)
