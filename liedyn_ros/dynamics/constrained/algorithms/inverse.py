@@ -11,11 +11,16 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import NoReturn
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from liedyn_ros.common.errors import LiedynError, LimitError
+from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
 from liedyn_ros.dynamics.constrained.partial_derivatives.inverse import (
     ConstrainedInversePartialDerivatives)
+from liedyn_ros.dynamics.constrained.solver.effort_limits import EffortSplit, split_efforts
 from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstrainedSolutions)
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
@@ -30,6 +35,9 @@ class ConstrainedInverse:
     of passive joints, by default zero. If there are more actuators than needed, least_torque takes
     the least sum of w tau^2 over them. least_force takes the least sum of w lam^2 over the
     constraints. weights are (nv,) or (m,), by default 1. They carry units: moments against forces.
+    within_limits takes the least torque within the effort limits of the model. Derivatives are
+    those of the motion while the same actuators stay at a limit. LimitError: the limits are not
+    enough.
 
     Arrays and errors are as in ConstrainedDynamics. Raises LiedynError for a motion that breaks a
     loop. Raises ModelError for too few actuators, or where they do not hold the machine, as at a
@@ -42,13 +50,52 @@ class ConstrainedInverse:
 
     def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: ArrayLike | None = None,
                  *, tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
-                 redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None
-                 ) -> ConstrainedSolution:
+                 redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
+                 within_limits: bool = False) -> ConstrainedSolution:
         """Return the solution of a state."""
+        if within_limits:
+            return self._limited(q, v, a, external, tau, actuated, redundancy, weights)
         _, task = inverse_task(
             self._solver.constraints.names, self._solver.constraints.m, actuated, redundancy,
             weights)
         return self._solver.solve(task, q, v, a, tau, external)
+
+    def _limited(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: ArrayLike | None,
+                 tau: ArrayLike | None, actuated: ArrayLike | None, redundancy: str,
+                 weights: ArrayLike | None) -> ConstrainedSolution:
+        """Return the solution with efforts within the limits."""
+        if redundancy != LEAST_TORQUE:
+            raise LiedynError(f'redundancy: expected {LEAST_TORQUE} where efforts are within '
+                              f'limits, got {redundancy!r}')
+        constraints = self._solver.constraints
+        driven, task = inverse_task(
+            constraints.names, constraints.m, actuated, redundancy, weights)
+        found = self._solver.solve(task, q, v, a, tau, external)
+        first = np.reshape(found.tau, (-1, len(driven)))[0]
+        limits = constraints.model.limits.effort
+        if (np.abs(first) <= limits)[driven].all():
+            return found
+        _, free = solve_passive(constraints.jacobian(q), np.ones_like(driven))
+        costs = np.ones(len(driven)) if weights is None else np.asarray(weights)
+        split = split_efforts(free[:, driven], free[:, driven] @ first[driven], costs[driven],
+                              limits[driven])
+        if split.missing:
+            self._refuse(driven, split)
+        given = np.zeros_like(found.tau) if tau is None else np.array(tau, dtype=np.float64)
+        held = np.flatnonzero(driven)[split.at_limit]
+        given[..., held] = 0.0
+        np.reshape(given, (-1, len(driven)))[0, held] = split.efforts[split.at_limit]
+        still = driven.copy()
+        still[held] = False
+        return self(q, v, a, external, tau=given, actuated=still, weights=weights)
+
+    def _refuse(self, driven: NDArray[np.bool_], split: EffortSplit) -> NoReturn:
+        """Raise the error for limits of effort that do not hold the motion."""
+        names = np.array(self._solver.model.coordinate_names)[driven][split.at_limit].tolist()
+        raise LimitError(
+            f'tau: expected a motion within the effort limits of the actuators, got one that '
+            f'takes more than {names} have: {100.0 * split.missing:.3g} % stays open', names=names,
+            expected=0.0, got=split.missing)
 
     def batch(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: ArrayLike | None = None, *,
               tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
