@@ -25,7 +25,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 
 from liedyn_ros.ros.parameters.parameter_files import files_of_others
-from liedyn_ros.ros.process import garbage, log_files
+from liedyn_ros.ros.process import garbage, log_files, memory
 
 RCLError = rclpy_implementation.RCLError
 
@@ -76,6 +76,7 @@ def run(node_class: Callable[[], Node], args: Sequence[str] | None = None) -> No
     context, building = rclpy.get_default_context(), True
     sys.setswitchinterval(SWITCH_INTERVAL)
     garbage.take_over()
+    memory.keep_large_blocks_apart()
 
     def end(*_: object) -> None:
         if building:

@@ -34,7 +34,8 @@ SCHEDULING = (
 )
 Value = TypeVar('Value')
 OnClose = Callable[[Callable[[], object]], None]
-_ALL_MEMORY = 1 | 2  # MCL_CURRENT | MCL_FUTURE
+# MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT: what is set aside and never used stays out.
+_ALL_MEMORY = 1 | 2 | 4
 
 
 def schedule(

@@ -124,4 +124,4 @@ def test_memory_is_locked_or_refused(bench, monkeypatch, fails):
         bench.until_logged(node, 'parameter lock_memory: expected a limit memlock')
     else:
         node.trigger_deactivate(), node.trigger_cleanup()
-    assert calls == ([3] if fails else [3, 'unlocked'])
+    assert calls == ([7] if fails else [7, 'unlocked'])

@@ -27,6 +27,8 @@ from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from support.bench.message_numbers import assert_no_nan
 
+from liedyn_ros.ros.process.memory import keep_large_blocks_apart
+
 TIMEOUT = 240.0  # s; only a failing test waits that long, or one that compiles kernels
 WAIT = 0.01  # s, for the first callback between two looks
 MAX_CALLBACKS = 100  # between two looks, where callbacks never end
@@ -40,6 +42,7 @@ os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
 
 def open_context():
     """Return a context, which is its own participant."""
+    keep_large_blocks_apart()
     context = Context()
     rclpy.init(context=context)
     return context
