@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.identification.consistent_fit import consistent_fit, PRIOR
+from liedyn_ros.identification.effort_checks import require_efforts
 from liedyn_ros.identification.equations import Equations, equations_of, FRICTION
 from liedyn_ros.identification.lumps import Lump, lumps_of
 from liedyn_ros.identification.motion import Motion, motion_of
@@ -103,15 +104,16 @@ class Identification:
 
 def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
              friction: tuple[str, ...] = FRICTION, smoothing: float | None = None,
-             cutoff: float | None = None, prior: float = PRIOR, parts: int = PARTS
-             ) -> Identification:
+             cutoff: float | None = None, prior: float = PRIOR, parts: int = PARTS,
+             sure: bool = False) -> Identification:
     """
     Return the inertial parameters, friction and offsets that a recording tells of a model.
 
     rotor_inertia: whether motors have one; friction lists the terms of FRICTION to fit. smoothing
     (Hz) is the cut-off of positions, cutoff (Hz) that of the equations; both follow from the
     spectra by default. prior weighs the given model, 1 for errors of about 100 %. Each of so many
-    parts is predicted by a fit of the others; the result is offered where that is better.
+    parts is predicted by a fit of the others; the result is offered where that is better. sure
+    takes the unit and the sign of the efforts as they are, whatever the given model says.
 
     Raises LimitError, ShapeError, ConvergenceError, the errors of Regressor, and
     ModuleNotFoundError without clarabel.
@@ -128,6 +130,9 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
         raise ShapeError('recording: expected joint forces, got zeros everywhere')
     equations = equations_of(model, motion, rotor_inertia=rotor_inertia, friction=friction,
                              cutoff=cutoff)
+    doubts = () if sure else require_efforts(
+        motion, equations, robust_fit(equations.rows, equations.forces),
+        given_unknowns(model, equations))
     every = np.ones(len(equations.time), dtype=bool)
     estimate = estimate_of(model, equations, every, prior)
     unseen = _unseen(model, equations, estimate, prior, parts)
@@ -139,7 +144,7 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
         with_inertias(model, estimate.bodies), named['damping'], named['friction']),
         _named_rotors(model, estimate))
     return Identification(model, better, motion, equations, estimate, unseen, held_out, judge(
-        model, motion, equations, estimate.plain, estimate.consistent, held_out))
+        model, motion, equations, estimate.plain, estimate.consistent, held_out, doubts))
 
 
 def given_unknowns(model: Model, equations: Equations) -> Array:

@@ -47,8 +47,8 @@ class Verdict:
 
 
 def judge(model: Model, motion: Motion, equations: Equations, fit: Fit, consistent: Array,
-          held_out: dict[str, Array]) -> Verdict:
-    """Return the verdict on an estimate (16.33)."""
+          held_out: dict[str, Array], doubts: tuple[str, ...] = ()) -> Verdict:
+    """Return the verdict on an estimate (16.33); doubts are remarks that stand already."""
     scale = np.maximum(held_out['refitted friction'], 1e-300)
     before = min(float(np.linalg.norm(held_out[each] / scale))
                  for each in ('given', 'refitted friction'))
@@ -69,7 +69,8 @@ def judge(model: Model, motion: Motion, equations: Equations, fit: Fit, consiste
     unknown = tuple(name for name, x, s in zip(equations.names, fit.x, deviations)
                     if not abs(x) > SURE * s)
     return Verdict(offered, tuple(reasons), worse,
-                   _remarks(equations, fit, consistent, held_out), unknown, _advice(model, motion))
+                   (*doubts, *_remarks(equations, fit, consistent, held_out)), unknown,
+                   _advice(model, motion))
 
 
 def ratios(held_out: dict[str, Array]) -> Array:

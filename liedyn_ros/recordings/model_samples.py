@@ -21,7 +21,8 @@ from liedyn_ros.common.errors import DescriptionError, ModelError, ShapeError
 from liedyn_ros.common.extras import require_module
 from liedyn_ros.model import JOINT_TYPES, Model
 from liedyn_ros.recordings.samples import JointSamples
-from liedyn_ros.recordings.tables import Columns, table_samples, TABLES
+from liedyn_ros.recordings.steps import without_turns
+from liedyn_ros.recordings.tables import Columns, in_units, table_samples, TABLES
 from liedyn_ros.recordings.units import require_units
 
 BAGS = "pip install 'liedyn_ros[bags]'"
@@ -61,7 +62,7 @@ def read_samples(paths: Sequence[str | Path], names: Sequence[str], *, topic: st
     for name in ('rosbags', 'mcap'):
         require_module(name, BAGS)
     from liedyn_ros.recordings.bags import Bag, joint_samples
-    return joint_samples(Bag(paths[0]), names, topic, arrival=arrival)
+    return in_units(joint_samples(Bag(paths[0]), names, topic, arrival=arrival), columns)
 
 
 def measured_joints(model: Model) -> tuple[str, ...]:
@@ -84,8 +85,8 @@ def model_samples(model: Model, samples: JointSamples) -> ModelSamples:
     """
     Return recorded samples as arrays in the order of the model.
 
-    Raises ModelError, ShapeError for joints that are missing, and LimitError where numbers are
-    in degrees or millimetres.
+    Angles that start over after a turn go on instead. Raises ModelError, ShapeError for joints
+    that are missing, and LimitError where numbers are in degrees or millimetres, or jump.
     """
     wanted = measured_joints(model)
     missing = [name for name in wanted if name not in samples.names]
@@ -94,7 +95,7 @@ def model_samples(model: Model, samples: JointSamples) -> ModelSamples:
                          f'{listed(missing)}', names=tuple(missing))
     order = [samples.names.index(name) for name in wanted]
     at = [model.joint(name).vi for name in wanted]
-    position = samples.position[:, order]
+    position, remarks = without_turns(model, wanted, samples.time, samples.position[:, order])
     velocity = None if samples.velocity is None else samples.velocity[:, order]
     require_units(model, wanted, samples.time, position, velocity)
     count = len(samples.time)
@@ -111,4 +112,4 @@ def model_samples(model: Model, samples: JointSamples) -> ModelSamples:
         raise ShapeError('recording: expected positions, got none')
     effort = None if samples.effort is None else samples.effort[:, order]
     return ModelSamples(samples.time, q, placed(velocity, np.nan), placed(effort, 0.0),
-                        samples.remarks)
+                        (*samples.remarks, *remarks))

@@ -21,6 +21,8 @@ from liedyn_ros.common.errors import NotFiniteError, ShapeError, StampError
 
 Stamps = NDArray[np.int64]
 FEW = 0.1  # share of the samples that may be left out
+SLOW = 0.5  # s between samples, from which times without a unit are in doubt
+SEVERAL = 30  # samples, in which a unit shows
 LEAP_NS = 86400 * 10**9  # between two samples: they are not of one clock
 
 
@@ -81,6 +83,17 @@ def stamps_of_seconds(where: str, time: Array) -> Stamps:
         raise StampError(f'{where}: expected times in s, got {np.abs(time).max():.6g}: another '
                          'unit? Name it')
     return np.round(1e9 * time).astype(np.int64)
+
+
+def require_seconds(where: str, time: Array) -> None:
+    """Raise StampError where times (n,) without a unit are so far apart that they are no s."""
+    usual = float(np.median(np.abs(np.diff(time)))) if len(time) >= SEVERAL else 0.0
+    if not usual > SLOW:
+        return
+    fits = next((unit for unit, factor in (('ms', 1e-3), ('us', 1e-6)) if usual * factor <= SLOW),
+                'ns')
+    raise StampError(f'{where}: expected times in s, got steps of {usual:.4g}: name the unit, '
+                     f'such as {fits} (--unit time={fits}); for s that is --unit time=s')
 
 
 def _finite(where: str, names: Sequence[str], blocks: dict[str, Array | None],

@@ -13,16 +13,17 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 import csv
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 import re
 
 import numpy as np
 
-from liedyn_ros.common.checks import Array, listed
+from liedyn_ros.common.checks import Array, listed, require_known
 from liedyn_ros.common.errors import DescriptionError, NameSetError, StampError
 from liedyn_ros.common.extras import require_module
-from liedyn_ros.recordings.samples import JointSamples, samples_of, stamps_of_seconds
+from liedyn_ros.recordings.samples import (
+    JointSamples, require_seconds, samples_of, stamps_of_seconds)
 from liedyn_ros.recordings.units import factor_of
 
 TABLES = '.csv', '.parquet'
@@ -89,6 +90,21 @@ def table_samples(paths: Sequence[str | Path], names: Sequence[str],
     if position is None:
         raise NameSetError(f'{where}: expected names of joints, got none')
     return samples_of(where, names, stamps, position, blocks['velocity'], blocks['effort'])
+
+
+def in_units(samples: JointSamples, columns: Columns) -> JointSamples:
+    """Return samples of a bag in SI, whose units and scales columns has. Raises NameSetError."""
+    units, scale = columns.units or {}, columns.scale or {}
+    require_known(NameSetError, 'scale', samples.names, list(scale), 'joints')
+
+    def factors(kind: str) -> Array:
+        factor = factor_of(units[kind], kind, kind) if kind in units else 1.0
+        return np.array([scale.get(name, factor) if kind == 'effort' else factor
+                         for name in samples.names])
+    return replace(
+        samples, position=factors('position') * samples.position,
+        velocity=None if samples.velocity is None else factors('velocity') * samples.velocity,
+        effort=None if samples.effort is None else factors('effort') * samples.effort)
 
 
 def _column(where: str, headers: Sequence[list[str]], columns: Columns, kind: str, name: str,
@@ -163,6 +179,8 @@ def _stamps(where: str, tables: Sequence[Path], read: Sequence[dict[str, Array]]
         if not columns.rate > 0.0:
             raise StampError(f'{where}: expected a rate above 0 Hz, got {columns.rate}')
         return np.arange(count) / columns.rate
+    told = (columns.units or {}).get('time') or any(
+        column is not None and split_unit(column)[1] for column in times)
     found = [_factor(where, columns, 'time', '', column) * table[column]
              for column, table in zip(times, read) if column is not None]
     for path, each in zip(tables[1:], found[1:]):
@@ -170,6 +188,8 @@ def _stamps(where: str, tables: Sequence[Path], read: Sequence[dict[str, Array]]
             at = int(np.argmax(each != found[0]))
             raise StampError(f'{path}: expected the times of {tables[0]}, got {each[at]} for '
                              f'{found[0][at]} in row {at + 1}')
+    if not told:
+        require_seconds(where, np.asarray(found[0]))
     return np.asarray(found[0])
 
 

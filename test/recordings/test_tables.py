@@ -181,3 +181,36 @@ def test_joints_of_several_numbers_have_no_joint_states(tmp_path):
     path = table(tmp_path / 'run.csv', {'t': TIME, **named('{joint}.{kind}')})
     with pytest.raises(ModelError, match='expected joints of one number'):
         model_samples(random_model(3, 2, True), read_samples([path], NAMES))
+
+
+@pytest.mark.parametrize('unit, factor', [('ms', 1e3), ('us', 1e6), ('ns', 1e9)])
+def test_times_without_a_unit_that_are_no_seconds_are_refused(unit, factor, tmp_path):
+    path = table(tmp_path / 'run.csv', {'t': factor * TIME, **named('{joint}.{kind}')})
+    with pytest.raises(StampError, match=f'--unit time={unit}'):
+        read_samples([path], NAMES)
+    found = read_samples([path], NAMES, columns=Columns(units={'time': unit}))
+    assert_same(found.time, TIME, 1e-12)
+    slow = read_samples([path], NAMES, columns=Columns(units={'time': 's'})) if factor < 1e9 else (
+        None)
+    assert slow is None or slow.time[-1] == pytest.approx(factor * TIME[-1])
+
+
+def test_angles_that_start_over_go_on_and_other_jumps_are_refused(tmp_path):
+    q, other = 5.0 * TIME, np.sin(TIME)
+    path = table(tmp_path / 'run.csv', {
+        't': TIME, 'arm_1.q': (q + np.pi) % (2.0 * np.pi) - np.pi, 'arm_1_2.q': other})
+    found = model_samples(arm({}), read_samples([path], NAMES))
+    assert_same(found.q[:, 0], q, 1e-13)
+    assert found.remarks[-1].startswith('position of arm_1: 3 full turns taken back')
+    other[150:] += 0.4
+    path = table(tmp_path / 'run.csv', {'t': TIME, 'arm_1.q': q, 'arm_1_2.q': other})
+    with pytest.raises(LimitError, match=r'arm_1_2: expected a motion, got a jump of 0\..* 20 ms'):
+        model_samples(arm({}), read_samples([path], NAMES))
+
+
+@pytest.mark.parametrize('q', [
+    np.round(np.sin(TIME) / 0.05) * 0.05, np.where(TIME > 3.9, np.sin(40.0 * TIME), 0.0),
+    np.zeros(len(TIME))], ids=['coarse encoder', 'short motion', 'at rest'])
+def test_steps_of_encoders_and_short_motions_are_no_jumps(q, tmp_path):
+    path = table(tmp_path / 'run.csv', {'t': TIME, 'arm_1.q': q, 'arm_1_2.q': q})
+    assert np.array_equal(model_samples(arm({}), read_samples([path], NAMES)).q[:, 0], q)

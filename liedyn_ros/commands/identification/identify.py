@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         result = identify(
             model, recording, rotor_inertia=not options.no_rotor_inertia,
             friction=tuple(options.friction), smoothing=options.smoothing, cutoff=options.cutoff,
-            prior=options.prior, parts=options.parts)
+            prior=options.prior, parts=options.parts, sure=options.sure)
         files = _write(options, result, whole, samples.remarks)
     except (LiedynError, OSError, ModuleNotFoundError) as error:
         print(f'identify: {error}', file=sys.stderr)
@@ -115,6 +115,8 @@ def parser() -> argparse.ArgumentParser:
     fit.add_argument('--cutoff', type=float, help='cut-off of the equations, Hz')
     fit.add_argument('--prior', type=float, default=PRIOR, help='weight of the given model')
     fit.add_argument('--parts', type=int, default=PARTS, help='parts, each held out once')
+    fit.add_argument('--sure', action='store_true', help=(
+        'take unit and sign of the efforts as they are, whatever the given model says'))
     return result
 
 

@@ -96,6 +96,24 @@ def test_joints_that_stood_still_are_held(tmp_path):
     assert np.array_equal(recording.q, np.loadtxt(path, delimiter=',', skiprows=1)[:, 2:4])
 
 
+@pytest.mark.parametrize('factor, options', [
+    (-1.0, [f'--scale={name}=-1' for name in JOINTS]), (1e3, ['--unit', 'effort=mN m'])])
+def test_scales_and_units_of_a_bag_count(factor, options, tmp_path):
+    urdf, out = wrong_urdf(tmp_path / 'arm.urdf'), tmp_path / 'out'
+    bag = write_bag(tmp_path / 'bag', as_messages(JOINTS, *scaled(factor)(*arm_recording())))
+    assert identify.main([str(urdf), str(bag), '--folder', str(out), *options]) == 0
+    assert (forces_error(load_urdf(out / 'arm_identified.urdf')) < 0.05).all()
+
+
+def test_efforts_that_are_far_from_the_model_are_doubted_or_taken_as_they_are(tmp_path, capsys):
+    urdf, out = wrong_urdf(tmp_path / 'arm.urdf'), tmp_path / 'out'
+    run = csv_table(tmp_path / 'run.csv', scaled(20.0)(*arm_recording()))
+    assert identify.main([str(urdf), str(run), '--folder', str(out)]) == 0
+    assert 'are they no currents?' in capsys.readouterr().out
+    run = csv_table(tmp_path / 'run.csv', scaled(1e3)(*arm_recording()))
+    assert identify.main([str(urdf), str(run), '--folder', str(out), '--sure']) == 0
+
+
 def test_a_looped_machine_begins_where_its_loops_close():
     model = five_bar()
     start = assemble(ConstrainedDynamics(model), held={'left_0_joint': 2.2, 'right_0_joint': 0.9})
@@ -112,7 +130,20 @@ def degrees(stamps, q, v, tau):
     return stamps, np.degrees(q), v, tau
 
 
+def scaled(factor):
+    return lambda stamps, q, v, tau: (stamps, q, v, factor * tau)
+
+
+def jumping(stamps, q, v, tau):
+    return stamps, q + 0.5 * (np.arange(len(q)) > 1200)[:, None], v, tau
+
+
 BAD = {
+    'millionths': ([], scaled(1e6), 'times what the given model needs'),
+    'thousands': ([], scaled(1e-3), 'times what the given model needs'),
+    'negated': ([], scaled(-1.0), 'They are negated'),
+    'one negated': ([], scaled(np.array([1.0, -1.0, 1.0])), "effort of ['shoulder']"),
+    'jump': ([], jumping, 'got a jump of 0.5'),
     'no effort': ([], lambda *all: (*all[:3], np.full_like(all[3], np.nan)), '100 % NaN'),
     'degrees': ([], degrees, 'degrees that fit'),
     'another joint': (['--hold-others', 'wrist'], lambda *all: all, '--hold-others: expected'),
