@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
-from support.c_library.c_library import run
+from support.c_library.comparison import answers
 from support.machines.looped_machines import Looped
 
 from liedyn_ros.common.checks import Array
@@ -61,10 +61,7 @@ def answers_of_c(program: list[object], folder: Path, looped: Looped, order: int
                  states: list[State]) -> Array:
     """Return what the program answers, a state a row."""
     write_loops(folder / 'model.liedyn', looped.model, order=order)
-    np.concatenate([np.concatenate([np.ravel(part) for part in state]).astype(float)
-                    for state in states]).tofile(folder / 'states')
-    run(*program, folder / 'model.liedyn', folder / 'states', folder / 'results')
-    return np.fromfile(folder / 'results').reshape(len(states), -1)
+    return answers(program, folder, states)
 
 
 def answers_of_python(dynamics: ConstrainedDynamics, states: list[State]
