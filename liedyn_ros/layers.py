@@ -54,13 +54,14 @@ LAYERS: dict[str, tuple[str, tuple[str, ...]]] = {
     'studies': ("the papers' experiments, repeated",
                 ('pictures', 'jit', 'lie', 'model', 'dynamics', 'control', 'stewart', 'aerial',
                  'commands')),
+    'bags': ('topics into a bag and back', ('jit', 'lie', 'model', 'recordings')),
     'view': ('the live view in a browser',
              ('jit', 'lie', 'model', 'dynamics', 'stewart', 'ros', 'nodes')),
     'demo': ('what `make demo` runs',
              ('pictures', 'jit', 'lie', 'model', 'dynamics', 'control', 'stewart', 'aerial',
               'ros', 'nodes', 'view')),
 }
-WITH_ROS = ('ros', 'nodes', 'demo')  # the only parts that import ROS
+WITH_ROS = ('ros', 'nodes', 'bags', 'demo')  # the only parts that import ROS
 
 
 def allowed(part: str) -> frozenset[str]:

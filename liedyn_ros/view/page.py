@@ -10,8 +10,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from threading import Thread
 import time
 from typing import Any
 
@@ -19,19 +21,22 @@ import numpy as np
 import viser
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.model import Model
-from liedyn_ros.nodes.view.seen import Seen
+from liedyn_ros.nodes.view.seen import Description, Machine, Seen
 from liedyn_ros.stewart import StewartGeometry
-from liedyn_ros.view.platform_scene import PlatformScene
+from liedyn_ros.view.platforms.scene import PlatformScene
+from liedyn_ros.view.platforms.what_if import PlatformWhatIf
 from liedyn_ros.view.plots import Plots
 from liedyn_ros.view.recording import Recording
-from liedyn_ros.view.tree_scene import TreeScene
-from liedyn_ros.view.what_if_platform import PlatformWhatIf
-from liedyn_ros.view.what_if_tree import TreeWhatIf
+from liedyn_ros.view.trees.scene import TreeScene
+from liedyn_ros.view.trees.what_if import TreeWhatIf
 
 TEXT_RATE = 4.0  # Hz, of what a person reads
 OF_PLATFORM = (('distance to singularity', '-'), ('residual', 'm'), ('iterations', ''),
                ('age', 's'), ('error', 'm'))  # of the plots, with their units
+STEP = 0.005  # of the size: a floating machine moves so far before a camera follows
 GRID = (160, 160, 164)  # as in RViz
 
 
@@ -49,6 +54,9 @@ class LivePage:
         self.server.gui.add_markdown('*waiting for the description of a machine*')
         self._host = address
         self._scene: PlatformScene | TreeScene | None = None
+        self._what_if: PlatformWhatIf | TreeWhatIf | None = None
+        self._moving: Any = None  # switches, where the machine has them
+        self._pulls: Any = None
         self._read = 0.0
         self._file: Path | None = None  # of a recording from the start
         self._whole = Recording(self.server)
@@ -60,40 +68,92 @@ class LivePage:
         host = 'localhost' if self._host in ('0.0.0.0', '::') else self._host
         return f'http://{host}:{self.server.get_port()}'
 
-    def adopt(self, machine: Model | StewartGeometry, home: Array) -> None:
-        """Show another machine; home (4, 4), m, is that of a platform."""
+    def adopt(self, machine: Machine, home: Array, description: Description | None = None) -> None:
+        """Show another machine; home (4, 4), m, of a platform, description of a robot."""
         server = self.server
         server.scene.reset()
         server.gui.reset()
         server.gui.configure_theme(dark_mode=False)
         server.scene.set_up_direction('+z')
+        self._moving = self._pulls = None
         tabs = server.gui.add_tab_group()
         with tabs.add_tab('Live'):
             self._text = server.gui.add_markdown('*nothing heard yet*')
+            if isinstance(machine, Model):
+                size, middle = self._adopt_tree(server, machine, description)
+            else:
+                self._scene = PlatformScene(server.scene, machine, home, self._path_time)
+                size, middle = 4.0 * machine.characteristic_length, 0.5 * home[:3, 3]
             numbers = OF_PLATFORM if isinstance(machine, StewartGeometry) else ()
             self._plots = Plots(server.gui, numbers, self._history)
         with tabs.add_tab('What if'):
-            if isinstance(machine, StewartGeometry):
-                self._scene = PlatformScene(server.scene, machine, home, self._path_time)
-                self._what_if: Any = PlatformWhatIf(server, machine, home)
-                size, middle = 4.0 * machine.characteristic_length, 0.5 * home[:3, 3]
-            else:
-                self._scene = TreeScene(server.scene, machine, self._path_time)
-                self._what_if = TreeWhatIf(server, machine, partial(_state_of, self._scene))
-                size, middle = 2.0 * self._scene.size, self._scene.middle
+            self._what_if = self._add_what_if(machine, home)
         with tabs.add_tab('Record'):
             self._recording.add_controls()
-        server.scene.add_grid('/Grid', 4.0 * size, 4.0 * size, cell_size=0.1, cell_color=GRID,
+        server.scene.add_grid('/Grid', 5.0 * size, 5.0 * size, cell_size=0.1, cell_color=GRID,
                               section_color=GRID)
         self._size, self._found = size, False
         self._aim(middle)
 
+    def _adopt_tree(self, server: viser.ViserServer, model: Model,
+                    description: Description | None) -> tuple[float, Array]:
+        """Make the scene of a tree and its switches; return its size, m, and its middle (3,)."""
+        self._scene = scene = TreeScene(server.scene, model, self._path_time, description)
+        if scene.floats:
+            self._moving = server.gui.add_checkbox('Camera moves with it', initial_value=True)
+        if model.closures:
+            self._pulls = server.gui.add_checkbox('Loop forces at rest', initial_value=False)
+            self._pulls.on_update(lambda _: Thread(target=self._prepare_pulls, args=(
+                scene, model), daemon=True).start())
+        if scene.faults:
+            server.gui.add_markdown('\n'.join(f'- not shown: {fault}' for fault in scene.faults))
+        return 1.6 * scene.size, scene.middle
+
+    def _prepare_pulls(self, scene: TreeScene, model: Model) -> None:
+        """Let a scene draw the forces of its loops, or no more; kernels compile here at first."""
+        if not (self._pulls and self._pulls.value):
+            scene.looped = None
+            return
+        looped, rest = ConstrainedDynamics(model), np.zeros(model.nv)
+        with suppress(LiedynError):  # it is open; the pictures try again
+            looped.inverse(scene.q.copy(), rest, rest)
+        scene.looped = looped
+
+    def _add_what_if(self, machine: Machine, home: Array) -> PlatformWhatIf | TreeWhatIf | None:
+        if isinstance(machine, StewartGeometry):
+            return PlatformWhatIf(self.server, machine, home)
+        if isinstance(self._scene, TreeScene) and isinstance(machine, Model):
+            return TreeWhatIf(self.server, machine, self._scene.shapes,
+                              partial(_state_of, self._scene))
+        self.server.gui.add_markdown('Platforms of six legs and robots have a ghost here.')
+        return None
+
     def _aim(self, middle: Array) -> None:
         """Look at a point (3,), m, in browsers that are open and in later ones."""
-        for camera in (self.server.initial_camera, *(
-                client.camera for client in self.server.get_clients().values())):
+        self._aimed = middle
+        for camera in self._cameras():
             camera.position = middle + self._size * _DIRECTION
             camera.look_at = middle
+
+    def _cameras(self) -> list[Any]:
+        """Return the camera of later browsers and those of open ones."""
+        return [self.server.initial_camera, *(
+            client.camera for client in self.server.get_clients().values())]
+
+    def _move_cameras(self, scene: TreeScene) -> None:
+        """Go with a floating machine, by steps that are seen; a person may turn each camera."""
+        middle = scene.middle
+        if not self._found:
+            self._found = True  # it may be far from where the scene began
+            self._aim(middle)
+        elif self._moving and self._moving.value:
+            step = middle - self._aimed
+            if np.linalg.norm(step) > STEP * self._size:
+                self._aimed = middle
+                for camera in self._cameras():
+                    target = camera.look_at + step
+                    camera.position = camera.position + step
+                    camera.look_at = target
 
     def show(self, seen: Seen) -> None:
         """Show what was heard."""
@@ -102,9 +162,8 @@ class LivePage:
         now = time.monotonic()
         with self.server.atomic():
             self._scene.show(seen, now)
-        if not self._found and isinstance(self._scene, TreeScene) and seen.pose is not None:
-            self._found = True  # a floating base may be far from where the scene began
-            self._aim(self._scene.middle)
+        if isinstance(self._scene, TreeScene) and seen.pose is not None:
+            self._move_cameras(self._scene)
         self._recording.step(now)
         self._whole.step(now)
         if seen.solved is not None:

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Shapes of a scene of viser: poses, colours, cylinders between points, ellipsoids, boxes."""
+"""Shapes of a scene of viser: poses, colours, cylinders, arrows, ellipsoids, boxes."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from liedyn_ros.lie import so3
 from liedyn_ros.stewart.platform.picture import along
 
 PURPLE, PATH = (204, 51, 204), (30, 110, 220)  # of the covariance in RViz; of the path
+LONGEST = 0.4  # of a machine's size: the arrow of the largest vector so far
 
 
 def rgb(color: Sequence[float] | Array) -> tuple[int, int, int]:
@@ -55,6 +56,33 @@ class Cylinders:
         for handle, center, turn, height in zip(self.handles, *along(ends, self._shortest)):
             handle.position, handle.wxyz = center, np.roll(turn, 1)
             handle.scale = (1.0, 1.0, float(height))
+
+
+class Arrows:
+    """Arrows of one kind, the longest one the largest so far."""
+
+    def __init__(self, scene: SceneApi, name: str, size: float,
+                 color: tuple[int, int, int]) -> None:
+        """Make none yet; size of what they stand on, m."""
+        self._scene, self._name, self._size, self._color = scene, name, size, color
+        self._handle: Any = None
+        self._largest = 0.0
+
+    def show(self, points: Array, vectors: Array) -> None:
+        """Show arrows from points (n, 3), m, along vectors (n, 3), of any one unit."""
+        self._largest = max([self._largest, *np.linalg.norm(vectors, axis=1)])
+        if not len(points) or not self._largest:
+            if self._handle is not None:
+                self._handle.visible = False
+            return
+        ends = points + LONGEST * self._size / self._largest * vectors
+        arrows = np.stack((points, ends), axis=1)
+        if self._handle is None:
+            self._handle = self._scene.add_arrows(
+                self._name, arrows, self._color, shaft_radius=0.01 * self._size,
+                head_radius=0.025 * self._size, head_length=0.04 * self._size)
+        else:
+            self._handle.points, self._handle.visible = arrows, True
 
 
 def ellipsoid(handle: Any, center: Array, covariance: Array, sigmas: float) -> None:

@@ -23,7 +23,7 @@ from liedyn_ros.stewart.platform.picture import BEYOND, MIDDLE
 viser = pytest.importorskip('viser', reason='the view is not installed here')
 
 from liedyn_ros.view.page import describe, LivePage  # noqa: E402
-from liedyn_ros.view.platform_scene import MAGNIFIED, SIGMAS  # noqa: E402
+from liedyn_ros.view.platforms.scene import MAGNIFIED, SIGMAS  # noqa: E402
 from liedyn_ros.view.plots import fitted, Plots  # noqa: E402
 from liedyn_ros.view.shapes import PURPLE, rgb, solid_box  # noqa: E402
 
@@ -185,10 +185,6 @@ def test_a_camera_looks_where_a_floating_machine_is_first_heard(page):
     assert np.linalg.norm(camera.look_at - far[:3, 3]) > 10.0
     page.show(Seen(pose=far))
     assert np.linalg.norm(camera.look_at - far[:3, 3]) < page._scene.size
-    seen_from = camera.position
-    far[0, 3] = 9.0  # a person may have turned the camera since: it stays
-    page.show(Seen(pose=far))
-    np.testing.assert_array_equal(camera.position, seen_from)
 
 
 def test_loops_follow_the_joints_that_are_moved(page):

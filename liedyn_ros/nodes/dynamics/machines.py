@@ -16,6 +16,7 @@ import warnings
 
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.common.xacro_reader import expand
 from liedyn_ros.common.xml_reader import BYTE_ORDER_MARK
 from liedyn_ros.model import annotate, load_model, load_urdf, Model
 from liedyn_ros.nodes.dynamics.parameters import MODEL, SOURCES
@@ -64,6 +65,26 @@ def read_machine(
             raise DescriptionError('robot_description: expected the text of a URDF, which starts '
                                    f"with '<', got {urdf[:40]!r}")
         return _annotated(load_urdf(urdf, **options), values['loops_file'])
+
+
+def urdf_of(values: Mapping[str, Any],
+            description: str | None) -> tuple[str | Path, Path | None] | None:
+    """
+    Return text or file of the URDF that parameters name, else the topic's text, and its folder.
+
+    A text has none. Returns None for files of other formats. Raises as read_machine does.
+    """
+    file, text = (values[name] for name in SOURCES)
+    if not file:
+        given = text or description
+        return None if given is None else (given, None)
+    path = Path(_path(file))
+    if path.suffix not in ('.urdf', '.xacro'):
+        return None
+    if path.suffix == '.urdf':
+        return path, path.parent.absolute()
+    return expand(path, named_values(
+        'xacro_arguments', values['xacro_arguments'])), path.parent.absolute()
 
 
 def _annotated(model: Model, loops_file: str) -> Model:

@@ -18,16 +18,15 @@ from std_msgs.msg import String
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.model import Model
-from liedyn_ros.nodes.dynamics.machines import read_machine
+from liedyn_ros.nodes.dynamics.machines import read_machine, urdf_of
 from liedyn_ros.nodes.dynamics.parameters import MODEL, SOURCES
-from liedyn_ros.nodes.stewart.platform import Platform
+from liedyn_ros.nodes.stewart.platform import platform_of
 from liedyn_ros.nodes.view.parameters import AUTO, PLATFORM_VIEW, TREE, VIEW
-from liedyn_ros.nodes.view.seen import Page
+from liedyn_ros.nodes.view.seen import Description, Machine, Page
 from liedyn_ros.nodes.view.topics import PlatformTopics, TreeTopics
 from liedyn_ros.ros.messages.conversions import from_position_quaternion
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.qos import LATCHED
-from liedyn_ros.stewart import StewartGeometry
 
 PageMaker = Callable[[str, int, float, float], Page]  # of address, port, history s, path_time s
 
@@ -56,10 +55,11 @@ class ViewNode(ManagedNode):
             raise LiedynError(f'address, port: expected one that this computer has, got '
                               f'{parameters["address"]!r}: {error}') from error
         self.on_close(self._page.close)
-        topics = PlatformTopics if isinstance(machine, StewartGeometry) else TreeTopics
+        topics = (TreeTopics if machine is None or isinstance(machine, Model)
+                  else PlatformTopics)
         self._topics = topics(self)
         if machine is not None:
-            self._adopt(machine)
+            self._adopt(machine, None)
         else:
             self.open_subscription(
                 String, 'robot_description', self._take_description, LATCHED)
@@ -92,15 +92,20 @@ class ViewNode(ManagedNode):
             return bool(kind == PLATFORM_VIEW)
         return not any(self.parameters[name] for name in SOURCES)
 
-    def _machine(self, description: str | None) -> Model | StewartGeometry | None:
+    def _machine(self, description: str | None) -> Machine | None:
         if self._shows_platform():
-            return Platform.from_parameters(self.parameters, ignore_others=True).geometry
-        values = {parameter.name: self.parameters[parameter.name] for parameter in MODEL}
-        return read_machine(values, description)
+            return platform_of(self.parameters, ignore_others=True).geometry
+        return read_machine(self._model_values(), description)
 
-    def _adopt(self, machine: Model | StewartGeometry) -> None:
-        self._page.adopt(machine, from_position_quaternion(
-            self.parameters['home_position'], self.parameters['home_orientation']))
+    def _model_values(self) -> dict[str, Any]:
+        return {parameter.name: self.parameters[parameter.name] for parameter in MODEL}
+
+    def _adopt(self, machine: Machine, description: str | None) -> None:
+        found = urdf_of(self._model_values(), description) if isinstance(machine, Model) else None
+        self._page.adopt(
+            machine, from_position_quaternion(
+                self.parameters['home_position'], self.parameters['home_orientation']),
+            None if found is None else Description(*found))
 
     def _take_description(self, message: String) -> None:
         """Show the topic's model."""
@@ -110,7 +115,7 @@ class ViewNode(ManagedNode):
             self.complain(f'{TREE}: {error}')
             return
         if machine is not None:
-            self._adopt(machine)
+            self._adopt(machine, message.data)
 
     def _draw(self) -> None:
         self._page.show(self._topics.look())

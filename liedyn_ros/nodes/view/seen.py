@@ -17,7 +17,17 @@ from typing import Protocol
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.model import Model
-from liedyn_ros.stewart import StewartGeometry
+from liedyn_ros.stewart import RedundantGeometry, StewartGeometry
+
+Machine = Model | StewartGeometry | RedundantGeometry
+
+
+@dataclass(frozen=True)
+class Description:
+    """The text or file of a URDF, and the folder that its relative paths begin from, if any."""
+
+    source: str | Path
+    folder: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -25,7 +35,7 @@ class Solved:
     """
     How the newest pose was solved.
 
-    lengths (6,) in the geometry's order, m or rad. residual m; age s; time_to_singularity s, 0
+    lengths (n,) in the geometry's order, m or rad. residual m; age s; time_to_singularity s, 0
     where it is not known.
     """
 
@@ -43,8 +53,9 @@ class Seen:
     The newest of each topic; None or empty where nothing has come.
 
     Poses (4, 4), m, are those of the platform, or of the floating base of a tree. covariance
-    (3, 3) is that of the position, m^2, in fixed axes. positions and efforts are by joint.
-    warnings are sentences about the last seconds; fault is why there is no pose.
+    (3, 3) is that of the position, m^2, in fixed axes. positions and efforts are by joint,
+    rotor_speeds by rotor, rad/s. warnings are sentences about the last seconds; fault is why
+    there is no pose.
     """
 
     pose: Array | None = None
@@ -54,6 +65,7 @@ class Seen:
     solved: Solved | None = None
     positions: Mapping[str, float] = field(default_factory=dict)
     efforts: Mapping[str, float] = field(default_factory=dict)
+    rotor_speeds: Mapping[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     fault: str = ''
 
@@ -65,8 +77,8 @@ class Page(Protocol):
     def address(self) -> str:
         """Return where a browser finds it."""
 
-    def adopt(self, machine: Model | StewartGeometry, home: Array) -> None:
-        """Show another machine; home (4, 4), m, is that of a platform."""
+    def adopt(self, machine: Machine, home: Array, description: Description | None = None) -> None:
+        """Show another machine; home (4, 4), m, of a platform, description of a robot."""
 
     def show(self, seen: Seen) -> None:
         """Show what was heard."""

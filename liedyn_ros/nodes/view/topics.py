@@ -94,6 +94,7 @@ class TreeTopics(ViewTopics):
         self._joints = _Topic(node, JointState, 'joint_states')
         self._loops = _Topic(node, LoopStatus, 'loop_state_publisher/status', STATUS_DEPTH)
         self._base = _Topic(node, Odometry, 'odometry')
+        self._rotors = _Topic(node, JointState, 'rotor_speeds')
 
     def look(self) -> Seen:
         """Take what waits."""
@@ -101,11 +102,13 @@ class TreeTopics(ViewTopics):
             self._fault = status.message
             if status.near_singularity:
                 self._warn('the loops are near a singularity')
-        joints, base = self._joints.newest, self._base.newest
+        joints, base, rotors = (
+            each.newest for each in (self._joints, self._base, self._rotors))
         return Seen(
             pose=None if base is None else _safe_pose(base.pose.pose),
             positions={} if joints is None else _by_name(joints.name, joints.position),
             efforts={} if joints is None else _by_name(joints.name, joints.effort),
+            rotor_speeds={} if rotors is None else _by_name(rotors.name, rotors.velocity),
             warnings=self._warnings(), fault=self._fault)
 
 
@@ -137,8 +140,9 @@ class PlatformTopics(ViewTopics):
         if status.status == StewartStatus.REJECTED:
             return
         self._solved = Solved(
-            np.array(status.length), status.smallest_singular_value, status.residual,
-            status.iterations, status.age, status.time_to_singularity)
+            np.concatenate((status.length, status.further_lengths)),
+            status.smallest_singular_value, status.residual, status.iterations, status.age,
+            status.time_to_singularity)
         if not status.flags:
             return
         legs = f' ({", ".join(status.suspected_legs)})' if status.suspected_legs else ''

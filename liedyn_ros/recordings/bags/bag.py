@@ -97,7 +97,7 @@ class Bag:
 
     def messages(self, topics: Iterable[str]) -> Iterator[Received]:
         """Yield the messages of topics in the order of the files. Raises DescriptionError."""
-        for raw in self._raw({*topics}):
+        for raw in self.raw_messages(topics):
             self._define(raw)
             try:
                 message = self._store.deserialize_cdr(raw.data, raw.type_name)
@@ -119,6 +119,10 @@ class Bag:
                  else get_types_from_idl(text))
         self._store.register({key: value for key, value in types.items()
                               if key not in self._store.fielddefs})
+
+    def raw_messages(self, topics: Iterable[str]) -> Iterator[RawMessage]:
+        """Yield the messages of topics as bytes of CDR, in the order of the files."""
+        return self._raw({*topics})
 
     def _raw(self, topics: set[str]) -> Iterator[RawMessage]:
         for source in self._sources:

@@ -35,10 +35,11 @@ class FakePage:
 
     def __init__(self, *settings):
         self.settings, self.machine, self.seen, self.closed = settings, None, None, False
+        self.description = None
         self.file = None
 
-    def adopt(self, machine, home):
-        self.machine, self.home = machine, home
+    def adopt(self, machine, home, description=None):
+        self.machine, self.home, self.description = machine, home, description
 
     def show(self, seen):
         self.seen = seen
@@ -107,8 +108,18 @@ def test_a_tree_comes_from_the_topic_and_joints_are_found_by_name(bench, view):
     bench.until(lambda: isinstance(page.machine, Model), 'the model')
     bench.until(lambda: page.seen is not None and page.seen.positions, 'the joints', lambda: (
         joints.publish(JointState(name=['b', 'a'], position=[1.0, 2.0], effort=[3.0, 4.0]))))
+    assert page.description.source == config_file('linkage_leg.urdf').read_text()
     assert page.seen.positions == {'a': 2.0, 'b': 1.0}
     assert page.seen.efforts == {'a': 4.0, 'b': 3.0}
+
+
+def test_a_file_of_a_robot_brings_its_folder_and_one_of_many_legs_is_shown(view):
+    _, page = view(model_file='linkage_leg.urdf')
+    assert page.description.source == config_file('linkage_leg.urdf')
+    assert page.description.folder == config_file('linkage_leg.urdf').parent
+    _, page = view(geometry_file=str(config_file('stewart_cable_robot.yaml')))
+    assert len(page.machine.leg_names) == 8
+    assert page.description is None
 
 
 def test_a_recording_is_asked_of_the_page(view, tmp_path):

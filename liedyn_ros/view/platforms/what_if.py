@@ -21,7 +21,7 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.stewart import (
     AssemblyModeSolver, leg_lengths, PlatformMeter, PoseSolver, StewartDynamics, StewartGeometry)
-from liedyn_ros.view.platform_scene import PlatformFigure
+from liedyn_ros.view.platforms.scene import PlatformFigure
 from liedyn_ros.view.shapes import place
 
 GHOST, MODE = 0.45, 0.25  # opacity of what is asked, and of other poses of its leg lengths
@@ -138,7 +138,9 @@ class PlatformWhatIf:
         lines = ['| leg | length | force at rest |', '| --- | --- | --- |']
         lines += [f'| {name} | {length:.4f} | {force} |' for name, length, force in zip(
             self._geometry.leg_names, self.lengths, forces)]
-        lines += ['', f'Smallest singular value {state.smallest_singular_value:.4f}, '
+        values = np.linalg.svd(state.jacobian / self._meter.units, compute_uv=False)
+        lines += ['', f'Singular values {", ".join(f"{value:.4f}" for value in values[:-1])}.',
+                  f'Smallest singular value {state.smallest_singular_value:.4f}, '
                       f'determinant {"positive" if state.determinant_sign > 0 else "negative"}.']
         lines += [f'- **beyond its limit: {limit}**' for limit in state.exceeded_limits()]
         return '\n'.join(lines)

@@ -18,42 +18,47 @@ from viser import SceneApi
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.nodes.view.seen import Seen
-from liedyn_ros.stewart import leg_lengths, PlatformPicture, StewartGeometry
+from liedyn_ros.stewart import (
+    leg_lengths, PlatformPicture, RedundantGeometry, StewartGeometry)
 from liedyn_ros.stewart.platform.picture import GREY, JOINT, LIGHT, MIDDLE, ROD, STEEL, TUBE
 from liedyn_ros.view.shapes import Cylinders, ellipsoid, PATH, place, PURPLE, rgb
 
 SIGMAS, MAGNIFIED = 3.0, 100.0  # of the ellipsoid; RViz magnifies by the same
 AXES = {'Pose': (0.1, 0.005), 'Reference (controller)': (0.15, 0.002),
         'True pose (simulator)': (0.15, 0.003)}  # length and radius, m, as in stewart.rviz
+AnyGeometry = StewartGeometry | RedundantGeometry
 COVARIANCE, PLATFORM = 'Covariance (with leg_noise)', 'Platform'
 
 
 class PlatformFigure:
     """Plates, joints and legs of one platform at a time; a ghost is one of low opacity."""
 
-    def __init__(self, scene: SceneApi, name: str, geometry: StewartGeometry, home: Array,
+    def __init__(self, scene: SceneApi, name: str, geometry: AnyGeometry, home: Array,
                  opacity: float | None = None) -> None:
         """Make the figure below a name of the scene."""
         self._picture = PlatformPicture(geometry, home)
         size = self._picture.size
         self.root = scene.add_frame(f'/{name}', show_axes=False)
-        corners = np.arange(72).reshape(-1, 3)
+        legs = len(geometry.leg_names)
+        corners = [np.arange(len(each)).reshape(-1, 3)
+                   for each in (self._picture.base, self._picture.platform)]
         scene.add_mesh_simple(
-            f'/{name}/base', self._picture.base, corners, color=rgb(GREY), opacity=opacity,
+            f'/{name}/base', self._picture.base, corners[0], color=rgb(GREY), opacity=opacity,
             flat_shading=True)
         self._plate = scene.add_mesh_simple(
-            f'/{name}/platform', self._picture.platform, corners, color=rgb(LIGHT),
+            f'/{name}/platform', self._picture.platform, corners[1], color=rgb(LIGHT),
             opacity=opacity, flat_shading=True)
         self._joints = [scene.add_icosphere(
             f'/{name}/joints/{k + 1}', 0.5 * JOINT * size, rgb(STEEL), subdivisions=2,
-            opacity=opacity) for k in range(12)]
+            opacity=opacity) for k in range(2 * legs)]
         self._tubes = Cylinders(
-            scene, f'/{name}/tubes', 6, 0.5 * TUBE * size, rgb(STEEL), opacity)
-        self._rods = Cylinders(scene, f'/{name}/rods', 6, 0.5 * ROD * size, rgb(MIDDLE), opacity)
-        self.move(home, leg_lengths(geometry, home))
+            scene, f'/{name}/tubes', legs, 0.5 * TUBE * size, rgb(STEEL), opacity)
+        self._rods = Cylinders(
+            scene, f'/{name}/rods', legs, 0.5 * ROD * size, rgb(MIDDLE), opacity)
+        self.move(home, drives(geometry, home))
 
     def move(self, pose: Array, lengths: Array) -> None:
-        """Show a pose (4, 4), m, with drive coordinates (6,), m or rad."""
+        """Show a pose (4, 4), m, with drive coordinates (n,), m or rad."""
         shapes = self._picture.at(pose, lengths)
         place(self._plate, pose)
         for joint, position in zip(self._joints, shapes.joints):
@@ -67,6 +72,13 @@ class PlatformFigure:
     def remove(self) -> None:
         """Take it out of the scene."""
         self.root.remove()
+
+
+def drives(geometry: AnyGeometry, pose: Array) -> Array:
+    """Return the drive coordinates (n,) of a pose (4, 4), m; m or rad."""
+    if isinstance(geometry, RedundantGeometry):
+        return geometry.lengths(pose)
+    return leg_lengths(geometry, pose)
 
 
 class Path:
@@ -97,7 +109,7 @@ class Path:
 class PlatformScene:
     """The platform as it is heard: figure, frames, ellipsoid of the position, path."""
 
-    def __init__(self, scene: SceneApi, geometry: StewartGeometry, home: Array,
+    def __init__(self, scene: SceneApi, geometry: AnyGeometry, home: Array,
                  path_time: float) -> None:
         """Make the scene; until a pose comes the platform stands at home (4, 4), m."""
         self._geometry = geometry
@@ -117,8 +129,8 @@ class PlatformScene:
                 self._frames[name].visible = True
         if seen.pose is None:
             return
-        self.figure.move(seen.pose, seen.solved.lengths if seen.solved is not None
-                         else leg_lengths(self._geometry, seen.pose))
+        self.figure.move(seen.pose, drives(self._geometry, seen.pose) if seen.solved is None
+                         else seen.solved.lengths)
         self._path.add(now, seen.pose[:3, 3])
         if seen.covariance is not None:
             ellipsoid(self._ellipsoid, seen.pose[:3, 3], seen.covariance, SIGMAS * MAGNIFIED)

@@ -11,20 +11,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 import math
 from threading import Lock
 from typing import Any
 
 import numpy as np
+from scipy.linalg import null_space
 import viser
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LoopTracker
+from liedyn_ros.dynamics import Dynamics, LOCAL_WORLD_ALIGNED
+from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, LoopTracker
 from liedyn_ros.model import JOINT_TYPES, Model
-from liedyn_ros.view.tree_scene import TreeFigure
+from liedyn_ros.view.shapes import ellipsoid
+from liedyn_ros.view.trees.figure import Shapes, TreeFigure
+from liedyn_ros.view.trees.scene import size_of
 
 GHOST = 0.45  # opacity
+NOWHERE = 'none'  # no body has its mass ellipsoid shown
+MASS = (40, 160, 90)
+LONG = 0.25  # of the machine's size: the longest half axis of the mass ellipsoid
+LIGHT = 1e-9  # 1/kg; less is no motion
+RANK = 1e-9  # singular values of loops below this share of the largest are zero
 
 
 class TreeWhatIf:
@@ -34,14 +44,20 @@ class TreeWhatIf:
     Of a machine with loops only the actuated joints have sliders; the rest follows.
     """
 
-    def __init__(self, server: viser.ViserServer, model: Model,
+    def __init__(self, server: viser.ViserServer, model: Model, shapes: Shapes,
                  present: Callable[[], Array]) -> None:
-        """Add the controls to the tab that is open; present returns the machine's state (nq,)."""
+        """
+        Add the controls to the tab that is open.
+
+        shapes are those of the figure; present returns the machine's state (nq,).
+        """
         self._server, self._model, self._present = server, model, present
+        self._shapes = shapes
         self._lock = Lock()
         self._figure: TreeFigure | None = None
         self.q = model.neutral()
         self._looped = ConstrainedDynamics(model) if model.closures else None
+        self._tree = Dynamics(model) if self._looped is None else self._looped.tree
         self._tracker: LoopTracker | None = None
         gui = server.gui
         gui.add_markdown('A ghost to try positions with.')
@@ -57,8 +73,27 @@ class TreeWhatIf:
                 joint.name, low, high, 1e-3 * (high - low), min(max(0.0, low), high))
             slider.on_update(self._follow)
             self.sliders[joint.name] = slider
+        self._add_mass_ellipsoid()
         self._text = gui.add_markdown('')
         shown.on_update(lambda _: self.show(visible=shown.value))
+
+    def _add_mass_ellipsoid(self) -> None:
+        """Add the choice of the body whose mass ellipsoid is shown."""
+        leaves = self._leaves()
+        self.body = self._server.gui.add_dropdown('Mass ellipsoid of', (NOWHERE, *leaves))
+        self.body.on_update(lambda _: self._redraw())
+        self._ellipsoid = self._server.scene.add_icosphere(
+            '/What if/mass ellipsoid', 1.0, MASS, opacity=0.35, visible=False)
+
+    def _leaves(self) -> list[str]:
+        """Return the bodies, those that carry no other first, as ends are asked of most."""
+        parents = {joint.parent for joint in self._model.joint_list}
+        return sorted(self._model.bodies, key=lambda name: name in parents)
+
+    def _redraw(self) -> None:
+        with self._lock:
+            if self._figure is not None:
+                self._draw()
 
     def show(self, *, visible: bool) -> None:
         """Show the ghost where the machine is now, or take it away."""
@@ -66,14 +101,22 @@ class TreeWhatIf:
             if self._figure is not None:
                 self._figure.root.remove()
                 self._figure = None
+            self._ellipsoid.visible = False
             if not visible:
                 return
-            self.q = self._present()
+            self.q = self._closed(self._present())
             for joint in self._joints:
                 slider = self.sliders[joint.name]
                 slider.value = min(max(float(self.q[joint.qi]), slider.min), slider.max)
-            self._figure = TreeFigure(self._server.scene, 'What if', self._model, GHOST)
+            self._figure = TreeFigure(self._server.scene, 'What if', self._model,
+                                      self._shapes, GHOST)
             self._draw()
+
+    def _closed(self, q: Array) -> Array:
+        """Return the closed configuration near one (nq,), which it stays where there is none."""
+        with suppress(LiedynError):
+            return q if self._looped is None else assemble(self._looped, q)
+        return q
 
     def _follow(self, event: viser.GuiEvent[Any]) -> None:
         if event.client is not None:
@@ -102,16 +145,39 @@ class TreeWhatIf:
     def _draw(self) -> None:
         if self._figure is not None:
             self._figure.move(self.q)
+            self._place_ellipsoid(self._figure)
         self._text.content = self.describe()
+
+    def mobility(self, body: str) -> Array:
+        """
+        Return the acceleration of a body's origin by a force there, (3, 3), 1/kg, at rest.
+
+        Loops stay closed. Its inverse is the mass that a push feels.
+        """
+        columns = self._tree.frames.jacobian(self.q, body, LOCAL_WORLD_ALIGNED)[3:]
+        free = np.eye(self._model.nv)
+        if self._looped is not None:
+            free = null_space(self._looped.jacobian(self.q), rcond=RANK)
+        matrix = free.T @ self._tree.mass_matrix(self.q) @ free
+        return np.array(columns @ free @ np.linalg.pinv(matrix) @ (columns @ free).T)
+
+    def _place_ellipsoid(self, figure: TreeFigure) -> None:
+        body = self.body.value
+        self._ellipsoid.visible = body != NOWHERE
+        if body == NOWHERE:
+            return
+        mobility = self.mobility(body)
+        largest = float(np.linalg.norm(mobility, 2))
+        scale = (LONG * size_of(figure.poses)) ** 2 / max(largest, 1e-12)
+        ellipsoid(self._ellipsoid, figure.poses[self._model.body_index(body)][:3, 3],
+                  scale * mobility, 1.0)
 
     def gravity_torques(self) -> Array:
         """Return the efforts (nv,) that hold the ghost at rest, N m or N."""
         rest = np.zeros(self._model.nv)
         if self._looped is not None:
             return np.array(self._looped.inverse(self.q, rest, rest).tau)
-        if self._figure is None:
-            return rest
-        return self._figure.dynamics.gravity_vector(self.q)
+        return self._tree.gravity_vector(self.q)
 
     def describe(self) -> str:
         """Return, in Markdown, the efforts at rest and which of them exceed their limits."""
@@ -124,5 +190,9 @@ class TreeWhatIf:
                 self._model.coordinate_names, torques, self._model.limits.effort):
             over = '**' if abs(torque) > most else ''
             limit = f'{most:.3g}' if math.isfinite(most) else '-'
-            lines.append(f'| {name} | {over}{torque:.3g}{over} | {limit} |')
+            lines.append(f'| {name} | {over}{torque + 0.0:.3g}{over} | {limit} |')
+        if self.body.value != NOWHERE:
+            felt = ', '.join(f'{1.0 / each:.3g}' if each > LIGHT else 'infinite'
+                             for each in np.linalg.eigvalsh(self.mobility(self.body.value))[::-1])
+            lines.append(f'\nA push on {self.body.value} feels {felt} kg along the axes.')
         return '\n'.join(lines)

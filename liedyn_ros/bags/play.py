@@ -1,0 +1,138 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Publish what a bag holds, as fast as it was recorded: `ros2 run liedyn_ros play BAG [TOPIC ...]`.
+
+Without ros2: `python -m liedyn_ros.bags.play`. So a view shows it, or a node works on it again.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+import sys
+import time
+
+import rclpy
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
+
+from liedyn_ros.bags.types import message_class
+from liedyn_ros.common.errors import LimitError, LiedynError
+from liedyn_ros.recordings.bags import Bag
+
+DEPTH = 100
+CLOCK_STEP = 10_000_000  # ns of the bag's time between two messages on /clock
+LATCHED_TYPES, LATCHED_NAMES = ('std_msgs/msg/String',), ('/tf_static',)  # for those who join late
+
+
+class Player:
+    """The publishers of a bag's topics. skipped are topics whose types are not installed."""
+
+    def __init__(self, node: Node, bag: Bag, topics: Sequence[str] = (),
+                 clock: bool = False) -> None:
+        """Open the publishers; without topics those of all that are installed."""
+        chosen = [_named(bag, each) for each in topics] or list(bag.topics)
+        self._bag, self.skipped = bag, dict[str, str]()
+        self._publish: dict[str, Callable[[bytes], None]] = {}
+        for topic in chosen:
+            try:
+                kind = message_class(bag.topics[topic])
+            except LiedynError as error:
+                self.skipped[topic] = str(error)
+                continue
+            self._publish[topic] = node.create_publisher(
+                kind, topic, _qos(topic, bag.topics[topic])).publish
+        self._clock = node.create_publisher(Clock, '/clock', DEPTH).publish if clock else None
+
+    def play(self, rate: float = 1.0, start: float = 0.0) -> Iterator[str]:
+        """Publish at a rate, from so many seconds after the first on; yield topics as they go."""
+        if not rate > 0.0:
+            raise LimitError(f'rate: expected more than 0, got {rate}')
+        first, ticked, began = 0, 0, time.monotonic()
+        for raw in self._bag.raw_messages(self._publish):
+            first = first or raw.received_ns
+            passed = 1e-9 * (raw.received_ns - first) - start
+            if passed < 0.0 and raw.type_name not in LATCHED_TYPES:
+                continue
+            pause = began + passed / rate - time.monotonic()
+            if pause > 0.0:
+                time.sleep(pause)
+            if self._clock is not None and raw.received_ns - ticked >= CLOCK_STEP:
+                ticked = raw.received_ns
+                message = Clock()
+                message.clock.sec, message.clock.nanosec = divmod(ticked, 10 ** 9)
+                self._clock(message)
+            self._publish[raw.topic](raw.data)
+            yield raw.topic
+
+
+def _named(bag: Bag, name: str) -> str:
+    for each in (name, f'/{name}'):
+        if each in bag.topics:
+            return each
+    return bag.topic(name, '')  # which names the topics that are there
+
+
+def _qos(topic: str, type_name: str) -> QoSProfile:
+    latched = type_name in LATCHED_TYPES or topic in LATCHED_NAMES
+    return QoSProfile(
+        depth=DEPTH, reliability=ReliabilityPolicy.RELIABLE,
+        durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Play once, or again and again; return 2 where that cannot be."""
+    options = parser().parse_args(arguments)
+    rclpy.init(args=[])
+    node = Node('play', start_parameter_services=False)
+    count = 0
+    try:
+        bag = Bag(options.bag)
+        player = Player(node, bag, options.topic, options.clock)
+        for topic, reason in player.skipped.items():
+            print(f'not played: {topic}: {reason}', file=sys.stderr)
+        print(f'playing {options.bag}: {bag.counts.total()} messages', flush=True)
+        time.sleep(options.delay)
+        while True:
+            count += sum(1 for _ in player.play(options.rate, options.start))
+            if not options.loop or not count:
+                break
+    except LiedynError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        pass
+    finally:
+        node.destroy_node()
+        rclpy.try_shutdown()
+    print(f'{count} messages published')
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    result = argparse.ArgumentParser(prog='play', description=__doc__.strip().split('\n')[0])
+    result.add_argument('bag', type=Path, help='a folder of rosbag2, or one of its files')
+    result.add_argument('topic', nargs='*', help='topics; all where none is given')
+    result.add_argument('--rate', type=float, default=1.0, help='times as fast as recorded')
+    result.add_argument('--start', type=float, default=0.0, metavar='S',
+                        help='leave out so many seconds at the beginning')
+    result.add_argument('--loop', action='store_true', help='begin again at the end')
+    result.add_argument('--clock', action='store_true',
+                        help='publish the time of the bag on /clock, for use_sim_time')
+    result.add_argument('--delay', type=float, default=1.0, metavar='S',
+                        help='wait so long for subscribers, by default 1 s')
+    return result
+
+
+if __name__ == '__main__':
+    sys.exit(main())

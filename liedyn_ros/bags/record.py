@@ -1,0 +1,182 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Record topics into a bag of MCAP: `ros2 run liedyn_ros record FOLDER [TOPIC ...]`.
+
+Without ros2: `python -m liedyn_ros.bags.record`. Foxglove, Lichtblick and `ros2 bag play` read the
+bag, and `ros2 run liedyn_ros play` does. It ends by Ctrl-C, and what it has is then written.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+import signal
+import sys
+from threading import Event
+import time
+from typing import Any, NamedTuple
+
+import rclpy
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.signals import SignalHandlerOptions
+from rosbags.rosbag2 import StoragePlugin, Writer, WriterError
+
+from liedyn_ros.bags.types import Definitions, message_class
+from liedyn_ros.common.errors import LiedynError
+
+DEPTH, PERIOD = 5000, 0.02  # messages of a topic that wait for a look at it; s between looks
+DISCOVERY = 0.5  # s between looks for new topics
+LEFT_OUT = ('/rosout', '/parameter_events')
+
+
+class Taken(NamedTuple):
+    """A topic that is recorded."""
+
+    handle: Any
+    message_type: Any
+    connection: Any
+
+
+class Recorder:
+    """
+    Topics and what came of them, in a bag.
+
+    Messages are taken as bytes, by looks at queues, so a fast topic costs little. counts are the
+    messages of each topic; faults say which topics are not recorded, and why.
+    """
+
+    def __init__(self, node: Node, folder: Path, topics: Sequence[str] = ()) -> None:
+        """Open a new bag. topics are resolved by the node; without any all are recorded."""
+        self._node, self._wanted = node, {node.resolve_topic_name(each) for each in topics}
+        try:
+            self._writer = Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP)
+            self._writer.open()
+        except (WriterError, OSError) as error:
+            raise LiedynError(f'{folder}: expected a folder that can be made, got {error}'
+                              ) from error
+        self._definitions = Definitions()
+        self._topics: dict[str, Taken] = {}
+        self.counts: dict[str, int] = {}
+        self.faults: dict[str, str] = {}
+
+    def discover(self) -> None:
+        """Open the topics that have come."""
+        for topic, kinds in self._node.get_topic_names_and_types():
+            wanted = topic in self._wanted if self._wanted else topic not in LEFT_OUT
+            if wanted and topic not in self._topics and topic not in self.faults:
+                try:
+                    self._open(topic, kinds)
+                except LiedynError as error:
+                    self.faults[topic] = str(error)
+                    print(f'not recorded: {topic}: {error}', file=sys.stderr, flush=True)
+
+    def _open(self, topic: str, kinds: Sequence[str]) -> None:
+        publishers = self._node.get_publishers_info_by_topic(topic)
+        if not publishers:
+            return
+        if len(kinds) != 1:
+            raise LiedynError(f'expected one type, got {list(kinds)}')
+        message_type = message_class(kinds[0])
+        text, identity = self._definitions.text(kinds[0])
+        handle = self._node.create_subscription(
+            message_type, topic, _nobody, _qos([each.qos_profile for each in publishers]),
+            raw=True).handle
+        self._topics[topic] = Taken(handle, message_type, self._writer.add_connection(
+            topic, kinds[0], msgdef=text, rihs01=identity))
+        self.counts[topic] = 0
+        print(f'recording {topic} ({kinds[0]})', flush=True)
+
+    def take(self) -> None:
+        """Write what waits."""
+        for topic, taken in self._topics.items():
+            for _ in range(DEPTH):
+                found = taken.handle.take_message(taken.message_type, True)
+                if found is None:
+                    break
+                data, information = found
+                self._writer.write(taken.connection, information['received_timestamp'] or
+                                   time.time_ns(), data)
+                self.counts[topic] += 1
+
+    def close(self) -> None:
+        """Write the index."""
+        self._writer.close()
+
+
+def _nobody(message: bytes) -> None:
+    """Stand for a callback: messages are taken by looks."""
+
+
+def _qos(offered: Sequence[QoSProfile]) -> QoSProfile:
+    """Return what every publisher can serve, and all that it can."""
+    reliable = all(each.reliability == ReliabilityPolicy.RELIABLE for each in offered)
+    latched = all(each.durability == DurabilityPolicy.TRANSIENT_LOCAL for each in offered)
+    return QoSProfile(
+        depth=DEPTH,
+        reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
+        durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Record until a signal comes, or for a time; return 1 where nothing came."""
+    options = parser().parse_args(arguments)
+    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+    end = Event()
+    before = {each: signal.signal(each, lambda *_: end.set())
+              for each in (signal.SIGINT, signal.SIGTERM)}
+    node = Node('record', namespace=options.namespace, start_parameter_services=False)
+    try:
+        recorder = Recorder(node, options.folder, options.topic)
+        _record(recorder, end, options.duration)
+    except LiedynError as error:
+        print(error, file=sys.stderr)
+        return 2
+    finally:
+        node.destroy_node()
+        rclpy.try_shutdown()
+        for each, handler in before.items():
+            signal.signal(each, handler)
+    for topic, count in sorted(recorder.counts.items()):
+        print(f'{count:8d} {topic}')
+    print(f'in {options.folder}')
+    return 0 if any(recorder.counts.values()) else 1
+
+
+def _record(recorder: Recorder, end: Event, duration: float) -> None:
+    try:
+        began = looked = time.monotonic() - DISCOVERY
+        while not end.wait(PERIOD):
+            now = time.monotonic()
+            if now - looked >= DISCOVERY:
+                looked = now
+                recorder.discover()
+            recorder.take()
+            if duration and now - began >= duration:
+                break
+    finally:
+        recorder.take()
+        recorder.close()
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    result = argparse.ArgumentParser(prog='record', description=__doc__.strip().split('\n')[0])
+    result.add_argument('folder', type=Path, help='the bag, a new folder')
+    result.add_argument('topic', nargs='*', help='topics; all where none is given')
+    result.add_argument('--duration', type=float, default=0.0, metavar='S',
+                        help='end after so many seconds; 0, the default, for none')
+    result.add_argument('--namespace', default='', help='of topics without a leading slash')
+    return result
+
+
+if __name__ == '__main__':
+    sys.exit(main())

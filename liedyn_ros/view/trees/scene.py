@@ -1,0 +1,131 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""A tree or a machine with loops in the scene: bodies, joints, forces, centre of mass, path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from viser import SceneApi
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.dynamics import FloatingBase
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics
+from liedyn_ros.model import Closure, Joint, JOINT_TYPES, Model, Rotor
+from liedyn_ros.nodes.view.seen import Description, Seen
+from liedyn_ros.view.platforms.scene import Path
+from liedyn_ros.view.shapes import Arrows
+from liedyn_ros.view.trees.figure import TreeFigure
+from liedyn_ros.view.trees.urdf_shapes import shapes_of
+
+EFFORT, CENTER, THRUST, LOOP = (230, 120, 20), (220, 30, 30), (40, 140, 220), (150, 60, 190)
+
+
+class TreeScene:
+    """
+    A tree as it is heard.
+
+    closures: whether the forces of its closures at rest are drawn. faults are sentences on shapes
+    of its description that cannot be shown.
+    """
+
+    def __init__(self, scene: SceneApi, model: Model, path_time: float,
+                 description: Description | None = None) -> None:
+        """Make the scene; until a state comes the machine is at its neutral configuration."""
+        self.shapes, faults = shapes_of(description)
+        self.figure = TreeFigure(scene, model.name, model, self.shapes)
+        self.faults = [*faults, *self.figure.faults]
+        self._model, self.q = model, model.neutral()
+        self._single = [each for each in model.joint_list if JOINT_TYPES[each.type_name].nv == 1]
+        floats = any(joint.type_name == 'free' for joint in model.joint_list[:1])
+        self._base = FloatingBase(model) if floats else None
+        self._path = Path(scene, path_time)
+        self.figure.move(self.q)
+        self.size = size_of(self.figure.poses)
+        self._center = scene.add_icosphere(
+            '/Centre of mass', 0.02 * self.size, CENTER, visible=model.mass > 0.0)
+        self._efforts, self._thrusts, self._pulls = (
+            Arrows(scene, name, self.size, color) for name, color in (
+                ('/Joint efforts', EFFORT), ('/Thrusts', THRUST), ('/Loop forces', LOOP)))
+        self.looped: ConstrainedDynamics | None = None
+        self._place_center()
+
+    def show(self, seen: Seen, now: float) -> None:
+        """Show what was heard at a time, s; joints that nobody names stay where they are."""
+        for joint in self._single:
+            self.q[joint.qi] = seen.positions.get(joint.name, self.q[joint.qi])
+        if self._base is not None and seen.pose is not None:
+            self.q[:7] = self._base.coordinates(seen.pose)
+            self._path.add(now, seen.pose[:3, 3])
+        self.figure.move(self.q)
+        self._place_center()
+        self._efforts.show(*self._efforts_of(seen.efforts))
+        self._thrusts.show(*self._thrusts_of(seen.rotor_speeds))
+        self._pulls.show(*self._pulls_of(self._model.closures))
+
+    @property
+    def floats(self) -> bool:
+        """Return whether it has a floating base, which goes where it wants."""
+        return self._base is not None
+
+    @property
+    def middle(self) -> Array:
+        """Return the mean (3,) of the origins of the bodies, m."""
+        middle: Array = self.figure.poses[:, :3, 3].mean(axis=0)
+        return middle
+
+    def _place_center(self) -> None:
+        if self._model.mass > 0.0 and self._model.nv:
+            self._center.position = self.figure.dynamics.center_of_mass(self.q)
+
+    def _efforts_of(self, efforts: Mapping[str, float]) -> tuple[Array, Array]:
+        """Return where joints are and their efforts along their axes, N m or N, (n, 3) both."""
+        joints: list[Joint] = [each for each in self._single if each.name in efforts]
+        poses = [self._pose(joint.child) for joint in joints]
+        return _arrays([(pose[:3, 3], efforts[joint.name] * pose[:3, :3] @ joint.axis)
+                        for joint, pose in zip(joints, poses)])
+
+    def _thrusts_of(self, speeds: Mapping[str, float]) -> tuple[Array, Array]:
+        """Return where rotors are and their thrusts, N, (n, 3) both."""
+        rotors: list[Rotor] = [each for each in self._model.rotors if each.name in speeds]
+        poses = [self._pose(rotor.body) @ rotor.placement for rotor in rotors]
+        return _arrays([
+            (pose[:3, 3], rotor.force_coefficient * speeds[rotor.name] ** 2 * pose[:3, 2])
+            for rotor, pose in zip(rotors, poses)])
+
+    def _pulls_of(self, closures: Sequence[Closure]) -> tuple[Array, Array]:
+        """Return where closures are and the forces on their bodies b at rest, N, (n, 3) both."""
+        if self.looped is None:
+            return _arrays([])
+        rest = np.zeros(self._model.nv)
+        try:
+            wrenches = self.looped.inverse(self.q, rest, rest).wrenches
+        except LiedynError:  # open loops, as between two states that are heard
+            return _arrays([])
+        poses = [self._pose(closure.body_b) @ closure.frame_b for closure in closures]
+        return _arrays([(pose[:3, 3], pose[:3, :3] @ wrench[3:])
+                        for pose, wrench in zip(poses, wrenches)])
+
+    def _pose(self, body: str | None) -> Array:
+        return np.eye(4) if body is None else self.figure.poses[self._model.body_index(body)]
+
+
+def size_of(poses: Array) -> float:
+    """Return the longest extent of the origins of bodies (n, 4, 4), m, 0.1 m at least."""
+    if not len(poses):
+        return 0.1
+    return max(0.1, float(np.ptp(poses[:, :3, 3], axis=0).max()))
+
+
+def _arrays(rows: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """Return the points (n, 3) and the vectors (n, 3) of pairs."""
+    both = np.reshape(np.array(rows), (-1, 2, 3))
+    return both[:, 0], both[:, 1]

@@ -1,0 +1,224 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Trees in the view: shapes of a URDF, thrusts, forces of loops, the mass that a push feels."""
+
+import numpy as np
+import pytest
+from support.ports import free_port
+
+from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.dynamics import LOCAL_WORLD_ALIGNED
+from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
+from liedyn_ros.lie import so3
+from liedyn_ros.model import load_model, load_urdf, Visual
+from liedyn_ros.nodes.view.seen import Description, Seen
+
+viser = pytest.importorskip('viser', reason='the view is not installed here')
+trimesh = pytest.importorskip('trimesh', reason='the view brings it')
+
+from liedyn_ros.view.page import LivePage  # noqa: E402
+from liedyn_ros.view.trees.meshes import surfaces  # noqa: E402
+from liedyn_ros.view.trees.urdf_shapes import mesh_file, shapes_of  # noqa: E402
+
+MASS = """<inertial><mass value="2"/>
+ <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>"""
+URDF = f"""<robot name="r">
+<material name="red"><color rgba="1 0 0 0.5"/></material>
+<link name="a">
+ <visual><origin xyz="0 0 1"/><geometry><box size="1 2 3"/></geometry><material name="red"/>
+ </visual>
+ <visual><geometry><cylinder radius="0.1" length="2"/></geometry></visual>{MASS}
+</link>
+<link name="b"><visual><geometry><mesh filename="package://some_robot/meshes/b.stl" scale="2 2 2"/>
+ </geometry></visual>{MASS}</link>
+<link name="c"><visual><geometry><mesh filename="package://some_robot/c.stl"/></geometry></visual>
+ <visual><geometry><capsule/></geometry></visual>{MASS}</link>
+<joint name="ab" type="fixed"><parent link="a"/><child link="b"/></joint>
+<joint name="bc" type="continuous"><parent link="b"/><child link="c"/></joint></robot>"""
+DAE = """<?xml version="1.0"?>
+<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1"> <asset>
+<unit meter="0.01"/><up_axis>Y_UP</up_axis></asset><library_geometries><geometry id="g">
+<mesh> <source id="p"><float_array id="f" count="9">0 0 0 100 0 0 0 50 0</float_array>
+<technique_common> <accessor source="#f" count="3" stride="3"><param name="X" type="float"/>
+<param name="Y" type="float"/> <param name="Z" type="float"/></accessor></technique_common>
+</source><vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+<triangles count="1"><input semantic="VERTEX" source="#v" offset="0"/><p>0 1 2</p>
+</triangles></mesh></geometry></library_geometries><library_visual_scenes>
+<visual_scene id="s"><node><instance_geometry url="#g"/></node></visual_scene>
+</library_visual_scenes> <scene><instance_visual_scene url="#s"/></scene></COLLADA>"""
+
+
+@pytest.fixture
+def page():
+    """Return a page on a free port of this computer."""
+    page = LivePage('127.0.0.1', free_port(), 60.0, 10.0)
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def robot(tmp_path):
+    """Return the description of a robot whose package has one of its two meshes."""
+    (tmp_path / 'some_robot' / 'meshes').mkdir(parents=True)
+    (tmp_path / 'some_robot' / 'urdf').mkdir()
+    trimesh.creation.box((0.1, 0.2, 0.3)).export(tmp_path / 'some_robot' / 'meshes' / 'b.stl')
+    return Description(URDF, tmp_path / 'some_robot' / 'urdf')
+
+
+def node(page, name):
+    found = page.server.scene.get_handle_by_name(name)
+    assert found is not None, name
+    return found
+
+
+def test_a_urdf_shows_its_shapes_and_names_those_it_cannot(page, robot):
+    page.adopt(load_urdf(URDF), np.eye(4), robot)
+    box = node(page, '/r/a/1')
+    assert (box.color, box.opacity, box.dimensions) == ((255, 0, 0), 0.5, (1.0, 2.0, 3.0))
+    np.testing.assert_allclose(box.position, [0.0, 0.0, 1.0])
+    assert node(page, '/r/a/2').opacity is None
+    np.testing.assert_allclose(np.ptp(node(page, '/r/b/1/1').vertices, axis=0), [0.2, 0.4, 0.6],
+                               rtol=1e-6)
+    node(page, '/r/c/inertia')
+    faults = page._scene.faults
+    assert len(faults) == 2
+    assert any("'package://some_robot/c.stl', found it nowhere" in each for each in faults)
+    assert any('a mesh, box, cylinder or sphere' in each for each in faults)
+
+
+def test_a_ghost_has_the_shapes_too(page, robot):
+    page.adopt(load_urdf(URDF), np.eye(4), robot)
+    page._what_if.show(visible=True)
+    assert node(page, '/What if/b/1/1').opacity < 1.0
+
+
+def test_meshes_are_found_among_the_packages_of_ros(tmp_path, monkeypatch):
+    for variable, inside in (
+            ('AMENT_PREFIX_PATH', 'share/p/m.dae'), ('ROS_PACKAGE_PATH', 'p/m.dae')):
+        root = tmp_path / variable
+        (root / inside).parent.mkdir(parents=True)
+        (root / inside).write_text(DAE)
+        monkeypatch.setenv(variable, str(root))
+        assert mesh_file('package://p/m.dae', None) == root / inside
+        monkeypatch.delenv(variable)
+        assert mesh_file((root / inside).as_uri(), None) == root / inside
+        assert mesh_file('m.dae', (root / inside).parent) == root / inside
+    with pytest.raises(DescriptionError, match='expected a mesh of'):
+        mesh_file('/etc/passwd', None)
+
+
+def test_a_collada_file_is_in_its_own_unit(tmp_path):
+    pytest.importorskip('collada', reason='pycollada is not installed here')
+    (tmp_path / 'm.dae').write_text(DAE)
+    surface, = surfaces(tmp_path / 'm.dae')
+    np.testing.assert_allclose(np.ptp(surface.corners, axis=0), [1.0, 0.5, 0.0])
+
+
+@pytest.mark.parametrize('content', [b'', b'solid\nnothing\n', bytes(100), b'\xff' * 300])
+def test_a_damaged_mesh_is_named(tmp_path, content):
+    (tmp_path / 'm.stl').write_bytes(content)
+    with pytest.raises(DescriptionError, match=r'm\.stl: expected'):
+        surfaces(tmp_path / 'm.stl')
+
+
+def test_every_shape_of_a_description_without_visuals_is_none():
+    assert shapes_of(None) == ({}, [])
+    assert shapes_of(Description('<mujoco/>')) == ({}, [])
+    shapes, _ = shapes_of(Description(URDF))
+    assert [each.shape for each in shapes['a'] if isinstance(each, Visual)] == ['box', 'cylinder']
+
+
+def test_a_box_of_made_up_inertia_is_no_longer_than_its_body_allows(page):
+    thin = URDF.replace('value="2"', 'value="0.001"')
+    page.adopt(load_urdf(thin.replace(
+        '<child link="c"/>', '<child link="c"/><origin xyz="0 0 0.1"/>')), np.eye(4))
+    np.testing.assert_allclose(max(node(page, '/r/c/inertia').dimensions), 0.3)
+
+
+def test_rotors_push_along_their_axes(page):
+    model = load_model(config_file('aerial_manipulator.yaml'))
+    page.adopt(model, np.eye(4))
+    base = np.eye(4)
+    base[:3, :3], base[:3, 3] = so3.exp(np.array([0.3, -0.2, 0.5])), (1.0, 2.0, 3.0)
+    speeds = {rotor.name: 100.0 + 10.0 * k for k, rotor in enumerate(model.rotors)}
+    page.show(Seen(pose=base, rotor_speeds={**speeds, 'unknown': 1e9}))
+    arrows = node(page, '/Thrusts').points
+    along = base[:3, :3] @ np.array([rotor.placement[:3, 2] for rotor in model.rotors]).T
+    thrusts = np.array([rotor.force_coefficient * speeds[rotor.name] ** 2
+                        for rotor in model.rotors])
+    lengths = arrows[:, 1] - arrows[:, 0]
+    np.testing.assert_allclose(lengths / np.linalg.norm(lengths, axis=1).max(),
+                               (along * thrusts).T / thrusts.max(), atol=1e-5)
+
+
+def test_the_camera_goes_with_a_floating_machine_unless_it_shall_not(page):
+    page.adopt(load_model(config_file('aerial_manipulator.yaml')), np.eye(4))
+    camera, base = page.server.initial_camera, np.eye(4)
+    page.show(Seen(pose=base))
+    before = camera.position - page._scene.middle
+    base[:3, 3] = 3.0, -2.0, 1.0
+    page.show(Seen(pose=base))
+    np.testing.assert_allclose(camera.position - page._scene.middle, before, atol=1e-9)
+    page._moving.value = False
+    stays = camera.position
+    base[0, 3] = 9.0
+    page.show(Seen(pose=base))
+    np.testing.assert_array_equal(camera.position, stays)
+
+
+def closed(model):
+    """Return the dynamics of a machine with loops, and a closed state by joint."""
+    looped = ConstrainedDynamics(model)
+    return looped, assemble(looped, model.neutral())
+
+
+def test_forces_of_loops_are_those_of_the_inverse_dynamics(page):
+    model = load_model(config_file('four_bar.yaml'))
+    page.adopt(model, np.eye(4))
+    looped, q = closed(model)
+    page._scene.q[:] = q
+    page._pulls.value = True
+    page._prepare_pulls(page._scene, model)
+    page.show(Seen())
+    (begin, end), = node(page, '/Loop forces').points
+    closure, = model.closures
+    pose = page._scene.figure.poses[model.body_index(closure.body_b)] @ closure.frame_b
+    rest = np.zeros(model.nv)
+    force = pose[:3, :3] @ looped.inverse(q, rest, rest).wrenches[0, 3:]
+    np.testing.assert_allclose(begin, pose[:3, 3], atol=1e-6)
+    np.testing.assert_allclose((end - begin) / np.linalg.norm(end - begin),
+                               force / np.linalg.norm(force), atol=1e-5)
+    page._pulls.value = False
+    page._prepare_pulls(page._scene, model)
+    page.show(Seen())
+    assert not node(page, '/Loop forces').visible
+
+
+def test_the_mass_that_a_push_feels_is_that_of_the_forward_dynamics(page):
+    model = load_model(config_file('four_bar.yaml'))
+    page.adopt(model, np.eye(4))
+    looped, q = closed(model)
+    what_if, rest = page._what_if, np.zeros(model.nv)
+    what_if.q = q
+    body = what_if._leaves()[0]
+    columns = looped.frames.jacobian(q, body, LOCAL_WORLD_ALIGNED)
+    turn = page._scene.figure.dynamics.kinematics(q).poses[model.body_index(body)][:3, :3]
+    found = []
+    for push in np.eye(3):
+        external = np.zeros((len(model.bodies), 6))
+        external[model.body_index(body), 3:] = turn.T @ push
+        found.append(columns[3:] @ (looped.forward(q, rest, rest, external=external).a
+                                    - looped.forward(q, rest, rest).a))
+    np.testing.assert_allclose(what_if.mobility(body), np.array(found).T, atol=1e-9)
+    what_if.show(visible=True)
+    what_if.body.value = body
+    what_if._redraw()
+    assert node(page, '/What if/mass ellipsoid').visible
+    assert f'A push on {body} feels' in what_if.describe()
