@@ -8,10 +8,18 @@
 
 """The errors of the package: each message names what was expected and what came."""
 
+from ast import literal_eval
 from collections.abc import Iterable
+import re
 from typing import Any
 
 MAX_MESSAGE = 1000  # characters; an input that a message quotes may have any number
+
+_FORM = re.compile(r'(?:(?P<name>[^\n]+?)(?P<indices>\[[\d, ]+\])?: )?expected (?P<expected>.+?)'
+                   r'(?:,? got:?\s(?P<got>.+?))?(?:; .*)?', re.DOTALL)
+_NUMBER = re.compile(r'(?<![\w.])[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|nan|inf)(?!\.?\w)')
+_LIST = re.compile(r'[\[(][-+\de., \[\]()]*[\])]')
+_TEXT = re.compile(r"'([^'\\]*)'")
 
 
 class LiedynError(ValueError):
@@ -20,7 +28,8 @@ class LiedynError(ValueError):
 
     What the message says in words is in attributes, where the input has it; each is empty or None
     elsewhere. names: arguments, joints, bodies or actuators that are at fault. expected and got:
-    shapes, names or numbers, SI units. indices: of the first wrong entry, or the order.
+    shapes, names or numbers, SI units. indices: of the first wrong entry, or the order. Where no
+    attribute is given, they are those that the message has; words stand for what is no number.
     """
 
     def __init__(self, message: object = '', *, names: Iterable[str] = (), expected: Any = None,
@@ -29,6 +38,37 @@ class LiedynError(ValueError):
         super().__init__(bounded(str(message)))
         self.names, self.indices = tuple(names), tuple(map(int, indices))
         self.expected, self.got = expected, got
+        if not self.names and not self.indices and expected is None and got is None:
+            self._read(str(self))
+
+    def _read(self, message: str) -> None:
+        """Take the attributes from a message 'name[index]: expected this, got that; advice'."""
+        found = _FORM.fullmatch(message)
+        if found is None:
+            return
+        name, indices = found['name'], found['indices']
+        self.names = () if name is None else (name.rsplit(': ', 1)[-1],)
+        self.indices = () if indices is None else tuple(map(int, indices[1:-1].split(',')))
+        self.expected, self.got = _value(found['expected']), _value(found['got'])
+
+
+def _value(text: str | None) -> Any:
+    """Return the name that a text is, its only list of numbers or number, or the text."""
+    if text is None:
+        return None
+    whole = _TEXT.fullmatch(text)
+    if whole is not None:
+        return whole[1]
+    among = _LIST.search(text)
+    if among is not None and not _NUMBER.search(text[:among.start()] + text[among.end():]):
+        try:
+            return literal_eval(among[0])
+        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+            return text
+    numbers = _NUMBER.findall(text)
+    if len(numbers) != 1:
+        return text
+    return int(numbers[0]) if numbers[0].lstrip('+-').isdecimal() else float(numbers[0])
 
 
 def bounded(text: str) -> str:

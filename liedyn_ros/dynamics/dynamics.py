@@ -34,7 +34,6 @@ from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.dynamics.tree.kernels.kinematics import kinematics
 from liedyn_ros.jit.bound_kernel import CheckedKernel
-from liedyn_ros.jit.simd import LANES
 from liedyn_ros.model import Model
 
 
@@ -282,11 +281,11 @@ class Dynamics:
 
     @cached_property
     def _inverse_mass(self) -> CheckedKernel:
-        scratch, nv = ScratchBuffers(self.constants), self.model.nv
+        scratch = ScratchBuffers(self.constants)
         return CheckedKernel(
             Arguments(self.model, 'q out', shapes=(self._matrix,)), inverse_mass_matrix,
             self.constants.table, scratch.data, scratch.before, scratch.factors,
-            np.empty((nv, -(-nv // LANES) * LANES)))
+            np.empty_like(scratch.factors))
 
 
 def _restored(of: type[Dynamics], model: Model, dissipation: bool, data: Data) -> Dynamics:

@@ -17,15 +17,16 @@ the kernels.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from transforms3d.euler import euler2mat, mat2euler
 
 from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.common.errors import ShapeError
 from liedyn_ros.lie import se3, so3
+
+Element = TypeVar('Element', bound='_Element')
 
 
 class _Element:
@@ -33,14 +34,23 @@ class _Element:
 
     __slots__ = ()
     matrix: Array
-    _SHAPE: ClassVar[tuple[int, int]]
 
     def __post_init__(self) -> None:
-        if type(self.matrix) is not np.ndarray or self.matrix.shape != self._SHAPE:
-            raise ShapeError(f'{type(self).__name__}: expected an array of shape {self._SHAPE}, '
-                             f'got {type(self.matrix).__name__} of shape {np.shape(self.matrix)}; '
-                             'from_matrix takes anything like one, and checks it')
+        object.__setattr__(self, 'matrix', self._checked(self.matrix).copy())
         self.matrix.setflags(write=False)
+
+    @classmethod
+    def _of(cls: type[Element], matrix: Array) -> Element:
+        """Return the element of a matrix that is known to be one, which becomes read-only."""
+        element = object.__new__(cls)
+        object.__setattr__(element, 'matrix', matrix)
+        matrix.setflags(write=False)
+        return element
+
+    @classmethod
+    def _checked(cls, matrix: ArrayLike) -> Array:
+        """Return a matrix of the group, or raise ShapeError, NotFiniteError, NotInGroupError."""
+        raise NotImplementedError
 
     def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> Array:
         """Return the matrix, so that functions of matrices take the element itself."""
@@ -52,39 +62,42 @@ class SO3(_Element):
     """
     A rotation R_ab: x_a = R_ab x_b turns coordinates in frame b into coordinates in frame a.
 
-    Rotation vectors are in rad, quaternions in the order x, y, z, w with w >= 0. The class
-    methods check their arguments (errors as in so3); the constructor itself trusts the numbers of
-    its matrix and makes it read-only.
+    Rotation vectors are in rad, quaternions in the order x, y, z, w with w >= 0. The
+    constructor takes a matrix (3, 3), copies it and makes the copy read-only. All arguments are
+    checked (errors as in so3).
     """
 
     matrix: Array
-    _SHAPE = 3, 3
+
+    @classmethod
+    def _checked(cls, matrix: ArrayLike) -> Array:
+        return so3.require_rotation('matrix', as_array('matrix', matrix, (3, 3)))
 
     @classmethod
     def identity(cls) -> SO3:
         """Return the rotation that changes nothing."""
-        return cls(np.eye(3))
+        return cls._of(np.eye(3))
 
     @classmethod
     def exp(cls, w: ArrayLike) -> SO3:
         """Return the rotation about w (3) by |w| rad."""
-        return cls(so3.exp(as_array('w', w, (3,))))
+        return cls._of(so3.exp(as_array('w', w, (3,))))
 
     @classmethod
     def from_matrix(cls, matrix: ArrayLike) -> SO3:
-        """Return the rotation of a matrix (3, 3), copied."""
-        return cls(so3.require_rotation('matrix', as_array('matrix', matrix, (3, 3))).copy())
+        """Return SO3(matrix)."""
+        return cls(matrix)
 
     @classmethod
     def from_quaternion(cls, quaternion: ArrayLike) -> SO3:
         """Return the rotation of a unit quaternion x, y, z, w."""
-        return cls(so3.from_quaternion(as_array('quaternion', quaternion, (4,))))
+        return cls._of(so3.from_quaternion(as_array('quaternion', quaternion, (4,))))
 
     @classmethod
     def from_rpy(cls, roll: float, pitch: float, yaw: float) -> SO3:
         """Return Rz(yaw) Ry(pitch) Rx(roll), angles in rad."""
         angles = as_array('roll, pitch, yaw', (roll, pitch, yaw), (3,))
-        return cls(euler2mat(*angles, axes='sxyz'))
+        return cls._of(euler2mat(*angles, axes='sxyz'))
 
     @property
     def quaternion(self) -> Array:
@@ -97,12 +110,13 @@ class SO3(_Element):
         return mat2euler(self.matrix, axes='sxyz')
 
     def __matmul__(self, other: SO3 | ArrayLike) -> SO3:
-        """Return R_ac = R_ab R_bc; a matrix (3, 3) is checked, with the errors of from_matrix."""
-        return SO3(self.matrix @ (other if type(other) is SO3 else SO3.from_matrix(other)).matrix)
+        """Return R_ac = R_ab R_bc; a matrix (3, 3) is checked."""
+        right = other if type(other) is SO3 else SO3(other)
+        return SO3._of(self.matrix @ right.matrix)
 
     def inverse(self) -> SO3:
         """Return R_ba."""
-        return SO3(so3.inverse(self.matrix))
+        return SO3._of(so3.inverse(self.matrix))
 
     def log(self) -> Array:
         """Return the w (3) in rad with exp(w) = R and |w| <= pi."""
@@ -122,7 +136,7 @@ class SO3(_Element):
 
     def normalized(self) -> SO3:
         """Return the rotation cleaned of the rounding that long products gather."""
-        return SO3(so3.normalize(self.matrix))
+        return SO3._of(so3.normalize(self.matrix))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,39 +144,41 @@ class SE3(_Element):
     """
     A pose T_ab = [R p; 0 1] of frame b seen from frame a: x_a = R x_b + p.
 
-    Six-vectors are angular part first: (w, v) in rad and m. The class methods check what they
-    are given (errors as in se3); the constructor itself trusts the numbers of its matrix and makes
-    it read-only.
+    Six-vectors are angular part first: (w, v) in rad and m. The constructor takes a matrix
+    (4, 4), copies it and makes the copy read-only. All arguments are checked (errors as in se3).
     """
 
     matrix: Array
-    _SHAPE = 4, 4
+
+    @classmethod
+    def _checked(cls, matrix: ArrayLike) -> Array:
+        return se3.require_pose('matrix', as_array('matrix', matrix, (4, 4)))
 
     @classmethod
     def identity(cls) -> SE3:
         """Return the pose of frame a itself."""
-        return cls(np.eye(4))
+        return cls._of(np.eye(4))
 
     @classmethod
     def exp(cls, xi: ArrayLike) -> SE3:
         """Return the pose reached by the constant twist xi (6) in a unit of time."""
-        return cls(se3.exp(as_array('xi', xi, (6,))))
+        return cls._of(se3.exp(as_array('xi', xi, (6,))))
 
     @classmethod
     def from_matrix(cls, matrix: ArrayLike) -> SE3:
-        """Return the pose of a matrix (4, 4), copied."""
-        return cls(se3.require_pose('matrix', as_array('matrix', matrix, (4, 4))).copy())
+        """Return SE3(matrix)."""
+        return cls(matrix)
 
     @classmethod
     def from_rotation_translation(cls, rotation: SO3 | ArrayLike, translation: ArrayLike) -> SE3:
         """Return the pose of a rotation, or its matrix (3, 3), and a translation (3) in m."""
-        return cls(se3.from_rotation_translation(
+        return cls._of(se3.from_rotation_translation(
             as_array('rotation', rotation, (3, 3)), as_array('translation', translation, (3,))))
 
     @property
     def rotation(self) -> SO3:
         """Return the rotation R_ab."""
-        return SO3(self.matrix[:3, :3])
+        return SO3._of(self.matrix[:3, :3])
 
     @property
     def translation(self) -> Array:
@@ -170,12 +186,13 @@ class SE3(_Element):
         return self.matrix[:3, 3]
 
     def __matmul__(self, other: SE3 | ArrayLike) -> SE3:
-        """Return T_ac = T_ab T_bc; a matrix (4, 4) is checked, with the errors of from_matrix."""
-        return SE3(self.matrix @ (other if type(other) is SE3 else SE3.from_matrix(other)).matrix)
+        """Return T_ac = T_ab T_bc; a matrix (4, 4) is checked."""
+        right = other if type(other) is SE3 else SE3(other)
+        return SE3._of(self.matrix @ right.matrix)
 
     def inverse(self) -> SE3:
         """Return T_ba."""
-        return SE3(se3.inverse(self.matrix))
+        return SE3._of(se3.inverse(self.matrix))
 
     def log(self) -> Array:
         """Return the xi (6) with exp(xi) = T and |w| <= pi."""
@@ -195,4 +212,4 @@ class SE3(_Element):
 
     def normalized(self) -> SE3:
         """Return the pose with its rotation cleaned of the rounding that products gather."""
-        return SE3(se3.normalize(self.matrix))
+        return SE3._of(se3.normalize(self.matrix))

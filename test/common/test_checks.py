@@ -116,6 +116,24 @@ def test_errors_have_their_numbers_as_attributes(call, names, expected, got, ind
         assert str(error) == str(caught.value)
 
 
+@pytest.mark.parametrize(('message', 'names', 'expected', 'got', 'indices'), [
+    ('dt: expected a number of s above 0, got -1', ('dt',), 0, -1, ()),
+    ('a.urdf: joint a: expected at most 1e3 N, got 2000.5 N; sic', ('joint a',), 1e3, 2000.5, ()),
+    ('times[2]: expected finite ones, got nan', ('times',), 'finite ones', np.nan, (2,)),
+    ("type: expected one of both, got 'weld'", ('type',), 'one of both', 'weld', ()),
+    ('x: expected shape (3,), got [[1.5, 2], [3, inf]]', ('x',), (3,), '[[1.5, 2], [3, inf]]', ()),
+    ('times: expected increasing ones, got\n[0.0, 2.0, 1.0] s', ('times',), 'increasing ones',
+     [0.0, 2.0, 1.0], ()),
+    ('q: expected one of 2, got ones of 3 and 4', ('q',), 2, 'ones of 3 and 4', ()),
+    ('expected a name', (), 'a name', None, ()), ('cancelled', (), None, None, ()),
+    (f'x: expected {"(" * 400}1, got {"[" * 400}', ('x',), 1, '[' * 400, ())])
+def test_attributes_that_are_not_given_are_read_from_the_message(
+        message, names, expected, got, indices):
+    error = LiedynError(message)
+    assert (error.names, error.expected, error.indices) == (names, expected, indices)
+    assert error.got == got or got != got != error.got
+
+
 def test_names_that_are_nearest_are_offered():
     with pytest.raises(NameSetError, match=r"; the nearest to 'elbw' is 'elbow'; the nearest to "):
         order_of('joints', ['elbow', 'wrist', 'hand'], ['elbw', 'wirst', 'hand'])

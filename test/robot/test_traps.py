@@ -53,7 +53,10 @@ OBJECTS = {  # the wrong object
     'wrenches': (lambda: ROBOT.frames.external(ZERO, [WRENCH]), 'wrenches: expected a Mapping')}
 
 NUMBERS = {  # wrong numbers
-    'a rotation alone': (lambda: SE3(np.eye(3)), r'SE3: expected an array of shape \(4, 4\)'),
+    'a rotation alone': (lambda: SE3(np.eye(3)), r'matrix: expected shape \(4, 4\), got \(3, 3'),
+    'a pose of twice the size': (lambda: SE3(2.0 * np.eye(4)), r'matrix: expected \|R\^T R - 1\|'),
+    'a reflection': (lambda: SO3(-np.eye(3)), 'matrix: expected det R = 1'),
+    'half a pose': (lambda: SE3([[1.0, 0.0], [0.0, 1.0]]), r'matrix: expected shape \(4, 4\)'),
     'a point': (lambda: SE3.identity() @ np.zeros(3), r'matrix: expected shape \(4, 4\), got'),
     'a placement': (lambda: MODEL.with_frame('tcp', 'tool0', [0, 0, 0.1]), 'frame tcp: placem'),
     'no rotation': (lambda: SE3.from_rotation_translation(2.0 * np.eye(3), np.zeros(3)),

@@ -61,6 +61,20 @@ class ForwardGradient(NamedTuple):
     by_tau: Array
 
 
+class ForwardSecondDerivatives(NamedTuple):
+    """
+    The second derivatives of a that are not zero, each (nv, nv, nv).
+
+    by_qv[i, k, j] is the derivative of da[i]/dq[k] by v[j]; by_qtau is that of the inverse mass
+    matrix. The order of by_qq is that of InverseSecondDerivatives.
+    """
+
+    by_qq: Array
+    by_qv: Array
+    by_vv: Array
+    by_qtau: Array
+
+
 class ForwardPartialDerivatives:
     """
     Derivatives of a at q, v and tau; called as dynamics.forward.partial_derivatives.
@@ -163,6 +177,16 @@ class ForwardPartialDerivatives:
         first = inverse.gradient(q, v, a, lam_rate, external)
         return ForwardGradient(
             da, -second.by_q - first.by_q, -second.by_v - first.by_v, lam_rate)
+
+    def second_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+                           external: ArrayLike | None = None) -> ForwardSecondDerivatives:
+        """Return all second derivatives by q, v and tau, in O(n^4) (13.25)."""
+        a, by_q, by_v, by_tau, _ = self(q, v, tau, external)
+        of = self._inverse.second_derivatives(q, v, a, external)
+        by_a_q = of.by_qa @ by_q  # along q, of M as it acts on the change of a by q
+        tau_by = (of.by_qq + by_a_q + by_a_q.transpose(0, 2, 1), of.by_qv + of.by_qa @ by_v,
+                  of.by_vv, of.by_qa @ by_tau)
+        return ForwardSecondDerivatives(*(-np.tensordot(by_tau, each, 1) for each in tau_by))
 
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                          external: ArrayLike | None = None) -> ForwardRateJacobians:

@@ -21,7 +21,8 @@ from liedyn_ros.dynamics.frames import Frames
 from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import inverse_jacobians
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import (
     inverse_product, inverse_product_transposed)
-from liedyn_ros.dynamics.partial_derivatives.kernels.second import inverse_second
+from liedyn_ros.dynamics.partial_derivatives.kernels.second import (
+    inverse_second, inverse_second_all)
 from liedyn_ros.dynamics.partial_derivatives.kinematic_parameters import (
     kinematic_jacobians, KinematicJacobians)
 from liedyn_ros.dynamics.partial_derivatives.parameter_products import ParameterProducts
@@ -60,6 +61,21 @@ class InverseGradient(NamedTuple):
     by_a: Array
 
 
+class InverseSecondDerivatives(NamedTuple):
+    """
+    The second derivatives of tau that are not zero, each (nv, nv, nv).
+
+    by_qv[i, k, j] is the derivative of dtau[i]/dq[k] by v[j]; by_qa is that of the mass matrix,
+    dM[i, j]/dq[k]. by_qq is not symmetric between two coordinates of one spherical or free joint
+    (13.5): the last index is that of the derivative that is taken last.
+    """
+
+    by_qq: Array
+    by_qv: Array
+    by_vv: Array
+    by_qa: Array
+
+
 class InversePartialDerivatives:
     """
     Derivatives of tau at a motion q, v, a; called as dynamics.inverse.partial_derivatives.
@@ -88,6 +104,10 @@ class InversePartialDerivatives:
         self._second = CheckedKernel(
             Arguments(model, f'{state} y dq dv da', done=True), inverse_second, *frames,
             scratch.variations)
+        self._cubes = ((n, n, n),) * 4
+        self._second_all = CheckedKernel(
+            Arguments(model, f'{state} out out out out', done=True, shapes=self._cubes),
+            inverse_second_all, *frames, scratch.variations, np.zeros((7, n)))
         self._series = RateTables(constants)
 
     def __repr__(self) -> str:
@@ -156,6 +176,13 @@ class InversePartialDerivatives:
         result = results(InverseGradient, self._rates)
         self._second.call(q, v, a, NO_WRENCHES if external is None else external, y, dq, dv, da,
                           *result)
+        return result
+
+    def second_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
+                           external: ArrayLike | None = None) -> InverseSecondDerivatives:
+        """Return all second derivatives by q, v and a, in O(n^3) (13.24)."""
+        result = results(InverseSecondDerivatives, self._cubes)
+        self._second_all.call(q, v, a, NO_WRENCHES if external is None else external, *result)
         return result
 
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,

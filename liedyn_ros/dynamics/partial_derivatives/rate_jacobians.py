@@ -101,7 +101,8 @@ class ForwardRateTables:
 
     def __init__(self, before: NDArray[np.int64]) -> None:
         """Take the coordinates before each one on its path (nv,), -1 for none."""
-        self._before, self._factors = before, np.zeros((len(before), len(before)))
+        n = len(before)
+        self._before, self._factors = before, np.zeros((n, -(-n // LANES) * LANES))
         self._sides = np.zeros(0)
 
     def jacobians(self, a: Array, at: InverseRateJacobians) -> tuple[ForwardRateJacobians, int]:

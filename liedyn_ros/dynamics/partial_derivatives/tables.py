@@ -33,8 +33,8 @@ class ScratchBuffers:
 
     data is that of the dynamics. links, columns, products, variations and factors are as in
     kernels.table, kernels.products, kernels.second and kernels.factorization. sides holds 2 nv + 3
-    columns, then nv more, both filled up to multiples of LANES. before (nv,) is the coordinate
-    before each on its path, -1 for none.
+    columns, then nv more. Both, and the rows of factors, are filled up to multiples of LANES.
+    before (nv,) is the coordinate before each on its path, -1 for none.
     """
 
     def __init__(self, constants: Constants) -> None:
@@ -45,7 +45,7 @@ class ScratchBuffers:
         self.columns = np.zeros((links.nv, table.COLUMN_WIDTH))
         self.products = np.zeros((constants.links, PRODUCT_WIDTH))
         self.variations = np.zeros((constants.links, VARIATION_WIDTH))
-        self.factors = np.zeros((links.nv, links.nv))
+        self.factors = np.zeros((links.nv, -(-links.nv // LANES) * LANES))
         self.sides = np.zeros((links.nv, sum(
             -(-columns // LANES) * LANES for columns in (2 * links.nv + 3, links.nv))))
         self.before = np.arange(links.nv) - 1

@@ -97,7 +97,7 @@ def forward_jacobians(words: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, tau
         model, table(work, area.data_rows(model), tables.DATA_WIDTH),
         table(after(common, parts.links_at(model)), area.links(model), LINK_WIDTH),
         table(after(common, parts.columns_at(model)), nv, COLUMN_WIDTH), before,
-        table(after(common, parts.factors_at(model)), nv, nv),
+        table(after(common, parts.factors_at(model)), nv, parts.factors_width(nv)),
         table(after(common, parts.sides_at(model)), nv, parts.sides_width(nv)),
         vector(q, area.nq(model)), vector(v, nv), vector(tau, nv),
         table(external, area.loaded(external, bodies), 6), vector(a, nv), table(by_q, nv, nv),

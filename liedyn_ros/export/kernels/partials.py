@@ -9,8 +9,8 @@
 """
 The part of a work area that partial derivatives of a tree use, from its beginning on.
 
-They are links, columns, variations, gravity (nv, 3), before (nv,), factors (nv, nv) and sides, as
-in partial_derivatives/tables.py. Products begin at the same place as links.
+They are links, columns, variations, gravity (nv, 3), before (nv,), factors and sides, as in
+partial_derivatives/tables.py. Products begin at the same place as links.
 """
 
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import PRODUCT_WIDTH
@@ -62,13 +62,19 @@ def factors_at(model):
 @inlined
 def sides_at(model):
     """Return where sides begin."""
-    return factors_at(model) + rounded(nv(model) * nv(model))
+    return factors_at(model) + rounded(nv(model) * factors_width(nv(model)))
+
+
+@inlined
+def factors_width(n):
+    """Return how many columns factors have: n, filled up to a multiple of LANES."""
+    return (n + LANES - 1) // LANES * LANES
 
 
 @inlined
 def sides_width(n):
     """Return how many columns sides have: 2 n + 3 and n, filled up to multiples of LANES."""
-    return ((2 * n + 3 + LANES - 1) // LANES + (n + LANES - 1) // LANES) * LANES
+    return (2 * n + 3 + LANES - 1) // LANES * LANES + factors_width(n)
 
 
 @inlined

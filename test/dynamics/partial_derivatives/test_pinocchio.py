@@ -6,16 +6,40 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The minimal case in which Pinocchio 4.1 is no witness: one universal joint."""
+"""Differences of Pinocchio's derivatives, and the case in which 4.1 is no witness."""
 
 import numpy as np
 import pytest
 from support.witnesses.tangents import difference
 
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.model import ModelBuilder, SpatialInertia
+from liedyn_ros.model import load_model, ModelBuilder, SpatialInertia
 
 pin = pytest.importorskip('pinocchio')
+to_pinocchio = pytest.importorskip('support.witnesses.pinocchio_twin').to_pinocchio
+
+
+def test_second_derivatives_beside_differences() -> None:
+    model, rng = load_model(config_file('aerial_manipulator.yaml')), np.random.default_rng(3)
+    twin, q, (v, a, dq, dv, da) = to_pinocchio(model), model.random(rng), rng.normal(
+        size=(5, model.nv))
+    data = twin.model.createData()
+
+    def theirs(s):
+        jacobians = pin.computeRNEADerivatives(
+            twin.model, data, twin.to_configuration(model.integrate(q, s * dq)),
+            twin.to_velocity(v + s * dv), twin.to_velocity(a + s * da))
+        return np.array([twin.from_velocity(twin.from_velocity(each.T).T) for each in jacobians])
+
+    by_q, by_v, mass = difference(theirs)
+    got = Dynamics(model, dissipation=False).inverse.partial_derivatives.second_derivatives(
+        q, v, a)
+    for ours, other in (
+            (got.by_qq @ dq + got.by_qv @ dv + got.by_qa @ da, by_q),
+            (np.einsum('ikj,k->ij', got.by_qv, dq) + got.by_vv @ dv, by_v),
+            (np.einsum('ikj,k->ij', got.by_qa, dq), mass)):
+        np.testing.assert_allclose(ours, other, atol=1e-8 * np.abs(other).max())
 
 
 def test_pinocchio_is_wrong_at_a_universal_joint() -> None:

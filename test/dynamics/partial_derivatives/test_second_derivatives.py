@@ -47,6 +47,35 @@ def test_forward_beside_differences(damped: Case) -> None:
         assert_same(ours, other)
 
 
+def test_all_of_inverse_beside_differences_and_products(damped: Case) -> None:
+    partial, w, n = damped.dynamics.inverse.partial_derivatives, damped.external, len(damped.v)
+    q, v, a = damped.q, damped.v, damped.a
+    got = partial.second_derivatives(q, v, a, w)
+    y, dq, dv, da = damped.rng.normal(size=(4, n))
+    of_jacobian = difference(lambda s: np.array(partial(
+        damped.model.integrate(q, s * dq), v + s * dv, a + s * da, w)[:3]))
+    mass_rate = np.einsum('ikj,k->ij', got.by_qa, dq)
+    assert_same(got.by_qq @ dq + got.by_qv @ dv + got.by_qa @ da, of_jacobian[0])
+    assert_same(np.einsum('ikj,k->ij', got.by_qv, dq) + got.by_vv @ dv, of_jacobian[1])
+    assert_same(mass_rate, of_jacobian[2])
+    product = partial.gradient_product(q, v, a, y, dq, dv, da, w)
+    assert_same(y @ (got.by_qq @ dq + got.by_qv @ dv + got.by_qa @ da), product.by_q)
+    assert_same(y @ mass_rate, product.by_a)
+
+
+def test_all_of_forward_beside_differences(damped: Case) -> None:
+    d, w = damped.dynamics, damped.external
+    partial, q, v = d.forward.partial_derivatives, damped.q, damped.v
+    tau = d.inverse(q, v, damped.a, w)
+    got = partial.second_derivatives(q, v, tau, w)
+    dq, dv, dtau = damped.rng.normal(size=(3, len(v)))
+    by_q, by_v, by_tau = difference(lambda s: np.array(partial(
+        damped.model.integrate(q, s * dq), v + s * dv, tau + s * dtau, w)[1:4]), 1e-3)
+    assert_same(got.by_qq @ dq + got.by_qv @ dv + got.by_qtau @ dtau, by_q)
+    assert_same(np.einsum('ikj,k->ij', got.by_qv, dq) + got.by_vv @ dv, by_v)
+    assert_same(np.einsum('ikj,k->ij', got.by_qtau, dq), by_tau)
+
+
 def test_the_order_matters_by_the_structure_constants_alone(damped: Case) -> None:
     # x_i z_j (E_i E_j - E_j E_i) L = [x, z]_k E_k L (13.5).
     partial, n = damped.dynamics.inverse.partial_derivatives, damped.model.nv

@@ -79,13 +79,12 @@ def fill_coriolis(model, data, blocks, i, k, out):
     first = i
     while i > 0:
         kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
+        w, v = load3(data, i, TWIST), load3(data, i, TWIST + 3)
         for j in range(joints.degrees(kind)):
-            w, v = joints.screw(kind, pitch, j)
-            out[vi + j, own] = vec3.dot(w, cm) + vec3.dot(v, cf)
+            out[vi + j, own] = joints.along(kind, pitch, j, cm, cf)
             if i != first:
-                ew, ev = se3.ad(load3(data, i, TWIST), load3(data, i, TWIST + 3), w, v)
-                out[own, vi + j] = (vec3.dot(ew, m) + vec3.dot(ev, f)
-                                    + vec3.dot(w, tm) + vec3.dot(v, tf))
+                out[own, vi + j] = (joints.along_bracket(kind, pitch, j, w, v, m, f)
+                                    + joints.along(kind, pitch, j, tm, tf))
         r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
         m, f = se3.adjoint_inverse_dual(r, p, m, f)
         tm, tf = se3.adjoint_inverse_dual(r, p, tm, tf)

@@ -11,8 +11,11 @@ The factors M = L^T D L of a mass matrix, with the zeros of its tree (Feathersto
 
 before (nv,) is the coordinate before each on its path, -1 for none. L is unit lower
 triangular with entries at pairs on one path alone, so a solve of m columns is O(n depth m). All
-right-hand sides are in one table, eight columns at a time.
+right-hand sides are in one table, eight columns at a time. Rows of tables are filled up to a
+multiple of LANES. What factors have above the diagonal means nothing.
 """
+
+import math
 
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes
@@ -21,20 +24,64 @@ from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes
 @inlined
 def factor_tree_matrix(before, matrix):
     """Replace M by L below the diagonal and D on it; return k + 1 for a pivot k not above 0."""
-    for k in range(len(before) - 1, -1, -1):
-        if not matrix[k, k] > 0.0:
-            return k + 1
-        inverse = 1.0 / matrix[k, k]
-        i = before[k]
-        while i >= 0:
-            factor = matrix[k, i] * inverse
-            j = i
-            while j >= 0:
-                matrix[i, j] -= factor * matrix[k, j]
-                j = before[j]
-            matrix[k, i] = factor
-            i = before[i]
+    end = len(before)
+    for i in range(len(before) - 1, -1, -1):
+        end = end_of_subtree(before, i, end)
+        j = i
+        while j >= 0:
+            c = j // LANES * LANES
+            row = get_lanes(matrix, i, c)
+            for k in range(i + 1, end):
+                row = row - get(matrix, k, i) * get(matrix, k, k) * get_lanes(matrix, k, c)
+            put_lanes(matrix, i, c, row)
+            j = before_block(before, j, c)
+        pivot = get(matrix, i, i)
+        if not pivot > 0.0:
+            return i + 1
+        inverse, j = 1.0 / pivot, i
+        while j >= 0:
+            c = j // LANES * LANES
+            put_lanes(matrix, i, c, inverse * get_lanes(matrix, i, c))
+            j = before_block(before, j, c)
+        put(matrix, i, i, pivot)
     return 0
+
+
+@inlined
+def before_block(before, j, first):
+    """Return the last coordinate on the path of j that comes before the first of a block."""
+    while j >= first:
+        j = before[j]
+    return j
+
+
+@inlined
+def invert_tree_matrix(before, factors, roots):
+    """
+    Replace the factors by M^-1 on and above the diagonal; roots is a scratch table like them.
+
+    M^-1 is the sum of r_j r_j^T, r_j being row j of L^-T over the root of D_j. It has entries in
+    the subtree of j alone, so one of M^-1 is a sum over the coordinates before both of its own.
+    """
+    roots[:] = 0.0
+    end = n = len(before)
+    for j in range(n - 1, -1, -1):
+        end = end_of_subtree(before, j, end)
+        root = math.sqrt(get(factors, j, j))
+        put(factors, j, j, root)
+        for c in range(j // LANES * LANES, end, LANES):
+            row = get_lanes(roots, j, c)
+            for k in range(j + 1, min(end, c + LANES)):
+                row = row - get(factors, k, j) * get(factors, k, k) * get_lanes(roots, k, c)
+            put_lanes(roots, j, c, 1.0 / root * row)
+        put(roots, j, j, 1.0 / root)
+    factors[:] = 0.0
+    for j in range(n - 1, -1, -1):
+        end = end_of_subtree(before, j, end)
+        for i in range(j, end):
+            for c in range(i // LANES * LANES, end, LANES):
+                put_lanes(factors, i, c, get_lanes(factors, i, c)
+                          + get(roots, j, i) * get_lanes(roots, j, c))
 
 
 @inlined
@@ -62,8 +109,10 @@ def solve_tree_matrix(before, factors, sides, start):
     start and the width are multiples of LANES. L^-T has entries at pairs on one path alone.
     Coordinates are depth first, so a row has them up to the end of its subtree.
     """
+    after = len(before)
     for i in range(len(before) - 1, -1, -1):
-        end = min(start + end_of_subtree(before, i), sides.shape[1])
+        after = end_of_subtree(before, i, after)
+        end = min(start + after, sides.shape[1])
         j = before[i]
         while j >= 0:
             subtract_row(sides, get(factors, i, j), i, j, start, i, end)
@@ -79,9 +128,9 @@ def solve_tree_matrix(before, factors, sides, start):
 
 
 @inlined
-def end_of_subtree(before, i):
-    """Return the coordinate after i and all that follow it in the tree."""
-    end = i + 1
+def end_of_subtree(before, i, after):
+    """Return the coordinate after i and all that follow it in the tree; after is that of i + 1."""
+    end = after if i + 1 < len(before) and before[i + 1] == i else i + 1
     while end < len(before) and before[end] >= i:
         end += 1
     return end

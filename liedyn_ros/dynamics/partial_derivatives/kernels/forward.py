@@ -25,8 +25,8 @@ def forward_jacobians(model, data, links, columns, before, factors, sides, q, v,
     """
     Write a, da/dq, da/dv, da/dtau = M^-1 and da/d(gravity).
 
-    factors (nv, nv) and sides (nv, width) are scratch buffers. Returns the code of forward, and
-    REFUSED for results of another shape, or that share memory with the input.
+    factors (nv, nv filled up to LANES) and sides (nv, width) are scratch buffers. Returns the code
+    of forward, and REFUSED for results of another shape, or that share memory with the input.
     """
     n = len(v)
     if not (len(a) == n and is_square(by_q, n) and is_square(by_v, n) and is_square(by_tau, n)

@@ -10,35 +10,33 @@
 
 from liedyn_ros.dynamics.algorithms.kernels import aba, crba
 from liedyn_ros.dynamics.partial_derivatives.kernels.factorization import (
-    factor_tree_matrix, solve_tree_matrix)
+    factor_tree_matrix, invert_tree_matrix)
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get, put
 from liedyn_ros.model.kernels.acceptance import finite
 
 
 @kernel
-def inverse_mass_matrix(model, data, before, factors, sides, q, out):
+def inverse_mass_matrix(model, data, before, factors, roots, q, out):
     """
     Write M^-1 (nv, nv); return the code of forward.
 
-    factors (nv, nv) and sides (nv, nv, filled up to LANES) are scratch buffers.
+    factors and roots (nv, nv filled up to LANES) are scratch buffers.
     """
-    n = len(factors)
-    if out.shape[0] != n or out.shape[1] != n or overlap(out, q):
+    n = len(before)
+    if not crba.crba(model, data, q, out):
         return aba.REFUSED
-    if not crba.crba(model, data, q, factors):
-        return aba.REFUSED
+    factors[:] = 0.0
+    for i in range(n):
+        for j in range(i + 1):
+            put(factors, i, j, get(out, i, j))
     code = factor_tree_matrix(before, factors)
     if code > 0:
         return code
-    sides[:] = 0.0
-    for i in range(n):
-        put(sides, i, i, 1.0)
-    solve_tree_matrix(before, factors, sides, 0)
+    invert_tree_matrix(before, factors, roots)
     for i in range(n):
         for j in range(i, n):
-            x = get(sides, i, j)
+            x = get(factors, i, j)
             put(out, i, j, x)
             put(out, j, i, x)
     return aba.DONE if finite(out.reshape(-1)) else aba.REFUSED

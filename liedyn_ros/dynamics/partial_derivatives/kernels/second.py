@@ -45,6 +45,45 @@ def inverse_second(model, links, columns, table, q, v, a, external, y, xq, xv, x
             and joints.is_velocity(model, y) and joints.is_velocity(model, xq)
             and joints.is_velocity(model, xv) and joints.is_velocity(model, xa)):
         return False
+    vary(model, links, columns, table, v, y, xq, xv, xa, by_q, by_v, by_a)
+    return finite(by_q) and finite(by_v) and finite(by_a)
+
+
+@kernel
+def inverse_second_all(model, links, columns, table, units, q, v, a, external,
+                       by_qq, by_qv, by_vv, by_qa):
+    """
+    Write all second derivatives of tau that are not zero, each (nv, nv, nv).
+
+    They are those of the gradient of each tau along each direction. units (7, nv) is a scratch
+    buffer. Returns whether the input is acceptable and the result is finite.
+    """
+    if not compute_motion(model, links, columns, q, v, a, external):
+        return False
+    units[:] = 0.0
+    y, xq, xv, xa = units[0], units[1], units[2], units[3]
+    by_q, by_v, by_a = units[4], units[5], units[6]
+    for i in range(len(v)):
+        y[i] = 1.0
+        for j in range(len(v)):
+            xq[j] = 1.0
+            vary(model, links, columns, table, v, y, xq, xv, xa, by_q, by_v, by_a)
+            xq[j] = 0.0
+            for k in range(len(v)):
+                by_qq[i, k, j], by_qa[i, j, k] = by_q[k], by_a[k]
+            xv[j] = 1.0
+            vary(model, links, columns, table, v, y, xq, xv, xa, by_q, by_v, by_a)
+            xv[j] = 0.0
+            for k in range(len(v)):
+                by_qv[i, k, j], by_vv[i, k, j] = by_q[k], by_v[k]
+        y[i] = 0.0
+    return (finite(by_qq.reshape(-1)) and finite(by_qv.reshape(-1))
+            and finite(by_vv.reshape(-1)) and finite(by_qa.reshape(-1)))
+
+
+@kernel
+def vary(model, links, columns, table, v, y, xq, xv, xa, by_q, by_v, by_a):
+    """Write the derivative of the gradient; links and columns are those of the motion."""
     for at in (Y, D_Y, D_TWIST, D_ACCELERATION):
         store_pair(table, 0, at, vec3.ZERO, vec3.ZERO)
     count = get_int(model, 0, LINKS)
@@ -53,7 +92,6 @@ def inverse_second(model, links, columns, table, q, v, a, external, y, xq, xv, x
         vary_sums(links, table, i)
     for i in range(count - 1, 0, -1):
         vary_gradient(model, links, columns, table, i, by_q, by_v, by_a)
-    return finite(by_q) and finite(by_v) and finite(by_a)
 
 
 @inlined

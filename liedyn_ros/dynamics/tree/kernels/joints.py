@@ -129,6 +129,16 @@ def along(kind, pitch, k, m, f):
 
 
 @inlined
+def along_bracket(kind, pitch, k, w, u, m, f):
+    """Return (ad_V S_k)^T F, the part of a wrench along the bracket of a twist with S_k."""
+    if kind == REVOLUTE:
+        return w[1] * m[0] - w[0] * m[1] + u[1] * f[0] - u[0] * f[1]
+    sw, sv = screw(kind, pitch, k)
+    ew, ev = se3.ad(w, u, sw, sv)
+    return vec3.dot(ew, m) + vec3.dot(ev, f)
+
+
+@inlined
 def unit_axis(k):
     """Return the unit vector k, zero where there is none."""
     return (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
