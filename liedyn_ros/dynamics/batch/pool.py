@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE
 from liedyn_ros.dynamics.time_derivatives.kernels import series
-from liedyn_ros.dynamics.time_derivatives.kernels.batch import hybrid_batch, inverse_batch
+from liedyn_ros.dynamics.time_derivatives.kernels.batch import (
+    hybrid_batch, hybrid_batch_order_zero, inverse_batch)
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.kernels import tables
 from liedyn_ros.jit.simd import LANES
@@ -57,7 +58,8 @@ class LaneTables:
                external: Array) -> tuple[int, int]:
         """Return the first state that was refused, their number if none, and the code."""
         self._grow(a.shape[1] + 1)
-        return hybrid_batch(
+        run = hybrid_batch_order_zero if a.shape[1] == 1 else hybrid_batch
+        return run(
             self._model, self._data, self._series, q, v, prescribed, a, tau, external)
 
     def _grow(self, size: int) -> None:

@@ -14,7 +14,7 @@ from liedyn_ros.dynamics.time_derivatives.kernels import aba, conversion, factor
 from liedyn_ros.dynamics.time_derivatives.kernels.motion import store_velocity
 from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.tables import LINKS
-from liedyn_ros.jit.decorators import long_kernel
+from liedyn_ros.jit.decorators import inlined, long_kernel
 from liedyn_ros.jit.simd import get_int, LANES
 from liedyn_ros.model.kernels.acceptance import finite
 
@@ -51,8 +51,20 @@ def inverse_batch(model, series, q, v, a, external, tau):
 @long_kernel
 def hybrid_batch(model, data, series, q, v, prescribed, a, tau, external):
     """Run hybrid on each state; return the first that is refused. external may have none."""
-    links, states = get_int(model, 0, LINKS), len(q)
-    size, loaded = a.shape[1] + 1, len(external) > 0
+    return run_hybrid(
+        model, data, series, q, v, prescribed, a, tau, external, a.shape[1] + 1)
+
+
+@long_kernel
+def hybrid_batch_order_zero(model, data, series, q, v, prescribed, a, tau, external):
+    """Do as hybrid_batch at order zero alone, in a third of the time: no loop runs over orders."""
+    return run_hybrid(model, data, series, q, v, prescribed, a, tau, external, 2)
+
+
+@inlined
+def run_hybrid(model, data, series, q, v, prescribed, a, tau, external, size):
+    """Run hybrid on each state, of which size - 1 orders are given."""
+    links, states, loaded = get_int(model, 0, LINKS), len(q), len(external) > 0
     for first in range(0, states, LANES):
         for lane in range(LANES):
             s = min(first + lane, states - 1)
