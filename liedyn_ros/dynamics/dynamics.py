@@ -25,6 +25,7 @@ from liedyn_ros.dynamics.algorithms.kernels import centroidal
 from liedyn_ros.dynamics.algorithms.kernels.coriolis import BLOCKS, coriolis_matrix
 from liedyn_ros.dynamics.algorithms.kernels.crba import crba
 from liedyn_ros.dynamics.batch.pool import BatchPool, LaneTables
+from liedyn_ros.dynamics.batch.states import StateBatches
 from liedyn_ros.dynamics.frames import Frames, LOCAL, WORLD
 from liedyn_ros.dynamics.partial_derivatives.kernels.inverse_mass_matrix import (
     inverse_mass_matrix)
@@ -58,7 +59,7 @@ class CenterOfMass(NamedTuple):
     acceleration: Array
 
 
-class Dynamics:
+class Dynamics(StateBatches):
     """
     The dynamics M(q) a + b(q, v) = tau of a model.
 

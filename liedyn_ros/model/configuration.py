@@ -119,7 +119,18 @@ class Retraction:
             _Check(table, ('q', 'dv'), table.nq), kernels.checked_integrate, links)
         self.difference = CheckedKernel(
             _Check(table, ('q0', 'q1'), table.nv), kernels.checked_difference, links)
-        self._table = table
+        self._table, self._links = table, links
+
+    def integrate_states(self, q: ArrayLike, dv: ArrayLike) -> Array:
+        """Return q (+) dv (K, nq) of K states, a state a row."""
+        q = np.array(as_array('q', q, (-1, self._table.nq)))
+        dv = np.array(as_array('dv', dv, (len(q), self._table.nv)))
+        q, out = with_unit_quaternions(self._table, q), np.empty_like(q)
+        done = kernels.integrate_of_states(self._links, q, dv, out)
+        if done < len(q):
+            check(f'q[{done}]', self._table, q[done])
+            raise _too_large(f'dv[{done}]', 'a displacement', dv[done])
+        return out
 
     def __reduce__(self) -> tuple[type[Retraction], tuple[LinkTable]]:
         """Copy, or pickle, by binding the kernels again."""
@@ -148,6 +159,10 @@ class _Check:
     def refuse(self, code: int, *arguments: Any) -> NoReturn:
         """Raise the error of numbers whose result is not finite."""
         name = self._names[1]
-        what = 'a displacement' if name == 'dv' else 'a configuration'
-        raise LimitError(f'{name}: expected {what} whose result is finite, got one with an entry '
-                         f'of {np.abs(arguments[1]).max():.3g}')
+        raise _too_large(name, 'a displacement' if name == 'dv' else 'a configuration',
+                         arguments[1])
+
+
+def _too_large(name: str, what: str, array: Array) -> LimitError:
+    return LimitError(f'{name}: expected {what} whose result is finite, got one with an entry '
+                      f'of {np.abs(array).max():.3g}')

@@ -136,6 +136,10 @@ class Model:
         self._retraction.integrate.call(q, dv, out)
         return out
 
+    def integrate_batch(self, q: ArrayLike, dv: ArrayLike) -> Array:
+        """Return integrate (K, nq) of K configurations (K, nq) and dv (K, nv), on one core."""
+        return self._retraction.integrate_states(q, dv)
+
     def difference(self, q0: ArrayLike, q1: ArrayLike, out: Array | None = None) -> Array:
         """
         Return the dv (nv,) with q0 (+) dv = q1, rotations by at most pi.

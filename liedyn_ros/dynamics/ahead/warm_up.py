@@ -74,8 +74,15 @@ def warm_up_batches() -> None:
     states = np.zeros((STATES, 1))
     dynamics.inverse.batch(states, states, states)
     dynamics.forward.batch(states, states, states)
+    dynamics.forward.batch_time_derivatives(states, states, np.zeros((STATES, 2, 1)))
     dynamics.frames.poses_batch(states)
     dynamics.frames.jacobian_batch(states, 'bob')
+    for of_states in (dynamics.mass_matrix_batch, dynamics.gravity_vector_batch,
+                      dynamics.center_of_mass_batch):
+        of_states(states)
+    dynamics.momentum_batch(states, states)
+    dynamics.coriolis_matrix_batch(states, states)
+    dynamics.model.integrate_batch(states, states)
 
 
 def warm_up_loops() -> None:

@@ -25,13 +25,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LiedynError, ShapeError
+from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.batch.pool import BatchPool
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.dynamics.tree.inputs import borrowed
 from liedyn_ros.jit.bound_kernel import CheckedKernel
-from liedyn_ros.model.configuration import with_unit_quaternions
 
 
 class Algorithm:
@@ -96,15 +95,6 @@ class Algorithm:
             raise LiedynError(f'data: expected data of {self.model.name}, got data of another '
                               f'model, {data.constants.model.name}')
         return data
-
-    def _states(self, q: ArrayLike) -> Array:
-        """Return configurations (K, nq)."""
-        shape = np.shape(q) if isinstance(q, np.ndarray) else ()
-        if len(shape) == 1:
-            raise ShapeError(f'q: expected shape (K, {self._nq}), a state a row, got {shape}',
-                             names=('q',), expected=(-1, self._nq), got=shape)
-        states = borrowed('q', q, (shape[0] if shape else -1, self._nq))
-        return with_unit_quaternions(self.model.link_table, states)
 
     def _wrenches_of(self, external: ArrayLike | None, *axes: int) -> Array:
         """Return wrenches (*axes, B, 6), or none, with a first axis of 0."""

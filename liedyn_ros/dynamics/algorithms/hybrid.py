@@ -29,7 +29,7 @@ from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCH_ROWS, NO_WRE
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.dynamics.tree.inputs import (
-    borrowed, copied, known, stop, time_derivatives_of)
+    borrowed, copied, known, states_of, stop, time_derivatives_of)
 from liedyn_ros.dynamics.tree.names import Names
 from liedyn_ros.dynamics.tree.orders import order_of_rows
 from liedyn_ros.jit.bound_kernel import BoundKernel, CheckedKernel
@@ -111,7 +111,7 @@ class Hybrid(Algorithm):
     def batch(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed, a: ArrayLike,
               tau: ArrayLike, external: ArrayLike | None = None) -> tuple[Array, Array]:
         """Return a and tau (K, nv) of q (K, nq), v (K, nv), external (K, B, 6)."""
-        q = self._states(q)
+        q = states_of(self.model, q)
         shape, wrenches = (len(q), self._nv), self._wrenches_of(external, len(q))
         v, a, tau = borrowed('v', v, shape), copied('a', a, shape), copied('tau', tau, shape)
         self._run_batch(q, v, self._mask(prescribed), a[:, None], tau[:, None], wrenches[:, None])
@@ -121,7 +121,7 @@ class Hybrid(Algorithm):
                                a: ArrayLike, tau: ArrayLike, external: ArrayLike | None = None,
                                *, max_error: float = NO_DIGIT) -> tuple[Array, Array]:
         """Return a and tau (K, r + 1, nv) of v (K, nv), external (K, r + 1, B, 6)."""
-        q, order = self._states(q), order_of_rows('a', a, 1)
+        q, order = states_of(self.model, q), order_of_rows('a', a, 1)
         shape = len(q), order + 1, self._nv
         v = borrowed('v', v, shape[::2])
         a, tau = copied('a', a, shape), copied('tau', tau, shape)

@@ -24,7 +24,7 @@ from liedyn_ros.dynamics.partial_derivatives.inverse import InversePartialDeriva
 from liedyn_ros.dynamics.time_derivatives.kernels.rnea import rnea_derivatives
 from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCH_ROWS, NO_WRENCHES
 from liedyn_ros.dynamics.tree.data import Data
-from liedyn_ros.dynamics.tree.inputs import borrowed, stop
+from liedyn_ros.dynamics.tree.inputs import borrowed, states_of, stop
 from liedyn_ros.dynamics.tree.orders import order_of_rows
 from liedyn_ros.jit.bound_kernel import CheckedKernel
 
@@ -71,7 +71,7 @@ class Inverse(Algorithm):
     def batch(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
               external: ArrayLike | None = None) -> Array:
         """Return tau (K, nv) of q (K, nq), v and a (K, nv), external (K, B, 6)."""
-        q = self._states(q)
+        q = states_of(self.model, q)
         v, a = (borrowed(name, value, (len(q), self._nv)) for name, value in (('v', v), ('a', a)))
         wrenches = self._wrenches_of(external, len(q))
         return self._run_batch(q, v, a[:, None], wrenches[:, None])[:, 0]
@@ -79,7 +79,7 @@ class Inverse(Algorithm):
     def batch_time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                                external: ArrayLike | None = None) -> Array:
         """Return tau (K, r + 1, nv) of v (K, nv), a (K, r + 1, nv), external (K, r + 1, B, 6)."""
-        q, order = self._states(q), order_of_rows('a', a, 1)
+        q, order = states_of(self.model, q), order_of_rows('a', a, 1)
         v = borrowed('v', v, (len(q), self._nv))
         a = borrowed('a', a, (len(q), order + 1, self._nv))
         return self._run_batch(q, v, a, self._wrenches_of(external, len(q), order + 1))

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import (
-    Array, as_array, as_numbers, output, require_kind, unknown_name)
-from liedyn_ros.common.errors import ModelError, ShapeError
+    Array, as_array, output, require_kind, unknown_name)
+from liedyn_ros.common.errors import ModelError
 from liedyn_ros.dynamics.frames.kernels.jacobians import (
     frame_jacobian, frame_jacobian_rates, frame_jacobians, jacobians_of_states)
 from liedyn_ros.dynamics.frames.kernels.motion import (
@@ -26,11 +26,10 @@ from liedyn_ros.dynamics.frames.kernels.motion import (
 from liedyn_ros.dynamics.frames.kernels.poses import all_poses, poses_of_states, WIDTH
 from liedyn_ros.dynamics.tree.arguments import Arguments, require_axes
 from liedyn_ros.dynamics.tree.constants import Constants
-from liedyn_ros.dynamics.tree.inputs import borrowed, refuse
+from liedyn_ros.dynamics.tree.inputs import refuse, states_of
 from liedyn_ros.dynamics.tree.kernels.axes import LOCAL, LOCAL_WORLD_ALIGNED, WORLD
 from liedyn_ros.jit.bound_kernel import CheckedKernel
 from liedyn_ros.lie import se3
-from liedyn_ros.model.configuration import with_unit_quaternions
 
 Which = str | int | Sequence[str | int]
 
@@ -142,7 +141,7 @@ class Frames:
 
     def poses_batch(self, q: ArrayLike) -> Array:
         """Return poses (K, F, 4, 4) of K states (K, nq), a state a row, on one core."""
-        states = self._states(q)
+        states = states_of(self.model, q)
         result = np.empty((len(states), *self._poses_shape))
         self._require_all(states, poses_of_states(
             self._constants.table, self._links.copy(), states, result))
@@ -150,19 +149,11 @@ class Frames:
 
     def jacobian_batch(self, q: ArrayLike, frame: str | int, axes: int = LOCAL) -> Array:
         """Return jacobian (K, 6, nv) of K states (K, nq), a state a row, on one core."""
-        states, place, axes = self._states(q), self._place(frame), require_axes(axes)
+        states, place, axes = states_of(self.model, q), self._place(frame), require_axes(axes)
         result = np.empty((len(states), *self._jacobian_shape))
         self._require_all(states, jacobians_of_states(
             self._constants.table, states, place, axes, result))
         return result
-
-    def _states(self, q: ArrayLike) -> Array:
-        states = as_numbers('q', q)
-        if states.ndim != 2:
-            raise ShapeError(f'q: expected shape (K, {self.model.nq}), a state a row, '
-                             f'got {states.shape}')
-        return with_unit_quaternions(
-            self.model.link_table, borrowed('q', states, (len(states), self.model.nq)))
 
     def _require_all(self, states: Array, done: int) -> None:
         """Raise the error of the first state that a kernel has refused."""

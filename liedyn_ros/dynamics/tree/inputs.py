@@ -36,6 +36,16 @@ def borrowed(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
     return np.array(as_array(name, value, shape))  # a copy: another layout is another type
 
 
+def states_of(model: Model, q: ArrayLike) -> Array:
+    """Return configurations (K, nq), a state a row, with quaternions of unit length."""
+    given = as_numbers('q', q)
+    if given.ndim != 2:
+        raise ShapeError(f'q: expected shape (K, {model.nq}), a state a row, got {given.shape}',
+                         names=('q',), expected=(-1, model.nq), got=given.shape)
+    return configuration.with_unit_quaternions(
+        model.link_table, borrowed('q', given, (len(given), model.nq)))
+
+
 def time_derivatives_of(
         name: str, value: ArrayLike, shape: tuple[int, ...], take: Any = borrowed) -> Array:
     """Return an array with a row for each order, or raise ShapeError or LiedynError."""

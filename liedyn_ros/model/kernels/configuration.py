@@ -10,7 +10,7 @@
 
 import math
 
-from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.decorators import inlined, kernel, long_kernel
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.lie.kernels import mat3, se3, so3, vec3
 from liedyn_ros.model.kernels.acceptance import are_unit, finite
@@ -25,6 +25,15 @@ def checked_integrate(links, q, dv, out):
         return False
     integrate(links[0], links[1], links[2], q, dv, out)
     return finite(out)
+
+
+@long_kernel
+def integrate_of_states(links, q, dv, out):
+    """Write q (+) dv of K states, a state a row; return the first one refused, K if none."""
+    for s in range(len(q)):
+        if not checked_integrate(links, q[s], dv[s], out[s]):
+            return s
+    return len(q)
 
 
 @kernel

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from support.machines.dynamics_cases import Case, make_case
 
-from liedyn_ros.common.errors import LiedynError, NotFiniteError, NotInGroupError, ShapeError
+from liedyn_ros.common.errors import (
+    LiedynError, LimitError, NotFiniteError, NotInGroupError, ShapeError)
 
 STATES = 131  # more than one share, and not a multiple of anything
 
@@ -50,6 +51,30 @@ def test_batches_are_single_calls(tree: Case, states: dict, with_wrenches: bool)
             forward[s], d.forward(q[s], v[s], tau[s], one[s]), atol=size)
         wanted = d.hybrid(q[s], v[s], given, a[s], tau[s], one[s])
         np.testing.assert_allclose([hybrid[0][s], hybrid[1][s]], wanted, atol=size)
+
+
+@pytest.mark.parametrize('name', [
+    'mass_matrix', 'gravity_vector', 'center_of_mass', 'momentum', 'coriolis_matrix'])
+def test_batches_of_other_quantities_are_single_calls(tree: Case, states: dict, name: str) -> None:
+    q, v = states['q'], states['v']
+    given, bad = (q, v) if name in ('momentum', 'coriolis_matrix') else (q,), q.copy()
+    one, many = getattr(tree.dynamics, name), getattr(tree.dynamics, f'{name}_batch')
+    np.testing.assert_array_equal(many(*given), [one(*row) for row in zip(*given)])
+    bad[17, 3:7] *= 1.01
+    with pytest.raises(NotInGroupError, match=r'^q\[17\]\[3:7\]: expected a quaternion'):
+        many(bad, *given[1:])
+    with pytest.raises(ShapeError, match='a state a row'):
+        many(*(row[0] for row in given))
+
+
+def test_many_integrations_are_single_ones(tree: Case, states: dict) -> None:
+    q, v = states['q'], states['v']
+    np.testing.assert_array_equal(
+        tree.model.integrate_batch(q, v), [tree.model.integrate(*row) for row in zip(q, v)])
+    with pytest.raises(LimitError, match=r'^dv\[3\]: expected a displacement whose result'):
+        tree.model.integrate_batch(q, np.where(np.arange(STATES)[:, None] == 3, 1.7e308, v))
+    with pytest.raises(ShapeError, match='^dv: expected shape'):
+        tree.model.integrate_batch(q, v[:2])
 
 
 def test_wrenches_of_one_batch_do_not_reach_the_next(tree: Case, states: dict) -> None:
