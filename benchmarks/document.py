@@ -47,6 +47,12 @@ KINEMATICS = """
 Checked calls beside Pinocchio {pinocchio}'s, in us of the processor. Pinocchio writes into its
 data, and these calls into `out`. The last column is the ratio of calls that return new arrays.
 """
+BATCHES = """
+## Batches
+
+A state of a batch of 1024 beside a single call that returns a new array, in us of the processor:
+the times of all cores are added.
+"""
 HIGHER = """
 ## Time derivatives
 
@@ -151,9 +157,12 @@ def _kinematics(data: dict[str, Any]) -> list[str]:
     rows = [(row['machine'], row['what'], f'{row["pinocchio"]:.2f}', f'{row["call"]:.2f}',
              f'{row["ratio"]:.2f}', _bound(row['target']), f'{row["new_ratio"]:.2f}')
             for row in data['rows']]
+    batches = [(row['machine'], row['what'], f'{row["single"]:.2f}', f'{row["batch"]:.3f}',
+                f'{row["ratio"]:.2f}', _bound(row['target'])) for row in data['batches']]
     return [KINEMATICS.format(**data), table((
         'machine', 'what', 'Pinocchio', 'call', 'ratio', 'wanted', 'new arrays'), rows),
-        origin_line(data)]
+        origin_line(data), BATCHES, table(
+            ('machine', 'what', 'single', 'batch', 'ratio', 'wanted'), batches), origin_line(data)]
 
 
 def _higher(data: dict[str, Any]) -> list[str]:

@@ -12,11 +12,13 @@ Everyday kinematics beside Pinocchio's Python calls: frames, centre of mass, mom
 Each is called as a controller calls it: checked, one state, with out= where the call takes it.
 Pinocchio writes into its data. The columns are Pinocchio and the call (us), their ratio and its
 upper bound, and the ratio of a call that returns a new array. Both libraries must agree first.
-Times are those of the processor.
+Times are those of the processor. Then come batches of each, and of inverse and forward dynamics:
+a state of many beside a single call.
 """
 
+from functools import partial
 import statistics
-from time import thread_time
+from time import process_time, thread_time
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,7 @@ from benchmarks.timing import Call, interleaved, median_ratio
 from liedyn_ros.dynamics import Dynamics, LOCAL
 
 TARGET = 0.9  # of Pinocchio's time
+STATES, BATCH_TARGET = 1024, 0.4  # of a batch; its time, of that of as many single calls
 ANGULAR_FIRST = [3, 4, 5, 0, 1, 2]
 Row = dict[str, Any]
 
@@ -108,8 +111,38 @@ def row(name: str, peer: Call, call: Call, new: Call) -> Row:
             'new_ratio': median_ratio(fresh, theirs)}
 
 
+def measure_batches(robot: Robot) -> list[Row]:
+    """Return the row of each batch; times are those of all cores together."""
+    model, rng = robot.model, np.random.default_rng(0)
+    of = Dynamics(model, dissipation=False)
+    q = np.array([model.random(rng) for _ in range(STATES)])
+    v, a = rng.normal(size=(2, STATES, model.nv))
+    body = model.bodies[-1]
+    calls = {
+        'inverse dynamics': (of.inverse, of.inverse.batch, (q, v, a)),
+        'forward dynamics': (of.forward, of.forward.batch, (q, v, a)),
+        'poses of all frames': (of.frames.poses, of.frames.poses_batch, (q,)),
+        'Jacobian of a frame': (partial(of.frames.jacobian, frame=body),
+                                partial(of.frames.jacobian_batch, frame=body), (q,)),
+        'centre of mass': (of.center_of_mass, of.center_of_mass_batch, (q,)),
+        'momentum': (of.momentum, of.momentum_batch, (q, v)),
+        'gravity': (of.gravity_vector, of.gravity_vector_batch, (q,)),
+        'Coriolis matrix': (of.coriolis_matrix, of.coriolis_matrix_batch, (q, v)),
+        'mass matrix': (of.mass_matrix, of.mass_matrix_batch, (q,)),
+        'integrate': (model.integrate, model.integrate_batch, (q, v))}
+    rows = []
+    for name, (one, many, arrays) in calls.items():
+        single, batch = interleaved(
+            [Call(one, tuple(each[0] for each in arrays)), Call(many, arrays)],
+            clock=process_time)
+        rows.append({'what': name, 'single': 1e6 * statistics.median(single),
+                     'batch': 1e6 * statistics.median(batch) / STATES,
+                     'ratio': median_ratio(batch, single) / STATES})
+    return rows
+
+
 def main() -> None:
-    """Measure every machine, print the table and keep it as JSON."""
+    """Measure every machine, print the tables and keep them as JSON."""
     print(f'{"machine":24}{"call":22}{"pinocchio":>10}{"ours":>8}{"ratio":>7}{"":14}{"new":>7}')
     rows = []
     for name, robot in robots().items():
@@ -118,7 +151,16 @@ def main() -> None:
             print(f'{name:24}{figures["what"]:22}{figures["pinocchio"]:10.2f}'
                   f'{figures["call"]:8.2f}{figures["ratio"]:7.2f}'
                   f'{verdict(figures["ratio"], TARGET):>14}{figures["new_ratio"]:7.2f}')
-    keep('kinematics', {'unit': 'us', 'pinocchio': pin.__version__, 'rows': rows})
+    print(f'{"machine":24}{"a state of a batch":22}{"single":>10}{"batch":>8}{"ratio":>7}')
+    batches = []
+    for name, robot in robots().items():
+        for figures in measure_batches(robot):
+            target = BATCH_TARGET if figures['what'].endswith('dynamics') else None
+            batches.append({'machine': name, 'target': target, **figures})
+            print(f'{name:24}{figures["what"]:22}{figures["single"]:10.2f}'
+                  f'{figures["batch"]:8.3f}{figures["ratio"]:7.2f}')
+    keep('kinematics', {'unit': 'us', 'pinocchio': pin.__version__, 'rows': rows,
+                        'batches': batches})
 
 
 if __name__ == '__main__':

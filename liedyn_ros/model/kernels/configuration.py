@@ -16,6 +16,8 @@ from liedyn_ros.lie.kernels import mat3, se3, so3, vec3
 from liedyn_ros.model.kernels.acceptance import are_unit, finite
 from liedyn_ros.model.kernels.kinds import FREE, NQ, NV, SPHERICAL
 
+SMALL = 0.05  # the sine of half an angle up to which four terms of g have all digits
+
 
 @kernel
 def checked_integrate(links, q, dv, out):
@@ -91,21 +93,20 @@ def difference(kind, qi, vi, q0, q1, out):
     for i in range(kind.size):
         at, step = qi[i], vi[i]
         if kind[i] == FREE:
-            w = turn_between(q0, q1, at + 3)
+            w, g = turn_between(q0, q1, at + 3)
             r0 = so3.from_quaternion(load_quaternion(q0, at + 3))
             p = mat3.apply_t(r0, vec3.sub(vec3.load(q1, at), vec3.load(q0, at)))
-            g, _ = so3.inverse_coefficients(vec3.dot(w, w))
             vec3.store(out, step, w)
             vec3.store(out, step + 3, so3.apply_polynomial(w, -0.5, g, p))  # (1.13)
         elif kind[i] == SPHERICAL:
-            vec3.store(out, step, turn_between(q0, q1, at))
+            vec3.store(out, step, turn_between(q0, q1, at)[0])
         else:
             out[step] = q1[at] - q0[at]
 
 
 @kernel
 def turn_between(q0, q1, at):
-    """Return the w with R0 exp(w) = R1, |w| <= pi, of the quaternions at an index."""
+    """Return the w with R0 exp(w) = R1, |w| <= pi, of quaternions at an index; g of dexp^-1."""
     x0, y0, z0, s0 = load_quaternion(q0, at)
     x1, y1, z1, s1 = load_quaternion(q1, at)
     u0, u1 = (x0, y0, z0), (x1, y1, z1)
@@ -115,7 +116,11 @@ def turn_between(q0, q1, at):
     half = math.atan2(n, abs(s))  # a quaternion and its negative are one rotation
     # No series: half / n keeps full accuracy down to the smallest n above zero.
     factor = 2.0 * half / n if n > 0.0 else 2.0
-    return vec3.scale(math.copysign(factor, s), u)  # (1.12)
+    w = vec3.scale(math.copysign(factor, s), u)  # (1.12)
+    if n > SMALL:  # (1.11); 1 - (t/2) cot(t/2) is right to rounding, as g [w]^2 is
+        return w, 0.25 * (1.0 - half * abs(s) / n) / (half * half)
+    x = vec3.dot(w, w)
+    return w, 1.0 / 12.0 + x * (1.0 / 720.0 + x * (1.0 / 30240.0 + x * (1.0 / 1209600.0)))
 
 
 @kernel
