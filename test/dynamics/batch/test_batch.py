@@ -73,7 +73,7 @@ def test_many_integrations_are_single_ones(tree: Case, states: dict) -> None:
         tree.model.integrate_batch(q, v), [tree.model.integrate(*row) for row in zip(q, v)])
     with pytest.raises(LimitError, match=r'^dv\[3\]: expected a displacement whose result'):
         tree.model.integrate_batch(q, np.where(np.arange(STATES)[:, None] == 3, 1.7e308, v))
-    with pytest.raises(ShapeError, match='^dv: expected shape'):
+    with pytest.raises(ShapeError, match=r'^dv: expected shape'):
         tree.model.integrate_batch(q, v[:2])
 
 
