@@ -60,6 +60,43 @@ inline Memory aligned(std::size_t bytes) {
 inline void require(int code) {
   if (code != LIEDYN_OK) throw Error(code, liedyn_message(code));
 }
+
+/// The memory of one thread for a machine, the sizes of its vectors, and what a refused call says.
+template <class Machine, int (*explain)(const Machine *, const void *, char *, std::size_t)>
+class Calls {
+ public:
+  /// For what has no method here: the argument `work` of liedyn.h.
+  void *get() { return memory_.get(); }
+
+ protected:
+  Calls(const Machine *machine, std::size_t bytes, int nq = 0, int nv = 0)
+      : machine_(machine), nq_(nq), nv_(nv), bytes_(bytes), memory_(aligned(bytes)) {
+    if (bytes == 0) require(LIEDYN_RANGE);
+  }
+
+  [[noreturn]] static void wrong() {
+    throw Error(LIEDYN_RANGE, "expected vectors of the machine's numbers, got others");
+  }
+
+  void sizes(const VectorIn &q, std::initializer_list<const VectorIn *> rates, Eigen::Index result) {
+    if (q.size() != nq_ || result != nv_) wrong();
+    for (const VectorIn *rate : rates) {
+      if (rate->size() != nv_) wrong();
+    }
+  }
+
+  void check(int code) {
+    if (code == LIEDYN_OK) return;
+    char text[256] = "";
+    if (explain(machine_, memory_.get(), text, sizeof text) != code) require(code);
+    throw Error(code, text);
+  }
+
+  const Machine *machine_;
+  int nq_, nv_;
+  std::size_t bytes_;
+  Memory memory_;
+};
 }  // namespace detail
 
 /// A machine, from a file that liedyn_export wrote. Threads share it.
@@ -101,43 +138,40 @@ class Model {
 };
 
 /// The calls on a model, with the memory of one thread. Results are written into what is given.
-class Work {
+class Work : public detail::Calls<liedyn_model, liedyn_explain> {
  public:
   explicit Work(const Model &model, int order = 0)
-      : model_(model.get()), nq_(model.nq()), nv_(model.nv()), bodies_(model.bodies()) {
-    const std::size_t bytes = liedyn_work(model_, order);
-    if (bytes == 0) detail::require(LIEDYN_RANGE);
-    memory_ = detail::aligned(bytes);
-    detail::require(liedyn_init(model_, order, memory_.get(), bytes));
+      : Calls(model.get(), liedyn_work(model.get(), order), model.nq(), model.nv()) {
+    detail::require(liedyn_init(machine_, order, memory_.get(), bytes_));
   }
 
   void inverse(const VectorIn &q, const VectorIn &v, const VectorIn &a, Eigen::Ref<Vector> tau,
                const double *external = nullptr) {
     sizes(q, {&v, &a}, tau.size());
-    check(liedyn_inverse(model_, memory_.get(), q.data(), v.data(), a.data(), external, tau.data()));
+    check(liedyn_inverse(machine_, memory_.get(), q.data(), v.data(), a.data(), external, tau.data()));
   }
 
   void bias(const VectorIn &q, const VectorIn &v, Eigen::Ref<Vector> tau,
             const double *external = nullptr) {
     sizes(q, {&v}, tau.size());
-    check(liedyn_bias(model_, memory_.get(), q.data(), v.data(), external, tau.data()));
+    check(liedyn_bias(machine_, memory_.get(), q.data(), v.data(), external, tau.data()));
   }
 
   void gravity(const VectorIn &q, Eigen::Ref<Vector> tau) {
     sizes(q, {}, tau.size());
-    check(liedyn_gravity(model_, memory_.get(), q.data(), tau.data()));
+    check(liedyn_gravity(machine_, memory_.get(), q.data(), tau.data()));
   }
 
   void forward(const VectorIn &q, const VectorIn &v, const VectorIn &tau, Eigen::Ref<Vector> a,
                const double *external = nullptr) {
     sizes(q, {&v, &tau}, a.size());
-    check(liedyn_forward(model_, memory_.get(), q.data(), v.data(), tau.data(), external, a.data()));
+    check(liedyn_forward(machine_, memory_.get(), q.data(), v.data(), tau.data(), external, a.data()));
   }
 
   void mass_matrix(const VectorIn &q, Matrix &mass) {
     sizes(q, {}, nv_);
     mass.resize(nv_, nv_);
-    check(liedyn_mass_matrix(model_, memory_.get(), q.data(), mass.data()));
+    check(liedyn_mass_matrix(machine_, memory_.get(), q.data(), mass.data()));
   }
 
   /// a and tau have a row for each order; tau is resized.
@@ -146,7 +180,7 @@ class Work {
     sizes(q, {&v}, nv_);
     if (a.cols() != nv_ || a.outerStride() != nv_) wrong();
     tau.resize(a.rows(), nv_);
-    check(liedyn_inverse_derivatives(model_, memory_.get(), static_cast<int>(a.rows()) - 1, q.data(),
+    check(liedyn_inverse_derivatives(machine_, memory_.get(), static_cast<int>(a.rows()) - 1, q.data(),
                                      v.data(), a.data(), external, tau.data()));
   }
 
@@ -154,7 +188,7 @@ class Work {
                          Matrix &by_v, Matrix &by_a, const double *external = nullptr) {
     sizes(q, {&v, &a}, nv_);
     for (Matrix *each : {&by_q, &by_v, &by_a}) each->resize(nv_, nv_);
-    check(liedyn_inverse_jacobians(model_, memory_.get(), q.data(), v.data(), a.data(), external,
+    check(liedyn_inverse_jacobians(machine_, memory_.get(), q.data(), v.data(), a.data(), external,
                                    by_q.data(), by_v.data(), by_a.data()));
   }
 
@@ -163,53 +197,29 @@ class Work {
                          const double *external = nullptr) {
     sizes(q, {&v, &tau}, a.size());
     for (Matrix *each : {&by_q, &by_v, &by_tau}) each->resize(nv_, nv_);
-    check(liedyn_forward_jacobians(model_, memory_.get(), q.data(), v.data(), tau.data(), external,
+    check(liedyn_forward_jacobians(machine_, memory_.get(), q.data(), v.data(), tau.data(), external,
                                    a.data(), by_q.data(), by_v.data(), by_tau.data()));
   }
 
   void pose(const VectorIn &q, int frame, Pose &pose) {
     sizes(q, {}, nv_);
-    check(liedyn_frame_pose(model_, memory_.get(), q.data(), frame, pose.data()));
+    check(liedyn_frame_pose(machine_, memory_.get(), q.data(), frame, pose.data()));
   }
 
   void jacobian(const VectorIn &q, int frame, liedyn_axes axes, Jacobian &jacobian) {
     sizes(q, {}, nv_);
     jacobian.resize(6, nv_);
-    check(liedyn_frame_jacobian(model_, memory_.get(), q.data(), frame, axes, jacobian.data()));
+    check(liedyn_frame_jacobian(machine_, memory_.get(), q.data(), frame, axes, jacobian.data()));
   }
 
   void integrate(const VectorIn &q, const VectorIn &dv, Eigen::Ref<Vector> result) {
     sizes(q, {&dv}, nv_);
     if (result.size() != nq_) wrong();
-    check(liedyn_integrate(model_, memory_.get(), q.data(), dv.data(), result.data()));
+    check(liedyn_integrate(machine_, memory_.get(), q.data(), dv.data(), result.data()));
   }
 
   /// For what has no method here: liedyn.h with this model and memory.
-  const liedyn_model *model() const { return model_; }
-  void *get() { return memory_.get(); }
-
- private:
-  [[noreturn]] static void wrong() {
-    throw Error(LIEDYN_RANGE, "expected vectors of nq and nv numbers, got others");
-  }
-
-  void sizes(const VectorIn &q, std::initializer_list<const VectorIn *> rates, Eigen::Index result) {
-    if (q.size() != nq_ || result != nv_) wrong();
-    for (const VectorIn *rate : rates) {
-      if (rate->size() != nv_) wrong();
-    }
-  }
-
-  void check(int code) {
-    if (code == LIEDYN_OK) return;
-    char text[256] = "";
-    if (liedyn_explain(model_, memory_.get(), text, sizeof text) != code) detail::require(code);
-    throw Error(code, text);
-  }
-
-  const liedyn_model *model_;
-  int nq_, nv_, bodies_;
-  detail::Memory memory_;
+  const liedyn_model *model() const { return machine_; }
 };
 
 /// A Stewart platform, from a file that liedyn_export wrote of its geometry. Threads share it.
@@ -239,40 +249,38 @@ using Legs = Eigen::Matrix<double, 6, 1>;
 using Square = Eigen::Matrix<double, 6, 6, Eigen::RowMajor>;
 
 /// The calls on a platform, with the memory of one thread.
-class PlatformWork {
+class PlatformWork : public detail::Calls<liedyn_platform, liedyn_platform_explain> {
  public:
-  explicit PlatformWork(const Platform &platform, int order = 0) : platform_(platform.get()) {
-    const std::size_t bytes = liedyn_platform_work(platform_, order);
-    if (bytes == 0) detail::require(LIEDYN_RANGE);
-    memory_ = detail::aligned(bytes);
-    detail::require(liedyn_platform_init(platform_, order, memory_.get(), bytes));
+  explicit PlatformWork(const Platform &platform, int order = 0)
+      : Calls(platform.get(), liedyn_platform_work(platform.get(), order)) {
+    detail::require(liedyn_platform_init(machine_, order, memory_.get(), bytes_));
   }
 
   void lengths(const Pose &pose, Legs &lengths) {
-    check(liedyn_platform_lengths(platform_, memory_.get(), pose.data(), lengths.data()));
+    check(liedyn_platform_lengths(machine_, memory_.get(), pose.data(), lengths.data()));
   }
 
   void jacobian(const Pose &pose, liedyn_axes axes, Square &jacobian) {
-    check(liedyn_platform_jacobian(platform_, memory_.get(), pose.data(), axes, jacobian.data()));
+    check(liedyn_platform_jacobian(machine_, memory_.get(), pose.data(), axes, jacobian.data()));
   }
 
   liedyn_singularity singularity(const Pose &pose) {
     liedyn_singularity found{};
-    check(liedyn_platform_singularity(platform_, memory_.get(), pose.data(), &found));
+    check(liedyn_platform_singularity(machine_, memory_.get(), pose.data(), &found));
     return found;
   }
 
   /// Moves pose from a guess to the pose of the lengths; throws where the solver stops elsewhere.
   liedyn_solution solve(const Legs &lengths, Pose &pose) {
     liedyn_solution found{};
-    check(liedyn_platform_solve(platform_, memory_.get(), lengths.data(), pose.data(), pose.data(),
+    check(liedyn_platform_solve(machine_, memory_.get(), lengths.data(), pose.data(), pose.data(),
                                 &found));
     return found;
   }
 
   /// Return whether a pose is proved, and the proof.
   bool certify(const Pose &pose, const Legs &lengths, liedyn_certificate &proof) {
-    const int code = liedyn_platform_certify(platform_, memory_.get(), pose.data(), lengths.data(),
+    const int code = liedyn_platform_certify(machine_, memory_.get(), pose.data(), lengths.data(),
                                              &proof);
     if (code != LIEDYN_NOT_PROVED) check(code);
     return code == LIEDYN_OK;
@@ -282,7 +290,7 @@ class PlatformWork {
   void inverse(const Pose &pose, const Twist &twist, const Twist &a, Legs &forces,
                const double *external = nullptr) {
     Legs rates;
-    check(liedyn_platform_inverse(platform_, memory_.get(), 0, pose.data(), twist.data(), a.data(),
+    check(liedyn_platform_inverse(machine_, memory_.get(), 0, pose.data(), twist.data(), a.data(),
                                   external, forces.data(), rates.data()));
   }
 
@@ -290,25 +298,12 @@ class PlatformWork {
   void forward(const Pose &pose, const Twist &twist, const Legs &forces, Twist &a,
                const double *external = nullptr) {
     Legs rates;
-    check(liedyn_platform_forward(platform_, memory_.get(), 0, pose.data(), twist.data(),
+    check(liedyn_platform_forward(machine_, memory_.get(), 0, pose.data(), twist.data(),
                                   forces.data(), external, a.data(), rates.data()));
   }
 
   /// For what has no method here: liedyn.h with this platform and memory.
-  const liedyn_platform *platform() const { return platform_; }
-  void *get() { return memory_.get(); }
-
- private:
-  void check(int code) {
-    if (code == LIEDYN_OK) return;
-    char text[256] = "";
-    if (liedyn_platform_explain(platform_, memory_.get(), text, sizeof text) != code)
-      detail::require(code);
-    throw Error(code, text);
-  }
-
-  const liedyn_platform *platform_;
-  detail::Memory memory_;
+  const liedyn_platform *platform() const { return machine_; }
 };
 
 }  // namespace liedyn

@@ -37,13 +37,12 @@ class Loops {
 };
 
 /// The calls on closed loops, with the memory of one thread.
-class LoopsWork {
+class LoopsWork : public detail::Calls<liedyn_loops, liedyn_loops_explain> {
  public:
   explicit LoopsWork(const Loops &loops)
-      : loops_(loops.get()), nq_(loops.nq()), nv_(loops.nv()), m_(loops.constraints()) {
-    const std::size_t bytes = liedyn_loops_work(loops_);
-    memory_ = detail::aligned(bytes);
-    detail::require(liedyn_loops_init(loops_, memory_.get(), bytes));
+      : Calls(loops.get(), liedyn_loops_work(loops.get()), loops.nq(), loops.nv()),
+        m_(loops.constraints()) {
+    detail::require(liedyn_loops_init(machine_, memory_.get(), bytes_));
   }
 
   /// The forces of the actuators for a motion that the loops allow.
@@ -51,7 +50,7 @@ class LoopsWork {
                                    Eigen::Ref<Vector> tau, const double *external = nullptr) {
     sizes(q, {&v, &a}, tau.size());
     liedyn_constraint_report found{};
-    check(liedyn_loops_inverse(loops_, memory_.get(), 0, q.data(), v.data(), a.data(), external,
+    check(liedyn_loops_inverse(machine_, memory_.get(), 0, q.data(), v.data(), a.data(), external,
                                tau.data(), &found));
     return found;
   }
@@ -60,7 +59,7 @@ class LoopsWork {
                                    Eigen::Ref<Vector> a, const double *external = nullptr) {
     sizes(q, {&v, &tau}, a.size());
     liedyn_constraint_report found{};
-    check(liedyn_loops_forward(loops_, memory_.get(), 0, q.data(), v.data(), tau.data(), external,
+    check(liedyn_loops_forward(machine_, memory_.get(), 0, q.data(), v.data(), tau.data(), external,
                                a.data(), &found));
     return found;
   }
@@ -69,48 +68,27 @@ class LoopsWork {
     sizes(q, {}, nv_);
     if (residual.size() != m_) wrong();
     jacobian.resize(m_, nv_);
-    check(liedyn_loops_residual(loops_, memory_.get(), q.data(), residual.data(), jacobian.data()));
+    check(liedyn_loops_residual(machine_, memory_.get(), q.data(), residual.data(), jacobian.data()));
   }
 
   /// Completes v from the rates of the actuators.
   void complete_velocity(const VectorIn &q, Eigen::Ref<Vector> v) {
     sizes(q, {}, v.size());
-    check(liedyn_loops_complete_velocity(loops_, memory_.get(), q.data(), nullptr, v.data()));
+    check(liedyn_loops_complete_velocity(machine_, memory_.get(), q.data(), nullptr, v.data()));
   }
 
   /// Completes a from the accelerations of the actuators.
   void complete_acceleration(const VectorIn &q, const VectorIn &v, Eigen::Ref<Vector> a) {
     sizes(q, {&v}, a.size());
-    check(liedyn_loops_complete_acceleration(loops_, memory_.get(), 0, q.data(), v.data(), nullptr,
+    check(liedyn_loops_complete_acceleration(machine_, memory_.get(), 0, q.data(), v.data(), nullptr,
                                              a.data()));
   }
 
   /// For what has no method here: liedyn.h with this machine and memory.
-  const liedyn_loops *loops() const { return loops_; }
-  void *get() { return memory_.get(); }
+  const liedyn_loops *loops() const { return machine_; }
 
  private:
-  [[noreturn]] static void wrong() {
-    throw Error(LIEDYN_RANGE, "expected vectors of nq, nv and m numbers, got others");
-  }
-
-  void sizes(const VectorIn &q, std::initializer_list<const VectorIn *> rates, Eigen::Index result) {
-    if (q.size() != nq_ || result != nv_) wrong();
-    for (const VectorIn *rate : rates) {
-      if (rate->size() != nv_) wrong();
-    }
-  }
-
-  void check(int code) {
-    if (code == LIEDYN_OK) return;
-    char text[256] = "";
-    if (liedyn_loops_explain(loops_, memory_.get(), text, sizeof text) != code) detail::require(code);
-    throw Error(code, text);
-  }
-
-  const liedyn_loops *loops_;
-  int nq_, nv_, m_;
-  detail::Memory memory_;
+  int m_;
 };
 
 }  // namespace liedyn

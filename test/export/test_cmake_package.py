@@ -38,6 +38,17 @@ def eigen():
     return Path(str(wheel.locate_file('cmeel.prefix')))
 
 
+@pytest.fixture(scope='module')
+def examples(prefix, tmp_path_factory):
+    """Return the folder of the examples in C++, another project that finds the library."""
+    require_tools('g++')
+    folder = tmp_path_factory.mktemp('examples')
+    run('cmake', '-S', ROOT / 'examples', '-B', folder,
+        f'-DCMAKE_PREFIX_PATH={prefix};{eigen()}')
+    run('cmake', '--build', folder)
+    return folder
+
+
 def test_the_library_exports_what_the_header_declares(prefix):
     require_tools('nm')
     lines = run('nm', '-D', '--defined-only', prefix / 'lib' / 'libliedyn.so').splitlines()
@@ -47,14 +58,10 @@ def test_the_library_exports_what_the_header_declares(prefix):
     assert os.readlink(prefix / 'lib' / 'libliedyn.so') == 'libliedyn.so.0'
 
 
-def test_another_project_finds_it_by_cmake_and_controls_a_robot(prefix, tmp_path):
-    require_tools('g++')
-    run('cmake', '-S', ROOT / 'examples', '-B', tmp_path,
-        f'-DCMAKE_PREFIX_PATH={prefix};{eigen()}')
-    run('cmake', '--build', tmp_path)
+def test_another_project_finds_it_by_cmake_and_controls_a_robot(examples, tmp_path):
     write_model(tmp_path / 'ur5.liedyn', load_model(
         example_robot('ur_description/urdf/ur5_robot.urdf')))
-    printed = run(tmp_path / 'computed_torque', tmp_path / 'ur5.liedyn', 0.5)
+    printed = run(examples / 'computed_torque', tmp_path / 'ur5.liedyn', 0.5)
     first = printed.splitlines()[0].split()
     assert first[:2] == ['largest', 'error'] and float(first[2]) < 1e-3
 
@@ -68,29 +75,21 @@ def test_a_package_with_the_library_is_found_as_well(prefix, tmp_path):
         f'-DCMAKE_PREFIX_PATH={tmp_path / "install"};{eigen()}')
     cache = (tmp_path / 'build' / 'CMakeCache.txt').read_text()
     assert f'liedyn_DIR:PATH={tmp_path / "install"}' in cache
-    run('cmake', '--build', tmp_path / 'build')
+    run('cmake', '--build', tmp_path / 'build', '--target', 'computed_torque')
     run(tmp_path / 'build' / 'computed_torque', tmp_path / 'none', 1, code=1)
 
 
-def test_the_pose_of_a_platform_is_followed_and_proved(prefix, tmp_path):
-    require_tools('g++')
-    run('cmake', '-S', ROOT / 'examples', '-B', tmp_path,
-        f'-DCMAKE_PREFIX_PATH={prefix};{eigen()}')
-    run('cmake', '--build', tmp_path)
+def test_the_pose_of_a_platform_is_followed_and_proved(examples, tmp_path):
     geometry = load_geometry(config_file('stewart_geometry.yaml'))
     write_platform(tmp_path / 'platform.liedyn', geometry, length_bound=1e-5, joint_bound=1e-5)
-    printed = run(tmp_path / 'platform_pose', tmp_path / 'platform.liedyn', 0.5, 1000)
+    printed = run(examples / 'platform_pose', tmp_path / 'platform.liedyn', 0.5, 1000)
     words = printed.split()
     assert words[:2] == ['largest', 'error'] and float(words[2].strip(',')) < 1e-12
     assert '1000 of 1000 proved' in printed and 'force of leg_1: ' in printed
 
 
-def test_the_example_names_what_is_wrong(prefix, tmp_path):
-    require_tools('g++')
-    run('cmake', '-S', ROOT / 'examples', '-B', tmp_path,
-        f'-DCMAKE_PREFIX_PATH={prefix};{eigen()}')
-    run('cmake', '--build', tmp_path)
-    run(tmp_path / 'computed_torque', tmp_path / 'none', 1, code=1)
+def test_the_example_names_what_is_wrong(examples, tmp_path):
+    run(examples / 'computed_torque', tmp_path / 'none', 1, code=1)
 
 
 def test_another_project_finds_it_by_pkg_config(prefix, tmp_path):
