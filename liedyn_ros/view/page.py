@@ -25,7 +25,6 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.model import Model
 from liedyn_ros.nodes.view.seen import Description, Machine, Seen
-from liedyn_ros.stewart import StewartGeometry
 from liedyn_ros.view.platforms.scene import PlatformScene
 from liedyn_ros.view.platforms.what_if import PlatformWhatIf
 from liedyn_ros.view.plots import Plots
@@ -84,7 +83,7 @@ class LivePage:
             else:
                 self._scene = PlatformScene(server.scene, machine, home, self._path_time)
                 size, middle = 4.0 * machine.characteristic_length, 0.5 * home[:3, 3]
-            numbers = OF_PLATFORM if isinstance(machine, StewartGeometry) else ()
+            numbers = () if isinstance(machine, Model) else OF_PLATFORM
             self._plots = Plots(server.gui, numbers, self._history)
         with tabs.add_tab('What if'):
             self._what_if = self._add_what_if(machine, home)
@@ -119,14 +118,12 @@ class LivePage:
             looped.inverse(scene.q.copy(), rest, rest)
         scene.looped = looped
 
-    def _add_what_if(self, machine: Machine, home: Array) -> PlatformWhatIf | TreeWhatIf | None:
-        if isinstance(machine, StewartGeometry):
+    def _add_what_if(self, machine: Machine, home: Array) -> PlatformWhatIf | TreeWhatIf:
+        if not isinstance(machine, Model):
             return PlatformWhatIf(self.server, machine, home)
-        if isinstance(self._scene, TreeScene) and isinstance(machine, Model):
-            return TreeWhatIf(self.server, machine, self._scene.shapes,
-                              partial(_state_of, self._scene))
-        self.server.gui.add_markdown('Platforms of six legs and robots have a ghost here.')
-        return None
+        assert isinstance(self._scene, TreeScene)
+        return TreeWhatIf(
+            self.server, machine, self._scene.shapes, partial(_state_of, self._scene))
 
     def _aim(self, middle: Array) -> None:
         """Look at a point (3,), m, in browsers that are open and in later ones."""

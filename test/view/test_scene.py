@@ -14,10 +14,11 @@ from support.ports import free_port
 import yaml
 
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.lie import so3
+from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import load_model
 from liedyn_ros.nodes.view.seen import Seen, Solved
-from liedyn_ros.stewart import leg_ends, leg_lengths, load_geometry, PoseSolver
+from liedyn_ros.stewart import (
+    leg_ends, leg_lengths, load_geometry, load_redundant_geometry, PoseSolver, RedundantSolver)
 from liedyn_ros.stewart.platform.picture import BEYOND, MIDDLE
 
 viser = pytest.importorskip('viser', reason='the view is not installed here')
@@ -128,6 +129,27 @@ def test_what_if_moves_a_ghost_and_not_the_platform(page):
     assert all(f'| {name} |' in what_if.describe() for name in GEOMETRY.leg_names)
     what_if.set_legs(10.0 * lengths)  # no pose has these: the ghost stays
     np.testing.assert_allclose(what_if.pose, MOVED, atol=1e-9)
+
+
+def test_eight_wires_are_shown_and_what_if_holds_them_by_least_squares(page):
+    robot = load_redundant_geometry(config_file('stewart_cable_robot.yaml'))
+    home, moved = (se3.exp([0.0, 0.0, angle, 0.1 * angle, 0.0, 1.2]) for angle in (0.0, 0.2))
+    page.adopt(robot, home)
+    page.show(seen_of(moved, robot.lengths(moved)))
+    for leg, (begin, end) in enumerate(zip(*leg_ends(robot, moved)), 1):
+        tube, rod = (node(page, f'/Platform/{part}/{leg}') for part in ('tubes', 'rods'))
+        assert np.abs(ends_of(tube) - begin).max(axis=1).min() < 1e-9
+        assert np.abs(ends_of(rod) - end).max(axis=1).min() < 1e-9
+    what_if = page._what_if
+    lengths = robot.lengths(moved)
+    what_if.set_legs(lengths + 1e-3 * np.eye(8)[0])  # which no pose has
+    solution = RedundantSolver(robot).solve(lengths + 1e-3 * np.eye(8)[0], home)
+    np.testing.assert_allclose(what_if.pose, solution.pose, atol=1e-9)
+    np.testing.assert_allclose(what_if.lengths, robot.lengths(solution.pose), atol=1e-12)
+    assert all(f'| {name} |' in what_if.describe() for name in robot.leg_names)
+    assert f'{solution.smallest_singular_value:.4f}' in what_if.describe()
+    what_if.drag(np.array([0.0, 0.0, 9.0]), np.array([1.0, 0.0, 0.0, 0.0]))
+    assert 'beyond its limit: length of wire_1' in what_if.describe()
 
 
 def test_every_assembly_mode_is_a_ghost_with_the_same_lengths(page):

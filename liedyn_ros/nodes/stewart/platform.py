@@ -63,6 +63,12 @@ class AnyPlatform:
         self.geometry.require_within_limits(lengths)
         return lengths
 
+    def trajectory(self, parameters: ParameterSet) -> SmoothTrajectory:
+        """Return the motion about home that the parameters describe; raises LiedynError."""
+        return SmoothTrajectory(
+            self.home, parameters['amplitudes'], parameters['frequencies'], parameters['phases'],
+            parameters['rise_time'])
+
 
 @dataclass(frozen=True)
 class Platform(AnyPlatform):
@@ -75,12 +81,6 @@ class Platform(AnyPlatform):
         """Read and check the parameters; raises LiedynError, for seven legs and more too."""
         geometry = load_geometry(_geometry_file(parameters))
         return cls(geometry, *_parts(parameters, geometry.leg_names, ignore_others))
-
-    def trajectory(self, parameters: ParameterSet) -> SmoothTrajectory:
-        """Return the motion about home that the parameters describe; raises LiedynError."""
-        return SmoothTrajectory(
-            self.home, parameters['amplitudes'], parameters['frequencies'], parameters['phases'],
-            parameters['rise_time'])
 
 
 @dataclass(frozen=True)

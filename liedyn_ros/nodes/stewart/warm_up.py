@@ -19,8 +19,8 @@ from liedyn_ros.stewart import (
     AssemblyModeSolver, GaussNewton, leg_lengths, LegActuators, LegSimulation, LengthSensor,
     LevenbergMarquardt, load_geometry, load_redundant_geometry, MonitorConfig, MonitoredTracker,
     MotionEstimator, OrientationSensor, PathProver, PlatformController, PlatformMeter,
-    PlatformSimulation, PoseCertifier, RedundantSolver, RedundantTracker, SmoothTrajectory,
-    StewartDynamics, StewartGeometry)
+    PlatformSimulation, PoseCertifier, RedundantEstimator, RedundantSolver, RedundantTracker,
+    SmoothTrajectory, StewartDynamics, StewartGeometry)
 from liedyn_ros.stewart.platform.kinematics import (
     driven_platform, held_transmissions, leg_ends)
 
@@ -67,7 +67,8 @@ def warm_up_redundant() -> None:
     home[2, 3] = 1.2
     tracker, lengths = RedundantTracker(geometry, home), geometry.lengths(home)
     for k in range(3):
-        tracker.track(10_000_000 * (k + 1), lengths, 0.0 * lengths)
+        tracked = tracker.track(10_000_000 * (k + 1), lengths, 0.0 * lengths)
+    RedundantEstimator(geometry).predict(tracked, 1e-3)
     RedundantSolver(geometry).solve(lengths, home)
     leg_ends(geometry, home)
 
@@ -84,6 +85,9 @@ def warm_up_simulation() -> None:
     geometry, home = _platform()
     trajectory = SmoothTrajectory(home, np.full(6, 0.01), np.ones(6), np.zeros(6), 1.0)
     conversions.to_pose(LegSimulation(geometry, trajectory, 1000.0).take().pose, Pose())
+    wires, high = load_redundant_geometry(config_file('stewart_cable_robot.yaml')), np.eye(4)
+    high[2, 3] = 1.2
+    wires.lengths(high)  # by the kernel of all legs but struts
 
 
 def warm_up_dynamics() -> None:

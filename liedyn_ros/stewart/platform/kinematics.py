@@ -15,6 +15,7 @@ or a crank angle (rad).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import IntEnum
 
 import numpy as np
@@ -31,6 +32,9 @@ from liedyn_ros.stewart.platform.description.redundant_geometry import Redundant
 from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, legs
 
 
+AnyGeometry = StewartGeometry | RedundantGeometry
+
+
 class Trivialization(IntEnum):
     """The frame in which a twist moves the pose: T exp(s) for body, exp(s) T for spatial."""
 
@@ -38,14 +42,16 @@ class Trivialization(IntEnum):
     SPATIAL = legs.SPATIAL
 
 
-def leg_lengths(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> Array:
+def leg_lengths(geometry: AnyGeometry, pose_base_platform: ArrayLike) -> Array:
     """
     Return the leg lengths of one or many poses (Stewart 16).
 
-    pose_base_platform: (..., 4, 4), m. Returns (..., 6), m, in the geometry's order; the angle
-    of a crank from -pi to pi. Raises ShapeError, NotFiniteError, NotInGroupError, and LimitError
-    where the rod of a rail or a crank does not reach.
+    pose_base_platform: (..., 4, 4), m. Returns (..., n), m, of n legs in the geometry's order; the
+    angle of a crank from -pi to pi. Raises ShapeError, NotFiniteError, NotInGroupError, and
+    LimitError where the rod of a rail or a crank does not reach.
     """
+    if isinstance(geometry, RedundantGeometry):
+        return geometry.lengths(pose_base_platform)
     pose = se3.require_pose('pose_base_platform', pose_base_platform)
     if not geometry.plain:
         return _leg_values(geometry, pose)
@@ -104,8 +110,7 @@ def held_transmissions(
     return cosines
 
 
-def leg_ends(
-        geometry: StewartGeometry | RedundantGeometry, pose_base_platform: ArrayLike) -> Array:
+def leg_ends(geometry: AnyGeometry, pose_base_platform: ArrayLike) -> Array:
     """
     Return where n legs end at a pose (4, 4), m: (2, n, 3), on base and platform, base frame.
 
@@ -114,10 +119,8 @@ def leg_ends(
     where a rod does not reach.
     """
     pose = _one_pose(pose_base_platform)
-    tables = (geometry.tables() if isinstance(geometry, RedundantGeometry)
-              else [geometry.table()])
     n, feet, ends = len(geometry.leg_names), [], []
-    for table in tables:
+    for table in _tables(geometry):
         leg_types.write_leg_ends(table, *motion.split(pose))
         feet += [leg_types.foot(table, i, *motion.split(pose)) for i in range(6)]
         ends.append(table[18:leg_rows.ENDS].reshape(6, 3) @ pose[:3, :3].T + pose[:3, 3])
@@ -127,9 +130,13 @@ def leg_ends(
     return np.stack((base, tips))
 
 
+def _tables(geometry: AnyGeometry) -> Sequence[Array] | Array:
+    """Return the kernels' tables of all legs, six in each."""
+    return geometry.tables() if isinstance(geometry, RedundantGeometry) else (geometry.table(),)
+
+
 def _move_to_stages(
-        geometry: StewartGeometry | RedundantGeometry, pose: Array, base: Array, tips: Array
-) -> None:
+        geometry: AnyGeometry, pose: Array, base: Array, tips: Array) -> None:
     """Write the ends of the guides of stages, in place of those of their kernels' rods."""
     for i, leg in enumerate(geometry.leg_types):
         if isinstance(leg, Stage):
@@ -153,25 +160,26 @@ def transmissions(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> A
 
 
 def length_jacobian(
-        geometry: StewartGeometry, pose_base_platform: ArrayLike,
+        geometry: AnyGeometry, pose_base_platform: ArrayLike,
         trivialization: Trivialization = Trivialization.BODY) -> Array:
     """
-    Return J = dL/d(twist), (6, 6): the unit wrenches along the legs (11.4).
+    Return J = dL/d(twist), (n, 6) of n legs: the unit wrenches along them (11.4).
 
     pose_base_platform: (4, 4), m. Columns: angular (m/rad), then linear (1). A row of a rail or
     a crank is divided by its transmission (14.34).
     """
     # One compiled version serves all: a read-only array is another type to numba.
     pose = np.require(_one_pose(pose_base_platform), requirements='W')
-    jacobian = np.empty(36)
-    leg_types.value_jacobian(
-        geometry.table(), *motion.split(pose), int(trivialization), jacobian)
-    return jacobian.reshape(6, 6)
+    tables = _tables(geometry)
+    jacobian = np.empty((len(tables), 36))
+    for table, rows in zip(tables, jacobian):
+        leg_types.value_jacobian(table, *motion.split(pose), int(trivialization), rows)
+    return jacobian.reshape(-1, 6)[:len(geometry.leg_names)]
 
 
 def leg_rates(
-        geometry: StewartGeometry, pose_base_platform: ArrayLike, twist: ArrayLike,
+        geometry: AnyGeometry, pose_base_platform: ArrayLike, twist: ArrayLike,
         trivialization: Trivialization = Trivialization.BODY) -> Array:
-    """Return the leg rates (6,), m/s, of a twist (w, v), rad/s and m/s: Ldot = J V."""
+    """Return the leg rates (n,), m/s, of a twist (w, v), rad/s and m/s: Ldot = J V."""
     twist = checks.as_array('twist', twist, (6,))
     return length_jacobian(geometry, pose_base_platform, trivialization) @ twist

@@ -121,6 +121,10 @@ class BiasMonitor:
         bias = math.nan if leg is None else float(others[leg, kernels.ERROR])
         return BiasFit(chi_square, False, leg, bias, False, noise)
 
+    def doubts(self, square: float) -> bool:
+        """Return whether the square of all legs in a sample is more than chance."""
+        return square > self.factor * self._limits[self._degrees]
+
     def agree_without(self, leg: int, others: Array) -> bool:
         """Return whether the other legs are still redundant, and agree in a sample."""
         return self._degrees > 1 and float(others[leg, kernels.SQUARE]) <= (

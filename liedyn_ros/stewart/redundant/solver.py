@@ -120,7 +120,7 @@ class RedundantSolver:
         self.residuals, self._redundancies = np.empty(n), np.empty(n)
         self._poses, self._others = np.empty((n, 4, 4)), np.empty((n, biases.OTHERS))
         self._space = (np.empty(n), np.empty((n, 6)), np.empty(n), np.empty(kernels.SYSTEM),
-                       np.empty(n))
+                       np.empty(n), np.empty((4, 4)))
         self._columns = np.array([1.0] * 3 + [self._scale] * 3)  # of J by rad and m
         self._system = np.empty(kernels.SYSTEM)
 
@@ -180,17 +180,18 @@ class RedundantSolver:
 
     def leave_one_out(
             self, lengths: Array, pose: Array, twist: Array, seconds: float,
-            started: bool) -> Array:
+            started: bool, doubtful: bool) -> Array:
         """
         Return how the others agree without each leg, (n, OTHERS) of kernels.biases (14.72).
 
         pose: (4, 4), m, of all legs. If started, the poses of the others are searched near those
-        of the sample before, moved on for a time (s) at a body twist (6,).
+        of the sample before, moved on for a time (s) at a body twist (6,). If doubtful, also near
+        the pose of all legs, and the better one counts.
         """
         biases.leave_one_out(
             self._tables, self._scale, self._units, self._turns, lengths, self.weights, pose,
-            twist, seconds, MAX_ITERATIONS, TOLERANCE, self._poses, started, self._others,
-            *self._space)
+            twist, seconds, MAX_ITERATIONS, TOLERANCE, self._poses, started, doubtful,
+            self._others, *self._space)
         return self._others
 
     def pose_without(self, leg: int) -> Array:
@@ -208,6 +209,11 @@ class RedundantSolver:
                 self._scale, weights, self.rows, self.errors, self._system, covariance):
             return None
         return covariance
+
+
+def gain_of(covariance: Array, jacobian: Array, weights: Array) -> Array:
+    """Return the least-squares inverse (6, n) of J (n, 6) for weights (n,) (14.70)."""
+    return np.asarray(covariance @ (jacobian.T * weights))
 
 
 def smallest_singular_value(jacobian: Array, length: float) -> float:

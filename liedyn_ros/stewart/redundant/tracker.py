@@ -22,15 +22,21 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.common.stamps import Timeline
 from liedyn_ros.lie import se3
-from liedyn_ros.lie.kernels import motion
+from liedyn_ros.lie.kernels.motion import mean_twist
 from liedyn_ros.stewart.platform.description.redundant_geometry import RedundantGeometry
 from liedyn_ros.stewart.platform.flags import Flag
 from liedyn_ros.stewart.platform.state import SINGULARITY_WARNING
 from liedyn_ros.stewart.redundant.bias_monitor import BiasFit, BiasMonitor
-from liedyn_ros.stewart.redundant.solver import RedundantSolver, smallest_singular_value
+from liedyn_ros.stewart.redundant.motion import LegMotionFilter, LegMotions
+from liedyn_ros.stewart.redundant.solver import (
+    gain_of, RedundantSolver, smallest_singular_value)
 from liedyn_ros.stewart.solver.pose_solver import AT_REST, Status
 from liedyn_ros.stewart.tracking.branch.kernels.branch import PREDICTION_LIMIT
 from liedyn_ros.stewart.tracking.tracker import Start
+
+ASSUMED_NOISE = 2e-4  # m, of a drive's end, until it is known
+RATE_NOISE, RATE_STEPS = 9.0, 10.0  # of a rate by lengths: deviations over a period, and samples
+ACCELERATION = 25.0  # m/s^2, of a drive's end, in these samples
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,10 +72,13 @@ class RedundantPose:
     iterations: of the solve. start: the guess. residuals: (n,), readings less those of the
     least-squares pose of all legs. fit: their judgement. flags, legs: as in MonitoredPose. A leg
     against this sample alone is an outlier; a leg against the path is biased. used: indices of
-    the legs in the pose. twist: (6,), body twist, rad/s and m/s, or None. covariance: (6, 6), of
-    the pose in body coordinates, rad and m; None where noise or pose are not known. jacobian:
-    (n, 6), d(reading)/d(body twist) there, by rad and m. characteristic_length: m. solve_time: s,
-    of wall-clock time, for pose and judgement.
+    the legs in the pose. twist: (6,), body twist at the stamp, rad/s and m/s, or None. Near a
+    singularity it is the mean since the last pose. covariance: (6, 6), of the pose in body
+    coordinates, rad and m; None where noise or pose are not known. jacobian: (n, 6),
+    d(reading)/d(body twist) there, by rad and m. characteristic_length: m. solve_time: s, of
+    wall-clock time, for pose and judgement. motion: of the legs; None for the first sample. gain:
+    (6, n), twist by rates of the legs; None near a singularity. rates: (n,), the measured ones
+    that the twist comes from, or None.
     """
 
     stamp_ns: int
@@ -88,6 +97,9 @@ class RedundantPose:
     jacobian: Array
     characteristic_length: float
     solve_time: float
+    motion: LegMotions | None = None
+    gain: Array | None = None
+    rates: Array | None = None
 
     @property
     def residual(self) -> float:
@@ -122,6 +134,9 @@ class RedundantTracker:
         self.home = se3.require_pose('home', checks.as_array('home', home, (4, 4))).copy()
         self._solver = RedundantSolver(geometry)
         self._monitor = BiasMonitor(self._solver, config.memory, config.least_bias)
+        self._filter = LegMotionFilter(self._solver)
+        self._assumed = ASSUMED_NOISE / float(np.median(
+            self._solver.deviations * geometry.drive_scales))
         self._leaves_out = config.leave_out and bool(geometry.leg_noise.any())
         self._units = np.array([geometry.characteristic_length] * 3 + [1.0] * 3)  # m of a twist
         positive = np.array([leg.positive for leg in geometry.leg_types])
@@ -142,6 +157,7 @@ class RedundantTracker:
 
     def _forget(self) -> None:
         self._monitor.reset()
+        self._filter.reset()
         self._last = None
 
     def track(
@@ -174,7 +190,8 @@ class RedundantTracker:
         square = solver.project()
         residuals = solver.residuals.copy()
         twist, gap = self._motion(stamp_ns, last)
-        others = solver.leave_one_out(given, pose, twist, gap, last is not None)
+        others = solver.leave_one_out(
+            given, pose, twist, gap, last is not None, self._monitor.doubts(square))
         fit = self._monitor.judge(stamp_ns, square, others)
         weights = self._weights(self._left_out(fit, others))
         if fit.leg is not None and not weights.all():
@@ -200,7 +217,9 @@ class RedundantTracker:
         solver, units = self._solver, self._units
         every, others = (solver.covariance(weights) for weights in (
             solver.weights, self._weights(leg)))
-        if every is None or others is None:
+        if every is None or others is None or smallest_singular_value(
+                np.delete(solver.jacobian(), leg, axis=0), self.geometry.characteristic_length
+        ) <= self.config.singularity_warning:
             return False
         moved = units * (every @ solver.jacobian()[leg]) * solver.weights[leg] * bias
         return float((others.diagonal() - every.diagonal()) @ units ** 2) < float(moved @ moved)
@@ -236,19 +255,27 @@ class RedundantTracker:
         if fit.leg is not None:
             legs = (fit.leg,)
             flags |= Flag.LEG_BIASED if fit.lasting else Flag.LEG_OUTLIER
-        covariance = self._solver.covariance(weights)
-        used = tuple(np.flatnonzero(weights).tolist())
-        jacobian = self._solver.jacobian()
-        twist = self._twist(stamp_ns, pose, jacobian, weights, rates)
+        covariance, jacobian = self._solver.covariance(weights), self._solver.jacobian()
+        used = np.flatnonzero(weights)
+        near = self._may_be_singular(covariance, weights) and smallest_singular_value(
+            jacobian[used], self.geometry.characteristic_length
+        ) <= self.config.singularity_warning
+        if near:
+            flags |= Flag.NEAR_SINGULARITY
+        motion = self._follow(stamp_ns, lengths, weights, fit.noise)
+        gain = None if near or covariance is None else gain_of(covariance, jacobian, weights)
+        wrong = () if rates is None or motion is None else self._contradicted(rates, motion)
+        if wrong:
+            flags, legs = flags | Flag.RATES_CONTRADICT, tuple(sorted({*legs, *wrong}))
+        measured = None if wrong or rates is None or not rates.any() else rates.copy()
+        twist = self._twist(stamp_ns, pose, gain, motion, measured)
         of_readings = None if covariance is None or math.isnan(fit.noise) else (
             fit.noise ** 2 * covariance)
         outcome = RedundantPose(
-            stamp_ns, lengths, pose, status, iterations, start, residuals, fit, flags, legs, used,
-            twist, of_readings, jacobian, self.geometry.characteristic_length,
-            time.perf_counter() - began)
-        if self._may_be_singular(covariance, weights) and (
-                outcome.smallest_singular_value <= self.config.singularity_warning):
-            outcome.flags |= Flag.NEAR_SINGULARITY
+            stamp_ns, lengths, pose, status, iterations, start, residuals, fit, flags, legs,
+            tuple(used.tolist()), twist, of_readings, jacobian,
+            self.geometry.characteristic_length, time.perf_counter() - began, motion, gain,
+            None if gain is None else measured)
         if status is Status.CONVERGED:
             self._last = outcome
         return outcome
@@ -261,17 +288,33 @@ class RedundantTracker:
         least = self.geometry.characteristic_length
         return spread * self.config.singularity_warning ** 2 >= least ** 2
 
+    def _follow(
+            self, stamp_ns: int, lengths: Array, weights: Array, noise: float
+    ) -> LegMotions | None:
+        """Return the motion of the legs; one that is left out reads what the pose says."""
+        readings = lengths if weights.all() else np.where(
+            weights > 0.0, lengths, lengths - self._solver.errors)
+        return self._filter.follow(
+            stamp_ns, readings, self._assumed if math.isnan(noise) else noise)
+
+    def _contradicted(self, rates: Array, motion: LegMotions) -> tuple[int, ...]:
+        """Return the legs whose measured rates (n,) no motion of their lengths has (14.60)."""
+        part = motion.parts[0]
+        limits = RATE_NOISE * motion.noise / part.period + RATE_STEPS * (
+            ACCELERATION * part.period / self.geometry.drive_scales)
+        wrong = np.abs(rates - motion.rates) > limits
+        return tuple(np.flatnonzero(wrong).tolist()) if part.samples > RATE_STEPS else ()
+
     def _twist(
-            self, stamp_ns: int, pose: Array, jacobian: Array, weights: Array,
+            self, stamp_ns: int, pose: Array, gain: Array | None, motion: LegMotions | None,
             rates: Array | None) -> Array | None:
-        """Return the twist of measured rates, or the mean one since the last pose."""
-        if rates is not None:
-            root = np.sqrt(weights)
-            return np.asarray(
-                np.linalg.lstsq(root[:, None] * jacobian, root * rates)[0], dtype=float)
+        """Return the twist of measured rates, of the lengths, or the mean since the last pose."""
+        if gain is not None and rates is not None:
+            return np.asarray(gain @ rates)
+        if gain is not None and motion is not None:
+            return np.asarray(gain @ motion.rates)
         if self._last is None:
             return None
         twist = np.empty(6)
-        motion.mean_twist(
-            self._last.pose, pose, 1e-9 * (stamp_ns - self._last.stamp_ns), twist)
+        mean_twist(self._last.pose, pose, 1e-9 * (stamp_ns - self._last.stamp_ns), twist)
         return twist

@@ -16,7 +16,6 @@ from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.stewart.platform import kinematics
-from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.simulation.trajectory import SmoothTrajectory
 
 BLOCK = 200  # samples computed at once: numpy's overhead is then small beside a sample's cost
@@ -25,9 +24,9 @@ BLOCK = 200  # samples computed at once: numpy's overhead is then small beside a
 @dataclass(frozen=True)
 class LegSample:
     """
-    One sample: time (s), true pose (4, 4), true body twist (6,), leg lengths (6,) m with noise.
+    One sample: time (s), true pose (4, 4), true body twist (6,), n leg lengths (n,) m with noise.
 
-    leg_rates: (6,), m/s, true. dropped: whether the sensors fail to report it.
+    leg_rates: (n,), m/s, true. dropped: whether the sensors fail to report it.
     """
 
     time: float
@@ -42,7 +41,7 @@ class LegSimulation:
     """Samples of a trajectory at a fixed rate, taken in order; the same for the same seed."""
 
     def __init__(
-            self, geometry: StewartGeometry, trajectory: SmoothTrajectory, rate: float, *,
+            self, geometry: kinematics.AnyGeometry, trajectory: SmoothTrajectory, rate: float, *,
             length_noise: float = 0.0, dropout_probability: float = 0.0, seed: int = 0) -> None:
         """
         Take the platform, its motion, the rate (Hz) and the noise's standard deviation (m).

@@ -73,6 +73,17 @@ def of_measured(
             np.empty(kernels.RATES_WORK)):
         raise SingularError('pose: expected one that is not singular, '
                             'got dL/d(twist) without an inverse')
+    return of_moved(by_pose, of_pose, of_rates, shared)
+
+
+def of_moved(
+        by_pose: Array, of_pose: Array, of_rates: Array, shared: Array | None = None
+) -> tuple[Array, Array]:
+    """
+    Return the covariance of a twist and that of the pose with it, as of_measured (14.26).
+
+    by_pose: (6, 6), derivative of the twist of fixed rates by the body twist of the pose.
+    """
     cross = of_pose @ by_pose.T
     twice = of_rates + by_pose @ cross
     if shared is None:

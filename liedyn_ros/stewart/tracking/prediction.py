@@ -146,18 +146,10 @@ class MotionEstimator:
             legs.covariance * square))
 
     def _rate_variances(self, rates: Array, legs: LegEstimate) -> Array:
-        """
-        Return the variances (6,) of measured rates, in their units squared.
-
-        Where their noise is given, what rates by the lengths contradict is added; else the
-        difference and the variance of these.
-        """
-        squares = (rates - legs.rates) ** 2
-        by_lengths = legs.rate_variance * (legs.shares / legs.scales) ** 2
-        if not self._rate_noise:
-            return np.asarray(squares + by_lengths)
-        told = self._rate_noise ** 2
-        return np.asarray(told + np.maximum(squares - AGREES ** 2 * (told + by_lengths), 0.0))
+        """Return the variances (6,) of measured rates, in their units squared."""
+        return measured_variances(
+            rates, legs.rates, legs.rate_variance * (legs.shares / legs.scales) ** 2,
+            self._rate_noise)
 
     def _joint(
             self, pose: Array, twist: Array, of_pose: Array, of_rates: Array,
@@ -166,6 +158,22 @@ class MotionEstimator:
         of_twist, cross = of_measured(self._geometry, pose, twist, of_pose, of_rates, shared)
         joint = joint_covariance(of_pose, of_twist, cross)
         return joint if self._unknown is None else joint + self._unknown.covariance(pose, twist)
+
+
+def measured_variances(
+        rates: Array, by_lengths: Array, variances: Array, told: float) -> Array:
+    """
+    Return the variances (n,) of measured rates (n,), in their units squared.
+
+    by_lengths, variances: (n,), the rates by the lengths and their variances. Where the noise of
+    measured ones is given (told, its deviation), what these contradict is added; else the
+    difference and the variance of these.
+    """
+    squares = (rates - by_lengths) ** 2
+    if not told:
+        return np.asarray(squares + variances)
+    return np.asarray(
+        told ** 2 + np.maximum(squares - AGREES ** 2 * (told ** 2 + variances), 0.0))
 
 
 def _square(state: PlatformState, scales: Array) -> Array:

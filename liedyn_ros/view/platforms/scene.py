@@ -18,15 +18,14 @@ from viser import SceneApi
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.nodes.view.seen import Seen
-from liedyn_ros.stewart import (
-    leg_lengths, PlatformPicture, RedundantGeometry, StewartGeometry)
+from liedyn_ros.stewart import leg_lengths, PlatformPicture
+from liedyn_ros.stewart.platform.kinematics import AnyGeometry
 from liedyn_ros.stewart.platform.picture import GREY, JOINT, LIGHT, MIDDLE, ROD, STEEL, TUBE
 from liedyn_ros.view.shapes import Cylinders, ellipsoid, PATH, place, PURPLE, rgb
 
 SIGMAS, MAGNIFIED = 3.0, 100.0  # of the ellipsoid; RViz magnifies by the same
 AXES = {'Pose': (0.1, 0.005), 'Reference (controller)': (0.15, 0.002),
         'True pose (simulator)': (0.15, 0.003)}  # length and radius, m, as in stewart.rviz
-AnyGeometry = StewartGeometry | RedundantGeometry
 COVARIANCE, PLATFORM = 'Covariance (with leg_noise)', 'Platform'
 
 
@@ -55,7 +54,7 @@ class PlatformFigure:
             scene, f'/{name}/tubes', legs, 0.5 * TUBE * size, rgb(STEEL), opacity)
         self._rods = Cylinders(
             scene, f'/{name}/rods', legs, 0.5 * ROD * size, rgb(MIDDLE), opacity)
-        self.move(home, drives(geometry, home))
+        self.move(home, leg_lengths(geometry, home))
 
     def move(self, pose: Array, lengths: Array) -> None:
         """Show a pose (4, 4), m, with drive coordinates (n,), m or rad."""
@@ -72,13 +71,6 @@ class PlatformFigure:
     def remove(self) -> None:
         """Take it out of the scene."""
         self.root.remove()
-
-
-def drives(geometry: AnyGeometry, pose: Array) -> Array:
-    """Return the drive coordinates (n,) of a pose (4, 4), m; m or rad."""
-    if isinstance(geometry, RedundantGeometry):
-        return geometry.lengths(pose)
-    return leg_lengths(geometry, pose)
 
 
 class Path:
@@ -129,7 +121,7 @@ class PlatformScene:
                 self._frames[name].visible = True
         if seen.pose is None:
             return
-        self.figure.move(seen.pose, drives(self._geometry, seen.pose) if seen.solved is None
+        self.figure.move(seen.pose, leg_lengths(self._geometry, seen.pose) if seen.solved is None
                          else seen.solved.lengths)
         self._path.add(now, seen.pose[:3, 3])
         if seen.covariance is not None:

@@ -20,7 +20,9 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.stewart import (
-    AssemblyModeSolver, leg_lengths, PlatformMeter, PoseSolver, StewartDynamics, StewartGeometry)
+    AssemblyModeSolver, leg_lengths, length_jacobian, PlatformMeter, PoseSolver, RedundantGeometry,
+    RedundantSolver, StewartDynamics)
+from liedyn_ros.stewart.platform.kinematics import AnyGeometry
 from liedyn_ros.view.platforms.scene import PlatformFigure
 from liedyn_ros.view.shapes import place
 
@@ -29,14 +31,25 @@ TRAVEL = 0.5  # share of a length at home that a slider spans where the leg has 
 
 
 class PlatformWhatIf:
-    """A ghost that is dragged, or moved by its legs. Nothing of it reaches the tracking."""
+    """
+    A ghost that is dragged, or moved by its legs. Nothing of it reaches the tracking.
 
-    def __init__(self, server: viser.ViserServer, geometry: StewartGeometry, home: Array) -> None:
+    Seven legs and more hold it by least squares. Assembly modes and forces are those of six.
+    """
+
+    def __init__(self, server: viser.ViserServer, geometry: AnyGeometry, home: Array) -> None:
         """Add the controls to the tab that is open; the ghost stands at home (4, 4), m."""
         self._server, self._geometry, self._home = server, geometry, home
         self._lock = Lock()  # of the solvers, which have tables of their own
-        self._solver, self._meter = PoseSolver(geometry), PlatformMeter(geometry)
-        self._dynamics = None if geometry.masses is None else StewartDynamics(geometry)
+        self._solver: PoseSolver | RedundantSolver
+        self._meter: PlatformMeter | None = None
+        self._dynamics: StewartDynamics | None = None
+        if isinstance(geometry, RedundantGeometry):
+            self._solver = RedundantSolver(geometry)
+        else:
+            self._solver, self._meter = PoseSolver(geometry), PlatformMeter(geometry)
+            if geometry.masses is not None:
+                self._dynamics = StewartDynamics(geometry)
         self.pose, self.lengths = home, leg_lengths(geometry, home)
         self._figure: PlatformFigure | None = None
         self._modes: list[PlatformFigure] = []
@@ -45,7 +58,9 @@ class PlatformWhatIf:
         shown = gui.add_checkbox('Show the ghost', initial_value=False)
         self.sliders = self._add_sliders(gui)
         self._text = gui.add_markdown('')
-        button = gui.add_button('Find all assembly modes of these lengths')
+        if self._meter is not None:
+            button = gui.add_button('Find all assembly modes of these lengths')
+            button.on_click(lambda _: Thread(target=self.find_modes, daemon=True).start())
         self._modes_text = gui.add_markdown('')
         self.gizmo = server.scene.add_transform_controls(
             '/What if/drag', 2.0 * geometry.characteristic_length, visible=False)
@@ -53,7 +68,6 @@ class PlatformWhatIf:
         shown.on_update(lambda _: self.show(visible=shown.value))
         self.gizmo.on_update(lambda _: self.drag(np.array(self.gizmo.position),
                                                  np.array(self.gizmo.wxyz)))
-        button.on_click(lambda _: Thread(target=self.find_modes, daemon=True).start())
         self._tell()
 
     def _add_sliders(self, gui: viser.GuiApi) -> list[Any]:
@@ -93,9 +107,12 @@ class PlatformWhatIf:
             except LiedynError as error:
                 self._text.content = f'**{error}**'
                 return
-            for slider, length in zip(self.sliders, self.lengths.tolist()):
-                slider.value = min(max(length, slider.min), slider.max)
+            self._set_sliders()
             self._draw()
+
+    def _set_sliders(self) -> None:
+        for slider, length in zip(self.sliders, self.lengths.tolist()):
+            slider.value = min(max(length, slider.min), slider.max)
 
     def _set_legs(self, event: viser.GuiEvent[Any]) -> None:
         """Move the ghost by its legs, if a person has moved a slider."""
@@ -103,7 +120,7 @@ class PlatformWhatIf:
             self.set_legs(np.array([slider.value for slider in self.sliders]))
 
     def set_legs(self, lengths: Array) -> None:
-        """Move the ghost to the pose of leg lengths (6,) near its present one, if there is one."""
+        """Move the ghost to the pose of leg lengths (n,) near its present one, if there is one."""
         with self._lock:
             try:
                 solution = self._solver.solve(lengths, self.pose)
@@ -114,6 +131,9 @@ class PlatformWhatIf:
                 self._text.content = '**No pose near this one has these leg lengths.**'
                 return
             self.pose, self.lengths = solution.pose, np.array(lengths)
+            if self._meter is None:  # no pose has any lengths of more than six legs
+                self.lengths = leg_lengths(self._geometry, self.pose)
+                self._set_sliders()
             place(self.gizmo, self.pose)
             self._draw()
 
@@ -133,22 +153,32 @@ class PlatformWhatIf:
 
     def describe(self) -> str:
         """Return, in Markdown, lengths, forces, singular value and limits of the ghost's pose."""
-        state = self._meter.measure(self.pose)
         forces = self._forces()
         lines = ['| leg | length | force at rest |', '| --- | --- | --- |']
         lines += [f'| {name} | {length:.4f} | {force} |' for name, length, force in zip(
             self._geometry.leg_names, self.lengths, forces)]
-        values = np.linalg.svd(state.jacobian / self._meter.units, compute_uv=False)
+        geometry = self._geometry
+        units = np.array([geometry.characteristic_length] * 3 + [1.0] * 3)
+        values = np.linalg.svd(length_jacobian(geometry, self.pose) / units, compute_uv=False)
+        sign, limits = self._judged()
         lines += ['', f'Singular values {", ".join(f"{value:.4f}" for value in values[:-1])}.',
-                  f'Smallest singular value {state.smallest_singular_value:.4f}, '
-                      f'determinant {"positive" if state.determinant_sign > 0 else "negative"}.']
-        lines += [f'- **beyond its limit: {limit}**' for limit in state.exceeded_limits()]
-        return '\n'.join(lines)
+                  f'Smallest singular value {values[-1]:.4f}{sign}.']
+        return '\n'.join(lines + [f'- **beyond its limit: {limit}**' for limit in limits])
+
+    def _judged(self) -> tuple[str, list[str]]:
+        """Return the determinant's sign, to be read, of six legs, and the limits exceeded."""
+        if self._meter is not None:
+            state = self._meter.measure(self.pose)
+            sign = 'positive' if state.determinant_sign > 0 else 'negative'
+            return f', determinant {sign}', state.exceeded_limits()
+        within = self._geometry.within_limits(self.lengths)
+        return '', [f'length of {name}' for name, kept in zip(self._geometry.leg_names, within)
+                    if not kept]
 
     def _forces(self) -> list[str]:
         """Return the drive forces that hold the platform at rest, to be read."""
         if self._dynamics is None:
-            return ['no masses'] * 6
+            return ['no masses'] * len(self.lengths)
         try:
             motion = self._dynamics.inverse(self.pose, np.zeros(6), np.zeros(6))
         except LiedynError:
@@ -157,6 +187,8 @@ class PlatformWhatIf:
 
     def find_modes(self) -> None:
         """Show every other pose of the ghost's leg lengths; a new machine takes seconds."""
+        if isinstance(self._geometry, RedundantGeometry):
+            return
         self._modes_text.content = '*searching; the first time takes longer*'
         lengths = self.lengths.copy()
         try:

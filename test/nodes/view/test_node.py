@@ -23,7 +23,7 @@ from liedyn_ros.model import Model
 from liedyn_ros.nodes.view.node import ViewNode
 from liedyn_ros.nodes.view.topics import FLAGS
 from liedyn_ros.ros.qos import LATCHED
-from liedyn_ros.stewart import Flag, StewartGeometry
+from liedyn_ros.stewart import Flag, RedundantGeometry, StewartGeometry
 
 pytestmark = pytest.mark.ros
 
@@ -91,6 +91,17 @@ def test_a_platform_is_shown_with_every_flag_between_two_pictures(bench, view):
     assert seen.pose[0, 3] == 0.25
     np.testing.assert_array_equal(seen.solved.lengths, lengths)
     assert seen.warnings == (f'{FLAGS[Flag.LEG_FROZEN]} (leg_3)',)
+
+
+def test_a_platform_of_eight_legs_is_shown_with_all_lengths(bench, view):
+    _, page = view(rate=5.0, geometry_file=str(config_file('stewart_cable_robot.yaml')),
+                   home_position=[0.0, 0.0, 1.2])
+    assert isinstance(page.machine, RedundantGeometry)
+    status, lengths = bench.publisher(StewartStatus, 'status'), np.arange(1.0, 9.0)
+    seen = bench.until(lambda: page.seen is not None and page.seen.solved and page.seen,
+                       'a status', lambda: status.publish(StewartStatus(
+                           length=lengths[:6], further_lengths=lengths[6:].tolist())))
+    np.testing.assert_array_equal(seen.solved.lengths, lengths)
 
 
 def test_every_flag_has_a_sentence_or_names_a_limit():

@@ -20,8 +20,8 @@ from liedyn_ros.common.errors import (
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    leg_lengths, LegNoise, load_geometry, load_redundant_geometry, PoseSolver, RedundantGeometry,
-    RedundantSolver, Status, with_tool)
+    leg_lengths, LegNoise, length_jacobian, load_geometry, load_redundant_geometry, PoseSolver,
+    RedundantGeometry, RedundantSolver, Status, with_tool)
 
 CABLE_ROBOT = 'stewart_cable_robot.yaml'
 
@@ -66,6 +66,8 @@ def test_the_jacobian_is_that_of_differences(machine):
             step = 1e-5 * np.eye(6)[k]
             ahead, behind = (geometry.lengths(pose @ se3.exp(way * step)) for way in (1.0, -1.0))
             np.testing.assert_allclose(jacobian[:, k], (ahead - behind) / 2e-5, atol=2e-8)
+        np.testing.assert_allclose(length_jacobian(geometry, pose), jacobian, atol=1e-12)
+        np.testing.assert_array_equal(leg_lengths(geometry, pose), geometry.lengths(pose))
 
 
 def test_exact_lengths_give_their_pose_from_home(machine):

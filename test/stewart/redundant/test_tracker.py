@@ -13,8 +13,11 @@ import pytest
 from support.platforms.redundant import home, mixed, motion, NOISE, redundant
 
 from liedyn_ros.common.errors import LimitError, StampError
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart import Flag, RedundantConfig, RedundantSolver, RedundantTracker
+from liedyn_ros.stewart import (
+    Flag, load_redundant_geometry, RedundantConfig, RedundantSolver, RedundantTracker,
+    SmoothTrajectory)
 
 BIAS = 50.0 * NOISE
 BEGIN = 2.0  # s, of a fault
@@ -181,3 +184,23 @@ def test_stamps_and_limits_are_judged():
     assert tracker.last is None and tracker.track(5, lengths).twist is None
     with pytest.raises(LimitError, match='memory'):
         RedundantConfig(memory=0.0)
+
+
+def test_a_wire_that_reads_wrong_puts_no_other_wire_to_blame():
+    """Without a wire the others may have two poses; the wrong one made wire_1 an outlier."""
+    robot = load_redundant_geometry(config_file('stewart_cable_robot.yaml'))
+    start = se3.exp([0.0, 0.0, 0.0, 0.0, 0.0, 1.2])
+    times = 2.0 + 0.01 * np.arange(1500, 1620)
+    poses = SmoothTrajectory(
+        start, [0.15, 0.15, 0.2, 0.05, 0.05, 0.05], [0.4, 0.5, 0.3, 0.45, 0.35, 0.6],
+        np.arange(6.0), 0.1).pose(times)
+    readings = robot.lengths(poses)
+    readings[:, 2] += 0.02
+    tracker, solver = RedundantTracker(robot, start), RedundantSolver(robot)
+    for time, pose, lengths in zip(times, poses, readings):
+        found = tracker.track(round(1e9 * time), lengths)
+        bare = solver.solve(lengths, pose)
+        assert set(found.legs) <= {2}
+        errors = [np.linalg.norm(se3.log(se3.inverse(pose) @ each)) for each in (
+            found.pose, bare.pose)]
+        assert errors[0] < 1.2 * errors[1] + 1e-9

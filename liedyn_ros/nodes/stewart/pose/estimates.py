@@ -16,11 +16,10 @@ import numpy as np
 
 from liedyn_ros.common.stamps import Pace
 from liedyn_ros.nodes.stewart.platform import AnyPlatform
-from liedyn_ros.nodes.stewart.pose.redundant_outputs import RedundantEstimator
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.stewart import (
-    in_fixed_axes, linear_first, MonitoredPose, MotionEstimator, RedundantPose)
+    in_fixed_axes, linear_first, MonitoredPose, MotionEstimator, RedundantEstimator, RedundantPose)
 
 UNKNOWN = np.zeros(36)  # a covariance, as messages say it
 

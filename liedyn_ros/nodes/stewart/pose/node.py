@@ -23,8 +23,7 @@ from liedyn_ros.nodes.stewart.pose.estimates import StewartEstimates
 from liedyn_ros.nodes.stewart.pose.leg_input import LegInput
 from liedyn_ros.nodes.stewart.pose.outputs import PoseOutputs, StewartOutputs
 from liedyn_ros.nodes.stewart.pose.redundant_diagnostics import RedundantDiagnostics
-from liedyn_ros.nodes.stewart.pose.redundant_outputs import (
-    RedundantEstimator, RedundantOutputs)
+from liedyn_ros.nodes.stewart.pose.redundant_outputs import RedundantOutputs
 from liedyn_ros.nodes.stewart.pose.redundant_sensor import RedundantInput, sensor_of
 from liedyn_ros.nodes.stewart.pose.services.assembly_modes import StewartModes
 from liedyn_ros.nodes.stewart.pose.services.predict import StewartPrediction
@@ -40,8 +39,8 @@ from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.streams.input_gate import AgeGate
 from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import (
-    Flag, Method, MonitorConfig, MonitoredPose, MonitoredTracker, MotionEstimator, RedundantPose,
-    RedundantTracker)
+    Flag, Method, MonitorConfig, MonitoredPose, MonitoredTracker, MotionEstimator,
+    RedundantEstimator, RedundantPose, RedundantTracker)
 from liedyn_ros.stewart.tracking.settings import config_of, method_of
 
 SILENCE_RATE = 10.0  # Hz; of looking whether input comes
@@ -271,10 +270,12 @@ class StewartPoseNode(ManagedNode):
         self._diagnostics: StewartDiagnostics = RedundantDiagnostics(
             self, platform, tracker, self._input)
         self._estimates = StewartEstimates(
-            self, platform, RedundantEstimator(), parameters['covariance_rate'])
+            self, platform, RedundantEstimator(platform.geometry, parameters['leg_rate_noise']),
+            parameters['covariance_rate'])
         quick = Stream(self, name='services', guarded=False)
         RedundantServices(
             self, quick, platform, parameters['singularity_warning'], self._start_over)
+        StewartPrediction(quick, platform, RedundantEstimator(platform.geometry), tracker)
         quick.start()
 
     def _open_outputs(self, platform: Platform) -> None:

@@ -24,7 +24,8 @@ SINGULARITY = {Flag.NEAR_SINGULARITY: 'near a singularity'}
 LEGS = {
     Flag.LEG_BIASED: 'the lengths of a path show that a leg is biased',
     Flag.LEG_OUTLIER: 'the other lengths contradict a reading',
-    Flag.SENSOR_DISAGREES: 'the lengths contradict each other'}
+    Flag.SENSOR_DISAGREES: 'the lengths contradict each other',
+    Flag.RATES_CONTRADICT: 'velocities contradict lengths'}
 
 
 class RedundantDiagnostics(StewartDiagnostics):

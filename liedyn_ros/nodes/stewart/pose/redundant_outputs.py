@@ -11,15 +11,13 @@
 from liedyn_interfaces.msg import StewartStatus
 from std_msgs.msg import Header
 
-from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LimitError
 from liedyn_ros.nodes.stewart.platform import RedundantPlatform
 from liedyn_ros.nodes.stewart.pose.outputs import PoseOutputs
 from liedyn_ros.nodes.stewart.status import fill_status
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.packed import PackedPublisher, STAMP
 from liedyn_ros.ros.node.lifecycle import ManagedNode
-from liedyn_ros.stewart import MotionEstimate, RedundantPose
+from liedyn_ros.stewart import RedundantPose
 
 STATUS = ('start', 'iterations', 'residual', 'smallest_singular_value', 'solve_time', 'length',
           'flags', 'age', 'passed_over', 'further_lengths')
@@ -58,17 +56,3 @@ class RedundantOutputs(PoseOutputs):
         status.flags, status.age, status.passed_over = flags, age, passed_over
         status.suspected_legs = [self._leg_names[leg] for leg in tracked.legs]
         self._status_publisher.publish(status)
-
-
-class RedundantEstimator:
-    """The covariance of poses of redundant lengths; that of twists is not known."""
-
-    def pose_covariance(self, tracked: RedundantPose) -> Array | None:
-        """Return (6, 6) in body twist coordinates; None where noise or pose are not known."""
-        return tracked.covariance
-
-    def of(self, tracked: RedundantPose) -> MotionEstimate:
-        """Return the motion at a pose's own stamp. Raises LimitError without a twist."""
-        if tracked.twist is None:
-            raise LimitError('tracked: expected a pose with a twist, got the first one')
-        return MotionEstimate(tracked.pose, tracked.twist)

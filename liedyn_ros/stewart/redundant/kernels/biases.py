@@ -74,13 +74,15 @@ def reading_variance(rows, i, factor, g, step):
 @kernel
 def leave_one_out(
         tables, scale, units, turns, lengths, weights, pose, twist, seconds, limit, tolerance,
-        poses, started, others, values, rows, errors, system, used):
+        poses, started, doubtful, others, values, rows, errors, system, used, second):
     """
     Write OTHERS of each leg (n, OTHERS): how the others agree without it, and its error (14.72).
 
     pose: (4, 4), m, of all legs. poses: (n, 4, 4), m, of the others at the sample before, if
-    started; those of this sample are written there. A leg without which there is hardly a pose
-    has weight 0: nothing tells whether it is biased. used: (n,), space.
+    started; those of this sample are written there. If doubtful, they are searched near the pose
+    of all legs too, since the others may have gone to another of their poses. A leg without which
+    there is hardly a pose has weight 0: nothing tells whether it is biased. used: (n,), second:
+    (4, 4), space.
     """
     a, factor, _, g, step = system_parts(system)
     n = len(weights)
@@ -95,6 +97,17 @@ def leave_one_out(
         if status != least_squares.CONVERGED:
             status, _, square = least_squares.solve(
                 tables, scale, units, turns, lengths, used, pose, twist, 0.0, limit, tolerance,
+                poses[i], values, rows, errors, system)
+        elif doubtful:
+            found, _, least = least_squares.solve(
+                tables, scale, units, turns, lengths, used, pose, twist, 0.0, limit, tolerance,
+                second, values, rows, errors, system)
+            begin = poses[i]
+            if found == least_squares.CONVERGED and least < square:
+                begin = second
+            # Once more from the better one, for its rows and errors.
+            status, _, square = least_squares.solve(
+                tables, scale, units, turns, lengths, used, begin, twist, 0.0, limit, tolerance,
                 poses[i], values, rows, errors, system)
         others[i, SQUARE], others[i, ERROR], others[i, WEIGHT] = 0.0, 0.0, 0.0
         largest = weighted_normal_equations(used, rows, errors, a, g)

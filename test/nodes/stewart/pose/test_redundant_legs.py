@@ -11,14 +11,15 @@
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
 from liedyn_interfaces.msg import StewartStatus
-from liedyn_interfaces.srv import SolveStewartPose, StewartInverseKinematics
+from liedyn_interfaces.srv import (
+    PredictStewartPose, SolveStewartPose, StewartInverseKinematics)
 from nav_msgs.msg import Odometry
 import numpy as np
 import pytest
 from rclpy.logging import LoggingSeverity
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
-from support.bench.pose_bench import joint_state, matrix, ns
+from support.bench.pose_bench import joint_state, matrix, ns, stamp_of
 from visualization_msgs.msg import MarkerArray
 
 from liedyn_ros.common.resources import config_file
@@ -100,7 +101,14 @@ def test_poses_statuses_and_covariances_of_eight_legs(bench):
         np.reshape(robot.covariances[-1].pose.covariance, (6, 6)), expected,
         atol=1e-6 * expected.max())
     newest = bench.until(lambda: robot.odometry and robot.odometry[-1], 'odometry')
-    assert not np.any(newest.twist.covariance), 'that of the twist is not known'
+    assert np.linalg.eigvalsh(np.reshape(newest.twist.covariance, (6, 6))).min() > 0.0
+    robot.follow(20)
+    answer = bench.call(PredictStewartPose, 'stewart_pose/predict', stamp=stamp_of(
+        ns(robot.statuses[-1]) + PERIOD_NS // 2))
+    assert answer.success
+    ahead = pose_at(robot.count + 0.5)
+    deviations = np.sqrt(np.diagonal(answer.pose.pose.covariance.reshape(6, 6)))
+    assert (np.abs(matrix(answer.pose.pose.pose) - ahead)[:3, 3] < 5.0 * deviations[:3]).all()
 
 
 def test_a_biased_wire_is_named_by_lengths_alone(bench):

@@ -1,0 +1,126 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The motion of seven legs or more, at the stamp of a sample and near it (14.24, 14.25)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.stewart.redundant.kernels import motions as kernels
+from liedyn_ros.stewart.redundant.solver import RedundantSolver
+from liedyn_ros.stewart.tracking.legs.kernels import motion_bank
+from liedyn_ros.stewart.tracking.legs.motion import LegMotion
+
+SIX = 6  # legs in a filter; the first ones fill up the last filter
+HELD = 1.5  # of the last interval between fresh sets: so long one that repeats is an old one
+
+
+class LegEstimates(NamedTuple):
+    """
+    Readings (n,), m or rad, and rates (n,), of all legs, whose errors are independent.
+
+    length_variances, shared, rate_variances: (n,), of a reading, with its rate, of the rate.
+    """
+
+    lengths: Array
+    rates: Array
+    length_variances: Array
+    shared: Array
+    rate_variances: Array
+
+
+class LegMotions(NamedTuple):
+    """The motion of n legs at a sample: that of six in each part, and how many count."""
+
+    parts: tuple[LegMotion, ...]
+    legs: int
+
+    @property
+    def noise(self) -> Array:
+        """Return the deviation of each reading, (n,), m or rad."""
+        return np.concatenate([part.noise / part.scales for part in self.parts])[:self.legs]
+
+    @property
+    def rates(self) -> Array:
+        """Return the legs' rates at the sample, (n,), m/s, or rad/s of cranks."""
+        return np.concatenate([part.rates for part in self.parts])[:self.legs]
+
+    def at(self, seconds: float = 0.0) -> LegEstimates:
+        """Return the estimate at a time (s) after the sample, which may be negative (14.25)."""
+        rows = []
+        for part in self.parts:
+            legs = part.at(seconds)
+            squares = legs.scales ** -2.0
+            rows.append((legs.lengths, legs.rates, legs.length_variance * squares,
+                         legs.covariance * squares, legs.rate_variance * squares))
+        return LegEstimates(*np.hstack([np.stack(row) for row in rows])[:, :self.legs])
+
+
+class LegMotionFilter:
+    """
+    Follows the motion of all legs, of any noise each; use one in each thread.
+
+    A set that repeats comes from a bus that is slower than the topic: the motion is predicted
+    meanwhile, for as long as the bus took for its last set.
+    """
+
+    def __init__(self, solver: RedundantSolver) -> None:
+        """Take the solver, which has the legs' deviations."""
+        geometry, deviations = solver.geometry, solver.deviations
+        self._count = len(deviations)
+        blocks = -(-self._count // SIX)
+        self._rows = np.arange(SIX * blocks).reshape(blocks, SIX) % self._count
+        # Every leg counts in units of its noise: then all have the same.
+        self._unit = float(np.median(deviations * geometry.drive_scales))
+        self._scales = (self._unit / deviations)[self._rows]
+        self._filters = np.stack([_empty_filter(scales) for scales in self._scales])
+        self._now = [motion_bank.FILTER.array(row, 'now') for row in self._filters]
+        self._before = np.empty(self._count)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the motion."""
+        for now in self._now:
+            now[:] = 0
+        self._before[:] = np.nan
+        self._fresh_ns, self._interval_ns = 0, 0
+
+    def follow(self, stamp_ns: int, readings: Array, noise: float) -> LegMotions | None:
+        """
+        Return the motion at a sample of readings (n,), m or rad; None for the first.
+
+        noise: their deviations in those of the solver.
+        """
+        repeats = bool((readings == self._before).all())
+        elapsed = stamp_ns - self._fresh_ns
+        stale = repeats and elapsed < HELD * self._interval_ns
+        if not repeats:
+            self._before[:] = readings
+            self._fresh_ns, self._interval_ns = stamp_ns, elapsed if self._fresh_ns else 0
+        moved = np.empty((len(self._rows), motion_bank.MOTION_SIZE))
+        deviation = noise * self._unit
+        period = kernels.filter_all_legs(
+            self._filters, stamp_ns, readings[self._rows], deviation, stale, moved)
+        if not period:
+            return None
+        return LegMotions(tuple(
+            LegMotion(deviation, 0.0, period, int(now[motion_bank.COUNT]), scales, row)
+            for now, scales, row in zip(self._now, self._scales, moved)), self._count)
+
+
+def _empty_filter(scales: Array) -> Array:
+    """Return the buffer of the filter of six legs."""
+    return motion_bank.FILTER.pack(
+        bank=np.zeros((motion_bank.SPECTRA, motion_bank.ROW)), scales=scales, ends=np.zeros(6),
+        mixture=np.zeros(motion_bank.MIXTURE),
+        work=np.zeros(motion_bank.ROW + motion_bank.SPECTRA),
+        now=np.zeros(motion_bank.NOW, dtype=np.int64))
