@@ -10,7 +10,7 @@
 
 import numpy as np
 import pytest
-from support.machines.redundant import home, mixed, NOISE, redundant
+from support.platforms.redundant import home, mixed, NOISE, redundant
 
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.common.resources import config_file
