@@ -48,10 +48,10 @@ Checked calls beside Pinocchio {pinocchio}'s, in us of the processor. Pinocchio 
 data, and these calls into `out`. The last column is the ratio of calls that return new arrays.
 """
 BATCHES = """
-## Batches
+### Batches
 
-A state of a batch of 1024 beside a single call that returns a new array, in us of the processor:
-the times of all cores are added.
+A state of a batch of 1024 on one core, beside a single call that returns a new array, in us of the
+processor. Large matrices of so many states do not fit into the cache.
 """
 HIGHER = """
 ## Time derivatives

@@ -13,12 +13,13 @@ Each is called as a controller calls it: checked, one state, with out= where the
 Pinocchio writes into its data. The columns are Pinocchio and the call (us), their ratio and its
 upper bound, and the ratio of a call that returns a new array. Both libraries must agree first.
 Times are those of the processor. Then come batches of each, and of inverse and forward dynamics:
-a state of many beside a single call.
+a state of many beside a single call, on one core.
 """
 
 from functools import partial
+import os
 import statistics
-from time import process_time, thread_time
+from time import thread_time
 from typing import Any
 
 import numpy as np
@@ -112,7 +113,7 @@ def row(name: str, peer: Call, call: Call, new: Call) -> Row:
 
 
 def measure_batches(robot: Robot) -> list[Row]:
-    """Return the row of each batch; times are those of all cores together."""
+    """Return the row of each batch, on one core."""
     model, rng = robot.model, np.random.default_rng(0)
     of = Dynamics(model, dissipation=False)
     q = np.array([model.random(rng) for _ in range(STATES)])
@@ -134,7 +135,7 @@ def measure_batches(robot: Robot) -> list[Row]:
     for name, (one, many, arrays) in calls.items():
         single, batch = interleaved(
             [Call(one, tuple(each[0] for each in arrays)), Call(many, arrays)],
-            clock=process_time)
+            clock=thread_time)
         rows.append({'what': name, 'single': 1e6 * statistics.median(single),
                      'batch': 1e6 * statistics.median(batch) / STATES,
                      'ratio': median_ratio(batch, single) / STATES})
@@ -153,9 +154,10 @@ def main() -> None:
                   f'{verdict(figures["ratio"], TARGET):>14}{figures["new_ratio"]:7.2f}')
     print(f'{"machine":24}{"a state of a batch":22}{"single":>10}{"batch":>8}{"ratio":>7}')
     batches = []
+    os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
     for name, robot in robots().items():
         for figures in measure_batches(robot):
-            target = BATCH_TARGET if figures['what'].endswith('dynamics') else None
+            target = BATCH_TARGET if figures['what'] == 'forward dynamics' else None
             batches.append({'machine': name, 'target': target, **figures})
             print(f'{name:24}{figures["what"]:22}{figures["single"]:10.2f}'
                   f'{figures["batch"]:8.3f}{figures["ratio"]:7.2f}')
