@@ -35,7 +35,7 @@ JOBS := --numprocesses=$(TEST_JOBS) --dist=loadfile
 SHELL := bash
 .SHELLFLAGS := -eo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build test coverage smoke checked lint demo docs bench faults soak fuzz clean
+.PHONY: help setup build test coverage smoke checked lint demo docs wheel bench faults soak fuzz clean
 
 help:  ## show the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -82,6 +82,13 @@ docs: .venv-docs/.installed  ## build the documentation site under out/site; a w
 	@$(PYTHON) -m venv .venv-docs
 	@.venv-docs/bin/python -m pip install -qq --disable-pip-version-check -r requirements/runtime.txt -r $<
 	@touch $@
+
+wheel: build  ## build a wheel with compiled kernels and libliedyn, which no user compiles; under out/
+	@$(ENV) && python -m liedyn_ros.warm_up --into out/kernels
+	@$(ENV) && python -m liedyn_ros.export out/objects && cmake -S libliedyn -B out/libliedyn \
+	  -DLIEDYN_OBJECTS=$(CURDIR)/out/objects -DCMAKE_INSTALL_PREFIX=$(CURDIR)/out/libliedyn/prefix \
+	  -DCMAKE_INSTALL_LIBDIR=lib && cmake --build out/libliedyn --target install
+	@$(ENV) && python -m pip wheel -qq --disable-pip-version-check --no-deps --wheel-dir out .
 
 bench: build $(VENV)/.bench  ## measure against other libraries
 	@$(ENV) && $(LOCAL) && python -m benchmarks

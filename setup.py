@@ -35,6 +35,17 @@ def library():
     return sorted(found.items())
 
 
+def kernels():
+    """
+    Return the compiled kernels by folder, as `liedyn_warm_up --into` wrote them; none if not.
+
+    LIEDYN_KERNELS names that folder, by default out/kernels.
+    """
+    root = Path(os.environ.get('LIEDYN_KERNELS', 'out/kernels'))
+    return [(f'{SHARE}/kernels/{folder.name}', files(folder))
+            for folder in sorted(root.glob('*')) if folder.is_dir()]
+
+
 def warn_of_missing_interfaces():
     """Say how to build the nested package where a ROS 2 build of this one does not find it."""
     prefixes = os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)
@@ -59,6 +70,7 @@ setup(
         (f'{SHARE}/config/policies', files('config/policies')),
         (f'{SHARE}/launch', files('launch')),
         *library(),
+        *kernels(),
     ],
     python_requires='>=3.10',
     install_requires=[

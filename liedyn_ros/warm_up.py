@@ -13,6 +13,7 @@ Compile kernels ahead, so that first calls and first starts are as quick as any 
 one node; `ros2 run liedyn_ros warm_up` and `python -m liedyn_ros.warm_up` are the same. Run it as
 the user who computes, after a build and after an upgrade. No kernel depends on the model or
 geometry: they are all compiled. A process for each processor compiles, at most PROCESSES of them.
+`--into out/kernels` is for those who build a wheel or a workspace for others: see setup.py.
 """
 
 import argparse
@@ -20,12 +21,14 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from importlib.util import find_spec
 import os
+from pathlib import Path
 import subprocess
 import sys
 import time
 
 from liedyn_ros.jit.beside import compile_beside
 from liedyn_ros.jit.cache import cache_state
+from liedyn_ros.jit.cache.shipped import environment
 
 PROCESSES = 4  # at most; each takes 0.4 GB
 PROGRESS_PERIOD = 10.0  # s
@@ -57,11 +60,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     began = time.monotonic()
     try:
-        right = compile_all(options.parts or default_parts(), max(options.processes, 1))
+        right = compile_all(options.parts or default_parts(), max(options.processes, 1),
+                            options.into)
     except KeyboardInterrupt:
         print('interrupted; the next start finds what is compiled', file=sys.stderr)
         return INTERRUPTED
-    state = cache_state()
+    state = cache_state(options.into)
     print(f'{time.monotonic() - began:.0f} s; {state.folder} holds {state.kernels} kernels, '
           f'{state.size / 1e6:.0f} MB')
     return 0 if right else 1
@@ -75,7 +79,13 @@ def parser() -> argparse.ArgumentParser:
                         help=f'{", ".join(WARM_UPS)}; all of them where none is named')
     result.add_argument('--processes', type=int, default=_processors(), metavar='N',
                         help='how many compile at a time; here %(default)s')
+    result.add_argument('--into', type=_absolute, metavar='FOLDER',
+                        help='compile for all processors of this kind, for others to install')
     return result
+
+
+def _absolute(folder: str) -> Path:
+    return Path(folder).absolute()
 
 
 def default_parts() -> list[str]:
@@ -86,15 +96,16 @@ def default_parts() -> list[str]:
     return [CORE]
 
 
-def compile_all(parts: Sequence[str], processes: int) -> bool:
+def compile_all(parts: Sequence[str], processes: int, into: Path | None = None) -> bool:
     """Compile for some parts at a time and print the progress; return whether none failed."""
-    began, before = time.monotonic(), cache_state().kernels
+    began, before = time.monotonic(), cache_state(into).kernels
     with ThreadPoolExecutor(processes) as pool:
-        jobs: dict[Future[bool], str] = {pool.submit(compile_for, part): part for part in parts}
+        jobs: dict[Future[bool], str] = {
+            pool.submit(compile_for, part, into): part for part in parts}
         try:
             while wait(jobs, PROGRESS_PERIOD).not_done:
                 going = ', '.join(part for job, part in jobs.items() if job.running())
-                print(f'{going}: {cache_state().kernels - before} kernels, '
+                print(f'{going}: {cache_state(into).kernels - before} kernels, '
                       f'{time.monotonic() - began:.0f} s', flush=True)
         except KeyboardInterrupt:  # which the processes got too
             pool.shutdown(cancel_futures=True)
@@ -102,10 +113,11 @@ def compile_all(parts: Sequence[str], processes: int) -> bool:
     return all(job.result() for job in jobs)
 
 
-def compile_for(part: str) -> bool:
+def compile_for(part: str, into: Path | None = None) -> bool:
     """Compile for one part in a process of its own; return whether nothing failed."""
     began = time.monotonic()
-    process = compile_beside(WARM_UPS[part], subprocess.PIPE)
+    process = compile_beside(WARM_UPS[part], subprocess.PIPE,
+                             {} if into is None else environment(into))
     output, errors = process.communicate()
     if process.returncode != 0:
         reason = errors.strip() or f'the process ended with {process.returncode}'

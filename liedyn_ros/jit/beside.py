@@ -14,12 +14,13 @@ processor helps only a second process. `python -m liedyn_ros.jit.beside MODULE:F
 that process. It prints how many kernels it compiled, loaded, and could not keep.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 import os
 from pathlib import Path
 import subprocess
 import sys
+from types import MappingProxyType
 
 from liedyn_ros.jit.cache import COUNTS
 
@@ -31,19 +32,21 @@ def name_of(call: Callable[[], None]) -> str:
     return f'{call.__module__}:{call.__qualname__}'
 
 
-def compile_beside(names: Sequence[str], output: int = subprocess.DEVNULL
+def compile_beside(names: Sequence[str], output: int = subprocess.DEVNULL,
+                   variables: Mapping[str, str] = MappingProxyType({})
                    ) -> 'subprocess.Popen[str]':
     """
     Start a process that calls functions, each by its `name_of`, in this order.
 
-    output: stdout and stderr of Popen. Raises OSError where no process starts.
+    output: stdout and stderr of Popen. variables: of its environment, beside those of this
+    process. Raises OSError where no process starts.
     """
     root = str(Path(__file__).parents[2])
     path = os.pathsep.join(filter(None, (root, os.environ.get('PYTHONPATH'))))
     return subprocess.Popen(
         [sys.executable, '-m', __name__, *names], text=True, stdin=subprocess.DEVNULL,
         stdout=output, stderr=output,
-        env={**os.environ, 'PYTHONPATH': path, 'LIEDYN_QUIET': '1'})
+        env={**os.environ, 'PYTHONPATH': path, 'LIEDYN_QUIET': '1', **variables})
 
 
 def main(names: Sequence[str]) -> int:

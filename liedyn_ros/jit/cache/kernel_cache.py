@@ -28,6 +28,7 @@ from numba.core.serialize import dumps
 from liedyn_ros.jit.cache.files import key_of, read, SUFFIX, write
 from liedyn_ros.jit.cache.folder import (
     LOG, mark_used, remove_unused, trusted_root, warn_of_folder)
+from liedyn_ros.jit.cache.shipped import kind_here, shipped_root
 from liedyn_ros.jit.cache.sources import digest
 
 
@@ -72,22 +73,28 @@ class KernelCache(_Cache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled kernel for types of arguments, or None."""
         target_context.refresh()
-        root = trusted_root()
-        if root is None:
-            return None
-        path, key = self._place(root, sig, target_context)
+        root, shipped, found = trusted_root(), shipped_root(), None
+        if root is not None:  # compiled for this very processor
+            found = self._load(target_context, *self._place(root, sig, target_context))
+        if found is None and shipped is not None:
+            found = self._load(target_context, *self._place(
+                shipped, sig, target_context, (kind_here(), '')), of_user=False)
+        COUNTS.loaded += found is not None
+        return found
+
+    def _load(self, target_context: Any, path: Path, key: bytes, of_user: bool = True) -> Any:
+        """Return the kernel of a file, or None where it is not there or cannot be used."""
         try:
-            payload = read(path, key)
-            mark_used(path.parent)
-            found = CompileResult._rebuild(target_context, *pickle.loads(payload))
+            payload = read(path, key, judge=of_user)
+            if of_user:
+                mark_used(path.parent)
+            return CompileResult._rebuild(target_context, *pickle.loads(payload))
         except FileNotFoundError:
             return None
         except Exception as error:  # whatever it is, the sources are there
             LOG.warning(f'{path}: the compiled kernel cannot be used: {error}. It is compiled '
-                        'again, and the file replaced.')
+                        f'again{", and the file replaced" * of_user}.')
             return None
-        COUNTS.loaded += 1
-        return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep the compiled kernel for types of arguments."""
@@ -116,9 +123,11 @@ class KernelCache(_Cache):
     def flush(self) -> None:
         """Do nothing: a digest names all that a kernel depends on."""
 
-    def _place(self, root: Path, sig: Any, target_context: Any) -> tuple[Path, bytes]:
-        """Return the file and the key of the kernel for types of arguments."""
-        machine = target_context.codegen().magic_tuple()
+    def _place(self, root: Path, sig: Any, target_context: Any,
+               processor: tuple[str | None, str] | None = None) -> tuple[Path, bytes]:
+        """Return the file and the key of the kernel, for this processor or another name of it."""
+        triple, *here = target_context.codegen().magic_tuple()
+        machine = (triple, *(processor or here))
         caller = 'kernels' if self._options[NO_WRAPPER] else 'Python'
         key = key_of(f'{self._digest} {self._name} {self._line} {sig} {machine} {caller}')
         return root / self._digest / f'{self._name}-{key.hex()[:16]}{SUFFIX}', key

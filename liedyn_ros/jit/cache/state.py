@@ -37,9 +37,9 @@ class CacheState:
     damaged: tuple[Path, ...] = ()
 
 
-def cache_state() -> CacheState:
-    """Return the state of the cache; reads every file, and changes nothing."""
-    folder = cache_root()
+def cache_state(folder: Path | None = None) -> CacheState:
+    """Return the state of the cache, or of another folder; reads every file, changes nothing."""
+    folder = folder or cache_root()
     if folder is None:
         return CacheState(None, 'expected a home of this user, got none')
     if not os.path.lexists(folder):
