@@ -9,12 +9,14 @@
 """The command that compiles kernels ahead, in processes of their own."""
 
 from importlib import import_module
+import platform
 
 import pytest
 from support.bench.executables import node_class, NODES
 
 from liedyn_ros import warm_up
 from liedyn_ros.jit.beside import name_of
+from liedyn_ros.jit.cache import shipped
 
 QUICK = 'liedyn_ros.dynamics.ahead.warm_up:two_bars'  # which calls no kernel
 
@@ -64,6 +66,16 @@ def test_it_keeps_what_it_compiled_and_fails_where_it_cannot(parts, capsys, monk
     assert warm_up.main(['frame']) == 1
     errors = capsys.readouterr().err
     assert 'each start compiles them again' in errors and 'others must not' in errors
+
+
+def test_kernels_for_others_go_into_a_folder(parts, capsys, tmp_path, monkeypatch):
+    parts['frame'] = ('liedyn_ros.dynamics.ahead.warm_up:two_bars',)
+    monkeypatch.chdir(tmp_path)
+    assert warm_up.main(['frame', '--into', 'kernels']) == 0
+    assert f'{tmp_path / "kernels"} holds 0 kernels' in capsys.readouterr().out
+    variables = shipped.environment(tmp_path)
+    assert variables['NUMBA_CACHE_DIR'] == str(tmp_path)
+    assert variables['NUMBA_CPU_NAME'] == shipped.KINDS[platform.machine()][0]
 
 
 def test_a_function_that_fails_is_told_with_its_reason(parts, capsys):

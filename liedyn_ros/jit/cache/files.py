@@ -35,7 +35,7 @@ def key_of(description: str) -> bytes:
     return sha256(description.encode()).digest()
 
 
-def read(path: Path, key: bytes | None = None, *, judge: bool = True) -> bytes:
+def read(path: Path, key: bytes | None = None, judge: bool = True) -> bytes:
     """
     Return the payload that `write` kept by a key, or by whichever key.
 

@@ -85,7 +85,7 @@ class KernelCache(_Cache):
     def _load(self, target_context: Any, path: Path, key: bytes, of_user: bool = True) -> Any:
         """Return the kernel of a file, or None where it is not there or cannot be used."""
         try:
-            payload = read(path, key, judge=of_user)
+            payload = read(path, key, of_user)
             if of_user:
                 mark_used(path.parent)
             return CompileResult._rebuild(target_context, *pickle.loads(payload))
