@@ -13,7 +13,6 @@ from importlib.util import find_spec
 import os
 import sys
 
-from numba.core.dispatcher import Dispatcher
 import pytest
 
 HAS_ROS = find_spec('rclpy') is not None
@@ -21,6 +20,10 @@ WITH_ROS = ['interfaces', 'launch', 'nodes', 'ros']
 collect_ignore = [] if HAS_ROS else WITH_ROS
 COLLECTED = pytest.StashKey[list[str]]()
 pytest_plugins = ['support.bench.ros_fixtures'] if HAS_ROS else []
+
+# Threads of BLAS gain nothing on small matrices, and wait for cores that other tests take. The
+# number is read when numpy is imported, so nothing above imports it.
+os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
 
 # Processes that share the tests have a ROS domain each.
 WORKER = os.environ.get('PYTEST_XDIST_WORKER', 'gw0').removeprefix('gw')
@@ -43,6 +46,7 @@ def pytest_report_header() -> str:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Note which kernels have run: one that has is compiled for the types of its arguments."""
+    from numba.core.dispatcher import Dispatcher
     session.config.stash[COLLECTED] = sorted({
         f'{value.__module__}.{value.__name__}' for name, module in sys.modules.items()
         if name.startswith('liedyn_ros.') for value in vars(module).values()

@@ -61,8 +61,7 @@ def test_gravity_compensation():
     assert tuple(printed) == robot.model.coordinate_names
 
 
-def test_trajectory_optimization(monkeypatch):
-    monkeypatch.setenv('OPENBLAS_NUM_THREADS', '1')  # others wait for cores where none are free
+def test_trajectory_optimization():
     printed = run('trajectory_optimization')
     assert float(re.search(rf'gradient off by {NUMBER} of', printed)[1]) < 1e-8
     results = re.findall(rf'(\w+): cost {NUMBER}, misses the goal by {NUMBER} at a speed of '
