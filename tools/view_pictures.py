@@ -9,24 +9,32 @@
 """
 Take the pictures of the live view in docs/images: python -m tools.view_pictures.
 
-It needs the view (viser), Playwright, and a browser of the name chromium on the path.
+It needs the view (viser), Playwright, example-robot-data, and a browser of the name chromium on
+the path. `python -m tools.view_pictures arm` takes those of one machine.
 """
 
 from __future__ import annotations
 
+from importlib import metadata
 from pathlib import Path
 import shutil
+import sys
 import threading
 
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
+from tools.example_robots import FOLDER
+
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.lie import SE3, SO3
-from liedyn_ros.nodes.view.seen import Seen, Solved
+from liedyn_ros.model import load_model
+from liedyn_ros.seen import Description, Seen, Solved
 from liedyn_ros.stewart import (
     LegNoise, LegSimulation, load_geometry, MonitoredTracker, SmoothTrajectory)
 from liedyn_ros.view.page import LivePage
+from liedyn_ros.view.trees.what_if import TreeWhatIf
 
 IMAGES = Path(__file__).parents[1] / 'docs' / 'images'
 ARGUMENTS = ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader',
@@ -35,6 +43,7 @@ WIDTH, HEIGHT = 1200, 750
 LIMIT, DRAWN, FADED = 240_000.0, 5_000.0, 90_000.0  # ms; a processor that draws is slow
 NOISE, RATE, SECONDS = 20e-6, 100.0, 12.0  # m, Hz, s
 PORT = 18_080
+UR5 = 'ur_description/urdf/ur5_robot.urdf'
 
 
 def platform(page: LivePage) -> None:
@@ -60,6 +69,46 @@ def platform(page: LivePage) -> None:
                           found.iterations, 4e-4, 0.0)))
 
 
+def arm(page: LivePage) -> None:
+    """Show an arm by its meshes; its ghost has the mass ellipsoid of its hand."""
+    file = Path(str(metadata.distribution('example-robot-data').locate_file(FOLDER))) / UR5
+    model = load_model(file)
+    page.adopt(model, np.eye(4), Description(file, file.parent))
+    positions = dict(zip((joint.name for joint in model.joint_list
+                          if joint.type_name == 'revolute'), (0.4, -1.2, 1.4, -0.6, 1.2, 0.0)))
+    q = model.neutral()
+    for joint in model.joint_list:
+        if joint.name in positions:
+            q[joint.qi] = positions[joint.name]
+    torques = Dynamics(model).gravity_vector(q)
+    page.show(Seen(positions=positions, efforts={
+        joint.name: float(torques[joint.vi]) for joint in model.joint_list
+        if joint.name in positions}))
+
+
+def flight(page: LivePage) -> None:
+    """Show a flying machine with the thrusts of its rotors."""
+    model = load_model(config_file('aerial_manipulator.yaml'))
+    page.adopt(model, np.eye(4))
+    base = SE3.from_rotation_translation(SO3.from_rpy(0.1, -0.15, 0.4), [2.0, 1.0, 1.5]).matrix
+    page.show(Seen(pose=base, rotor_speeds={
+        rotor.name: (0.6 + 0.05 * k) * rotor.max_speed for k, rotor in enumerate(model.rotors)},
+        positions={'left_shoulder_pitch': 0.6, 'right_shoulder_pitch': -0.4, 'left_elbow': -0.9}))
+
+
+def try_hand(page: LivePage, tab: Page) -> None:
+    """Let the ghost of the arm stand elsewhere, with the mass ellipsoid of its last link."""
+    tab.get_by_role('tab', name='What if').click()
+    tab.get_by_text('Show the ghost').click()
+    tab.get_by_text('effort at rest').wait_for()
+    tab.wait_for_timeout(DRAWN)
+    what_if = page._what_if
+    assert isinstance(what_if, TreeWhatIf)
+    what_if.body.value = 'wrist_3_link'
+    positions = {name: slider.value for name, slider in what_if.sliders.items()}
+    what_if.set_joints({**positions, 'shoulder_lift_joint': -0.8, 'elbow_joint': 0.9})
+
+
 def shoot(tab: Page, name: str, text: str) -> None:
     """Write what a tab shows, when it has a text and has drawn."""
     tab.get_by_text(text).first.wait_for()
@@ -70,23 +119,34 @@ def shoot(tab: Page, name: str, text: str) -> None:
 
 
 def main() -> None:
-    """Take both."""
+    """Take all, or those of the machines that the command line names."""
+    wanted = sys.argv[1:] or ['platform', 'arm', 'flight']
     page = LivePage('127.0.0.1', PORT, 60.0, 10.0)
-    platform(page)
     with sync_playwright() as context:
         browser = context.chromium.launch(executable_path=shutil.which('chromium'),
                                           args=ARGUMENTS)
-        tab = browser.new_page(viewport={'width': WIDTH, 'height': HEIGHT})
-        tab.set_default_timeout(LIMIT)
-        tab.goto(page.address)
-        tab.wait_for_timeout(FADED)
-        shoot(tab, 'view_platform', 'Position')
-        tab.get_by_role('tab', name='What if').click()
-        tab.get_by_text('Show the ghost').click()
-        shoot(tab, 'view_what_if', 'Smallest singular value')
+        for machine in wanted:
+            SHOWN[machine](page)
+            tab = browser.new_page(viewport={'width': WIDTH, 'height': HEIGHT})
+            tab.set_default_timeout(LIMIT)
+            tab.goto(page.address)
+            tab.wait_for_timeout(FADED)
+            if machine == 'platform':
+                shoot(tab, 'view_platform', 'Position')
+                tab.get_by_role('tab', name='What if').click()
+                tab.get_by_text('Show the ghost').click()
+                shoot(tab, 'view_what_if', 'Smallest singular value')
+            elif machine == 'arm':
+                try_hand(page, tab)
+                shoot(tab, 'view_tree', 'A push on')
+            else:
+                shoot(tab, 'view_flight', 'Camera moves with it')
+            tab.close()
         browser.close()
     page.close()
 
+
+SHOWN = {'platform': platform, 'arm': arm, 'flight': flight}
 
 if __name__ == '__main__':
     main()

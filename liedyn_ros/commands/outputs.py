@@ -6,11 +6,16 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Output folders and files of the commands, checked before the work; types for argparse."""
+"""Output of the commands: folders and files, checked before the work, and recordings."""
 
 from argparse import ArgumentTypeError
+from collections.abc import Iterable
+from importlib.util import find_spec
 import os
 from pathlib import Path
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.seen import Machine, Seen
 
 SUFFIXES = '.png', '.pdf', '.svg'
 
@@ -32,6 +37,21 @@ def picture(text: str) -> Path:
         raise ArgumentTypeError(f'expected a file {" or ".join(SUFFIXES)}, got {text!r}')
     folder(str(path.parent))
     return _writable(path) if path.exists() else path
+
+
+def recording(path: Path, machine: Machine, shown: Iterable[tuple[float, Seen]],
+              home: Array | None = None) -> None:
+    """
+    Write what is shown at times, s, as one HTML file, and say so; home (4, 4) is of a platform.
+
+    Without the view there is none, which is said too.
+    """
+    if find_spec('viser') is None:
+        print("No recording to look at: pip install 'liedyn_ros[view]'")
+        return
+    from liedyn_ros.view.recorded import write_recording
+    write_recording(path, machine, shown, home)
+    print(f'{path} plays it in any browser, without a network')
 
 
 def _writable(path: Path) -> Path:

@@ -24,7 +24,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.model import Model
-from liedyn_ros.nodes.view.seen import Description, Machine, Seen
+from liedyn_ros.seen import Description, Machine, Seen
 from liedyn_ros.view.platforms.scene import PlatformScene
 from liedyn_ros.view.platforms.what_if import PlatformWhatIf
 from liedyn_ros.view.plots import Plots
@@ -152,11 +152,11 @@ class LivePage:
                     camera.position = camera.position + step
                     camera.look_at = target
 
-    def show(self, seen: Seen) -> None:
-        """Show what was heard."""
+    def show(self, seen: Seen, now: float | None = None) -> None:
+        """Show what was heard, now, or at a time of a recording that is written, s."""
         if self._scene is None:
             return
-        now = time.monotonic()
+        now = time.monotonic() if now is None else now
         with self.server.atomic():
             self._scene.show(seen, now)
         if isinstance(self._scene, TreeScene) and seen.pose is not None:

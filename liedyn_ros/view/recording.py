@@ -17,6 +17,7 @@ from typing import Any
 import viser
 
 LONGEST = 300.0  # s; then a recording ends by itself
+START = 'Start recording'
 
 
 class Recording:
@@ -26,6 +27,7 @@ class Recording:
         """Take the server whose scene is recorded."""
         self._server, self._lock = server, Lock()
         self._serializer: Any = None
+        self._whole = ''  # the page, once the longest time has passed
         self._began = self._last = 0.0
         self._asked: Any = None
 
@@ -34,15 +36,15 @@ class Recording:
         gui = self._server.gui
         gui.add_markdown('A recording is one HTML file. It plays in any browser, without a '
                          'network and without this program.')
-        button = gui.add_button('Start recording')
+        button = gui.add_button(START)
 
         @button.on_click
         def _(event: viser.GuiEvent[Any]) -> None:
-            if self._serializer is None:
+            if button.label == START:
                 self.start()
                 button.label = 'Stop and save'
             else:
-                button.label = 'Start recording'
+                button.label = START
                 client, html = event.client, self.html()
                 if client is not None:
                     client.send_file_download('liedyn_recording.html', html.encode())
@@ -50,7 +52,7 @@ class Recording:
     def start(self) -> None:
         """Begin with the scene as it is."""
         with self._lock:
-            self._serializer = self._server.get_scene_serializer()
+            self._serializer, self._whole = self._server.get_scene_serializer(), ''
             self._began = self._last = 0.0
 
     def step(self, now: float) -> None:
@@ -60,15 +62,16 @@ class Recording:
                 return
             if not self._began:
                 self._began = self._last = now
-            if now - self._began <= LONGEST:
-                self._serializer.insert_sleep(now - self._last)
+            self._serializer.insert_sleep(now - self._last)
             self._last = now
+            if now - self._began >= LONGEST:  # a recording that is forgotten takes no more memory
+                self._whole, self._serializer = str(self._serializer.as_html()), None
 
     def html(self) -> str:
         """End, and return the page."""
         with self._lock:
             serializer, self._serializer = self._serializer, None
-        return str(serializer.as_html())
+            return self._whole if serializer is None else str(serializer.as_html())
 
     def save(self, path: Path) -> None:
         """End, and write the page."""

@@ -31,14 +31,15 @@ def test_rates_compensate_the_lag(tmp_path, capsys):
 def test_a_lost_flight_is_reported_and_drawn(tmp_path, capsys):
     flights = [
         Flight(with_rates, lag, lag, np.array([0.0, 2.5, 2.6]), np.array([[0.1] * 3] * 2 + [
-            [2.0 * LOST if lag and not with_rates else 0.1, 0.1, 0.1]]))
+            [2.0 * LOST if lag and not with_rates else 0.1, 0.1, 0.1]]), np.zeros((3, 1)))
         for lag in (0.0, 0.1) for with_rates in (False, True)]
     actuator_lag.report(flights, 'lag')
     actuator_lag.figures.draw(flights, tmp_path / 'errors.png')
     assert capsys.readouterr().out.count('lost at 2.6 s') == 1
     assert [flight.lost for flight in flights] == [False, False, True, False]
     assert actuator_lag.made_up(flights)
-    worse = Flight(True, 0.1, 0.1, flights[0].times, 1.5 * flights[0].errors)
+    worse = Flight(True, 0.1, 0.1, flights[0].times, 1.5 * flights[0].errors,
+                   flights[0].states)
     assert not actuator_lag.made_up([flights[1], worse])
 
 

@@ -18,7 +18,7 @@ from support.ports import free_port
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.model import load_model
-from liedyn_ros.nodes.view.seen import Seen
+from liedyn_ros.seen import Seen
 from liedyn_ros.stewart import load_geometry
 
 viser = pytest.importorskip('viser', reason='the view is not installed here')

@@ -16,7 +16,7 @@ import yaml
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import load_model
-from liedyn_ros.nodes.view.seen import Seen, Solved
+from liedyn_ros.seen import Seen, seen_of as seen_of_model, Solved
 from liedyn_ros.stewart import (
     leg_ends, leg_lengths, load_geometry, load_redundant_geometry, PoseSolver, RedundantSolver)
 from liedyn_ros.stewart.platform.picture import BEYOND, MIDDLE
@@ -26,6 +26,8 @@ viser = pytest.importorskip('viser', reason='the view is not installed here')
 from liedyn_ros.view.page import describe, LivePage  # noqa: E402
 from liedyn_ros.view.platforms.scene import MAGNIFIED, SIGMAS  # noqa: E402
 from liedyn_ros.view.plots import fitted, Plots  # noqa: E402
+from liedyn_ros.view.recorded import write_recording  # noqa: E402
+from liedyn_ros.view.recording import LONGEST, Recording  # noqa: E402
 from liedyn_ros.view.shapes import PURPLE, rgb, solid_box  # noqa: E402
 
 GEOMETRY = load_geometry(config_file('stewart_geometry.yaml'))
@@ -262,3 +264,26 @@ def test_a_recording_is_one_page(page):
     html = page._recording.html()
     assert html.lstrip().lower().startswith('<!doctype html>')
     assert '__VISER_EMBED_DATA__' in html
+
+
+def test_a_recording_that_is_forgotten_ends_and_is_kept(page):
+    page.adopt(GEOMETRY, HOME)
+    page._recording.start()
+    for now in (1.0, 2.0, 2.0 + LONGEST):
+        page.show(seen_of(MOVED), now)
+    assert page._recording._serializer is None
+    assert '__VISER_EMBED_DATA__' in page._recording.html()
+
+
+def test_what_was_computed_is_written_as_a_page_of_its_length(tmp_path, monkeypatch):
+    slept = []
+    step = Recording.step
+    monkeypatch.setattr(Recording, 'step', lambda self, now: (slept.append(now), step(self, now)))
+    model = load_model(config_file('aerial_manipulator.yaml'))
+    states = [(0.01 * k, seen_of_model(model, model.neutral())) for k in range(200)]
+    write_recording(tmp_path / 'seen.html', model, states)
+    assert '__VISER_EMBED_DATA__' in (tmp_path / 'seen.html').read_text()
+    pictures = sorted(set(slept))
+    assert pictures[0] == 0.0
+    assert 50 <= len(pictures) <= 61
+    assert pictures[-1] == pytest.approx(1.99, abs=0.04)

@@ -34,6 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         for name in ('rosbags', 'mcap'):
             require_module(name, "pip install 'liedyn_ros[bags]'")
+        if options.html is not None:
+            require_module('viser', "pip install 'liedyn_ros[view]'")
         counts, lost = _process(options)
     except (LiedynError, OSError, ModuleNotFoundError) as error:
         print(f'process_bag: {error}', file=sys.stderr)
@@ -49,6 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _process(options: argparse.Namespace) -> tuple[Counter[str], list[str]]:
     """Return how many messages had which outcome, and what could not be read."""
+    from liedyn_ros.commands.stewart.processed.shown import Shown
     from liedyn_ros.commands.stewart.processed.tracking import Processed, processed
     from liedyn_ros.commands.stewart.processed.writers import BagWriter, csv_writer
     from liedyn_ros.recordings.bags import Bag, joint_state_messages
@@ -67,6 +70,10 @@ def _process(options: argparse.Namespace) -> tuple[Counter[str], list[str]]:
                                prefix + settings['platform_frame'])
             stack.callback(writer.close)
             writers.append(writer)
+        if options.html is not None:
+            shown = Shown(options.html, settings)
+            stack.callback(shown.close)
+            writers.append(shown)
         for each in processed(joint_state_messages(bag, topic), settings):
             good = each.pose is not None and each.pose.converged
             counts['with a pose' if good else
@@ -92,6 +99,8 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument('--params', type=Path, help='parameter file of the pose node')
     result.add_argument('--csv', type=Path, help='CSV file to write')
     result.add_argument('--mcap', type=Path, help='folder of a new bag to write')
+    result.add_argument('--html', type=Path,
+                        help='HTML file that plays the poses in any browser, of 300 s at most')
     return result
 
 

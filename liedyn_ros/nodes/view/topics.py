@@ -20,7 +20,7 @@ from sensor_msgs.msg import JointState
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.nodes.stewart.pose.diagnostics import LEGS, SINGULARITY
-from liedyn_ros.nodes.view.seen import Seen, Solved
+from liedyn_ros.seen import Seen, Solved
 from liedyn_ros.ros.messages.conversions import from_pose
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.qos import sensor_data

@@ -17,7 +17,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.control import Feedback, Gains, RateFeedback, tracking_error
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.model import load_model, scale_masses
+from liedyn_ros.model import load_model, Model, scale_masses
 
 SETTLED = 2.0  # s after which errors count
 STEP, STEPS_PER_COMMAND = 1e-3, 4  # s; commands at 250 Hz
@@ -29,7 +29,8 @@ class Flight:
     """
     A flight: errors (n, 3) of position, m, attitude and the worst joint, rad, at times (n,), s.
 
-    with_rates tells whether force rates were commanded; lag and known_lag are in s.
+    states are the configurations (n, nq) then. with_rates tells whether force rates were
+    commanded; lag and known_lag are in s.
     """
 
     with_rates: bool
@@ -37,6 +38,7 @@ class Flight:
     known_lag: float
     times: Array
     errors: Array
+    states: Array
 
     @property
     def lost(self) -> bool:
@@ -67,16 +69,22 @@ class LagStudy:
         self._reference, self._duration = Reference(), duration
         self._known = Dynamics(scale_masses(self._machine.model, 1.0 + mass_error))
 
+    @property
+    def model(self) -> Model:
+        """Return the model that flies."""
+        return self._machine.model
+
     def fly(self, with_rates: bool, lag: float, known_lag: float) -> Flight:
         """Fly with one lag of rotors and joints."""
         machine, period = self._machine, STEP * STEPS_PER_COMMAND
         simulation = Simulation(machine, self._reference.at(0.0).q, STEP, Lags(lag, lag))
         feedback = (RateFeedback if with_rates else Feedback)(machine.model, Gains())
-        lead, times, errors = Lags(known_lag, known_lag).lead, [], []
+        lead, times, errors, states = Lags(known_lag, known_lag).lead, [], [], []
         for _ in range(round(self._duration / period)):
             q, v = simulation.q, simulation.v
             error = tracking_error(machine.model, self._reference.at(simulation.time), q, v)
             times.append(simulation.time)
+            states.append(q.copy())
             errors.append((np.linalg.norm(error.error[3:6]), np.linalg.norm(error.error[:3]),
                            np.abs(error.error[6:]).max()))
             if errors[-1][0] > LOST:
@@ -89,4 +97,5 @@ class LagStudy:
             simulation.command_torques(command.torques)
             for _ in range(STEPS_PER_COMMAND):
                 simulation.step()
-        return Flight(with_rates, lag, known_lag, np.array(times), np.array(errors))
+        return Flight(with_rates, lag, known_lag, np.array(times), np.array(errors),
+                      np.array(states))

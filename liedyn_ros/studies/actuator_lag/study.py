@@ -24,6 +24,7 @@ from liedyn_ros.aerial import Lags
 from liedyn_ros.commands import outputs
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.tables import print_table
+from liedyn_ros.seen import seen_of
 from liedyn_ros.studies.actuator_lag import figures
 from liedyn_ros.studies.actuator_lag.flights import Flight, LagStudy, SETTLED
 
@@ -58,6 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         report([study.fly(True, worst, share * worst) for share in KNOWN], 'known_lag')
     figures.draw(flights, options.folder / 'errors.png')
     print(f'Plot in {options.folder}/')
+    last = flights[-1]
+    outputs.recording(options.folder / 'flight.html', study.model, [
+        (time, seen_of(study.model, q)) for time, q in zip(last.times.tolist(), last.states)])
     return 0 if made_up(flights) else 1
 
 

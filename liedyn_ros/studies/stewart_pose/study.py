@@ -13,17 +13,20 @@ Repeat the Stewart paper's study: Tables 2 and 3 beside the published figures, F
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import count
 import sys
 import time
 
 from liedyn_ros.commands import outputs
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
-from liedyn_ros.stewart import load_geometry
+from liedyn_ros.seen import Seen
+from liedyn_ros.stewart import load_geometry, PoseSolver
 from liedyn_ros.studies.stewart_pose import figures
 from liedyn_ros.studies.stewart_pose.figures import Cells
-from liedyn_ros.studies.stewart_pose.paper import STATES, Study, Table, TABLES, UNEXPLAINED
+from liedyn_ros.studies.stewart_pose.paper import (
+    pose_of, STATES, Study, Table, TABLES, UNEXPLAINED)
 
 FOLDER = 'out/stewart_study'
 NEAR = 4.0  # percentage points: two solves of fifty
@@ -43,8 +46,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print_beside_published(table, cells)
     print_differences(cells)
     figures.draw(study, cells, folder)
+    outputs.recording(folder / 'starts.html', study.geometry, seen(study), study.true_pose)
     print(f'Figures 4 to 9 in {folder}/; {time.perf_counter() - begin:.1f} s in all')
     return 0
+
+
+def seen(study: Study) -> Iterator[tuple[float, Seen]]:
+    """Yield each state beside the true pose, then where our solver ends, a second each."""
+    solver = PoseSolver(study.geometry)
+    times = count()
+    for state in STATES:
+        start = pose_of(*state)
+        for pose in (start, solver.solve(study.lengths, start).pose):
+            yield float(next(times)), Seen(pose=pose, true_pose=study.true_pose)
+    yield float(next(times)), Seen(pose=study.true_pose, true_pose=study.true_pose)
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:

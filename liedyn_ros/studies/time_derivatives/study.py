@@ -28,6 +28,7 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import load_yaml
+from liedyn_ros.seen import seen_of
 from liedyn_ros.studies.time_derivatives import figures
 from liedyn_ros.studies.time_derivatives import timing
 from liedyn_ros.studies.time_derivatives.reference import SmoothReference
@@ -89,6 +90,8 @@ def fly(folder: Path) -> bool:
     figures.draw_forces(
         times, tau, dynamics.model.coordinate_names, folder / 'forces.png')
     figures.draw_errors(times, scaled, folder / 'errors.png')
+    outputs.recording(folder / 'reference.html', dynamics.model, [
+        (time, seen_of(dynamics.model, state)) for time, state in zip(times.tolist(), q)])
     return good
 
 

@@ -42,6 +42,16 @@ def test_the_new_bag_has_the_numbers_of_the_table(tmp_path):
     assert np.allclose(numbers(rows[-1], 'position'), ends[:3, 3], atol=1e-4)
 
 
+def test_poses_are_left_as_a_page_that_plays(tmp_path, capsys):
+    pytest.importorskip('viser', reason='the view is not installed here')
+    stamps, lengths = motion()
+    bag = write_bag(tmp_path / 'bag', messages(stamps, lengths), topic='/leg_states')
+    status, _ = run(tmp_path, bag, '--html', str(tmp_path / 'poses.html'))
+    assert status == 0
+    assert 'plays it in any browser' in capsys.readouterr().out
+    assert '__VISER_EMBED_DATA__' in (tmp_path / 'poses.html').read_text(encoding='utf-8')
+
+
 def test_messages_without_a_pose_keep_their_rows_and_reasons(tmp_path, capsys):
     stamps, lengths = motion()
     lengths[20] = 5.0

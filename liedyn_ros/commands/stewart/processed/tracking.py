@@ -22,7 +22,8 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.recordings.bags import JointStateMessage
 from liedyn_ros.stewart import (
-    in_fixed_axes, LegActuators, load_geometry, MonitoredPose, MonitoredTracker, MotionEstimator)
+    in_fixed_axes, LegActuators, load_geometry, MonitoredPose, MonitoredTracker, MotionEstimator,
+    StewartGeometry)
 from liedyn_ros.stewart.tracking.settings import config_of, method_of
 
 
@@ -48,11 +49,7 @@ def processed(messages: Iterable[JointStateMessage], settings: Mapping[str, Any]
     No message is passed over, and none is refused for its age. Raises LiedynError for settings
     that the node refuses.
     """
-    geometry = load_geometry(Path(settings['geometry_file'] or config_file(
-        'stewart_geometry.yaml')))
-    home = se3.from_rotation_translation(
-        so3.from_quaternion(as_array('home_orientation', settings['home_orientation'], (4,))),
-        as_array('home_position', settings['home_position'], (3,)))
+    geometry, home = platform_of(settings)
     names = settings['actuator_names']
     actuators = LegActuators(
         geometry.leg_names if names == [''] else tuple(names), settings['actuator_scale'],
@@ -64,6 +61,15 @@ def processed(messages: Iterable[JointStateMessage], settings: Mapping[str, Any]
             yield _one(each, actuators, tracker, estimator, settings['use_leg_rates'])
         except LiedynError as error:
             yield Processed(each.stamp_ns, None, None, str(error))
+
+
+def platform_of(settings: Mapping[str, Any]) -> tuple[StewartGeometry, Array]:
+    """Return the geometry and the pose (4, 4), m, of home that settings name."""
+    geometry = load_geometry(Path(settings['geometry_file'] or config_file(
+        'stewart_geometry.yaml')))
+    return geometry, se3.from_rotation_translation(
+        so3.from_quaternion(as_array('home_orientation', settings['home_orientation'], (4,))),
+        as_array('home_position', settings['home_position'], (3,)))
 
 
 def _one(each: JointStateMessage, actuators: LegActuators, tracker: MonitoredTracker,

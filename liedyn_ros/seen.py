@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Protocol
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.model import Model
+from liedyn_ros.dynamics import FloatingBase
+from liedyn_ros.model import JOINT_TYPES, Model
 from liedyn_ros.stewart import RedundantGeometry, StewartGeometry
 
 Machine = Model | StewartGeometry | RedundantGeometry
@@ -68,6 +69,16 @@ class Seen:
     rotor_speeds: Mapping[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     fault: str = ''
+
+
+def seen_of(model: Model, q: Array) -> Seen:
+    """Return a configuration (nq,) as a view sees it: the pose of the base, joints by name."""
+    pose = None
+    if model.joint_list and model.joint_list[0].type_name == 'free':
+        pose = FloatingBase(model).pose(q)
+    return Seen(pose=pose, positions={
+        joint.name: float(q[joint.qi]) for joint in model.joint_list
+        if JOINT_TYPES[joint.type_name].nv == 1})
 
 
 class Page(Protocol):

@@ -1,0 +1,56 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Processed poses as a page that plays in any browser."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from liedyn_ros.commands import outputs
+from liedyn_ros.commands.stewart.processed.tracking import platform_of, Processed
+from liedyn_ros.seen import Seen, Solved
+from liedyn_ros.stewart import leg_lengths
+
+STEP_NS = 33_000_000  # between two pictures
+
+
+class Shown:
+    """Keeps a picture each 33 ms, and writes them as one HTML file at the end."""
+
+    def __init__(self, path: Path, settings: Mapping[str, Any]) -> None:
+        """Take the file and the settings of the platform."""
+        self._path = path
+        self._geometry, self._home = platform_of(settings)
+        self._shown: list[tuple[float, Seen]] = []
+        self._first_ns = self._due_ns = 0
+
+    def __call__(self, each: Processed) -> None:
+        """Keep one message's pose, or why there is none, if a picture is due."""
+        if each.stamp_ns < self._due_ns:
+            return
+        self._first_ns = self._first_ns or each.stamp_ns
+        self._due_ns = each.stamp_ns + STEP_NS
+        pose = each.pose
+        if pose is None or not pose.converged:
+            seen = Seen(fault=each.reason)
+        else:
+            seen = Seen(
+                pose=pose.pose,
+                covariance=None if each.covariance is None else each.covariance[:3, :3],
+                solved=Solved(leg_lengths(self._geometry, pose.pose),
+                              pose.smallest_singular_value, pose.residual, pose.iterations,
+                              0.0, 0.0))
+        self._shown.append((1e-9 * (each.stamp_ns - self._first_ns), seen))
+
+    def close(self) -> None:
+        """Write the file, unless there was nothing."""
+        if self._shown:
+            outputs.recording(self._path, self._geometry, self._shown, self._home)
