@@ -106,7 +106,7 @@ def try_hand(page: LivePage, tab: Page) -> None:
     assert isinstance(what_if, TreeWhatIf)
     what_if.body.value = 'wrist_3_link'
     positions = {name: slider.value for name, slider in what_if.sliders.items()}
-    what_if.set_joints({**positions, 'shoulder_lift_joint': -0.8, 'elbow_joint': 0.9})
+    what_if.set_joints({**positions, 'shoulder_pan_joint': -0.7, 'elbow_joint': 0.9})
 
 
 def shoot(tab: Page, name: str, text: str) -> None:

@@ -106,7 +106,7 @@ class LivePage:
                 scene, model), daemon=True).start())
         if scene.faults:
             server.gui.add_markdown('\n'.join(f'- not shown: {fault}' for fault in scene.faults))
-        return 1.6 * scene.size, scene.middle
+        return 1.3 * scene.size, scene.middle
 
     def _prepare_pulls(self, scene: TreeScene, model: Model) -> None:
         """Let a scene draw the forces of its loops, or no more; kernels compile here at first."""

@@ -49,7 +49,8 @@ class TreeScene:
         self._base = FloatingBase(model) if floats else None
         self._path = Path(scene, path_time)
         self.figure.move(self.q)
-        self.size = size_of(self.figure.poses)
+        rotors = [self._pose(rotor.body) @ rotor.placement for rotor in model.rotors]
+        self.size = size_of(np.array([*self.figure.poses, *rotors]))
         self._center = scene.add_icosphere(
             '/Centre of mass', 0.02 * self.size, CENTER, visible=model.mass > 0.0)
         self._efforts, self._thrusts, self._pulls = (
