@@ -13,12 +13,16 @@ from pathlib import Path
 import re
 import sys
 
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
+
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 os.environ.setdefault('LIEDYN_QUIET', '1')
 
 project, author, copyright = 'liedyn_ros', 'The liedyn_ros authors', '2026, the liedyn_ros authors'
 extensions = ['myst_parser', 'sphinx.ext.autodoc', 'sphinx.ext.viewcode']
+html_math_renderer = 'mathml'  # browsers have it built in; MathJax would come from a network
 html_theme, html_title = 'furo', 'liedyn_ros'
 html_show_sourcelink = False
 html_last_updated_fmt = None  # the same sources give the same pages
@@ -30,6 +34,7 @@ highlight_language = 'none'
 
 OUTSIDE = re.compile(r'\[([^\]]*)\]\(((?:\.\./)+)([^)#\s]*)(#[^)]*)?\)')
 LITERAL = re.compile(r'(`[^`]*`)')
+FORMULA = re.compile(r'\$`([^`]*)`\$')  # as GitHub has it
 SPECIAL = re.compile(r'([*|\\_])')
 
 
@@ -47,7 +52,7 @@ def without_links_outside(app, docname, source):
         name = str(target.relative_to(ROOT))
         return text if name in text else f'{text} (`{name}`)'
 
-    source[0] = OUTSIDE.sub(as_path, source[0])
+    source[0] = FORMULA.sub(r'{math}`\1`', OUTSIDE.sub(as_path, source[0]))
 
 
 def plain(app, what, name, obj, options, lines):
@@ -62,8 +67,15 @@ def without_fields(app, what, name, obj, skip, options):
     return True if type(obj).__name__ == '_tuplegetter' else None
 
 
+def as_mathml(writer, node):
+    """Write a formula as MathML."""
+    writer.body.append(tex2mathml(node.astext(), as_block=node.tagname == 'math_block'))
+    raise nodes.SkipNode
+
+
 def setup(app):
     """Connect the functions above."""
+    app.add_html_math_renderer('mathml', (as_mathml, None), (as_mathml, None))
     app.connect('source-read', without_links_outside)
     app.connect('autodoc-process-docstring', plain)
     app.connect('autodoc-skip-member', without_fields)

@@ -62,9 +62,9 @@ class Sentence(NamedTuple):
 
 
 def plain(text: str) -> str:
-    """Return a text without markup; code and the target of a link are one word."""
+    """Return a text without markup; code, a formula and the target of a link are one word."""
     text = re.sub(r'!?\[([^\]]*)\]\([^)]*\)', r'\1', text)
-    text = re.sub(r'``[^`]+``|`[^`]+`', '_', text)
+    text = re.sub(r'``[^`]+``|\$?`[^`]+`\$?', '_', text)
     return text.replace('**', '')
 
 
@@ -97,10 +97,10 @@ def sentences(text: str, first: int, path: Path) -> Iterator[Sentence]:
 
 
 def prose(path: Path) -> Iterator[Sentence]:
-    """Yield the sentences of a document; in those of formulas a semicolon ends one too."""
+    """Yield the sentences of a document; among formulas, semicolon and end of line end one too."""
     text = FENCE.sub(lambda block: '\n' * block[0].count('\n'), path.read_text())
     if 'theory' in str(path):
-        text = text.replace('; ', '. ')
+        text = text.replace('; ', '. ').replace('\\\n', '.\n')
     yield from sentences(text, 1, path)
 
 

@@ -28,8 +28,8 @@ class LiedynError(ValueError):
 
     What the message says in words is in attributes, where the input has it; each is empty or None
     elsewhere. names: arguments, joints, bodies or actuators that are at fault. expected and got:
-    shapes, names or numbers, SI units. indices: of the first wrong entry, or the order. Where no
-    attribute is given, they are those that the message has; words stand for what is no number.
+    shapes, names or numbers, SI units. indices: of the first wrong entry, or the order. Where a
+    raise gives no attribute, they come from its message: numbers and lists, or its words.
     """
 
     def __init__(self, message: object = '', *, names: Iterable[str] = (), expected: Any = None,

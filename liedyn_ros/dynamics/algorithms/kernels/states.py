@@ -6,7 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Kernels of one state over many, one after the other; each returns the first it refuses."""
+"""
+Kernels of one state over many, one after the other; each returns the first state refused.
+
+They are those of crba (3.6), of coriolis (7.17) and of centroidal.
+"""
 
 from liedyn_ros.dynamics.algorithms.kernels import centroidal, coriolis
 from liedyn_ros.dynamics.algorithms.kernels import crba as mass
