@@ -66,6 +66,7 @@ setup(
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
         (SHARE, ['package.xml']),
         (f'{SHARE}/config', files('config')),
+        (f'{SHARE}/config/gallery', files('config/gallery')),
         (f'{SHARE}/config/layouts', files('config/layouts')),
         (f'{SHARE}/config/policies', files('config/policies')),
         (f'{SHARE}/launch', files('launch')),

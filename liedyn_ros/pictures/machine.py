@@ -18,27 +18,36 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Model, Visual
 
-POINTS_PER_METRE = 90.0  # widths of lines
+POINTS_PER_METRE = 90.0  # widths of lines, of a machine of a metre
+ROD = '#555555'
 _TURN = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
 _DISC = np.stack((np.cos(_TURN), np.sin(_TURN), np.zeros_like(_TURN)), axis=1)
 
 
-def draw_machine(axes: Any, model: Model, q: Array, alpha: float = 1.0) -> None:
+def draw_machine(
+        axes: Any, model: Model, q: Array, alpha: float = 1.0, *, size: float = 1.0) -> None:
     """
     Draw a configuration on the axes of a 3-D plot.
 
-    Flat cylinders become discs, everything else lines along its length.
+    Flat cylinders become discs, everything else lines along its length, and the rods that close
+    loops thin lines. size: of the machine, m, by which widths of lines are chosen.
     """
     poses = dict(zip(model.bodies, Dynamics(model).kinematics(q).poses))
     for body in model.body_list:
         for visual in body.visuals:
-            _draw(axes, poses[body.name] @ visual.placement, visual, alpha)
+            _draw(axes, poses[body.name] @ visual.placement, visual, alpha, size)
     for rotor in model.rotors:
         for visual in rotor.visuals:
-            _draw(axes, poses[rotor.body] @ rotor.placement @ visual.placement, visual, alpha)
+            _draw(axes, poses[rotor.body] @ rotor.placement @ visual.placement, visual, alpha,
+                  size)
+    for closure in model.closures:
+        if closure.type_name == 'rod':
+            ends = ((closure.body_a, closure.frame_a), (closure.body_b, closure.frame_b))
+            axes.plot(*np.array([(frame if body is None else poses[body] @ frame)[:3, 3]
+                                 for body, frame in ends]).T, color=ROD, alpha=alpha)
 
 
-def _draw(axes: Any, pose: Array, visual: Visual, alpha: float) -> None:
+def _draw(axes: Any, pose: Array, visual: Visual, alpha: float, size: float) -> None:
     color, opacity = tuple(visual.color[:3]), alpha * visual.color[3]
     if visual.shape == 'cylinder' and visual.size[1] < visual.size[0]:
         axes.add_collection3d(Poly3DCollection(
@@ -48,7 +57,7 @@ def _draw(axes: Any, pose: Array, visual: Visual, alpha: float) -> None:
     extent = _extent(visual)
     along = np.eye(3)[np.argmax(extent)] * extent.max() / 2.0
     axes.plot(*se3.act(pose, np.stack((-along, along))).T, color=color, alpha=opacity,
-              linewidth=POINTS_PER_METRE * np.sort(extent)[1], solid_capstyle='round')
+              linewidth=POINTS_PER_METRE / size * extent.min(), solid_capstyle='round')
 
 
 def _extent(visual: Visual) -> Array:

@@ -42,10 +42,39 @@ def require_selection(constraints: Constraints, start: Array, known: NDArray[np.
         usual = assemble(constraints, constraints.model.random(rng), attempts=ATTEMPTS)
     except ConvergenceError:
         return  # the first sample says so
-    if _decided(constraints, start, known, least) < _decided(constraints, usual, known, least):
+    if _decided(constraints, start, known, least) < _decided(
+            constraints, usual, known, least) and not _is_alone(constraints, start, known, usual):
         raise SingularError(
             'start: expected a configuration that selects an assembly, got a singular one, where '
             f'assemblies meet{_advice(constraints, start, known)}')
+
+
+def _is_alone(
+        constraints: Constraints, start: Array, known: NDArray[np.bool_], usual: Array) -> bool:
+    """
+    Return whether the assembly near start is regular, and the same from the other side of start.
+
+    Of two that meet, one lies on each side. usual: any regular configuration.
+    """
+    model, held = constraints.model, _positions(constraints, start, known)
+    try:
+        found = assemble(constraints, start, held=held, attempts=1)
+        step = model.difference(start, found)
+        other = assemble(constraints, model.integrate(start, -step), held=held, attempts=1)
+    except ConvergenceError:
+        return False
+    apart = np.linalg.norm(model.difference(found, other))
+    return bool(apart < np.linalg.norm(step)) and _decided(
+        constraints, found, known, RANK_TOLERANCE) == _decided(
+            constraints, usual, known, RANK_TOLERANCE)
+
+
+def _positions(
+        constraints: Constraints, start: Array, known: NDArray[np.bool_], away: float = 0.0
+) -> dict[str, float]:
+    """Return the positions of the known joints of one coordinate, each moved by away."""
+    return {joint.name: start[joint.qi] + away for joint in constraints.model.joint_list
+            if JOINT_TYPES[joint.type_name].nv == 1 and known[joint.vi]}
 
 
 def _decided(constraints: Constraints, q: Array, known: NDArray[np.bool_], least: float) -> int:
@@ -59,10 +88,9 @@ def _decided(constraints: Constraints, q: Array, known: NDArray[np.bool_], least
 
 def _advice(constraints: Constraints, start: Array, known: NDArray[np.bool_]) -> str:
     """Return starts of two assemblies, if as many are found; a few joints are enough."""
-    model = constraints.model
-    single = [joint for joint in model.joint_list if JOINT_TYPES[joint.type_name].nv == 1]
-    held = {joint.name: start[joint.qi] + AWAY for joint in single if known[joint.vi]}
-    others = [joint for joint in single if not known[joint.vi]]
+    held = _positions(constraints, start, known, AWAY)
+    others = [joint for joint in constraints.model.joint_list
+              if JOINT_TYPES[joint.type_name].nv == 1 and not known[joint.vi]]
     try:
         found = assemblies(constraints, start, held=held, attempts=ATTEMPTS)[:2]
     except ConvergenceError:
