@@ -27,6 +27,7 @@ from liedyn_ros.lie import se3
 from liedyn_ros.stewart.certificate.kernels import path as kernels
 from liedyn_ros.stewart.certificate.pose import centred
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail, Strut
 from liedyn_ros.stewart.platform.limits import limit_name, limits_of
 
 SHORTEST = 1e-4  # of the path, that is halved no more
@@ -57,11 +58,13 @@ class PathProver:
         Take a geometry and the smallest singular value that a path is to exceed.
 
         Raises LimitError for a threshold below 0. Raises GeometryError for other legs than struts
-        whose joint axes meet: their ends move with the pose, and have no bounds here.
+        whose joint axes meet, rails and cranks: their ends have no bounds here.
         """
-        if not geometry.plain:
-            raise GeometryError('path: expected struts whose joint axes meet, got '
-                                f'{sorted({type(leg).__name__ for leg in geometry.leg_types})}')
+        other = {type(leg).__name__ for leg in geometry.leg_types
+                 if not isinstance(leg, Strut | Rail | Crank)}
+        if other:
+            raise GeometryError('path: expected struts whose joint axes meet, rails and cranks, '
+                                f'got {sorted(other)}')
         self._threshold = checks.as_number('threshold', threshold)
         if self._threshold < 0.0:
             raise LimitError(f'threshold: expected 0 or more, got {threshold}')
@@ -102,4 +105,7 @@ class PathProver:
     def _reason(self, fault: int) -> str:
         if fault == kernels.SINGULAR:
             return 'a singularity, or one too near, is not excluded'
+        if fault >= kernels.DEAD_CENTRE:
+            leg = self.geometry.leg_names[fault - kernels.DEAD_CENTRE]
+            return f'a dead centre of {leg}, or one too near, is not excluded'
         return f'{limit_name(fault, self.geometry.leg_names)} is not shown to be kept'

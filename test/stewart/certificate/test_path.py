@@ -15,13 +15,13 @@ import itertools
 from numba.core.dispatcher import Dispatcher
 import numpy as np
 import pytest
-from support.platforms.leg_types import example
 from support.platforms.stewart_cases import pose_of
 
 from liedyn_ros.common.errors import GeometryError, LimitError
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    leg_lengths, PathProver, PlatformMeter, ScrewMotion)
+    leg_lengths, load_geometry, PathProver, PlatformMeter, ScrewMotion)
 from liedyn_ros.stewart.certificate import path as proofs
 
 
@@ -223,5 +223,5 @@ def test_what_no_path_is_is_refused(geometry, home):
         PathProver(geometry).prove([home])
     with pytest.raises(LimitError, match='threshold'):
         PathProver(geometry, -1.0)
-    with pytest.raises(GeometryError, match=r"expected struts .* \['Rail'\]"):
-        PathProver(example('hexaglide')[0])
+    with pytest.raises(GeometryError, match=r"expected struts .* \['Wire'\]"):
+        PathProver(load_geometry(config_file('stewart_wires.yaml')))

@@ -17,32 +17,45 @@ import math
 
 from liedyn_ros.jit.decorators import kernel, long_kernel
 from liedyn_ros.lie.kernels import mat3, motion, se3, so3, vec3
-from liedyn_ros.stewart.certificate.kernels import curvature
+from liedyn_ros.stewart.certificate.kernels import curvature, sweeps as of_legs
 from liedyn_ros.stewart.certificate.kernels.curvature import (
     A, CENTRE, COLUMN, CURVATURE_WORK, LEG, LENGTH, PLATFORM)
 from liedyn_ros.stewart.certificate.kernels.pose import SKEW
-from liedyn_ros.stewart.platform.kernels import legs, limits
+from liedyn_ros.stewart.certificate.kernels.sweeps import (
+    OTHER_TURN, SWEEP, TURN, VALUE, WAY)
+from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, legs, limits
 
 PROVED = -1
-SINGULAR = limits.COUNT  # else the index of a margin
+SINGULAR, DEAD_CENTRE = limits.COUNT, limits.COUNT + 1  # of each leg; else the index of a margin
 TWIST = CURVATURE_WORK + 6 + limits.COUNT
-SPACE = TWIST + 6  # numbers in a workspace
+SWEEPS = TWIST + 6
+SPACE = SWEEPS + 6 * SWEEP  # numbers in a workspace
 MIN_MARGIN = 1e-12  # of a margin, m and rad: a pose nearer to a limit is not proved
 
 
 @kernel
-def regular(table, r, p, hw, hv, work):
+def regular(table, r, p, scale, hw, hv, work):
     """
     Return a lower bound of the smallest singular value of J in a ball; 0 where there is none.
 
-    J is regular, with one sign of the determinant, where the bound is above 0.
+    J is regular, with one sign of the determinant, where the bound is above 0. Writes how far the
+    legs go too.
     """
+    sweeps = work[SWEEPS:SPACE]
+    if len(table) > leg_rows.ENDS and not leg_types.write_leg_ends(table, r, p):
+        for i in range(6):  # a rod that does not reach is beyond its dead centre
+            reaches = leg_types.leg_value(table, i, r, p) < math.inf
+            sweeps[SWEEP * i + VALUE] = 0.0 if reaches else math.inf
+        return 0.0
     squared = work[CURVATURE_WORK:CURVATURE_WORK + 6]
     for i in range(6):
         leg = legs.leg_vector(table, i, r, p)
         squared[i] = vec3.dot(leg, leg)
     if not curvature.write_curvature(table, r, p, squared, work):
         return 0.0
+    bounded = of_legs.write_sweeps(table, r, p, scale, hw, hv, work, sweeps)
+    if len(table) > leg_rows.ENDS:
+        return of_legs.least_singular_value(hw, work, sweeps) if bounded else 0.0
     beta = curvature.inverse_error(work)
     turning, mixed, moving = curvature.squares(work)
     k3, k4, shrink = 0.0, 0.0, 1.0
@@ -64,20 +77,18 @@ def regular(table, r, p, hw, hv, work):
 
 
 @kernel
-def first_limit(table, real_table, bounds, pose, scale, hw, hv, margins, work):
+def first_limit(real_table, bounds, pose, scale, margins, sweeps):
     """
     Return the first limit that is not proved to be kept in a ball (14.11), or PROVED.
 
-    pose: 4 by 4, m. It is examined already: the legs' numbers are in the workspace.
+    pose: 4 by 4, m, the middle, from which the legs go as far as sweeps have it.
     """
     limits.margins(real_table, bounds, pose, margins)
     for i in range(6):
-        length, b, c = (work[LEG + LENGTH + i], work[LEG + PLATFORM + i], work[LEG + CENTRE + i])
-        travel, across = hw * b + hv, hw * c + hv
-        if not margins[i] > scale * travel + MIN_MARGIN:
+        leg = sweeps[SWEEP * i:SWEEP * (i + 1)]
+        if not margins[i] > leg[VALUE] + MIN_MARGIN:
             return i
-        for k, way in ((limits.ANGLES + i, travel), (limits.ANGLES + 6 + i, across)):
-            turn = math.asin(way / length) if way < length else math.pi
+        for k, turn in ((limits.ANGLES + i, leg[TURN]), (limits.ANGLES + 6 + i, leg[OTHER_TURN])):
             if not margins[k] > turn + MIN_MARGIN:
                 # A cone that is open all round is no limit.
                 free = bounds[(limits.BASE_CONES if k < limits.ANGLES + 6 else
@@ -87,7 +98,7 @@ def first_limit(table, real_table, bounds, pose, scale, hw, hv, margins, work):
     k = limits.CLEARANCES
     for i in range(6):
         for j in range(i + 1, 6):
-            both = 2.0 * hv + hw * (work[LEG + PLATFORM + i] + work[LEG + PLATFORM + j])
+            both = sweeps[SWEEP * i + WAY] + sweeps[SWEEP * j + WAY]
             if bounds[limits.DISTANCES + k - limits.CLEARANCES] > 0.0 and not (
                     margins[k] > scale * both + MIN_MARGIN):
                 return k
@@ -143,11 +154,10 @@ def prove_screw(
         r, p = at(start, twist, begin + half, pose)
         hw, hv = speed_w * half + tube[0], speed_v * half + tube[1] / scale
         p = vec3.scale(1.0 / scale, vec3.add(mat3.apply(r, vec3.load(centre, 0)), p))
-        smallest, fault = regular(table, r, p, hw, hv, work), SINGULAR
+        smallest, fault = regular(table, r, p, scale, hw, hv, work), SINGULAR
         tests += 1
         if smallest > threshold:
-            fault = first_limit(
-                table, real_table, bounds, pose, scale, hw, hv, margins, work)
+            fault = first_limit(real_table, bounds, pose, scale, margins, work[SWEEPS:SPACE])
         if fault == PROVED:
             least = min(least, smallest)
             begin += size
@@ -156,10 +166,19 @@ def prove_screw(
                 size *= 2.0
         elif half < shortest:
             ends[0], ends[1] = begin, begin + size
-            return fault, least, tests
+            return near_dead_centre(work[SWEEPS:SPACE], fault), least, tests
         else:
             size = half
     return PROVED, least, tests
+
+
+@kernel
+def near_dead_centre(sweeps, fault):
+    """Return the first leg, from DEAD_CENTRE on, that may reach its dead centre, or the fault."""
+    for i in range(6):
+        if fault == SINGULAR and sweeps[SWEEP * i + VALUE] == math.inf:
+            return DEAD_CENTRE + i
+    return fault
 
 
 @kernel

@@ -1,0 +1,88 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+How far legs go while the platform stays in a ball: struts, rods on rails and on cranks.
+
+A ball is |w| <= hw, |v| <= hv in the chart of curvature, units of rho. The driven end of a rod
+follows the platform by its drive's cosine, which the ball may change (14.47).
+"""
+
+import math
+
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.stewart.certificate.kernels import curvature
+from liedyn_ros.stewart.certificate.kernels.curvature import A, CENTRE, LEG, LENGTH, PLATFORM
+from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types
+
+# Of a leg: change of its value (m or rad), turns of its direction seen from base and platform
+# (rad), way of either end, change of its unit vector.
+VALUE, TURN, OTHER_TURN, WAY, BENT = 0, 1, 2, 3, 4
+SWEEP = 5  # numbers of a leg
+
+
+@kernel
+def write_sweeps(table, r, p, scale, hw, hv, work, sweeps):
+    """
+    Write SWEEP of each leg in a ball; return whether no drive can reach its dead centre.
+
+    The legs' numbers of the middle are in the workspace, and the ends of the rods in the table.
+    The value of a leg that can is infinite.
+    """
+    bounded = True
+    for i in range(6):
+        length, b, c = (work[LEG + LENGTH + i], work[LEG + PLATFORM + i], work[LEG + CENTRE + i])
+        out = sweeps[SWEEP * i:SWEEP * (i + 1)]
+        tip, kind = hw * b + hv, leg_rows.STRUT
+        if len(table) > leg_rows.ENDS:
+            kind = table[leg_rows.ENDS + leg_rows.ROW * i + leg_rows.KIND]
+        if kind == leg_rows.RAIL or kind == leg_rows.CRANK:
+            bounded &= write_driven_sweep(table, i, r, p, scale, length, tip, hw, out)
+        else:
+            out[VALUE], out[WAY] = scale * tip, tip
+            out[TURN] = math.asin(tip / length) if tip < length else math.pi
+            across = hw * c + hv
+            out[OTHER_TURN] = math.asin(across / length) if across < length else math.pi
+            out[BENT] = 2.0 * math.sin(0.5 * out[TURN])
+    return bounded
+
+
+@kernel
+def write_driven_sweep(table, i, r, p, scale, length, tip, hw, out):
+    """Write SWEEP of a rod on a rail or a crank whose tip moves; return whether it is bounded."""
+    row = table[leg_rows.ENDS + leg_rows.ROW * i:leg_rows.ENDS + leg_rows.ROW * (i + 1)]
+    cosine = leg_types.transmission(table, i, r, p)
+    is_crank = row[leg_rows.KIND] == leg_rows.CRANK
+    curvatures = 1.0 / length + (1.0 / row[leg_rows.OTHER] if is_crank else 0.0)
+    lost = tip * curvatures / (cosine * cosine)  # theta (1 - theta) of (14.47)
+    if not (cosine > 0.0 and lost < 0.25):
+        out[VALUE] = math.inf
+        return False
+    way = tip / (cosine * (0.5 + (0.25 - lost) ** 0.5))
+    out[VALUE] = way / row[leg_rows.OTHER] if is_crank else scale * way
+    out[WAY], out[BENT] = max(tip, way), way / length
+    out[TURN] = 2.0 * math.asin(min(0.5 * out[BENT], 1.0))
+    out[OTHER_TURN] = out[TURN] + hw
+    return True
+
+
+@kernel
+def least_singular_value(hw, work, sweeps):
+    """
+    Return a lower bound of the smallest singular value of J in a ball, of swept legs (14.10).
+
+    The rows of J are of forces along the rods, their axes those of the base, moments those of the
+    platform. They change by at most what the legs' unit vectors do.
+    """
+    turned, change, size = 2.0 * math.sin(0.5 * min(hw, math.pi)), 0.0, 0.0
+    for i in range(6):
+        bent, b = sweeps[SWEEP * i + BENT], work[LEG + PLATFORM + i]
+        change += bent * bent + (b * (turned + bent)) ** 2
+    for i in range(36):
+        size += work[A + i] * work[A + i]
+    return (1.0 - curvature.inverse_error(work)) / size ** 0.5 - change ** 0.5
