@@ -69,8 +69,8 @@ class LegMotionFilter:
     """
     Follows the motion of all legs, of any noise each; use one in each thread.
 
-    A set that repeats comes from a bus that is slower than the topic: the motion is predicted
-    meanwhile, for as long as the bus took for its last set.
+    A set that repeats comes from a bus slower than the topic. The motion is predicted meanwhile,
+    for as long as the bus took for its last set.
     """
 
     def __init__(self, solver: RedundantSolver) -> None:

@@ -161,19 +161,19 @@ class MotionEstimator:
 
 
 def measured_variances(
-        rates: Array, by_lengths: Array, variances: Array, told: float) -> Array:
+        rates: Array, by_lengths: Array, variances: Array, given: float) -> Array:
     """
     Return the variances (n,) of measured rates (n,), in their units squared.
 
-    by_lengths, variances: (n,), the rates by the lengths and their variances. Where the noise of
-    measured ones is given (told, its deviation), what these contradict is added; else the
-    difference and the variance of these.
+    by_lengths, variances: (n,), the rates by the lengths and their variances. given: the deviation
+    of measured ones, or 0. What the lengths contradict is added to it. Where it is 0, the
+    difference counts, with the variance by the lengths.
     """
     squares = (rates - by_lengths) ** 2
-    if not told:
+    if not given:
         return np.asarray(squares + variances)
     return np.asarray(
-        told ** 2 + np.maximum(squares - AGREES ** 2 * (told ** 2 + variances), 0.0))
+        given ** 2 + np.maximum(squares - AGREES ** 2 * (given ** 2 + variances), 0.0))
 
 
 def _square(state: PlatformState, scales: Array) -> Array:

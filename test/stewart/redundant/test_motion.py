@@ -51,7 +51,7 @@ class Follow:
             self.times[SKIPPED:], self.poses[SKIPPED:])])
 
     def squares(self):
-        """Return the normalized squares of the twists, which six numbers have 6 of."""
+        """Return the normalized squares of the twists; their mean should be 6."""
         covariances = [self.estimator.of(pose).twist_covariance for pose in self.poses[SKIPPED:]]
         return [error @ np.linalg.solve(covariance, error)
                 for error, covariance in zip(self.twist_errors(), covariances)]

@@ -21,7 +21,7 @@ from liedyn_ros.stewart.certificate.kernels.curvature import A, CENTRE, LEG, LEN
 from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types
 
 # Of a leg: change of its value (m or rad), turns of its direction seen from base and platform
-# (rad), way of either end, change of its unit vector.
+# (rad). Then the way of either end, and the change of its unit vector.
 VALUE, TURN, OTHER_TURN, WAY, BENT = 0, 1, 2, 3, 4
 SWEEP = 5  # numbers of a leg
 
