@@ -10,7 +10,7 @@
 What a live view costs the pose node: how old poses are at 1 kHz, alone and beside two viewers.
 
 Viewers are clients of the page that read all it sends and draw nothing, as browsers on other
-machines do; in the last scene one of them reads nothing. Scenes take turns. The view draws at its
+machines do. In the last scene one of them reads nothing. Scenes take turns. The view draws at its
 default rate. Columns are those of benchmarks.freshness.
 
     python -m benchmarks.beside_view [--seconds S] [--turns N]

@@ -8,6 +8,7 @@
 
 """The documentation site: `make docs`. Offline; a warning is an error."""
 
+import ast
 import os
 from pathlib import Path
 import re
@@ -15,6 +16,10 @@ import sys
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_for_filename
+from pygments.util import ClassNotFound
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -35,11 +40,12 @@ highlight_language = 'none'
 OUTSIDE = re.compile(r'\[([^\]]*)\]\(((?:\.\./)+)([^)#\s]*)(#[^)]*)?\)')
 LITERAL = re.compile(r'(`[^`]*`)')
 FORMULA = re.compile(r'\$`([^`]*)`\$')  # as GitHub has it
+CODE = {}  # path of a linked file, and its lexer: each has a page
 SPECIAL = re.compile(r'([*|\\_])')
 
 
 def without_links_outside(app, docname, source):
-    """Write a link to a file of the repository that is no page as the path of the file."""
+    """Write a link to a file of the repository as one to the page of its code, or as its path."""
     folder = Path(app.srcdir, docname).parent
 
     def as_path(match):
@@ -50,9 +56,41 @@ def without_links_outside(app, docname, source):
         if not target.exists():
             raise FileNotFoundError(f'{docname}: {match[0]} leads nowhere')
         name = str(target.relative_to(ROOT))
+        if has_code(target, name):
+            up = '../' * docname.count('/')
+            return f'<a href="{up}code/{name}.html{line_of(target, text)}">{text}</a>'
         return text if name in text else f'{text} (`{name}`)'
 
     source[0] = FORMULA.sub(r'{math}`\1`', OUTSIDE.sub(as_path, source[0]))
+
+
+def has_code(target, name):
+    """Return whether a file has a page of its code, and note that it is needed."""
+    if name not in CODE and target.is_file() and target.suffix != '.md':
+        try:
+            CODE[name] = get_lexer_for_filename(name)
+        except ClassNotFound:
+            return False
+    return name in CODE
+
+
+def line_of(target, text):
+    """Return the anchor of the function or class of a link such as 'lie/se3.py: inverse'."""
+    _, colon, wanted = text.replace('`', '').rpartition(': ')
+    if not colon or target.suffix != '.py':
+        return ''
+    for node in ast.walk(ast.parse(target.read_text(encoding='utf-8'))):
+        if getattr(node, 'name', '') == wanted.rpartition('.')[2]:
+            return f'#L-{node.lineno}'
+    return ''
+
+
+def pages_of_code(app):
+    """Yield a page of each linked file, its lines with anchors."""
+    for name, lexer in sorted(CODE.items()):
+        code = highlight((ROOT / name).read_text(encoding='utf-8'), lexer, HtmlFormatter(
+            lineanchors='L', linenos='inline', anchorlinenos=True, wrapcode=True))
+        yield f'code/{name}', {'title': name, 'body': f'<h1>{name}</h1>{code}'}, 'page.html'
 
 
 def plain(app, what, name, obj, options, lines):
@@ -78,4 +116,5 @@ def setup(app):
     app.add_html_math_renderer('mathml', (as_mathml, None), (as_mathml, None))
     app.connect('source-read', without_links_outside)
     app.connect('autodoc-process-docstring', plain)
+    app.connect('html-collect-pages', pages_of_code)
     app.connect('autodoc-skip-member', without_fields)

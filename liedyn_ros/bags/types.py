@@ -34,7 +34,7 @@ def message_class(type_name: str) -> Any:
 
 
 class Definitions:
-    """The texts of types: those that rosbags knows, and those of packages that are sourced."""
+    """The texts of types, from rosbags and from packages that are sourced."""
 
     def __init__(self) -> None:
         """Begin with those that rosbags knows."""

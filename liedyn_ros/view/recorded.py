@@ -21,7 +21,7 @@ from liedyn_ros.view.page import LivePage
 from liedyn_ros.view.recording import LONGEST
 
 RATE = 30.0  # pictures a second
-PORT = 18_080  # or the next that is free; nobody is told of it
+PORT = 18_080  # or the next that is free; no address is printed
 
 
 def write_recording(path: Path, machine: Machine, shown: Iterable[tuple[float, Seen]],

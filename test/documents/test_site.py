@@ -9,7 +9,7 @@
 """The documentation site: each page has its place, each public name its description, it builds."""
 
 from importlib import import_module
-from importlib.util import find_spec
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 import pkgutil
 import re
@@ -17,6 +17,7 @@ import subprocess
 import sys
 
 import pytest
+from tools import badges
 
 import liedyn_ros
 
@@ -60,3 +61,41 @@ def test_the_site_builds_without_a_warning(tmp_path):
          str(tmp_path)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert 'payload' in (tmp_path / 'searchindex.js').read_text()
+
+
+def test_the_badges_of_the_readme_say_what_the_files_say():
+    assert set(badges.values()) == {'licence', 'Python', 'ROS 2'}
+    readme = (ROOT / 'README.md').read_text(encoding='utf-8')
+    for label, value in badges.values().items():
+        file = badges.file_of(label)
+        assert file.read_text(encoding='utf-8') == badges.badge(label, value)
+        assert f'({file.relative_to(ROOT)})' in readme
+
+
+def test_the_citation_of_the_readme_is_that_of_the_citation_file():
+    readme, citation = ((ROOT / name).read_text(encoding='utf-8')
+                        for name in ('README.md', 'CITATION.cff'))
+    for key in ('version', 'license'):
+        value = re.search(rf'^{key}: (\S+)$', citation, re.MULTILINE)[1]
+        assert re.search(rf'^  {key} += \{{{re.escape(value)}\}}', readme, re.MULTILINE)
+
+
+def test_the_reference_has_each_message_service_and_action():
+    page = (DOCS / 'api' / 'messages.md').read_text(encoding='utf-8')
+    for kind in ('msg', 'srv', 'action'):
+        for file in (ROOT / 'liedyn_interfaces' / kind).glob('*'):
+            assert f'```{{literalinclude}} ../../liedyn_interfaces/{kind}/{file.name}\n' in page
+    page = (DOCS / 'api' / 'c.md').read_text(encoding='utf-8')
+    for file in (ROOT / 'libliedyn' / 'include').glob('*'):
+        assert f'../../libliedyn/include/{file.name}\n' in page
+
+
+def test_an_equation_leads_to_the_line_of_its_function():
+    spec = spec_from_file_location('site_conf', DOCS / 'conf.py')
+    pytest.importorskip('pygments', reason='Sphinx brings it')
+    conf = module_from_spec(spec)
+    spec.loader.exec_module(conf)
+    file = ROOT / 'liedyn_ros' / 'lie' / 'se3.py'
+    line = int(conf.line_of(file, 'lie/se3.py: inverse').removeprefix('#L-'))
+    assert file.read_text(encoding='utf-8').splitlines()[line - 1].startswith('def inverse(')
+    assert conf.line_of(file, 'lie/se3.py') == ''

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Trees in the view: shapes of a URDF, thrusts, forces of loops, the mass that a push feels."""
+"""Trees in the view: shapes of a URDF, thrusts, forces of loops, the mass that a push meets."""
 
 import numpy as np
 import pytest
@@ -201,7 +201,7 @@ def test_forces_of_loops_are_those_of_the_inverse_dynamics(page):
     assert not node(page, '/Loop forces').visible
 
 
-def test_the_mass_that_a_push_feels_is_that_of_the_forward_dynamics(page):
+def test_the_mass_that_a_push_meets_is_that_of_the_forward_dynamics(page):
     model = load_model(config_file('four_bar.yaml'))
     page.adopt(model, np.eye(4))
     looped, q = closed(model)
@@ -221,4 +221,4 @@ def test_the_mass_that_a_push_feels_is_that_of_the_forward_dynamics(page):
     what_if.body.value = body
     what_if._redraw()
     assert node(page, '/What if/mass ellipsoid').visible
-    assert f'A push on {body} feels' in what_if.describe()
+    assert f'A push on {body} meets' in what_if.describe()

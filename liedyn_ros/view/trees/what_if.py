@@ -152,7 +152,7 @@ class TreeWhatIf:
         """
         Return the acceleration of a body's origin by a force there, (3, 3), 1/kg, at rest.
 
-        Loops stay closed. Its inverse is the mass that a push feels.
+        Loops stay closed. Its inverse is the mass that a push meets.
         """
         columns = self._tree.frames.jacobian(self.q, body, LOCAL_WORLD_ALIGNED)[3:]
         free = np.eye(self._model.nv)
@@ -194,5 +194,5 @@ class TreeWhatIf:
         if self.body.value != NOWHERE:
             felt = ', '.join(f'{1.0 / each:.3g}' if each > LIGHT else 'infinite'
                              for each in np.linalg.eigvalsh(self.mobility(self.body.value))[::-1])
-            lines.append(f'\nA push on {self.body.value} feels {felt} kg along the axes.')
+            lines.append(f'\nA push on {self.body.value} meets {felt} kg along the axes.')
         return '\n'.join(lines)
