@@ -85,19 +85,13 @@ class Dynamics(StateBatches):
     LimitError for numbers so large that a result is not finite.
     """
 
-    inverse: Inverse
-    forward: Forward
-    hybrid: Hybrid
-
     def __init__(self, model: Model, *, dissipation: bool = True) -> None:
         """Lay out the tables of a model. Raises LiedynError for anything but a Model."""
         self.model = require_kind('model', model, Model, 'as load_model returns')
         self.dissipation = dissipation
         self.constants = Constants(model, dissipation)
         self.data = Data(self.constants)
-        tables = self.constants, self.data, BatchPool(partial(LaneTables, self.constants))
-        self.inverse, self.hybrid = Inverse(*tables), Hybrid(*tables)
-        self.forward = Forward(*tables, self.hybrid)
+        self._tables = self.constants, self.data, BatchPool(partial(LaneTables, self.constants))
         self._vector, self._matrix, self._map = (model.nv,), 2 * (model.nv,), (6, model.nv)
         self._zero, self._mass = np.zeros(model.nv), float(model.link_table.inertia[:, 0].sum())
         self._bind()
@@ -131,6 +125,21 @@ class Dynamics(StateBatches):
     def __reduce__(self) -> Any:
         """Copy, or pickle, with the results in data."""
         return _restored, (type(self), self.model, self.dissipation, self.data)
+
+    @cached_property
+    def inverse(self) -> Inverse:
+        """Return inverse dynamics, tau of q, v and a (RNEA): call it."""
+        return Inverse(*self._tables)
+
+    @cached_property
+    def forward(self) -> Forward:
+        """Return forward dynamics, a of q, v and tau (ABA): call it."""
+        return Forward(*self._tables, self.hybrid)
+
+    @cached_property
+    def hybrid(self) -> Hybrid:
+        """Return hybrid dynamics, a or tau of each coordinate being given: call it."""
+        return Hybrid(*self._tables)
 
     @cached_property
     def frames(self) -> Frames:

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -57,9 +58,21 @@ class ConstrainedDynamics(Constraints):
         require_kind('model', model, Model, 'as load_model returns')
         super().__init__(relaxed(model, functions), dissipation=dissipation, functions=functions)
         self._solver = Solver(self, dissipation)
-        self.forward = ConstrainedForward(self._solver)
-        self.hybrid = ConstrainedHybrid(self._solver)
-        self.inverse = ConstrainedInverse(self._solver)
+
+    @cached_property
+    def inverse(self) -> ConstrainedInverse:
+        """Return inverse dynamics, tau of q, v and a that the loops allow: call it."""
+        return ConstrainedInverse(self._solver)
+
+    @cached_property
+    def forward(self) -> ConstrainedForward:
+        """Return forward dynamics, a and the forces that close loops, of q, v and tau: call it."""
+        return ConstrainedForward(self._solver)
+
+    @cached_property
+    def hybrid(self) -> ConstrainedHybrid:
+        """Return hybrid dynamics, a or tau of each coordinate being given: call it."""
+        return ConstrainedHybrid(self._solver)
 
     @exclusive
     def reserve(self, order: int) -> bool:

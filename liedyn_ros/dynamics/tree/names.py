@@ -95,7 +95,9 @@ class Names:
             try:
                 return self.prescribed(names).copy()  # kernels take no read-only one
             except NameSetError as error:
-                raise NameSetError(str(error).replace('prescribed', what, 1)) from None
+                raise NameSetError(
+                    str(error).replace('prescribed', what, 1), names=error.names,
+                    expected=error.expected, got=error.got) from None
         return mask(what, given, self.model.nv)
 
     def wrenches(self, by_body: Mapping[str, ArrayLike], order: int | None = None) -> Array:
