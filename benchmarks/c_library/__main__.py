@@ -36,7 +36,7 @@ from liedyn_ros.export import write_model
 from liedyn_ros.export.build import build_objects
 
 ROOT = Path(__file__).parents[2]
-SOURCES = 'calls.c', 'loops.c', 'model.c', 'partials.c', 'platforms.c'
+SOURCES = tuple(sorted(path.name for path in (ROOT / 'libliedyn/src').glob('*.c')))
 DEFINITIONS = (
     'BOOST_MPL_LIMIT_LIST_SIZE=30', 'BOOST_MPL_LIMIT_VECTOR_SIZE=30',
     'BOOST_MPL_CFG_NO_PREPROCESSED_HEADERS', 'BOOST_FUSION_INVOKE_MAX_ARITY=12')

@@ -59,7 +59,10 @@ enum liedyn_code {
   LIEDYN_OPEN = 22,          /* a state that is not on the constraints within 1e-6 */
   LIEDYN_UNMOVED = 23,       /* actuators or known coordinates that do not decide the motion */
   LIEDYN_BROKEN = 24,        /* a motion that the constraints do not allow */
-  LIEDYN_INTERNAL = 25       /* a fault of this library */
+  LIEDYN_DEPENDENT = 25,     /* constraints that become dependent: there are no derivatives */
+  LIEDYN_BLOCKED = 26,       /* measured joints where no motion of the loops leads */
+  LIEDYN_DISAGREEING = 27,   /* redundant measured joints that disagree by over 0.05 rad or m */
+  LIEDYN_INTERNAL = 28       /* a fault of this library */
 };
 
 enum liedyn_axes { LIEDYN_WORLD = 0, LIEDYN_LOCAL = 1, LIEDYN_LOCAL_WORLD_ALIGNED = 2 };
@@ -307,7 +310,6 @@ int liedyn_platform_forward(const liedyn_platform *platform, void *work, int ord
 typedef struct liedyn_loops liedyn_loops;
 
 int liedyn_loops_load(const char *path, void *memory, size_t bytes, const liedyn_loops **loops);
-/** As liedyn_open; but the tables of the loops are checked by the checksum alone. */
 int liedyn_loops_open(const void *content, size_t bytes, const liedyn_loops **loops);
 /**
  * The spanning tree, for names, kinematics and liedyn_integrate. It has its own work areas. Its
@@ -371,6 +373,74 @@ int liedyn_loops_complete_velocity(const liedyn_loops *loops, void *work, const 
 int liedyn_loops_complete_acceleration(const liedyn_loops *loops, void *work, int order,
                                        const double *q, const double *v,
                                        const unsigned char *known, double *a);
+
+/**
+ * All joints from the measured ones, which the file names: liedyn_export --measured, by default the
+ * actuated ones. The first sample follows from the file's configuration, each other from the last
+ * good one, so that loops stay on their branch. LIEDYN_ABSENT where these joints do not decide.
+ */
+int liedyn_measured(const liedyn_loops *loops); /* n; 0 where the file has none */
+const char *liedyn_measured_name(const liedyn_loops *loops, int joint);
+typedef struct {
+  double inverse_condition_number; /* 0 where measured joints no longer decide the others */
+  double time_to_singularity;      /* s, until that is 0 at its present rate; infinite without rates */
+  int redundant;                   /* more joints are measured than needed: q is a fit */
+  double way;                      /* of LIEDYN_BLOCKED: the part of the way that is free */
+  double error;                    /* largest error of the fit, rad or m */
+} liedyn_loop_sample;
+/** q (nq) and, unless both are NULL, v (nv), of positions and rates (n). sample may be NULL. */
+int liedyn_loops_track(const liedyn_loops *loops, void *work, const double *positions,
+                       const double *rates, double *q, double *v, liedyn_loop_sample *sample);
+/** Let the next sample follow from a closed configuration (nq), such as that of another assembly. */
+int liedyn_loops_restart(const liedyn_loops *loops, void *work, const double *q);
+
+/*
+ * Partial derivatives. They solve at order 0 and write that solution too. Those by q are along the
+ * tangents of liedyn_integrate; they mean something along changes that keep loops closed. Wrenches stay
+ * in the frames of their bodies. A Jacobian takes nv solutions, a product or a gradient one.
+ * LIEDYN_DEPENDENT where the rank of the constraints drops.
+ */
+int liedyn_loops_inverse_jacobians(const liedyn_loops *loops, void *work, const double *q,
+                                   const double *v, const double *a, const double *external,
+                                   double *tau, double *by_q, double *by_v, double *by_a);
+/** The change of tau along dq, dv, da. */
+int liedyn_loops_inverse_product(const liedyn_loops *loops, void *work, const double *q,
+                                 const double *v, const double *a, const double *external,
+                                 const double *dq, const double *dv, const double *da, double *tau,
+                                 double *dtau);
+/** The gradient of y . tau. */
+int liedyn_loops_inverse_gradient(const liedyn_loops *loops, void *work, const double *q,
+                                  const double *v, const double *a, const double *external,
+                                  const double *y, double *tau, double *by_q, double *by_v,
+                                  double *by_a);
+int liedyn_loops_forward_jacobians(const liedyn_loops *loops, void *work, const double *q,
+                                   const double *v, const double *tau, const double *external,
+                                   double *a, double *by_q, double *by_v, double *by_tau);
+int liedyn_loops_forward_product(const liedyn_loops *loops, void *work, const double *q,
+                                 const double *v, const double *tau, const double *external,
+                                 const double *dq, const double *dv, const double *dtau, double *a,
+                                 double *da);
+int liedyn_loops_forward_gradient(const liedyn_loops *loops, void *work, const double *q,
+                                  const double *v, const double *tau, const double *external,
+                                  const double *y, double *a, double *by_q, double *by_v,
+                                  double *by_tau);
+/**
+ * Those of hybrid dynamics, whose a and tau are completed in their place. given (nv) is the change of
+ * the prescribed accelerations and of the other forces. Row k of a Jacobian is that of the unknown k:
+ * tau[k] where prescribed, a[k] elsewhere. y weighs these unknowns.
+ */
+int liedyn_loops_hybrid_jacobians(const liedyn_loops *loops, void *work, const double *q,
+                                  const double *v, const unsigned char *prescribed, double *a,
+                                  double *tau, const double *external, double *by_q, double *by_v,
+                                  double *by_given);
+int liedyn_loops_hybrid_product(const liedyn_loops *loops, void *work, const double *q,
+                                const double *v, const unsigned char *prescribed, double *a,
+                                double *tau, const double *external, const double *dq,
+                                const double *dv, const double *given, double *da, double *dtau);
+int liedyn_loops_hybrid_gradient(const liedyn_loops *loops, void *work, const double *q,
+                                 const double *v, const unsigned char *prescribed, double *a,
+                                 double *tau, const double *external, const double *y,
+                                 double *by_q, double *by_v, double *by_given);
 
 #ifdef __cplusplus
 }

@@ -275,6 +275,9 @@ const char *liedyn_message(int code) {
       "the state is not on the constraints",
       "the actuators or the known coordinates do not decide the motion",
       "the constraints do not allow the motion",
+      "the constraints become dependent, so that there are no derivatives",
+      "no motion that the loops allow leads to the measured joints",
+      "the measured joints disagree",
       "a fault of libliedyn"};
   return code < 0 || code > LIEDYN_INTERNAL ? "not a code of libliedyn" : messages[code];
 }

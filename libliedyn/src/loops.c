@@ -10,17 +10,7 @@
 
 #include <math.h>
 
-#include "arrays.h"
-
-/* Codes of liedyn_ros/export/kernels/loops.py, and columns of its sizes. */
-enum { UNMOVED = -2, NOT_CLOSED = -3, BREAKS = -4 };
-enum size { ORDER, NUMBER_OF_CONSTRAINTS, NUMBER_OF_CLOSURES };
-
-static inline const section_row *sections(const liedyn_loops *loops) { return loops->sections; }
-
-static inline int size_at(const liedyn_loops *loops, enum size what) {
-  return (int)kernels()->loops_size(content_of(loops, sections(loops) + WORK), what);
-}
+#include "loops.h"
 
 int liedyn_loops_open(const void *bytes, size_t count, const liedyn_loops **loops) {
   if (bytes == NULL || loops == NULL) return LIEDYN_NULL;
@@ -32,8 +22,8 @@ int liedyn_loops_open(const void *bytes, size_t count, const liedyn_loops **loop
   if (!is_tree(tree) || !are_texts(found, row + CLOSURES) || !are_texts(found, row + CONSTRAINTS)
       || row[WORK].bytes % 8
       || kernels()->loops_accepts(content_of(found, row + WORK), row[WORK].bytes / 8,
-                                  liedyn_nv(tree), liedyn_bodies(tree), row[CONSTRAINTS].rows,
-                                  row[CLOSURES].rows) != 0) return LIEDYN_DAMAGED;
+                                  liedyn_nq(tree), liedyn_nv(tree), liedyn_bodies(tree),
+                                  row[CONSTRAINTS].rows, row[CLOSURES].rows) != 0) return LIEDYN_DAMAGED;
   *loops = found;
   return LIEDYN_OK;
 }
@@ -62,9 +52,6 @@ size_t liedyn_loops_work(const liedyn_loops *loops) {
   return loops == NULL ? 0 : sizeof(head) + (size_t)sections(loops)[WORK].bytes;
 }
 
-/* The machine of a work area is not that of the tree, which has the same address as the file. */
-static inline const void *machine(const liedyn_loops *loops) { return loops->sections; }
-
 int liedyn_loops_init(const liedyn_loops *loops, void *work, size_t bytes) {
   if (loops == NULL || work == NULL) return LIEDYN_NULL;
   if ((uintptr_t)work % LIEDYN_ALIGNMENT) return LIEDYN_UNALIGNED;
@@ -80,34 +67,6 @@ int liedyn_loops_explain(const liedyn_loops *loops, const void *work, char *text
   const head *of = work;
   if (of->prepared != PREPARED || of->machine != machine(loops)) return LIEDYN_WORK_AREA;
   return explain_coordinates(liedyn_loops_tree(loops), of, text, size);
-}
-
-static int start(const liedyn_loops *loops, void *work, int order, int arrays) {
-  return loops == NULL ? LIEDYN_NULL : begin(machine(loops), work, order, arrays);
-}
-
-/* Return the code of a call whose kernel returned one, and keep why. */
-static int conclude(const liedyn_loops *loops, void *work, int64_t code, const array *inputs, int count) {
-  switch (code) {
-    case 0: return LIEDYN_OK;
-    case NOT_CLOSED: return refused(work, LIEDYN_OPEN, "q, v", -1, 0.0);
-    case UNMOVED: return refused(work, LIEDYN_UNMOVED, "constraints", -1, 0.0);
-    case BREAKS: return refused(work, LIEDYN_BROKEN, "a", -1, 0.0);
-    default: return refuse(liedyn_loops_tree(loops), work, code, inputs, count, NULL, 0);
-  }
-}
-#define CONCLUDE(code, ...)                                                                \
-  do {                                                                                     \
-    const array of_inputs[] = {__VA_ARGS__};                                               \
-    return conclude(loops, work, code, of_inputs, (int)(sizeof of_inputs / sizeof(array))); \
-  } while (0)
-
-/* Keep of which orders there are forces now, and write the report of a solution. */
-static void keep(void *work, int order, liedyn_constraint_report *report, int64_t code,
-                 const double found[5]) {
-  ((head *)work)->solved = code == 0 ? order + 1 : 0;
-  if (code == 0 && report != NULL)
-    *report = (liedyn_constraint_report){(int)found[0], (int)found[4], found[1], found[2], found[3]};
 }
 
 int liedyn_loops_inverse(const liedyn_loops *loops, void *work, int order, const double *q,

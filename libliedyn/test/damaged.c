@@ -6,7 +6,8 @@
  * WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License. */
 
-/* Open damaged model files: damaged MODEL ROUNDS SEED. Bytes change at random, and the checksum is
+/* Open damaged model files: damaged MODEL ROUNDS SEED [Q]; Q is a file of a closed configuration,
+ * from which loops are used. Bytes change at random, and the checksum is
  * made right again, so that every check of the content is reached. Each is refused with a code, or
  * runs. Prints how often each code came. */
 
@@ -74,19 +75,67 @@ static void use_platform(const liedyn_platform *platform) {
   free(work);
 }
 
+static double closed[256]; /* a configuration of the good file */
+static size_t numbers_of_closed;
+
+static void use_loops(const liedyn_loops *loops) {
+  const size_t size = liedyn_loops_work(loops);
+  if (size > 1u << 26) return;
+  const liedyn_model *tree = liedyn_loops_tree(loops);
+  const size_t nq = (size_t)liedyn_nq(tree), nv = (size_t)liedyn_nv(tree), m = (size_t)liedyn_constraints(loops);
+  const size_t rows = (size_t)liedyn_loops_order(loops) + 1;
+  const int order = (int)rows - 1;
+  void *work = aligned_alloc(64, size / 64 * 64 + 64);
+  double *q = calloc(nq + 1, 8), *v = calloc(nv + 1, 8), *a = calloc(rows * nv + 1, 8);
+  double *tau = calloc(rows * nv + 1, 8), *residual = calloc(m + 1, 8), *by = calloc(3 * nv * nv + nq + 1, 8);
+  double *positions = calloc(nv + 1, 8);
+  unsigned char *known = calloc(nv + 1, 1);
+  if (!work || !q || !v || !a || !tau || !residual || !by || !positions || !known) exit(2);
+  if (liedyn_loops_init(loops, work, size) != LIEDYN_OK || liedyn_neutral(tree, q)) exit(3);
+  if (numbers_of_closed == nq) memcpy(q, closed, 8 * nq);
+  liedyn_loops_residual(loops, work, q, residual, NULL);
+  liedyn_loops_restart(loops, work, q);
+  for (int k = 0; k < liedyn_measured(loops); ++k) {
+    liedyn_place place;
+    if (liedyn_find_joint(tree, liedyn_measured_name(loops, k), &place) == LIEDYN_OK && place.nq == 1)
+      positions[k] = q[place.q] + 0.01;
+  }
+  liedyn_loops_track(loops, work, positions, v, by, v, NULL);
+  liedyn_loops_complete_velocity(loops, work, q, NULL, v);
+  liedyn_loops_complete_acceleration(loops, work, order, q, v, NULL, a);
+  liedyn_loops_inverse(loops, work, order, q, v, a, NULL, tau, NULL);
+  liedyn_loops_forward(loops, work, order, q, v, tau, NULL, a, NULL);
+  if (nv > 0) known[0] = 1;
+  liedyn_loops_hybrid(loops, work, order, q, v, known, a, tau, NULL, NULL);
+  liedyn_loops_inverse_jacobians(loops, work, q, v, a, NULL, tau, by, by + nv * nv, by + 2 * nv * nv);
+  liedyn_loops_forward_jacobians(loops, work, q, v, tau, NULL, a, by, by + nv * nv, by + 2 * nv * nv);
+  free(work), free(q), free(v), free(a), free(tau), free(residual), free(by), free(positions), free(known);
+}
+
+enum kind { OF_TREE, OF_PLATFORM, OF_LOOPS };
+
 /* Open the bytes as the machine of the good file, and use it. */
-static int try(const void *memory, size_t length, int is_platform) {
+static int try(const void *memory, size_t length, enum kind kind) {
   const liedyn_model *model;
   const liedyn_platform *platform;
-  const int code = is_platform ? liedyn_platform_open(memory, length, &platform)
-                               : liedyn_open(memory, length, &model);
-  if (code == LIEDYN_OK && is_platform) use_platform(platform);
-  if (code == LIEDYN_OK && !is_platform) use(model);
+  const liedyn_loops *loops;
+  const int code = kind == OF_PLATFORM ? liedyn_platform_open(memory, length, &platform)
+                   : kind == OF_LOOPS ? liedyn_loops_open(memory, length, &loops)
+                                      : liedyn_open(memory, length, &model);
+  if (code != LIEDYN_OK) return code;
+  if (kind == OF_PLATFORM) use_platform(platform);
+  else if (kind == OF_LOOPS) use_loops(loops);
+  else use(model);
   return code;
 }
 
 int main(int count, char **arguments) {
-  if (count != 4) return 2;
+  if (count != 4 && count != 5) return 2;
+  FILE *configuration = count == 5 ? fopen(arguments[4], "rb") : NULL;
+  if (configuration != NULL) {
+    numbers_of_closed = fread(closed, 8, sizeof closed / 8, configuration);
+    fclose(configuration);
+  }
   size_t bytes;
   if (liedyn_file_size(arguments[1], &bytes)) return 2;
   unsigned char *good = malloc(bytes), *memory = aligned_alloc(64, bytes / 64 * 64 + 64);
@@ -95,7 +144,9 @@ int main(int count, char **arguments) {
   fclose(file);
   memcpy(memory, good, bytes);
   const liedyn_platform *platform;
-  const int is_platform = liedyn_platform_open(memory, bytes, &platform) == LIEDYN_OK;
+  const liedyn_loops *loops;
+  const enum kind kind = liedyn_platform_open(memory, bytes, &platform) == LIEDYN_OK ? OF_PLATFORM
+                         : liedyn_loops_open(memory, bytes, &loops) == LIEDYN_OK ? OF_LOOPS : OF_TREE;
   const long rounds = atol(arguments[2]);
   long codes[LIEDYN_INTERNAL + 1] = {0};
   state = 88172645463325252u ^ (uint64_t)atol(arguments[3]);
@@ -111,7 +162,7 @@ int main(int count, char **arguments) {
       const int64_t crc = checksum(memory + 64, bytes - 64);
       memcpy(memory + 32, &crc, 8);
     }
-    const int code = try(memory, length, is_platform);
+    const int code = try(memory, length, kind);
     if (code < 0 || code > LIEDYN_INTERNAL) return 5;
     ++codes[code];
   }

@@ -20,7 +20,7 @@ static const liedyn_loops *loops;
 static void *work;
 static FILE *results;
 
-enum { MOST = 32 };
+enum { MOST = 64 };
 static void *allocated[MOST]; /* freed at the end */
 static int allocations;
 
@@ -54,6 +54,57 @@ static void put_report(const liedyn_constraint_report *report) {
 }
 
 #define RUN(call) require(call, #call)
+
+/* The whole state from the measured joints, where the file has them. */
+static void track(const double *q, const double *v, int nq, int nv) {
+  static double *positions, *rates, *all_q, *all_v;
+  const liedyn_model *tree = liedyn_loops_tree(loops);
+  if (liedyn_measured(loops) == 0) return;
+  if (positions == NULL) positions = numbers(nv), rates = numbers(nv), all_q = numbers(nq), all_v = numbers(nv);
+  for (int k = 0; k < liedyn_measured(loops); ++k) {
+    liedyn_place place;
+    RUN(liedyn_find_joint(tree, liedyn_measured_name(loops, k), &place));
+    positions[k] = q[place.q], rates[k] = v[place.v];
+  }
+  RUN(liedyn_loops_restart(loops, work, q));
+  RUN(liedyn_loops_track(loops, work, positions, rates, all_q, all_v, NULL));
+  put(all_q, nq), put(all_v, nv);
+}
+
+/* Partial derivatives by every function; directions and weights are what comes to hand. */
+static void partials(const double *q, const double *v, const double *a, const double *free_a,
+                     const double *tau, const double *external, const unsigned char *prescribed, int nv) {
+  static double *by[3], *x[2], *in_place[2];
+  const int size = nv * nv;
+  if (x[0] == NULL) {
+    for (int i = 0; i < 3; ++i) by[i] = numbers(size);
+    for (int i = 0; i < 2; ++i) x[i] = numbers(nv), in_place[i] = numbers(nv);
+  }
+  RUN(liedyn_loops_inverse_jacobians(loops, work, q, v, a, external, x[0], by[0], by[1], by[2]));
+  put(x[0], nv), put(by[0], size), put(by[1], size), put(by[2], size);
+  RUN(liedyn_loops_inverse_product(loops, work, q, v, a, external, v, a, tau, x[0], x[1])); put(x[1], nv);
+  RUN(liedyn_loops_inverse_gradient(loops, work, q, v, a, external, tau, x[0], by[0], by[1], by[2]));
+  put(by[0], nv), put(by[1], nv), put(by[2], nv);
+  RUN(liedyn_loops_forward_jacobians(loops, work, q, v, tau, external, x[0], by[0], by[1], by[2]));
+  put(x[0], nv), put(by[0], size), put(by[1], size), put(by[2], size);
+  RUN(liedyn_loops_forward_product(loops, work, q, v, tau, external, v, a, tau, x[0], x[1])); put(x[1], nv);
+  RUN(liedyn_loops_forward_gradient(loops, work, q, v, tau, external, a, x[0], by[0], by[1], by[2]));
+  put(by[0], nv), put(by[1], nv), put(by[2], nv);
+  for (int call = 0; call < 3; ++call) {
+    for (int k = 0; k < nv; ++k) in_place[0][k] = free_a[k], in_place[1][k] = tau[k];
+    if (call == 0)
+      RUN(liedyn_loops_hybrid_jacobians(loops, work, q, v, prescribed, in_place[0], in_place[1],
+                                        external, by[0], by[1], by[2]));
+    if (call == 1)
+      RUN(liedyn_loops_hybrid_product(loops, work, q, v, prescribed, in_place[0], in_place[1], external,
+                                      v, a, tau, x[0], x[1]));
+    if (call == 2)
+      RUN(liedyn_loops_hybrid_gradient(loops, work, q, v, prescribed, in_place[0], in_place[1], external,
+                                       a, by[0], by[1], by[2]));
+    for (int i = 0; call != 1 && i < 3; ++i) put(by[i], call == 0 ? size : nv);
+    if (call == 1) put(x[0], nv), put(x[1], nv);
+  }
+}
 
 int main(int count, char **arguments) {
   if (count != 4) return 2;
@@ -100,6 +151,8 @@ int main(int count, char **arguments) {
     put(out, rows * nv), put_report(&report);
     RUN(liedyn_loops_forces(loops, work, order, multipliers, wrenches));
     put(multipliers, rows * m), put(wrenches, rows * closed);
+    track(q, v, nq, nv);
+    partials(q, v, full, a, tau, external, prescribed, nv);
     RUN(liedyn_loops_hybrid(loops, work, order, q, v, prescribed, a, tau, external, NULL));
     put(a, rows * nv), put(tau, rows * nv);
   }

@@ -42,9 +42,9 @@ def write(options: argparse.Namespace, output: Path) -> str:
     """Write the file of a platform, a tree or a machine with closed loops; return what it is."""
     if is_geometry_file(options.robot):
         if (options.floating or options.no_dissipation or options.tree
-                or options.order is not None):
+                or options.order is not None or options.measured is not None):
             raise LiedynError(f'{options.robot}: expected no --floating, --no-dissipation, '
-                              '--tree or --order, as it is the geometry of a platform')
+                              '--tree, --order or --measured, as it is the geometry of a platform')
         geometry = load_geometry(options.robot)
         write_platform(output, geometry, length_bound=options.length_bound,
                        joint_bound=options.joint_bound)
@@ -55,10 +55,11 @@ def write(options: argparse.Namespace, output: Path) -> str:
     model = load_model(options.robot, floating=options.floating)
     if (model.closures or model.couplings) and not options.tree:
         write_loops(output, model, order=ORDER if options.order is None else options.order,
-                    dissipation=not options.no_dissipation)
+                    dissipation=not options.no_dissipation, measured=options.measured)
         return f'closed loops of {model!r}'
-    if options.order is not None:
-        raise LiedynError('--order: expected a machine with closed loops or couplings; the work '
+    if options.order is not None or options.measured is not None:
+        name = '--measured' if options.order is None else '--order'
+        raise LiedynError(f'{name}: expected a machine with closed loops or couplings; the work '
                           'area of a tree takes any order')
     write_model(output, model, dissipation=not options.no_dissipation, tree=options.tree)
     return repr(model)
@@ -80,6 +81,8 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument('--order', type=int,
                         help='highest time derivative that closed loops take, by default '
                              f'{ORDER}')
+    result.add_argument('--measured', nargs='+', metavar='JOINT',
+                        help='joints of closed loops that are measured, by default the actuated')
     result.add_argument('--length-bound', type=float, default=0.0, metavar='M',
                         help='largest error of a leg length (m, rad of a crank), for the proofs')
     result.add_argument('--joint-bound', type=float, default=0.0, metavar='M',

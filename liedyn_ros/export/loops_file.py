@@ -14,16 +14,23 @@ Its sections are those of its spanning tree (model_file.py), then the work area 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import os
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, require_kind
-from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LEAST_TORQUE
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.dynamics.constrained import (
+    assemble, ConstrainedDynamics, LEAST_TORQUE, LoopTracker)
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.kernels.tables import REPORT_WIDTH
+from liedyn_ros.dynamics.constrained.partial_derivatives.products import buffers
 from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task, inverse_task
+from liedyn_ros.dynamics.constrained.tracking.kernels.tracking import (
+    REPORT_WIDTH as TRACKING_WIDTH)
 from liedyn_ros.dynamics.tree.orders import require_order
 from liedyn_ros.export.kernels.loops import LOOPS
 from liedyn_ros.export.machine_file import file_bytes, LOOPS as KIND, texts
@@ -33,31 +40,52 @@ from liedyn_ros.model import Model
 ORDER = 2  # of time derivatives, by default
 
 
-def loops_bytes(model: Model, *, order: int = ORDER, dissipation: bool = True) -> bytes:
+def loops_bytes(model: Model, *, order: int = ORDER, dissipation: bool = True,
+                measured: Sequence[str] | None = None, start: ArrayLike | None = None) -> bytes:
     """
     Return the content of a model file, for `liedyn_loops_open`.
 
     order is the highest of time derivatives, which the size of work areas grows with. The usual
-    rank of the constraints is found by assembling the machine. Raises LiedynError for anything
-    but a Model or a whole order, LimitError for an order beyond 0 to 30, and the errors of
-    ConstrainedDynamics.
+    rank of the constraints is found by assembling the machine. measured and start are those of
+    LoopTracker, for `liedyn_loops_track`. The file has no such call where none are measured, and
+    the actuated joints do not decide the others. Raises LiedynError for anything but a Model or a
+    whole order, LimitError for an order beyond 0 to 30, and the errors of ConstrainedDynamics and
+    LoopTracker.
     """
     require_kind('model', model, Model, 'as load_model returns')
     order = require_order(order)
     dynamics = ConstrainedDynamics(model, dissipation=dissipation)
-    work, held = _work(dynamics, order, dissipation), dynamics.model
+    try:
+        tracker = _tracker(dynamics, measured, start)
+    except LiedynError:
+        if measured is not None or start is not None:
+            raise
+        tracker = (np.zeros(0),) * 4
+    work, held = _work(dynamics, order, dissipation, tracker), dynamics.model
     return file_bytes(KIND, [
         *tree_sections(held, dissipation), (work.tobytes(), len(work)),
         texts([closure.name for closure in held.closures]), texts(dynamics.constraint_names)])
 
 
 def write_loops(path: str | os.PathLike[str], model: Model, *, order: int = ORDER,
-                dissipation: bool = True) -> None:
+                dissipation: bool = True, measured: Sequence[str] | None = None,
+                start: ArrayLike | None = None) -> None:
     """Write the model file of a machine; raises the errors of loops_bytes, and OSError."""
-    Path(path).write_bytes(loops_bytes(model, order=order, dissipation=dissipation))
+    Path(path).write_bytes(loops_bytes(
+        model, order=order, dissipation=dissipation, measured=measured, start=start))
 
 
-def _work(dynamics: ConstrainedDynamics, order: int, dissipation: bool) -> Array:
+def _tracker(dynamics: ConstrainedDynamics, measured: Sequence[str] | None,
+             start: ArrayLike | None) -> tuple[Array, ...]:
+    """Return the tables of a tracker at an assembled configuration near the start."""
+    tracker = LoopTracker(dynamics, measured, start=start)
+    q = assemble(dynamics, start)
+    tracker.update([q[dynamics.model.joint(name).qi] for name in tracker.measured])
+    return tracker.tables
+
+
+def _work(dynamics: ConstrainedDynamics, order: int, dissipation: bool,
+          tracker: tuple[Array, ...]) -> Array:
     """Return a work area as it begins."""
     model, m, rows = dynamics.model, dynamics.m, order + 1
     closures, bodies, nv = len(model.closures), len(model.bodies), model.nv
@@ -71,4 +99,7 @@ def _work(dynamics: ConstrainedDynamics, order: int, dissipation: bool) -> Array
         rest=np.zeros(nv), a=np.zeros(rows * nv), tau=np.zeros(rows * nv),
         external=np.zeros(bodies * rows * 6), multipliers=np.zeros(rows * m),
         wrenches=np.zeros(rows * closures * 6), jacobian=np.zeros(m * nv),
-        report=np.zeros(REPORT_WIDTH))
+        report=np.zeros(REPORT_WIDTH), product=buffers(nv, m, model.link_table.N),
+        change=np.zeros(2 * nv + m), gradient=np.zeros(4 * nv), still=np.zeros(m),
+        sample=np.zeros(TRACKING_WIDTH),
+        **dict(zip(('tracker', 'good', 'near', 'trial'), tracker)))

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 
 from liedyn_ros.dynamics.constrained.kernels import tables as constrained_tables
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels import closure_rows, products
+from liedyn_ros.dynamics.constrained.tracking.kernels import tracking
 from liedyn_ros.dynamics.tree.kernels import tables
 from liedyn_ros.export.kernels import loops, platform
 from liedyn_ros.jit.bundle import Bundle
@@ -45,7 +47,8 @@ def _plain(value: Any) -> Any:
 
 DIGESTS = TREE, PLATFORM, LOOPS = (
     _digest((tables, kinds)), _digest((leg_rows, limits, pose, platform_dynamics, leg, platform)),
-    _digest((tables, kinds, constrained_tables, closure_kinds, loops)))
+    _digest((tables, kinds, constrained_tables, closure_kinds, loops, closure_rows, products,
+             tracking)))
 
 
 def layout(kind: COUNT) -> COUNT:

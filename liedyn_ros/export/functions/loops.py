@@ -19,22 +19,38 @@ from liedyn_ros.dynamics.constrained.kernels.tables import (
     REPORT_WIDTH, task_of, workspace_of)
 from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE
 from liedyn_ros.dynamics.constrained.tracking.kernels.completion import complete_accelerations
+from liedyn_ros.dynamics.constrained.tracking.kernels.tracking import (
+    REPORT_WIDTH as SAMPLE_WIDTH)
+from liedyn_ros.dynamics.time_derivatives.kernels.series import MAX_ORDER
 from liedyn_ros.export.kernels import loops as area
-from liedyn_ros.jit.pointers import as_wholes, COUNT, FLAGS, given, NUMBERS, vector
+from liedyn_ros.export.kernels.arrays import is_work_area
+from liedyn_ros.export.kernels.buffers import are_buffers, are_tasks, is_point, is_tracker
+from liedyn_ros.export.kernels.machine import is_machine
+from liedyn_ros.jit.pointers import COUNT, FLAGS, given, NUMBERS, vector
 
 DONE, REFUSED = solver.DONE, solver.REFUSED
 
 
-def loops_accepts(work: NUMBERS, count: COUNT, nv: COUNT, bodies: COUNT, constraints: COUNT,
-                  closures: COUNT) -> COUNT:
-    """Return 0 where the sizes of a work area are those of a machine; tables are not looked at."""
-    if count < area.HEADER or not area.lies_within(vector(as_wholes(work), area.HEADER), count):
+def loops_accepts(work: NUMBERS, count: COUNT, nq: COUNT, nv: COUNT, bodies: COUNT,
+                  constraints: COUNT, closures: COUNT) -> COUNT:
+    """Return 0 where a work area is that of a machine of these sizes: no index leads out of it."""
+    if not is_work_area(work, count):
         return 1
     loops = area.loops_of(vector(work, 1))
-    sizes = loops.sizes
-    if not (len(sizes) == area.SIZES and 0 <= sizes[area.ORDER] <= count
+    sizes, workspace, tracker = loops.sizes, loops.workspace, loops.tracker
+    if not (len(sizes) == area.SIZES and 0 <= sizes[area.ORDER] <= MAX_ORDER
             and sizes[area.CONSTRAINTS] == constraints and sizes[area.CLOSURES] == closures
-            and sizes[area.BODIES] == bodies and 0 <= sizes[area.USUAL_RANK] <= constraints):
+            and sizes[area.BODIES] == bodies and 0 <= sizes[area.USUAL_RANK] <= constraints
+            and is_machine(workspace, nq, nv, bodies, constraints, closures)
+            and are_buffers(workspace, sizes[area.ORDER] + 2, bodies)
+            and are_tasks(loops.hybrid, loops.inverse, loops.product, nv, constraints,
+                          len(workspace_of(workspace).machine.kind))):
+        return 1
+    if len(tracker) > 0 and not (
+            is_tracker(tracker, nq, nv, constraints, closures)
+            and is_point(loops.good, tracker, nq, nv, constraints)
+            and is_point(loops.near, tracker, nq, nv, constraints)
+            and is_point(loops.trial, tracker, nq, nv, constraints)):
         return 1
     rows = sizes[area.ORDER] + 1
     good = (len(loops.actuated) == nv and len(loops.passive) == nv and len(loops.rest) == nv
@@ -43,7 +59,9 @@ def loops_accepts(work: NUMBERS, count: COUNT, nv: COUNT, bodies: COUNT, constra
             and len(loops.external) == bodies * rows * 6
             and len(loops.multipliers) == rows * constraints
             and len(loops.wrenches) == rows * closures * 6
-            and len(loops.jacobian) == constraints * nv and len(loops.report) == REPORT_WIDTH)
+            and len(loops.jacobian) == constraints * nv and len(loops.report) == REPORT_WIDTH
+            and len(loops.change) == 2 * nv + constraints and len(loops.gradient) == 4 * nv
+            and len(loops.still) == constraints and len(loops.sample) == SAMPLE_WIDTH)
     return 0 if good else 1
 
 

@@ -20,11 +20,12 @@ from liedyn_ros.dynamics.constrained.kernels.tolerances import (
 from liedyn_ros.dynamics.constrained.tracking.kernels import completion
 from liedyn_ros.jit.bundle import Bundle, INTEGERS, VECTOR
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.pointers import cube, given, LINE, table, vector
+from liedyn_ros.jit.pointers import cube, given, table, vector
 
 # Columns of sizes; USUAL_RANK is that of the constraints where the machine is not singular.
 ORDER, CONSTRAINTS, CLOSURES, BODIES, USUAL_RANK, SIZES = range(6)
 REGULAR, REDUNDANT, NEARLY_SINGULAR, SINGULAR, INCONSISTENT = range(5)  # as in liedyn.h
+DEPENDENT = -5  # a code beside those of kernels: constraints that become dependent
 ANY_RANK = 1 << 62
 
 LOOPS = Bundle(
@@ -40,21 +41,13 @@ LOOPS = Bundle(
     external=VECTOR,  # (B, order + 1, 6) Taylor coefficients
     multipliers=VECTOR, wrenches=VECTOR,  # (order + 1, m), (order + 1, C, 6)
     jacobian=VECTOR,  # (m, nv)
-    report=VECTOR)  # of dynamics/constrained/kernels/tables.py
+    report=VECTOR,  # of dynamics/constrained/kernels/tables.py
+    product=VECTOR,  # of partial_derivatives/kernels/products.py
+    change=VECTOR, gradient=VECTOR, still=VECTOR,  # (2 nv + m,), (4, nv), (m,) zeros
+    # Of tracking/kernels/tracking.py, empty where the measured joints do not decide the others.
+    tracker=VECTOR, good=VECTOR, near=VECTOR, trial=VECTOR, sample=VECTOR)
 
 loops_of = LOOPS.view
-ARRAYS = len(LOOPS.seen.fields)
-HEADER = 4 * ARRAYS  # numbers: of each array its begin and three lengths
-
-
-@kernel
-def lies_within(header, count):
-    """Return whether the vectors of a header (HEADER,) lie within so many numbers."""
-    for i in range(ARRAYS):
-        at, length = header[4 * i], header[4 * i + 1]
-        if not (HEADER <= at <= count and at % LINE == 0 and 0 <= length <= count - at):
-            return False
-    return True
 
 
 @kernel

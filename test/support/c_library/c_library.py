@@ -12,7 +12,6 @@ from collections.abc import Sequence
 import fcntl
 import functools
 import hashlib
-import os
 from pathlib import Path
 import platform
 import shutil
@@ -25,7 +24,8 @@ from liedyn_ros.jit.cache.folder import cache_root
 from liedyn_ros.jit.cache.sources import digest
 
 ROOT = Path(__file__).parents[3] / 'libliedyn'
-SOURCES = 'src/calls.c', 'src/loops.c', 'src/model.c', 'src/partials.c', 'src/platforms.c'
+SOURCES = tuple(f'src/{name}.c' for name in (
+    'calls', 'loop_partials', 'loop_tracking', 'loops', 'model', 'partials', 'platforms'))
 WARNINGS = ('-std=gnu11', '-Wall', '-Wextra', '-Wpedantic', '-Werror')
 HOST = pytest.mark.skipif(platform.machine() != 'x86_64', reason='needs an x86-64 processor')
 V2 = ('-DLIEDYN_V2_ALONE',)  # the kernels of the older processor
@@ -64,27 +64,15 @@ def object_folder() -> Path:
     return folder
 
 
-def built(sources: Sequence[str], *flags: str, processor: str = 'x86_64', compiler: str = 'gcc'
-          ) -> Path:
-    """
-    Return a program or library of sources of ROOT and the objects of a processor.
-
-    It is kept beside the objects: what is built of the same sources is built once.
-    """
+def built(target: Path, sources: Sequence[str], *flags: str, processor: str = 'x86_64',
+          compiler: str = 'gcc') -> Path:
+    """Return a program or library of sources of ROOT and the objects of a processor."""
     require_tools(compiler)
-    objects_of_all, command = object_folder(), [compiler, *WARNINGS, '-O2', *flags]
-    files = [ROOT / source for source in (*sources, *SOURCES)]
-    state = hashlib.sha256(repr([command, processor, sources]).encode())
-    for path in (*files, *sorted(ROOT.glob('src/*.h')), ROOT / 'include' / 'liedyn.h'):
-        state.update(path.read_bytes())
-    target = objects_of_all / state.hexdigest()[:16]
-    if not target.exists():
-        made = target.with_suffix(f'.{os.getpid()}')
-        subprocess.run(
-            [*command, f'-I{ROOT / "include"}', f'-I{objects_of_all}', *map(str, files),
-             *map(str, sorted(objects_of_all.glob(f'{processor}*.o'))), '-lm', '-lpthread',
-             '-o', str(made)], check=True)
-        made.replace(target)
+    linked = sorted(str(path) for path in object_folder().glob(f'{processor}*.o'))
+    subprocess.run(
+        [compiler, *WARNINGS, '-O2', *flags, f'-I{ROOT / "include"}', f'-I{object_folder()}',
+         *(str(ROOT / source) for source in (*sources, *SOURCES)), *linked,
+         '-lm', '-lpthread', '-o', str(target)], check=True)
     return target
 
 

@@ -13,13 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
-from support.c_library.comparison import answers
+from support.c_library.c_library import run
 from support.machines.looped_machines import Looped
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.constrained import (
-    complete_acceleration, complete_velocity, ConstrainedDynamics, ConstrainedSolution,
-    ConstraintStatus, project)
+    assemble, complete_acceleration, complete_velocity, ConstrainedDynamics, ConstrainedSolution,
+    ConstraintStatus, LoopTracker, project)
 from liedyn_ros.export import write_loops
 
 STATUS = list(ConstraintStatus)
@@ -61,7 +62,10 @@ def answers_of_c(program: list[object], folder: Path, looped: Looped, order: int
                  states: list[State]) -> Array:
     """Return what the program answers, a state a row."""
     write_loops(folder / 'model.liedyn', looped.model, order=order)
-    return answers(program, folder, states)
+    np.concatenate([np.concatenate([np.ravel(part) for part in state]).astype(float)
+                    for state in states]).tofile(folder / 'states')
+    run(*program, folder / 'model.liedyn', folder / 'states', folder / 'results')
+    return np.fromfile(folder / 'results').reshape(len(states), -1)
 
 
 def answers_of_python(dynamics: ConstrainedDynamics, states: list[State]
@@ -86,9 +90,54 @@ def _answers(dynamics: ConstrainedDynamics, state: State) -> Iterator[tuple[str,
     yield 'forward report', _report(found)
     yield 'derivatives of multipliers', found.multipliers
     yield 'derivatives of wrenches', found.wrenches
+    yield from _tracked(dynamics, q, v)
+    yield from _partials(dynamics, state, full[0])
     found = dynamics.hybrid(q, v, prescribed, a, tau, external, **free)
     yield 'hybrid derivatives of a', found.a
     yield 'hybrid derivatives of tau', found.tau
+
+
+def _tracked(dynamics: ConstrainedDynamics, q: Array, v: Array) -> Iterator[tuple[str, Array]]:
+    """Return the state that the measured joints give: itself, where they decide it."""
+    try:
+        tracker = LoopTracker(dynamics)
+        tracker.update([assemble(dynamics)[dynamics.model.joint(name).qi]
+                        for name in tracker.measured])
+    except LiedynError:
+        return  # the file has no measured joints either
+    yield 'tracked configuration', q
+    yield 'tracked velocity', v
+
+
+def _partials(dynamics: ConstrainedDynamics, state: State, full: Array
+              ) -> Iterator[tuple[str, Array]]:
+    """Return partial derivatives; directions and weights are those of the program."""
+    q, v, a, tau, external, _, prescribed = state
+    inverse, forward, hybrid = (each.partial_derivatives for each in (
+        dynamics.inverse, dynamics.forward, dynamics.hybrid))
+    force, wrenches, direction = tau[0], external[0], (v, full, tau[0])
+    found = inverse(q, v, full, wrenches)
+    for name in ('tau', 'by_q', 'by_v', 'by_a'):
+        yield f'partial inverse {name}', getattr(found, name)
+    yield 'partial inverse product', inverse.product(q, v, full, *direction, wrenches).tau
+    gradient = inverse.gradient(q, v, full, force, wrenches)
+    yield 'partial inverse gradient', np.stack([gradient.by_q, gradient.by_v, gradient.by_a])
+    found = forward(q, v, force, wrenches)
+    for name in ('a', 'by_q', 'by_v', 'by_tau'):
+        yield f'partial forward {name}', getattr(found, name)
+    yield 'partial forward product', forward.product(q, v, force, *direction, wrenches).a
+    gradient = forward.gradient(q, v, force, full, wrenches)
+    yield 'partial forward gradient', np.stack([gradient.by_q, gradient.by_v, gradient.by_tau])
+    known = (q, v, prescribed, a[0], force)
+    found = hybrid(*known, wrenches)
+    for name in ('by_q', 'by_v', 'by_given'):
+        yield f'partial hybrid {name}', np.where(
+            prescribed[:, None], getattr(found, f'tau_{name}'), getattr(found, f'a_{name}'))
+    product = hybrid.product(*known, *direction, wrenches)
+    yield 'partial hybrid product of a', product.a
+    yield 'partial hybrid product of tau', product.tau
+    gradient = hybrid.gradient(*known, full, wrenches)
+    yield 'partial hybrid gradient', np.stack([gradient.by_q, gradient.by_v, gradient.by_given])
 
 
 def _report(found: ConstrainedSolution) -> Array:

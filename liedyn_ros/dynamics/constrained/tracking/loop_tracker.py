@@ -119,6 +119,11 @@ class LoopTracker:
         """Return the mask (nv,) of the known coordinates: measured, or of the base."""
         return self._known.copy()
 
+    @property
+    def tables(self) -> tuple[Array, ...]:
+        """Return the TRACKER and the three POINTs of kernels.tracking, with the last state."""
+        return self._tables, *self._points
+
     def reset(self) -> None:
         """Forget the branch: the next sample is assembled from the start again."""
         self._begun = False
@@ -193,7 +198,7 @@ class LoopTracker:
             mix=np.zeros((others, others)), size=np.zeros(others), excess=np.zeros((n, m)),
             excess_mix=np.zeros((n, n)), excess_size=np.zeros(n),
             report=np.zeros(REPORT_WIDTH)) for _ in range(3)]
-        self._good, _, self._trial = points
+        self._good, _, self._trial = self._points = points
         self._report, self._scratch = np.zeros(REPORT_WIDTH), np.zeros(model.nv)
         self._kernel = BoundKernel(
             tracking.complete_sample, data.workspace, self._tables, *points)

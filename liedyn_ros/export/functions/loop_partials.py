@@ -1,0 +1,78 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Partial derivatives of machines with closed loops for the C library, as in loops.py.
+
+They follow a solution of order zero, of inverse dynamics or of hybrid dynamics.
+"""
+
+from liedyn_ros.dynamics.constrained.kernels import solver
+from liedyn_ros.dynamics.constrained.kernels.tables import task_of
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.gradients import (
+    constrained_gradient)
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.products import (
+    constrained_product)
+from liedyn_ros.export.kernels import loops as area
+from liedyn_ros.jit.pointers import COUNT, given, NUMBERS, vector
+
+DONE, REFUSED = solver.DONE, solver.REFUSED
+
+
+def loops_differentiable(work: NUMBERS, inverse: COUNT, found: NUMBERS) -> COUNT:
+    """Return DONE where the last solution, whose report is found, has derivatives."""
+    loops, report = area.loops_of(vector(work, 1)), vector(found, 5)
+    if inverse:
+        good = (task_of(loops.inverse).kind[0] != solver.LEAST_TORQUE
+                or report[0] >= loops.sizes[area.USUAL_RANK])
+    else:
+        good = report[4] != area.SINGULAR and report[4] != area.INCONSISTENT
+    return DONE if good else area.DEPENDENT
+
+
+def loops_product(work: NUMBERS, inverse: COUNT, dq: NUMBERS, dv: NUMBERS, change: NUMBERS,
+                  a: NUMBERS, tau: NUMBERS) -> COUNT:
+    """Write how a and tau (nv,) change, unless NULL; change is that of what is given."""
+    loops = area.loops_of(vector(work, 1))
+    nv, task = area.count_coordinates(loops), loops.inverse if inverse else loops.hybrid
+    free, known, xa, xtau = task_of(task).free, vector(change, nv), loops.a[:nv], loops.tau[:nv]
+    for j in range(nv):
+        moved = inverse != 0 or free[j] == 0
+        xa[j] = known[j] if moved else 0.0
+        xtau[j] = 0.0 if moved else known[j]
+    found = loops.change
+    if not constrained_product(loops.workspace, task, loops.product, None, None, vector(dq, nv),
+                               vector(dv, nv), xa, xtau, found):
+        return REFUSED
+    for j in range(nv):
+        if given(a):
+            vector(a, nv)[j] = found[j]
+        if given(tau):
+            vector(tau, nv)[j] = found[nv + j]
+    return DONE
+
+
+def loops_gradient(work: NUMBERS, inverse: COUNT, y: NUMBERS, row: COUNT, by_q: NUMBERS,
+                   by_v: NUMBERS, by_given: NUMBERS) -> COUNT:
+    """
+    Write the gradient of y . x by q, v and what is given, each (nv,); x are the unknowns.
+
+    For a NULL y, x[row] counts alone.
+    """
+    loops = area.loops_of(vector(work, 1))
+    nv, task = area.count_coordinates(loops), loops.inverse if inverse else loops.hybrid
+    free, weights, by = task_of(task).free, loops.change[:nv], loops.gradient.reshape((4, nv))
+    for j in range(nv):
+        weights[j] = vector(y, nv)[j] if given(y) else 1.0 if j == row else 0.0
+    if not constrained_gradient(loops.workspace, task, loops.product, None, None, weights,
+                                loops.still, by):
+        return REFUSED
+    for j in range(nv):
+        vector(by_q, nv)[j], vector(by_v, nv)[j] = by[0, j], by[1, j]
+        vector(by_given, nv)[j] = by[2, j] if inverse != 0 or free[j] == 0 else by[3, j]
+    return DONE

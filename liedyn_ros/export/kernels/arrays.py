@@ -1,0 +1,167 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Whether the arrays of a bundle in a file lie where `Bundle.pack` lays them, and what they hold.
+
+Kernels trust headers and indices. Here nothing is trusted: a header is read as whole numbers, and
+each array has to begin where the one before ends.
+"""
+
+from liedyn_ros.dynamics.constrained.kernels.tables import (
+    MACHINE, MOTION, SCRATCH, SPACE, TASK, WORKSPACE)
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.products import PRODUCT
+from liedyn_ros.dynamics.constrained.tracking.kernels.tracking import POINT, TRACKER
+from liedyn_ros.export.kernels.loops import LOOPS
+from liedyn_ros.jit.bundle import BundleType
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.pointers import after, as_wholes, LINE, vector
+from liedyn_ros.jit.simd import LANES
+from liedyn_ros.linear_algebra.kernels.orthogonal import QR
+
+
+def _axes(bundle):
+    """Return the number of axes of each array; a bundle in a bundle is a vector."""
+    return tuple(1 if isinstance(kind, BundleType) else kind[1]
+                 for _, kind in bundle.seen.fields)
+
+
+def _place(bundle, name):
+    """Return the place of an array in the header."""
+    return bundle.seen.places[name]
+
+
+AXES_OF_LOOPS, AXES_OF_WORKSPACE, AXES_OF_MACHINE = map(_axes, (LOOPS, WORKSPACE, MACHINE))
+AXES_OF_MOTION, AXES_OF_SCRATCH, AXES_OF_SPACE = map(_axes, (MOTION, SCRATCH, SPACE))
+AXES_OF_QR, AXES_OF_TASK, AXES_OF_PRODUCT = map(_axes, (QR, TASK, PRODUCT))
+AXES_OF_TRACKER, AXES_OF_POINT = map(_axes, (TRACKER, POINT))
+AT_WORKSPACE, AT_HYBRID, AT_INVERSE, AT_PRODUCT, AT_TRACKER, AT_GOOD, AT_NEAR, AT_TRIAL = (
+    _place(LOOPS, name) for name in (
+        'workspace', 'hybrid', 'inverse', 'product', 'tracker', 'good', 'near', 'trial'))
+AT_MACHINE, AT_MOTION, AT_BY_ROW, AT_BY_COLUMN, AT_SPACE = (
+    _place(WORKSPACE, name) for name in ('machine', 'motion', 'by_row', 'by_column', 'space'))
+AT_QR, AT_BASIS, AT_QR_OF_SPACE = (
+    _place(SCRATCH, 'qr'), _place(SCRATCH, 'basis'), _place(SPACE, 'qr'))
+
+
+@kernel
+def are_arrays(words, count, axes):
+    """Return whether so many numbers are the arrays of a bundle, one after the other."""
+    size = 4 * len(axes)
+    if count < size:
+        return False
+    header, end = vector(as_wholes(words), size), size
+    for i in range(len(axes)):
+        at = (end + LINE - 1) // LINE * LINE
+        if header[4 * i] != at or at > count:
+            return False
+        left, numbers = count - at, 1
+        for k in range(3):
+            length = header[4 * i + 1 + k]
+            if length < 0 or (k >= axes[i] and length != 1):
+                return False
+            if numbers > 0 and length > left // numbers:
+                return False
+            numbers *= length
+        end = at + numbers
+    return True
+
+
+@kernel
+def are_inner(words, place, axes):
+    """Return whether the array at a place of a header that is right is a bundle itself."""
+    header = vector(as_wholes(words), 4 * place + 4)
+    return are_arrays(after(words, header[4 * place]), header[4 * place + 1], axes)
+
+
+@kernel
+def inner(words, place):
+    """Return the pointer to an array by its place in a header."""
+    return after(words, vector(as_wholes(words), 4 * place + 1)[4 * place])
+
+
+@kernel
+def are_scratch(words, place):
+    """Return whether the arrays of a SCRATCH lie where they should."""
+    return (are_inner(words, place, AXES_OF_SCRATCH)
+            and are_inner(inner(words, place), AT_QR, AXES_OF_QR)
+            and are_inner(inner(words, place), AT_BASIS, AXES_OF_QR))
+
+
+@kernel
+def is_work_area(words, count):
+    """Return whether all arrays of a work area of closed loops lie where they should."""
+    if not (are_arrays(words, count, AXES_OF_LOOPS)
+            and are_inner(words, AT_WORKSPACE, AXES_OF_WORKSPACE)
+            and are_inner(words, AT_HYBRID, AXES_OF_TASK)
+            and are_inner(words, AT_INVERSE, AXES_OF_TASK)
+            and are_inner(words, AT_PRODUCT, AXES_OF_PRODUCT)):
+        return False
+    tables = inner(words, AT_WORKSPACE)
+    if not (are_inner(tables, AT_MACHINE, AXES_OF_MACHINE)
+            and are_inner(tables, AT_MOTION, AXES_OF_MOTION)
+            and are_scratch(tables, AT_BY_ROW) and are_scratch(tables, AT_BY_COLUMN)
+            and are_inner(tables, AT_SPACE, AXES_OF_SPACE)
+            and are_inner(inner(tables, AT_SPACE), AT_QR_OF_SPACE, AXES_OF_QR)):
+        return False
+    if vector(as_wholes(words), 4 * AT_TRACKER + 2)[4 * AT_TRACKER + 1] == 0:
+        return True
+    return (are_inner(words, AT_TRACKER, AXES_OF_TRACKER)
+            and are_inner(words, AT_GOOD, AXES_OF_POINT)
+            and are_inner(words, AT_NEAR, AXES_OF_POINT)
+            and are_inner(words, AT_TRIAL, AXES_OF_POINT))
+
+
+@kernel
+def lie_in(values, low, end):
+    """Return whether whole numbers are at least low, and below the end."""
+    for value in values:
+        if not low <= value < end:
+            return False
+    return True
+
+
+@kernel
+def are_starts(starts, count, end):
+    """Return whether starts (count + 1,) rise from 0 to an end."""
+    if len(starts) != count + 1 or starts[0] != 0 or starts[count] != end:
+        return False
+    for k in range(count):
+        if starts[k] > starts[k + 1]:
+            return False
+    return True
+
+
+@kernel
+def are_apart(values, end):
+    """Return whether whole numbers below an end rise."""
+    for k in range(len(values)):
+        if not 0 <= values[k] < end or (k > 0 and values[k] <= values[k - 1]):
+            return False
+    return True
+
+
+@kernel
+def has_shape(table, rows, width):
+    """Return whether a matrix has a shape."""
+    return table.shape[0] == rows and table.shape[1] == width
+
+
+@kernel
+def is_cube(table, count, rows, things):
+    """Return whether a cube has a shape, with an odd number of registers as in ConstrainedData."""
+    width = padded(things)
+    if width % (2 * LANES) == 0:
+        width += LANES
+    return table.shape[0] == count and table.shape[1] == rows and table.shape[2] == width
+
+
+@kernel
+def padded(size):
+    """Return the next multiple of LANES."""
+    return (size + LANES - 1) // LANES * LANES

@@ -1,0 +1,142 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The core of the controller for ros2_control: its efforts, judged by forward dynamics."""
+
+import subprocess
+
+import numpy as np
+import pytest
+from support.c_library.c_library import HOST, installed, require_tools, ROOT, run
+from support.machines.example_robots import example_robot
+
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, LoopTracker
+from liedyn_ros.export import write_loops, write_model, write_platform
+from liedyn_ros.lie import SE3, SO3
+from liedyn_ros.model import load_model
+from liedyn_ros.stewart import leg_lengths, leg_rates, load_geometry, StewartDynamics
+
+KP, KD, LAG = 400.0, 40.0, 0.02  # 1/s^2, 1/s, s
+PACKAGE = ROOT.parent / 'liedyn_controllers'
+
+
+@pytest.fixture(scope='module')
+def program(tmp_path_factory):
+    """Return the program that answers states."""
+    require_tools('g++', 'cmake')
+    folder = tmp_path_factory.mktemp('controllers')
+    prefix = installed(folder)
+    run('cmake', '-S', PACKAGE, '-B', folder / 'core', '-DLIEDYN_CORE_ALONE=ON',
+        f'-DCMAKE_PREFIX_PATH={prefix}', '-DCMAKE_CXX_FLAGS=-Werror')
+    run('cmake', '--build', folder / 'core')
+    return folder / 'core' / 'efforts'
+
+
+def efforts(program, model, lag, joints, *states):
+    """Return efforts (states, c), a state being the parts that the program reads."""
+    given = np.concatenate([np.concatenate(state) for state in states])
+    done = subprocess.run([program, model, str(lag), *joints], input=given.tobytes(),
+                          capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    return np.frombuffer(done.stdout).reshape(len(states), -1)
+
+
+def require_wanted(program, model, joints, state, reference, motion):
+    """
+    Require efforts and their rates to move the joints as the feedback wants.
+
+    state is position and velocity of the measured joints, then of those with efforts. motion
+    returns acceleration and jerk (2, c) of the latter under efforts and their rates (2, c).
+    """
+    position, velocity, at, rate = state
+    goal, goal_rate, acceleration, jerk = reference
+    wanted = acceleration + KD * (goal_rate - rate) + KP * (goal - at)
+    wanted_jerk = jerk + KD * (acceleration - wanted) + KP * (goal_rate - rate)
+    given = position, velocity, *reference
+    still, = efforts(program, model, 0.0, joints, given)
+    led, = efforts(program, model, LAG, joints, given)
+    found = motion(np.stack([still, (led - still) / LAG]))
+    np.testing.assert_allclose(found[0], wanted, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(found[1], wanted_jerk, rtol=1e-7, atol=1e-5)
+
+
+@HOST
+@pytest.mark.parametrize('joints', [(), ('elbow_joint', 'shoulder_lift_joint', 'wrist_2_joint')])
+def test_an_arm_moves_as_wanted_with_or_without_free_joints(program, tmp_path, joints):
+    model = load_model(example_robot('ur_description/urdf/ur5_robot.urdf'))
+    write_model(tmp_path / 'arm', model)
+    rng, dynamics = np.random.default_rng(1), Dynamics(model)
+    at = [model.joint(name).vi for name in joints] or [*range(model.nv)]
+    q, v = rng.normal(size=(2, model.nv))
+
+    def motion(forces):
+        tau = np.zeros((2, model.nv))
+        tau[:, at] = forces
+        return dynamics.forward.time_derivatives(q, v, tau)[:, at]
+
+    require_wanted(program, tmp_path / 'arm', joints, (q, v, q[at], v[at]),
+                   q[at] + 0.1 * rng.normal(size=(4, len(at))), motion)
+
+
+@HOST
+def test_closed_loops_move_as_wanted_from_their_actuators_alone(program, tmp_path):
+    model = load_model(config_file('five_bar.yaml'))
+    write_loops(tmp_path / 'loops', model, order=1)
+    dynamics = ConstrainedDynamics(model)
+    tracker, rng = LoopTracker(dynamics), np.random.default_rng(2)
+    start = assemble(dynamics)
+    at = [model.joint(name).qi for name in tracker.measured]
+    position, velocity = start[at] + 0.05, rng.normal(size=len(at))
+    tracker.update(start[at])
+    found = tracker.update(position, velocity)
+    at = [model.joint(name).vi for name in tracker.measured]
+
+    def motion(forces):
+        tau = np.zeros((2, model.nv))
+        tau[:, at] = forces
+        return dynamics.forward(found.q, found.v, tau).a[:, at]
+
+    require_wanted(program, tmp_path / 'loops', (), (position, velocity, position, velocity),
+                   position + 0.1 * rng.normal(size=(4, len(at))), motion)
+
+
+@HOST
+def test_legs_of_a_platform_move_as_wanted(program, tmp_path):
+    geometry, rng = load_geometry(config_file('stewart_geometry.yaml')), np.random.default_rng(3)
+    write_platform(tmp_path / 'platform', geometry)
+    pose = SE3.from_rotation_translation(
+        SO3.from_rpy(0.05, -0.03, 0.1), [0.02, 0.01, 0.52]).matrix
+    twist = 0.2 * rng.normal(size=6)
+    lengths, rates = leg_lengths(geometry, pose), leg_rates(geometry, pose, twist)
+    dynamics = StewartDynamics(geometry)
+
+    def motion(forces):
+        return dynamics.forward(pose, twist, forces).stretch
+
+    require_wanted(program, tmp_path / 'platform', (), (lengths, rates, lengths, rates),
+                   lengths + 0.01 * rng.normal(size=(4, 6)), motion)
+
+
+@HOST
+def test_what_does_not_fit_is_refused(program, tmp_path):
+    model = load_model(config_file('five_bar.yaml'))
+    write_loops(tmp_path / 'loops', model, order=0)
+    write_model(tmp_path / 'tree', model, tree=True)
+    for arguments, reason in (
+            ((tmp_path / 'none', 0), 'cannot be read'), ((tmp_path / 'loops', 0), '--order 1'),
+            ((tmp_path / 'tree', -1), 'lag: expected numbers of 0 or more'),
+            ((tmp_path / 'tree', 0, 'tail'), 'tail: expected joints of the model')):
+        done = subprocess.run([program, *map(str, arguments)], input=b'', capture_output=True,
+                              check=False)
+        assert done.returncode == 2 and reason in done.stderr.decode()
+    state = np.full(2 * model.nv + 4 * model.nv, np.nan)
+    done = subprocess.run([program, tmp_path / 'tree', '0'], input=state.tobytes(),
+                          capture_output=True, check=False)
+    assert done.returncode == 1 and 'NaN' in done.stderr.decode()
