@@ -21,15 +21,25 @@
 
 static long allocations = 0;
 
-void * operator new(std::size_t size)
+extern "C" void * __real_malloc(std::size_t size);
+extern "C" void * __wrap_malloc(std::size_t size)  // the linker's --wrap=malloc
 {
   ++allocations;
+  return __real_malloc(size);
+}
+
+// The usual one is in a shared library, whose malloc is not wrapped.
+__attribute__((noinline)) void * operator new(std::size_t size)
+{
   void * memory = std::malloc(size);
   if (memory == nullptr) {throw std::bad_alloc();}
   return memory;
 }
-void operator delete(void * memory) noexcept {std::free(memory);}
-void operator delete(void * memory, std::size_t) noexcept {std::free(memory);}
+__attribute__((noinline)) void operator delete(void * memory) noexcept {std::free(memory);}
+__attribute__((noinline)) void operator delete(void * memory, std::size_t) noexcept
+{
+  std::free(memory);
+}
 
 int main(int count, char ** arguments)
 {

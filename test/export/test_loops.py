@@ -215,7 +215,7 @@ def test_measured_joints_that_do_not_decide_are_refused_where_named():
     model = load_model(config_file('five_bar.yaml'))
     with pytest.raises(LiedynError):
         loops_bytes(model, measured=[model.joints[0]])
-    with pytest.raises(LiedynError, match='measured'):
+    with pytest.raises(LiedynError, match="got 'none'"):
         loops_bytes(model, measured=['none'])
 
 

@@ -9,7 +9,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -116,28 +116,45 @@ def _partials(dynamics: ConstrainedDynamics, state: State, full: Array
     inverse, forward, hybrid = (each.partial_derivatives for each in (
         dynamics.inverse, dynamics.forward, dynamics.hybrid))
     force, wrenches, direction = tau[0], external[0], (v, full, tau[0])
-    found = inverse(q, v, full, wrenches)
-    for name in ('tau', 'by_q', 'by_v', 'by_a'):
-        yield f'partial inverse {name}', getattr(found, name)
-    yield 'partial inverse product', inverse.product(q, v, full, *direction, wrenches).tau
-    gradient = inverse.gradient(q, v, full, force, wrenches)
-    yield 'partial inverse gradient', np.stack([gradient.by_q, gradient.by_v, gradient.by_a])
-    found = forward(q, v, force, wrenches)
-    for name in ('a', 'by_q', 'by_v', 'by_tau'):
-        yield f'partial forward {name}', getattr(found, name)
-    yield 'partial forward product', forward.product(q, v, force, *direction, wrenches).a
-    gradient = forward.gradient(q, v, force, full, wrenches)
-    yield 'partial forward gradient', np.stack([gradient.by_q, gradient.by_v, gradient.by_tau])
-    known = (q, v, prescribed, a[0], force)
-    found = hybrid(*known, wrenches)
-    for name in ('by_q', 'by_v', 'by_given'):
-        yield f'partial hybrid {name}', np.where(
-            prescribed[:, None], getattr(found, f'tau_{name}'), getattr(found, f'a_{name}'))
-    product = hybrid.product(*known, *direction, wrenches)
-    yield 'partial hybrid product of a', product.a
-    yield 'partial hybrid product of tau', product.tau
-    gradient = hybrid.gradient(*known, full, wrenches)
-    yield 'partial hybrid gradient', np.stack([gradient.by_q, gradient.by_v, gradient.by_given])
+    redundant = dynamics.mobility.rank < dynamics.m
+    for name, of, given, last in (
+            ('inverse', inverse, (q, v, full), 'by_a'), ('forward', forward, (q, v, force), 'by_tau'),
+            ('hybrid', hybrid, (q, v, prescribed, a[0], force), 'by_given')):
+        yield from _jacobians(name, of, given, wrenches, last, redundant, prescribed)
+        product = of.product(*given, *direction, wrenches)
+        if name != 'inverse':
+            yield f'partial {name} product of a', product.a
+        if name != 'forward':
+            yield f'partial {name} product of tau', product.tau
+        gradient = of.gradient(*given, force if name == 'inverse' else full, wrenches)
+        yield f'partial {name} gradient', _rows_of(gradient, last)
+
+
+def _jacobians(name: str, of: Any, given: tuple[Array, ...], wrenches: Array, last: str,
+               redundant: bool, prescribed: Array) -> Iterator[tuple[str, Array]]:
+    """
+    Return the Jacobians of the unknowns.
+
+    Where constraints are redundant, Jacobians off the constraints are another continuation than
+    gradients, so these are the witness there.
+    """
+    found = of(*given, wrenches)
+    if name != 'hybrid':
+        yield f'partial {name} solution', found.tau if name == 'inverse' else found.a
+    if redundant:
+        rows = np.array([_rows_of(of.gradient(*given, unit, wrenches), last)
+                         for unit in np.eye(len(prescribed))])
+        yield f'partial {name} jacobians', rows.swapaxes(0, 1)
+    elif name == 'hybrid':
+        yield 'partial hybrid jacobians', np.stack([np.where(
+            prescribed[:, None], getattr(found, f'tau_{by}'), getattr(found, f'a_{by}'))
+            for by in ('by_q', 'by_v', last)])
+    else:
+        yield f'partial {name} jacobians', _rows_of(found, last)
+
+
+def _rows_of(found: Any, last: str) -> Array:
+    return np.stack([getattr(found, by) for by in ('by_q', 'by_v', last)])
 
 
 def _report(found: ConstrainedSolution) -> Array:
