@@ -33,8 +33,11 @@ LITERATURE = re.compile(
 
 WITHOUT_EQUATION = {
     'model/kernels/acceptance.py': 'whether numbers are finite, and quaternions of unit length',
+    'export/kernels/arrays.py': 'whether arrays in a file lie where they should',
+    'export/kernels/buffers.py': 'sizes of buffers in a file',
     'export/kernels/constants.py': 'whether indices in a file are those of a tree',
     'export/kernels/loops.py': 'parts of a work area, and calls of kernels with equations',
+    'export/kernels/machine.py': 'whether indices in a file are those of closed loops',
     'export/kernels/partials.py': 'sizes and places of a part of a work area',
     'export/kernels/platform.py': 'places of the parts of a platform in a work area',
     'export/kernels/work.py': 'sizes of the parts of a work area',

@@ -69,7 +69,7 @@ def test_a_script_prints_what_its_page_shows(name, tmp_path):
 
 @HOST
 def test_the_controller_runs_in_c_where_the_library_is(tmp_path):
-    library = built(tmp_path / 'libliedyn.so', [], '-shared', '-fPIC')
+    library = built([], '-shared', '-fPIC')
     result = subprocess.run([sys.executable, ROOT / 'examples' / '05_a_controller.py', library],
                             cwd=tmp_path, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr

@@ -9,9 +9,9 @@
 """The C library beside Python: the same digits, and what its header promises."""
 
 import pytest
-from support.c_library.c_answers import (
-    answers_of_c, answers_of_python, differences, random_states)
+from support.c_library.c_answers import answers_of_c, answers_of_python, random_states
 from support.c_library.c_library import built, HOST, require_tools, run, SANITIZERS, V2
+from support.c_library.comparison import assert_near
 from support.machines.example_robots import example_robot
 from support.machines.model_variants import sprung
 from support.machines.random_models import random_model
@@ -39,12 +39,6 @@ def tolerance(name: str) -> float:
     return 1e-13 if name in ('forward', 'hybrid a', 'hybrid tau') else 1e-14
 
 
-@pytest.fixture(scope='module')
-def folder(tmp_path_factory):
-    """Return a folder of programs."""
-    return tmp_path_factory.mktemp('programs')
-
-
 def model_of(seed):
     """
     Return a random tree of ten joints, every second one on a floating base.
@@ -56,63 +50,58 @@ def model_of(seed):
                   3.0 * loaded)
 
 
-def require_digits(program, tmp_path, model, states):
-    """Require the answers of a program to be those of Python."""
-    worst = differences(answers_of_c(program, tmp_path, model, states),
-                        answers_of_python(model, states))
-    assert {name: error for name, error in worst.items() if not error <= tolerance(name)} == {}
+def assert_digits(program, tmp_path, model, states):
+    """Assert that the answers of a program are those of Python."""
+    assert_near(answers_of_c(program, tmp_path, model, states), answers_of_python(model, states),
+                tolerance)
 
 
 @HOST
 @pytest.mark.parametrize('flags', [(), V2], ids=['best', 'v2'])
 @pytest.mark.parametrize('seed', range(20))
-def test_random_trees_have_the_digits_of_python(folder, tmp_path, seed, flags):
-    program = folder / f'answers{"_v2" if flags else ""}'
-    if not program.exists():
-        built(program, ['test/answers.c'], *flags)
+def test_random_trees_have_the_digits_of_python(tmp_path, seed, flags):
+    program = built(['test/answers.c'], *flags)
     model = model_of(seed)
-    require_digits([program], tmp_path, model, random_states(model, ORDER, STATES, seed))
+    assert_digits([program], tmp_path, model, random_states(model, ORDER, STATES, seed))
 
 
 @HOST
 @pytest.mark.parametrize('robot, floating', [
     ('ur_description/urdf/ur5_robot.urdf', False), ('panda_description/urdf/panda.urdf', False),
     ('go2_description/urdf/go2.urdf', True)])
-def test_robots_have_the_digits_of_python(folder, tmp_path, robot, floating):
-    program = built(folder / 'answers_of_robots', ['test/answers.c'])
+def test_robots_have_the_digits_of_python(tmp_path, robot, floating):
+    program = built(['test/answers.c'])
     path = example_robot(robot)
     model = load_model(path, floating=floating)
-    require_digits([program], tmp_path, model, random_states(model, ORDER, STATES, 1))
+    assert_digits([program], tmp_path, model, random_states(model, ORDER, STATES, 1))
 
 
 @HOST
-def test_a_model_without_joints_has_answers(folder, tmp_path):
+def test_a_model_without_joints_has_answers(tmp_path):
     builder = ModelBuilder('still')
     builder.add_body('floor', None)
     builder.add_joint('hold', 'fixed', None, 'floor')
     model = builder.build()
     assert model.nv == 0
     write_model(tmp_path / 'still.liedyn', model)
-    assert 'done' in run(built(folder / 'damaged_still', ['test/damaged.c']),
-                         tmp_path / 'still.liedyn', 2000, 1)
+    assert 'done' in run(built(['test/damaged.c']), tmp_path / 'still.liedyn', 2000, 1)
 
 
 @pytest.mark.parametrize('seed', range(2))
-def test_aarch64_has_the_digits_of_python(folder, tmp_path, seed):
+def test_aarch64_has_the_digits_of_python(tmp_path, seed):
     require_tools('aarch64-linux-gnu-gcc', 'qemu-aarch64-static')
-    program = built(folder / 'answers_aarch64', ['test/answers.c'], '-static',
-                    processor='aarch64', compiler='aarch64-linux-gnu-gcc')
+    program = built(['test/answers.c'], '-static', processor='aarch64',
+                    compiler='aarch64-linux-gnu-gcc')
     model = model_of(seed)
-    require_digits(['qemu-aarch64-static', program], tmp_path, model,
+    assert_digits(['qemu-aarch64-static', program], tmp_path, model,
                    random_states(model, ORDER, STATES, seed))
 
 
 @HOST
 @pytest.mark.parametrize('seed', range(2))
-def test_nothing_is_allocated_and_threads_agree(folder, tmp_path, seed):
+def test_nothing_is_allocated_and_threads_agree(tmp_path, seed):
     wrapped = ','.join(f'--wrap={name}' for name in ('malloc', 'calloc', 'realloc'))
-    program = built(folder / 'promises', ['test/promises.c'], '-DCOUNT_ALLOCATIONS',
-                    f'-Wl,{wrapped}')
+    program = built(['test/promises.c'], '-DCOUNT_ALLOCATIONS', f'-Wl,{wrapped}')
     write_model(tmp_path / 'model.liedyn', model_of(seed))
     printed = run(program, tmp_path / 'model.liedyn', 20000)
     assert '20000 rounds of 5 calls, 0 allocations' in printed and printed.endswith('kept\n')
@@ -120,17 +109,17 @@ def test_nothing_is_allocated_and_threads_agree(folder, tmp_path, seed):
 
 @HOST
 @pytest.mark.parametrize('name', ['promises', 'damaged'])
-def test_sanitizers_find_nothing(folder, tmp_path, name):
-    program = built(folder / f'{name}_sanitized', [f'test/{name}.c'], *SANITIZERS)
+def test_sanitizers_find_nothing(tmp_path, name):
+    program = built([f'test/{name}.c'], *SANITIZERS)
     write_model(tmp_path / 'model.liedyn', model_of(1))
     arguments = {'promises': [100], 'damaged': [5000, 7]}[name]
     assert run(program, tmp_path / 'model.liedyn', *arguments)
 
 
 @HOST
-def test_valgrind_finds_nothing(folder, tmp_path):
+def test_valgrind_finds_nothing(tmp_path):
     require_tools('valgrind')
-    program = built(folder / 'promises_plain', ['test/promises.c'], '-g')
+    program = built(['test/promises.c'], '-g')
     write_model(tmp_path / 'model.liedyn', model_of(1))
     run('valgrind', '-q', '--error-exitcode=9', '--leak-check=full', program,
         tmp_path / 'model.liedyn', 20)

@@ -11,9 +11,9 @@ import ctypes
 
 import numpy as np
 import pytest
-from support.c_library.c_answers import differences
 from support.c_library.c_library import built, HOST, require_tools, run, SANITIZERS, V2
 from support.c_library.c_loop_answers import answers_of_c, answers_of_python, random_states
+from support.c_library.comparison import assert_near
 from support.machines.loop_states import ALL
 
 from liedyn_ros.common.errors import LiedynError, LimitError
@@ -46,43 +46,34 @@ def tolerance(name):
     return 1e-12
 
 
-def require_digits(program, tmp_path, name, count, seed):
-    """Require the answers of a program to be those of Python."""
+def assert_digits(program, tmp_path, name, count, seed):
+    """Assert that the answers of a program are those of Python."""
     looped = ALL[name]
     dynamics = ConstrainedDynamics(looped.model)
     states = random_states(dynamics, looped.q, ORDER, count, seed)
-    worst = differences(answers_of_c(program, tmp_path, looped, ORDER, states),
-                        answers_of_python(dynamics, states))
-    assert {what: error for what, error in worst.items() if not error <= tolerance(what)} == {}
-
-
-@pytest.fixture(scope='module')
-def folder(tmp_path_factory):
-    """Return a folder of programs."""
-    return tmp_path_factory.mktemp('programs')
+    assert_near(answers_of_c(program, tmp_path, looped, ORDER, states),
+                answers_of_python(dynamics, states), tolerance)
 
 
 @HOST
 @pytest.mark.parametrize('flags', [(), V2], ids=['best', 'v2'])
 @pytest.mark.parametrize('name', ALL)
-def test_loops_have_the_digits_of_python(folder, tmp_path, name, flags):
-    program = folder / f'loops{"_v2" if flags else ""}'
-    if not program.exists():
-        built(program, ['test/loops.c'], *flags)
-    require_digits([program], tmp_path, name, STATES, 1)
+def test_loops_have_the_digits_of_python(tmp_path, name, flags):
+    program = built(['test/loops.c'], *flags)
+    assert_digits([program], tmp_path, name, STATES, 1)
 
 
-def test_aarch64_has_the_digits_of_python(folder, tmp_path):
+def test_aarch64_has_the_digits_of_python(tmp_path):
     require_tools('aarch64-linux-gnu-gcc', 'qemu-aarch64-static')
-    program = built(folder / 'loops_aarch64', ['test/loops.c'], '-static', processor='aarch64',
+    program = built(['test/loops.c'], '-static', processor='aarch64',
                     compiler='aarch64-linux-gnu-gcc')
-    require_digits(['qemu-aarch64-static', program], tmp_path, 'two loops', 2, 2)
+    assert_digits(['qemu-aarch64-static', program], tmp_path, 'two loops', 2, 2)
 
 
 @pytest.fixture(scope='module')
-def library(folder):
+def library():
     """Return the library, for calls by ctypes."""
-    return ctypes.CDLL(str(built(folder / 'loops.so', [], '-shared', '-fPIC')))
+    return ctypes.CDLL(str(built([], '-shared', '-fPIC')))
 
 
 def aligned(count):
@@ -171,17 +162,15 @@ def test_another_kind_of_file_has_a_code(library):
 
 
 @HOST
-def test_sanitizers_find_nothing(folder, tmp_path):
-    program = built(folder / 'loops_sanitized', ['test/loops.c'], *SANITIZERS)
-    require_digits([program], tmp_path, 'two loops', 1, 3)
+def test_sanitizers_find_nothing(tmp_path):
+    program = built(['test/loops.c'], *SANITIZERS)
+    assert_digits([program], tmp_path, 'two loops', 1, 3)
 
 
 @HOST
 @pytest.mark.parametrize('name', ['two loops', 'helical', 'floating', 'side by side', 'springs'])
-def test_damaged_files_are_refused_or_run(folder, tmp_path, name):
-    program, looped = folder / 'damaged', ALL[name]
-    if not program.exists():
-        built(program, ['test/damaged.c'])
+def test_damaged_files_are_refused_or_run(tmp_path, name):
+    program, looped = built(['test/damaged.c']), ALL[name]
     write_loops(tmp_path / 'loops', looped.model, order=1)
     looped.q.tofile(tmp_path / 'q')
     printed = run(program, tmp_path / 'loops', 3000, 1, tmp_path / 'q')
@@ -220,10 +209,10 @@ def test_measured_joints_that_do_not_decide_are_refused_where_named():
 
 
 @HOST
-def test_valgrind_finds_nothing(folder, tmp_path):
+def test_valgrind_finds_nothing(tmp_path):
     require_tools('valgrind')
-    program = built(folder / 'loops_debugged', ['test/loops.c'], '-g')
-    require_digits(['valgrind', '-q', '--leak-check=full', '--error-exitcode=9', program],
+    program = built(['test/loops.c'], '-g')
+    assert_digits(['valgrind', '-q', '--leak-check=full', '--error-exitcode=9', program],
                    tmp_path, 'two loops', 1, 3)
 
 

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from support.c_library.c_library import built, HOST, require_tools, run, SANITIZERS, V2
 from support.c_library.c_platform_answers import (
-    answers_of_c, answers_of_python, differences, EVERY, MASSIVE, platform, random_states)
+    answers_of_c, answers_of_python, difference, EVERY, MASSIVE, platform, random_states)
+from support.c_library.comparison import assert_near
 from support.machines.random_models import random_model
 
 from liedyn_ros.common.errors import GeometryError, LiedynError
@@ -49,58 +50,43 @@ def tolerance(name: str) -> float:
     return 1e-12
 
 
-def require_digits(program, tmp_path, name, count, seed):
-    """Require the answers of a program to be those of Python."""
+def assert_digits(program, tmp_path, name, count, seed):
+    """Assert that the answers of a program are those of Python."""
     geometry, home = platform(name)
     states = random_states(home, ORDER, count, seed)
-    worst = differences(answers_of_c(program, tmp_path, geometry, states),
-                        answers_of_python(geometry, states))
-    assert {what: error for what, error in worst.items() if not error <= tolerance(what)} == {}
-
-
-@pytest.fixture(scope='module')
-def folder(tmp_path_factory):
-    """Return a folder of programs."""
-    return tmp_path_factory.mktemp('programs')
+    assert_near(answers_of_c(program, tmp_path, geometry, states),
+                answers_of_python(geometry, states), tolerance, difference)
 
 
 @HOST
 @pytest.mark.parametrize('flags', [(), V2], ids=['best', 'v2'])
 @pytest.mark.parametrize('name', EVERY)
-def test_platforms_have_the_digits_of_python(folder, tmp_path, name, flags):
-    program = folder / f'platforms{"_v2" if flags else ""}'
-    if not program.exists():
-        built(program, ['test/platforms.c'], *flags)
-    require_digits([program], tmp_path, name, STATES, 1)
+def test_platforms_have_the_digits_of_python(tmp_path, name, flags):
+    program = built(['test/platforms.c'], *flags)
+    assert_digits([program], tmp_path, name, STATES, 1)
 
 
 @pytest.mark.parametrize('name', EVERY)
-def test_aarch64_has_the_digits_of_python(folder, tmp_path, name):
+def test_aarch64_has_the_digits_of_python(tmp_path, name):
     require_tools('aarch64-linux-gnu-gcc', 'qemu-aarch64-static')
-    program = folder / 'platforms_aarch64'
-    if not program.exists():
-        built(program, ['test/platforms.c'], '-static', processor='aarch64',
-              compiler='aarch64-linux-gnu-gcc')
-    require_digits(['qemu-aarch64-static', program], tmp_path, name, FEW, 2)
+    program = built(['test/platforms.c'], '-static', processor='aarch64',
+                    compiler='aarch64-linux-gnu-gcc')
+    assert_digits(['qemu-aarch64-static', program], tmp_path, name, FEW, 2)
 
 
 @HOST
 @pytest.mark.parametrize('name', [MASSIVE, 'offset', 'wires'])
-def test_damaged_files_are_refused_or_run(folder, tmp_path, name):
-    program = folder / 'damaged_sanitized'
-    if not program.exists():
-        built(program, ['test/damaged.c'], *SANITIZERS)
+def test_damaged_files_are_refused_or_run(tmp_path, name):
+    program = built(['test/damaged.c'], *SANITIZERS)
     write_platform(tmp_path / 'model.liedyn', platform(name)[0])
     assert 'done' in run(program, tmp_path / 'model.liedyn', 2000, 3)
 
 
 @HOST
 @pytest.mark.parametrize('name', [MASSIVE, 'cranks'])
-def test_sanitizers_find_nothing(folder, tmp_path, name):
-    program = folder / 'platforms_sanitized'
-    if not program.exists():
-        built(program, ['test/platforms.c'], *SANITIZERS)
-    require_digits([program], tmp_path, name, FEW, 3)
+def test_sanitizers_find_nothing(tmp_path, name):
+    program = built(['test/platforms.c'], *SANITIZERS)
+    assert_digits([program], tmp_path, name, FEW, 3)
 
 
 class Library:
@@ -150,11 +136,9 @@ def pointer(array):
 
 
 @pytest.fixture
-def opened(folder):
+def opened():
     """Return a function that opens the file of a platform in the library."""
-    path = folder / 'libliedyn.so'
-    if not path.exists():
-        built(path, [], '-shared', '-fPIC')
+    path = built([], '-shared', '-fPIC')
 
     def of(name):
         return Library(path, platform_bytes(platform(name)[0])).prepare()

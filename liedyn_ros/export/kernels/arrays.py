@@ -80,7 +80,7 @@ def are_inner(words, place, axes):
 
 
 @kernel
-def inner(words, place):
+def part_at(words, place):
     """Return the pointer to an array by its place in a header."""
     return after(words, vector(as_wholes(words), 4 * place + 1)[4 * place])
 
@@ -89,8 +89,8 @@ def inner(words, place):
 def are_scratch(words, place):
     """Return whether the arrays of a SCRATCH lie where they should."""
     return (are_inner(words, place, AXES_OF_SCRATCH)
-            and are_inner(inner(words, place), AT_QR, AXES_OF_QR)
-            and are_inner(inner(words, place), AT_BASIS, AXES_OF_QR))
+            and are_inner(part_at(words, place), AT_QR, AXES_OF_QR)
+            and are_inner(part_at(words, place), AT_BASIS, AXES_OF_QR))
 
 
 @kernel
@@ -102,12 +102,12 @@ def is_work_area(words, count):
             and are_inner(words, AT_INVERSE, AXES_OF_TASK)
             and are_inner(words, AT_PRODUCT, AXES_OF_PRODUCT)):
         return False
-    tables = inner(words, AT_WORKSPACE)
+    tables = part_at(words, AT_WORKSPACE)
     if not (are_inner(tables, AT_MACHINE, AXES_OF_MACHINE)
             and are_inner(tables, AT_MOTION, AXES_OF_MOTION)
             and are_scratch(tables, AT_BY_ROW) and are_scratch(tables, AT_BY_COLUMN)
             and are_inner(tables, AT_SPACE, AXES_OF_SPACE)
-            and are_inner(inner(tables, AT_SPACE), AT_QR_OF_SPACE, AXES_OF_QR)):
+            and are_inner(part_at(tables, AT_SPACE), AT_QR_OF_SPACE, AXES_OF_QR)):
         return False
     if vector(as_wholes(words), 4 * AT_TRACKER + 2)[4 * AT_TRACKER + 1] == 0:
         return True

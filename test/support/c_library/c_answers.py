@@ -13,15 +13,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from support.c_library.c_library import run
+from support.c_library.comparison import answers
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics, LOCAL, LOCAL_WORLD_ALIGNED, WORLD
 from liedyn_ros.export import write_model
 from liedyn_ros.model import Model
-
-
-FLOOR = 1e-2  # of results that may vanish; all are of about 1 and more
 
 
 class State(NamedTuple):
@@ -50,10 +47,7 @@ def answers_of_c(program: list[object], folder: Path, model: Model, states: list
     """Return what the program answers, a state a row."""
     order = len(states[0].a) - 1
     write_model(folder / 'model.liedyn', model, tree=True)
-    np.concatenate([np.concatenate([np.ravel(part) for part in state]).astype(float)
-                    for state in states]).tofile(folder / 'states')
-    run(*program, folder / 'model.liedyn', folder / 'states', order, folder / 'results')
-    return np.fromfile(folder / 'results').reshape(len(states), -1)
+    return answers(program, folder, states, order)
 
 
 def answers_of_python(model: Model, states: list[State]) -> list[dict[str, Array]]:
@@ -111,25 +105,3 @@ def _partial_answers(dynamics: Dynamics, state: State) -> Iterator[tuple[str, Ar
 def _named(what: str, parts: Iterable[str], values: Iterable[Array]
            ) -> Iterator[tuple[str, Array]]:
     return ((f'{what} {part}', value) for part, value in zip(parts, values))
-
-
-def differences(got: Array, wanted: list[dict[str, Array]]) -> dict[str, float]:
-    """
-    Return by name the largest difference, relative to the largest entry of the result.
-
-    Time derivatives are compared order by order. Rates of Jacobians may vanish: those of an entry
-    below FLOOR are relative to it.
-    """
-    worst: dict[str, float] = {}
-    for row, answers in zip(got, wanted):
-        at = 0
-        for name, value in answers.items():
-            part = row[at:at + value.size].reshape(value.shape)
-            at += value.size
-            pairs = zip(part, value) if 'derivatives' in name else [(part, value)]
-            for mine, theirs in pairs:
-                largest = np.abs(theirs).max(initial=FLOOR)
-                error = float(np.abs(mine - theirs).max(initial=0.0) / largest)
-                worst[name] = max(worst.get(name, 0.0), error)
-        assert at == row.size
-    return worst

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import fcntl
 import functools
 import hashlib
+import os
 from pathlib import Path
 import platform
 import shutil
@@ -64,15 +65,27 @@ def object_folder() -> Path:
     return folder
 
 
-def built(target: Path, sources: Sequence[str], *flags: str, processor: str = 'x86_64',
-          compiler: str = 'gcc') -> Path:
-    """Return a program or library of sources of ROOT and the objects of a processor."""
+def built(sources: Sequence[str], *flags: str, processor: str = 'x86_64', compiler: str = 'gcc'
+          ) -> Path:
+    """
+    Return a program or library of sources of ROOT and the objects of a processor.
+
+    It is kept beside the objects: what is built of the same sources is built once.
+    """
     require_tools(compiler)
-    linked = sorted(str(path) for path in object_folder().glob(f'{processor}*.o'))
-    subprocess.run(
-        [compiler, *WARNINGS, '-O2', *flags, f'-I{ROOT / "include"}', f'-I{object_folder()}',
-         *(str(ROOT / source) for source in (*sources, *SOURCES)), *linked,
-         '-lm', '-lpthread', '-o', str(target)], check=True)
+    objects_of_all, command = object_folder(), [compiler, *WARNINGS, '-O2', *flags]
+    files = [ROOT / source for source in (*sources, *SOURCES)]
+    state = hashlib.sha256(repr([command, processor, sources]).encode())
+    for path in (*files, *sorted(ROOT.glob('src/*.h')), ROOT / 'include' / 'liedyn.h'):
+        state.update(path.read_bytes())
+    target = objects_of_all / state.hexdigest()[:16]
+    if not target.exists():
+        made = target.with_suffix(f'.{os.getpid()}')
+        subprocess.run(
+            [*command, f'-I{ROOT / "include"}', f'-I{objects_of_all}', *map(str, files),
+             *map(str, sorted(objects_of_all.glob(f'{processor}*.o'))), '-lm', '-lpthread',
+             '-o', str(made)], check=True)
+        made.replace(target)
     return target
 
 

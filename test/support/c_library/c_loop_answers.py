@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
-from support.c_library.c_library import run
+from support.c_library.comparison import answers
 from support.machines.looped_machines import Looped
 
 from liedyn_ros.common.checks import Array
@@ -62,10 +62,7 @@ def answers_of_c(program: list[object], folder: Path, looped: Looped, order: int
                  states: list[State]) -> Array:
     """Return what the program answers, a state a row."""
     write_loops(folder / 'model.liedyn', looped.model, order=order)
-    np.concatenate([np.concatenate([np.ravel(part) for part in state]).astype(float)
-                    for state in states]).tofile(folder / 'states')
-    run(*program, folder / 'model.liedyn', folder / 'states', folder / 'results')
-    return np.fromfile(folder / 'results').reshape(len(states), -1)
+    return answers(program, folder, states)
 
 
 def answers_of_python(dynamics: ConstrainedDynamics, states: list[State]
@@ -118,7 +115,8 @@ def _partials(dynamics: ConstrainedDynamics, state: State, full: Array
     force, wrenches, direction = tau[0], external[0], (v, full, tau[0])
     redundant = dynamics.mobility.rank < dynamics.m
     for name, of, given, last in (
-            ('inverse', inverse, (q, v, full), 'by_a'), ('forward', forward, (q, v, force), 'by_tau'),
+            ('inverse', inverse, (q, v, full), 'by_a'),
+            ('forward', forward, (q, v, force), 'by_tau'),
             ('hybrid', hybrid, (q, v, prescribed, a[0], force), 'by_given')):
         yield from _jacobians(name, of, given, wrenches, last, redundant, prescribed)
         product = of.product(*given, *direction, wrenches)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from support.c_library.c_library import run
+from support.c_library.comparison import answers
 from support.platforms.leg_types import ALL, example, poses_about
 
 from liedyn_ros.common.checks import Array
@@ -60,11 +60,7 @@ def answers_of_c(program: list[object], folder: Path, geometry: StewartGeometry,
     """Return what the program answers, a state a row."""
     write_platform(folder / 'model.liedyn', geometry,
                    **({} if unproved(geometry) else BOUNDS))
-    np.concatenate([np.concatenate([np.ravel(part) for part in state])
-                    for state in states]).tofile(folder / 'states')
-    run(*program, folder / 'model.liedyn', folder / 'states', len(states[0].a) - 1,
-        folder / 'results')
-    return np.fromfile(folder / 'results').reshape(len(states), -1)
+    return answers(program, folder, states, len(states[0].a) - 1)
 
 
 def answers_of_python(geometry: StewartGeometry, states: list[State]) -> list[dict[str, Array]]:
@@ -99,32 +95,20 @@ def _answers(geometry: StewartGeometry, state: State) -> Iterator[tuple[str, Arr
     if geometry.masses is not None and geometry.plain:
         dynamics = StewartDynamics(geometry)
         moved = dynamics.inverse(pose, twist, a, external=external)
-        yield from (('forces', moved.forces), ('length rates', moved.stretch))
+        yield 'derivatives of forces', moved.forces
+        yield 'derivatives of lengths', moved.stretch
         back = dynamics.forward(pose, twist, a, external=external)
-        yield from (('acceleration', back.acceleration), ('length rates again', back.stretch))
+        yield 'derivatives of acceleration', back.acceleration
+        yield 'derivatives of lengths again', back.stretch
 
 
-def differences(got: Array, wanted: list[dict[str, Array]]) -> dict[str, float]:
+def difference(name: str, mine: Array, theirs: Array) -> float:
     """
-    Return by name the largest difference, relative to the largest entry of the result.
+    Return the largest difference, relative to the largest entry of the result.
 
-    Time derivatives are compared order by order. A residual (m), iterations and a slope below 1
-    are compared as they are. Equal infinities are no difference.
+    A residual (m), iterations and a slope below 1 are compared as they are. Equal infinities are
+    no difference.
     """
-    worst: dict[str, float] = {}
-    for row, answers in zip(got, wanted):
-        at = 0
-        for name, value in answers.items():
-            value = np.asarray(value)
-            part = row[at:at + value.size].reshape(value.shape)
-            at += value.size
-            for mine, theirs in zip(part, value) if value.ndim == 2 else [(part, value)]:
-                worst[name] = max(worst.get(name, 0.0), _difference(name, mine, theirs))
-        assert at == row.size
-    return worst
-
-
-def _difference(name: str, mine: Array, theirs: Array) -> float:
     finite = np.isfinite(theirs)
     np.testing.assert_array_equal(mine[~finite], theirs[~finite])
     largest = 1.0 if name in ('residual', 'iterations') else np.abs(theirs[finite]).max(
