@@ -15,6 +15,7 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, NotInGroupError, ShapeError
+from liedyn_ros.lie.kernels.tolerance import TOLERANCE
 
 
 def run(loop: Callable[..., Any], value: Array, core: int, result: tuple[int, ...]) -> Array:
@@ -35,6 +36,16 @@ def run(loop: Callable[..., Any], value: Array, core: int, result: tuple[int, ..
 def largest(matrices: Array) -> Array:
     """Return the largest absolute entry of each matrix of a batch."""
     return np.asarray(np.abs(matrices).max(axis=(-2, -1)))
+
+
+def is_rotation(
+        xx: float, xy: float, xz: float, yx: float, yy: float, yz: float, zx: float, zy: float,
+        zz: float) -> bool:
+    """Return whether so3.require_rotation accepts one matrix; plain numbers take a tenth."""
+    return (max(abs(xx * xx + yx * yx + zx * zx - 1.0), abs(xy * xy + yy * yy + zy * zy - 1.0),
+                abs(xz * xz + yz * yz + zz * zz - 1.0), abs(xx * xy + yx * yy + zx * zy),
+                abs(xx * xz + yx * yz + zx * zz), abs(xy * xz + yy * yz + zy * zz)) <= TOLERANCE
+            and xx * (yy * zz - yz * zy) > xy * (yx * zz - yz * zx) - xz * (yx * zy - yy * zx))
 
 
 def require(name: str, fits: Any, expected: str, got: Any,

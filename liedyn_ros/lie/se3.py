@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_trailing
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.lie import so3
-from liedyn_ros.lie.arrays import largest, require, require_broadcast, run
+from liedyn_ros.lie.arrays import is_rotation, largest, require, require_broadcast, run
 from liedyn_ros.lie.kernels import batch
 from liedyn_ros.lie.kernels.tolerance import TOLERANCE
 
@@ -39,11 +39,19 @@ def require_pose(name: str, pose: ArrayLike) -> Array:
     The rotation must pass so3.require_rotation, the last row be 0, 0, 0, 1 within 1e-6.
     """
     t = as_trailing(name, pose, (4, 4))
+    if t.ndim == 2 and _is_pose(t.ravel().tolist()):
+        return t
     so3.require_rotation(name, t[..., :3, :3])
     difference = largest(t[..., 3:, :] - LAST_ROW)
     require(name, difference <= TOLERANCE,
             f'the last row 0, 0, 0, 1 within {TOLERANCE}', difference)
     return t
+
+
+def _is_pose(m: list[float]) -> bool:
+    """Return what require_pose accepts, for the entries of one matrix."""
+    return (max(abs(m[12]), abs(m[13]), abs(m[14]), abs(m[15] - 1.0)) <= TOLERANCE
+            and is_rotation(*m[0:3], *m[4:7], *m[8:11]))
 
 
 def from_rotation_translation(rotation: ArrayLike, translation: ArrayLike) -> Array:

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_trailing
 from liedyn_ros.common.errors import LiedynError, QuaternionWarning
-from liedyn_ros.lie.arrays import largest, require, require_broadcast, run
+from liedyn_ros.lie.arrays import is_rotation, largest, require, require_broadcast, run
 from liedyn_ros.lie.kernels import batch
 from liedyn_ros.lie.kernels.tolerance import TOLERANCE
 
@@ -38,6 +38,8 @@ def require_rotation(name: str, rotation: ArrayLike) -> Array:
     Entries of R^T R - 1 up to 1e-6 are accepted, and det R must be positive.
     """
     r = as_trailing(name, rotation, (3, 3))
+    if r.ndim == 2 and is_rotation(*r.ravel().tolist()):
+        return r
     deviation = largest(np.swapaxes(r, -1, -2) @ r - np.eye(3))
     require(name, deviation <= TOLERANCE, f'|R^T R - 1| <= {TOLERANCE}', deviation)
     determinant = np.linalg.det(r)
