@@ -17,6 +17,8 @@ from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.function import ConstraintFunction
 from liedyn_ros.dynamics.constrained.constraints.taylor_numbers import (
     taylor_series, TaylorNumber)
+from liedyn_ros.dynamics.constrained.contacts import (
+    Contact, ContactForce, Contacts, Impact)
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import kinematic_gaps
 from liedyn_ros.dynamics.constrained.solver.solution import (
@@ -31,6 +33,7 @@ __all__ = [
     'assemble', 'assemblies', 'ClosureGap', 'complete_acceleration', 'complete_trajectory',
     'complete_velocity', 'ConstrainedDynamics', 'ConstrainedSolution', 'ConstrainedSolutions',
     'constrained_stormer_verlet', 'ConstraintFunction', 'Constraints', 'ConstraintStatus',
+    'Contact', 'ContactForce', 'Contacts', 'Impact',
     'equilibrium', 'kinematic_gaps', 'LEAST_FORCE', 'LEAST_TORQUE', 'LoopState', 'LoopTracker',
     'LoopTrajectory', 'mobility', 'Mobility', 'other_assembly', 'project',
     'projected_runge_kutta', 'statics', 'Statics', 'taylor_series', 'TaylorNumber']

@@ -127,7 +127,7 @@ class ConstrainedData:
     def __init__(self, model: Model, dissipation: bool = True, functions: int = 0,
                  typical_inertia: Array = NO_INERTIA) -> None:
         """Fill in the constants."""
-        self.typical_inertia = typical_inertia
+        self.model, self.typical_inertia = model, typical_inertia
         self.row_sizes = row_sizes(model, functions)
         sparsity = Sparsity(model)
         constants = machine(model, dissipation, functions, typical_inertia, sparsity)
@@ -153,6 +153,11 @@ class ConstrainedData:
         (orders, count, nv), flat = jacobian.shape, WORKSPACE.array(self.workspace, 'motion')
         rows = MOTION.array(flat, 'jacobian')[1:orders, self.m - count:, :nv]
         rows[:] = jacobian[1:]
+
+    def move_frame(self, at: int, frame: Array) -> None:
+        """Write the pose (4, 4) of a frame in its link, in the order of _places."""
+        for flat in (self._machine, WORKSPACE.array(self.workspace, 'machine')):
+            MACHINE.array(flat, 'frame_placement')[at] = _row(frame)
 
     def reserve(self, order: int) -> None:
         """Allocate the tables of series to an order."""

@@ -41,10 +41,10 @@ class ConstraintRates:
 
     def __init__(self, constraints: Constraints, q: Array, motion: Array) -> None:
         """Write all series."""
-        idle = _idle_tables(constraints)
-        try:
+        idle, data = _idle_tables(constraints), None
+        while idle and (data is None or data.model is not constraints.model):  # closures move
             data = idle.pop()
-        except IndexError:
+        if data is None or data.model is not constraints.model:
             data = ConstrainedData(
                 constraints.model, functions=sum(each.rows for each in constraints.functions))
         finalize(self, idle.append, data)

@@ -77,9 +77,8 @@ class Solver:
         """Bind the kernel."""
         self.constraints, self.model, self.lock = constraints, constraints.model, constraints.lock
         nv, m = self.model.nv, constraints.m
-        self._inputs = Inputs(constraints)
-        self._pool = BatchPool(partial(
-            BatchTables, self.model, dissipation, constraints.data.typical_inertia))
+        self._inputs, self._dissipation = Inputs(constraints), dissipation
+        self._pool = self._new_pool()
         self._nv, self._m = nv, m
         self._ends = nv, 2 * nv, 2 * nv + m, 2 * nv + m + 6 * len(self.model.closures)
         self._rest, self._usual_ranks = np.zeros(nv), dict[bytes, int]()
@@ -89,6 +88,16 @@ class Solver:
     def bind(self) -> None:
         """Bind the kernel to the tables, which are new if they had to grow."""
         self._kernel = BoundKernel(solver.solve_constrained, self.constraints.data.workspace)
+
+    def remodel(self, model: Model) -> None:
+        """Take a model that differs in the places of closures alone; ranks stay what they are."""
+        self.model = model
+        self._pool = self._new_pool()
+        self.__dict__.pop('_elsewhere', None)
+
+    def _new_pool(self) -> BatchPool:
+        return BatchPool(partial(BatchTables, self.model, self._dissipation,
+                                 self.constraints.data.typical_inertia))
 
     @cached_property
     def mobility(self) -> Mobility:

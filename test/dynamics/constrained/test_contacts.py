@@ -1,0 +1,173 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Contacts that come and go: a walking machine beside models that are built anew."""
+
+from dataclasses import replace
+import math
+
+import numpy as np
+import pytest
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LimitError, ModelError
+from liedyn_ros.dynamics.constrained import (
+    assemble, complete_velocity, ConstrainedDynamics, Contact, Contacts, project)
+from liedyn_ros.model import Model, ModelBuilder, pose, SpatialInertia
+
+FEET = 'left_foot', 'right_foot', 'tail'
+
+
+def walker() -> Model:
+    """Return a floating trunk with two legs of three joints, and a frame at its back."""
+    builder = ModelBuilder('walker')
+    builder.add_body('trunk', SpatialInertia(8.0, [0.0, 0.02, 0.1], np.diag([0.2, 0.15, 0.1])))
+    builder.add_joint('base', 'free', None, 'trunk')
+    for side, y in (('left', 0.12), ('right', -0.12)):
+        parent, at = 'trunk', pose([0.0, y, -0.05])
+        for part, axis in (('hip', [1, 0, 0]), ('thigh', [0, 1, 0]), ('shin', [0, 1, 0])):
+            name = f'{side}_{part}'
+            builder.add_body(name, SpatialInertia(
+                0.9, [0.01, 0.0, -0.12], np.diag([0.02, 0.02, 0.004])))
+            builder.add_joint(f'{name}_joint', 'revolute', parent, name, placement=at, axis=axis)
+            parent, at = name, pose([0.0, 0.0, -0.25 if part == 'thigh' else -0.02])
+    model = builder.build()
+    for side in ('left', 'right'):
+        model = model.with_frame(f'{side}_foot', f'{side}_shin',
+                                 pose([0.0, 0.0, -0.25], [0.1, -0.2, 0.3]))
+    return model.with_frame('tail', 'trunk', pose([-0.3, 0.0, 0.0]))
+
+
+def contacts_of(kind: str, **options: object) -> Contacts:
+    """Return the walker with a contact of a kind at each of FEET."""
+    return Contacts(walker(), {name: Contact(name, kind, **options) for name in FEET})
+
+
+def state(seed: int) -> tuple[Array, Array, Array]:
+    """Return a configuration of the walker, velocities and forces."""
+    rng, model = np.random.default_rng(seed), walker()
+    q = model.integrate(model.neutral(), 0.4 * rng.normal(size=model.nv))
+    return q, rng.normal(size=model.nv), 5.0 * rng.normal(size=model.nv)
+
+
+def built(contacts: Contacts, dynamics: ConstrainedDynamics) -> ConstrainedDynamics:
+    """Return a new object of the same machine."""
+    return ConstrainedDynamics(replace(contacts.model, closures=dynamics.model.closures))
+
+
+@pytest.mark.parametrize('kind', ['point', 'line', 'surface', 'sliding'])
+def test_sets_are_what_a_model_built_anew_is(kind: str) -> None:
+    contacts = contacts_of(kind)
+    for seed, names in enumerate((['left_foot'], FEET[:2], ['tail'], FEET[:2])):
+        q, v, tau = state(seed)
+        contacts.holding([], q)  # all let go
+        dynamics = contacts.holding(names, q)
+        fresh = built(contacts, dynamics)
+        assert np.abs(dynamics.residual(q)).max() < 1e-12
+        _, v = project(dynamics, q, v)
+        found, expected = dynamics.forward(q, v, tau), fresh.forward(q, v, tau)
+        assert np.array_equal(found.a, expected.a)
+        batch = dynamics.forward.batch(q[None], v[None], tau[None])
+        assert np.allclose(batch.wrenches[0], expected.wrenches, atol=1e-9)
+        by_q = dynamics.forward.partial_derivatives(q, v, tau).by_q
+        assert np.allclose(by_q, fresh.forward.partial_derivatives(q, v, tau).by_q, atol=1e-9)
+
+
+def test_a_contact_that_holds_stays_and_a_new_one_touches() -> None:
+    contacts, (first, _, _) = contacts_of('point'), state(1)
+    one = contacts.holding(['left_foot'], first)
+    at = one.frames.pose(first, 'left_foot')[:3, 3]
+    stepped = assemble(one, state(2)[0])
+    both = contacts.holding(['right_foot', 'left_foot'], stepped)
+    assert np.abs(both.residual(stepped)).max() < 1e-9
+    places = {closure.name: closure.frame_b[:3, 3] for closure in both.model.closures}
+    assert np.allclose(places['left_foot'], at)
+    assert np.allclose(places['right_foot'], both.frames.pose(stepped, 'right_foot')[:3, 3])
+    assert contacts.holding(['left_foot'], stepped) is one  # not made again
+    assert contacts.holding([], stepped) is contacts.free
+
+
+@pytest.mark.parametrize('kind', ['point', 'line', 'surface', 'sliding'])
+def test_forces_are_those_that_move_the_machine(kind: str) -> None:
+    contacts, (q, v, tau) = contacts_of(kind), state(3)
+    dynamics = contacts.holding(FEET[:2], q)
+    _, v = project(dynamics, q, v)
+    found = dynamics.forward(q, v, tau)
+    forces = contacts.forces(dynamics, q, found)
+    need = dynamics.tree.inverse(q, v, found.a) - tau
+    carried = np.zeros(len(v))
+    for name, each in forces.items():
+        turn = dynamics.frames.pose(q, name)[:3, :3]
+        wrench = np.concatenate((turn.T @ each.moment, turn.T @ each.force))
+        carried += dynamics.frames.jacobian(q, name).T @ wrench
+        assert each.normal == pytest.approx(each.force[2])
+    assert np.allclose(carried, need, atol=1e-8)
+
+
+def test_the_sign_and_the_cone_tell_whether_a_contact_holds() -> None:
+    contacts, (q, _, _) = contacts_of('point', friction=0.5), state(4)
+    rest = np.zeros(contacts.model.nv)
+    dynamics = contacts.holding(['tail'], q)
+    lifted = dynamics.tree.frames.external(q, {'trunk': [0, 0, 0, 0, 0, 500.0]},
+                                           axes=2)
+    for external in (None, lifted):
+        found = contacts.forces(dynamics, q, dynamics.forward(q, rest, rest, external))['tail']
+        slips = np.hypot(*found.force[:2]) / (0.5 * found.normal)
+        assert found.holds == (found.normal >= 0.0 and slips <= 1.0)
+        assert found.slip == (pytest.approx(slips) if found.normal > 0.0 else math.inf)
+    assert found.normal < 0.0 and not found.holds
+
+
+@pytest.mark.parametrize('part', [0.0, 0.4, 1.0])
+def test_an_impact_gives_back_its_part_of_speed_and_energy(part: float) -> None:
+    contacts, (q, v, _) = contacts_of('sliding', normal=[0.2, -0.1, 1.0]), state(5)
+    dynamics = contacts.holding(['left_foot'], q)
+    after = contacts.impact(dynamics, q, v, part)
+    normal = np.array([0.2, -0.1, 1.0]) / np.linalg.norm([0.2, -0.1, 1.0])
+    row = normal @ dynamics.frames.jacobian(q, 'left_foot', axes=2)[3:]
+    mass = dynamics.tree.mass_matrix(q)
+    impulse = -(1.0 + part) * (row @ v) / (row @ np.linalg.solve(mass, row))
+    assert np.allclose(after.v, v + np.linalg.solve(mass, row) * impulse)
+    assert row @ after.v == pytest.approx(-part * (row @ v), abs=1e-10)
+    assert after.impulses['left_foot'].normal == pytest.approx(impulse)
+    lost = v @ mass @ v - after.v @ mass @ after.v
+    assert lost == pytest.approx((1.0 - part**2) * (row @ v)**2 / (
+        row @ np.linalg.solve(mass, row)), abs=1e-9)
+
+
+def test_a_machine_with_loops_keeps_them_in_an_impact() -> None:
+    builder = ModelBuilder.of(walker())
+    builder.add_closure('hips', 'rod', 'left_shin', 'right_shin', length=0.26)
+    contacts = Contacts(builder.build(), {'foot': Contact('left_foot', 'surface')})
+    q = assemble(contacts.free, state(6)[0])
+    dynamics = contacts.holding(['foot'], q)
+    _, v = project(contacts.free, q, state(6)[1])
+    after = contacts.impact(dynamics, q, v, 0.3)
+    assert np.abs(contacts.free.jacobian(q) @ after.v).max() < 1e-10
+    plastic = contacts.impact(dynamics, q, v).v
+    assert np.allclose(plastic, project(dynamics, q, v)[1], atol=1e-9)
+    assert np.abs(complete_velocity(dynamics, q, plastic, np.ones(len(v), dtype=bool))
+                  - plastic).max() == 0.0
+
+
+def test_wrong_contacts_are_refused() -> None:
+    model = walker()
+    with pytest.raises(ModelError, match='frame'):
+        Contacts(model, {'foot': Contact('nowhere')})
+    with pytest.raises(ModelError, match=r'contact foot: .*point'):
+        Contacts(model, {'foot': Contact('tail', 'pont')})
+    with pytest.raises(LimitError, match='friction of 0 or more, got nan'):
+        Contacts(model, {'foot': Contact('tail', friction=math.nan)})
+    contacts, (q, v, _) = contacts_of('point'), state(0)
+    with pytest.raises(ModelError, match='left_foot'):
+        contacts.holding(['left_fot'], q)
+    with pytest.raises(LimitError, match='restitution: expected 0 to 1, got 2'):
+        contacts.impact(contacts.holding(['tail'], q), q, v, 2.0)
+    dynamics = contacts.holding(['tail'], q)
+    with pytest.raises(ModelError, match='closure'):
+        dynamics.move_closures({'left_foot': np.eye(4)})
