@@ -9,7 +9,7 @@
 """
 Contacts with the ground that come and go: each set of them is a machine with closures.
 
-Contacts are rigid and do not slip while they hold. What lets go or slips is told by the forces;
+Contacts are rigid and do not slip while they hold. The forces tell what lets go or slips;
 the caller decides.
 """
 

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Contacts that come and go: a walking machine beside models that are built anew."""
+"""Contacts that come and go: a walking machine beside newly built models."""
 
 from dataclasses import replace
 import math
@@ -61,7 +61,7 @@ def built(contacts: Contacts, dynamics: ConstrainedDynamics) -> ConstrainedDynam
 
 
 @pytest.mark.parametrize('kind', ['point', 'line', 'surface', 'sliding'])
-def test_sets_are_what_a_model_built_anew_is(kind: str) -> None:
+def test_sets_are_what_new_models_are(kind: str) -> None:
     contacts = contacts_of(kind)
     for seed, names in enumerate((['left_foot'], FEET[:2], ['tail'], FEET[:2])):
         q, v, tau = state(seed)
