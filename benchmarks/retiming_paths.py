@@ -35,7 +35,7 @@ from liedyn_ros.retiming import LoopPath, MotionLimits, Path, retime, SplinePath
 
 MODELS = robots()
 Problem = tuple[Dynamics | ConstrainedDynamics, Path, MotionLimits]
-COUNT, INTERVALS = 25, 40  # paths of a machine, and intervals of each
+COUNT, INTERVALS = 100, 40  # paths of a machine, and intervals of each
 REASONS = {  # what a refusal may say, and its meaning
     r'^torque: expected less than .* to hold .* still': 'motors cannot hold it',
     r'LoopTracker|expected a motion that the loops allow|no motion|reach|assembl|measured':

@@ -9,18 +9,19 @@
 """Motions along a path as fast as the limits of torque, its rate, speed and power allow."""
 
 from liedyn_ros.retiming.budget import RetimingBudget
-from liedyn_ros.retiming.law import MovingEnd
-from liedyn_ros.retiming.limits import MotionLimits
+from liedyn_ros.retiming.limits import FrameLimits, MotionLimits
 from liedyn_ros.retiming.online.scaling import (
     OnlineScaling, ScaledInstant, ScalingStatus, speed_for_lag)
 from liedyn_ros.retiming.paths import (
-    BlendedPath, JoinedPath, LoopPath, Path, path_through, PathPart, PathSamples, PlatformPath,
-    position_names, SplinePath)
+    BlendedPath, JoinedPath, LoopPath, MovingEnd, Path, path_through, PathPart, PathSamples,
+    PlatformPath, position_names, SplinePath)
 from liedyn_ros.retiming.phase_plane import phase_plane, PhasePlane
 from liedyn_ros.retiming.result import Retimed, RetimedSamples
 from liedyn_ros.retiming.retime import retime
+from liedyn_ros.retiming.stopping import stop_along
 
-__all__ = ['BlendedPath', 'JoinedPath', 'LoopPath', 'MotionLimits', 'MovingEnd', 'OnlineScaling',
-           'Path', 'path_through', 'PathPart', 'PathSamples', 'phase_plane', 'PhasePlane',
-           'PlatformPath', 'position_names', 'retime', 'Retimed', 'RetimedSamples',
-           'RetimingBudget', 'ScaledInstant', 'ScalingStatus', 'speed_for_lag', 'SplinePath']
+__all__ = ['BlendedPath', 'FrameLimits', 'JoinedPath', 'LoopPath', 'MotionLimits', 'MovingEnd',
+           'OnlineScaling', 'Path', 'path_through', 'PathPart', 'PathSamples', 'phase_plane',
+           'PhasePlane', 'PlatformPath', 'position_names', 'retime', 'Retimed', 'RetimedSamples',
+           'RetimingBudget', 'ScaledInstant', 'ScalingStatus', 'speed_for_lag', 'SplinePath',
+           'stop_along']

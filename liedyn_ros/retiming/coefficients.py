@@ -10,16 +10,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
+from liedyn_ros.retiming.machine import Machine
 from liedyn_ros.retiming.paths.path import PathSamples
 
-Machine: TypeAlias = Dynamics | ConstrainedDynamics
 # (pdot, pddot) of the calls that give the coefficients; all without a third derivative.
 _CALLS = np.array([(1.0, 0.0), (1.0, 1.0), (2.0, 0.0), (3.0, 0.0)])
 

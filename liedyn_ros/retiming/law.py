@@ -11,30 +11,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial import Polynomial
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
+from liedyn_ros.retiming.paths.moving_end import MovingEnd
 from liedyn_ros.retiming.paths.path import Path, PathSamples
 
 _QUINTIC = Polynomial([0.0, 0.0, 0.0, 10.0, -15.0, 6.0])
 _CUBIC, _SQUARE = Polynomial([0.0, 0.0, 0.0, 1.0]), Polynomial([0.0, 0.0, 1.0])
 _BACKWARD = Polynomial([1.0, -1.0])
-
-
-class MovingEnd(NamedTuple):
-    """
-    How a run passes an end of its path: ds/dt > 0, and d^2s/dt^2, None where it may be any.
-
-    Both are of the path's own s. Where rates of torque are limited and the machine moves already,
-    the acceleration decides whether its torque is continuous.
-    """
-
-    speed: float
-    acceleration: float | None = None
 
 
 @dataclass(frozen=True)

@@ -6,22 +6,56 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Limits of a motion: of its joints, their motors, and the power that these give."""
+"""Limits of a motion: of its joints, their motors, the power that these give, and of frames."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array, as_numbers, require_known
+from liedyn_ros.common.checks import Array, as_array, as_numbers, require_known
 from liedyn_ros.common.errors import LimitError, NameSetError, ShapeError
 from liedyn_ros.model import Model
 
 Values: TypeAlias = ArrayLike | Mapping[str, ArrayLike] | None
+FRAME = 'velocity', 'acceleration', 'angular_velocity', 'angular_acceleration'  # by row order
+_SIGNED = 'least_torque'
+
+
+@dataclass(frozen=True)
+class FrameLimits:
+    """
+    The limits of the motion of a frame against the ground; infinite ones are none.
+
+    frame is a body, a joint or an added frame; point (3,), m, is where in the frame velocity (m/s)
+    and acceleration (m/s^2) are taken. These and the angular ones (rad/s, rad/s^2) are lengths of
+    vectors. Raises LimitError for a limit that is not above zero, and what as_array raises.
+    """
+
+    frame: str
+    velocity: float = np.inf
+    acceleration: float = np.inf
+    angular_velocity: float = np.inf
+    angular_acceleration: float = np.inf
+    point: ArrayLike = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        object.__setattr__(self, 'point', as_array('point', self.point, (3,)))
+        for name in FRAME:
+            if not getattr(self, name) > 0.0:
+                raise LimitError(f'frames[{self.frame}].{name}: expected a limit above 0, got '
+                                 f'{getattr(self, name)}')
+
+    @property
+    def label(self) -> str:
+        """Return the frame, and the point unless it is the origin."""
+        at = ', '.join(f'{x:g}' for x in np.asarray(self.point))
+        return f'{self.frame} at ({at})' if np.any(self.point) else self.frame
 
 
 @dataclass(frozen=True)
@@ -35,7 +69,9 @@ class MotionLimits:
     velocity: rad/s or m/s; None takes those of the model. acceleration and jerk: by time, rad or
     m. torque: N m or N; None takes the efforts of the model. torque_rate: N m/s or N/s.
     torque_per_speed: the fall of a motor's torque with its speed in the same direction, from the
-    limit of torque at rest. power: W, taken up or given by a joint.
+    limit of torque at rest. power: W, taken up or given by a joint. least_torque: the other end of
+    torque where that is not its negative, of any sign: 0 of a cable, or of a joint that stands for
+    a contact. frames: limits of the motion of frames.
     """
 
     velocity: Values = None
@@ -45,16 +81,21 @@ class MotionLimits:
     torque_rate: Values = None
     torque_per_speed: Values = None
     power: Values = None
+    least_torque: Values = None
+    frames: Sequence[FrameLimits] = ()
 
     def of(self, model: Model) -> dict[str, Array]:
         """
-        Return each limit as an array (nv,), infinite where there is none.
+        Return each limit of joints as an array (nv,), infinite where there is none.
 
-        Raises ShapeError, NameSetError for an unknown joint, and LimitError for a limit that is
-        not above zero.
+        Raises ShapeError, NameSetError for an unknown joint or a frame that is given twice, and
+        LimitError for a limit that is not above zero, or a least torque not below the torque.
         """
+        labels = [each.label for each in self.frames]
+        if len(set(labels)) < len(labels):
+            raise NameSetError(f'frames: expected each once, got {labels}')
         found = {each.name: _by_coordinate(model, each.name, getattr(self, each.name))
-                 for each in fields(self)}
+                 for each in fields(self) if each.name != 'frames'}
         for name, of_model in (('velocity', model.limits.velocity),
                                ('torque', model.limits.effort)):
             if getattr(self, name) is None:
@@ -62,8 +103,19 @@ class MotionLimits:
         slopes = found['torque_per_speed']
         found['torque_per_speed'] = np.where(np.isinf(slopes), 0.0, slopes)
         for name, values in found.items():
-            _require_positive(model, name, values)
+            if name != _SIGNED:
+                _require_positive(model, name, values)
+        least, most = found[_SIGNED], found['torque']
+        found[_SIGNED] = np.where(np.isinf(least) & (least > 0.0), -most, least)
+        _require_below(model, found[_SIGNED], most)
         return found
+
+    def by_name(self, model: Model) -> dict[tuple[str, str], float]:
+        """Return all limits by their name and the coordinate or the frame, as rows have them."""
+        return {(name, coordinate): float(value) for name, values in self.of(model).items()
+                for coordinate, value in zip(model.coordinate_names, values)} | {
+            (f'frame_{name}', each.label): getattr(each, name)
+            for each in self.frames for name in FRAME}
 
 
 def _by_coordinate(model: Model, name: str, values: Values) -> Array:
@@ -101,3 +153,12 @@ def _require_positive(model: Model, name: str, values: Array) -> None:
         expected = 'of 0 or more' if least == 0.0 else 'above 0'
         raise LimitError(f'{name}: expected a limit {expected}, got {values[bad[0]]} for {where}',
                          names=(where,), expected=0.0, got=float(values[bad[0]]), indices=bad[:1])
+
+
+def _require_below(model: Model, least: Array, most: Array) -> None:
+    """Raise LimitError naming the first coordinate whose least torque is not below its torque."""
+    bad = np.flatnonzero(~(least < most))
+    if len(bad):
+        where = model.coordinate_names[bad[0]]
+        raise LimitError(f'least_torque: expected less than the torque, {most[bad[0]]:.6g} of '
+                         f'{where}, got {least[bad[0]]:.6g}', names=(where,), indices=bad[:1])

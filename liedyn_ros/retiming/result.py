@@ -21,10 +21,11 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.model import Model
-from liedyn_ros.retiming.coefficients import Machine, torques
+from liedyn_ros.retiming.coefficients import torques
 from liedyn_ros.retiming.grid import Grid, Speed
 from liedyn_ros.retiming.law import Law
 from liedyn_ros.retiming.limits import MotionLimits
+from liedyn_ros.retiming.machine import Machine
 from liedyn_ros.retiming.rows import Rows
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
@@ -84,11 +85,9 @@ class Margins(NamedTuple):
     def used(self, grid: Grid, unknowns: Array) -> dict[tuple[str, str], Array]:
         """Return by limit and coordinate how much of it the run takes (N, CHECKS)."""
         result: dict[tuple[str, str], Array] = {}
-        names = self.model.coordinate_names
         for rows in (self.states, self.rates):
             values = self.within(rows, grid, unknowns)
-            for column, (limit, k) in enumerate(zip(rows.names, rows.coordinates)):
-                key = limit, names[k]
+            for column, key in enumerate(zip(rows.names, rows.of)):
                 result[key] = np.maximum(result.get(key, -np.inf), values[..., column])
         return result
 
@@ -109,8 +108,8 @@ class Margins(NamedTuple):
         return float(max((self.worst(rows, grid, unknowns).max()
                           for rows in (self.states, self.rates) if rows.bound.size), default=0.0))
 
-    def worst_place(self, grid: Grid, unknowns: Array) -> tuple[str, str, float, float, float]:
-        """Return the limit, coordinate, bound and share of the worst row, and p of the place."""
+    def worst_place(self, grid: Grid, unknowns: Array) -> tuple[float, float, Rows, int, int]:
+        """Return the worst row: its share, p, rows, place and column."""
         found = []
         for rows in (self.states, self.rates):
             used = self.worst(rows, grid, unknowns)
@@ -118,10 +117,9 @@ class Margins(NamedTuple):
                 place = np.unravel_index(np.argmax(used), used.shape)
                 found.append((float(used.max()), rows, int(place[0]), int(place[1])))
         share, rows, interval, row = max(found, key=lambda each: each[0])
-        within = self.within(rows, grid, unknowns)[interval, :, row]
-        return (rows.names[row], self.model.coordinate_names[rows.coordinates[row]],
-                float(rows.bound[interval * self.p.shape[1], row]), share,
-                float(self.p[interval, np.argmax(within)]))
+        place = int(np.argmax(self.within(rows, grid, unknowns)[interval, :, row]))
+        return (share, float(self.p[interval, place]), rows,
+                interval * self.p.shape[1] + place, row)
 
 
 @dataclass(frozen=True)

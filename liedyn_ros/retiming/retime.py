@@ -16,13 +16,17 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.retiming.budget import RetimingBudget
-from liedyn_ros.retiming.coefficients import coefficients, Machine
+from liedyn_ros.retiming.coefficients import coefficients
+from liedyn_ros.retiming.frame_motion import frame_motion
 from liedyn_ros.retiming.grid import Grid, Speed
-from liedyn_ros.retiming.law import Law, MovingEnd
+from liedyn_ros.retiming.law import Law
 from liedyn_ros.retiming.limits import MotionLimits
+from liedyn_ros.retiming.machine import Machine
+from liedyn_ros.retiming.paths.moving_end import MovingEnd
 from liedyn_ros.retiming.paths.path import Path
 from liedyn_ros.retiming.program.fastest_speed import End
-from liedyn_ros.retiming.program.rounds import coarse_start, lower_bound, Problem, rounds
+from liedyn_ros.retiming.program.rounds import (
+    coarse_start, lower_bound, Problem, rounds, warm_start)
 from liedyn_ros.retiming.program.slowing import SLOWEST
 from liedyn_ros.retiming.program.strict import within_intervals
 from liedyn_ros.retiming.result import Margins, Retimed, travel_time
@@ -39,7 +43,7 @@ ROUNDING = 1e-6  # of a limit, exceeded by the rounding of a given speed and its
 def retime(dynamics: Machine, path: Path, limits: MotionLimits | None = None, *,
            start: MovingEnd | None = None, end: MovingEnd | None = None,
            intervals: int = 100, strict: bool = True, external: ArrayLike | None = None,
-           budget: RetimingBudget | None = None) -> Retimed:
+           warm: Retimed | None = None, budget: RetimingBudget | None = None) -> Retimed:
     """
     Return the fastest run along a path within limits, from rest to rest or passing its ends.
 
@@ -48,7 +52,8 @@ def retime(dynamics: Machine, path: Path, limits: MotionLimits | None = None, *,
     None means at rest. The speed along the path is a quadratic spline in
     intervals. Limits hold at their ends and middles, and in between to about 0.1 %; strict
     slows the run until they hold at eleven places of each interval. external (B, 6) are wrenches
-    that keep still on the bodies, as a payload's in its frame. budget bounds the work.
+    that keep still on the bodies, as a payload's in its frame. warm is a run along the same path
+    under other limits, from which the rounds begin. budget bounds the work.
 
     Raises LimitError where the path cannot be held at rest, or cannot be passed at the speeds of
     start and end. It names the joint and the place. Raises it too where no limit binds. Raises
@@ -61,8 +66,8 @@ def retime(dynamics: Machine, path: Path, limits: MotionLimits | None = None, *,
     grid, passing = Grid(_require_intervals(intervals)), law.passing()
     wrenches = None if external is None else as_array('external', external,
                                                       (len(dynamics.model.bodies), 6))
-    states, rates = _rows(dynamics, law, grid.fine, given, wrenches)
-    margins = _margins(dynamics, law, grid, given, wrenches)
+    states, rates = _rows(dynamics, law, grid.fine, limits, wrenches)
+    margins = find_margins(dynamics, law, grid, limits, wrenches)
     _require_moving(law, grid)
     _require_some(states, rates)
     _require_kept(margins, law, grid, 0.0)
@@ -72,7 +77,8 @@ def retime(dynamics: Machine, path: Path, limits: MotionLimits | None = None, *,
         grid, states.scaled(z0), rates.at(grid.places).scaled(z0),
         tuple(End(at, z / z0, None if dz is None else dz / z0) for at, z, dz in passing), z0)
     guess = _guess(problem)
-    first = coarse_start(problem, guess, budget)
+    first = coarse_start(problem, guess, budget) if warm is None else \
+        warm_start(problem, guess, grid.refine(warm.grid, warm.unknowns) / z0)
     found = [guess] * (first is not guess) + rounds(problem, first, budget)
     unknowns = z0 * found[-1] if not strict else within_intervals(
         problem, found[-1], z0, margins, budget)
@@ -93,28 +99,30 @@ def _guess(problem: Problem) -> Array:
 
 def _require_passed(margins: Margins, law: Law, grid: Grid, unknowns: Array) -> None:
     """Raise LimitError naming the limit that a run exceeds, passing the ends at their speeds."""
-    limit, name, bound, share, p = margins.worst_place(grid, unknowns)
+    share, p, rows, place, row = margins.worst_place(grid, unknowns)
     if share > 1.0 + ROUNDING:
         s = law.derivatives(np.array([p]))[0, 0]
-        # of velocity the rows are of its square
-        most, used = (bound**0.5, share**0.5) if limit == 'velocity' else (bound, share)
+        word, most, got = rows.told(place, row, share)
         raise LimitError(
-            f'{limit}: expected at most {most:.6g} of {name} on a path that is passed at '
-            f'start = {law.start}, end = {law.end}, got {used * most:.6g} at least, '
+            f'{rows.names[row]}: expected at {"least" if word == "more" else "most"} {most:.6g} '
+            f'of {rows.of[row]} on a path that is passed at start = {law.start}, end = {law.end}, '
+            f'got {got:.6g} at {"most" if word == "more" else "least"}, '
             f'at s = {s:.6g} of {law.path.length:.6g}; more intervals may need less')
 
 
-def _rows(dynamics: Machine, law: Law, p: Array, limits: dict[str, Array],
+def _rows(dynamics: Machine, law: Law, p: Array, limits: MotionLimits,
           external: Array | None) -> tuple[Rows, Rows]:
     """Return the rows of states and of rates at p (K,)."""
-    path = law(p)
+    path, model = law(p), dynamics.model
     wrenches = None if external is None else np.broadcast_to(
         external, (len(p), *external.shape))
-    return limit_rows(path, coefficients(dynamics, path, wrenches), limits)
+    return limit_rows(path, coefficients(dynamics, path, wrenches), limits.of(model),
+                      model.coordinate_names,
+                      [frame_motion(dynamics, path, each) for each in limits.frames])
 
 
-def _margins(dynamics: Machine, law: Law, grid: Grid, limits: dict[str, Array],
-             external: Array | None) -> Margins:
+def find_margins(dynamics: Machine, law: Law, grid: Grid, limits: MotionLimits,
+                 external: Array | None) -> Margins:
     """Return the rows at the checks of each interval."""
     count = grid.intervals * (CHECKS - 1)
     p: Array = np.arange(count + 1) / count
@@ -162,15 +170,14 @@ def _require_kept(margins: Margins, law: Law, grid: Grid, z: float) -> None:
         used = margins.worst(rows, grid, np.full(grid.unknowns, z))
         if not used.size or used.max() < 1.0:
             continue
-        interval, row = np.unravel_index(np.argmax(used), used.shape)
-        bound = rows.bound[interval * CHECKS, row]
-        name = margins.model.coordinate_names[rows.coordinates[row]]
+        interval, row = map(int, np.unravel_index(np.argmax(used), used.shape))
+        word, bound, got = rows.told(interval * CHECKS + CHECKS // 2, row, float(used.max()))
         s = law.derivatives(margins.p[interval, [CHECKS // 2]])[0, 0]
-        doing = f'to hold {name} still on the path' if z == 0.0 else \
-            f'of {name} in a run at any speed'
-        raise LimitError(f'{rows.names[row]}: expected less than {bound:.6g} {doing}, got '
-                         f'{used.max() * bound:.6g} at s = {s:.6g} of {law.path.length:.6g}',
-                         names=(name,), expected=float(bound), got=float(used.max() * bound))
+        doing = f'to hold {rows.of[row]} still on the path' if z == 0.0 else \
+            f'of {rows.of[row]} in a run at any speed'
+        raise LimitError(f'{rows.names[row]}: expected {word} than {bound:.6g} {doing}, got '
+                         f'{got:.6g} at s = {s:.6g} of {law.path.length:.6g}',
+                         names=(rows.of[row],), expected=bound, got=got)
 
 
 def _uniform(states: Rows, rates: Rows) -> float:

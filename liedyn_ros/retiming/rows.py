@@ -10,16 +10,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.retiming.coefficients import Coefficients
+from liedyn_ros.retiming.frame_motion import FrameMotion
 from liedyn_ros.retiming.grid import Speed
 from liedyn_ros.retiming.paths.path import PathSamples
 
 STATES, RATES = 0, 1  # the two kinds of rows
+CORNERS = 48  # of the polygon within the circle of accelerations: 0.2 % smaller at most
+SQUARED = 'velocity', 'frame_velocity', 'frame_angular_velocity'  # rows of their squares
 
 
 class Rows(NamedTuple):
@@ -28,12 +32,13 @@ class Rows(NamedTuple):
 
     Rows of states: slope z' + value z + root sqrt(z) + constant <= bound. Rows of rates:
     sqrt(z) (curvature z'' + slope z' + value z + constant) + root_value z + root_slope z'
-    <= bound. names (R,) tells the limit of each row, coordinates (R,) its coordinate.
+    <= bound. names (R,) tells the limit of each row, of (R,) its coordinate or frame. offset is
+    where a force has its bound from: the middle of its two limits.
     """
 
     kind: int
     names: tuple[str, ...]
-    coordinates: Array
+    of: tuple[str, ...]
     curvature: Array
     slope: Array
     value: Array
@@ -42,6 +47,16 @@ class Rows(NamedTuple):
     root_slope: Array
     root: Array
     bound: Array
+    offset: Array
+
+    def told(self, place: int, row: int, share: float) -> tuple[str, float, float]:
+        """Return 'less' or 'more', and for a share of 1 and another what it is of, as given."""
+        bound, offset = float(self.bound[place, row]), float(self.offset[place, row])
+        if self.names[row] in SQUARED:
+            return 'less', bound**0.5, (share * bound)**0.5
+        if self.names[row] == 'least_torque':
+            return 'more', offset - bound, offset - share * bound
+        return 'less', offset + bound, offset + share * bound
 
     def used(self, speed: Speed) -> Array:
         """Return the left side over the bound (K, R): 1 where a limit binds."""
@@ -67,21 +82,18 @@ class Rows(NamedTuple):
 
 
 _BY_PLACE = ('curvature', 'slope', 'value', 'constant', 'root_value', 'root_slope', 'root',
-             'bound')
+             'bound', 'offset')
 
 
-def limit_rows(path: PathSamples, tau: Coefficients, limits: dict[str, Array]
-               ) -> tuple[Rows, Rows]:
+def limit_rows(path: PathSamples, tau: Coefficients, limits: dict[str, Array],
+               names: tuple[str, ...], frames: Sequence[FrameMotion] = ()) -> tuple[Rows, Rows]:
     """Return the rows of states and of rates of all limits that are finite (15.4)."""
     v, a, jerk = path.v, path.a, path.jerk
-    states, rates = _Stack(STATES, v.shape), _Stack(RATES, v.shape)
+    states, rates = _Stack(STATES, names), _Stack(RATES, names)
     states.add('velocity', limits['velocity']**2, value=v**2)
     for sign in (1.0, -1.0):
         states.add('acceleration', limits['acceleration'], slope=sign * v / 2.0, value=sign * a)
-        fall = np.maximum(sign * v * limits['torque_per_speed'], 0.0)
-        states.add('torque', limits['torque'], slope=sign * tau.inertia / 2.0,
-                   value=sign * tau.square, root=sign * tau.viscous + fall,
-                   constant=sign * tau.static)
+        _add_torque(states, sign, tau, v, limits)
         rates.add('jerk', limits['jerk'], curvature=sign * v / 2.0, slope=sign * 1.5 * a,
                   value=sign * jerk)
         rates.add('torque_rate', limits['torque_rate'], curvature=sign * tau.inertia / 2.0,
@@ -91,31 +103,74 @@ def limit_rows(path: PathSamples, tau: Coefficients, limits: dict[str, Array]
         rates.add('power', limits['power'], slope=sign * v * tau.inertia / 2.0,
                   value=sign * v * tau.square, constant=sign * v * tau.static,
                   root_value=sign * v * tau.viscous)
-    return states.rows(), rates.rows()
+    for frame in frames:
+        _add_frame(states, frame)
+    return states.rows(len(v)), rates.rows(len(v))
+
+
+def _add_torque(states: _Stack, sign: float, tau: Coefficients, v: Array,
+                limits: dict[str, Array]) -> None:
+    """Add the upper (1) or lower (-1) limits of torque, as a bound about an offset (15.4)."""
+    most, least = limits['torque'], limits['least_torque']
+    end, other = (most, least) if sign > 0.0 else (least, most)
+    given, both = np.isfinite(end), np.isfinite(other)
+    end, other = np.where(given, end, 0.0), np.where(both, other, 0.0)
+    scale = np.maximum(np.abs(tau.static).max(axis=0), np.abs(end))
+    scale = np.where(scale > 0.0, scale, 1.0)  # of a limit without another one
+    offset = np.where(both, (end + other) / 2.0, end - sign * scale)
+    even = most == -least
+    offset = np.where(even, 0.0, offset)
+    fall = np.maximum(sign * v * limits['torque_per_speed'], 0.0)
+    for name, chosen in (('torque', even | (sign > 0.0)), ('least_torque', ~even & (sign < 0.0))):
+        states.add(name, np.where(chosen & given, sign * (end - offset), np.inf),
+                   slope=sign * tau.inertia / 2.0, value=sign * tau.square,
+                   root=sign * tau.viscous + fall, constant=sign * (tau.static - offset),
+                   offset=np.broadcast_to(offset, v.shape))
+
+
+def _add_frame(states: _Stack, frame: FrameMotion) -> None:
+    """Add the limits of a frame: of the square of its speeds, and of accelerations (15.15)."""
+    for place, kind in ((3, ''), (0, 'angular_')):
+        along, across = (each[:, place:place + 3] for each in (frame.along, frame.across))
+        speed = getattr(frame.limits, f'{kind}velocity')
+        states.add(f'frame_{kind}velocity', np.array([speed**2]), (frame.limits.label,),
+                   value=(along**2).sum(axis=1, keepdims=True))
+        bound = getattr(frame.limits, f'{kind}acceleration') * np.cos(np.pi / CORNERS)
+        length = np.linalg.norm(along, axis=1, keepdims=True)
+        axis = np.divide(along, length, out=np.zeros_like(along), where=length > 0.0)
+        inner = (across * axis).sum(axis=1, keepdims=True)
+        outer = np.linalg.norm(across - inner * axis, axis=1, keepdims=True)
+        angles = 2.0 * np.pi * np.arange(CORNERS // 2 + 1) / CORNERS
+        states.add(f'frame_{kind}acceleration', np.full(len(angles), bound),
+                   (frame.limits.label,) * len(angles), slope=np.cos(angles) * length / 2.0,
+                   value=np.cos(angles) * inner + np.sin(angles) * outer)
 
 
 class _Stack:
     """Rows that are laid side by side, those of infinite limits left out."""
 
-    def __init__(self, kind: int, shape: tuple[int, ...]) -> None:
+    def __init__(self, kind: int, coordinates: tuple[str, ...]) -> None:
         """Begin without rows."""
-        self._kind, self._shape = kind, shape
+        self._kind, self._coordinates = kind, coordinates
         self._names: list[str] = []
-        self._coordinates: list[int] = []
+        self._of: list[str] = []
         self._parts: dict[str, list[Array]] = {name: [] for name in _BY_PLACE}
 
-    def add(self, name: str, bound: Array, **given: Array) -> None:
-        """Add a row for each coordinate whose bound (nv,) is finite."""
+    def add(self, name: str, bound: Array, of: tuple[str, ...] | None = None, **given: Array
+            ) -> None:
+        """Add a row for each coordinate, or each of others, whose bound (R,) is finite."""
         finite = np.flatnonzero(np.isfinite(bound))
+        of = self._coordinates if of is None else of
         self._names += [name] * len(finite)
-        self._coordinates += finite.tolist()
-        parts = {each: np.zeros(self._shape) for each in _BY_PLACE} | given
-        parts['bound'] = np.broadcast_to(bound, self._shape)
+        self._of += [of[k] for k in finite]
+        shape = next(iter(given.values())).shape
+        parts = {each: np.zeros(shape) for each in _BY_PLACE} | given
+        parts['bound'] = np.broadcast_to(bound, shape)
         for each, values in parts.items():
             self._parts[each].append(values[:, finite])
 
-    def rows(self) -> Rows:
-        """Return the rows."""
-        return Rows(self._kind, tuple(self._names), np.array(self._coordinates, dtype=int),
-                    **{name: np.hstack(values) if values else np.zeros((self._shape[0], 0))
+    def rows(self, count: int) -> Rows:
+        """Return the rows at that many places."""
+        return Rows(self._kind, tuple(self._names), tuple(self._of),
+                    **{name: np.hstack(values) if values else np.zeros((count, 0))
                        for name, values in self._parts.items()})

@@ -19,7 +19,7 @@ import liedyn_ros as ld
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.retiming import (
-    MotionLimits, MovingEnd, PathPart, retime, Retimed, SplinePath)
+    MotionLimits, MovingEnd, PathPart, retime, Retimed, SplinePath, stop_along)
 from liedyn_ros.retiming.result import travel_time
 
 # One joint about the vertical, 2 kg m^2: torque is 2 times the acceleration.
@@ -70,6 +70,16 @@ def test_a_stop_under_limited_rates_is_that_of_a_double_integrator() -> None:
     assert_same(at.torque[0], [0.0], 1e-6, floor=1.0)
     with pytest.raises(LimitError, match='torque'):
         retime(wheel(), line(0.95 * distance), LIMITS['rate'], start=start)
+
+
+def test_the_shortest_stop_is_that_of_a_double_integrator() -> None:
+    most, speed = TORQUE / INERTIA, 2.0
+    fastest = speed / most + most / (RATE / INERTIA)
+    halt = stop_along(wheel(), line(), LIMITS['rate'], start=MovingEnd(speed, 0.0))
+    assert 1.0 <= halt.law.path.length / (speed * fastest / 2.0) < 1.05
+    assert_same(halt.duration, fastest, 0.06)
+    with pytest.raises(LimitError, match='torque'):
+        stop_along(wheel(), line(), LIMITS['rate'], start=MovingEnd(9.0, 0.0))
 
 
 TORQUES = np.array([150.0, 150.0, 150.0, 28.0, 28.0, 28.0])
@@ -134,3 +144,18 @@ def test_the_time_is_the_integral_of_the_inverse_speed(run: Retimed) -> None:
 def test_ends_that_cannot_be_passed_are_refused(start: MovingEnd, words: str) -> None:
     with pytest.raises(LimitError, match=words):
         retime(wheel(), line(), LIMITS['torque'], start=start)
+
+
+def test_an_arm_stops_along_its_path_from_any_instant(arm: Dynamics, run: Retimed) -> None:
+    stronger = MotionLimits(velocity=np.inf, torque=1.05 * TORQUES, torque_rate=21.0 * TORQUES)
+    for share in (0.3, 0.5, 0.8):
+        now = run.at([share * run.duration])
+        rest = PathPart(run.law.path, float(now.s[0]), run.law.path.length)
+        start = MovingEnd(float(now.path_speed[0]), float(now.path_acceleration[0]))
+        halt = stop_along(arm, rest, stronger, start=start)
+        at = halt.at(np.linspace(0.0, halt.duration, 501))
+        assert_same(at.torque[0], now.torque[0], 1e-9)
+        assert_same(at.v[-1], np.zeros(6), 1e-8, floor=1.0)
+        assert (np.abs(at.torque) <= 1.0501 * TORQUES).all()
+        assert (np.abs(at.torque_rate) <= 21.01 * TORQUES).all()
+        assert halt.duration < run.duration * (1.0 - share)

@@ -103,6 +103,15 @@ def test_limits_hold_and_derivatives_fit_at_any_speed(name: str) -> None:
     assert_same(at.q, run.law.path(at.s).q, 1e-12)
 
 
+def test_limits_hold_between_few_intervals_too() -> None:
+    fine = planned()
+    run = retime(fine.dynamics, fine.law.path, lowered(1.0), intervals=10)
+    for name, speed in SPEEDS.items():
+        instants, at = passed(run, speed)
+        assert (name, instants[-1].status) == (name, ScalingStatus.ENDED)
+        assert most(at) < 1.0 + CLOSE
+
+
 @pytest.mark.parametrize('begin', [100, 400, 700])
 def test_lower_limits_are_kept_from_where_they_can_be(begin: int) -> None:
     run = planned()

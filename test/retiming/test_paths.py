@@ -9,6 +9,7 @@
 """Paths and the laws that they follow have the derivatives that they say."""
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from support.machines.random_models import random_model
 import liedyn_ros as ld
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import (
-    LimitError, ModelError, NameSetError, NotFiniteError, NotInGroupError, ShapeError)
+    LimitError, NameSetError, NotFiniteError, NotInGroupError, ShapeError)
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Model
@@ -62,6 +63,25 @@ def flying_path() -> tuple[Model, Path]:
         model.integrate(model.neutral(), rng.uniform(-0.6, 0.6, model.nv)) for _ in range(7)])
 
 
+def flying_lines() -> tuple[Model, Path]:
+    """Return lines with rounded corners of a floating base with joints of every type."""
+    model, path = flying_path()
+    return model, BlendedPath(model, path.waypoints[:4], 9.0)
+
+
+def loop_lines() -> tuple[Model, Path]:
+    """Return lines with rounded corners of a five-bar."""
+    machine = ld.load(config_file('five_bar.yaml'))
+    return machine.model, LoopPath(machine, [[0.3, 2.0], [0.8, 2.4], [0.6, 1.8]], blend=9.0)
+
+
+def platform_lines() -> tuple[Model, Path]:
+    """Return screws with rounded corners of a Stewart platform."""
+    path = PlatformPath(load_geometry(config_file('stewart_geometry.yaml')),
+                        platform_path()[1].poses[:3], blend=9.0)
+    return path.dynamics.model, path
+
+
 def loop_path() -> tuple[Model, Path]:
     """Return a path of a five-bar."""
     machine = ld.load(config_file('five_bar.yaml'))
@@ -77,8 +97,8 @@ def platform_path() -> tuple[Model, Path]:
     return path.dynamics.model, path
 
 
-@pytest.mark.parametrize('make', [arm_path, blended_path, flying_path, joined_path,
-                                  loop_path, platform_path])
+@pytest.mark.parametrize('make', [arm_path, blended_path, flying_lines, flying_path, joined_path,
+                                  loop_lines, loop_path, platform_lines, platform_path])
 @pytest.mark.parametrize('smooth', [False, True])
 def test_derivatives_are_those_of_the_path(make: Callable[[], tuple[Model, Path]],
                                            smooth: bool) -> None:
@@ -185,10 +205,51 @@ def test_paths_that_do_not_go_on_are_not_joined() -> None:
         JoinedPath([])
 
 
-def test_corners_of_joints_on_curved_spaces_are_refused() -> None:
-    model = ld.load(config_file('aerial_manipulator.yaml')).model
-    with pytest.raises(ModelError, match='expected joints whose q is a vector, got'):
-        BlendedPath(model, np.zeros((2, model.nq)), 0.1)
+def test_lines_in_space_are_screws_between_rounded_corners() -> None:
+    path = flying_lines()[1]
+    model, points = path.model, path.waypoints
+    steps = np.linalg.norm([model.difference(*pair) for pair in pairwise(points)], axis=1)
+    assert_same(path.length, steps.sum(), 1e-14)
+    middle = steps[0] / 2.0  # where the corner begins
+    whole = model.difference(points[0], points[1])
+    found = path(np.array([middle, path.length]))
+    assert_same(model.difference(points[0], found.q[0]), whole * middle / steps[0], 1e-12)
+    assert_same(found.v[0], whole / steps[0], 1e-12)
+    assert_same(model.difference(points[-1], found.q[1]), np.zeros(model.nv), 1e-12, floor=1.0)
+
+
+@pytest.mark.parametrize('make', [flying_path, loop_path, arm_path])
+def test_paths_that_begin_in_motion_go_on_as_it_does(make: Callable) -> None:
+    model, path = make()
+    points = path.waypoints if isinstance(path, SplinePath) else np.array(
+        [[0.3, 2.0], [0.8, 2.4], [0.6, 1.8]])
+    size = model.nv if isinstance(path, SplinePath) else 2
+    motion = np.random.default_rng(1).uniform(-1.0, 1.0, (2, size))
+    if isinstance(path, SplinePath):
+        moving, at = SplinePath(model, points, motion), slice(None)
+    else:
+        machine = ld.load(config_file('five_bar.yaml'))
+        moving = LoopPath(machine, points, start=motion)
+        at = [model.joint(name).vi for name in moving.measured]
+    here = moving(np.zeros(1))
+    speed, acceleration = moving.start
+    assert_same(here.v[0, at] * speed, motion[0], 1e-12)
+    assert_same(here.a[0, at] * speed**2 + here.v[0, at] * acceleration, motion[1], 1e-11)
+
+
+def test_paths_that_end_in_motion_and_bad_motions_are_told() -> None:
+    model = ld.load(ARM).model
+    path = SplinePath(model, [[0.0], [1.0], [1.5]], end=[[0.7], [0.3]])
+    assert_same(path(np.array([path.length])).v, [[1.0]], 1e-12)
+    assert (path.start, path.end) == (None, MovingEnd(0.7, 0.3))
+    with pytest.raises(ShapeError, match='start: expected shape'):
+        SplinePath(model, [[0.0], [1.0]], [0.7])
+    flying = flying_path()[1]
+    with pytest.raises(LimitError, match='end: expected rest, as joints turn in space'):
+        SplinePath(flying.model, flying.waypoints, end=np.ones((2, flying.model.nv)))
+    loops = ld.load(config_file('five_bar.yaml'))
+    with pytest.raises(LimitError, match='start: expected rest with a blend'):
+        LoopPath(loops, [[0.3, 2.0], [0.8, 2.4]], blend=0.1, start=np.ones((2, 2)))
 
 
 def test_splines_in_space_go_through_their_waypoints() -> None:
@@ -236,11 +297,8 @@ def test_wrong_names_are_refused(names: list[str], words: str) -> None:
         path_through(ld.load(ARM), names, np.arange(2.0 * len(names)).reshape(2, -1))
 
 
-def test_missing_names_and_blends_of_loops_are_refused() -> None:
+def test_missing_names_are_refused() -> None:
     machine = ld.load(config_file('aerial_manipulator.yaml'))
     names = position_names(machine.model)
     with pytest.raises(NameSetError, match='expected every joint of the model, got none for'):
         path_through(machine, names[1:], np.zeros((2, len(names) - 1)))
-    loops = ld.load(config_file('five_bar.yaml'))
-    with pytest.raises(LimitError, match='blend: expected none for a machine with closed loops'):
-        path_through(loops, ['left_crank_joint'], [[0.0], [1.0]], 0.1)

@@ -102,8 +102,8 @@ def test_limits_hold_at_every_instant_and_some_bind(name: str) -> None:
         k = names.index(coordinate)
         rows = result.margins.states if limit in result.margins.states.names \
             else result.margins.rates
-        column = next(j for j, key in enumerate(zip(rows.names, rows.coordinates))
-                      if key == (limit, k))
+        column = next(j for j, key in enumerate(zip(rows.names, rows.of))
+                      if key == (limit, coordinate))
         bound = rows.bound[0, column]**(0.5 if limit == 'velocity' else 1.0)
         most = np.abs(given[limit][:, k]).max() / bound
         assert most <= 1.0 + 1e-9
@@ -158,6 +158,19 @@ def test_a_path_back_and_forth_has_a_symmetric_law() -> None:
     free = Dynamics(ur5().model, dissipation=False)
     result = retime(free, path, MotionLimits(torque=TORQUE, torque_rate=20.0 * TORQUE))
     assert_same(result.unknowns[::-1], result.unknowns, 1e-3)
+
+
+def test_a_warm_start_ends_at_the_same_run_after_fewer_rounds() -> None:
+    before = run('rates')
+    for share in (0.9, 1.1):
+        limits = MotionLimits(velocity=np.inf, torque=share * TORQUE,
+                              torque_rate=20.0 * share * TORQUE)
+        cold, warm = (retime(ur5(), arm_path(), limits, strict=False, warm=each)
+                      for each in (None, before))
+        assert_same(warm.duration, cold.duration, 1e-3)
+        assert len(warm.round_times) <= len(cold.round_times)
+    few = retime(ur5(), arm_path(), limits, intervals=33, warm=before)
+    assert_same(few.duration, warm.duration, 4e-2)  # strict, and coarse
 
 
 def test_a_payload_takes_time() -> None:

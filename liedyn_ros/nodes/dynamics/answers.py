@@ -114,7 +114,7 @@ class DynamicsAnswers:
                budget_of: Callable[[ModuleType], Any]) -> None:
         """Find the fastest run, also for the action; budget_of takes the module of retiming."""
         try:
-            from liedyn_ros.nodes.dynamics import retiming
+            from liedyn_ros.nodes.dynamics.retiming import request as retiming
         except ModuleNotFoundError as error:  # without its conic solver
             raise LiedynError(str(error)) from error
         dynamics = (self._algorithms.another() if isinstance(self._algorithms, LoopAlgorithms)

@@ -20,7 +20,7 @@ from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.retiming.limits import MotionLimits
 from liedyn_ros.retiming.online.kernels import scaling as kernels
-from liedyn_ros.retiming.online.table import plan_table, raised_limits
+from liedyn_ros.retiming.online.table import plan_table, raised_limits, with_intervals
 from liedyn_ros.retiming.result import Retimed, RetimedSamples
 
 
@@ -76,11 +76,10 @@ class OnlineScaling:
 
     def __init__(self, run: Retimed) -> None:
         """Take a run with its limits, at its begin."""
-        self.run = run
+        self.run = run = with_intervals(run)
         self._plan = plan_table(run)
-        rows = run.margins.states, run.margins.rates
-        self._rows = [(name, run.dynamics.model.coordinate_names[k])
-                      for each in rows for name, k in zip(each.names, each.coordinates)]
+        self._rows = [key for each in (run.margins.states, run.margins.rates)
+                      for key in zip(each.names, each.of)]
         self._raised: Array = np.ones(len(self._rows))
         self.state = np.zeros(kernels.NUMBERS)
         self.reset()

@@ -8,16 +8,32 @@
 
 """The tables of a planned run for its scaling."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
+from liedyn_ros.retiming.grid import Grid
 from liedyn_ros.retiming.limits import MotionLimits
 from liedyn_ros.retiming.online.kernels.plan import PLAN
 from liedyn_ros.retiming.result import elapsed, Retimed
-from liedyn_ros.retiming.rows import Rows
+from liedyn_ros.retiming.retime import find_margins
+from liedyn_ros.retiming.rows import Rows, SQUARED
 
 _LEAST = 1e-12  # of the plan's limit, below which another one is none
+FEWEST = 60  # intervals of a table: scalings look at their limits at some places of each
+
+
+def with_intervals(run: Retimed) -> Retimed:
+    """Return the same run on a grid of FEWEST intervals or more (15.14)."""
+    parts = -(-FEWEST // run.grid.intervals)
+    if parts == 1:
+        return run
+    grid = Grid(parts * run.grid.intervals)
+    return replace(
+        run, grid=grid, unknowns=grid.refine(run.grid, run.unknowns),
+        margins=find_margins(run.dynamics, run.law, grid, run.limits, run.external))
 
 
 def plan_table(run: Retimed) -> Array:
@@ -61,17 +77,18 @@ def raised_limits(run: Retimed, limits: MotionLimits) -> Array:
     Raises LimitError for a limit that the run was planned without, and what MotionLimits.of does.
     """
     model = run.dynamics.model
-    planned, given = run.limits.of(model), limits.of(model)
-    for name, values in given.items():
-        late = np.flatnonzero(np.isinf(planned[name]) & np.isfinite(values))
-        fall = name == 'torque_per_speed' and (values != planned[name]).any()
-        if fall or len(late):
-            k = 0 if fall else int(late[0])
-            raise LimitError(
-                f'{name}: expected that of the plan for {model.coordinate_names[k]}, '
-                f'{planned[name][k]:.6g}, got {values[k]:.6g}; plan with this limit')
-    rows = [each for some in (run.margins.states, run.margins.rates)
-            for each in zip(some.names, some.coordinates)]
-    raised: Array = np.array([planned[name][k] / max(given[name][k], _LEAST * planned[name][k])
-                              for name, k in rows], dtype=float)
-    return raised**np.where([name == 'velocity' for name, _ in rows], 2.0, 1.0)
+    planned, given = run.limits.by_name(model), limits.by_name(model)
+    for key in planned | given:
+        name, of = key
+        before, now = planned.get(key, np.inf), given.get(key, np.inf)
+        uneven = name.endswith('torque') and any(
+            each['torque', of] != -each['least_torque', of] for each in (planned, given))
+        moved = now != before and (uneven or name == 'torque_per_speed')
+        if moved or (np.isinf(before) and np.isfinite(now)):
+            raise LimitError(f'{name}: expected that of the plan for {of}, {before:.6g}, got '
+                             f'{now:.6g}; plan with this limit')
+    rows = [key for some in (run.margins.states, run.margins.rates)
+            for key in zip(some.names, some.of)]
+    raised: Array = np.array([planned[key] / max(given.get(key, np.inf), _LEAST * planned[key])
+                              if key[0] != 'least_torque' else 1.0 for key in rows], dtype=float)
+    return raised**np.where([name in SQUARED for name, _ in rows], 2.0, 1.0)

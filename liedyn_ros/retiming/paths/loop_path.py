@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +19,8 @@ from liedyn_ros.common.budget import Budget
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.constrained import (
     complete_acceleration, complete_velocity, ConstrainedDynamics, LoopTracker)
+from liedyn_ros.retiming.paths.blended_path import rounded_shares
+from liedyn_ros.retiming.paths.moving_end import MovingEnd, require_no_ends
 from liedyn_ros.retiming.paths.path import PathSamples, spline
 
 
@@ -26,29 +28,43 @@ class LoopPath:
     """
     A quintic spline through waypoints (K, n) of n joints; the others follow the loops.
 
-    measured names these joints, the actuated ones by default; start (nq,) chooses the assembly
-    mode. Raises what LoopTracker raises, and LimitError as SplinePath does.
+    measured names these joints, the actuated ones by default; assembly (nq,) chooses the assembly
+    mode. With blend, rad or m, it has the lines and corners of BlendedPath. start and end (2, n)
+    are those of SplinePath, of the same joints. Raises what LoopTracker raises, and LimitError as
+    SplinePath does.
     """
 
     def __init__(self, dynamics: ConstrainedDynamics, waypoints: ArrayLike,
-                 measured: Sequence[str] | None = None, start: ArrayLike | None = None,
-                 budget: Budget | None = None) -> None:
-        """Fit the spline; budget counts the samples."""
+                 measured: Sequence[str] | None = None, assembly: ArrayLike | None = None,
+                 budget: Budget | None = None, *, blend: float | None = None,
+                 start: ArrayLike | None = None, end: ArrayLike | None = None) -> None:
+        """Fit the spline, or lay out the lines; budget counts the samples."""
         self._budget = budget or Budget()
         model = dynamics.model
         self.measured = tuple(measured or (joint.name for joint in model.joint_list
                                            if model.actuated[joint.v_slice].any()))
-        self._dynamics, self._start = dynamics, start
-        self.length, self._of = spline(
-            as_array('waypoints', waypoints, (-1, len(self.measured))))
+        self._dynamics, self._assembly = dynamics, assembly
+        points = as_array('waypoints', waypoints, (-1, len(self.measured)))
+        self.start: MovingEnd | None = None
+        self.end: MovingEnd | None = None
+        self._of: Callable[[Array], Array]
+        if blend is None:
+            self.length, of, self.start, self.end = spline(points, start, end)
+            self._of = lambda s: np.array([derivative(s) for derivative in of])
+        else:
+            require_no_ends(start, end)
+            moves = np.diff(points, axis=0)
+            self.length, shares = rounded_shares(moves, blend)
+            self._of = lambda s: np.array([derivative(s) @ moves for derivative in shares]) \
+                + points[0] * np.array([1.0, 0.0, 0.0, 0.0])[:, None, None]
         self._places = [model.joint(name).vi for name in self.measured]
         self._known = np.isin(np.arange(model.nv), self._places)
 
     def __call__(self, s: Array) -> PathSamples:
         """Return the samples at s (K,), which rises."""
-        q, v, a, jerk = (derivative(s) for derivative in self._of)
+        q, v, a, jerk = self._of(s)
         samples = []
-        tracker = LoopTracker(self._dynamics, self.measured, start=self._start)
+        tracker = LoopTracker(self._dynamics, self.measured, start=self._assembly)
         given = np.zeros((3, self._dynamics.model.nv))
         for k in range(len(s)):
             self._budget.spend(0.0)

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import as_array, listed, require_known
-from liedyn_ros.common.errors import LimitError, NameSetError
+from liedyn_ros.common.errors import NameSetError
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.model import JOINT_TYPES, Model
-from liedyn_ros.retiming.coefficients import Machine
+from liedyn_ros.retiming.machine import Machine
 from liedyn_ros.retiming.paths.blended_path import BlendedPath
 from liedyn_ros.retiming.paths.loop_path import LoopPath
 from liedyn_ros.retiming.paths.path import Path, SplinePath
@@ -51,11 +51,9 @@ def path_through(dynamics: Machine, names: Sequence[str], waypoints: ArrayLike,
     """
     points = as_array('waypoints', waypoints, (-1, len(names)))
     if isinstance(dynamics, ConstrainedDynamics):
-        if blend is not None:
-            raise LimitError(f'blend: expected none for a machine with closed loops, got {blend}')
         return LoopPath(dynamics, points, _require_known(names, [
             joint.name for joint in dynamics.model.joint_list
-            if JOINT_TYPES[joint.type_name].nv == 1]))
+            if JOINT_TYPES[joint.type_name].nv == 1]), blend=blend)
     wanted = list(position_names(dynamics.model))
     _require_known(names, wanted)
     missing = [name for name in wanted if name not in names]

@@ -20,6 +20,7 @@ from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie.time_derivatives import twists_of_exponential
 from liedyn_ros.model import Joint, JOINT_TYPES, Model
+from liedyn_ros.retiming.paths.moving_end import end_of, MovingEnd
 
 DEGREE = 5  # of splines: the third derivative is continuous
 
@@ -48,15 +49,22 @@ class SplinePath:
 
     s is the length of the polygon through the waypoints, rad or m. Below six waypoints the spline
     has a lower degree. That of spherical and free joints is one of exponential coordinates about
-    the first waypoint, so all rotations are less than pi from its own. Raises LimitError for
-    fewer than two waypoints, one that repeats or turns too far, and NotInGroupError.
+    the first waypoint, so all rotations are less than pi from its own.
+
+    start and end are v and a (2, nv) by time with which the machine passes there: the path has
+    their direction and bend, and the attributes start and end are those of retime. At rest they
+    are None. Raises LimitError for fewer than two waypoints, one that repeats or turns too far, or
+    an end that is passed where joints turn in space; and NotInGroupError.
     """
 
-    def __init__(self, model: Model, waypoints: ArrayLike) -> None:
+    def __init__(self, model: Model, waypoints: ArrayLike, start: ArrayLike | None = None,
+                 end: ArrayLike | None = None) -> None:
         """Fit the spline."""
         self.model, self.waypoints = model, as_array('waypoints', waypoints, (-1, model.nq))
         self._curved = [joint.v_slice for joint in curved_joints(model)]
-        self.length, self._of = spline(self._coordinates())
+        if self._curved and end is not None and np.any(end):
+            raise LimitError('end: expected rest, as joints turn in space, got a motion')
+        self.length, self._of, self.start, self.end = spline(self._coordinates(), start, end)
 
     def __call__(self, s: ArrayLike) -> PathSamples:
         """Return the samples at s (K,), from 0 to length."""
@@ -92,26 +100,51 @@ def _rates(rows: Array) -> Array:
     return twists_of_exponential(full)[:, :rows.shape[1]]
 
 
-def spline(waypoints: Array) -> tuple[float, list[BSpline]]:
-    """Return the length of the polygon, and the spline by it with its first three derivatives."""
+class Spline(NamedTuple):
+    """A curve by s up to length, its derivatives from 0 to 3, and how its ends are passed."""
+
+    length: float
+    of: list[BSpline]
+    start: MovingEnd | None
+    end: MovingEnd | None
+
+
+def spline(waypoints: Array, start: ArrayLike | None = None, end: ArrayLike | None = None
+           ) -> Spline:
+    """Return the spline by the length of the polygon, passing its ends with motions (2, n)."""
     steps = chords(waypoints)
     knots = np.concatenate([[0.0], np.cumsum(steps)])
-    degree = min(DEGREE, len(waypoints) - 1)  # one polynomial below: kinks would break strict
-    of = make_interp_spline(knots, waypoints, k=degree)
-    return float(knots[-1]), [of, *(of.derivative(order) if order <= degree else _none(of)
-                                    for order in (1, 2, 3))]
+    size = waypoints.shape[1]
+    ends = [end_of(name, np.zeros((2, size)) if motion is None else motion, size)
+            for name, motion in (('start', start), ('end', end))]
+    if any(passed for passed, _ in ends):
+        degree = DEGREE
+        of = make_interp_spline(knots, waypoints, k=degree, bc_type=tuple(
+            list(enumerate(rows, 1)) if len(rows) else [(3, np.zeros(size)), (4, np.zeros(size))]
+            for _, rows in ends))
+    else:
+        degree = min(DEGREE, len(waypoints) - 1)  # one polynomial below: kinks would break strict
+        of = make_interp_spline(knots, waypoints, k=degree)
+    return Spline(
+        float(knots[-1]), [of, *(of.derivative(order) if order <= degree else _none(of)
+                                 for order in (1, 2, 3))], ends[0][0], ends[1][0])
 
 
 def chords(waypoints: Array) -> Array:
     """Return the lengths between waypoints; raises LimitError for less than two, or for equal."""
     if len(waypoints) < 2:
         raise LimitError(f'waypoints: expected at least 2, got {len(waypoints)}')
-    steps = np.linalg.norm(np.diff(waypoints, axis=0), axis=1)
+    return lengths(np.diff(waypoints, axis=0))
+
+
+def lengths(moves: Array) -> Array:
+    """Return those (K,) of the moves from each waypoint to the next; raises LimitError for 0."""
+    steps = np.linalg.norm(moves, axis=1)
     if not steps.all():
         k = int(np.flatnonzero(steps == 0.0)[0])
         raise LimitError(
             f'waypoints: expected each to differ from the one before, got {k} and {k + 1} equal')
-    return steps
+    return np.asarray(steps)
 
 
 def curved_joints(model: Model) -> list[Joint]:

@@ -10,6 +10,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -18,6 +20,8 @@ from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.constrained import complete_acceleration, ConstrainedDynamics
 from liedyn_ros.lie import se3
 from liedyn_ros.lie.time_derivatives import twists_of_exponential
+from liedyn_ros.retiming.paths.blended_path import along_screws, rounded_shares
+from liedyn_ros.retiming.paths.moving_end import MovingEnd, require_no_ends
 from liedyn_ros.retiming.paths.path import PathSamples, spline
 from liedyn_ros.stewart.dynamics.closed_loop_model import platform_model
 from liedyn_ros.stewart.dynamics.closed_loop_state import ClosedLoopState
@@ -31,32 +35,59 @@ class PlatformPath:
     A quintic spline through poses (K, 4, 4), platform in base, m, of a platform with masses.
 
     The spline is one of exponential coordinates about the first pose, so all rotations are less
-    than pi from its own. dynamics is that of platform_model: retime(path.dynamics, path, limits).
-    Joints that move the legs have the names of the legs. Raises GeometryError for a geometry
-    without masses, NotInGroupError, and LimitError as SplinePath does.
+    than pi from its own. With blend, rad or m, the platform moves by a screw from each pose to the
+    next, and its corners are those of BlendedPath. start (2, 6) is that of SplinePath: the body
+    twist and its derivative. dynamics is that of platform_model:
+    retime(path.dynamics, path, limits). Joints that move the legs have the names of the legs.
+    Raises GeometryError for a geometry without masses, NotInGroupError, and LimitError as
+    SplinePath does.
     """
 
     def __init__(self, geometry: StewartGeometry, poses: ArrayLike,
-                 budget: Budget | None = None) -> None:
-        """Fit the spline; budget counts the samples."""
+                 budget: Budget | None = None, *, blend: float | None = None,
+                 start: ArrayLike | None = None) -> None:
+        """Fit the spline, or lay out the screws; budget counts the samples."""
         self._budget = budget or Budget()
         self.poses = se3.require_pose('poses', as_array('poses', poses, (-1, 4, 4)))
-        self.length, self._of = spline(se3.log(se3.inverse(self.poses[0]) @ self.poses))
+        self.start: MovingEnd | None = None
+        self.end = None  # at rest
+        self._curve: Callable[[Array], tuple[Array, Array]]
+        if blend is None:
+            self.length, self._of, self.start, _ = spline(
+                se3.log(se3.inverse(self.poses[0]) @ self.poses), start)
+            self._curve = self._spline
+        else:
+            require_no_ends(start, None)
+            self._screws = se3.log(se3.inverse(self.poses[:-1]) @ self.poses[1:])
+            self.length, self._shares = rounded_shares(self._screws, blend)
+            self._curve = self._lines
         self._state = ClosedLoopState(geometry)
         self.dynamics = ConstrainedDynamics(platform_model(geometry))
 
     def __call__(self, s: Array) -> PathSamples:
         """Return the samples at s (K,); raises LimitError or SingularError beyond the legs."""
-        rows = np.stack([derivative(s) for derivative in self._of], axis=1)
-        poses = self.poses[0] @ se3.exp(rows[:, 0])
+        poses, rows = self._curve(s)
         nv = self.dynamics.model.nv
         known = np.arange(nv) < PLATFORM.stop
         samples = []
-        for pose, row in zip(poses, rows):
+        for pose, twists in zip(poses, rows):
             self._budget.spend(0.0)
-            twists = twists_of_exponential(row)
             q, v = self._state(pose, twists[0])
             a = np.zeros((2, nv))
             a[:, PLATFORM] = twists[1:]
             samples.append((q, v, *complete_acceleration(self.dynamics, q, v, a, known)))
         return PathSamples(*map(np.array, zip(*samples)))
+
+    def _spline(self, s: Array) -> tuple[Array, Array]:
+        """Return poses (K, 4, 4), and body twists with two derivatives (K, 3, 6), at s (K,)."""
+        rows = np.stack([derivative(s) for derivative in self._of], axis=1)
+        return (self.poses[0] @ se3.exp(rows[:, 0]),
+                np.array([twists_of_exponential(row) for row in rows]))
+
+    def _lines(self, s: Array) -> tuple[Array, Array]:
+        """Return the same of lines with rounded corners."""
+        shares = np.array([derivative(s) for derivative in self._shares])
+        poses = self.poses[0]
+        for k, screw in enumerate(self._screws):
+            poses = poses @ se3.exp(shares[0, :, k, None] * screw)
+        return poses, np.moveaxis(along_screws(self._screws, shares), 0, 1)

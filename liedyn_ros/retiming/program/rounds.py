@@ -19,7 +19,7 @@ from liedyn_ros.common.errors import ConvergenceError
 from liedyn_ros.retiming.budget import RetimingBudget
 from liedyn_ros.retiming.grid import Grid
 from liedyn_ros.retiming.program.fastest_speed import (
-    End, FastestSpeed, inner, inner_rates, outer, PENALTY)
+    End, FastestSpeed, inner, inner_rates, LEAST, outer, PENALTY)
 from liedyn_ros.retiming.result import travel_time
 from liedyn_ros.retiming.rows import Rows
 
@@ -93,7 +93,7 @@ def coarse_start(problem: Problem, uniform: Array, budget: RetimingBudget) -> Ar
     """
     Return a run that keeps the limits, from rounds on a coarser grid; uniform without gain (15.6).
 
-    The coarse spline is one of the fine grid too, and is slowed until it keeps the limits there.
+    The coarse spline is one of the fine grid too.
     """
     grid = problem.grid
     factor = next((by for by in COARSER if grid.intervals % by == 0
@@ -109,13 +109,26 @@ def coarse_start(problem: Problem, uniform: Array, budget: RetimingBudget) -> Ar
             z0=problem.z0), uniform[:coarse.unknowns], budget)[-1]
     except ConvergenceError:  # which the fine grid may not meet
         return uniform
-    start = grid.refine(coarse, found)
+    return warm_start(problem, uniform, grid.refine(coarse, found))
+
+
+def warm_start(problem: Problem, uniform: Array, start: Array) -> Array:
+    """
+    Return a run of another problem, slowed until it keeps the limits; uniform without gain (15.6).
+
+    Where ends are passed it is a guess, and stays as it is.
+    """
+    if not start.min() > LEAST:
+        return uniform
+    if problem.ends:
+        return start
     low, high = (0.0, 1.0) if problem.excess(start) > 0.0 else (1.0, 1.0)
     while high > low + CLOSE:
         middle = (low + high) / 2.0
         low, high = (middle, high) if problem.excess(middle * start) == 0.0 else (low, middle)
     start = low * start
-    better = low > 0.0 and travel_time(grid, start)[-1] < travel_time(grid, uniform)[-1]
+    better = low > 0.0 and travel_time(problem.grid, start)[-1] < travel_time(
+        problem.grid, uniform)[-1]
     return start if better else uniform
 
 

@@ -25,7 +25,7 @@ from trajectory_msgs.msg import (
 
 import liedyn_ros as ld
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.nodes.dynamics import retiming
+from liedyn_ros.nodes.dynamics.retiming import request as retiming
 from liedyn_ros.retiming import LoopPath, MotionLimits, PlatformPath, retime, SplinePath
 from liedyn_ros.stewart import load_geometry
 
