@@ -70,8 +70,8 @@ class MotionLimits:
     m. torque: N m or N; None takes the efforts of the model. torque_rate: N m/s or N/s.
     torque_per_speed: the fall of a motor's torque with its speed in the same direction, from the
     limit of torque at rest. power: W, taken up or given by a joint. least_torque: the other end of
-    torque where that is not its negative, of any sign: 0 of a cable, or of a joint that stands for
-    a contact. frames: limits of the motion of frames.
+    torque, of any sign, where that is not its negative. It is 0 of a cable, or of a joint that
+    stands for a contact. frames: limits of the motion of frames.
     """
 
     velocity: Values = None
@@ -88,8 +88,8 @@ class MotionLimits:
         """
         Return each limit of joints as an array (nv,), infinite where there is none.
 
-        Raises ShapeError, NameSetError for an unknown joint or a frame that is given twice, and
-        LimitError for a limit that is not above zero, or a least torque not below the torque.
+        Raises ShapeError, and NameSetError for an unknown joint or a frame that is given twice.
+        Raises LimitError for a limit not above zero, or a least torque not below the torque.
         """
         labels = [each.label for each in self.frames]
         if len(set(labels)) < len(labels):

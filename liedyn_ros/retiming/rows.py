@@ -50,7 +50,7 @@ class Rows(NamedTuple):
     offset: Array
 
     def told(self, place: int, row: int, share: float) -> tuple[str, float, float]:
-        """Return 'less' or 'more', and for a share of 1 and another what it is of, as given."""
+        """Return 'less' or 'more', a row's limit as it was given, and the number at a share."""
         bound, offset = float(self.bound[place, row]), float(self.offset[place, row])
         if self.names[row] in SQUARED:
             return 'less', bound**0.5, (share * bound)**0.5

@@ -13,15 +13,18 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.description import parse_number, read_file
 from liedyn_ros.common.errors import DescriptionError, LiedynError
 from liedyn_ros.common.yaml_reader import Node, read
-from liedyn_ros.retiming import MotionLimits
+from liedyn_ros.retiming import FrameLimits, MotionLimits
 
-LIMITS = ('velocity', 'acceleration', 'jerk', 'torque', 'torque_rate', 'torque_per_speed', 'power')
+LIMITS = ('velocity', 'acceleration', 'jerk', 'torque', 'torque_rate', 'torque_per_speed', 'power',
+          'least_torque')
+FRAMES = 'frames'
+_FRAME = 'velocity', 'acceleration', 'angular_velocity', 'angular_acceleration'
 YAML = '.yaml', '.yml'
 
 
@@ -50,13 +53,24 @@ def read_limits(path: Path) -> MotionLimits:
     """
     Return the limits of a YAML file whose keys are those of MotionLimits.
 
-    Each value is a number, a list or a mapping by joint; .inf stands for no limit. Raises
-    DescriptionError.
+    Each value is a number, a list or a mapping by joint; .inf stands for no limit. frames is a
+    mapping by frame of what FrameLimits has. Raises DescriptionError and LimitError.
     """
     root = _read(path)
-    found = root.options(dict.fromkeys(LIMITS, _limit))
+    found = root.options({**dict.fromkeys(LIMITS, _limit), FRAMES: _frames})
     root.finish()
     return MotionLimits(**found)
+
+
+def _frames(node: Node) -> list[FrameLimits]:
+    """Return the limits of frames."""
+    result = []
+    for frame, each in node.items():
+        found: dict[str, Any] = each.options({
+            **dict.fromkeys(_FRAME, Node.number), 'point': lambda point: point.numbers(3)})
+        each.finish()
+        result.append(FrameLimits(frame, **found))
+    return result
 
 
 def _limit(node: Node) -> float | list[float] | dict[str, float | list[float]]:

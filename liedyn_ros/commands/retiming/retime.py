@@ -28,7 +28,7 @@ import numpy as np
 
 from liedyn_ros.commands import outputs
 from liedyn_ros.commands.retiming.input_files import (
-    LIMITS, read_limits, read_waypoints, Waypoints)
+    FRAMES, LIMITS, read_limits, read_waypoints, Waypoints)
 from liedyn_ros.commands.retiming.trajectory_files import write_csv, write_yaml
 from liedyn_ros.commands.stewart.pose_files import pose_of
 from liedyn_ros.common.checks import Array
@@ -71,8 +71,8 @@ def parser() -> argparse.ArgumentParser:
                         'the geometry file of a Stewart platform with masses')
     result.add_argument('waypoints', type=Path, help='waypoints: .csv, or .yaml')
     result.add_argument('--limits', type=Path, default=None, help=(
-        'YAML file of limits: ' + ', '.join(LIMITS) + "; those of the model's velocity and "
-        'effort hold where it gives none'))
+        'YAML file of limits: ' + ', '.join((*LIMITS, FRAMES)) + "; those of the model's velocity "
+        'and effort hold where it gives none'))
     result.add_argument('--blend', type=float, default=None, help=(
         'straight lines between waypoints, their corners rounded from so far on, rad or m; a '
         'spline where it is left out'))
@@ -91,9 +91,9 @@ def _run(options: argparse.Namespace) -> Retimed:
     limits = None if options.limits is None else read_limits(options.limits)
     waypoints = read_waypoints(options.waypoints)
     if is_geometry_file(options.model):
-        if options.blend is not None or options.floating:
-            raise LimitError('--blend, --floating: expected neither for a Stewart platform')
-        path = PlatformPath(load_geometry(options.model), _poses(waypoints))
+        if options.floating:
+            raise LimitError('--floating: expected none for a Stewart platform')
+        path = PlatformPath(load_geometry(options.model), _poses(waypoints), blend=options.blend)
         return retime(path.dynamics, path, limits, intervals=options.intervals)
     dynamics = load(options.model, floating=options.floating)
     return retime(dynamics, path_through(

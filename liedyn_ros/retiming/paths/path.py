@@ -51,10 +51,10 @@ class SplinePath:
     has a lower degree. That of spherical and free joints is one of exponential coordinates about
     the first waypoint, so all rotations are less than pi from its own.
 
-    start and end are v and a (2, nv) by time with which the machine passes there: the path has
-    their direction and bend, and the attributes start and end are those of retime. At rest they
-    are None. Raises LimitError for fewer than two waypoints, one that repeats or turns too far, or
-    an end that is passed where joints turn in space; and NotInGroupError.
+    start and end are v and a (2, nv) by time, with which the machine passes there. The path has
+    their direction and bend; the attributes start and end are those of retime, None at rest.
+    Raises LimitError for fewer than two waypoints, and for one that repeats or turns too far.
+    Raises it too for an end in motion where joints turn in space; and NotInGroupError.
     """
 
     def __init__(self, model: Model, waypoints: ArrayLike, start: ArrayLike | None = None,

@@ -19,7 +19,7 @@ import yaml
 import liedyn_ros as ld
 from liedyn_ros.commands.retiming import retime as command
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.retiming import MotionLimits, retime, SplinePath
+from liedyn_ros.retiming import FrameLimits, MotionLimits, retime, SplinePath
 
 ARM = """<robot name="arm"><link name="base"/><link name="upper">
 <inertial><origin xyz="0 0 0.2"/><mass value="1"/>
@@ -93,6 +93,20 @@ def test_an_arm_follows_its_waypoints_within_the_limits(files: Path, capsys) -> 
     at_limits = {row['series']: float(row['x']) for row in rows}  # s at the limit used most
     assert {name.split(', ')[1] for name in at_limits} <= {'shoulder', 'elbow'}
     assert sum(at_limits.values()) == pytest.approx(wanted.duration)
+
+
+def test_limits_of_frames_and_signs_come_from_the_file(files: Path) -> None:
+    (files / 'limits.yaml').write_text(
+        'least_torque: {elbow: -5}\n'
+        'frames: {lower: {velocity: 0.3, point: [0, 0, 0.4]}, upper: {angular_acceleration: 2}}\n')
+    assert run(files, 'arm.urdf', 'points.csv', '--limits', str(files / 'limits.yaml'),
+               '--no-picture') == 0
+    arm = ld.load(ARM)
+    wanted = retime(arm, SplinePath(arm.model, [[0.0, 0.0], [0.2, 0.5], [0.9, 0.2]]), MotionLimits(
+        least_torque={'elbow': -5.0}, frames=[
+            FrameLimits('lower', velocity=0.3, point=[0.0, 0.0, 0.4]),
+            FrameLimits('upper', angular_acceleration=2.0)]))
+    assert_same(table(files / 'out/trajectory.csv')['time'][-1], wanted.duration, 1e-12)
 
 
 def test_what_is_written_is_read_again(files: Path) -> None:

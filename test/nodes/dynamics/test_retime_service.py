@@ -11,9 +11,10 @@
 from contextlib import closing
 
 from action_msgs.msg import GoalStatus
-from geometry_msgs.msg import Quaternion, Transform, Vector3
+from geometry_msgs.msg import (
+    Inertia, InertiaStamped, Point, Quaternion, Transform, Vector3, Wrench)
 from liedyn_interfaces.action import RetimeTrajectory as RetimeAction
-from liedyn_interfaces.msg import RetimingLimits
+from liedyn_interfaces.msg import BodyWrench, RetimingFrameLimits, RetimingLimits
 from liedyn_interfaces.srv import DescribeModel, RetimeTrajectory
 import numpy as np
 import pytest
@@ -25,8 +26,10 @@ from trajectory_msgs.msg import (
 
 import liedyn_ros as ld
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.model import ModelBuilder, SpatialInertia
 from liedyn_ros.nodes.dynamics.retiming import request as retiming
-from liedyn_ros.retiming import LoopPath, MotionLimits, PlatformPath, retime, SplinePath
+from liedyn_ros.retiming import (
+    FrameLimits, LoopPath, MotionLimits, PlatformPath, retime, SplinePath)
 from liedyn_ros.stewart import load_geometry
 
 pytestmark = pytest.mark.ros
@@ -156,7 +159,86 @@ def test_a_platform_by_its_poses(bench):
     assert len(found.multi_dof_trajectory.points) == len(found.trajectory.points)
 
 
+def test_frames_payloads_wrenches_and_signs(bench):
+    server = ServerBench(bench, model_file='linkage_leg.urdf')
+    box = InertiaStamped(inertia=Inertia(m=0.5, com=Vector3(z=-0.1), ixx=1e-3, iyy=1e-3, izz=1e-3))
+    box.header.frame_id = 'knee'
+    model = ld.load(config_file('linkage_leg.urdf')).model
+    body = model.joint('knee').child
+    found = server.call(
+        RetimeTrajectory, 'retime', trajectory=trajectory(LEG, POINTS), intervals=20,
+        payloads=[box], external=[BodyWrench(body=body, wrench=Wrench(force=Vector3(z=-2.0)))],
+        limits=RetimingLimits(
+            joint_names=LEG, effort=[np.inf] * 4, least_effort=[-9.0, -25.0, -9.0, -np.inf],
+            effort_per_velocity=[0.1] * 4, frames=[RetimingFrameLimits(
+                frame=body, point=Point(z=-0.1), velocity=0.4, angular_acceleration=9.0)]))
+    assert (found.success, found.message) == (True, '')
+    builder = ModelBuilder.of(model)
+    builder.add_payload('box', body, SpatialInertia(0.5, [0, 0, -0.1], 1e-3 * np.eye(3)))
+    loaded = ld.Dynamics(builder.build())
+    waypoints = np.empty((3, 4))
+    waypoints[:, [model.joint(name).qi for name in LEG]] = POINTS
+    wrenches = np.zeros((len(loaded.model.bodies), 6))
+    wrenches[loaded.model.body_index(body), 5] = -2.0
+    run = retime(loaded, SplinePath(model, waypoints), MotionLimits(
+        torque=np.inf, torque_per_speed=0.1,
+        least_torque=dict(zip(LEG[:3], [-9.0, -25.0, -9.0])),
+        frames=[FrameLimits(body, 0.4, angular_acceleration=9.0, point=[0, 0, -0.1])]),
+        intervals=20, external=wrenches)
+    assert_same(found.duration, run.duration, 1e-9)
+    assert any(name.startswith('frame_velocity') for name in found.binding_limits)
+
+
+def test_a_machine_that_moves_goes_on_or_stops(bench):
+    server = ServerBench(bench, model_file='linkage_leg.urdf')
+    given = trajectory(LEG, POINTS)
+    given.points[0].velocities = [0.2, 0.4, -0.3, -0.5]
+    given.points[0].accelerations = [0.5, -1.0, 0.3, 0.2]
+    limits = RetimingLimits(joint_names=LEG, effort_rate=[300.0] * 4)
+    durations = []
+    for stop in (False, True):
+        found = server.call(RetimeTrajectory, 'retime', trajectory=given, stop=stop,
+                            limits=limits, intervals=40)
+        assert (found.success, found.message) == (True, '')
+        first, last = found.trajectory.points[0], found.trajectory.points[-1]
+        assert_same(first.velocities, given.points[0].velocities, 1e-9)
+        assert_same(first.accelerations, given.points[0].accelerations, 1e-9)
+        assert_same(last.velocities, np.zeros(4), 1e-6, floor=1.0)
+        assert found.uniform_duration == 0.0
+        durations.append(found.duration)
+    assert durations[1] < 0.7 * durations[0]
+    given = trajectory(LEG, POINTS[::-1])
+    given.points[-1].velocities = [-0.2, -0.4, 0.3, 0.5]
+    found = server.call(RetimeTrajectory, 'retime', trajectory=given, limits=limits, intervals=40)
+    assert_same(found.trajectory.points[-1].velocities, given.points[-1].velocities, 1e-9)
+
+
+def moving(velocities):
+    """Return waypoints, the first of which is passed."""
+    given = trajectory(LEG, POINTS)
+    given.points[0].velocities = velocities
+    return given
+
+
 REFUSED = {
+    'a stop from rest': ({'stop': True}, 'stop: expected velocities of the first point'),
+    'few velocities': ({'trajectory': moving([1.0])},
+                       'trajectory.points[0].velocities: expected 4 numbers'),
+    'a velocity that is none': ({'trajectory': moving([np.nan] * 4)},
+                                'trajectory.points[0][0, 0]: expected a finite number, got nan'),
+    'a blend on the move': ({'trajectory': moving([1.0] * 4), 'blend': 0.1},
+                            'blend: expected 0 where the first point has velocities'),
+    'a payload of nothing': ({'payloads': [InertiaStamped()]}, 'payloads[0]: mass: expected more than 0 kg'),
+    'a wrench on nothing': ({'external': [BodyWrench(body='tail')]}, 'external[0]'),
+    'a frame of another': ({'limits': RetimingLimits(frames=[RetimingFrameLimits(frame='tail')])},
+                           'limits.frames[0]: '),
+    'a frame that stands': ({'limits': RetimingLimits(frames=[RetimingFrameLimits(
+        frame='hip', velocity=-1.0)])},
+                            'limits.frames[0]: frames[hip].velocity: expected'),
+    'efforts without room': ({'limits': RetimingLimits(
+        joint_names=['hip'], effort=[1.0], least_effort=[2.0])},
+        'least_torque: expected less than the torque, 1 of hip, got 2'),
+
     'no points': ({'trajectory': trajectory(LEG, [])}, 'waypoints: expected at least 2, got 0'),
     'another joint': ({'trajectory': trajectory(['tail', *LEG[1:]], POINTS)}, 'tail'),
     'a joint is missing': ({'trajectory': trajectory(LEG[1:], POINTS[:, 1:])}, 'rod_joint'),
