@@ -103,6 +103,7 @@ setup(
             'liedyn_export = liedyn_ros.export.command:main',
             'liedyn_warm_up = liedyn_ros.warm_up:main',
             'loop_state_publisher = liedyn_ros.nodes.loops.state_publisher:main',
+            'path_runner = liedyn_ros.nodes.running.node:main',
             'play = liedyn_ros.bags.play:main',
             'process_bag = liedyn_ros.commands.stewart.process_bag:main',
             'record = liedyn_ros.bags.record:main',

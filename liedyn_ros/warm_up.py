@@ -44,6 +44,7 @@ WARM_UPS: dict[str, tuple[str, ...]] = {
                         f'{_NODES}.dynamics.answers:warm_up_derivatives',
                         f'{_DYNAMICS}:warm_up_loops',
                         f'{_NODES}.dynamics.platform_answers:warm_up_platform'),
+    'path_runner': (f'{_NODES}.running.node:warm_up_running',),
     'loop_state_publisher': (f'{_NODES}.loops.machine:warm_up_tracking',),
     'stewart_controller': (f'{_NODES}.stewart.warm_up:warm_up_dynamics',),
     'stewart_dynamics_simulator': (f'{_NODES}.stewart.warm_up:warm_up_dynamics',),

@@ -25,6 +25,7 @@ import yaml
 from liedyn_ros.nodes.aerial import parameters as aerial
 from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER
 from liedyn_ros.nodes.loops.parameters import LOOP_STATE_PUBLISHER
+from liedyn_ros.nodes.running.parameters import PATH_RUNNER
 from liedyn_ros.nodes.stewart import parameters as stewart
 from liedyn_ros.nodes.view.parameters import VIEW
 from liedyn_ros.ros.node.lifecycle import OF_ALL_NODES
@@ -47,8 +48,9 @@ AERIAL_NODES: Mapping[str, Sequence[Parameter]] = {
 SERVER: Mapping[str, Sequence[Parameter]] = {'dynamics_server': (*OF_ALL_NODES, *DYNAMICS_SERVER)}
 LOOPS: Mapping[str, Sequence[Parameter]] = {
     'loop_state_publisher': (*OF_ALL_NODES, *LOOP_STATE_PUBLISHER)}
+RUNNER: Mapping[str, Sequence[Parameter]] = {'path_runner': (*OF_ALL_NODES, *PATH_RUNNER)}
 VIEWS: Mapping[str, Sequence[Parameter]] = {'view': (*OF_ALL_NODES, *VIEW)}
-NODES = {**STEWART_NODES, **SERVER, **LOOPS, **AERIAL_NODES, **VIEWS}
+NODES = {**STEWART_NODES, **SERVER, **LOOPS, **RUNNER, **AERIAL_NODES, **VIEWS}
 
 
 def page_of(node: str) -> Path:
@@ -69,6 +71,7 @@ def parameter_files() -> Mapping[Path, str]:
             'All nodes: the platform and its actuators.'),
         CONFIG / 'dynamics_server.yaml': _file('dynamics server', SERVER),
         CONFIG / 'loop_state_publisher.yaml': _file('loop state publisher', LOOPS),
+        CONFIG / 'path_runner.yaml': _file('node that runs paths', RUNNER),
         CONFIG / 'view.yaml': _file('view', VIEWS),
         CONFIG / 'aerial_manipulator_nodes.yaml': _file(
             "aerial manipulator's nodes", AERIAL_NODES, (*OF_ALL_NODES, *aerial.MACHINE),

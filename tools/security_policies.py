@@ -40,6 +40,7 @@ from liedyn_ros.nodes.aerial.controller import AerialManipulatorControllerNode
 from liedyn_ros.nodes.aerial.simulator import AerialManipulatorSimulatorNode
 from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
 from liedyn_ros.nodes.loops.state_publisher import LoopStatePublisherNode
+from liedyn_ros.nodes.running.node import PathRunnerNode
 from liedyn_ros.nodes.stewart.controller import StewartControllerNode
 from liedyn_ros.nodes.stewart.dynamics_simulator import StewartDynamicsSimulatorNode
 from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
@@ -65,7 +66,7 @@ CLASSES: Mapping[str, type[ManagedNode]] = {
     'stewart_pose': StewartPoseNode, 'stewart_simulator': StewartSimulatorNode,
     'stewart_dynamics_simulator': StewartDynamicsSimulatorNode,
     'stewart_controller': StewartControllerNode, 'dynamics_server': DynamicsServerNode,
-    'loop_state_publisher': LoopStatePublisherNode,
+    'loop_state_publisher': LoopStatePublisherNode, 'path_runner': PathRunnerNode,
     'aerial_manipulator_simulator': AerialManipulatorSimulatorNode,
     'aerial_manipulator_controller': AerialManipulatorControllerNode, 'view': _ViewOfNobody}
 # A machine with joints of several degrees of freedom, whose states have a topic of their own.

@@ -114,8 +114,8 @@ class Margins(NamedTuple):
         for rows in (self.states, self.rates):
             used = self.worst(rows, grid, unknowns)
             if used.size:
-                place = np.unravel_index(np.argmax(used), used.shape)
-                found.append((float(used.max()), rows, int(place[0]), int(place[1])))
+                at, row = map(int, np.unravel_index(np.argmax(used), used.shape))
+                found.append((float(used.max()), rows, at, row))
         share, rows, interval, row = max(found, key=lambda each: each[0])
         place = int(np.argmax(self.within(rows, grid, unknowns)[interval, :, row]))
         return (share, float(self.p[interval, place]), rows,

@@ -64,6 +64,11 @@ class DynamicsAnswers:
         self._reader = QueryReader(self._messages, with_loops=self.with_loops)
 
     @property
+    def messages(self) -> TreeMessages:
+        """Return what reads and writes messages about the model."""
+        return self._messages
+
+    @property
     def warm_ups(self) -> tuple[Callable[[], None], ...]:
         """Return the functions that compile the kernels for this model beyond those of a tree."""
         return (warm_up_loops,) if self.with_loops else ()
@@ -111,16 +116,16 @@ class DynamicsAnswers:
         handle_linearize(dynamics, self._messages, request, response, budget)
 
     def retime(self, request: RetimeTrajectory.Request, response: RetimeTrajectory.Response,
-               budget_of: Callable[[ModuleType], Any]) -> None:
-        """Find the fastest run, also for the action; budget_of takes the module of retiming."""
+               budget_of: Callable[[ModuleType], Any]) -> Any:
+        """Find and return the fastest run; budget_of takes the module of retiming."""
         try:
             from liedyn_ros.nodes.dynamics.retiming import request as retiming
         except ModuleNotFoundError as error:  # without its conic solver
             raise LiedynError(str(error)) from error
         dynamics = (self._algorithms.another() if isinstance(self._algorithms, LoopAlgorithms)
                     else self._dynamics)
-        retiming.handle_retime(dynamics, self._geometry(), self._messages, request, response,
-                               budget_of(retiming))
+        return retiming.handle_retime(dynamics, self._geometry(), self._messages, request,
+                                      response, budget_of(retiming))
 
     def _geometry(self) -> StewartGeometry | None:
         """Return the geometry of a platform, None of another machine."""

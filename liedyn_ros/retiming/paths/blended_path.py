@@ -41,7 +41,7 @@ class BlendedPath:
         self.model, self.waypoints = model, as_array('waypoints', waypoints, (-1, model.nq))
         self._curved = [joint.v_slice for joint in curved_joints(model)]
         if self._curved:
-            self._moves = np.array([model.difference(*pair) for pair in zip(
+            self._moves: Array = np.array([model.difference(*pair) for pair in zip(
                 self.waypoints, self.waypoints[1:])]).reshape(-1, model.nv)
         else:
             self._moves = np.diff(self.waypoints, axis=0)

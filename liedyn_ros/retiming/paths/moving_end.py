@@ -36,7 +36,8 @@ def end_of(name: str, motion: ArrayLike, size: int) -> tuple[MovingEnd | None, A
     Return how a path is passed where it has a velocity and an acceleration by time.
 
     motion (2, size) has both. The second result has the derivatives (2, size) of the path by s: a
-    path with these goes on as the motion does. At rest there are none (15.16). Raises ShapeError and NotFiniteError.
+    path with these goes on as the motion does. At rest there are none (15.16). Raises ShapeError
+    and NotFiniteError.
     """
     v, a = as_array(name, motion, (2, size))
     speed = float(np.linalg.norm(v))

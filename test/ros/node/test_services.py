@@ -28,6 +28,7 @@ SERVICES = {  # of each executable
         'inverse_dynamics', 'forward_dynamics', 'hybrid_dynamics', 'equations_of_motion',
         'linearize', 'retime', 'describe_model'},
     'loop_state_publisher': set(),
+    'path_runner': {'run'},
     'stewart_controller': set(),
     'stewart_dynamics_simulator': {'reset'},
     'stewart_pose': {'solve', 'inverse_kinematics', 'reset', 'predict', 'assembly_modes',

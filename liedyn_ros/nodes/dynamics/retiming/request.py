@@ -61,12 +61,12 @@ def retiming_goal_budget(goal: RetimeAction.Goal, watch: Watch) -> RetimingBudge
 
 def handle_retime(dynamics: Dynamics | ConstrainedDynamics, geometry: StewartGeometry | None,
                   messages: TreeMessages, request: RetimeTrajectory.Request,
-                  response: RetimeTrajectory.Response, budget: RetimingBudget) -> None:
+                  response: RetimeTrajectory.Response, budget: RetimingBudget) -> Retimed:
     """
-    Fill in the response, or raise LiedynError that names the wrong field and write nothing.
+    Fill in the response and return the run, or raise LiedynError and write nothing.
 
-    geometry is that of a platform, whose waypoints are poses. Request and response are those of
-    the service, or the goal and the result of the action.
+    The error names the wrong field. geometry is that of a platform, whose waypoints are poses.
+    Request and response are those of the service, or the goal and the result of the action.
     """
     period = request.sample_period or SAMPLE_PERIOD
     begin = time.perf_counter()
@@ -85,6 +85,7 @@ def handle_retime(dynamics: Dynamics | ConstrainedDynamics, geometry: StewartGeo
     write_base(messages, at, response.multi_dof_trajectory)
     write_binding(run, response)
     response.solve_time = time.perf_counter() - begin
+    return run
 
 
 def plan(dynamics: Dynamics | ConstrainedDynamics, geometry: StewartGeometry | None,

@@ -1,0 +1,165 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Paths are run within their limits: commands, lag, stops, limits and refusals of the node."""
+
+from geometry_msgs.msg import Transform, Vector3
+from liedyn_interfaces.msg import RetimingLimits, RetimingStatus
+from liedyn_interfaces.srv import RetimeTrajectory
+import numpy as np
+import pytest
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64
+from support.comparison import assert_same
+from trajectory_msgs.msg import (
+    JointTrajectory, JointTrajectoryPoint, MultiDOFJointTrajectory, MultiDOFJointTrajectoryPoint)
+
+from liedyn_ros.nodes.running.node import PathRunnerNode, warm_up_running
+
+pytestmark = pytest.mark.ros
+LEG = ['hip', 'knee', 'crank_joint', 'rod_joint']
+POINTS = [[0.3, -0.6, 0.2, 0.1], [0.6, -0.9, 0.0, 0.3], [0.1, -0.2, 0.4, 0.0]]
+LIMITS = RetimingLimits(joint_names=LEG, velocity=[1.0] * 4, effort=[20.0, 9.0, 3.0, 4.0],
+                        effort_rate=[200.0, 90.0, 30.0, 40.0])
+
+
+@pytest.fixture(scope='module', autouse=True)
+def warm():
+    """Compile the kernels, however long that takes, before anything is waited for."""
+    warm_up_running()
+
+
+class RunnerBench:
+    """A node under test, what it publishes, and what it hears."""
+
+    def __init__(self, bench, **parameters):
+        """Start the node with the model of a leg."""
+        self.bench = bench
+        self.commands = bench.collect(JointTrajectory, 'joint_trajectory', 1000)
+        self.statuses = bench.collect(RetimingStatus, 'path_runner/status', 1000)
+        self.speed = bench.publisher(Float64, 'path_runner/speed')
+        self.limits = bench.publisher(RetimingLimits, 'path_runner/limits')
+        self.joints = bench.publisher(JointState, 'joint_states')
+        self.node = bench.start(
+            PathRunnerNode, **{'model_file': 'linkage_leg.urdf', **parameters})
+
+    def run(self, **request):
+        """Ask for a run."""
+        given = JointTrajectory(joint_names=LEG, points=[
+            JointTrajectoryPoint(positions=point) for point in POINTS])
+        return self.bench.call(RetimeTrajectory, 'path_runner/run', **{
+            'trajectory': given, 'limits': LIMITS, 'intervals': 20, **request})
+
+    def until(self, *wanted, act=lambda: None):
+        """Wait for a status."""
+        return self.bench.until(lambda: next(
+            (each for each in self.statuses[::-1] if each.status in wanted), None),
+            'a status', act=act)
+
+    def hear(self, positions):
+        """Publish joint states."""
+        self.joints.publish(JointState(name=LEG, position=[float(x) for x in positions]))
+
+
+def test_a_path_is_run_to_its_end(bench):
+    runner = RunnerBench(bench)
+    planned = runner.run()
+    assert (planned.success, planned.message) == (True, '')
+    last = runner.until(RetimingStatus.ENDED)
+    bench.until(lambda: runner.node._run is None, 'rest')
+    bench.until(lambda: len(runner.commands) >= len(runner.statuses), 'all commands')
+    assert_same(last.planned_time, planned.duration, 1e-9)
+    assert runner.commands[0].joint_names == LEG
+    points = [command.points[0] for command in runner.commands]
+    assert_same(points[-1].positions, POINTS[-1], 1e-6)
+    assert_same(points[-1].velocities, np.zeros(4), 1e-9, floor=1.0)
+    velocities = np.array([point.velocities for point in points])
+    efforts = np.array([point.effort for point in points])
+    assert (np.abs(velocities) <= 1.005).all()
+    assert (np.abs(efforts) <= 1.005 * np.array(LIMITS.effort)).all()
+    assert max(each.used for each in runner.statuses) <= 1.005
+    assert not any(each.status == RetimingStatus.EXCEEDS for each in runner.statuses)
+    assert runner.run().success  # the next one
+
+
+def test_a_run_stops_on_its_path_and_goes_on(bench):
+    runner = RunnerBench(bench)
+    assert runner.run().success
+    runner.until(RetimingStatus.FOLLOWS)
+    runner.speed.publish(Float64(data=0.0))
+    standing = runner.until(RetimingStatus.STANDS)
+    assert (standing.speed, standing.speed_asked) == (0.0, 0.0)
+    refused = runner.run()
+    assert not refused.success
+    assert 'run: expected the run before to have ended' in refused.message
+    runner.speed.publish(Float64(data=np.nan))
+    bench.until_logged(runner.node, 'speed: expected a share from 0 to 1, got nan')
+    runner.speed.publish(Float64(data=1.0))
+    runner.until(RetimingStatus.ENDED)
+
+
+def test_joints_that_lag_or_fall_silent_are_waited_for(bench):
+    runner = RunnerBench(bench, input_timeout=0.3)
+    heard = POINTS[0]
+    runner.hear(heard)
+    bench.until(lambda: runner.node._heard, 'joints')
+    away = RunnerBench.run(runner, trajectory=JointTrajectory(joint_names=LEG, points=[
+        JointTrajectoryPoint(positions=point) for point in POINTS[::-1]]))
+    assert 'trajectory.points[0]: expected the joints within 0.2 of it, got knee' in away.message
+    assert runner.run().success
+    lagging = bench.until(  # the joints stay where they are
+        lambda: next((each for each in runner.statuses if each.speed_asked < 0.5), None),
+        'a lag', act=lambda: runner.hear(heard))
+    assert lagging.lag > 0.05
+    bench.until_logged(runner.node, 'joint_states: expected every 0.3 s')
+
+    def follow():
+        runner.hear(runner.commands[-1].points[0].positions)
+
+    runner.until(RetimingStatus.ENDED, act=follow)
+
+
+def test_limits_fall_while_a_run_goes_on(bench):
+    runner = RunnerBench(bench)
+    assert runner.run(limits=RetimingLimits(
+        joint_names=LEG, velocity=[0.3] * 4, effort=LIMITS.effort)).success
+    runner.until(RetimingStatus.FOLLOWS)
+    lower = RetimingLimits(joint_names=LEG, velocity=[0.15] * 4, effort=LIMITS.effort)
+    runner.limits.publish(RetimingLimits(joint_names=['tail'], velocity=[1.0]))
+    bench.until_logged(runner.node, 'limits: limits.joint_names: expected coordinates of')
+    runner.limits.publish(lower)
+    held = bench.until(lambda: next(
+        (each for each in runner.statuses if each.held_by.startswith('velocity')), None),
+        'the limit')
+    assert held.held_by.split()[1] in LEG
+    assert runner.until(RetimingStatus.ENDED)
+    assert max(np.abs(command.points[0].velocities).max()
+               for command in runner.commands[-30:]) < 0.152
+
+
+def test_a_floating_base_has_poses_too(bench):
+    runner = RunnerBench(bench, model_file='aerial_manipulator.yaml')
+    poses = bench.collect(MultiDOFJointTrajectory, 'multi_dof_joint_trajectory', 1000)
+    names = [f'{side}_{part}' for side in ('left', 'right')
+             for part in ('shoulder_roll', 'shoulder_pitch', 'elbow')]
+    found = runner.run(
+        limits=RetimingLimits(),
+        trajectory=JointTrajectory(joint_names=names, points=[
+            JointTrajectoryPoint(positions=[x] * 6) for x in (0.0, 0.4)]),
+        multi_dof_trajectory=MultiDOFJointTrajectory(joint_names=['base'], points=[
+            MultiDOFJointTrajectoryPoint(transforms=[Transform(translation=Vector3(x=x))])
+            for x in (0.0, 0.3)]))
+    assert (found.success, found.message) == (True, '')
+    runner.until(RetimingStatus.ENDED)
+    bench.until(lambda: poses and abs(
+        poses[-1].points[0].transforms[0].translation.x - 0.3) < 1e-6, 'the end')
+
+
+def test_without_a_model_or_active_no_run_begins(bench):
+    runner = RunnerBench(bench, model_file='')
+    assert 'expected a model, got none yet' in runner.run().message
