@@ -66,7 +66,7 @@ def statics(dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike | N
     solution = dynamics.inverse(q, rest, rest, external, **options)
     driven = (model.actuated if actuated is None
               else dynamics.names.mask('actuated', actuated))
-    known = (_independent(dynamics, q, driven) if by is None
+    known = (independent_coordinates(dynamics, q, driven) if by is None
              else dynamics.names.mask('by', list(by)))
     motions = np.array([complete_velocity(dynamics, q, rate, known)
                         for rate in (rest, *np.eye(model.nv)[known])])[1:].T
@@ -100,7 +100,7 @@ def equilibrium(dynamics: ConstrainedDynamics, start: ArrayLike | None = None,
         return np.where(fixed, 0.0, found.solution.tau - forces)[by], found
 
     for _ in range(STEPS):
-        known = _independent(dynamics, q, fixed)
+        known = independent_coordinates(dynamics, q, fixed)
         excess, found = standing(q, known)
         step = _towards_rest(found.stiffness, excess, ~fixed[known])
         size = float(np.abs(found.motions @ step).max(initial=0.0))
@@ -129,8 +129,9 @@ def _towards_rest(stiffness: Array, excess: Array, moving: NDArray[np.bool_]) ->
     return step
 
 
-def _independent(dynamics: ConstrainedDynamics, q: ArrayLike, driven: NDArray[np.bool_]
-                 ) -> NDArray[np.bool_]:
+def independent_coordinates(
+        dynamics: ConstrainedDynamics, q: ArrayLike, driven: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
     """Return which coordinates (nv,) decide the motion: driven ones as far as they can."""
     rows = dynamics.jacobian(q) / dynamics.row_sizes[:, None]
     rank, _ = independent_columns(rows)
