@@ -79,6 +79,7 @@ setup(
         'transforms3d>=0.4.1'],
     extras_require={
         'bags': ['rosbags>=0.11,<1', 'mcap>=1.2,<2'],
+        'cluster': ['distributed>=2024.1'],
         'identification': ['clarabel>=0.9,<1'], 'meshes': ['trimesh>=4,<6'],
         'parquet': ['pyarrow>=14'], 'plots': ['matplotlib>=3.6,<4'],
         'retiming': ['clarabel>=0.9,<1'], 'test': ['pytest'],
@@ -105,7 +106,7 @@ setup(
             'loop_state_publisher = liedyn_ros.nodes.loops.state_publisher:main',
             'path_runner = liedyn_ros.nodes.running.node:main',
             'play = liedyn_ros.bags.play:main',
-            'process_bag = liedyn_ros.commands.stewart.process_bag:main',
+            'process_bag = liedyn_ros.commands.bags.process_bag:main',
             'record = liedyn_ros.bags.record:main',
             'reproduce_higher_order = liedyn_ros.studies.time_derivatives.study:main',
             'reproduce_stewart = liedyn_ros.studies.stewart_pose.study:main',

@@ -54,6 +54,23 @@ def recording(path: Path, machine: Machine, shown: Iterable[tuple[float, Seen]],
     print(f'{path} plays it in any browser, without a network')
 
 
+def pair_of(text: str) -> tuple[str, str]:
+    """Return name and value of NAME=VALUE. Raises ArgumentTypeError."""
+    name, equal, value = text.partition('=')
+    if not (name and equal and value):
+        raise ArgumentTypeError(f'expected NAME=VALUE, got {text!r}')
+    return name, value
+
+
+def number_of(text: str) -> tuple[str, float]:
+    """Return name and number of NAME=NUMBER. Raises ArgumentTypeError."""
+    name, value = pair_of(text)
+    try:
+        return name, float(value)
+    except ValueError as error:
+        raise ArgumentTypeError(f'expected NAME=NUMBER, got {text!r}') from error
+
+
 def _writable(path: Path) -> Path:
     if not os.access(path, os.W_OK):
         raise ArgumentTypeError(f'expected a path that can be written, got {str(path)!r}')

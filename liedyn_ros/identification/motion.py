@@ -54,11 +54,13 @@ class Motion:
     remarks: tuple[str, ...]
 
 
-def motion_of(model: Model, recording: Recording, cutoff: float | None = None) -> Motion:
+def motion_of(model: Model, recording: Recording, cutoff: float | None = None, *,
+              least: float = 0.0) -> Motion:
     """
     Return the motion of a recording, resampled by its stamps, smoothed and differentiated.
 
-    cutoff (Hz) is that of all coordinates; by default each has its own, from its spectrum (16.4).
+    cutoff (Hz) is that of all coordinates; by default each has its own, from its spectrum (16.4),
+    which is not below least (Hz).
     A measured velocity takes the place of the derivative where it agrees with it and has less
     noise. Passive joints of a machine with loops follow from the others. Raises LimitError for a
     cut-off that is not above 0, and ShapeError for too short a recording, or without joints.
@@ -73,7 +75,7 @@ def motion_of(model: Model, recording: Recording, cutoff: float | None = None) -
     tau = (recording.tau if time is recording.time else np.column_stack(
         [np.interp(time, recording.time, each) for each in recording.tau.T]))
     spectra = [spectrum_of(each, rate) for each in q.T]
-    chosen = _cutoffs(model, spectra, cutoff)
+    chosen = np.maximum(_cutoffs(model, spectra, cutoff), least)
     kept = _without_ends(len(time), rate, chosen)
     q = np.column_stack([smoothed(each, fc, rate) for each, fc in zip(q.T, chosen)])
     steps = np.arange(len(time)) / rate

@@ -11,10 +11,11 @@
 import pytest
 
 from liedyn_ros.commands import outputs
+from liedyn_ros.commands.bags import process_bag
 from liedyn_ros.commands.identification import identify
 from liedyn_ros.commands.operation import doctor, security_policy
 from liedyn_ros.commands.retiming import retime
-from liedyn_ros.commands.stewart import calibrate, check, path, process_bag
+from liedyn_ros.commands.stewart import calibrate, check, path
 from liedyn_ros.commands.stewart.drawn import assembly_modes, workspace
 from liedyn_ros.studies.actuator_lag import study as actuator_lag
 from liedyn_ros.studies.stewart_pose import study as stewart

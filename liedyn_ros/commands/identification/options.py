@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from liedyn_ros.commands.outputs import number_of, pair_of
 from liedyn_ros.common.checks import require_known
 from liedyn_ros.common.errors import NameSetError, ShapeError
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
@@ -38,9 +39,9 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
     for kind in ('position', 'velocity', 'effort'):
         tables.add_argument(f'--{kind}', metavar='PATTERN', help=(
             f"column of the {kind} of a joint, such as '{{joint}}_{kind}'"))
-    tables.add_argument('--unit', action='append', default=[], type=_pair, metavar='KIND=UNIT',
+    tables.add_argument('--unit', action='append', default=[], type=pair_of, metavar='KIND=UNIT',
                         help='unit of time, position, velocity or effort, such as position=deg')
-    tables.add_argument('--scale', action='append', default=[], type=_number,
+    tables.add_argument('--scale', action='append', default=[], type=number_of,
                         metavar='JOINT=FACTOR', help=(
                             'effort of each recorded unit, such as the torque of an ampere'))
 
@@ -53,7 +54,7 @@ def columns_of(options: argparse.Namespace) -> Columns:
 
 def add_holding_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of joints that stood still."""
-    parser.add_argument('--hold', action='append', default=[], type=_number,
+    parser.add_argument('--hold', action='append', default=[], type=number_of,
                         metavar='JOINT=POSITION', help='a joint that stood there, rad or m')
     parser.add_argument('--hold-others', metavar='JOINT,...', type=lambda text: text.split(','),
                         help='the joints that moved; all others stood at 0')
@@ -100,18 +101,3 @@ def recording_of(model: Model, samples: JointSamples) -> Recording:
         q[:, unknown] = assemble(ConstrainedDynamics(model), held=held_at)[unknown]
         v = None
     return Recording(model, found.time, q, found.tau, v)
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, equal, value = text.partition('=')
-    if not (name and equal and value):
-        raise argparse.ArgumentTypeError(f'expected NAME=VALUE, got {text!r}')
-    return name, value
-
-
-def _number(text: str) -> tuple[str, float]:
-    name, value = _pair(text)
-    try:
-        return name, float(value)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f'expected NAME=NUMBER, got {text!r}') from error

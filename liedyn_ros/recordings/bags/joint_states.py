@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,11 +52,18 @@ def joint_samples(bag: Bag, names: Sequence[str], topic: str | None = None, *,
     A quantity that a message leaves out is None in the result. Raises NameSetError for joints
     that are missing, StampError, NotFiniteError and ShapeError as samples_of does.
     """
+    return samples_of_messages(bag, joint_state_messages(bag, topic), names, topic,
+                               arrival=arrival)
+
+
+def samples_of_messages(bag: Bag, messages: Iterable[JointStateMessage], names: Sequence[str],
+                        topic: str | None = None, *, arrival: bool = False) -> JointSamples:
+    """Return the same of some messages of a bag."""
     wanted, where = list(names), f'{bag.path}: {topic or "joint states"}'
     rows = {kind: array('d') for kind in QUANTITIES}
     stamps = array('q')
     others, seen, order = 0, dict[str, None](), dict[tuple[str, ...], list[int] | None]()
-    for each in joint_state_messages(bag, topic):
+    for each in messages:
         key = tuple(each.names)
         if key not in order:
             seen.update(dict.fromkeys(key))

@@ -6,19 +6,18 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Processed poses as CSV and as a bag."""
+"""Processed poses as rows of a table and as a bag."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-import csv
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import get_typestore, Stores
 
+from liedyn_ros.commands.bags.tables import Cell
 from liedyn_ros.commands.stewart.processed.tracking import Processed
 from liedyn_ros.lie.kernels.motion import position_quaternion
 
@@ -28,31 +27,25 @@ COLUMNS = (
     *(f'orientation.{part}' for part in 'xyzw'), *(f'angular.{axis} [rad/s]' for axis in 'xyz'),
     *(f'linear.{axis} [m/s]' for axis in 'xyz'), 'status', 'flags', 'iterations', 'residual [m]',
     'smallest singular value', *(f'covariance {i} {j}' for i, j in zip(*_UPPER)), 'reason')
+TEXTS, INTEGERS = ('status', 'reason'), ('stamp [ns]', 'flags', 'iterations')
 _STORE = get_typestore(Stores.LATEST)
 _TYPES = {'pose': 'geometry_msgs/msg/PoseStamped', 'twist': 'geometry_msgs/msg/TwistStamped',
           'pose_with_covariance': 'geometry_msgs/msg/PoseWithCovarianceStamped'}
 
 
-def csv_writer(stream: TextIO) -> Callable[[Processed], None]:
-    """Return what writes a row for each message; numbers keep all their digits."""
-    rows = csv.writer(stream, lineterminator='\n')
-    rows.writerow(COLUMNS)
-
-    def write(each: Processed) -> None:
-        pose = each.pose
-        if pose is None:
-            rows.writerow([each.stamp_ns, *[''] * 13, 'REJECTED', *[''] * 25, each.reason])
-            return
-        good = pose.converged
-        rows.writerow([
-            each.stamp_ns, *(position_quaternion(pose.pose) if good else [''] * 7),
-            *(pose.twist.tolist() if good and pose.twist is not None else [''] * 6),
-            pose.status.name, int(pose.flags), pose.iterations, pose.residual,
-            pose.smallest_singular_value,
-            *([''] * 21 if each.covariance is None else each.covariance[_UPPER].tolist()),
-            each.reason])
-
-    return write
+def row_of(each: Processed) -> list[Cell]:
+    """Return the row of a message, in the order of COLUMNS."""
+    pose = each.pose
+    if pose is None:
+        return [each.stamp_ns, *[None] * 13, 'REJECTED', *[None] * 25, each.reason]
+    good = pose.converged
+    return [
+        each.stamp_ns, *(position_quaternion(pose.pose) if good else [None] * 7),
+        *(pose.twist.tolist() if good and pose.twist is not None else [None] * 6),
+        pose.status.name, int(pose.flags), pose.iterations, pose.residual,
+        pose.smallest_singular_value,
+        *([None] * 21 if each.covariance is None else each.covariance[_UPPER].tolist()),
+        each.reason]
 
 
 class BagWriter:

@@ -15,7 +15,7 @@ from support.bench.pose_bench import ns, PoseBench
 from support.recordings.bag_files import write_bag
 from support.recordings.leg_recordings import COUNT, messages, motion, numbers, rows_of
 
-from liedyn_ros.commands.stewart import process_bag
+from liedyn_ros.commands.bags import process_bag
 
 pytestmark = pytest.mark.ros
 

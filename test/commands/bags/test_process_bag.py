@@ -14,7 +14,7 @@ from rosbags.rosbag2 import Reader
 from support.recordings.bag_files import joint_state, STORE, write_bag, write_mcap
 from support.recordings.leg_recordings import COUNT, HOME, LEGS, messages, motion, numbers, rows_of
 
-from liedyn_ros.commands.stewart import process_bag
+from liedyn_ros.commands.bags import process_bag
 from liedyn_ros.commands.stewart.processed.platform_settings import node_settings
 from liedyn_ros.lie import se3
 

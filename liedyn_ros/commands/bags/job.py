@@ -1,0 +1,100 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What process_bag does with one bag, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+SHOWN = 2000  # points of a curve that a report shows
+Tell = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Job:
+    """
+    What to do with a bag: settings of the command, and the files to write, by suffix.
+
+    done is the file that tells what was done; None where nobody asks.
+    """
+
+    bag: Path
+    files: Mapping[str, Path]
+    settings: Mapping[str, Any]
+    done: Path | None = None
+
+    @property
+    def key(self) -> str:
+        """Return a digest of the settings and of the bag's files: equal where results are."""
+        files = sorted(self.bag.rglob('*')) if self.bag.is_dir() else [self.bag]
+        told = [(str(each), each.stat().st_size, each.stat().st_mtime_ns)
+                for each in files if each.is_file()]
+        for name in ('model', 'params'):
+            path = self.settings.get(name)
+            if path is not None:
+                told.append((name, 0, int.from_bytes(hashlib.sha256(
+                    Path(path).read_bytes()).digest()[:7], 'big')))
+        text = json.dumps([told, {key: str(value) for key, value in self.settings.items()},
+                           {key: str(value) for key, value in self.files.items()}])
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass
+class Outcome:
+    """
+    What a job led to: numbers of messages by what became of them, losses and remarks.
+
+    error is why there is nothing. curves has points (time, value) by column, for a report.
+    """
+
+    counts: dict[str, int] = field(default_factory=dict)
+    losses: list[str] = field(default_factory=list)
+    error: str = ''
+    curves: dict[str, list[list[float]]] = field(default_factory=dict)
+    again: bool = False  # an earlier run did it
+
+
+class Curves:
+    """Keeps some points of columns, ever fewer of the rows."""
+
+    def __init__(self, columns: list[str]) -> None:
+        """Take the names of the columns."""
+        self.points: dict[str, list[list[float]]] = {name: [] for name in columns}
+        self._step, self._row = 1, 0
+        self._first: int | None = None
+
+    def take(self, stamp_ns: int, values: list[float] | None) -> None:
+        """Take a row, or one without numbers."""
+        if self._first is None:
+            self._first = stamp_ns
+        if values is not None and self._row % self._step == 0:
+            for each, value in zip(self.points.values(), values):
+                each.append([1e-9 * (stamp_ns - self._first), value])
+            if self.points and len(next(iter(self.points.values()))) > SHOWN:
+                self._step *= 2
+                self.points = {name: each[::2] for name, each in self.points.items()}
+        self._row += 1
+
+
+def done_before(job: Job) -> Outcome | None:
+    """Return what an earlier run of an equal job led to, where its files are still there."""
+    if job.done is None or not all(each.exists() for each in job.files.values()):
+        return None
+    try:
+        told = json.loads(job.done.read_text(encoding='utf-8'))
+        if told.pop('key') == job.key:
+            return Outcome(**{**told, 'again': True})
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return None

@@ -1,0 +1,80 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Rows of joints as a bag of MCAP: JointMotion, or JointState where nothing was derived."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import math
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.typesys import get_types_from_msg, get_typestore, Stores
+
+from liedyn_ros.commands.bags.tables import Cell
+
+# The file of this name in liedyn_interfaces, which this package can be without.
+JOINT_MOTION = """
+std_msgs/Header header
+string[] name
+float64[] position
+float64[] velocity
+float64[] acceleration
+float64[] effort
+"""
+TYPE = 'liedyn_interfaces/msg/JointMotion'
+TOPIC = '/joint_motion'
+FIELDS = {'position': 'position', 'velocity': 'velocity', 'acceleration': 'acceleration',
+          'torque': 'effort'}
+
+
+class JointBagWriter:
+    """Writes rows of columns such as 'elbow.torque [N m]' into a new bag."""
+
+    def __init__(self, path: Path, columns: Sequence[str]) -> None:
+        """Take the columns; derivatives of torques have no field and are left out."""
+        self._path = path
+        self._names = list(dict.fromkeys(each.partition('.position')[0] for each in columns
+                                         if '.position [' in each))
+        at = {each.partition(' [')[0]: k for k, each in enumerate(columns, 1)}
+        self._at = {into: [at[f'{name}.{kind}'] for name in self._names]
+                    for kind, into in FIELDS.items() if f'{self._names[0]}.{kind}' in at}
+        self._store = get_typestore(Stores.LATEST)
+        self._store.register(get_types_from_msg(JOINT_MOTION, TYPE))
+
+    def __enter__(self) -> JointBagWriter:
+        """Open the bag; its folder must not be there."""
+        self._writer = Writer(self._path, version=9, storage_plugin=StoragePlugin.MCAP)
+        self._writer.open()
+        self._connection = self._writer.add_connection(TOPIC, TYPE, typestore=self._store)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        """Write the index."""
+        self._writer.close()
+
+    def __call__(self, row: Sequence[Cell]) -> None:
+        """Write a row, where it has numbers."""
+        stamp = row[0]
+        if not isinstance(stamp, int) or row[1] is None:
+            return
+        make: Any = self._store.types
+        fields = {into: np.array([row[k] for k in self._at.get(into, [])], dtype=float)
+                  for into in FIELDS.values()}
+        fields = {into: each if all(map(math.isfinite, each)) else np.empty(0)
+                  for into, each in fields.items()}
+        sec, nanosec = divmod(stamp, 10**9)
+        header = make['std_msgs/msg/Header'](
+            stamp=make['builtin_interfaces/msg/Time'](sec=sec, nanosec=nanosec), frame_id='')
+        self._writer.write(self._connection, stamp, self._store.serialize_cdr(
+            make[TYPE](header=header, name=self._names, **fields), TYPE))

@@ -1,0 +1,191 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Motions, torques and completed joints of a model, from the joint states of a bag, in blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+from scipy.interpolate import make_interp_spline
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError, LimitError
+from liedyn_ros.common.name_order import NameOrder
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.constrained import (
+    assemble, complete_acceleration, ConstrainedDynamics, LoopTracker)
+from liedyn_ros.identification import Motion, motion_of, Recording
+from liedyn_ros.identification.motion import DEGREE, ENDS
+from liedyn_ros.identification.spectrum import derivative_noise, NYQUIST
+from liedyn_ros.model import JOINT_TYPES, Model
+from liedyn_ros.recordings import JointSamples, measured_joints, model_samples
+from liedyn_ros.recordings.bags import Bag, joint_state_messages, JointStateMessage
+from liedyn_ros.recordings.bags.joint_states import samples_of_messages
+from liedyn_ros.recordings.samples import Stamps
+
+BLOCK = 60_000  # messages that are smoothed together
+OVERLAP = 6_000  # on both sides of a block, where the filter swings in
+HIGHEST = 4  # order of the time derivatives of torques
+
+
+class Block(NamedTuple):
+    """
+    Samples of all joints of one coordinate, one a row.
+
+    stamps (n,) ns; columns by name, such as 'elbow.position [rad]', (n,) each.
+    """
+
+    stamps: Stamps
+    columns: dict[str, Array]
+    remarks: tuple[str, ...]
+
+
+def processed_motion(bag: Bag, model: Model, *, topic: str | None = None, arrival: bool = False,
+                     order: int = 1, cutoff: float | None = None, block: int = BLOCK,
+                     overlap: int = OVERLAP) -> Iterator[Block]:
+    """
+    Yield smooth positions, velocities, accelerations, and the torques that they need.
+
+    The torques have time derivatives to an order. Of a machine with closed loops the joints that
+    were not measured follow, and the torques are those of its actuators. cutoff (Hz) is that of
+    motion_of. Blocks of messages overlap, so that memory does not grow with the bag; at their
+    seams the filter is that of the block. Raises the errors of joint_samples and motion_of.
+    """
+    if not 0 <= order <= HIGHEST:
+        raise LimitError(f'order: expected 0 to {HIGHEST}, got {order}')
+    names = measured_joints(model)
+    start: Array | None = None
+    seam = 0
+    for first, last, messages in _blocks(bag, topic, block, overlap):
+        samples = samples_of_messages(bag, messages, names, topic, arrival=arrival)
+        recording = _recording(model, samples, start)
+        least = 0.0 if first and last else ENDS * recording.rate / (overlap - 1)
+        motion = motion_of(model, recording, cutoff, least=least)
+        stamps = samples.start_ns + np.round(1e9 * motion.time).astype(np.int64)
+        begin = 0 if first else int(np.searchsorted(stamps, seam))
+        end = len(stamps)
+        if not last:
+            seam = _stamp(messages[-overlap], arrival)
+            end = int(np.searchsorted(stamps, seam))
+        start = motion.q[end - 1] if model.closures or model.couplings else None
+        left = [f'{what} {seconds:.3g} s left out, where the filter swings in'
+                for what, at_end, seconds in (
+                    ('the first', first, motion.time[0] - samples.time[0]),
+                    ('the last', last, samples.time[-1] - motion.time[-1])) if at_end]
+        yield _with_torques(model, motion, stamps, slice(begin, end), order,
+                            (*samples.remarks, *motion.remarks, *left))
+
+
+def processed_loops(messages: Iterable[JointStateMessage], model: Model, *,
+                    measured: tuple[str, ...] | None = None, start: Array | None = None,
+                    agreement: float) -> Iterator[tuple[int, Array | None, Array | None, str]]:
+    """
+    Yield stamp (ns), q (nq,), v (nv,) or None, and why there is none, of each message.
+
+    All joints of a machine with closed loops follow from the measured ones, one message after the
+    other and without smoothing, as loop_state_publisher completes them.
+    """
+    tracker = LoopTracker(ConstrainedDynamics(model), measured, start=start, agreement=agreement)
+    order = NameOrder('name', tracker.measured, ignore_others=True)
+    at = [model.joint(name).qi for name in tracker.measured]
+    for each in messages:
+        try:
+            places = order.of(each.names)
+            positions = np.asarray(each.message.position, dtype=float)[places]
+            rates = np.asarray(each.message.velocity, dtype=float)
+            state = tracker.update(positions, rates[places] if len(rates) else None, ahead=False)
+        except (LiedynError, IndexError) as error:
+            yield each.stamp_ns, None, None, str(error)
+            continue
+        q = state.q.copy()
+        turns = 2.0 * np.pi * np.round((positions - q[at]) / (2.0 * np.pi))
+        q[at] = q[at] + turns if state.redundant else positions
+        yield each.stamp_ns, q, state.v, ''
+
+
+def single_joints(model: Model) -> tuple[tuple[str, int, int, bool], ...]:
+    """Return name, places in q and in v, and whether it slides, of joints of one coordinate."""
+    return tuple((joint.name, joint.qi, joint.vi, joint.type_name == 'prismatic')
+                 for joint in model.joint_list if JOINT_TYPES[joint.type_name].nv == 1)
+
+
+def motion_columns(model: Model, order: int) -> tuple[str, ...]:
+    """Return the names of the columns of processed_motion, with units."""
+    names: list[str] = []
+    for name, _, _, slides in single_joints(model):
+        length, force = ('m', 'N') if slides else ('rad', 'N m')
+        names += [f'{name}.position [{length}]', f'{name}.velocity [{length}/s]',
+                  f'{name}.acceleration [{length}/s^2]', f'{name}.torque [{force}]',
+                  *(f'{name}.torque.derivative_{k} [{force}/s{"" if k == 1 else f"^{k}"}]'
+                    for k in range(1, order + 1))]
+    return tuple(names)
+
+
+def _blocks(bag: Bag, topic: str | None, size: int, overlap: int
+            ) -> Iterator[tuple[bool, bool, list[JointStateMessage]]]:
+    """Yield whether it is the first, whether the last, and the messages of each block."""
+    source = joint_state_messages(bag, topic)
+    held, first = list(islice(source, size)), True
+    while held:
+        more = list(islice(source, size - 2 * overlap))
+        if len(more) < 2 * overlap:  # the last ones are too few for a block of their own
+            yield first, True, held + more
+            return
+        yield first, False, held
+        held, first = held[-2 * overlap:] + more, False
+
+
+def _stamp(message: JointStateMessage, arrival: bool) -> int:
+    return message.received_ns if arrival else message.stamp_ns
+
+
+def _recording(model: Model, samples: JointSamples, start: Array | None) -> Recording:
+    found = model_samples(model, samples)
+    q, v = found.q, found.v
+    unknown = np.isnan(q[0])
+    if unknown.any():
+        held = {joint.name: float(q[0, joint.qi]) for joint in model.joint_list
+                if not unknown[joint.qi]}
+        at = assemble(ConstrainedDynamics(model), start, held=held)
+        q[:, unknown], v = at[unknown], None
+    return Recording(model, found.time, q, np.zeros((len(q), model.nv)), v)
+
+
+def _with_torques(model: Model, motion: Motion, stamps: Stamps, chosen: slice, order: int,
+                  remarks: tuple[str, ...]) -> Block:
+    """Return the rows of a motion with the torques that it needs."""
+    q, v, a = motion.q[chosen], motion.v[chosen], motion.a[chosen]
+    rates = np.empty((len(q), order + 1, model.nv))
+    steps = np.arange(len(motion.a)) / motion.rate
+    spline = make_interp_spline(steps, motion.a, k=DEGREE)
+    for k in range(order + 1):
+        rates[:, k] = spline(steps[chosen], k) if k else a
+    if model.closures or model.couplings:
+        dynamics = ConstrainedDynamics(model)
+        full = np.array([complete_acceleration(dynamics, *each) for each in zip(q, v, rates)])
+        tau = dynamics.inverse.batch(q, v, full).tau
+        tau = tau.reshape(len(q), order + 1, model.nv)
+    elif order:
+        tau = Dynamics(model).inverse.batch_time_derivatives(q, v, rates)
+    else:
+        tau = Dynamics(model).inverse.batch(q, v, a)[:, None]
+    names, columns = motion_columns(model, order), list[Array]()
+    for _, at_q, at_v, _ in single_joints(model):
+        columns += [q[:, at_q], v[:, at_v], a[:, at_v], *tau[:, :, at_v].T]
+    cutoff = np.minimum(motion.cutoff, NYQUIST * motion.rate)
+    white = motion.noise[0] / np.maximum(derivative_noise(1.0, cutoff, motion.rate, 0), 1e-300)
+    noise = [float(np.max(derivative_noise(white, cutoff, motion.rate, 2 + k), initial=0.0))
+             for k in range(order + 1)]
+    told = (f'filter without delay, cut-off {np.min(cutoff):.4g} to {np.max(cutoff):.4g} Hz; '
+            f'encoder noise leaves up to {noise[0]:.3g} in accelerations' + ''.join(
+                f', {each:.3g} in their derivative {k}' for k, each in enumerate(noise[1:], 1)))
+    return Block(stamps[chosen], dict(zip(names, columns)), (*remarks, told))

@@ -1,0 +1,71 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Poses of a bag of leg states, written as a job of process_bag says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from typing import Any
+
+from liedyn_ros.commands.bags.job import Curves, Job, Outcome, Tell
+from liedyn_ros.commands.bags.tables import table_writer
+from liedyn_ros.commands.stewart.processed.platform_settings import settings_of
+from liedyn_ros.commands.stewart.processed.shown import Shown
+from liedyn_ros.commands.stewart.processed.tracking import Processed, processed
+from liedyn_ros.commands.stewart.processed.writers import (
+    BagWriter, COLUMNS, INTEGERS, row_of, TEXTS)
+from liedyn_ros.recordings.bags import Bag, joint_state_messages
+
+TOPIC = 'leg_states'
+
+
+def platform_job(job: Job, tell: Tell) -> Outcome:
+    """Write the poses of a bag; return how many messages had which outcome."""
+    settings, bag = settings_of(job.settings['params']), Bag(job.bag)
+    topic = bag.topic(job.settings['topic'] or TOPIC, 'sensor_msgs/msg/JointState')
+    counts, reasons = Counter[str](), Counter[str]()
+    curves, total = Curves(list(COLUMNS[1:4])), bag.counts[topic]
+    with ExitStack() as stack:
+        writers = _writers(job, settings, stack)
+        for each in processed(joint_state_messages(bag, topic), settings):
+            good = each.pose is not None and each.pose.converged
+            counts['with a pose' if good else
+                   'refused' if each.pose is None else 'not solved'] += 1
+            if not good:
+                reasons[each.reason] += 1
+            for write in writers:
+                write(each)
+            curves.take(each.stamp_ns, each.pose.pose[:3, 3].tolist()
+                        if good and each.pose is not None else None)
+            tell(counts.total(), total)
+    return Outcome(dict(counts), [
+        *(f'{count} times: {reason}' for reason, count in reasons.most_common(5)),
+        *(str(loss) for loss in bag.losses)], curves=curves.points)
+
+
+def _writers(job: Job, settings: Mapping[str, Any], stack: ExitStack
+             ) -> list[Callable[[Processed], None]]:
+    found: list[Callable[[Processed], None]] = []
+    for kind, path in job.files.items():
+        if kind == 'mcap':
+            prefix = settings['frame_prefix']
+            writer = BagWriter(path, prefix + settings['base_frame'],
+                               prefix + settings['platform_frame'])
+            stack.callback(writer.close)
+            found.append(writer)
+        elif kind == 'html':
+            shown = Shown(path, settings)
+            stack.callback(shown.close)
+            found.append(shown)
+        else:
+            rows = stack.enter_context(table_writer(path, COLUMNS, TEXTS, INTEGERS))
+            found.append(lambda each, rows=rows: rows(row_of(each)))  # type: ignore[misc]
+    return found

@@ -1,0 +1,172 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Bags in, what follows from them out, without ROS: poses of a platform, motions of joints.
+
+`ros2 run liedyn_ros process_bag my_bag --params my_stewart.yaml --csv poses.csv` tracks a Stewart
+platform, `... my_bag --model robot.urdf --csv torques.csv` derives accelerations and torques of
+joint states. The same by `python -m liedyn_ros.commands.bags.process_bag`.
+"""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from liedyn_ros.commands.outputs import folder, number_of
+from liedyn_ros.commands.work import add_work_options, results_of
+from liedyn_ros.common.errors import LiedynError, NameSetError
+from liedyn_ros.common.extras import require_module
+
+if TYPE_CHECKING:
+    from liedyn_ros.commands.bags.job import Job, Outcome
+
+EVERY = 2.0  # s between two lines of progress
+KINDS = 'csv', 'parquet', 'mcap'
+GOOD = 'with a pose', 'with all joints'
+REPORT = 'report.html'
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the results; return 0 where all messages have one, 1 where some, 2 without any."""
+    options = parser().parse_args(arguments)
+    try:
+        for name in ('rosbags', 'mcap'):
+            require_module(name, "pip install 'liedyn_ros[bags]'")
+        if options.html is not None:
+            require_module('viser', "pip install 'liedyn_ros[view]'")
+        from liedyn_ros.commands.bags.job import Outcome
+        from liedyn_ros.commands.bags.run import run
+        jobs = _jobs(options)
+        if len(jobs) == 1 and options.cluster is None:
+            outcomes = [run(jobs[0], _Progress())]
+        else:
+            outcomes = [Outcome()] * len(jobs)
+            for k, outcome in results_of(run, jobs, jobs=options.jobs, cluster=options.cluster):
+                outcomes[k] = outcome
+                print(f'{jobs[k].bag}: {_line(outcome)}', file=sys.stderr)
+        if options.folder is not None:
+            from liedyn_ros.commands.bags.report import report
+            (options.folder / REPORT).write_text(report(jobs, outcomes), encoding='utf-8')
+    except (LiedynError, OSError, ModuleNotFoundError) as error:
+        print(f'process_bag: {error}', file=sys.stderr)
+        return 2
+    for job, outcome in zip(jobs, outcomes):
+        if outcome.error:
+            print(f'process_bag: {outcome.error}', file=sys.stderr)
+            continue
+        print(f'{job.bag}: {_line(outcome)}')
+        for each in outcome.losses:
+            print(f'- {each}')
+    return max(_status(each) for each in outcomes)
+
+
+def _line(outcome: 'Outcome') -> str:
+    if outcome.error:
+        return outcome.error
+    return f'{sum(outcome.counts.values())} messages: ' + ', '.join(
+        f'{count} {what}' for what, count in sorted(
+            outcome.counts.items(), key=lambda each: -each[1])) + (
+                ' (done before)' if outcome.again else '')
+
+
+def _status(outcome: 'Outcome') -> int:
+    good = sum(outcome.counts.get(each, 0) for each in GOOD)
+    if outcome.error or not good:
+        return 2
+    cut = any('bytes lost' in each for each in outcome.losses)
+    return 0 if good == sum(outcome.counts.values()) and not cut else 1
+
+
+def _jobs(options: argparse.Namespace) -> 'list[Job]':
+    """Return a job for each bag. Raises NameSetError for files of several bags."""
+    from liedyn_ros.commands.bags.job import Job
+    settings = {
+        'model': options.model, 'params': options.params, 'topic': options.topic,
+        'complete': options.complete, 'arrival': options.arrival, 'order': options.order,
+        'smoothing': options.smoothing, 'start': dict(options.start),
+        'measured': options.measured, 'agreement': options.agreement}
+    single = {kind: path for kind in (*KINDS, 'html')
+              if (path := getattr(options, kind)) is not None}
+    if options.html is not None and options.model is not None:
+        raise NameSetError('--html: expected a platform, whose poses it shows, got a model')
+    if options.folder is None:
+        if len(options.bag) > 1:
+            raise NameSetError('expected --folder for several bags, got none')
+        return [Job(options.bag[0], single, settings)]
+    if single:
+        raise NameSetError('expected --folder with --write, or single files, got both')
+    stems = [each.stem for each in options.bag]
+    names = [stem if stems.count(stem) == 1 else f'{each.parent.name}_{stem}'
+             for each, stem in zip(options.bag, stems)]
+    if len(set(names)) < len(names):
+        raise NameSetError(f'expected bags of different names, got {names}')
+    return [Job(bag, {kind: options.folder / (name if kind == 'mcap' else f'{name}.{kind}')
+                      for kind in options.write}, settings, options.folder / f'{name}.json')
+            for bag, name in zip(options.bag, names)]
+
+
+class _Progress:
+    """Prints how far a bag is, every now and then."""
+
+    def __init__(self) -> None:
+        self._told_at = time.monotonic()
+
+    def __call__(self, done: int, total: int) -> None:
+        if time.monotonic() - self._told_at > EVERY:
+            self._told_at = time.monotonic()
+            print(f'{done} of {total}', file=sys.stderr)
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command's options."""
+    result = argparse.ArgumentParser(
+        prog='process_bag', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        description='Poses of a Stewart platform, or motions, torques and completed joints of a '
+                    'model, from bags.')
+    result.add_argument('bag', type=Path, nargs='+', help='folders, .mcap or .db3')
+    result.add_argument('--topic', help='topic of the joint states; leg_states of a platform')
+    platform = result.add_argument_group('a Stewart platform')
+    platform.add_argument('--params', type=Path, help='parameter file of the pose node')
+    platform.add_argument('--html', type=Path, help=(
+        'HTML file that plays the poses in any browser, of 300 s at most'))
+    joints = result.add_argument_group('joint states of a model')
+    joints.add_argument('--model', type=Path, help='.urdf, .xacro, .xml (MJCF) or .yaml')
+    joints.add_argument('--order', type=int, default=1, choices=range(5),
+                        help='highest time derivative of the torques')
+    joints.add_argument('--smoothing', type=float, help=(
+        'cut-off of the positions, Hz; by default it follows from their spectrum'))
+    joints.add_argument('--arrival', action='store_true', help=(
+        'take the times at which messages came, where their headers have no stamps'))
+    joints.add_argument('--complete', action='store_true', help=(
+        'the joints of a machine with closed loops, message by message as loop_state_publisher '
+        'completes them, in place of smooth motions'))
+    joints.add_argument('--measured', nargs='+', metavar='JOINT', help=(
+        'joints that decide the others; by default the actuated ones'))
+    joints.add_argument('--start', action='append', default=[], type=number_of,
+                        metavar='JOINT=POSITION', help='near which the loops are closed')
+    joints.add_argument('--agreement', type=float, default=0.05, help=(
+        'error of redundant measurements that is no fault, rad or m'))
+    files = result.add_argument_group('results')
+    files.add_argument('--csv', type=Path, help='CSV file to write')
+    files.add_argument('--parquet', type=Path, help='Parquet file to write')
+    files.add_argument('--mcap', type=Path, help='folder of a new bag to write')
+    files.add_argument('--folder', type=folder, help=(
+        'folder of the results of several bags with a report; bags that are done are not '
+        'done again'))
+    files.add_argument('--write', nargs='+', choices=KINDS, default=['csv'],
+                       help='kinds of files in the folder')
+    add_work_options(result)
+    return result
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,128 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""One bag in, its files out: what each process of process_bag runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+import json
+from typing import Any
+
+import numpy as np
+
+from liedyn_ros.commands.bags.job import Curves, done_before, Job, Outcome, Tell
+from liedyn_ros.commands.bags.joint_bag import JointBagWriter
+from liedyn_ros.commands.bags.joint_motion import (
+    motion_columns, processed_loops, processed_motion, single_joints)
+from liedyn_ros.commands.bags.platform_poses import platform_job
+from liedyn_ros.commands.bags.tables import Cell, RowWriter, table_writer
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.model import load_model, Model
+from liedyn_ros.recordings.bags import Bag, joint_state_messages
+
+STAMP, REASON = 'stamp [ns]', 'reason'
+
+
+def run(job: Job, tell: Tell = lambda done, total: None) -> Outcome:
+    """Write the files of a job, and what was done; errors are in the outcome."""
+    before = done_before(job)
+    if before is not None:
+        return before
+    try:
+        if job.settings['model'] is None:
+            outcome = platform_job(job, tell)
+        else:
+            outcome = _joint_job(job, tell)
+        if job.done is not None:
+            job.done.write_text(json.dumps({'key': job.key, **vars(outcome)}), encoding='utf-8')
+    except (LiedynError, OSError, ModuleNotFoundError) as error:
+        return Outcome(error=str(error))
+    return outcome
+
+
+def _joint_job(job: Job, tell: Tell) -> Outcome:
+    model, bag = load_model(job.settings['model']), Bag(job.bag)
+    topic = bag.topic(job.settings['topic'], 'sensor_msgs/msg/JointState')
+    total = bag.counts[topic]
+    rows, columns = _MODES[job.settings['complete']]
+    names = columns(model, job.settings)
+    counts, reasons = Counter[str](), dict[str, None]()
+    curves = Curves(names)
+    with ExitStack() as stack:
+        writers = _writers(job, names, stack)
+        for stamp, values, reason in rows(bag, model, topic, job.settings, reasons):
+            good = values is not None
+            counts['with all joints' if good else 'refused'] += 1
+            if not good:
+                reasons[reason] = None
+            row: list[Cell] = [stamp, *(values if values is not None else [None] * len(names)),
+                               reason]
+            for write in writers:
+                write(row)
+            curves.take(stamp, values)
+            tell(counts.total(), total)
+    losses = [*(str(each) for each in bag.losses), *list(reasons)[:12]]
+    return Outcome(dict(counts), losses, curves=curves.points)
+
+
+def _writers(job: Job, names: list[str], stack: ExitStack) -> list[RowWriter]:
+    columns = [STAMP, *names, REASON]
+    found = [stack.enter_context(table_writer(path, columns, [REASON], [STAMP]))
+             for kind, path in job.files.items() if kind != 'mcap']
+    if 'mcap' in job.files:
+        found.append(stack.enter_context(JointBagWriter(job.files['mcap'], names)))
+    return found
+
+
+Rows = Iterator[tuple[int, list[float] | None, str]]
+
+
+def _moved(bag: Bag, model: Model, topic: str, settings: Mapping[str, Any],
+           reasons: dict[str, None]) -> Rows:
+    for block in processed_motion(
+            bag, model, topic=topic, arrival=settings['arrival'], order=settings['order'],
+            cutoff=settings['smoothing']):
+        reasons.update(dict.fromkeys(block.remarks))
+        table = np.column_stack(list(block.columns.values()))
+        for stamp, values in zip(block.stamps.tolist(), table.tolist()):
+            yield stamp, values, ''
+
+
+def _completed(bag: Bag, model: Model, topic: str, settings: Mapping[str, Any],
+               reasons: dict[str, None]) -> Rows:
+    at = single_joints(model)
+    q_at, v_at = [qi for _, qi, _, _ in at], [vi for _, _, vi, _ in at]
+    start = None
+    if settings['start']:
+        start = model.neutral()
+        for name, value in settings['start'].items():
+            start[model.joint(name).qi] = value
+    for stamp, q, v, reason in processed_loops(
+            joint_state_messages(bag, topic), model, measured=settings['measured'], start=start,
+            agreement=settings['agreement']):
+        if q is None:
+            yield stamp, None, reason
+            continue
+        rates = np.full(len(at), np.nan) if v is None else v[v_at]
+        yield stamp, np.column_stack([q[q_at], rates]).ravel().tolist(), reason
+
+
+def _columns_of_motion(model: Model, settings: Mapping[str, Any]) -> list[str]:
+    return list(motion_columns(model, settings['order']))
+
+
+def _columns_of_joints(model: Model, settings: Mapping[str, Any]) -> list[str]:
+    return [f'{name}.{kind} [{"m" if slides else "rad"}{per}]'
+            for name, _, _, slides in single_joints(model)
+            for kind, per in (('position', ''), ('velocity', '/s'))]
+
+
+_MODES = {False: (_moved, _columns_of_motion), True: (_completed, _columns_of_joints)}

@@ -1,0 +1,110 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Work in parts: on all cores of this machine, or on the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import as_completed, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+import os
+from pathlib import Path
+from typing import Any, TypeVar
+
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.extras import require_module
+
+Part = TypeVar('Part')
+Result = TypeVar('Result')
+TRIES = 3  # of a part whose worker was lost
+CONNECTED = 20.0  # s to reach a scheduler
+
+
+def add_work_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of where the work is done."""
+    work = parser.add_argument_group('where the work is done')
+    work.add_argument('--jobs', type=_count, default=cores(),
+                      help='processes on this machine, by default one a core')
+    work.add_argument('--cluster', metavar='ADDRESS', help=(
+        'scheduler of a Dask cluster, such as tcp://host:8786, or its file; needs the extra '
+        'liedyn_ros[cluster] there and here'))
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else (
+        os.cpu_count() or 1)
+
+
+def results_of(function: Callable[[Part], Result], parts: Sequence[Part], *, jobs: int = 1,
+               cluster: str | None = None) -> Iterator[tuple[int, Result]]:
+    """
+    Yield index and result of each part as they are done; a lost worker's part is done again.
+
+    function is one of a module, and a part has all that it needs, its seed too. So results are
+    equal bit for bit wherever it runs. Raises what function raises, and LiedynError where the
+    workers of a part are lost TRIES times, or where no scheduler answers.
+    """
+    if cluster is not None:
+        yield from _on_cluster(function, parts, cluster)
+    elif jobs == 1 or len(parts) < 2:
+        yield from ((k, function(part)) for k, part in enumerate(parts))
+    else:
+        yield from _on_cores(function, parts, min(jobs, len(parts)))
+
+
+def _on_cores(function: Callable[[Part], Result], parts: Sequence[Part], jobs: int
+              ) -> Iterator[tuple[int, Result]]:
+    left = dict(enumerate(parts))
+    for _ in range(TRIES):
+        with ProcessPoolExecutor(jobs, mp_context=get_context('spawn')) as pool:
+            futures = {pool.submit(function, part): k for k, part in left.items()}
+            try:
+                for each in as_completed(futures):
+                    result = each.result()
+                    k = futures[each]
+                    del left[k]
+                    yield k, result
+            except BrokenProcessPool:
+                continue
+        return
+    raise LiedynError(f'expected all parts to be done, got {len(left)} whose processes ended '
+                      f'{TRIES} times: too little memory for {jobs} at once? Lower --jobs')
+
+
+def _on_cluster(function: Callable[[Part], Result], parts: Sequence[Part], cluster: str
+                ) -> Iterator[tuple[int, Result]]:
+    require_module('distributed', "pip install 'liedyn_ros[cluster]'")
+    import distributed
+    address: dict[str, Any] = ({'scheduler_file': cluster} if Path(cluster).is_file()
+                               else {'address': cluster})
+    try:
+        client = distributed.Client(**address, timeout=CONNECTED, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise LiedynError(f'--cluster {cluster}: expected a scheduler that answers, got {error}'
+                          ) from error
+    with client:
+        futures = client.map(function, list(parts), pure=False, retries=0)
+        at = {each.key: k for k, each in enumerate(futures)}
+        try:
+            for each, result in distributed.as_completed(
+                    futures, with_results=True, loop=client.loop):
+                yield at[each.key], result
+        except distributed.KilledWorker as error:
+            raise LiedynError(f'--cluster {cluster}: expected workers that live, got one part '
+                              f'whose workers were lost again and again: {error}') from error
+
+
+def _count(text: str) -> int:
+    value = int(text) if text.isdecimal() else 0
+    if value < 1:
+        raise argparse.ArgumentTypeError(f'expected a whole number above 0, got {text!r}')
+    return value

@@ -1,0 +1,160 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Joint states of bags lead to motions, torques and completed joints, in files that come whole."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rosbags.rosbag2 import Reader
+from rosbags.typesys import get_types_from_msg, get_typestore, Stores
+from support.html_page import require_complete
+from support.machines.looped_machines import five_bar
+from support.recordings.bag_files import as_messages, write_bag
+from support.recordings.recorded_arm import arm_recording, JOINTS, true_arm
+from support.recordings.recorded_motion import loop_motion
+
+from liedyn_ros.commands.bags import process_bag
+from liedyn_ros.commands.bags.joint_bag import JOINT_MOTION, TYPE
+from liedyn_ros.commands.bags.joint_motion import processed_loops, processed_motion
+from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, LoopTracker
+from liedyn_ros.model import to_urdf
+from liedyn_ros.recordings.bags import Bag, joint_state_messages
+
+ROOT = Path(__file__).parents[3]
+START = {'left_0_joint': 2.2, 'right_0_joint': 0.9}
+
+
+@pytest.fixture(scope='module')
+def arm(tmp_path_factory):
+    """Return the URDF of an arm, two bags of it, and the true recording of the first."""
+    folder = tmp_path_factory.mktemp('arm')
+    (folder / 'arm.urdf').write_text(to_urdf(true_arm()))
+    bags = [write_bag(folder / f'run_{seed}', as_messages(JOINTS, *arm_recording(seed, 0.0)))
+            for seed in (1, 2)]
+    return folder / 'arm.urdf', bags, arm_recording(1, 0.0)
+
+
+def columns_of(path):
+    with path.open() as stream:
+        rows = list(csv.DictReader(stream))
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def test_torques_and_their_derivatives_are_those_that_the_motion_needs(arm, tmp_path, capsys):
+    urdf, bags, (stamps, _, _, tau) = arm
+    files = [tmp_path / 'a.csv', tmp_path / 'a.parquet', tmp_path / 'bag']
+    assert process_bag.main([
+        str(bags[0]), '--model', str(urdf), '--csv', str(files[0]), '--parquet', str(files[1]),
+        '--mcap', str(files[2])]) == 0
+    assert 'left out, where the filter swings in' in capsys.readouterr().out
+    found = columns_of(files[0])
+    at = np.searchsorted(stamps, np.array(found['stamp [ns]'], dtype=np.int64))
+    for k, name in enumerate(JOINTS):
+        torque, rate = (np.array(found[f'{name}.torque{kind}'], dtype=float)
+                        for kind in (' [N m]', '.derivative_1 [N m/s]'))
+        assert np.abs(torque - tau[at, k]).max() < 0.01
+        assert np.median(np.abs(rate - np.gradient(tau[:, k], 0.01)[at])) < 0.01
+    parquet = pytest.importorskip('pyarrow.parquet').read_table(files[1])
+    assert parquet['elbow.torque [N m]'].to_pylist() == [
+        float(each) for each in found['elbow.torque [N m]']]
+    store = get_typestore(Stores.ROS2_JAZZY)
+    text = (ROOT / 'liedyn_interfaces/msg/JointMotion.msg').read_text()
+    assert get_types_from_msg(text, TYPE) == get_types_from_msg(JOINT_MOTION, TYPE)
+    store.register(get_types_from_msg(text, TYPE))
+    with Reader(files[2]) as reader:
+        _, stamp, data = next(reader.messages())
+    message = store.deserialize_cdr(data, TYPE)
+    assert str(stamp) == found['stamp [ns]'][0] and message.name == list(JOINTS)
+    assert message.effort[2] == float(found['elbow.torque [N m]'][0])
+
+
+def test_blocks_of_a_long_bag_join_without_a_gap(arm):
+    _, bags, (stamps, _, _, tau) = arm
+    blocks = list(processed_motion(Bag(bags[0]), true_arm(), block=1000, overlap=250))
+    assert len(blocks) > 2
+    joined = np.concatenate([each.stamps for each in blocks])
+    assert (np.diff(joined) == 10_000_000).all()
+    torque = np.concatenate([each.columns['shoulder.torque [N m]'] for each in blocks])
+    assert np.abs(torque - tau[np.searchsorted(stamps, joined), 1]).max() < 0.05
+
+
+def test_several_bags_are_done_by_several_processes_and_not_twice(arm, tmp_path, capsys):
+    urdf, bags, _ = arm
+    given = [*map(str, bags), '--model', str(urdf), '--folder', str(tmp_path / 'many')]
+    assert process_bag.main([*given, '--jobs', '2']) == 0
+    alone = tmp_path / 'one.csv'
+    assert process_bag.main([str(bags[1]), '--model', str(urdf), '--csv', str(alone)]) == 0
+    assert (tmp_path / 'many' / 'run_2.csv').read_bytes() == alone.read_bytes()
+    require_complete((tmp_path / 'many' / 'report.html').read_text())
+    (tmp_path / 'many' / 'run_1.csv').unlink()
+    capsys.readouterr()
+    assert process_bag.main([*given, '--jobs', '1']) == 0
+    assert capsys.readouterr().out.count('(done before)') == 1
+    assert (tmp_path / 'many' / 'run_1.csv').exists()
+    process_bag.main([*given, '--jobs', '1', '--order', '0'])  # another setting
+    assert '(done before)' not in capsys.readouterr().out
+
+
+def test_a_bag_that_cannot_be_read_costs_no_other_bag(arm, tmp_path, capsys):
+    urdf, bags, _ = arm
+    (tmp_path / 'empty.mcap').touch()
+    assert process_bag.main([
+        str(tmp_path / 'empty.mcap'), str(bags[0]), '--model', str(urdf), '--jobs', '1',
+        '--folder', str(tmp_path / 'out')]) == 2
+    shown = capsys.readouterr()
+    assert 'got an empty file' in shown.err and 'with all joints' in shown.out
+    assert (tmp_path / 'out' / 'run_1.csv').exists()
+
+
+def test_a_table_has_its_name_when_it_is_whole(arm, tmp_path, monkeypatch, capsys):
+    urdf, bags, _ = arm
+    old = tmp_path / 'a.csv'
+    old.write_text('older')
+
+    def full(*_):
+        raise OSError(28, 'No space left on device')
+    monkeypatch.setattr('liedyn_ros.commands.bags.job.Curves.take', full)
+    assert process_bag.main([str(bags[0]), '--model', str(urdf), '--csv', str(old)]) == 2
+    assert 'No space left' in capsys.readouterr().err
+    assert old.read_text() == 'older' and list(tmp_path.iterdir()) == [old]
+
+
+def test_joints_of_loops_are_completed_message_by_message_as_the_tracker_does(tmp_path):
+    model = five_bar()
+    start = assemble(ConstrainedDynamics(model), held=START)
+    _, q, v, _, _ = loop_motion(model, 3, 2.0, 50.0, start)
+    names = [joint.name for joint in model.joint_list if joint.actuated]
+    at = [model.joint(name).qi for name in names]
+    stamps = 10**18 + 20_000_000 * np.arange(len(q))
+    bag = write_bag(tmp_path / 'bag', as_messages(
+        names, stamps, q[:, at], v[:, at], 0.0 * v[:, at]))
+    tracker = LoopTracker(ConstrainedDynamics(model), start=start)
+    found = list(processed_loops(joint_state_messages(Bag(bag)), model, start=start,
+                                 agreement=0.05))
+    assert len(found) == len(q)
+    for k, (stamp, got, rates, reason) in enumerate(found):
+        state = tracker.update(q[k, at], v[k, at], ahead=False)
+        assert stamp == stamps[k] and not reason
+        assert np.array_equal(np.delete(got, at), np.delete(state.q, at))
+        assert np.array_equal(got[at], q[k, at]) and np.array_equal(rates, state.v)
+
+
+@pytest.mark.parametrize('options, message', [
+    (['--csv', 'x.txt'], 'expected a file .csv or .parquet'),
+    (['b', '--csv', 'x.csv'], 'expected --folder for several bags'),
+    (['--folder', 'out', '--csv', 'x.csv'], 'expected --folder with --write')])
+def test_options_that_do_not_fit_are_refused(arm, options, message, tmp_path, monkeypatch,
+                                             capsys):
+    monkeypatch.chdir(tmp_path)
+    urdf, bags, _ = arm
+    assert process_bag.main([str(bags[0]), *options, '--model', str(urdf)]) == 2
+    assert message in capsys.readouterr().err
+    assert {each.name for each in tmp_path.iterdir()} <= {'out'}
