@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 
@@ -29,6 +30,7 @@ from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.inertia import SpatialInertia, unphysical
 
 ROOT_JOINT = 'root_joint'
+MOST_TURNS = 4  # of a joint, beyond which its limits are taken for degrees
 _UNTURNED = np.eye(3).tolist()
 
 URDF_TYPES = {  # to the types of this package
@@ -76,6 +78,7 @@ def _model(source: str | os.PathLike[str], floating: bool, strict: bool,
         joints = list(robot.each('joint'))
         followers = _add_couplings(joints, builder, strict)
         children = {_add_joint(joint, builder, followers) for joint in joints}
+        _note_degrees(joints, builder)
         _add_root(robot, builder, [link for link in links if link not in children], floating)
         add_loops(robot, builder)
         add_dialects(robot, builder, links)
@@ -201,6 +204,16 @@ def _add_joint(joint: Element, builder: ModelBuilder, followers: set[str]) -> st
         actuated=name not in followers
         and joint.value.get('independent', '').lower() != 'false')
     return child
+
+
+def _note_degrees(joints: list[Element], builder: ModelBuilder) -> None:
+    """Add a warning for joints that may turn so far that their limits are hardly in rad."""
+    names = [joint.text('name') for joint in joints if joint.text('type') == 'revolute' and any(
+        abs(joint.take('limit').number(bound, 0.0)) > MOST_TURNS * 2.0 * math.pi
+        for bound in ('lower', 'upper'))]
+    if names:
+        builder.add_warning(f'joints {listed(names)}: limits beyond {MOST_TURNS} turns; a URDF '
+                            'has rad, and these look like degrees')
 
 
 def _limits(joint: Element, urdf_type: str) -> dict[str, ArrayLike]:

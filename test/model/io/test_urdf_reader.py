@@ -225,6 +225,17 @@ def test_a_physical_model_warns_of_nothing() -> None:
     assert load_urdf(robot(LINKS + joint('revolute', LIMIT))).warnings == ()
 
 
+def test_limits_in_degrees_have_a_warning() -> None:
+    text = ('<robot name="arm"><link name="base"/><link name="a"/><link name="b"/>' + ''.join(
+        f'<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{child}"/>'
+        f'<limit lower="-{most}" upper="{most}" effort="1" velocity="1"/></joint>'
+        for name, parent, child, most in (('turn', 'base', 'a', 170), ('bend', 'a', 'b', 9.42)))
+        + '</robot>')
+    with pytest.warns(DescriptionWarning, match=r"joints \['turn'\]: .* like degrees") as seen:
+        assert 'degrees' in load_urdf(text).warnings[0]
+    assert len(seen) == 1
+
+
 def test_a_virtual_joint_says_how_the_root_is_held() -> None:
     text = robot(LINKS + joint('fixed') + '<virtual_joint name="v" type="floating" '
                  'parent_frame="world" child_link="a"/>')
