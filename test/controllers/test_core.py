@@ -40,7 +40,7 @@ def program(tmp_path_factory):
 
 
 def efforts(program, model, lag, joints, *states):
-    """Return efforts (states, c), a state being the parts that the program reads."""
+    """Return the efforts for states, one row each; a state is what the program reads."""
     given = np.concatenate([np.concatenate(state) for state in states])
     done = subprocess.run([program, model, str(lag), *joints], input=given.tobytes(),
                           capture_output=True, check=False)
