@@ -97,7 +97,7 @@ def paper_case(geometry: StewartGeometry) -> None:
     solver = PoseSolver(geometry)
     exact = solver.solve(leg_lengths(geometry, truth.matrix), home)
     rounded = solver.solve(ROUNDED_LENGTHS, home)
-    print("The paper's case (eq 29, its last length corrected to 51.9910 cm), from home")
+    print('The case of Xie et al. 2021 (Stewart 29, its last length 51.9910 cm), from home')
     rows = [[name, *(f'{value:.7f}' for value in coordinates(pose)), iterations]
             for name, pose, iterations in (
                 ('q_C', truth.matrix, ''), ('from exact lengths', exact.pose, exact.iterations),
