@@ -28,9 +28,9 @@ LOCAL := export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_DOMAIN_ID=$(TEST_DOM
 CHECKED := test/jit test/linear_algebra test/dynamics/test_equations_of_motion.py \
   test/dynamics/constrained/algorithms/test_inverse.py test/stewart/solver test/stewart/dynamics/test_dynamics.py
 
-# Processes that share the tests, each of them whole files.
+# Processes that share the tests, each of them whole files, in the order of test/conftest.py.
 TEST_JOBS ?= 2
-JOBS := --numprocesses=$(TEST_JOBS) --dist=loadfile
+JOBS := --numprocesses=$(TEST_JOBS) --dist=loadfile --no-loadscope-reorder
 
 SHELL := bash
 .SHELLFLAGS := -eo pipefail -c

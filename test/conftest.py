@@ -18,6 +18,8 @@ import pytest
 HAS_ROS = find_spec('rclpy') is not None
 WITH_ROS = ['interfaces', 'launch', 'nodes', 'ros']
 collect_ignore = [] if HAS_ROS else WITH_ROS
+LONG = ('test_linters.py', 'test_tutorials.py', 'test_executables.py', 'test_browser.py',
+        'test_c_library.py', 'test_calibration.py', 'test_retime.py', 'test_branch_monitor.py')
 COLLECTED = pytest.StashKey[list[str]]()
 pytest_plugins = ['support.bench.ros_fixtures'] if HAS_ROS else []
 
@@ -37,6 +39,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     if find_spec('xdist') is None:
         for option in ('--numprocesses', '--dist'):
             parser.addoption(option)
+        parser.addoption('--no-loadscope-reorder', action='store_true')
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with files that take long, so that no process has them left at the end."""
+    items.sort(key=lambda item: not item.nodeid.split('::')[0].endswith(LONG))
 
 
 def pytest_report_header() -> str:

@@ -9,6 +9,7 @@
 """The core stands on its own: no ROS in it, and its layers import one way."""
 
 import ast
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 import subprocess
@@ -71,6 +72,7 @@ assert np.allclose(dynamics.forward(q, v, dynamics.inverse(q, v, a)), a)
 """
 
 
+@cache
 def imports(path):
     """Return the full names of the modules that a file imports, at its top or inside functions."""
     names = []
@@ -112,6 +114,7 @@ def test_imports_point_one_way(part):
                 f'{path} imports {name}')
 
 
+@cache
 def module_of(name):
     """Return the file or the folder of the repository that has an imported name."""
     module = ROOT.joinpath(*name.split('.'))

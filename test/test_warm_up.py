@@ -9,6 +9,7 @@
 """The command that compiles kernels ahead, in processes of their own."""
 
 from importlib import import_module
+import os
 import platform
 
 import pytest
@@ -54,7 +55,10 @@ def test_it_tells_what_it_did(parts, capsys):
 
 
 def test_it_keeps_what_it_compiled_and_fails_where_it_cannot(parts, capsys, monkeypatch, tmp_path):
-    parts['frame'] = ('liedyn_ros.dynamics.ahead.warm_up:warm_up_frames',)
+    (tmp_path / 'few_kernels.py').write_text(
+        'from liedyn_ros.lie import so3\n\n\ndef warm_up():\n    so3.exp((0.1, 0.2, 0.3))\n')
+    monkeypatch.setenv('PYTHONPATH', str(tmp_path), prepend=os.pathsep)
+    parts['frame'] = ('few_kernels:warm_up',)
     monkeypatch.setenv('NUMBA_CACHE_DIR', str(tmp_path / 'kernels'))
     assert warm_up.main(['frame']) == 0
     assert ' 0 kernels compiled' not in capsys.readouterr().out
