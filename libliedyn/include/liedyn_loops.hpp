@@ -64,6 +64,17 @@ class LoopsWork : public detail::Calls<liedyn_loops, liedyn_loops_explain> {
     return found;
   }
 
+  /// All joints from the measured ones, on the branch of the last sample.
+  liedyn_loop_sample track(const VectorIn &positions, const VectorIn &rates, Eigen::Ref<Vector> q,
+                           Eigen::Ref<Vector> v) {
+    const int count = liedyn_measured(machine_);
+    if (positions.size() != count || rates.size() != count || q.size() != nq_ || v.size() != nv_) wrong();
+    liedyn_loop_sample found{};
+    check(liedyn_loops_track(machine_, memory_.get(), positions.data(), rates.data(), q.data(), v.data(),
+                             &found));
+    return found;
+  }
+
   void residual(const VectorIn &q, Eigen::Ref<Vector> residual, Matrix &jacobian) {
     sizes(q, {}, nv_);
     if (residual.size() != m_) wrong();

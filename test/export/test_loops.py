@@ -37,11 +37,8 @@ def tolerance(name):
     velocities by singular values, and solves for Jacobians as a dense system. A residual is
     relative to 0.01.
     """
-    if name.startswith('partial'):
-        return 1e-8
-    if name.startswith('tracked'):
-        return 1e-9
-    if name == 'velocity' or name.startswith(('forward', 'hybrid', 'derivatives of')):
+    if name == 'velocity' or name.startswith((
+            'forward', 'hybrid', 'derivatives of', 'partial', 'tracked')):
         return 1e-10
     return 1e-12
 
