@@ -17,6 +17,7 @@ from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     Flag, leg_lengths, LegNoise, MonitorConfig, MonitoredTracker, MotionEstimator, PoseSolver)
+from liedyn_ros.stewart.tracking.legs.kernels import leg_faults
 
 NOISES = np.array([1e-5, 2e-5, 1e-5, 3e-4, 5e-6, 1e-4])  # m
 RATE, SETTLED = 500, 600  # Hz, samples
@@ -117,3 +118,36 @@ def test_a_leg_whose_noise_is_told_too_small_is_named(geometry, home, motion):
 def test_noise_that_is_none_is_refused(told, error):
     with pytest.raises(error, match='leg_noise: expected'):
         MonitorConfig(leg_noise=told)
+
+
+@pytest.mark.parametrize('legs', [np.eye(6)[2], np.ones(6)], ids=['one leg', 'all legs'])
+def test_noise_that_grows_at_once_makes_no_pose_worse(geometry, home, motion, legs):
+    """The readings before are noisy themselves: no base for a prediction in a reading's place."""
+    rate, rng, times = 200, np.random.default_rng(1), 2.0 + np.arange(2400) / 200.0
+    grown = 1.0 + 19.0 * np.outer(times > 8.0, legs)
+    lengths = leg_lengths(geometry, motion.pose(times))
+    lengths += 1e-5 * grown * rng.normal(size=lengths.shape)
+    tracker, solver = MonitoredTracker(geometry, home), PoseSolver(geometry)
+    flagged = replaced = 0
+    for k, (time, values) in enumerate(zip(times, lengths)):
+        found = tracker.track(round(1e9 * time), values)
+        flagged += bool(found.flags & (Flag.LEG_OUTLIER | Flag.LEG_STEPPED | Flag.LEGS_JUMPED))
+        if k > rate:
+            bare = solver.solve(values, motion.pose(time)).pose
+            replaced += np.abs(found.pose - bare).max() > 1e-9
+    assert flagged <= 2 and replaced <= 2, 'there were 12 and 16 before'
+
+
+def test_the_noise_of_the_last_readings_has_nothing_of_the_motion():
+    """Of readings at irregular stamps: white noise is found, a polynomial of degree 4 is not."""
+    rng, history = np.random.default_rng(2), np.empty((12, 2))
+    found = []
+    for _ in range(400):
+        history[:, 0] = -np.cumsum(rng.uniform(0.5e-3, 2e-3, size=12))
+        smooth = np.polyval(rng.normal(size=5), history[:, 0])
+        history[:, 1] = smooth
+        assert leg_faults.noise_of_history(history, 12) < 1e-14
+        history[:, 1] += 1e-5 * rng.normal(size=12)
+        found.append(leg_faults.noise_of_history(history, 12))
+    assert np.sqrt(np.mean(np.square(found))) == pytest.approx(1e-5, rel=0.1)
+    assert leg_faults.noise_of_history(history, 8) == 0.0, 'too few'

@@ -31,6 +31,10 @@ BLAME = 3.0  # ratio of accelerations from which on the reading before is the ou
 # Errors near their threshold show that noise has tails, or has grown. From their number the
 # threshold is extrapolated to one error an hour, as for a density that falls with the power 3.5.
 LOW_TAIL, HIGH_TAIL, TAIL_TIME, TAIL_POWER = 0.9, 2.0, 60.0, 0.4  # of a threshold; s
+NOISE_ORDER, ENOUGH_WINDOWS = 5, 4  # of differences, and their least number
+# Times the known noise and step: from the one on that of the last readings counts, from the other
+# on they are no base to replace a reading.
+GROWN_NOISE, DOUBTFUL_NOISE = 2.0, 1.6
 GLARING = 5.0  # times its threshold, from which an outlier is one whatever the noise is
 MIN_NOISE = 0.3  # of a threshold, below which its error says nothing about noise
 
@@ -187,10 +191,40 @@ def predict_readings(time, lengths, fresh, history, legs, numbers, factor, bound
         threshold = noise / numbers[CAUTION] + motion
         tails |= leg[OUTLYING] == 0.0 and noise > MIN_NOISE * threshold and (
             LOW_TAIL * threshold < abs(leg[ERROR]) < HIGH_TAIL * threshold)
+        if leg[OUTLYING] == 0.0 and abs(leg[ERROR]) > leg[THRESHOLD]:
+            lately = noise_of_history(history[i], int(leg[POINTS]))
+            known = leg[SIGMA] + leg[STEP]
+            if lately > GROWN_NOISE * known:
+                leg[THRESHOLD] = scale * (leg[WIDTH] * lately + motion)
+            if lately > DOUBTFUL_NOISE * known:
+                leg[NOISY] = HISTORY_SAMPLES
         count += abs(leg[ERROR]) > leg[THRESHOLD] or leg[OUTLYING] > 0.0
     if tails:
         numbers[TAILS] += 1.0
     return count
+
+
+@kernel
+def noise_of_history(history, points):
+    """
+    Return the deviation of white noise in a leg's last readings, m; 0 of too few (14.13).
+
+    Divided differences of order NOISE_ORDER remove the motion, at any stamps.
+    """
+    total, windows = 0.0, points - NOISE_ORDER
+    if windows < ENOUGH_WINDOWS:
+        return 0.0
+    for first in range(windows):
+        difference, gain = 0.0, 0.0
+        for k in range(first, first + NOISE_ORDER + 1):
+            product = 1.0
+            for j in range(first, first + NOISE_ORDER + 1):
+                if j != k:
+                    product *= history[k, 0] - history[j, 0]
+            difference += history[k, 1] / product
+            gain += 1.0 / (product * product)
+        total += difference * difference / gain
+    return (total / windows) ** 0.5
 
 
 @kernel
