@@ -11,12 +11,14 @@
 import copy
 import dataclasses
 import pickle
+import re
 
 import numpy as np
 import pytest
 import yaml
 
-from liedyn_ros.common.errors import GeometryError, LiedynError, LimitError, NameSetError
+from liedyn_ros.common.errors import (
+    DescriptionWarning, GeometryError, LiedynError, LimitError, NameSetError)
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.stewart import geometry_of, load_geometry, PlatformMeter, Strut
 
@@ -157,3 +159,11 @@ def test_six_cranks_of_one_axis_have_an_outline_of_their_rail():
     assert np.isfinite(PlatformMeter(thick).measure(home).margins.clearance).all()
     with pytest.raises(GeometryError, match='base_joints: expected joints apart'):
         dataclasses.replace(rail, leg_types=(Strut(),) * 6, length_limits=np.tile([0, 1], (6, 1)))
+
+
+def test_a_platform_in_millimetres_has_a_warning(tmp_path) -> None:
+    text = config_file('stewart_geometry.yaml').read_text().partition('masses:')[0]
+    path = tmp_path / 'mm.yaml'
+    path.write_text(re.sub(r'-?\d+\.\d+(?=[,\]])', lambda x: f'{1000.0 * float(x[0])}', text))
+    with pytest.warns(DescriptionWarning, match=r'mm\.yaml: a joint is 193.185 m .* like mm'):
+        load_geometry(path)

@@ -33,6 +33,7 @@ from liedyn_ros.stewart.platform.description.masses import read_masses
 from liedyn_ros.stewart.platform.description.redundant_geometry import RedundantGeometry
 from liedyn_ros.stewart.platform.description.tool_frame import with_tool
 
+LARGEST = 20.0  # m, of a platform; beyond it numbers are taken for mm
 _LEGS = re.compile(rb'^legs\s*:', re.MULTILINE)
 
 
@@ -49,7 +50,7 @@ def load_geometry(path: str | Path) -> StewartGeometry:
     Read a geometry file of six legs, in m and rad.
 
     Raises GeometryError. Warns, by DescriptionWarning, of a platform that is singular at every
-    pose or nearly so, with the direction in which it is free.
+    pose or nearly so, with the direction in which it is free, and of numbers that look like mm.
     """
     geometry = load_legs(path)
     if isinstance(geometry, RedundantGeometry):
@@ -75,6 +76,9 @@ def load_legs(path: str | Path) -> StewartGeometry | RedundantGeometry:
         raise GeometryError(f'{path}: {error}') from error
     if isinstance(geometry, StewartGeometry) and (fault := architectural_fault(geometry)):
         warnings.warn(f'{path}: {fault}', DescriptionWarning, stacklevel=3)
+    if (reach := np.abs(geometry.platform_joints).max()) > LARGEST:
+        warnings.warn(f'{path}: a joint is {reach:g} m from the origin of the platform; a file '
+                      'has m, and this looks like mm', DescriptionWarning, stacklevel=3)
     return geometry
 
 
