@@ -27,9 +27,9 @@ def load(source: str | os.PathLike[str] | Model, *, floating: bool = False,
          dissipation: bool = True, strict: bool = False, gravity: ArrayLike | None = None,
          arguments: Mapping[str, str] | None = None) -> Dynamics | ConstrainedDynamics:
     """
-    Return the dynamics of a robot from a file (.urdf, .xacro, .xml of MJCF, .yaml), text or Model.
+    Return the dynamics of a robot from a file, a text or a Model.
 
-    A text is URDF or MJCF.
+    Files are .urdf, .xacro, .xml of MJCF, .sdf and .yaml; a text is URDF, MJCF or SDF.
 
     It is a ConstrainedDynamics where the model has closures or couplings, such as mimic joints,
     and a Dynamics otherwise. Without dissipation, damping and friction of the joints are left out,

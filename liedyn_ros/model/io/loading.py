@@ -22,6 +22,7 @@ from liedyn_ros.common.xacro_reader import expand, has_xacro
 from liedyn_ros.common.xml_reader import read
 from liedyn_ros.model.builder import STANDARD_GRAVITY
 from liedyn_ros.model.io.mjcf.reader import load_mjcf
+from liedyn_ros.model.io.sdf.reader import load_sdf
 from liedyn_ros.model.io.urdf_reader import load_urdf
 from liedyn_ros.model.io.yaml_reader import load_yaml
 from liedyn_ros.model.model import Model
@@ -32,17 +33,17 @@ def load_model(
         floating: bool = False, strict: bool = False,
         gravity: ArrayLike | None = None) -> Model:
     """
-    Return the model of a file: .urdf, .xacro, .xml (MJCF), or .yaml and .yml of this package.
+    Return the model of a file: .urdf, .xacro, .xml (MJCF), .sdf, or this package's .yaml and .yml.
 
-    arguments are those of a xacro file, the others those of load_urdf. An MJCF file says itself
-    what floats; a YAML file says all itself and takes none. Raises DescriptionError.
+    arguments are those of a xacro file, the others those of load_urdf. MJCF and SDF files say
+    themselves what floats; a YAML file says all itself and takes none. Raises DescriptionError.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise DescriptionError(f'expected a path, got {short(path)}')
     suffix = Path(path).suffix
-    if suffix not in ('.urdf', '.xacro', '.xml', '.yaml', '.yml'):
-        raise DescriptionError(f'{path}: expected a file .urdf, .xacro, .xml, .yaml or .yml, '
-                               f'got {suffix or "no suffix"}')
+    if suffix not in ('.urdf', '.xacro', '.xml', '.sdf', '.yaml', '.yml'):
+        raise DescriptionError(f'{path}: expected a file .urdf, .xacro, .xml, .sdf, .yaml or '
+                               f'.yml, got {suffix or "no suffix"}')
     if arguments and suffix != '.xacro':
         raise DescriptionError(f'{path}: expected no xacro arguments for a file {suffix}, '
                                f'got {short(arguments)}')
@@ -54,6 +55,8 @@ def load_model(
         return load_yaml(path)
     if suffix == '.xml':
         return _load_mjcf(path, floating, strict, gravity)
+    if suffix == '.sdf':
+        return load_sdf(path, floating=floating or None, strict=strict, gravity=gravity)
     gravity = STANDARD_GRAVITY if gravity is None else gravity
     if suffix == '.xacro':
         return load_xacro(path, arguments, floating=floating, strict=strict, gravity=gravity)
@@ -63,11 +66,14 @@ def load_model(
 def load_text(text: str, *, floating: bool = False, strict: bool = False,
               gravity: ArrayLike | None = None) -> Model:
     """
-    Return the model of a text of URDF or MJCF, by its root element; options as load_model.
+    Return the model of a text of URDF, MJCF or SDF, by its root element; options as load_model.
 
     Raises DescriptionError.
     """
-    if read(text, 'URDF or MJCF').value.tag == 'mujoco':
+    tag = read(text, 'URDF, MJCF or SDF').value.tag
+    if tag == 'sdf':
+        return load_sdf(text, floating=floating or None, strict=strict, gravity=gravity)
+    if tag == 'mujoco':
         return _load_mjcf(text, floating, strict, gravity)
     return load_urdf(text, floating=floating, strict=strict,
                      gravity=STANDARD_GRAVITY if gravity is None else gravity)

@@ -163,7 +163,7 @@ def test_a_parameter_replaces_the_model_at_run_time(bench, tmp_path):
     ({'model_file': '/no/such.yaml'}, '/no/such.yaml: expected a readable file'),
     ({'model_file': 'no_such.yaml'}, "configuration file 'no_such.yaml': not found"),
     ({'model_file': '/no/such.txt'},
-     'expected a file .urdf, .xacro, .xml, .yaml or .yml, got .txt'),
+     'expected a file .urdf, .xacro, .xml, .sdf, .yaml or .yml, got .txt'),
     ({'model_file': 3}, 'Wrong parameter type'),
     ({'robot_description': urdf()},
      'model_file and robot_description: expected one of them, got both'),

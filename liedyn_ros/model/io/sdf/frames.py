@@ -1,0 +1,131 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The frames of an SDF model: poses of links, joints and frames, each relative to another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+import math
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array, listed
+from liedyn_ros.common.description import parse_number, short
+from liedyn_ros.common.xml_reader import Element
+from liedyn_ros.lie import so3
+from liedyn_ros.model.parts.geometry import IDENTITY, pose
+
+MODEL, WORLD = '__model__', 'world'
+
+
+def text_of(element: Element, tag: str, default: str | None = None) -> str:
+    """Return the text of an element's child, which must be there unless there is a default."""
+    found = element.value.find(tag)
+    text = '' if found is None else (found.text or '').strip()
+    if text:
+        return text
+    if default is None:
+        element.fail(f'an element {tag} with a text', 'none')
+    return default
+
+
+def numbers_of(element: Element, tag: str, count: int, default: tuple[float, ...]) -> Array:
+    """Return the numbers (count,) of an element's child."""
+    text = text_of(element, tag, '')
+    if not text:
+        return np.array(default)
+    return _parsed(element, tag, text, count)
+
+
+def number_of(element: Element, tag: str, default: float) -> float:
+    """Return the number of an element's child; infinities are none."""
+    text = text_of(element, tag, '')
+    if text.lower().lstrip('+-') in ('inf', 'infinity'):
+        return -math.inf if text.startswith('-') else math.inf
+    return float(_parsed(element, tag, text, 1)[0]) if text else default
+
+
+def _parsed(element: Element, tag: str, text: str, count: int) -> Array:
+    values = [parse_number(each) for each in text.split(maxsplit=count)]
+    if len(values) != count or None in values:
+        element.fail(f'{count} finite number{"s" * (count > 1)} as {tag}', short(text))
+    return np.array(values, dtype=np.float64)
+
+
+def pose_of(element: Element) -> tuple[str, Array]:
+    """Return the frame that an element's pose is relative to, '' for none, and the pose (4, 4)."""
+    found = element.optional('pose')
+    if found is None:
+        return '', IDENTITY
+    relative = found.value.get('relative_to', found.value.get('frame', '')).strip()
+    text, form = (found.value.text or '').strip(), found.value.get('rotation_format', 'euler_rpy')
+    if form == 'quat_xyzw':
+        numbers = _parsed(found, 'pose', text or '0 0 0 0 0 0 1', 7)
+        result = pose(numbers[:3])
+        length = float(np.linalg.norm(numbers[3:]))
+        if not length > 0.0:
+            found.fail('a quaternion of length one', short(text))
+        result = np.array(result)
+        result[:3, :3] = so3.from_quaternion(numbers[3:] / length)
+        return relative, result
+    numbers = _parsed(found, 'pose', text or '0 0 0 0 0 0', 6)
+    if found.value.get('degrees', '').strip().lower() in ('true', '1'):
+        numbers[3:] = np.radians(numbers[3:])
+    return relative, pose(numbers[:3], numbers[3:])
+
+
+class Frames:
+    """The poses (4, 4) of the named frames of a model in the ground, at zero of all joints."""
+
+    def __init__(self, model: Element, ground: Array) -> None:
+        """Take a model whose frame has a pose (4, 4) in the ground."""
+        self._model, self._found = model, {MODEL: ground, WORLD: IDENTITY}
+        self._given: dict[str, tuple[Element, str, Array]] = {}
+        for tag, default in (('link', None), ('joint', 'child'), ('frame', 'attached_to')):
+            for each in model.each(tag):
+                name = each.text('name')
+                if name in self._given or name in self._found:
+                    each.fail('a name not yet used', repr(name))
+                to, at = pose_of(each)
+                if not to and default == 'child':
+                    to = text_of(each, 'child')
+                elif not to and default:
+                    to = each.value.get(default, '').strip()
+                self._given[name] = each, to or MODEL, at
+
+    def __getitem__(self, name: str) -> Array:
+        """Return a pose, or raise DescriptionError for an unknown frame or a circle."""
+        chain = []
+        while name not in self._found:
+            if name not in self._given:
+                self._model.fail(f'a frame of {listed(list(self._given))}', repr(name))
+            if name in chain:
+                self._given[name][0].fail('a pose that leads to the model', f'a circle: {chain}')
+            chain.append(name)
+            name = self._given[name][1]
+        for each in reversed(chain):
+            _, to, at = self._given[each]
+            self._found[each] = self._found[to] @ at
+        return self._found[chain[0] if chain else name]
+
+    def link(self, name: str, links: Mapping[str, object]) -> str | None:
+        """Return the link that a frame or joint stands on, None for the ground."""
+        seen: list[str] = []
+        while name not in links:
+            if name == WORLD:
+                return None
+            if name == MODEL:
+                return self._model.value.get('canonical_link') or next(iter(links))
+            if name not in self._given or name in seen:
+                self._model.fail(f'a link of {listed(list(links))}', repr(name))
+            seen.append(name)
+            element = self._given[name][0]
+            name = (text_of(element, 'child') if element.value.tag == 'joint'
+                    else element.value.get('attached_to', '').strip() or MODEL)
+        return name

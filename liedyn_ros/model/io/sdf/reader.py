@@ -1,0 +1,251 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""SDF, the description format of Gazebo."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import os
+import warnings
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.checks import Array, listed
+from liedyn_ros.common.description import no_garbage_collection
+from liedyn_ros.common.errors import DescriptionError, DescriptionWarning, LiedynError
+from liedyn_ros.common.xml_reader import Element, read
+from liedyn_ros.lie import se3
+from liedyn_ros.model.builder import ModelBuilder
+from liedyn_ros.model.io.sdf.frames import (
+    Frames, MODEL, number_of, numbers_of, pose_of, text_of)
+from liedyn_ros.model.io.sdf.inertia import inertia_of
+from liedyn_ros.model.io.sdf.unread import unread
+from liedyn_ros.model.model import Model
+from liedyn_ros.model.parts.geometry import IDENTITY
+
+TYPES = {  # to the types of this package
+    'revolute': 'revolute', 'continuous': 'continuous', 'prismatic': 'prismatic',
+    'fixed': 'fixed', 'ball': 'spherical', 'universal': 'universal', 'revolute2': 'universal',
+    'screw': 'helical'}
+CLOSURES = {'continuous': 'revolute', 'fixed': 'weld'}  # of joints that close a loop
+_UNLIMITED = 1e16  # SDF writes such numbers for no limit
+_GRAVITY = 0.0, 0.0, -9.8  # of a world that does not say it
+_NO_PITCH = 1.0  # m a turn, by default
+
+
+def load_sdf(source: str | os.PathLike[str], *, floating: bool | None = None,
+             strict: bool = False, gravity: ArrayLike | None = None) -> Model:
+    """
+    Return the model that an SDF file, or a text that starts with '<', describes.
+
+    The file has one model, in a world or not. Links that no joint holds float unless the model is
+    static; floating says so for the first. A joint whose frame is not that of its child moves a
+    massless body link/joint. Where joints hold a link twice the later one becomes a closure, and
+    mimic joints couplings. gravity (3,) is that of the world by default. Whatever else would
+    change the dynamics has a DescriptionWarning. Mass properties that no rigid body has are used
+    as they are, with a DescriptionWarning; strict refuses them.
+
+    Raises DescriptionError naming the file, the element, the expected and the given value.
+    """
+    with no_garbage_collection():
+        root = read(source, 'SDF')
+        name = root.path.removesuffix(f': {root.value.tag}')
+        try:
+            with np.errstate(over='ignore', invalid='ignore'):  # overflows are refused
+                model = _Reader(root, floating, strict, gravity).model()
+        except DescriptionError:
+            raise
+        except LiedynError as error:
+            raise DescriptionError(f'{name}: {error}') from error
+    for warning in model.warnings:
+        warnings.warn(f'{name}: {warning}', DescriptionWarning, stacklevel=2)
+    return model
+
+
+class _Reader:
+    """Reads the one model of a document."""
+
+    def __init__(self, root: Element, floating: bool | None, strict: bool,
+                 gravity: ArrayLike | None) -> None:
+        if root.value.tag != 'sdf':
+            root.fail('a root element sdf', root.value.tag)
+        world = root.optional('world')
+        holder = root if world is None else world
+        models = list(holder.each('model'))
+        if len(models) != 1:
+            holder.fail('one element model', f'{len(models)}: write each into a file')
+        self._model, self._floating, self._strict = models[0], floating, strict
+        for tag in ('include', 'model'):
+            if self._model.value.find(tag) is not None:
+                self._model.fail('a model with its own links and joints', f'an element {tag}: '
+                                 'write what it stands for into the model')
+        given = _GRAVITY if world is None else numbers_of(world, 'gravity', 3, _GRAVITY)
+        self._builder = ModelBuilder(
+            self._model.text('name'), given if gravity is None else gravity)
+        self._frames = Frames(self._model, pose_of(self._model)[1])
+        self._links = {link.text('name'): link for link in self._model.each('link')}
+        self._bodies: dict[str, str] = {}  # the joint that holds each
+
+    def model(self) -> Model:
+        if not self._links:
+            self._model.fail('at least one element link', 'none')
+        self._add_links()
+        followers = {joint.text('name') for joint in self._model.each('joint')
+                     if joint.value.find('axis/mimic') is not None}
+        later = []
+        for joint in self._model.each('joint'):
+            parent, child = (self._frames.link(text_of(joint, side), self._links)
+                             for side in ('parent', 'child'))
+            if child is None or parent == child:
+                joint.fail('a child that is a link other than the parent',
+                           repr(text_of(joint, 'child')))
+            if child in self._bodies or self._holds(parent, child):
+                later.append((joint, parent, child))
+            else:
+                self._bodies[child] = parent or ''
+                self._add_joint(joint, parent, child, joint.text('name') not in followers)
+        for joint, parent, child in later:
+            self._add_closure(joint, parent, child)
+        self._add_roots()
+        self._add_couplings()
+        for text in unread(self._model):
+            self._builder.add_warning(text)
+        return self._builder.build()
+
+    def _holds(self, link: str | None, other: str) -> bool:
+        """Return whether a link is held, over others, by the other."""
+        while link:
+            if link == other:
+                return True
+            link = self._bodies.get(link)
+        return False
+
+    def _add_links(self) -> None:
+        faults: dict[str, list[str]] = {}
+        for name, link in self._links.items():
+            self._builder.add_body(name, inertia_of(link, self._strict, faults))
+        for fault, names in faults.items():
+            self._builder.add_warning(f'links {listed(names)}: {fault}')
+
+    def _add_joint(self, joint: Element, parent: str | None, child: str, actuated: bool) -> None:
+        """Add a joint, at its frame, and the link behind it where that is elsewhere."""
+        name, kind = joint.text('name'), text_type(joint)
+        at = self._frames[name]
+        held = se3.compose(se3.inverse(at), self._frames[child])
+        beside = not np.allclose(held, IDENTITY, atol=1e-12) and kind != 'fixed'
+        base = IDENTITY if parent is None else self._frames[parent]
+        placement = se3.compose(se3.inverse(base), self._frames[child] if kind == 'fixed' else at)
+        body = f'{child}/{name}' if beside else child
+        if beside:
+            self._builder.add_body(body, None)
+            self._builder.add_joint(f'{name}/link', 'fixed', body, child, placement=held)
+        with joint.context():
+            self._builder.add_joint(
+                name, TYPES[kind], parent, body, placement=placement, actuated=actuated,
+                pitch=self._pitch(joint) if kind == 'screw' else 0.0,
+                **self._axes(joint, kind), **_forces(joint, kind))
+
+    def _axes(self, joint: Element, kind: str) -> dict[str, Array]:
+        """Return the axes of a joint, in its frame, by the names of the builder."""
+        found = {}
+        for tag, name in (('axis', 'axis'), ('axis2', 'second_axis')):
+            if kind in ('fixed', 'ball') or (tag == 'axis2' and TYPES[kind] != 'universal'):
+                continue
+            axis = joint.take(tag)
+            found[name] = numbers_of(axis, 'xyz', 3, (0.0, 0.0, 1.0))
+            xyz = axis.value.find('xyz')
+            frame = '' if xyz is None else xyz.get('expressed_in', '').strip()
+            if text_of(axis, 'use_parent_model_frame', 'false').lower() in ('true', '1'):
+                frame = MODEL
+            if frame:
+                turn = self._frames[joint.text('name')][:3, :3].T @ self._frames[frame][:3, :3]
+                found[name] = turn @ found[name]
+        return found
+
+    def _pitch(self, joint: Element) -> float:
+        """Return the travel of a screw, m/rad: screw_thread_pitch is m a turn."""
+        if joint.value.find('screw_thread_pitch') is None:
+            pitch = number_of(joint, 'thread_pitch', 0.0)  # rad/m, in the other sense
+            if pitch:
+                return -1.0 / pitch
+        return number_of(joint, 'screw_thread_pitch', _NO_PITCH) / (2.0 * np.pi)
+
+    def _add_closure(self, joint: Element, parent: str | None, child: str) -> None:
+        """Add a joint that holds a link for the second time."""
+        name, kind = joint.text('name'), text_type(joint)
+        at, sides = self._frames[name], (parent, child)
+        placements = [at if link is None else se3.compose(se3.inverse(self._frames[link]), at)
+                      for link in sides]
+        with joint.context():
+            self._builder.add_closure(
+                name, CLOSURES.get(kind, TYPES[kind]), *sides, placement_a=placements[0],
+                placement_b=placements[1], pitch=self._pitch(joint) if kind == 'screw' else 0.0,
+                **self._axes(joint, kind))
+        lost = [tag for tag in ('dynamics', 'limit')
+                if joint.value.find(f'axis/{tag}') is not None]
+        self._builder.add_warning(
+            f'joint {name}: {child} is held twice, so this joint is a closure'
+            f'{f"; its {listed(lost)} are not read" if lost else ""}')
+
+    def _add_roots(self) -> None:
+        """Hold the links that no joint holds, or let them float."""
+        static = text_of(self._model, 'static', 'false').lower() in ('true', '1')
+        roots = [name for name in self._links if name not in self._bodies]
+        for i, name in enumerate(roots):
+            free = not static if self._floating is None or i else self._floating
+            joint = 'root_joint' if i == 0 else f'{name}/root_joint'
+            self._builder.add_joint(joint, 'free' if free else 'fixed', None, name,
+                                    placement=self._frames[name])
+
+    def _add_couplings(self) -> None:
+        for joint in self._model.each('joint'):
+            axis = joint.optional('axis')
+            mimic = None if axis is None else axis.optional('mimic')
+            if mimic is None:
+                continue
+            multiplier = number_of(mimic, 'multiplier', 1.0)
+            offset = number_of(mimic, 'offset', 0.0) - multiplier * number_of(
+                mimic, 'reference', 0.0)
+            with mimic.context():
+                self._builder.add_coupling(
+                    joint.text('name'), mimic.text('joint'), multiplier, offset)
+
+
+def text_type(joint: Element) -> str:
+    """Return the type of a joint, one of TYPES."""
+    kind = joint.text('type')
+    if kind not in TYPES:
+        joint.fail(f'a type of {listed(list(TYPES))}', repr(kind))
+    return kind
+
+
+def _forces(joint: Element, kind: str) -> dict[str, ArrayLike]:
+    """Return the limits, friction, damping and spring of a joint, one of each for each axis."""
+    tags: Sequence[str] = {'fixed': (), 'ball': ()}.get(
+        kind, ('axis', 'axis2') if TYPES[kind] == 'universal' else ('axis',))
+    values: dict[str, list[float]] = {}
+    for tag in tags:
+        axis = joint.take(tag)
+        limit, dynamics = axis.optional('limit'), axis.optional('dynamics')
+        for name, default in (('lower', -np.inf), ('upper', np.inf), ('velocity', np.inf),
+                              ('effort', np.inf)):
+            value = default if limit is None else number_of(limit, name, default)
+            if abs(value) >= _UNLIMITED or (name in ('velocity', 'effort') and value < 0.0):
+                value = default
+            values.setdefault(name, []).append(value)
+        for name, own in (('damping', 'damping'), ('friction', 'friction'),
+                          ('stiffness', 'spring_stiffness'), ('rest', 'spring_reference')):
+            values.setdefault(name, []).append(
+                0.0 if dynamics is None else number_of(dynamics, own, 0.0))
+    limits = {name: values.pop(name) for name in ('lower', 'upper', 'velocity', 'effort')
+              if name in values}
+    if kind == 'continuous':
+        limits = {name: limits[name] for name in ('velocity', 'effort')}
+    return {**values, **({'limits': limits} if limits else {})}

@@ -1,0 +1,185 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""SDF: machines written with frames of any kind, closed loops, and files that are refused."""
+
+import warnings
+
+import numpy as np
+import pytest
+from support.machines.random_models import random_model, random_pose
+
+import liedyn_ros as ld
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
+from liedyn_ros.lie import so3
+from liedyn_ros.model import load_model, load_sdf, Model, SpatialInertia
+
+TYPES = {'revolute': 'revolute', 'continuous': 'continuous', 'prismatic': 'prismatic',
+         'fixed': 'fixed', 'spherical': 'ball', 'universal': 'universal', 'helical': 'screw'}
+
+
+def pose_element(at: Array, relative_to: str = '') -> str:
+    """Return a pose (4, 4) as SDF has it, exact to rounding."""
+    quaternion = ' '.join(f'{x:.17g}' for x in so3.to_quaternion(at[:3, :3]))
+    where = ' '.join(f'{x:.17g}' for x in at[:3, 3])
+    relative = f' relative_to="{relative_to}"' if relative_to else ''
+    return f'<pose rotation_format="quat_xyzw"{relative}>{where} {quaternion}</pose>'
+
+
+def inertial(body: SpatialInertia, offset: Array) -> str:
+    """Return the mass properties in a link whose frame has an offset (4, 4) in the body."""
+    center = np.eye(4)
+    center[:3, 3] = body.center_of_mass
+    at = np.linalg.inv(offset) @ center
+    tags = ''.join(
+        f'<i{x}{y}>{body.inertia_about_com["xyz".index(x), "xyz".index(y)]:.17g}</i{x}{y}>'
+        for x, y in ('xx', 'xy', 'xz', 'yy', 'yz', 'zz'))
+    return (f'<inertial>{pose_element(at)}<mass>{body.mass:.17g}</mass>'
+            f'<inertia>{tags}</inertia></inertial>')
+
+
+def as_sdf(model: Model, seed: int) -> str:
+    """Return an SDF of a model; its link frames are beside the joints, axes in the model's."""
+    rng, poses = np.random.default_rng(seed), Dynamics(model).frames.poses(model.neutral())
+    offsets = [random_pose(rng) if joint.type_name != 'fixed' else np.eye(4)
+               for joint in model.joint_list]
+    parts = []
+    for body, at, offset in zip(model.body_list, poses, offsets):
+        parts.append(f'<link name="{body.name}">{pose_element(at @ offset)}'
+                     f'{inertial(body.inertia, offset)}</link>')
+        back = np.linalg.inv(offset)
+        parts.append(f'<frame name="{body.name}_at" attached_to="{body.name}">'
+                     f'{pose_element(back)}</frame>')
+    for joint, at in zip(model.joint_list, poses):
+        kind = TYPES[joint.type_name]
+        axes = ''
+        if kind not in ('fixed', 'ball'):
+            directions = [joint.axis, joint.second_axis][:2 if kind == 'universal' else 1]
+            for i, direction in enumerate(directions):
+                tag, limits = ('axis', 'axis2')[i], joint.limits
+                xyz = ' '.join(f'{x:.17g}' for x in at[:3, :3] @ direction)
+                bounds = ''.join(f'<{name}>{getattr(limits, name)[i]}</{name}>' for name in (
+                    'lower', 'upper', 'velocity', 'effort'))
+                axes += (f'<{tag}><xyz expressed_in="__model__">{xyz}</xyz>'
+                         f'<limit>{bounds}</limit><dynamics><damping>{joint.damping[i]}</damping>'
+                         f'<friction>{joint.friction[i]}</friction></dynamics></{tag}>')
+        if kind == 'screw':
+            axes += f'<screw_thread_pitch>{2.0 * np.pi * joint.pitch:.17g}</screw_thread_pitch>'
+        place = pose_element(np.eye(4), f'{joint.child}_at')
+        parts.append(
+            f'<joint name="{joint.name}" type="{kind}">{place}<parent>{joint.parent or "world"}'
+            f'</parent><child>{joint.child}</child>{axes}</joint>')
+    gravity = ' '.join(f'{x:.17g}' for x in model.gravity)
+    return (f'<sdf version="1.11"><world name="w"><gravity>{gravity}</gravity>'
+            f'<model name="m">{"".join(parts)}</model></world></sdf>')
+
+
+@pytest.mark.parametrize('seed', [1, 2])
+def test_machines_in_frames_of_any_kind_are_the_same(seed: int) -> None:
+    model = random_model(seed, 9, False, tuple(TYPES))
+    found = load_sdf(as_sdf(model, seed))
+    assert found.nv == model.nv and found.warnings == ()
+    rng = np.random.default_rng(seed)
+    one, other = (Dynamics(each, dissipation=False) for each in (model, found))
+    q, v, a = model.random(rng), rng.normal(size=model.nv), rng.normal(size=model.nv)
+    assert np.allclose(one.inverse(q, v, a), other.inverse(q, v, a), rtol=1e-9, atol=1e-9)
+    assert np.allclose(one.mass_matrix(q), other.mass_matrix(q), atol=1e-10)
+    for joint in model.joint_list:
+        same = found.joint(joint.name)
+        if joint.type_name != 'spherical':  # a ball has neither in SDF
+            assert np.allclose(joint.damping, same.damping)
+            assert np.allclose(joint.friction, same.friction)
+            for name in ('lower', 'upper', 'velocity', 'effort'):
+                assert np.allclose(getattr(joint.limits, name), getattr(same.limits, name))
+
+
+def test_a_link_that_two_joints_hold_closes_a_loop() -> None:
+    # A parallelogram, drawn where it is closed: two cranks of 0.3 m on a rod of 0.5 m.
+    upright = '0 -1.5707963267948966 0'
+    body = '<inertial><mass>1</mass><inertia><ixx>.1</ixx><iyy>.1</iyy><izz>.1</izz></inertia>'
+    links = ''.join(f'<link name="{name}"><pose>{at}</pose>{body}</inertial></link>'
+                    for name, at in (('left', f'0 0 0 {upright}'), ('right', f'.5 0 0 {upright}'),
+                                     ('rod', '0 0 .3 0 0 0')))
+    joints = ''.join(
+        f'<joint name="{name}" type="revolute"><pose relative_to="{at}">{place}</pose>'
+        f'<parent>{parent}</parent><child>{child}</child><axis><xyz>0 1 0</xyz>{more}</axis>'
+        '</joint>'
+        for name, at, place, parent, child, more in (
+            ('a', 'left', '0 0 0 0 0 0', 'world', 'left', ''),
+            ('b', 'right', '0 0 0 0 0 0', 'world', 'right', ''),
+            ('c', 'rod', '0 0 0 0 0 0', 'left', 'rod', ''),
+            ('d', 'rod', '.5 0 0 0 0 0', 'right', 'rod', '<limit><lower>-1</lower></limit>')))
+    with pytest.warns(DescriptionWarning, match=r"joint d: rod is held twice, .* \['limit'\]"):
+        model = load_sdf(f'<sdf version="1.7"><model name="m">{links}{joints}</model></sdf>')
+    dynamics = ConstrainedDynamics(model)
+    assert [c.type_name for c in model.closures] == ['revolute']
+    assert np.abs(dynamics.residual(model.neutral())).max() < 1e-9
+    assert dynamics.mobility.degrees_of_freedom == 1
+    q = assemble(dynamics, held={'a': 0.4})
+    assert np.allclose(dynamics.frames.pose(q, 'rod')[:3, :3], np.eye(3), atol=1e-7)
+
+
+def test_what_floats_and_what_is_not_read_is_told() -> None:
+    text = ('<sdf version="1.6"><model name="m">{}<link name="a"><gravity>false</gravity>'
+            '<velocity_decay><linear>0.1</linear></velocity_decay></link></model></sdf>')
+    with pytest.warns(DescriptionWarning) as seen:
+        assert load_sdf(text.format('')).nv == 6
+    told = ' '.join(str(each.message) for each in seen)
+    assert all(word in told for word in ('1 kg and 1 kg m^2', 'gravity turned off', 'decay'))
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        assert load_sdf(text.format('<static>1</static>')).nv == 0
+        assert ld.load(text.format(''), floating=True).model.nv == 6
+
+
+def test_mimic_joints_are_couplings(tmp_path) -> None:
+    text = ('<sdf version="1.11"><model name="m"><static>true</static><link name="a"/>'
+            '<link name="b"/><link name="c"/>'
+            '<joint name="one" type="revolute"><parent>a</parent><child>b</child><axis/></joint>'
+            '<joint name="two" type="revolute"><parent>a</parent><child>c</child><axis>'
+            '<mimic joint="one"><multiplier>2</multiplier><offset>0.5</offset>'
+            '<reference>0.1</reference></mimic></axis></joint></model></sdf>')
+    path = tmp_path / 'm.sdf'
+    path.write_text(text)
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        model = load_model(path)
+    (coupling,) = model.couplings
+    assert coupling.terms == (('one', 2.0),) and coupling.offset == pytest.approx(0.3)
+    assert model.actuated.tolist() == [True, False]
+
+
+LINKS = '<link name="a"/><link name="b"/>'
+JOINT = '<joint name="j" type="{}"><parent>{}</parent><child>{}</child>{}</joint>'
+
+
+@pytest.mark.parametrize(('content', 'message'), [
+    ('', 'at least one element link, got none'),
+    ('<include/><link name="a"/>', 'with its own links and joints, got an element include'),
+    ('<link name="a"><pose>1 2 3</pose></link>', '6 finite numbers as pose'),
+    ('<link name="a"><pose relative_to="x">0 0 0 0 0 0</pose></link>', r"got 'x'"),
+    ('<link name="a"><pose relative_to="b">0 0 0 0 0 0</pose></link>'
+     '<link name="b"><pose relative_to="a">0 0 0 0 0 0</pose></link>', 'got a circle'),
+    ('<link name="a"><inertial auto="true"/></link>', 'mass properties in numbers'),
+    (LINKS + JOINT.format('gearbox', 'a', 'b', ''), "a type of .*, got 'gearbox'"),
+    (LINKS + JOINT.format('revolute', 'a', 'b', ''), 'an element axis, got none'),
+    (LINKS + JOINT.format('fixed', 'a', 'world', ''), "got 'world'"),
+    (LINKS + JOINT.format('fixed', 'a', 'c', ''), r"a link of \['a', 'b'\], got 'c'")])
+def test_wrong_files_are_refused(content: str, message: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        with pytest.raises(DescriptionError, match=message):
+            load_sdf(f'<sdf version="1.9"><model name="m">{content}</model></sdf>')
+
+
+def test_a_world_of_two_models_is_refused() -> None:
+    with pytest.raises(DescriptionError, match='one element model, got 2'):
+        load_sdf('<sdf version="1.9"><model name="a"/><model name="b"/></sdf>')
