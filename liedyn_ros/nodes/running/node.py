@@ -27,8 +27,8 @@ from liedyn_ros.nodes.dynamics.platform_answers import answers_about
 from liedyn_ros.nodes.running.parameters import PATH_RUNNER
 from liedyn_ros.ros.messages.conversions import stamp_of
 from liedyn_ros.ros.node.lifecycle import ManagedNode, set_rate
-from liedyn_ros.ros.node.process import run
-from liedyn_ros.ros.node.threads import ReadAhead
+from liedyn_ros.ros.process.run import run
+from liedyn_ros.ros.process.threads import ReadAhead
 from liedyn_ros.ros.qos import LATCHED, sensor_data
 from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.streams.stream import Stream

@@ -11,7 +11,7 @@
 from dataclasses import replace
 
 from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER
-from liedyn_ros.ros.node.parameters import Parameter
+from liedyn_ros.ros.parameters.parameter_set import Parameter
 
 PATH_RUNNER = tuple(replace(parameter, run_time=False) for parameter in DYNAMICS_SERVER) + (
     Parameter('rate', 100.0, 'commands a second', 'Hz', least=1.0, most=1000.0),

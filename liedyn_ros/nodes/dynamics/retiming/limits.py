@@ -39,8 +39,9 @@ def read_limits(model: Model, message: RetimingLimits) -> MotionLimits:
     if len(set(message.joint_names)) < len(message.joint_names):
         raise NameSetError(f'limits.joint_names: expected each coordinate once, '
                            f'got {list(message.joint_names)}', names=message.joint_names)
-    of_model: dict[str, Array] = {'velocity': model.limits.velocity, 'torque': model.limits.effort,
-                'least_torque': -model.limits.effort, 'torque_per_speed': np.zeros(model.nv)}
+    of_model: dict[str, Array] = {
+        'velocity': model.limits.velocity, 'torque': model.limits.effort,
+        'least_torque': -model.limits.effort, 'torque_per_speed': np.zeros(model.nv)}
     found = {}
     for field, name in LIMITS.items():
         given = getattr(message, field)

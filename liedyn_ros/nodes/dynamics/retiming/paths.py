@@ -28,7 +28,7 @@ from liedyn_ros.stewart import StewartGeometry
 
 
 def read_path(dynamics: Dynamics | ConstrainedDynamics, geometry: StewartGeometry | None,
-          messages: TreeMessages, request: RetimeTrajectory.Request, budget: RetimingBudget
+              messages: TreeMessages, request: RetimeTrajectory.Request, budget: RetimingBudget
               ) -> SplinePath | BlendedPath | LoopPath | PlatformPath:
     """Return the path through the waypoints of a request."""
     joints, poses = request.trajectory, request.multi_dof_trajectory

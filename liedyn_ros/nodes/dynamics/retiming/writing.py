@@ -31,7 +31,7 @@ MAX_BINDING = 10  # limits of the answer
 
 
 def write_joints(dynamics: Dynamics | ConstrainedDynamics, messages: TreeMessages,
-                  names: Sequence[str], at: RetimedSamples, message: JointTrajectory) -> None:
+                 names: Sequence[str], at: RetimedSamples, message: JointTrajectory) -> None:
     """Write the actuated joints, or those of a tree in the order of the request."""
     model = dynamics.model
     if isinstance(dynamics, ConstrainedDynamics):
@@ -49,7 +49,7 @@ def write_joints(dynamics: Dynamics | ConstrainedDynamics, messages: TreeMessage
 
 
 def write_base(messages: TreeMessages, at: RetimedSamples,
-                message: MultiDOFJointTrajectory) -> None:
+               message: MultiDOFJointTrajectory) -> None:
     """Write the floating base, or the platform, where there is one."""
     if messages.base is None:
         return
