@@ -198,6 +198,88 @@ def data_flow() -> Figure:
     return figure
 
 
+def frame_axes() -> Figure:
+    """Return in which axes, and about which point, the numbers of a frame can be."""
+    figure = new_figure(58.0, PAGE)
+    link, turn = np.array([0.75, 0.45]), np.radians(35.0)
+    for axes, (title, origin, angle) in zip(figure.subplots(1, 3), (
+            ('LOCAL', link, turn), ('WORLD', np.zeros(2), 0.0),
+            ('LOCAL_WORLD_ALIGNED', link, 0.0))):
+        axes.plot((0.0, 0.35, link[0]), (0.0, 0.5, link[1]), color=STEEL, linewidth=5.0,
+                  solid_capstyle='round', alpha=0.5)
+        turned_frame(axes, np.zeros(2), 0.0, 0.3)
+        turned_frame(axes, link, turn, 0.3)
+        turned_frame(axes, origin, angle, 0.45)
+        axes.plot(*origin, 'o', color='black', markersize=5)
+        axes.text(*(origin + (0.05, -0.12)), 'origin of the numbers', fontsize=6.5)
+        axes.set_title(title)
+        finish(axes)
+        axes.set(xlim=(-0.15, 1.45), ylim=(-0.25, 1.0))
+    return figure
+
+
+def turned_frame(axes: Axes, origin: Array, angle: float, size: float) -> None:
+    """Draw the two axes of a frame in the plane; those that count are longer than 0.4."""
+    counts = size > 0.4
+    for along, (_, _, color, name) in zip((angle, angle + 0.5 * np.pi), AXES):
+        end = origin + size * np.array([np.cos(along), np.sin(along)])
+        axes.annotate('', end, origin, arrowprops={
+            'arrowstyle': '->', 'color': color, 'linewidth': 2.0 if counts else 1.0,
+            'alpha': 1.0 if counts else 0.4})
+        if counts:
+            axes.text(*(end + 0.03), name)
+
+
+def contacts() -> Figure:
+    """Return the kinds of contacts: what each holds, and what the ground applies."""
+    figure = new_figure(50.0, PAGE)
+    for axes, (kind, held) in zip(figure.subplots(1, 4), (
+            ('point', 'holds a point;\nturns freely'), ('line', 'turns about\nthe edge alone'),
+            ('surface', 'holds place\nand attitude'), ('sliding', 'holds the height;\nslides'))):
+        axes.axhline(0.0, color=GREY, linewidth=2.0)
+        leg = {'point': (0.0, 0.25), 'line': (0.25, 0.25)}.get(kind, (0.0, 0.0))
+        axes.plot((0.0, leg[0]), (0.0, leg[1] + 0.75), color=STEEL, linewidth=5.0, alpha=0.6)
+        width = {'point': 0.0, 'line': 0.0}.get(kind, 0.3)
+        axes.plot((-width, width), (0.02, 0.02), color=STEEL, linewidth=5.0, alpha=0.6)
+        axes.plot(0.0, 0.0, 'o' if kind == 'point' else 's', color='black', markersize=4)
+        axes.annotate('', (0.0, 0.55), (0.0, 0.0), arrowprops={
+            'arrowstyle': '->', 'color': BLUE, 'linewidth': 2.0})
+        axes.text(-0.06, 0.5, 'normal', color=BLUE, ha='right', fontsize=6.5)
+        if kind != 'sliding':
+            axes.fill((0.0, -0.25, 0.25), (0.0, 0.4, 0.4), color=GREEN, alpha=0.15)
+            axes.text(0.28, 0.36, 'friction', color=GREEN, fontsize=6.5)
+        else:
+            axes.annotate('', (0.6, 0.12), (0.3, 0.12), arrowprops={
+                'arrowstyle': '->', 'color': ORANGE})
+        axes.text(0.0, -0.12, held, ha='center', va='top', fontsize=6.5)
+        axes.set_title(kind)
+        finish(axes)
+        axes.set(xlim=(-0.7, 0.8), ylim=(-0.4, 1.05))
+    return figure
+
+
+def queries() -> Figure:
+    """Return the ways from a controller to the dynamics, and how long an answer takes."""
+    figure = new_figure(46.0, PAGE)
+    axes = figure.subplots()
+    for x, name, color in ((0.0, 'your controller', GREY), (2.0, 'dynamics_server', BLUE)):
+        axes.add_patch(FancyBboxPatch((x - 0.4, -0.75), 0.8, 1.5, boxstyle='round,pad=0.02',
+                                      facecolor='#f0f0f0' if x == 0.0 else '#e3eef7',
+                                      edgecolor=color))
+        axes.text(x, 0.0, name, ha='center', va='center')
+    for y, text, answer in (
+            (0.55, 'a query on a topic', 'the answer, with its stamp: 0.2 to 0.5 ms'),
+            (-0.3, 'a request to a service', 'the response: 0.3 ms and more')):
+        for height, said, (begin, end) in ((y, text, (0.45, 1.55)),
+                                           (y - 0.25, answer, (1.55, 0.45))):
+            axes.annotate('', (end, height), (begin, height), arrowprops={
+                'arrowstyle': '->', 'color': ORANGE})
+            axes.text(1.0, height + 0.03, said, ha='center', va='bottom', fontsize=6.5)
+    axes.set(xlim=(-0.5, 2.5), ylim=(-0.85, 0.85))
+    axes.set_axis_off()
+    return figure
+
+
 def frame(axes: Axes, origin: tuple[float, float], size: float, name: str,
           names: str = 'xy') -> None:
     """Draw the two axes of a frame that are seen."""
@@ -217,7 +299,7 @@ def finish(axes: Axes) -> None:
 
 DRAWINGS: dict[str, Callable[[], Figure]] = {
     'platform_frames': platform_frames, 'leg_forms': leg_forms, 'joint_types': joints,
-    'data_flow': data_flow}
+    'data_flow': data_flow, 'frame_axes': frame_axes, 'contacts': contacts, 'queries': queries}
 
 
 def write(folder: Path) -> None:
