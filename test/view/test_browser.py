@@ -56,13 +56,22 @@ def wait_for(reached):
         pause.wait(0.02)
 
 
+def drag(tab, box, distance):
+    """Drag the middle of a box by a distance to the right, px."""
+    x, y = box['x'] + 0.5 * box['width'], box['y'] + 0.5 * box['height']
+    tab.mouse.move(x, y)
+    tab.mouse.down()
+    tab.mouse.move(x + distance, y, steps=3)
+    tab.mouse.up()
+
+
 def of_others(tab, address):
     """Return what was asked of anybody but an address."""
     return [url for url in tab.asked
             if not url.startswith((address, address.replace('http', 'ws'), 'data:', 'blob:'))]
 
 
-def test_it_loads_moves_and_asks_nobody_else(tab):
+def test_it_loads_moves_drags_and_asks_nobody_else(tab):
     page = LivePage('127.0.0.1', free_port(), 60.0, 10.0)
     try:
         home = np.eye(4)
@@ -77,6 +86,13 @@ def test_it_loads_moves_and_asks_nobody_else(tab):
         tab.get_by_text('Show the ghost').click()
         tab.get_by_text('Smallest singular value').wait_for()
         wait_for(lambda: page._what_if._figure is not None)
+        before = page._what_if.lengths[0]
+        drag(tab, tab.get_by_role('slider').first.bounding_box(), 15.0)
+        wait_for(lambda: page._what_if.lengths[0] != before)
+        client, = page.server.get_clients().values()
+        seen_from = client.camera.position.copy()
+        drag(tab, {'x': 40.0, 'y': 240.0, 'width': 0.0, 'height': 0.0}, 60.0)
+        wait_for(lambda: np.linalg.norm(client.camera.position - seen_from) > 0.01)
         assert of_others(tab, page.address) == []
         assert tab.faults == []
     finally:
