@@ -210,7 +210,7 @@ class AlongMotion:
         return np.asarray(self._poses[min(round(t / STEP), len(self._poses) - 1)])
 
     def derivatives(self, t: float) -> Array:
-        """Return twist and two derivatives (3, 6) at a time, s."""
+        """Return the twist with its two derivatives, (3, 6), at a time, s."""
         at = self._motion.at(round(t / STEP))
         return np.array([at.v[:6], at.a[:6], at.jerk[:6]])
 

@@ -104,7 +104,7 @@ def test_a_run_stops_on_its_path_and_goes_on(bench):
 
 
 def test_joints_that_lag_or_fall_silent_are_waited_for(bench):
-    runner = RunnerBench(bench, input_timeout=0.3)
+    runner = RunnerBench(bench, input_timeout=1.0)
     heard = POINTS[0]
     runner.hear(heard)
     bench.until(lambda: runner.node._heard, 'joints')
@@ -113,10 +113,10 @@ def test_joints_that_lag_or_fall_silent_are_waited_for(bench):
     assert 'trajectory.points[0]: expected the joints within 0.2 of it, got knee' in away.message
     assert runner.run().success
     lagging = bench.until(  # the joints stay where they are
-        lambda: next((each for each in runner.statuses if each.speed_asked < 0.5), None),
+        lambda: next((each for each in runner.statuses if each.lag > 0.1), None),
         'a lag', act=lambda: runner.hear(heard))
-    assert lagging.lag > 0.05
-    bench.until_logged(runner.node, 'joint_states: expected every 0.3 s')
+    assert lagging.speed_asked < 0.7
+    bench.until_logged(runner.node, 'joint_states: expected every 1 s')
 
     def follow():
         runner.hear(runner.commands[-1].points[0].positions)
