@@ -32,8 +32,8 @@ BLAME = 3.0  # ratio of accelerations from which on the reading before is the ou
 # threshold is extrapolated to one error an hour, as for a density that falls with the power 3.5.
 LOW_TAIL, HIGH_TAIL, TAIL_TIME, TAIL_POWER = 0.9, 2.0, 60.0, 0.4  # of a threshold; s
 NOISE_ORDER, ENOUGH_WINDOWS = 5, 4  # of differences, and their least number
-# Times the known noise and step: from the one on that of the last readings counts, from the other
-# on they are no base to replace a reading.
+# Times the known noise and step. From the first on that of the last readings counts. From the
+# second on they are no base to replace a reading.
 GROWN_NOISE, DOUBTFUL_NOISE = 2.0, 1.6
 GLARING = 5.0  # times its threshold, from which an outlier is one whatever the noise is
 MIN_NOISE = 0.3  # of a threshold, below which its error says nothing about noise
