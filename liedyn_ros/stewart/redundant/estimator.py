@@ -15,8 +15,8 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError, LimitError
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart.platform.kernels import inverse_rates as kernels
 from liedyn_ros.stewart.platform.description.redundant_geometry import RedundantGeometry
+from liedyn_ros.stewart.platform.kernels import inverse_rates as kernels
 from liedyn_ros.stewart.redundant.solver import gain_of, RedundantSolver
 from liedyn_ros.stewart.redundant.tracker import RedundantPose
 from liedyn_ros.stewart.tracking.covariance import of_moved
