@@ -26,7 +26,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 
 from liedyn_ros.bags.types import message_class
-from liedyn_ros.common.errors import LimitError, LiedynError
+from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.recordings.bags import Bag
 
 DEPTH = 100

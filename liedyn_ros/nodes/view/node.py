@@ -22,11 +22,11 @@ from liedyn_ros.nodes.dynamics.machines import read_machine, urdf_of
 from liedyn_ros.nodes.dynamics.parameters import MODEL, SOURCES
 from liedyn_ros.nodes.stewart.platform import platform_of
 from liedyn_ros.nodes.view.parameters import AUTO, PLATFORM_VIEW, TREE, VIEW
-from liedyn_ros.seen import Description, Machine, Page
 from liedyn_ros.nodes.view.topics import PlatformTopics, TreeTopics
 from liedyn_ros.ros.messages.conversions import from_position_quaternion
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.qos import LATCHED
+from liedyn_ros.seen import Description, Machine, Page
 
 PageMaker = Callable[[str, int, float, float], Page]  # of address, port, history s, path_time s
 

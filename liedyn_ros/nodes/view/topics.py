@@ -20,11 +20,11 @@ from sensor_msgs.msg import JointState
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.nodes.stewart.pose.diagnostics import LEGS, SINGULARITY
-from liedyn_ros.seen import Seen, Solved
 from liedyn_ros.ros.messages.conversions import from_pose
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.ros.streams.stream import Aside
+from liedyn_ros.seen import Seen, Solved
 from liedyn_ros.stewart import Flag
 
 WARNING_TIME = 3.0  # s; for so long a warning is shown, as one sample's would not be seen

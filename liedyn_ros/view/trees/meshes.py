@@ -47,7 +47,7 @@ def surfaces(file: Path) -> tuple[Surface, ...]:
         found = tuple(_surface(each, _unit(scene)) for each in scene.dump()
                       if isinstance(each, trimesh.Trimesh) and len(each.faces))
     except ImportError as error:
-        raise DescriptionError(f"{file}: expected the package that reads {file.suffix} "
+        raise DescriptionError(f'{file}: expected the package that reads {file.suffix} '
                                f"(pip install 'liedyn_ros[view]'), got {error}") from error
     except (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError,
             NotImplementedError, struct.error) as error:
