@@ -35,8 +35,9 @@ class _Element:
     __slots__ = ()
     matrix: Array
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, 'matrix', self._checked(self.matrix).copy())
+    def __init__(self, matrix: ArrayLike) -> None:
+        """Copy a matrix of the group, or raise ShapeError, NotFiniteError, NotInGroupError."""
+        object.__setattr__(self, 'matrix', self._checked(matrix).copy())
         self.matrix.setflags(write=False)
 
     @classmethod
@@ -49,7 +50,7 @@ class _Element:
 
     @classmethod
     def _checked(cls, matrix: ArrayLike) -> Array:
-        """Return a matrix of the group, or raise ShapeError, NotFiniteError, NotInGroupError."""
+        """Return a matrix of the group, or raise the error of another."""
         raise NotImplementedError
 
     def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> Array:
@@ -57,7 +58,7 @@ class _Element:
         return (np.array if copy else np.asarray)(self.matrix, dtype=dtype)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, init=False)
 class SO3(_Element):
     """
     A rotation R_ab: x_a = R_ab x_b turns coordinates in frame b into coordinates in frame a.
@@ -139,7 +140,7 @@ class SO3(_Element):
         return SO3._of(so3.normalize(self.matrix))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, init=False)
 class SE3(_Element):
     """
     A pose T_ab = [R p; 0 1] of frame b seen from frame a: x_a = R x_b + p.

@@ -186,7 +186,8 @@ class ForwardPartialDerivatives:
         by_a_q = of.by_qa @ by_q  # along q, of M as it acts on the change of a by q
         tau_by = (of.by_qq + by_a_q + by_a_q.transpose(0, 2, 1), of.by_qv + of.by_qa @ by_v,
                   of.by_vv, of.by_qa @ by_tau)
-        return ForwardSecondDerivatives(*(-np.tensordot(by_tau, each, 1) for each in tau_by))
+        return ForwardSecondDerivatives(*(
+            np.asarray(-np.tensordot(by_tau, each, 1), dtype=np.float64) for each in tau_by))
 
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                          external: ArrayLike | None = None) -> ForwardRateJacobians:
