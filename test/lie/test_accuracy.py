@@ -42,7 +42,7 @@ XI = [tuple(np.concatenate([angle * axis, v])) for (angle, axis), v in zip(TURNS
 each_turn = pytest.mark.parametrize('xi', XI, ids=[f'{float(angle)!r}' for angle, _ in TURNS])
 
 
-def check(value, reference, xi):
+def assert_accurate(value, reference, xi):
     """Require the matrix, and its skew part relative to the angle: there a small angle lives."""
     assert high_precision.relative_error(value, reference) < RELATIVE
     skew = (value - value.T) - (reference - reference.T)
@@ -52,8 +52,8 @@ def check(value, reference, xi):
 @each_turn
 def test_exp(xi):
     reference, pose = high_precision.exp(xi), se3.exp(xi)
-    check(pose[:3, :3], reference[:3, :3], xi)
-    check(so3.exp(xi[:3]), reference[:3, :3], xi)
+    assert_accurate(pose[:3, :3], reference[:3, :3], xi)
+    assert_accurate(so3.exp(xi[:3]), reference[:3, :3], xi)
     assert high_precision.relative_error(pose[:3, 3], reference[:3, 3]) < RELATIVE
 
 
@@ -69,8 +69,8 @@ def test_log(xi):
 @each_turn
 def test_jacobians(xi, name):
     reference, jacobian = getattr(high_precision, name)(xi), getattr(se3, name)(xi)
-    check(jacobian[:3, :3], reference[:3, :3], xi)
-    check(getattr(so3, name)(xi[:3]), reference[:3, :3], xi)
+    assert_accurate(jacobian[:3, :3], reference[:3, :3], xi)
+    assert_accurate(getattr(so3, name)(xi[:3]), reference[:3, :3], xi)
     assert high_precision.relative_error(jacobian[3:, :3], reference[3:, :3]) < RELATIVE
     np.testing.assert_array_equal(jacobian[:3, 3:], np.zeros((3, 3)))
     np.testing.assert_array_equal(jacobian[3:, 3:], jacobian[:3, :3])

@@ -40,8 +40,8 @@ class Geodesic:
         return PathSamples(q, v, np.zeros_like(v), np.zeros_like(v))
 
 
-def check(dynamics: Machine, path: PathSamples, rng: np.random.Generator,
-          external: Array | None = None) -> None:
+def assert_coefficients(dynamics: Machine, path: PathSamples, rng: np.random.Generator,
+                        external: Array | None = None) -> None:
     """Compare tau and its rate at random speeds with those of inverse dynamics."""
     count = len(path.q)
     wrenches = None if external is None else np.tile(external, (count, 1, 1))
@@ -62,13 +62,14 @@ def check(dynamics: Machine, path: PathSamples, rng: np.random.Generator,
 def test_trees(seed: int, floating: bool, dissipation: bool) -> None:
     case = make_case(seed, floating, dissipation)
     law = Law(Geodesic(case.model, case.q, case.v), smooth=True)
-    check(case.dynamics, law(np.linspace(0.05, 0.95, 20)), case.rng, case.external)
+    assert_coefficients(case.dynamics, law(np.linspace(0.05, 0.95, 20)), case.rng, case.external)
 
 
 def test_closed_loops() -> None:
     machine = ld.load(config_file('five_bar.yaml'))
     path = LoopPath(machine, np.array([[0.3, 2.0], [0.8, 2.4], [0.6, 1.8]]))
-    check(machine, Law(path, smooth=True)(np.linspace(0.0, 1.0, 15)), np.random.default_rng(0))
+    assert_coefficients(machine, Law(path, smooth=True)(np.linspace(0.0, 1.0, 15)),
+                        np.random.default_rng(0))
 
 
 def test_platforms() -> None:
@@ -76,4 +77,4 @@ def test_platforms() -> None:
     rng = np.random.default_rng(1)
     path = PlatformPath(load_geometry(config_file('stewart_geometry.yaml')),
                         home @ se3.exp(rng.uniform(-0.1, 0.1, (6, 6))))
-    check(path.dynamics, Law(path, smooth=False)(np.linspace(0.0, 1.0, 15)), rng)
+    assert_coefficients(path.dynamics, Law(path, smooth=False)(np.linspace(0.0, 1.0, 15)), rng)

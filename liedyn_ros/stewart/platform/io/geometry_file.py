@@ -49,8 +49,8 @@ def load_geometry(path: str | Path) -> StewartGeometry:
     """
     Read a geometry file of six legs, in m and rad.
 
-    Raises GeometryError. Warns, by DescriptionWarning, of a platform singular at every pose or
-    nearly so, with the direction in which it is free, and of numbers that look like mm.
+    Raises GeometryError. Warns, by DescriptionWarning, of numbers that look like mm. It warns as
+    well of a platform singular at nearly every pose, with the direction in which it is free.
     """
     geometry = load_legs(path)
     if isinstance(geometry, RedundantGeometry):
