@@ -309,6 +309,10 @@ class ModelBuilder:
                                        'a body')
         single = {j.name: None for j in self._joints.values() if JOINT_TYPES[j.type_name].nv == 1}
         for coupling in self._couplings:
+            names = [name for name, _ in coupling.terms]
+            if len({coupling.joint, *names}) <= len(names):
+                raise ModelError(f'coupling of joint {coupling.joint}: expected leaders that are '
+                                 f'other joints, each once, got {names}')
             for role, name in (('one', coupling.joint),
                                *(('a leader', leader) for leader, _ in coupling.terms)):
                 if name not in single:

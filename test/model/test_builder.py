@@ -168,3 +168,14 @@ def test_perpendicular_is_the_turned_x_axis() -> None:
         x = perpendicular(axis)
         assert abs(x @ axis) < 1e-15 and abs(np.linalg.norm(x) - 1.0) < 1e-15
     np.testing.assert_array_equal(perpendicular(np.array([0.0, 0.0, 1.0])), (1, 0, 0))
+
+
+@pytest.mark.parametrize('leaders', [('one',), ('two', 'two')])
+def test_joints_that_lead_themselves_or_twice_are_refused(leaders: tuple[str, ...]) -> None:
+    builder = ModelBuilder('coupled')
+    for name in ('one', 'two'):
+        builder.add_body(name, None)
+        builder.add_joint(name, 'revolute', None, name, axis=[0, 0, 1])
+    builder.add_coupling('one', leaders[0], 2.0, 0.0, dict.fromkeys(leaders[1:], 1.0))
+    with pytest.raises(ModelError, match='leaders that are other joints, each once'):
+        builder.build()

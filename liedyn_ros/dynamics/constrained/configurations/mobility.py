@@ -25,14 +25,16 @@ from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE, U
 
 STARTS = 5  # configurations whose largest rank counts as the usual one
 REACH = 0.3  # how far from an assembly they start, rad or m
+ISOLATED = 1e-3  # rad or m: closer assemblies from such starts are one
 
 
 class Mobility(NamedTuple):
     """
     The mobility of a machine with constraints, and the dependence of these.
 
-    degrees_of_freedom is 0 for a structure that cannot move. rank is that of the constraints.
-    redundant names constraints that depend on the others. Gruebler's count, coordinates minus
+    degrees_of_freedom is 0 for a structure that cannot move. It is so too where motions of first
+    order remain but lead nowhere, as of links taut between two pins. rank is that of the
+    constraints. redundant names constraints that depend on the others. Gruebler's count, coordinates minus
     constraints, is degrees_of_freedom minus the number of redundant ones.
     """
 
@@ -50,8 +52,17 @@ def mobility(constraints: Constraints, q: ArrayLike | None = None) -> Mobility:
     """
     if q is not None:
         return _at(constraints, constraints.model.check_configuration(q))
-    return max((_at(constraints, each, USUAL_RANK) for each in _usual_configurations(constraints)),
-               key=lambda each: each.rank)
+    found = _usual_configurations(constraints)
+    usual = max((_at(constraints, each, USUAL_RANK) for each in found),
+                key=lambda each: each.rank)
+    return usual._replace(degrees_of_freedom=0) if _is_isolated(constraints, found) else usual
+
+
+def _is_isolated(constraints: Constraints, found: list[Array]) -> bool:
+    """Return whether assemblies from starts around the first all end there."""
+    apart = [np.abs(constraints.model.difference(found[0], each)).max(initial=0.0)
+             for each in found[1:]]
+    return bool(apart) and max(apart) < ISOLATED
 
 
 def usual_rank(constraints: Constraints, free: NDArray[np.bool_]) -> int:

@@ -58,7 +58,7 @@ def split_efforts(moved: Array, need: Array, weights: Array, limits: Array) -> E
             break
         free = np.where(np.abs(wanted) < limits, 1.0 / weights, 0.0)
         step = np.linalg.solve((moved * free) @ moved.T + added, left)
-        part = _best(need @ step, moved.T @ step, wanted, weights, limits)
+        part = _best(float(need @ step), moved.T @ step, wanted, weights, limits)
         if part == math.inf:
             break
         s = s + part * step

@@ -101,7 +101,7 @@ class Frames:
 
     def __getitem__(self, name: str) -> Array:
         """Return a pose, or raise DescriptionError for an unknown frame or a circle."""
-        chain = []
+        chain: list[str] = []
         while name not in self._found:
             if name not in self._given:
                 self._model.fail(f'a frame of {listed(list(self._given))}', repr(name))

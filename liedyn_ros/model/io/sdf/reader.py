@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import os
+from typing import Any
 import warnings
 
 import numpy as np
@@ -152,9 +153,9 @@ class _Reader:
                 pitch=self._pitch(joint) if kind == 'screw' else 0.0,
                 **self._axes(joint, kind), **_forces(joint, kind))
 
-    def _axes(self, joint: Element, kind: str) -> dict[str, Array]:
+    def _axes(self, joint: Element, kind: str) -> dict[str, Any]:
         """Return the axes of a joint, in its frame, by the names of the builder."""
-        found = {}
+        found = dict[str, Array]()
         for tag, name in (('axis', 'axis'), ('axis2', 'second_axis')):
             if kind in ('fixed', 'ball') or (tag == 'axis2' and TYPES[kind] != 'universal'):
                 continue
@@ -226,7 +227,7 @@ def text_type(joint: Element) -> str:
     return kind
 
 
-def _forces(joint: Element, kind: str) -> dict[str, ArrayLike]:
+def _forces(joint: Element, kind: str) -> dict[str, Any]:
     """Return the limits, friction, damping and spring of a joint, one of each for each axis."""
     tags: Sequence[str] = {'fixed': (), 'ball': ()}.get(
         kind, ('axis', 'axis2') if TYPES[kind] == 'universal' else ('axis',))

@@ -204,3 +204,10 @@ def test_coordinates_are_known_by_name() -> None:
         dynamics.inverse(q, v, a, actuated=['left'])
     with pytest.raises(NameSetError, match=r'^known: expected a list of names'):
         complete_velocity(dynamics, q, v, 'left_0_joint')
+
+
+def test_links_taut_between_two_pins_cannot_move() -> None:
+    taut = Constraints(planar_linkage((0.2, 0.3), (0.3,), 0.8, ('left_0',)))
+    assert mobility(taut).degrees_of_freedom == 0
+    slack = Constraints(planar_linkage((0.2, 0.3), (0.3,), 0.78, ('left_0',)))
+    assert mobility(slack).degrees_of_freedom == 1
