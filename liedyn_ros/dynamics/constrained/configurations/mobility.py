@@ -34,8 +34,8 @@ class Mobility(NamedTuple):
 
     degrees_of_freedom is 0 for a structure that cannot move. It is so too where motions of first
     order remain but lead nowhere, as of links taut between two pins. rank is that of the
-    constraints. redundant names constraints that depend on the others. Gruebler's count, coordinates minus
-    constraints, is degrees_of_freedom minus the number of redundant ones.
+    constraints. redundant names constraints that depend on the others. Gruebler's count,
+    coordinates minus constraints, is nv - rank minus the number of redundant ones.
     """
 
     degrees_of_freedom: int
