@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from liedyn_ros.dynamics import (
         Dynamics, joint_wrenches, LOCAL, LOCAL_WORLD_ALIGNED, Names, runge_kutta_munthe_kaas,
         WORLD)
-    from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, LoopTracker
+    from liedyn_ros.dynamics.constrained import (
+        assemble, ConstrainedDynamics, Contact, Contacts, LoopTracker)
     from liedyn_ros.identification import Regressor
     from liedyn_ros.lie import SE3, SO3
     from liedyn_ros.model import load_model, Model, ModelBuilder, pose, SpatialInertia, to_urdf
@@ -41,7 +42,8 @@ _HOMES = {
     'liedyn_ros.dynamics': (
         'Dynamics', 'joint_wrenches', 'LOCAL', 'LOCAL_WORLD_ALIGNED', 'Names',
         'runge_kutta_munthe_kaas', 'WORLD'),
-    'liedyn_ros.dynamics.constrained': ('assemble', 'ConstrainedDynamics', 'LoopTracker'),
+    'liedyn_ros.dynamics.constrained': (
+        'assemble', 'ConstrainedDynamics', 'Contact', 'Contacts', 'LoopTracker'),
     'liedyn_ros.identification': ('Regressor',),
     'liedyn_ros.lie': ('SE3', 'SO3'),
     'liedyn_ros.model': (
@@ -52,10 +54,11 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
-    'assemble', 'ConstrainedDynamics', 'Dynamics', 'joint_wrenches', 'LiedynError', 'load',
-    'load_geometry', 'load_model', 'LOCAL', 'LOCAL_WORLD_ALIGNED', 'LoopTracker', 'Model',
-    'ModelBuilder', 'Names', 'pose', 'PoseSolver', 'Regressor', 'runge_kutta_munthe_kaas',
-    'SE3', 'SO3', 'SpatialInertia', 'StewartGeometry', 'to_urdf', 'WORLD']
+    'assemble', 'ConstrainedDynamics', 'Contact', 'Contacts', 'Dynamics', 'joint_wrenches',
+    'LiedynError', 'load', 'load_geometry', 'load_model', 'LOCAL', 'LOCAL_WORLD_ALIGNED',
+    'LoopTracker', 'Model', 'ModelBuilder', 'Names', 'pose', 'PoseSolver', 'Regressor',
+    'runge_kutta_munthe_kaas', 'SE3', 'SO3', 'SpatialInertia', 'StewartGeometry', 'to_urdf',
+    'WORLD']
 
 
 def __getattr__(name: str) -> Any:
