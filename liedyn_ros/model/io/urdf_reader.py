@@ -30,7 +30,7 @@ from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.inertia import SpatialInertia, unphysical
 
 ROOT_JOINT = 'root_joint'
-MOST_TURNS = 4  # of a joint, beyond which its limits are taken for degrees
+MAX_TURNS = 4  # of a joint, beyond which its limits are taken for degrees
 _UNTURNED = np.eye(3).tolist()
 
 URDF_TYPES = {  # to the types of this package
@@ -209,10 +209,10 @@ def _add_joint(joint: Element, builder: ModelBuilder, followers: set[str]) -> st
 def _note_degrees(joints: list[Element], builder: ModelBuilder) -> None:
     """Add a warning for joints that may turn so far that their limits are hardly in rad."""
     names = [joint.text('name') for joint in joints if joint.text('type') == 'revolute' and any(
-        abs(joint.take('limit').number(bound, 0.0)) > MOST_TURNS * 2.0 * math.pi
+        abs(joint.take('limit').number(bound, 0.0)) > MAX_TURNS * 2.0 * math.pi
         for bound in ('lower', 'upper'))]
     if names:
-        builder.add_warning(f'joints {listed(names)}: limits beyond {MOST_TURNS} turns; a URDF '
+        builder.add_warning(f'joints {listed(names)}: limits beyond {MAX_TURNS} turns; a URDF '
                             'has rad, and these look like degrees')
 
 
