@@ -104,6 +104,7 @@ setup(
             'liedyn_export = liedyn_ros.export.command:main',
             'liedyn_warm_up = liedyn_ros.warm_up:main',
             'loop_state_publisher = liedyn_ros.nodes.loops.state_publisher:main',
+            'payload = liedyn_ros.commands.identification.payload:main',
             'path_runner = liedyn_ros.nodes.running.node:main',
             'play = liedyn_ros.bags.play:main',
             'process_bag = liedyn_ros.commands.bags.process_bag:main',

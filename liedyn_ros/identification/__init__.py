@@ -16,6 +16,8 @@ from liedyn_ros.identification.equations import Equations, equations_of
 from liedyn_ros.identification.identify import Estimate, Identification, identify
 from liedyn_ros.identification.loop_regressor import LoopRegressor
 from liedyn_ros.identification.motion import Motion, motion_of
+from liedyn_ros.identification.payload import (
+    MotionWindow, Payload, PayloadEstimator, with_payload)
 from liedyn_ros.identification.recording import Recording
 from liedyn_ros.identification.regressor import Regressor
 from liedyn_ros.identification.robust_fit import Fit, robust_fit
@@ -24,5 +26,6 @@ from liedyn_ros.identification.verdict import Verdict
 __all__ = [
     'base_parameters', 'BaseParameters', 'consistent_fit', 'Equations', 'equations_of', 'Estimate',
     'Fit', 'Identification', 'identify', 'is_consistent', 'lifted_prior', 'LoopRegressor',
-    'Motion', 'motion_of', 'nearest_consistent', 'parameters_of', 'pseudo_inertia', 'Recording',
-    'Regressor', 'robust_fit', 'Verdict']
+    'Motion', 'motion_of', 'MotionWindow', 'nearest_consistent', 'parameters_of', 'Payload',
+    'PayloadEstimator', 'pseudo_inertia', 'Recording', 'Regressor', 'robust_fit', 'Verdict',
+    'with_payload']

@@ -12,7 +12,7 @@ import pytest
 
 from liedyn_ros.commands import outputs
 from liedyn_ros.commands.bags import process_bag
-from liedyn_ros.commands.identification import identify
+from liedyn_ros.commands.identification import identify, payload
 from liedyn_ros.commands.operation import doctor, security_policy
 from liedyn_ros.commands.retiming import retime
 from liedyn_ros.commands.stewart import calibrate, check, path
@@ -26,7 +26,7 @@ WRITERS = {
     'calibrate_stewart': calibrate,
     'reproduce_higher_order': higher_order, 'reproduce_stewart': stewart,
     'retime': retime, 'stewart_workspace': workspace}
-COMMANDS = {**WRITERS, 'doctor': doctor, 'identify': identify,
+COMMANDS = {**WRITERS, 'doctor': doctor, 'identify': identify, 'payload': payload,
             'process_bag': process_bag, 'security_policy': security_policy,
             'stewart_check': check, 'stewart_path': path}
 
@@ -41,6 +41,8 @@ def required(command):
         return ['robot.urdf', 'waypoints.csv']
     if command is calibrate:
         return ['geometry.yaml', 'samples.csv']
+    if command is payload:
+        return ['arm.urdf', 'bag', '--body', 'hand']
     if command is identify:
         return ['arm.urdf', 'bag']
     return ['file.txt'] if command in (

@@ -1,0 +1,117 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Find the mass, the centre and the inertia of a payload in a recording of the robot that carries it.
+
+`ros2 run liedyn_ros payload robot.urdf my_bag --body tool0 --folder out`, or the same with
+`python -m liedyn_ros.commands.identification.payload`.
+"""
+
+import argparse
+from collections.abc import Sequence
+import json
+from math import isfinite
+from pathlib import Path
+import sys
+
+import numpy as np
+
+from liedyn_ros.commands.identification.options import (
+    add_holding_options, add_recording_options, held, recorded)
+from liedyn_ros.commands.outputs import folder
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.tables import print_table
+from liedyn_ros.identification import (
+    is_consistent, motion_of, Payload, PayloadEstimator, with_payload)
+from liedyn_ros.model import load_model, Model, to_urdf
+
+UNITS = ('kg', *['kg m'] * 3, *['kg m^2'] * 6)
+NUMBERS, LOADED = 'payload.json', 'with_payload.urdf'
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the results; return 0, 1 where the mass is not told, 2 after an error."""
+    options = parser().parse_args(arguments)
+    try:
+        whole = load_model(options.model)
+        found = _estimate(held(whole, options), options)
+        files = _write(options, whole, found)
+    except (LiedynError, OSError, ModuleNotFoundError) as error:
+        print(f'payload: {error}', file=sys.stderr)
+        return 2
+    print_table(['number', 'value', 'deviation', 'unit'], [
+        [name, f'{value:.5g}', f'{deviation:.2g}' if isfinite(deviation) else 'not told', unit]
+        for name, value, deviation, unit in zip(
+            found.names, found.parameters, found.deviations, UNITS)])
+    told = isfinite(found.deviations[0])
+    if told:
+        print('centre of mass, m: ' + ', '.join(
+            f'{x:.4g} ± {s:.1g}' for x, s in zip(found.center_of_mass, found.center_deviations)))
+    else:
+        print('the motion does not tell the mass: move joints that gravity acts on')
+    print('written:', ', '.join(str(each) for each in files))
+    return 0 if told else 1
+
+
+def _estimate(model: Model, options: argparse.Namespace) -> Payload:
+    recording, _ = recorded(model, options)
+    motion = motion_of(model, recording)
+    estimator = PayloadEstimator(model, options.body, placement=options.placement,
+                                 offsets=options.offsets)
+    for each in zip(motion.time.tolist(), motion.q, motion.v, motion.a, motion.tau):
+        estimator.take(*each)
+    return estimator.estimate
+
+
+def _write(options: argparse.Namespace, whole: Model, found: Payload) -> list[Path]:
+    """Write the numbers, and the model that carries the payload."""
+    numbers, loaded = options.folder / NUMBERS, options.folder / LOADED
+    numbers.write_text(json.dumps({
+        'body': options.body, 'names': found.names, 'parameters': found.parameters.tolist(),
+        'deviations': [each if isfinite(each) else None for each in found.deviations.tolist()],
+        'covariance': found.covariance.tolist(), 'offsets': found.offsets.tolist(),
+        'errors': found.errors.tolist(), 'possible': is_consistent(found.parameters)},
+        indent=1), encoding='utf-8')
+    files = [numbers]
+    if isfinite(found.deviations[0]) and found.mass > 0.0:
+        loaded.write_text(to_urdf(with_payload(
+            whole, options.body, found.possible(), placement=options.placement)),
+            encoding='utf-8')
+        files.append(loaded)
+    return files
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command's options."""
+    result = argparse.ArgumentParser(
+        prog='payload', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        description='Find a payload in a recording of the robot that carries it.')
+    result.add_argument('model', type=Path, help='the robot without the payload, identified')
+    add_recording_options(result)
+    result.add_argument('--body', required=True, help='body that carries it, such as tool0')
+    result.add_argument('--placement', type=_placement, metavar='X,Y,Z', help=(
+        'origin of its frame in that of the body, m; by default the same'))
+    result.add_argument('--offsets', action='store_true', help=(
+        'efforts have constant errors, which are estimated too'))
+    result.add_argument('--folder', type=folder, default='payload', help='folder of the results')
+    add_holding_options(result)
+    return result
+
+
+def _placement(text: str) -> np.ndarray:  # type: ignore[type-arg]
+    pose = np.eye(4)
+    try:
+        pose[:3, 3] = [float(each) for each in text.split(',')]
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f'expected X,Y,Z in m, got {text!r}') from error
+    return pose
+
+
+if __name__ == '__main__':
+    sys.exit(main())

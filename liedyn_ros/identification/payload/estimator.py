@@ -1,0 +1,201 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Recursive least squares for the ten numbers of a payload, with a covariance that holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.checks import Array, as_array, as_positive
+from liedyn_ros.common.errors import LimitError, ShapeError
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.identification.consistency import is_consistent, nearest_consistent
+from liedyn_ros.identification.loop_regressor import LoopRegressor
+from liedyn_ros.identification.regressor import BODY_PARAMETERS, Regressor
+from liedyn_ros.model import Model, ModelBuilder, SpatialInertia, with_inertias
+
+NAME = 'payload'
+BLOCK = 0.5  # s, over which errors of the forces may be alike
+BLOCKS = 256  # in memory; then two become one
+LEAST = 8  # blocks, from which a covariance can be told
+SEEN = 1e-6  # of the largest singular value, normalised
+ROUNDS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Payload:
+    """
+    What samples tell of a payload.
+
+    parameters (10,): mass (kg), first moments (kg m), moments of inertia (kg m^2) about the origin
+    of its frame. covariance (10, 10) is that of the seen directions. deviations (10,) are its
+    roots, infinite for numbers that the motions do not tell. offsets (f,) are constant forces, N m
+    or N. errors (f,) are the rms of what the forces leave. seconds is how long samples came.
+    """
+
+    parameters: Array
+    covariance: Array
+    deviations: Array
+    offsets: Array
+    errors: Array
+    seconds: float
+    names: tuple[str, ...] = BODY_PARAMETERS
+
+    @property
+    def mass(self) -> float:
+        """Return the mass, kg."""
+        return float(self.parameters[0])
+
+    @property
+    def center_of_mass(self) -> Array:
+        """Return the centre of mass (3,), m, in the payload's frame."""
+        return self.parameters[1:4] / self.parameters[0]
+
+    @property
+    def center_deviations(self) -> Array:
+        """Return the deviations (3,) of the centre of mass, m, to first order."""
+        mass, center = self.mass, self.center_of_mass
+        rows = np.hstack([-center[:, None] / mass, np.eye(3) / mass])
+        told = np.isfinite(self.deviations[:4])
+        variance = np.einsum('ij,jk,ik->i', rows, self.covariance[:4, :4], rows)
+        return np.where(told[0] & told[1:], np.sqrt(variance), np.inf)
+
+    def possible(self, length: float = 0.1) -> Array:
+        """Return the nearest parameters (10,) of a body that exists; length (m) is its size."""
+        seen = np.where(np.isfinite(self.deviations), self.parameters, 0.0)
+        return seen if is_consistent(seen) else nearest_consistent(seen, length=length)
+
+
+class PayloadEstimator:
+    """
+    Estimates a body that a machine carries at a body of its model, in a frame placed there.
+
+    Each sample adds to sums, so memory and time of a sample are constant. The covariance comes
+    from the scatter of the sums of blocks of 0.5 s or more, so errors of the forces may be
+    coloured. The model must hold without the payload: identify it first. Of a machine with closed
+    loops the actuated joints bear the forces.
+    """
+
+    def __init__(self, model: Model, body: str, *, placement: ArrayLike | None = None,
+                 offsets: bool = False, block: float = BLOCK) -> None:
+        """
+        Take a model without the payload, and the body that carries it.
+
+        placement (4, 4) is the payload's frame in the body's. offsets: whether the forces have
+        constant errors, which are estimated too. Raises ModelError for an unknown body.
+        """
+        self._block = as_positive('block', block)
+        loaded = _attached(model, body, placement, None)
+        looped = bool(model.closures or model.couplings)
+        self._loop = LoopRegressor(loaded) if looped else None
+        self._tree = self._loop.tree if self._loop is not None else Regressor(loaded)
+        self._dynamics = Dynamics(model)
+        first = 10 * loaded.bodies.index(NAME)
+        self._columns = slice(first, first + 10)
+        self._model, self._offsets = model, offsets
+        self._joints = int(self._loop.independent.sum()) if self._loop is not None else model.nv
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all samples."""
+        size = 10 + (self._joints if self._offsets else 0)
+        self._size = size
+        self._blocks: list[Array] = []  # each (joints, size + 1, size + 1): sums of rows' products
+        self._sum = np.zeros((self._joints, size + 1, size + 1))
+        self._begun: float | None = None
+        self._first = self._last = 0.0
+        self._length = self._block
+        self.samples = 0
+
+    def take(self, time: float, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike) -> None:
+        """
+        Take a sample: time (s), q (nq,), v, a and the measured tau (nv,).
+
+        Raises the errors of Dynamics, ShapeError and NotFiniteError; a refused sample changes
+        nothing.
+        """
+        tau = as_array('tau', tau, (self._model.nv,))
+        rows = self._tree.torque(q, v, a)[:, self._columns]
+        rest = tau - self._dynamics.inverse(q, v, a)
+        if self._loop is not None:
+            back = self._loop.motions(q).T
+            rows, rest = back @ rows, back @ rest
+        if self._offsets:
+            rows = np.hstack([rows, np.eye(self._joints)])
+        if self._begun is None:
+            self._begun = self._first = time
+        if time - self._begun >= self._length:
+            self._close(time)
+        full = np.hstack([rows, rest[:, None]])
+        self._sum += full[:, :, None] * full[:, None, :]
+        self._last, self.samples = time, self.samples + 1
+
+    def _close(self, time: float) -> None:
+        self._blocks.append(self._sum.copy())
+        self._sum[:] = 0.0
+        self._begun = time
+        if len(self._blocks) >= BLOCKS:
+            self._blocks = [x + y for x, y in zip(self._blocks[::2], self._blocks[1::2])]
+            self._length *= 2.0
+
+    @property
+    def estimate(self) -> Payload:
+        """Return the payload. Raises ShapeError for too few samples, LimitError for no effect."""
+        if len(self._blocks) < LEAST:
+            raise ShapeError(f'payload: expected samples over {LEAST * self._block:g} s or more, '
+                             f'got {self._last - self._first:.3g} s')
+        blocks, p = np.array(self._blocks), self._size
+        total = blocks.sum(axis=0)
+        count = self.samples
+        weight = np.ones(self._joints)
+        for _ in range(ROUNDS):
+            x, root = _solved(np.einsum('j,jkl->kl', weight, total), p)
+            full = np.append(-x, 1.0)
+            squares = np.maximum(np.einsum('k,jkl,l->j', full, total, full), 0.0) / count
+            least = 1e-24 * np.maximum(total[:, p, p].max() / count, 1e-300)
+            weight = 1.0 / np.maximum(squares, least)
+        scores = np.einsum('j,bjk->bk', weight, blocks[:, :, :p, p] - blocks[:, :, :p, :p] @ x)
+        inverse = root @ root.T
+        meat = scores.T @ scores * len(blocks) / max(len(blocks) - root.shape[1], 1)
+        covariance = inverse @ meat @ inverse
+        blind = 1.0 - np.diag(root @ np.linalg.pinv(root)) > 1e-6
+        deviations = np.where(blind, np.inf, np.sqrt(np.diag(covariance)))
+        return Payload(x[:10], covariance[:10, :10], deviations[:10], x[10:], np.sqrt(squares),
+                       self._last - self._first)
+
+
+def with_payload(model: Model, body: str, parameters: ArrayLike, *,
+                 placement: ArrayLike | None = None) -> Model:
+    """Return a model that carries a payload (10,) at a body. Raises ModelError and LimitError."""
+    whole = _attached(model, body, placement, SpatialInertia(1.0, np.zeros(3), np.eye(3)))
+    return with_inertias(whole, {NAME: as_array('parameters', parameters, (10,))})
+
+
+def _attached(model: Model, body: str, placement: ArrayLike | None,
+              inertia: SpatialInertia | None) -> Model:
+    builder = ModelBuilder.of(model)
+    builder.add_body(NAME, inertia)
+    builder.add_joint(f'{NAME}_joint', 'fixed', body, NAME, placement=placement)
+    return builder.build()
+
+
+def _solved(matrix: Array, p: int) -> tuple[Array, Array]:
+    """Return x (p,) and V (p, r) with V V^T the inverse on what is seen."""
+    normal, right = matrix[:p, :p], matrix[:p, p]
+    size = np.sqrt(np.diag(normal))
+    if not size.any():
+        raise LimitError('payload: expected motions in which it has an effect, got none')
+    size[size <= SEEN * size.max()] = np.inf
+    values, vectors = np.linalg.eigh(normal / np.outer(size, size))
+    seen = values > SEEN**2 * values.max()
+    root = (vectors[:, seen] / np.sqrt(values[seen])) / size[:, None]
+    return root @ (root.T @ right), root

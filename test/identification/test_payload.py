@@ -1,0 +1,148 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""A payload is found as samples come, within its stated covariance, on trees and on loops."""
+
+import json
+
+import numpy as np
+import pytest
+from support.machines.looped_machines import five_bar
+from support.recordings.bag_files import as_messages, write_bag
+from support.recordings.recorded_arm import JOINTS, true_arm
+from support.recordings.recorded_motion import arm_motion, coloured, loop_motion
+
+from liedyn_ros.commands.identification import payload as command
+from liedyn_ros.common.errors import LimitError, ModelError, ShapeError, StampError
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
+from liedyn_ros.identification import MotionWindow, PayloadEstimator, Regressor, with_payload
+from liedyn_ros.model import SpatialInertia, to_urdf
+
+TRUE = SpatialInertia(1.5, [0.02, -0.03, 0.1], np.diag([0.01, 0.012, 0.005])).parameters()
+PLACE = np.eye(4)
+PLACE[:3, 3] = 0.0, 0.05, 0.3
+
+
+def fed(estimator, motion, noise=0.0):
+    """Return an estimator that took a motion, its forces with noise."""
+    time, *states, tau = motion
+    for each in zip(time.tolist(), *states, tau + noise):
+        estimator.take(*each)
+    return estimator
+
+
+@pytest.fixture(scope='module')
+def loaded():
+    """Return a motion of an arm that carries the payload."""
+    arm = with_payload(true_arm(), 'fore', TRUE, placement=PLACE)
+    return arm_motion(arm, 3, 30.0, 50.0)
+
+
+def test_clean_samples_tell_the_payload(loaded):
+    found = fed(PayloadEstimator(true_arm(), 'fore', placement=PLACE), loaded).estimate
+    assert np.allclose(found.parameters, TRUE, atol=1e-9)
+    assert found.mass == pytest.approx(1.5) and np.allclose(found.center_of_mass, TRUE[1:4] / 1.5)
+    assert found.errors.max() < 1e-6
+
+
+def test_a_model_with_a_payload_is_the_model_and_its_columns(loaded):
+    """A second way to the same forces: the regressor of the model that carries it."""
+    arm = with_payload(true_arm(), 'fore', TRUE, placement=PLACE)
+    regressor = Regressor(arm)
+    at = 10 * arm.bodies.index('payload')
+    _, q, v, a, tau = (each[7] for each in loaded)
+    rest = tau - Dynamics(true_arm()).inverse(q, v, a)
+    assert np.allclose(regressor.torque(q, v, a)[:, at:at + 10] @ TRUE, rest, atol=1e-12)
+
+
+def test_the_covariance_holds_with_coloured_noise(loaded):
+    """In 40 trials, over all ten numbers; noise remembers 0.9 of its last sample."""
+    errors = []
+    for seed in range(40):
+        noise = 0.1 * coloured(np.random.default_rng(seed), loaded[-1].shape, 0.9)
+        found = fed(PayloadEstimator(true_arm(), 'fore', placement=PLACE), loaded, noise).estimate
+        errors.append((found.parameters - TRUE) / found.deviations)
+    nees = np.mean(np.square(errors), axis=0)
+    assert 0.7 < nees.mean() < 1.5
+    assert (np.abs(errors) < 2.0).mean() > 0.9
+
+
+def test_offsets_are_told_from_the_payload(loaded):
+    estimator = PayloadEstimator(true_arm(), 'fore', placement=PLACE, offsets=True)
+    found = fed(estimator, loaded, np.array([0.3, -0.2, 0.5])).estimate
+    assert np.allclose(found.parameters, TRUE, atol=1e-7)
+    assert np.allclose(found.offsets, [0.3, -0.2, 0.5], atol=1e-7)
+    estimator.reset()
+    with pytest.raises(ShapeError, match='expected samples over 4 s or more'):
+        _ = estimator.estimate
+
+
+def test_an_arm_at_rest_does_not_tell_the_inertia():
+    arm, time = with_payload(true_arm(), 'fore', TRUE, placement=PLACE), np.arange(0.0, 6.0, 0.01)
+    q, still = np.tile([0.1, 0.4, 0.5], (len(time), 1)), np.zeros((len(time), 3))
+    tau = Dynamics(arm).inverse.batch(q, still, still)
+    found = fed(PayloadEstimator(true_arm(), 'fore', placement=PLACE),
+                (time, q, still, still, tau)).estimate
+    assert np.isinf(found.deviations[4:]).all()
+    upright = np.zeros_like(q)
+    with pytest.raises(LimitError, match='expected motions in which it has an effect'):
+        _ = fed(PayloadEstimator(true_arm(), 'base'), (
+            time, upright, still, still, Dynamics(true_arm()).inverse.batch(
+                upright, still, still))).estimate
+
+
+def test_a_machine_with_loops_tells_what_it_feels():
+    model = five_bar()
+    start = assemble(ConstrainedDynamics(model), held={'left_0_joint': 2.2, 'right_0_joint': 0.9})
+    body = model.bodies[-1]
+    motion = loop_motion(with_payload(model, body, TRUE), 3, 8.0, 50.0, start)
+    estimator = fed(PayloadEstimator(model, body), motion)
+    found = estimator.estimate
+    told = np.isfinite(found.deviations)
+    assert told.any() and np.allclose(found.parameters[told], TRUE[told], atol=1e-6)
+    assert found.errors.max() < 1e-5
+
+
+def test_a_window_differentiates_as_samples_come(loaded):
+    time, q, v, _, tau = loaded
+    window, found = MotionWindow(9), []
+    uneven = time + 1e-3 * np.sin(np.arange(len(time)))
+    for each in zip(uneven[:200].tolist(), *(
+            np.array([np.interp(uneven[:200], time, row) for row in block.T]).T
+            for block in (q, tau))):
+        sample = window.take(*each)
+        if sample is not None:
+            found.append(sample)
+    assert len(found) == 192 and found[0].time == uneven[4]
+    for name, wanted, tolerance in (('q', q, 2e-3), ('v', v, 0.05), ('tau', tau, 0.05)):
+        got = np.array([getattr(each, name) for each in found])
+        assert np.abs(got - wanted[4:196]).max() < tolerance * np.abs(wanted).max()
+    with pytest.raises(StampError, match='expected one after'):
+        window.take(uneven[199], q[0], tau[0])
+
+
+def test_the_command_writes_a_model_that_carries_the_payload(tmp_path, loaded, capsys):
+    (tmp_path / 'arm.urdf').write_text(to_urdf(true_arm()))
+    time, q, v, _, tau = loaded
+    stamps = 10**18 + np.round(1e9 * time).astype(np.int64)
+    bag = write_bag(tmp_path / 'bag', as_messages(JOINTS, stamps, q, v, tau))
+    given = [str(tmp_path / 'arm.urdf'), str(bag), '--placement', '0,0.05,0.3', '--folder',
+             str(tmp_path / 'out')]
+    assert command.main([*given, '--body', 'fore']) == 0
+    assert 'centre of mass' in capsys.readouterr().out
+    numbers = json.loads((tmp_path / 'out' / 'payload.json').read_text())
+    assert np.allclose(numbers['parameters'], TRUE, atol=0.01)
+    assert 'payload' in (tmp_path / 'out' / 'with_payload.urdf').read_text()
+    assert command.main([*given, '--body', 'forearm']) == 2
+    assert "'fore'" in capsys.readouterr().err
+
+
+def test_a_body_that_is_not_there_is_named():
+    with pytest.raises(ModelError):
+        PayloadEstimator(true_arm(), 'hand')
