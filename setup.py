@@ -100,6 +100,7 @@ setup(
             'calibrate_stewart = liedyn_ros.commands.stewart.calibrate:main',
             'doctor = liedyn_ros.commands.operation.doctor:main',
             'dynamics_server = liedyn_ros.nodes.dynamics.server:main',
+            'excite = liedyn_ros.commands.identification.excite:main',
             'identify = liedyn_ros.commands.identification.identify:main',
             'liedyn_export = liedyn_ros.export.command:main',
             'liedyn_warm_up = liedyn_ros.warm_up:main',

@@ -13,6 +13,8 @@ from liedyn_ros.identification.consistency import (
     is_consistent, nearest_consistent, parameters_of, pseudo_inertia)
 from liedyn_ros.identification.consistent_fit import consistent_fit, lifted_prior
 from liedyn_ros.identification.equations import Equations, equations_of
+from liedyn_ros.identification.excitation import (
+    Capsule, capsules_of, Clearance, Excitation, excite, MotionLimits)
 from liedyn_ros.identification.identify import Estimate, Identification, identify
 from liedyn_ros.identification.loop_regressor import LoopRegressor
 from liedyn_ros.identification.motion import Motion, motion_of
@@ -24,8 +26,9 @@ from liedyn_ros.identification.robust_fit import Fit, robust_fit
 from liedyn_ros.identification.verdict import Verdict
 
 __all__ = [
-    'base_parameters', 'BaseParameters', 'consistent_fit', 'Equations', 'equations_of', 'Estimate',
-    'Fit', 'Identification', 'identify', 'is_consistent', 'lifted_prior', 'LoopRegressor',
-    'Motion', 'motion_of', 'MotionWindow', 'nearest_consistent', 'parameters_of', 'Payload',
+    'base_parameters', 'BaseParameters', 'Capsule', 'capsules_of', 'Clearance', 'consistent_fit',
+    'Equations', 'equations_of', 'Estimate', 'Excitation', 'excite', 'Fit', 'Identification',
+    'identify', 'is_consistent', 'lifted_prior', 'LoopRegressor', 'Motion', 'motion_of',
+    'MotionLimits', 'MotionWindow', 'nearest_consistent', 'parameters_of', 'Payload',
     'PayloadEstimator', 'pseudo_inertia', 'Recording', 'Regressor', 'robust_fit', 'Verdict',
     'with_payload']

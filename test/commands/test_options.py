@@ -12,7 +12,7 @@ import pytest
 
 from liedyn_ros.commands import outputs
 from liedyn_ros.commands.bags import process_bag
-from liedyn_ros.commands.identification import identify, payload
+from liedyn_ros.commands.identification import excite, identify, payload
 from liedyn_ros.commands.operation import doctor, security_policy
 from liedyn_ros.commands.retiming import retime
 from liedyn_ros.commands.stewart import calibrate, check, path
@@ -23,7 +23,7 @@ from liedyn_ros.studies.time_derivatives import study as higher_order
 
 WRITERS = {
     'actuator_lag': actuator_lag, 'assembly_modes': assembly_modes,
-    'calibrate_stewart': calibrate,
+    'calibrate_stewart': calibrate, 'excite': excite,
     'reproduce_higher_order': higher_order, 'reproduce_stewart': stewart,
     'retime': retime, 'stewart_workspace': workspace}
 COMMANDS = {**WRITERS, 'doctor': doctor, 'identify': identify, 'payload': payload,
@@ -43,6 +43,8 @@ def required(command):
         return ['geometry.yaml', 'samples.csv']
     if command is payload:
         return ['arm.urdf', 'bag', '--body', 'hand']
+    if command is excite:
+        return ['arm.urdf']
     if command is identify:
         return ['arm.urdf', 'bag']
     return ['file.txt'] if command in (

@@ -36,7 +36,7 @@ NUMBERS, LOADED = 'payload.json', 'with_payload.urdf'
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the results; return 0, 1 where the mass is not told, 2 after an error."""
+    """Write the results; return 0, 1 where the mass stays unknown, 2 after an error."""
     options = parser().parse_args(arguments)
     try:
         whole = load_model(options.model)
@@ -46,17 +46,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f'payload: {error}', file=sys.stderr)
         return 2
     print_table(['number', 'value', 'deviation', 'unit'], [
-        [name, f'{value:.5g}', f'{deviation:.2g}' if isfinite(deviation) else 'not told', unit]
+        [name, f'{value:.5g}', f'{deviation:.2g}' if isfinite(deviation) else 'unknown', unit]
         for name, value, deviation, unit in zip(
             found.names, found.parameters, found.deviations, UNITS)])
-    told = isfinite(found.deviations[0])
-    if told:
+    known = isfinite(found.deviations[0])
+    if known:
         print('centre of mass, m: ' + ', '.join(
             f'{x:.4g} ± {s:.1g}' for x, s in zip(found.center_of_mass, found.center_deviations)))
     else:
         print('the motion does not tell the mass: move joints that gravity acts on')
     print('written:', ', '.join(str(each) for each in files))
-    return 0 if told else 1
+    return 0 if known else 1
 
 
 def _estimate(model: Model, options: argparse.Namespace) -> Payload:

@@ -12,19 +12,34 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import yaml
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.model import Joint, JOINT_TYPES, Model
-from liedyn_ros.retiming import position_names, RetimedSamples
+from liedyn_ros.retiming import position_names
 
 NANO = 1_000_000_000
 
 
-def write_csv(path: Path, model: Model, at: RetimedSamples) -> None:
+class Samples(Protocol):
+    """A motion at K instants: t (K,), s; q (K, nq); v, a and torque (K, nv)."""
+
+    @property
+    def t(self) -> Array: ...
+    @property
+    def q(self) -> Array: ...
+    @property
+    def v(self) -> Array: ...
+    @property
+    def a(self) -> Array: ...
+    @property
+    def torque(self) -> Array: ...
+
+
+def write_csv(path: Path, model: Model, at: Samples) -> None:
     """Write a line for each instant: time (s), then all joints, whose effort ends the line."""
     names, coordinates = position_names(model), model.coordinate_names
     header = ['time', *(f'position.{name}' for name in names)] + [
@@ -37,7 +52,7 @@ def write_csv(path: Path, model: Model, at: RetimedSamples) -> None:
         writer.writerows([repr(value) for value in row] for row in rows.tolist())
 
 
-def write_yaml(path: Path, model: Model, at: RetimedSamples) -> None:
+def write_yaml(path: Path, model: Model, at: Samples) -> None:
     """
     Write the actuated joints as a trajectory_msgs/JointTrajectory.
 
@@ -55,7 +70,7 @@ def write_yaml(path: Path, model: Model, at: RetimedSamples) -> None:
                     encoding='utf-8')
 
 
-def _joint_trajectory(joints: list[Joint], at: RetimedSamples) -> dict[str, Any]:
+def _joint_trajectory(joints: list[Joint], at: Samples) -> dict[str, Any]:
     """Return the message of joints whose q is a vector."""
     q, v = (np.concatenate([np.arange(0), *(np.arange(*getattr(joint, name).indices(10**9))
                                             for joint in joints)]).astype(int)
@@ -68,7 +83,7 @@ def _joint_trajectory(joints: list[Joint], at: RetimedSamples) -> dict[str, Any]
             'time_from_start': _duration(t)} for k, t in enumerate(at.t)]}
 
 
-def _multi_dof(joints: list[Joint], at: RetimedSamples) -> dict[str, Any]:
+def _multi_dof(joints: list[Joint], at: Samples) -> dict[str, Any]:
     """Return the message of joints that turn in space; it has no efforts."""
     return {
         'joint_names': [joint.name for joint in joints],

@@ -26,7 +26,7 @@ from liedyn_ros.model import Model, ModelBuilder, SpatialInertia, with_inertias
 NAME = 'payload'
 BLOCK = 0.5  # s, over which errors of the forces may be alike
 BLOCKS = 256  # in memory; then two become one
-LEAST = 8  # blocks, from which a covariance can be told
+LEAST = 8  # blocks, from which a covariance follows
 SEEN = 1e-6  # of the largest singular value, normalised
 ROUNDS = 3
 
@@ -58,16 +58,16 @@ class Payload:
     @property
     def center_of_mass(self) -> Array:
         """Return the centre of mass (3,), m, in the payload's frame."""
-        return self.parameters[1:4] / self.parameters[0]
+        return np.asarray(self.parameters[1:4] / self.parameters[0])
 
     @property
     def center_deviations(self) -> Array:
         """Return the deviations (3,) of the centre of mass, m, to first order."""
         mass, center = self.mass, self.center_of_mass
         rows = np.hstack([-center[:, None] / mass, np.eye(3) / mass])
-        told = np.isfinite(self.deviations[:4])
+        known = np.isfinite(self.deviations[:4])
         variance = np.einsum('ij,jk,ik->i', rows, self.covariance[:4, :4], rows)
-        return np.where(told[0] & told[1:], np.sqrt(variance), np.inf)
+        return np.where(known[0] & known[1:], np.sqrt(variance), np.inf)
 
     def possible(self, length: float = 0.1) -> Array:
         """Return the nearest parameters (10,) of a body that exists; length (m) is its size."""

@@ -1,0 +1,165 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Find a motion that makes masses, inertias and friction of a robot known, within its limits.
+
+`ros2 run liedyn_ros excite robot.urdf --acceleration 5 --folder out`, or the same with
+`python -m liedyn_ros.commands.identification.excite`. The folder gets a trajectory of
+trajectory_msgs and a CSV file, to be recorded for `identify`.
+"""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+import sys
+from typing import Any
+
+import numpy as np
+
+from liedyn_ros.commands.identification.options import add_holding_options, held
+from liedyn_ros.commands.outputs import folder, number_of
+from liedyn_ros.commands.retiming.trajectory_files import write_csv, write_yaml
+from liedyn_ros.common.errors import DescriptionError, LiedynError, LimitError
+from liedyn_ros.common.yaml_reader import read
+from liedyn_ros.identification import (
+    Capsule, capsules_of, Clearance, Excitation, excite, MotionLimits)
+from liedyn_ros.identification.verdict import CONDITION
+from liedyn_ros.model import JOINT_TYPES, load_model, Model
+
+TABLE, TRAJECTORY = 'excitation.csv', 'excitation.yaml'
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write a period of the motion; return 0, 1 where it tells little, 2 after an error."""
+    options = parser().parse_args(arguments)
+    try:
+        model = held(load_model(options.model), options)
+        clearance = _clearance(model, options)
+        start = _start(model, dict(options.start)) if options.start else None
+        found = excite(
+            model, limits_of(model, options), start=start, period=options.period,
+            harmonics=options.harmonics, rate=options.rate, rounds=options.rounds,
+            clearance=clearance, seed=options.seed)
+        files = options.folder / TABLE, options.folder / TRAJECTORY
+        write_csv(files[0], model, found)
+        write_yaml(files[1], model, found)
+    except (LiedynError, OSError, ModuleNotFoundError) as error:
+        print(f'excite: {error}', file=sys.stderr)
+        return 2
+    _tell(found, clearance)
+    print('written:', ', '.join(str(each) for each in files))
+    return 0 if found.condition <= CONDITION else 1
+
+
+def limits_of(model: Model, options: argparse.Namespace) -> MotionLimits:
+    """Return the share of the model's limits that the options leave. Raises LimitError."""
+    rows = []
+    for joint in model.joint_list:
+        if not joint.actuated or JOINT_TYPES[joint.type_name].nv != 1:
+            continue
+        own = joint.limits
+        lower, upper = float(own.lower[0]), float(own.upper[0])
+        if not np.isfinite(upper - lower):
+            lower, upper = -options.reach, options.reach
+        half = 0.5 * options.share * (upper - lower)
+        speed = min(options.share * float(own.velocity[0]), options.speed)
+        if not 0.0 < speed < np.inf:
+            raise LimitError(f'velocity limit of {joint.name}: expected one above 0, got '
+                             f'{float(own.velocity[0]):g}; give --speed', names=(joint.name,))
+        middle = 0.5 * (lower + upper)
+        rows.append((middle - half, middle + half, speed, options.acceleration,
+                     options.share * float(own.effort[0])))
+    table = np.array(rows).reshape(-1, 5).T
+    table[4][table[4] <= 0.0] = np.inf  # a file that says 0 has none
+    lower, upper, speeds, accelerations, torques = table
+    return MotionLimits(lower, upper, speeds, accelerations, torques, options.clearance)
+
+
+def read_capsules(path: Path) -> list[Capsule]:
+    """
+    Return the capsules of a file: by body, a list with from, to (m) and radius, or center.
+
+    `ground` is what stands still. Raises DescriptionError.
+    """
+    content: Any = read(path, str(path)).value
+    try:
+        found = []
+        for body, some in content.items():
+            for each in some:
+                start, end = (np.array([float(x) for x in each.get(key, each.get('center'))])
+                              .reshape(3) for key in ('from', 'to'))
+                found.append(Capsule(None if body == 'ground' else str(body), start, end,
+                                     float(each['radius'])))
+        return found
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise DescriptionError(
+            f'{path}: expected bodies with lists such as {{from: [0, 0, 0], to: [0, 0, 0.3], '
+            f'radius: 0.05}}, got {error!r}') from error
+
+
+def _clearance(model: Model, options: argparse.Namespace) -> Clearance | None:
+    capsules = capsules_of(model) if options.capsules is None else read_capsules(options.capsules)
+    unknown = [each.body for each in capsules if each.body not in (None, *model.bodies)]
+    if unknown:
+        raise DescriptionError(f'{options.capsules}: expected bodies of the model, got {unknown}')
+    return Clearance(model, capsules) if capsules else None
+
+
+def _start(model: Model, positions: dict[str, float]) -> np.ndarray:  # type: ignore[type-arg]
+    q = model.neutral()
+    for name, value in positions.items():
+        q[model.joint(name).qi] = value
+    return q
+
+
+def _tell(found: Excitation, clearance: Clearance | None) -> None:
+    print(f'{found.period:g} s of {", ".join(found.joints)}; it begins and ends at rest and may '
+          'be repeated')
+    print(f'condition {found.condition:.3g}, where up to {CONDITION:g} tells the parameters well')
+    print('share of the limits: ' + ', '.join(
+        f'{name} {share:.2f}' for name, share in found.used.items()))
+    print('bodies were not looked at: the model has no simple shapes, and no --capsules are given'
+          if clearance is None else
+          f'least distance of bodies: {found.clearance:.3g} m' if clearance.pairs else
+          'no two bodies can touch')
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command's options."""
+    result = argparse.ArgumentParser(
+        prog='excite', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        description='Find a motion that makes the parameters of a robot known.')
+    result.add_argument('model', type=Path, help='.urdf, .xacro, .xml (MJCF) or .yaml')
+    result.add_argument('--folder', type=folder, default='excitation',
+                        help='folder of the trajectory')
+    motion = result.add_argument_group('the motion')
+    motion.add_argument('--period', type=float, default=10.0, help='s')
+    motion.add_argument('--harmonics', type=int, default=5, help='of the period')
+    motion.add_argument('--rate', type=float, default=100.0, help='of the points written, Hz')
+    motion.add_argument('--start', action='append', default=[], type=number_of,
+                        metavar='JOINT=POSITION', help=(
+                            'where the motion begins and ends; by default amid the limits'))
+    motion.add_argument('--rounds', type=int, default=150, help='of the search')
+    motion.add_argument('--seed', type=int, default=31, help='of the search')
+    limits = result.add_argument_group('limits')
+    limits.add_argument('--share', type=float, default=0.8, help='of the limits of the model')
+    limits.add_argument('--speed', type=float, default=np.inf, help='rad/s or m/s, of each joint')
+    limits.add_argument('--acceleration', type=float, default=5.0, help='rad/s^2 or m/s^2')
+    limits.add_argument('--reach', type=float, default=np.pi, help=(
+        'either way, of joints without limits of position, rad or m'))
+    limits.add_argument('--capsules', type=Path, help=(
+        'YAML file of shapes by body; by default the spheres, cylinders and boxes of the model'))
+    limits.add_argument('--clearance', type=float, default=0.02,
+                        help='least distance of bodies that no joint connects, m')
+    add_holding_options(result)
+    return result
+
+
+if __name__ == '__main__':
+    sys.exit(main())
