@@ -32,6 +32,7 @@ from liedyn_ros.identification import (
 from liedyn_ros.identification.verdict import CONDITION
 from liedyn_ros.model import JOINT_TYPES, load_model, Model
 
+NONE = 1e6  # rad/s or m/s, from which a limit is none
 TABLE, TRAJECTORY = 'excitation.csv', 'excitation.yaml'
 
 
@@ -69,7 +70,7 @@ def limits_of(model: Model, options: argparse.Namespace) -> MotionLimits:
             lower, upper = -options.reach, options.reach
         half = 0.5 * options.share * (upper - lower)
         speed = min(options.share * float(own.velocity[0]), options.speed)
-        if not 0.0 < speed < np.inf:
+        if not 0.0 < speed < NONE:
             raise LimitError(f'velocity limit of {joint.name}: expected one above 0, got '
                              f'{float(own.velocity[0]):g}; give --speed', names=(joint.name,))
         middle = 0.5 * (lower + upper)
@@ -77,8 +78,7 @@ def limits_of(model: Model, options: argparse.Namespace) -> MotionLimits:
                      options.share * float(own.effort[0])))
     table = np.array(rows).reshape(-1, 5).T
     table[4][table[4] <= 0.0] = np.inf  # a file that says 0 has none
-    lower, upper, speeds, accelerations, torques = table
-    return MotionLimits(lower, upper, speeds, accelerations, torques, options.clearance)
+    return MotionLimits(table[0], table[1], table[2], table[3], table[4], options.clearance)
 
 
 def read_capsules(path: Path) -> list[Capsule]:

@@ -121,7 +121,7 @@ def excite(model: Model, limits: MotionLimits, *, start: ArrayLike | None = None
     else:
         raise ConvergenceError('excitation: expected a motion within the limits between its '
                                'samples too, got none')
-    t: Array = np.linspace(0.0, period, len(final.motion[0]))
+    t = np.asarray(np.linspace(0.0, period, len(final.motion[0])), dtype=np.float64)
     return Excitation(t, *final.motion, task.joints, final.condition, final.used,
                       final.clearance, period)
 
@@ -187,7 +187,8 @@ class _Task:
 
     def trial(self, coefficients: Array, count: int, *, closed: bool = False) -> _Trial | None:
         """Return a motion, made smaller until it keeps the limits; None where none does."""
-        times: Array = np.linspace(0.0, self._period, count, endpoint=closed)
+        times = np.asarray(np.linspace(0.0, self._period, count, endpoint=closed),
+                           dtype=np.float64)
         coefficients = coefficients if closed else self._at_rest(coefficients)
         for _ in range(SHRINKS):
             moved = self._moved(times, coefficients)
@@ -258,7 +259,7 @@ class _Task:
         at, limits = self._start[self._at_q], self._limits
         up = (q - at).max(axis=0) / np.maximum(limits.upper - at, 1e-12)
         down = (at - q).max(axis=0) / np.maximum(at - limits.lower, 1e-12)
-        return np.maximum(up, down)
+        return np.asarray(np.maximum(up, down))
 
     def _completed(self, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array, Array]:
         """Return q, v, a and tau of all coordinates."""
