@@ -94,7 +94,7 @@ def test_aarch64_has_the_digits_of_python(tmp_path, seed):
                     compiler='aarch64-linux-gnu-gcc')
     model = model_of(seed)
     assert_digits(['qemu-aarch64-static', program], tmp_path, model,
-                   random_states(model, ORDER, STATES, seed))
+                  random_states(model, ORDER, STATES, seed))
 
 
 @HOST

@@ -12,9 +12,11 @@ import ctypes
 import numpy as np
 import pytest
 from support.c_library.c_library import built, HOST, require_tools, run, SANITIZERS, V2
-from support.c_library.c_loop_answers import answers_of_c, answers_of_python, random_states
-from support.c_library.comparison import assert_near
+from support.c_library.c_loop_answers import (
+    answers_of_c, answers_of_python, random_states, State)
+from support.c_library.comparison import answers, assert_near
 from support.machines.loop_states import ALL
+from support.machines.random_models import random_model
 
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.common.resources import config_file
@@ -165,6 +167,19 @@ def test_sanitizers_find_nothing(tmp_path):
 
 
 @HOST
+def test_a_tree_has_the_derivatives_of_its_hybrid_dynamics(tmp_path):
+    model, order, rng = random_model(1, 6, True), 0, np.random.default_rng(1)
+    nv, dynamics = model.nv, ConstrainedDynamics(model)
+    states = [State(model.random(rng), rng.normal(size=nv), *rng.normal(size=(2, 1, nv)),
+                    rng.normal(size=(1, len(model.bodies), 6)), np.ones(nv, dtype=bool),
+                    rng.random(nv) < 0.5) for _ in range(3)]
+    assert dynamics.m == 0
+    write_loops(tmp_path / 'model.liedyn', model, order=order)
+    assert_near(answers([built(['test/loops.c'])], tmp_path, states),
+                answers_of_python(dynamics, states), tolerance)
+
+
+@HOST
 @pytest.mark.parametrize('name', ['two loops', 'helical', 'floating', 'side by side', 'springs'])
 def test_damaged_files_are_refused_or_run(tmp_path, name):
     program, looped = built(['test/damaged.c']), ALL[name]
@@ -210,7 +225,7 @@ def test_valgrind_finds_nothing(tmp_path):
     require_tools('valgrind')
     program = built(['test/loops.c'], '-g')
     assert_digits(['valgrind', '-q', '--leak-check=full', '--error-exitcode=9', program],
-                   tmp_path, 'two loops', 1, 3)
+                  tmp_path, 'two loops', 1, 3)
 
 
 def test_the_command_writes_loops_to_an_order(tmp_path, capsys):

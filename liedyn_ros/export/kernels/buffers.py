@@ -95,7 +95,7 @@ def is_scratch(scratch, nv, m, deepest, columns, numbers, rows):
 @kernel
 def is_qr(qr, columns, numbers):
     """Return whether buffers are those of orthogonal factors by groups."""
-    groups, widest = len(columns) - 1, 0
+    groups, widest = len(columns) - 1, 1
     count = columns[groups]
     if not (len(qr.slot) == groups and len(qr.count) == groups and len(qr.size) == groups
             and len(qr.rank) == groups and lie_in(qr.rank, 0, count + 1)):
@@ -106,8 +106,6 @@ def is_qr(qr, columns, numbers):
                 and qr.size[g] == size):
             return False
         widest = max(widest, size)
-    if groups == 0:
-        widest = 1
     return (has_shape(qr.rows, count, widest) and len(qr.order) == count
             and lie_in(qr.order, 0, max(count, 1)) and len(qr.head) == count
             and len(qr.beta) == count and len(qr.norm) == count)
