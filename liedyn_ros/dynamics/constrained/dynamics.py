@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -105,7 +106,8 @@ class ConstrainedDynamics(Constraints):
                 raise ModelError(f'closure {name}: expected one with the ground, got one between '
                                  f'{closure.body_a} and {closure.body_b}')
             frame = checked_pose(f'closure {name}', place)
-            moved[i] = replace(closure, **{side: frame})
+            changed: dict[str, Any] = {side: frame}
+            moved[i] = replace(closure, **changed)
             self.data.move_frame(i + len(moved) * (side == 'frame_a'), frame)
         self.model = replace(self.model, closures=tuple(moved))
         self._solver.remodel(self.model)

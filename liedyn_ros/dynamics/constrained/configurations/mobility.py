@@ -111,4 +111,5 @@ def _independent(constraints: Constraints, q: Array, free: NDArray[np.bool_], to
         return 0, np.arange(len(rows))
     factor = mass_factor(constraints.tree.mass_matrix(q)[np.ix_(free, free)])
     # scipy's solve_triangular waits for threads of BLAS, 1000 times its work on a busy machine.
-    return independent_columns(np.linalg.solve(factor, rows.T), tolerance)  # (12.23)
+    columns = np.asarray(np.linalg.solve(factor, rows.T), dtype=np.float64)
+    return independent_columns(columns, tolerance)  # (12.23)
