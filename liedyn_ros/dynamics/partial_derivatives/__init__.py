@@ -10,15 +10,17 @@
 Partial derivatives of the dynamics of trees.
 
 A call returns the Jacobians. product is the JVP, the derivative along a direction; gradient is the
-VJP, the gradient of y . x. gradient_product is the derivative of the VJP along a direction.
+VJP, the gradient of y . x. gradient_product is the derivative of the VJP along a direction, second_derivatives all of them.
 """
 
 from liedyn_ros.dynamics.partial_derivatives.body_jacobian import (
     body_jacobian_hessian, body_jacobian_rates)
-from liedyn_ros.dynamics.partial_derivatives.forward import ForwardGradient, ForwardJacobians
+from liedyn_ros.dynamics.partial_derivatives.forward import (
+    ForwardGradient, ForwardJacobians, ForwardSecondDerivatives)
 from liedyn_ros.dynamics.partial_derivatives.hybrid import (
     HybridGradient, HybridJacobians, HybridProduct)
-from liedyn_ros.dynamics.partial_derivatives.inverse import InverseGradient, InverseJacobians
+from liedyn_ros.dynamics.partial_derivatives.inverse import (
+    InverseGradient, InverseJacobians, InverseSecondDerivatives)
 from liedyn_ros.dynamics.partial_derivatives.kinematic_parameters import KinematicJacobians
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 from liedyn_ros.dynamics.partial_derivatives.rate_jacobians import (
@@ -26,6 +28,6 @@ from liedyn_ros.dynamics.partial_derivatives.rate_jacobians import (
 
 __all__ = [
     'body_jacobian_hessian', 'body_jacobian_rates', 'ForwardGradient', 'ForwardJacobians',
-    'ForwardRateJacobians', 'HybridGradient', 'HybridJacobians', 'HybridProduct',
-    'InverseGradient', 'InverseJacobians', 'InverseRateJacobians', 'KinematicJacobians',
-    'Parameters']
+    'ForwardRateJacobians', 'ForwardSecondDerivatives', 'HybridGradient', 'HybridJacobians',
+    'HybridProduct', 'InverseGradient', 'InverseJacobians', 'InverseRateJacobians',
+    'InverseSecondDerivatives', 'KinematicJacobians', 'Parameters']
