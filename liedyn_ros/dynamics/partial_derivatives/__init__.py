@@ -10,7 +10,8 @@
 Partial derivatives of the dynamics of trees.
 
 A call returns the Jacobians. product is the JVP, the derivative along a direction; gradient is the
-VJP, the gradient of y . x. gradient_product is the derivative of the VJP along a direction, second_derivatives all of them.
+VJP, the gradient of y . x. gradient_product is the derivative of the VJP along a direction.
+second_derivatives are those of all Jacobians.
 """
 
 from liedyn_ros.dynamics.partial_derivatives.body_jacobian import (
