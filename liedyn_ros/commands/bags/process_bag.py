@@ -139,7 +139,7 @@ def parser() -> argparse.ArgumentParser:
     platform.add_argument('--html', type=Path, help=(
         'HTML file that plays the poses in any browser, of 300 s at most'))
     joints = result.add_argument_group('joint states of a model')
-    joints.add_argument('--model', type=Path, help='.urdf, .xacro, .xml (MJCF) or .yaml')
+    joints.add_argument('--model', type=Path, help='.urdf, .xacro, .xml (MJCF), .sdf or .yaml')
     joints.add_argument('--order', type=int, default=1, choices=range(5),
                         help='highest time derivative of the torques')
     joints.add_argument('--smoothing', type=float, help=(

@@ -101,7 +101,7 @@ def parser() -> argparse.ArgumentParser:
     result = argparse.ArgumentParser(
         prog='identify', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         description='Find masses, inertias and friction of a robot in a recording of it.')
-    result.add_argument('model', type=Path, help='.urdf, .xacro, .xml (MJCF) or .yaml')
+    result.add_argument('model', type=Path, help='.urdf, .xacro, .xml (MJCF), .sdf or .yaml')
     add_recording_options(result)
     result.add_argument('--folder', type=folder, default='identified',
                         help='folder of the results')

@@ -67,8 +67,8 @@ def parser() -> argparse.ArgumentParser:
     result = argparse.ArgumentParser(
         prog='retime', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         description='Find the fastest run along a path within limits of joints and motors.')
-    result.add_argument('model', type=Path, help='model: .urdf, .xacro, .xml of MJCF, .yaml, or '
-                        'the geometry file of a Stewart platform with masses')
+    result.add_argument('model', type=Path, help='model: .urdf, .xacro, .xml (MJCF), .sdf, .yaml, '
+                        'or the geometry file of a Stewart platform with masses')
     result.add_argument('waypoints', type=Path, help='waypoints: .csv, or .yaml')
     result.add_argument('--limits', type=Path, default=None, help=(
         'YAML file of limits: ' + ', '.join((*LIMITS, FRAMES)) + "; those of the model's velocity "
