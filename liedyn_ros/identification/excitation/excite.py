@@ -89,7 +89,7 @@ def excite(model: Model, limits: MotionLimits, *, start: ArrayLike | None = None
 
     Each joint moves by a sum of sines about start (nq,), by default the middle of its range. The
     search maximises the determinant of the information, in units of the torque limits, from random
-    motions; each is made smaller until it keeps the limits. Of a machine with closed loops the
+    motions. Each is made smaller until it keeps the limits. Of a machine with closed loops the
     other joints follow. Raises LimitError for a start outside the limits, and ConvergenceError
     where no motion keeps them.
     """

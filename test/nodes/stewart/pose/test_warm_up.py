@@ -44,14 +44,15 @@ print(compiled)
 print(*sorted(left), sep='\\n')
 """
 # No topic, timer or service of the node calls these. They are batches of poses, a method with
-# seven unknowns, covariances of legs that differ and of a geometry, ratios of drives, dynamics and
-# simulations.
+# seven unknowns, covariances of legs that differ and of a geometry, ratios of drives, dynamics,
+# simulations, and how the Jacobian of seven legs changes.
 SEVEN_LEGS = 'liedyn_ros.stewart.redundant.'  # the node has six
 NOT_OF_THE_NODE = {'liedyn_ros.lie.kernels.so3.normalize'} | {
     f'liedyn_ros.stewart.{name}' for name in (
         'dynamics.kernels.platform.solve_platform', 'platform.kernels.leg_types.ratio',
         'platform.kernels.geometry_errors.covariance_of_errors',
         'platform.kernels.leg_types.values_batch', 'platform.kernels.inverse_rates.covariance',
+        'platform.kernels.inverse_rates.jacobian_change',
         'platform.kernels.limits.margins_batch', 'platform.kernels.state.signed_values',
         'solver.kernels.solve.solve_poses', 'solver.kernels.solve.solve_seven')}
 
