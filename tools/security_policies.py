@@ -46,10 +46,10 @@ from liedyn_ros.nodes.stewart.dynamics_simulator import StewartDynamicsSimulator
 from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
 from liedyn_ros.nodes.stewart.simulator import StewartSimulatorNode
 from liedyn_ros.nodes.view.node import ViewNode
-from liedyn_ros.seen import Page
 from liedyn_ros.ros.node import bond
 from liedyn_ros.ros.node.lifecycle import AUTOSTART, ManagedNode, no_kernels, OF_ALL_NODES
 from liedyn_ros.ros.parameters.parameter_set import Parameter
+from liedyn_ros.seen import Page
 
 POLICIES = Path(__file__).resolve().parents[1] / 'config' / 'policies'
 
