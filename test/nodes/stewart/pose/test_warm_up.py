@@ -44,8 +44,8 @@ print(compiled)
 print(*sorted(left), sep='\\n')
 """
 # No topic, timer or service of the node calls these. They are batches of poses, a method with
-# seven unknowns, covariances of legs that differ and of a geometry, ratios of drives, dynamics,
-# simulations, and how the Jacobian of seven legs changes.
+# seven unknowns, covariances of legs that differ and of a geometry, ratios of drives, dynamics and
+# simulations. How a Jacobian changes is asked of seven legs alone.
 SEVEN_LEGS = 'liedyn_ros.stewart.redundant.'  # the node has six
 NOT_OF_THE_NODE = {'liedyn_ros.lie.kernels.so3.normalize'} | {
     f'liedyn_ros.stewart.{name}' for name in (
