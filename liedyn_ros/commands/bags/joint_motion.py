@@ -32,8 +32,8 @@ from liedyn_ros.recordings.bags import Bag, joint_state_messages, JointStateMess
 from liedyn_ros.recordings.bags.joint_states import samples_of_messages
 from liedyn_ros.recordings.samples import Stamps
 
-BLOCK = 60_000  # messages that are smoothed together
-OVERLAP = 6_000  # on both sides of a block, where the filter swings in
+BLOCK = 25_000  # messages that are smoothed together
+OVERLAP = 4_000  # on both sides of a block, where the filter swings in
 HIGHEST = 4  # order of the time derivatives of torques
 
 
