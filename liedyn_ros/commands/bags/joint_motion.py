@@ -57,8 +57,8 @@ def processed_motion(bag: Bag, model: Model, *, topic: str | None = None, arriva
 
     The torques have time derivatives to an order. Of a machine with closed loops the joints that
     were not measured follow, and the torques are those of its actuators. cutoff (Hz) is that of
-    motion_of. Blocks of messages overlap, so that memory does not grow with the bag; at their
-    seams the filter is that of the block. Raises the errors of joint_samples and motion_of.
+    motion_of. Messages are held in blocks, which overlap; at their seams the filter is that of
+    the block. Raises the errors of joint_samples and motion_of.
     """
     if not 0 <= order <= HIGHEST:
         raise LimitError(f'order: expected 0 to {HIGHEST}, got {order}')
