@@ -146,6 +146,13 @@ def test_ends_that_cannot_be_passed_are_refused(start: MovingEnd, words: str) ->
         retime(wheel(), line(), LIMITS['torque'], start=start)
 
 
+@pytest.mark.parametrize('start', [MovingEnd(5.0), MovingEnd(1e3), MovingEnd(1.0, 1e3)])
+def test_ends_far_beyond_limits_of_rates_name_limit_and_joint(
+        arm: Dynamics, run: Retimed, start: MovingEnd) -> None:
+    with pytest.raises(LimitError, match=r'expected at most .* of \w+_joint on a path that is'):
+        retime(arm, run.law.path, run.limits, start=start)
+
+
 def test_an_arm_stops_along_its_path_from_any_instant(arm: Dynamics, run: Retimed) -> None:
     stronger = MotionLimits(velocity=np.inf, torque=1.05 * TORQUES, torque_rate=21.0 * TORQUES)
     for share in (0.3, 0.5, 0.8):

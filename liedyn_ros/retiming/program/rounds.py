@@ -57,8 +57,9 @@ def rounds(problem: Problem, start: Array, budget: RetimingBudget | None = None,
     Return the unknowns of each round, each faster than the one before (15.6).
 
     Without ends that are passed, start keeps the limits and is the first. With them it is a guess,
-    and the limits may be exceeded by what problem.excess tells of the last (15.10). They end
-    without a gain worth its price, or after most. Raises ConvergenceError, and BudgetError.
+    and the limits may be exceeded by what problem.excess tells of the last (15.10); where none
+    is found, the guess is the last. They end without a gain worth its price, or after most. Raises
+    ConvergenceError without such ends, and BudgetError.
     """
     budget = budget or RetimingBudget()
     solver = FastestSpeed(problem.grid, problem.ends, budget)
@@ -66,7 +67,12 @@ def rounds(problem: Problem, start: Array, budget: RetimingBudget | None = None,
     last, cost = start, np.inf if problem.ends else travel_time(problem.grid, start)[-1]
     before = np.inf
     for _ in range(most):
-        tried, excess = _round(problem, solver, last)
+        try:
+            tried, excess = _round(problem, solver, last)
+        except ConvergenceError:
+            if not problem.ends:
+                raise
+            return found or [start]  # far beyond the limits; the caller says by how much
         time = float(travel_time(problem.grid, tried)[-1])
         price = time + PENALTY * excess
         budget.finish_round(time / problem.z0**0.5)
