@@ -14,16 +14,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.common.errors import LimitError
+from liedyn_ros.common.errors import LimitError, ModelError
 from liedyn_ros.retiming.budget import RetimingBudget
-from liedyn_ros.retiming.coefficients import coefficients
+from liedyn_ros.retiming.coefficients import Coefficients, coefficients
 from liedyn_ros.retiming.frame_motion import frame_motion
 from liedyn_ros.retiming.grid import Grid, Speed
 from liedyn_ros.retiming.law import Law
 from liedyn_ros.retiming.limits import MotionLimits
 from liedyn_ros.retiming.machine import Machine
 from liedyn_ros.retiming.paths.moving_end import MovingEnd
-from liedyn_ros.retiming.paths.path import Path
+from liedyn_ros.retiming.paths.path import Path, PathSamples
 from liedyn_ros.retiming.program.fastest_speed import End
 from liedyn_ros.retiming.program.rounds import (
     coarse_start, lower_bound, Problem, rounds, warm_start)
@@ -116,9 +116,22 @@ def _rows(dynamics: Machine, law: Law, p: Array, limits: MotionLimits,
     path, model = law(p), dynamics.model
     wrenches = None if external is None else np.broadcast_to(
         external, (len(p), *external.shape))
-    return limit_rows(path, coefficients(dynamics, path, wrenches), limits.of(model),
+    return limit_rows(path, _coefficients(dynamics, law, p, path, wrenches), limits.of(model),
                       model.coordinate_names,
                       [frame_motion(dynamics, path, each) for each in limits.frames])
+
+
+def _coefficients(dynamics: Machine, law: Law, p: Array, path: PathSamples,
+                  external: Array | None) -> Coefficients:
+    """Return those at p (K,); raises ModelError naming the place where actuators are singular."""
+    try:
+        return coefficients(dynamics, path, external)
+    except ModelError as error:
+        if not error.indices:
+            raise
+        s = law.derivatives(p[[error.indices[0] % len(p)]])[0, 0]
+        raise ModelError(f'{error}, at s = {s:.6g} of {law.path.length:.6g} of the path',
+                         names=error.names, got=error.got, indices=error.indices) from error
 
 
 def find_margins(dynamics: Machine, law: Law, grid: Grid, limits: MotionLimits,

@@ -22,7 +22,7 @@ from toppra.interpolator import AbstractGeometricPath
 
 import liedyn_ros as ld
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LimitError, NameSetError, ShapeError
+from liedyn_ros.common.errors import LimitError, ModelError, NameSetError, ShapeError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.lie import se3
@@ -194,6 +194,15 @@ def test_a_path_that_the_motors_cannot_hold_names_joint_and_place() -> None:
     with pytest.raises(LimitError, match=r'torque: expected less than 20 to hold '
                        r'shoulder_lift_joint still on the path, got \d+\.\d+ at s = \d'):
         arm(MotionLimits(torque=20.0))
+
+
+def test_a_singular_place_on_the_path_is_named() -> None:
+    geometry = load_geometry(config_file('stewart_geometry.yaml'))
+    turns = np.outer([0.0, 1.0], [0.0, 0.0, np.pi / 2.0, 0.0, 0.0, 0.0])
+    home = se3.from_rotation_translation(np.eye(3), [0.0, 0.0, 0.5])
+    path = PlatformPath(geometry, home @ se3.exp(turns))
+    with pytest.raises(ModelError, match=r'singular .*, at s = 1\.570\d* of 1\.5708 of the path'):
+        retime(path.dynamics, path, MotionLimits(torque=dict.fromkeys(geometry.leg_names, 1e3)))
 
 
 @pytest.mark.parametrize(('limits', 'error', 'words'), [

@@ -66,4 +66,5 @@ def refuse_actuators(constraints: Constraints, task: Task, q: Array, suffix: str
     raise ModelError(f'actuated: expected actuators that decide the motion, got '
                      f'{int(driven.sum())}, {names[driven].tolist()}, which leave mobility '
                      f'{len(free)} to {names[~driven][moves].tolist()}{at}{where}',
-                     names=names[~driven][moves].tolist(), got=len(free))
+                     names=names[~driven][moves].tolist(), got=len(free),
+                     indices=[int(suffix.strip('[]'))] if suffix else ())
