@@ -25,6 +25,7 @@ import numpy as np
 from liedyn_ros.commands.identification.options import add_holding_options, held
 from liedyn_ros.commands.outputs import folder, number_of
 from liedyn_ros.commands.retiming.trajectory_files import write_csv, write_yaml
+from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import DescriptionError, LiedynError, LimitError
 from liedyn_ros.common.yaml_reader import read
 from liedyn_ros.identification import (
@@ -111,7 +112,7 @@ def _clearance(model: Model, options: argparse.Namespace) -> Clearance | None:
     return Clearance(model, capsules) if capsules else None
 
 
-def _start(model: Model, positions: dict[str, float]) -> np.ndarray:  # type: ignore[type-arg]
+def _start(model: Model, positions: dict[str, float]) -> Array:
     q = model.neutral()
     for name, value in positions.items():
         q[model.joint(name).qi] = value

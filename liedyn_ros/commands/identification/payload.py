@@ -25,6 +25,7 @@ import numpy as np
 from liedyn_ros.commands.identification.options import (
     add_holding_options, add_recording_options, held, recorded)
 from liedyn_ros.commands.outputs import folder
+from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.identification import (
@@ -104,7 +105,7 @@ def parser() -> argparse.ArgumentParser:
     return result
 
 
-def _placement(text: str) -> np.ndarray:  # type: ignore[type-arg]
+def _placement(text: str) -> Array:
     pose = np.eye(4)
     try:
         pose[:3, 3] = [float(each) for each in text.split(',')]
