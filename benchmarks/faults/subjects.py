@@ -14,13 +14,15 @@ from functools import cache, cached_property
 from typing import Any
 
 from geometry_msgs.msg import Pose, PoseStamped, TwistStamped
-from liedyn_interfaces.msg import DynamicsAnswer, DynamicsQuery, TreeAcceleration, TreeState
-from liedyn_interfaces.srv import Dynamics, StewartInverseKinematics
+from liedyn_interfaces.msg import (
+    DynamicsAnswer, DynamicsQuery, RetimingLimits, TreeAcceleration, TreeState)
+from liedyn_interfaces.srv import Dynamics, RetimeTrajectory, StewartInverseKinematics
 from nav_msgs.msg import Odometry
 import numpy as np
 from rcl_interfaces.srv import GetParameters
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from liedyn_ros.aerial import AerialManipulator, Reference
 from liedyn_ros.common.errors import LiedynError
@@ -154,6 +156,20 @@ def encoders() -> list[Stamped]:
         name=['hip', 'crank_joint'], position=[0.1, 0.2], velocity=[0.0, 0.0]))]
 
 
+def path() -> RetimeTrajectory.Request:
+    """Return a path of the linkage leg, whose run takes longer than the time between requests."""
+    names = ['hip', 'knee', 'crank_joint', 'rod_joint']
+    limits = RetimingLimits(joint_names=names, velocity=[0.5] * 4, acceleration=[5.0] * 4)
+    return RetimeTrajectory.Request(limits=limits, trajectory=JointTrajectory(
+        joint_names=names, points=[JointTrajectoryPoint(positions=[each] * 4)
+                                   for each in (0.1, 0.6)]))
+
+
+def running(response: RetimeTrajectory.Response) -> bool:
+    """Return whether a run has begun, or the one before has not ended."""
+    return response.success or response.message.startswith('run: expected the run before')
+
+
 def at(position: Any, wanted: Sequence[float], within: float) -> bool:
     """Return whether a position of a message is near another."""
     return bool(np.abs(np.subtract((position.x, position.y, position.z), wanted)).max() < within)
@@ -225,4 +241,9 @@ SUBJECTS = {subject.node: subject for subject in (
         lambda message: finite(message.position, 4) and abs(
             message.position[message.name.index('hip')] - 0.1) < CLOSE,
         encoders, ('model_file:=linkage_leg.urdf', 'loops_file:=linkage_leg_loops.yaml')),
+    Subject(
+        'path_runner', 'liedyn_ros.nodes.running', (JointTrajectory, 'joint_trajectory'),
+        lambda message: finite(message.points[0].positions, 4),
+        parameters=('model_file:=linkage_leg.urdf',),
+        service=(RetimeTrajectory, 'path_runner/run', path), served=running, matched=False),
 )}

@@ -13,7 +13,8 @@ from support.bench.command_lines import differences, fill, lines_of
 from support.bench.executables import node_class, NODES
 
 pytestmark = pytest.mark.ros
-PARAMETERS = {'dynamics_server': {'model_file': 'linkage_leg.urdf'}}  # as its page starts it
+PARAMETERS = {name: {'model_file': 'linkage_leg.urdf'}  # as their pages start them
+              for name in ('dynamics_server', 'path_runner')}
 PERIOD = 0.02  # s
 OF_ALL_NODES = {
     'describe_parameters', 'get_parameter_types', 'get_parameters', 'list_parameters',

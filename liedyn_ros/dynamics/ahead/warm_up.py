@@ -93,6 +93,7 @@ def warm_up_loops() -> None:
     dynamics.inverse(q, v, v, redundancy=LEAST_FORCE)
     dynamics.jacobian(q)
     linearize_constrained(dynamics, q, v, v)
+    dynamics.model.difference(q, q)  # as that does near a singular state
     dynamics.inverse.batch(q[None], v[None], np.zeros((1, 2, 2)))  # as retiming calls them
     LoopTracker(dynamics, ['left_joint'], start=q).update(q[:1])
     known = np.array([True, False])

@@ -30,6 +30,7 @@ from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.inertia import SpatialInertia, unphysical
 
 ROOT_JOINT = 'root_joint'
+NO_LIMIT = 1000.0  # of an angle, from which on a number says that there is none
 MAX_TURNS = 4  # of a joint, beyond which its limits are taken for degrees
 _UNTURNED = np.eye(3).tolist()
 
@@ -209,7 +210,7 @@ def _add_joint(joint: Element, builder: ModelBuilder, followers: set[str]) -> st
 def _note_degrees(joints: list[Element], builder: ModelBuilder) -> None:
     """Add a warning for joints that may turn so far that their limits are hardly in rad."""
     names = [joint.text('name') for joint in joints if joint.text('type') == 'revolute' and any(
-        abs(joint.take('limit').number(bound, 0.0)) > MAX_TURNS * 2.0 * math.pi
+        MAX_TURNS * 2.0 * math.pi < abs(joint.take('limit').number(bound, 0.0)) < NO_LIMIT
         for bound in ('lower', 'upper'))]
     if names:
         builder.add_warning(f'joints {listed(names)}: limits beyond {MAX_TURNS} turns; a URDF '

@@ -189,8 +189,8 @@ def test_an_alias_repeats_a_value(tmp_path: Path) -> None:
 
 
 def test_files_by_suffix(tmp_path: Path) -> None:
-    with pytest.raises(DescriptionError, match=r'a file \.urdf, .*, got \.sdf'):
-        load_model(tmp_path / 'robot.sdf')
+    with pytest.raises(DescriptionError, match=r'a file \.urdf, .*, got \.dae'):
+        load_model(tmp_path / 'robot.dae')
     for name in ('none.yaml', '\0.yaml', '\ud800.yaml'):
         with pytest.raises(DescriptionError, match=r'expected a (readable file|path)'):
             load_model(tmp_path / name)
