@@ -153,8 +153,12 @@ class Retimed:
 
     @cached_property
     def lower_bound(self) -> float:
-        """Return the time (s) without limits of rates, a convex problem: no run is faster."""
-        return self._find_lower_bound()
+        """
+        Return the time (s) without limits of rates, a convex problem: no run is faster.
+
+        It is that of the grid, whose error may leave it above the run's own time: then it is this.
+        """
+        return min(self._find_lower_bound(), self.duration)
 
     @property
     def uniform_duration(self) -> float:

@@ -105,9 +105,18 @@ def _require_passed(margins: Margins, law: Law, grid: Grid, unknowns: Array) -> 
         word, most, got = rows.told(place, row, share)
         raise LimitError(
             f'{rows.names[row]}: expected at {"least" if word == "more" else "most"} {most:.6g} '
-            f'of {rows.of[row]} on a path that is passed at start = {law.start}, end = {law.end}, '
+            f'of {rows.of[row]} on a path that is passed at start = {_told(law.start)}, '
+            f'end = {_told(law.end)}, '
             f'got {got:.6g} at {"most" if word == "more" else "least"}, '
             f'at s = {s:.6g} of {law.path.length:.6g}; more intervals may need less')
+
+
+def _told(end: MovingEnd | None) -> str:
+    """Return an end as messages tell it."""
+    if end is None:
+        return 'rest'
+    return f'speed {end.speed:.6g}' + (
+        '' if end.acceleration is None else f' with acceleration {end.acceleration:.6g}')
 
 
 def _rows(dynamics: Machine, law: Law, p: Array, limits: MotionLimits,
