@@ -50,7 +50,7 @@ def retime(dynamics: Machine, path: Path, limits: MotionLimits | None = None, *,
     dynamics has damping and friction where it was made with dissipation. Without limits, those of
     velocity and effort of the model hold. start and end are speeds along the path at its ends;
     None means at rest. The speed along the path is a quadratic spline in
-    intervals. Limits hold at their ends and middles, and in between to about 0.1 %; strict
+    intervals. Limits hold at their ends and middles, and in between to about 0.5 %; strict
     slows the run until they hold at eleven places of each interval. external (B, 6) are wrenches
     that keep still on the bodies, as a payload's in its frame. warm is a run along the same path
     under other limits, from which the rounds begin. budget bounds the work.
