@@ -57,7 +57,7 @@ def rounds(problem: Problem, start: Array, budget: RetimingBudget | None = None,
     Return the unknowns of each round, each faster than the one before (15.6).
 
     Without ends that are passed, start keeps the limits and is the first. With them it is a guess,
-    and the limits may be exceeded by what problem.excess tells of the last (15.10); where none
+    and the limits may be exceeded by what problem.excess tells of the last (15.10). Where no run
     is found, the guess is the last. They end without a gain worth its price, or after most. Raises
     ConvergenceError without such ends, and BudgetError.
     """
