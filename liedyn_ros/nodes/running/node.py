@@ -229,7 +229,3 @@ class PathRunnerNode(ManagedNode):
 def main(args: Sequence[str] | None = None) -> None:
     """Run the node."""
     run(PathRunnerNode, args)
-
-
-if __name__ == '__main__':
-    main()
