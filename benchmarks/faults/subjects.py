@@ -37,6 +37,7 @@ WEIGHT = 4.68 * 9.81  # N, of the aerial manipulator
 LEG_FORCE = 19.64815  # N, of each leg at home
 HOVER = 400.0  # rad/s, of rotors that about bear the weight
 CLOSE = 1e-4  # m
+LEG = 'hip', 'knee', 'crank_joint', 'rod_joint'  # joints of the linkage leg
 # s for which nobody resets the vehicle, which then falls: the 3 s of a fault, and the wait for an
 # answer of the service.
 FALL = 5.0
@@ -156,13 +157,17 @@ def encoders() -> list[Stamped]:
         name=['hip', 'crank_joint'], position=[0.1, 0.2], velocity=[0.0, 0.0]))]
 
 
+def standing_joints() -> list[Stamped]:
+    """Return joints of the linkage leg that stand where its path begins."""
+    return [('joint_states', JointState(name=list(LEG), position=[0.1] * len(LEG)))]
+
+
 def path() -> RetimeTrajectory.Request:
-    """Return a path of the linkage leg, whose run takes longer than the time between requests."""
-    names = ['hip', 'knee', 'crank_joint', 'rod_joint']
-    limits = RetimingLimits(joint_names=names, velocity=[0.5] * 4, acceleration=[5.0] * 4)
+    """Return a path of the linkage leg: a run goes as far as joints may lag, and waits there."""
+    limits = RetimingLimits(joint_names=LEG, velocity=[0.5] * 4, acceleration=[5.0] * 4)
     return RetimeTrajectory.Request(limits=limits, trajectory=JointTrajectory(
-        joint_names=names, points=[JointTrajectoryPoint(positions=[each] * 4)
-                                   for each in (0.1, 0.6)]))
+        joint_names=LEG, points=[JointTrajectoryPoint(positions=[each] * len(LEG))
+                                 for each in (0.1, 0.6)]))
 
 
 def running(response: RetimeTrajectory.Response) -> bool:
@@ -243,7 +248,7 @@ SUBJECTS = {subject.node: subject for subject in (
         encoders, ('model_file:=linkage_leg.urdf', 'loops_file:=linkage_leg_loops.yaml')),
     Subject(
         'path_runner', 'liedyn_ros.nodes.running', (JointTrajectory, 'joint_trajectory'),
-        lambda message: finite(message.points[0].positions, 4),
-        parameters=('model_file:=linkage_leg.urdf',),
-        service=(RetimeTrajectory, 'path_runner/run', path), served=running, matched=False),
+        lambda message: finite(message.points[0].positions, len(LEG)), standing_joints,
+        ('model_file:=linkage_leg.urdf',), (RetimeTrajectory, 'path_runner/run', path), running,
+        matched=False),
 )}
