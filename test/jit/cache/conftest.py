@@ -11,6 +11,7 @@
 from collections.abc import Iterator
 import logging
 from pathlib import Path
+import threading
 
 from numba.core import config
 import pytest
@@ -61,7 +62,10 @@ def forget() -> None:
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
           ) -> Iterator[Store]:
-    """Return a cache that does not exist yet."""
+    """Return a cache that does not exist yet, once no thread of a test before can write to it."""
+    for thread in threading.enumerate():
+        if thread.name == 'liedyn_compile':
+            thread.join()
     monkeypatch.setattr(config, 'CACHE_DIR', str(tmp_path / 'kernels'))
     yield Store(tmp_path / 'kernels', caplog)
     monkeypatch.undo()
