@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-All nodes of the package on one machine: python -m benchmarks.soak --all.
+Nodes of all machines on one computer: python -m benchmarks.soak --all.
 
 Two platforms, an aerial manipulator in flight and a leg linkage run beside each other. The nodes
 are processes, as a launch file starts them. Services are called meanwhile.
