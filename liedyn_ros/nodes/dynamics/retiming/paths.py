@@ -63,8 +63,9 @@ def _read_positions(message: JointTrajectory) -> Array:
         if len(point.positions) != count:
             raise ShapeError(f'trajectory.points[{k}].positions: expected {count} numbers for '
                              f'the joints named, got {len(point.positions)}')
+    shape = len(message.points), count
     return as_array('trajectory.points', np.reshape(
-        [point.positions for point in message.points], (-1, count)), (-1, count))
+        [point.positions for point in message.points], shape), shape)
 
 
 def _read_poses(messages: TreeMessages, message: MultiDOFJointTrajectory) -> Array:
