@@ -201,3 +201,31 @@ def test_slow_buses_are_no_jumps_as_the_platform_starts(held, compare, rates):
     """No leg has a reading in each sample, and no sample has one of each leg."""
     _, _, found = compare(held(rates))
     assert not alarms(found)
+
+
+@pytest.mark.parametrize('rates', [[1] * 6, [2] * 6, [20, 20, 2, 20, 20, 20],
+                                   [20, 20, 1, 20, 20, 20], [20, 10, 6, 4, 2, 1]])
+def test_a_bus_of_a_few_hz_is_no_fault_from_its_first_readings_on(geometry, motion, rates):
+    """A motion ten times slower: the legs go a few mm while a reading is held."""
+    times, monitor = np.arange(600) / 20.0, LegMonitor(geometry)
+    taken = np.array([np.floor(times * rate + 1e-9) / rate for rate in rates])
+    lengths = np.array([leg_lengths(geometry, motion.pose(0.1 * each))[:, leg]
+                        for leg, each in enumerate(taken)]).T
+    lengths += NOISE * np.random.default_rng(3).normal(size=(600, 6))
+    first = np.round(20.0 * taken).astype(int)
+    found = [monitor.examine(k * 50 * 10**6, reading) for k, reading in enumerate(
+        lengths[first, np.arange(6)[:, None]].T)]
+    assert not any(any(each.faults) for each in found)
+    slow = [rate for rate in rates if rate < 20]
+    assert [repeats for repeats in monitor.report().repeats if repeats > 1.0] == pytest.approx(
+        [20.0 / rate for rate in slow], rel=0.1)
+
+
+def test_a_leg_that_was_frozen_has_not_stepped(geometry, poses):
+    readings = leg_lengths(geometry, poses)
+    readings += NOISE * np.random.default_rng(3).normal(size=readings.shape)
+    readings[1000:2500, 4] = readings[1000, 4]
+    monitor = LegMonitor(geometry)
+    found = [monitor.examine(k * 10**6, reading).faults for k, reading in enumerate(readings)]
+    assert found[2499].frozen == (4,)
+    assert not any(any(each) for each in found[2500:])

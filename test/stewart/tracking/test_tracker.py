@@ -190,3 +190,11 @@ def test_a_jump_too_far_for_the_prediction_is_found_from_home(geometry, home, ra
     for k, pose in enumerate(random_poses[:200]):
         tracked = tracker.track(nanoseconds(0.001 * k), leg_lengths(geometry, pose))
         assert tracked.converged
+
+
+def test_a_jump_is_no_motion_that_goes_on(geometry, home):
+    tracker = PoseTracker(geometry, home)
+    jumped = se3.compose(home, se3.exp([0.1] * 3 + [0.02] * 3))
+    for k, pose in enumerate((home, jumped, jumped)):
+        found = tracker.track(10**9 + k * 50 * 10**6, leg_lengths(geometry, pose))
+    assert found.iterations == 0 and found.start is Start.PREDICTED

@@ -24,12 +24,16 @@ LEVENBERG_MARQUARDT = 0
 GAUSS_NEWTON = 1
 
 ORTHONORMAL = 1e-6  # by how much a guess may differ from a pose
+MAX_MISS = 3.0  # times the residual of a guess, for that of where it is moved on
 
 
 @kernel
 def solve_six(joints, scale, lengths, guess, twist, seconds, settings, pose, state, work):
     """Solve for six unknowns as solve_pose, from a guess moved on for a time (s) at a twist."""
     start(guess, twist, seconds, pose)
+    if seconds != 0.0 and leads_astray(
+            joints, scale, lengths, guess, pose, settings, work, charts.SIX):
+        start(guess, twist, 0.0, pose)
     return solve_pose(joints, scale, lengths, pose, settings, pose, state, work, charts.SIX)
 
 
@@ -37,6 +41,9 @@ def solve_six(joints, scale, lengths, guess, twist, seconds, settings, pose, sta
 def solve_seven(joints, scale, lengths, guess, twist, seconds, settings, pose, state, work):
     """Solve for seven unknowns; as `solve_six`."""
     start(guess, twist, seconds, pose)
+    if seconds != 0.0 and leads_astray(
+            joints, scale, lengths, guess, pose, settings, work, charts.SEVEN):
+        start(guess, twist, 0.0, pose)
     return solve_pose(joints, scale, lengths, pose, settings, pose, state, work, charts.SEVEN)
 
 
@@ -49,6 +56,23 @@ def start(guess, twist, seconds, pose):
     for i in range(4):
         for j in range(4):
             pose[i, j] = guess[i, j]
+
+
+@kernel
+def leads_astray(joints, scale, lengths, guess, moved, settings, work, unknowns):
+    """
+    Return whether a guess that is moved on misses the lengths by much more than the guess itself.
+
+    So it is where a reading has jumped, and the twist is that of the jump.
+    """
+    x, squared = problem.state(work)
+    equations = problem.Equations(joints, squared, settings[1], settings[2], unknowns)
+    residuals = problem.solver_views(work, unknowns)[3]
+    if not load_problem(joints, lengths, guess, scale, settings[1], x, squared):
+        return False
+    before = problem.length_residuals(equations, x, residuals)
+    load_problem(joints, lengths, moved, scale, settings[1], x, squared)
+    return problem.length_residuals(equations, x, residuals) > MAX_MISS ** 2 * before
 
 
 @kernel

@@ -33,7 +33,7 @@ HISTORY_SAMPLES = 12  # readings kept of each leg, newest first: time (s) and re
 # history. WIDTH: deviations, BEND: s^2, of the threshold. FOLLOWED: m, its reading or, where that
 # is held, the prediction. CHANGED: s, when the reading last changed. HOLD: s, for which a bus
 # holds it at most; HOLDS: how often it did so; RUN: samples for which it is held.
-# ENDED: whether the reading has just ended a run. CHANGES: changes
+# ENDED: s, of the run that the last change ended, 0 if it ended none. CHANGES: changes
 # in turn without a hold. INTERVAL: s, mean time between changes. STEADY: whether it has kept to
 # one place as an outlier. NOISY: readings to come that are not replaced, since the ones before are
 # no base for a prediction. QUIET: readings since the last outlier.

@@ -19,8 +19,8 @@ import math
 
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
-    AMPLITUDE, ANCHOR, ANCHOR_TIME, ANCHORED, FROZEN, HELD_SAMPLES, RAW, REPEATED, SAME_SAMPLES,
-    SIGMA, SMALLEST, STEP)
+    AMPLITUDE, ANCHOR, ANCHOR_TIME, ANCHORED, FROZEN, HELD_SAMPLES, OUTLYING, POINTS, RAW,
+    REPEATED, SAME_SAMPLES, SIGMA, SMALLEST, STEP, STEPPED)
 from liedyn_ros.stewart.tracking.legs.kernels.held_readings import longest_hold
 
 ALL_LEGS = 63  # six bits
@@ -72,6 +72,8 @@ def note_place(time, dt, lengths, legs, since, i):
     leg = legs[i]
     if leg[FROZEN] > 0.0 and not abs(lengths[i] - leg[ANCHOR]) <= leg[FROZEN]:
         leg[FROZEN], leg[ANCHOR] = 0.0, math.nan
+        # It has moved on unseen: its frozen readings predict nothing, and it has not stepped.
+        leg[POINTS] = leg[OUTLYING] = leg[STEPPED] = 0.0
     if lengths[i] != leg[RAW]:
         leg[REPEATED] = 0.0
     else:

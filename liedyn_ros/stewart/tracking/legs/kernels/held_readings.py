@@ -11,7 +11,8 @@ Which readings are fresh (14.22): a bus slower than the topic repeats each until
 
 A reading that repeats is held, by the bus, or the leg stands, or its sensor is frozen. A held one
 ends in a change larger than a step of the encoder, and lasts about as long each time. A reading
-counts as held for at most 1.5 times the longest of such times. After that its leg stands.
+counts as held for at most 1.5 times the longest of such times. After that its leg stands. Where
+every reading so far has repeated, as on a bus of a few Hz, the first one already tells how long.
 
 A platform whose readings repeat from the first sample on stands. A leg that then jumps while the
 others stay is at fault; any other change ends the stand.
@@ -24,7 +25,8 @@ from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
     POINTS, RAW, RUN)
 
 ASSUMED_HOLD = 0.1  # s, of a leg until its own is known
-MAX_HOLD = 0.25  # s; a reading that repeats for longer is no bus
+MAX_HOLD = 0.25  # s; a reading that repeats for longer is no bus, unless two in turn are alike
+MAX_SLOW_HOLD, ALIKE_HOLDS = 5.0, 1.5  # s, of such a bus; greatest ratio of the two
 KNOWN = 3.0  # holds, from which on their time is known
 MORE = 1.5  # times the longest hold, for which a reading may repeat
 FADE = 0.98  # of the longest hold with each new one
@@ -39,7 +41,7 @@ RUSH = 0.04  # s, in which a leg with the greatest acceleration becomes too fast
 @kernel
 def longest_hold(leg):
     """Return for how long (s) a bus may hold the reading of a leg, 0 where it never does."""
-    return leg[HOLD] if leg[HOLDS] >= KNOWN else ASSUMED_HOLD
+    return leg[HOLD] if leg[HOLDS] >= KNOWN else max(leg[HOLD], ASSUMED_HOLD)
 
 
 @kernel
@@ -80,24 +82,37 @@ def find_fresh_readings(time, lengths, noise, history, legs, numbers, bound):
 def note_change(leg, time, change, step):
     """Note that the reading of a leg changes, by so much (m), at a time (s). step: m."""
     interval = time - leg[CHANGED]
+    bus = interval <= MAX_HOLD or is_slow_hold(interval, leg[ENDED])
     if leg[RUN] > 0.0 and change < STEPS * step:
         leg[CHANGES] += 1.0
         if leg[HOLDS] < KNOWN or leg[CHANGES] >= NEVER:
             leg[HOLD], leg[HOLDS] = 0.0, KNOWN if leg[CHANGES] >= NEVER else 0.0
     elif leg[RUN] > 0.0:
-        if interval <= MAX_HOLD:
+        if bus:
             before = FADE * leg[HOLD] if leg[HOLDS] > 0.0 else 0.0
             leg[HOLD], leg[CHANGES] = max(before, interval), 0.0
             leg[HOLDS] += 1.0
+        elif leg[HOLDS] + leg[CHANGES] == 0.0 and interval <= MAX_SLOW_HOLD:
+            # Its first reading: what it did meanwhile is not known.
+            leg[HOLD], leg[POINTS] = interval, 0.0
     else:
         leg[CHANGES] += 1.0
+        if leg[HOLDS] < KNOWN:
+            leg[HOLD] = min(leg[HOLD], ASSUMED_HOLD)
         if leg[CHANGES] >= (NO_MORE if leg[HOLDS] > 0.0 and leg[HOLD] > 0.0 else NEVER):
             leg[HOLD], leg[HOLDS] = 0.0, KNOWN
-    if interval <= MAX_HOLD:
+    if bus:
         # The first hold may be a stand: the mean begins again when holds are known.
         share = max(INTERVAL_SHARE, 1.0 / max(leg[HOLDS] - KNOWN, 1.0))
         leg[INTERVAL] += share * (interval - leg[INTERVAL])
-    leg[CHANGED], leg[ENDED], leg[RUN] = time, leg[RUN] > 0.0, 0.0
+    leg[CHANGED], leg[ENDED], leg[RUN] = time, interval * (leg[RUN] > 0.0), 0.0
+
+
+@kernel
+def is_slow_hold(interval, before):
+    """Return whether a bus of a few Hz held a reading for a time (s), as the time before."""
+    return interval <= MAX_SLOW_HOLD and before > 0.0 and (
+        max(interval, before) <= ALIKE_HOLDS * min(interval, before))
 
 
 @kernel
