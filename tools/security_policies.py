@@ -72,6 +72,8 @@ CLASSES: Mapping[str, type[ManagedNode]] = {
 # A machine with joints of several degrees of freedom, whose states have a topic of their own.
 ALWAYS: Mapping[str, Mapping[str, Any]] = {
     'loop_state_publisher': {'model_file': 'stewart_geometry.yaml'}}
+# Texts that open something, which no variation of a parameter finds.
+TEXTS: Mapping[str, Mapping[str, Any]] = {'dynamics_server': {'payload_body': 'flange'}}
 GRAPH_LIMIT = 30.0  # s, until the graph has what a node opens
 NUMBERS = count()  # of namespaces: the middleware forgets a node a little later
 PATTERNS = ('leg_states/',)  # topics under a name that the user chooses
@@ -102,7 +104,8 @@ def opened_by(context: Context, node: str, arguments: Sequence[str] = ()) -> Nam
     always = ALWAYS.get(node, {})
     names: Names = {right: set() for right in RIGHTS}
     common: Sequence[Mapping[str, Any]] = ({}, {AUTOSTART.name: False}, {'use_sim_time': True})
-    for values in (*common, *_variations(PARAMETERS[node])):
+    texts = [TEXTS[node]] if node in TEXTS else []
+    for values in (*common, *texts, *_variations(PARAMETERS[node])):
         with _started(context, node, {**always, **values}, arguments) as each:
             if not each.active and values in common:  # others are refused without more
                 raise RuntimeError(f'{node}: expected to start with its defaults')

@@ -19,7 +19,7 @@ from liedyn_ros.identification.identify import Estimate, Identification, identif
 from liedyn_ros.identification.loop_regressor import LoopRegressor
 from liedyn_ros.identification.motion import Motion, motion_of
 from liedyn_ros.identification.payload import (
-    MotionWindow, Payload, PayloadEstimator, with_payload)
+    MotionWindow, Payload, PayloadEstimator, PayloadStream, with_payload)
 from liedyn_ros.identification.recording import Recording
 from liedyn_ros.identification.regressor import Regressor
 from liedyn_ros.identification.robust_fit import Fit, robust_fit
@@ -30,5 +30,5 @@ __all__ = [
     'Equations', 'equations_of', 'Estimate', 'Excitation', 'excite', 'Fit', 'Identification',
     'identify', 'is_consistent', 'lifted_prior', 'LoopRegressor', 'Motion', 'motion_of',
     'MotionLimits', 'MotionWindow', 'nearest_consistent', 'parameters_of', 'Payload',
-    'PayloadEstimator', 'pseudo_inertia', 'Recording', 'Regressor', 'robust_fit', 'Verdict',
-    'with_payload']
+    'PayloadEstimator', 'PayloadStream', 'pseudo_inertia', 'Recording', 'Regressor',
+    'robust_fit', 'Verdict', 'with_payload']

@@ -13,20 +13,31 @@ import json
 import numpy as np
 import pytest
 from support.machines.looped_machines import five_bar
-from support.recordings.bag_files import as_messages, write_bag
+from support.machines.random_models import random_model
+from support.recordings.bag_files import as_messages, START_NS, write_bag
 from support.recordings.recorded_arm import JOINTS, true_arm
 from support.recordings.recorded_motion import arm_motion, coloured, loop_motion
 
 from liedyn_ros.commands.identification import payload as command
-from liedyn_ros.common.errors import LimitError, ModelError, ShapeError, StampError
+from liedyn_ros.common.errors import (
+    LimitError, ModelError, NameSetError, NotFiniteError, ShapeError, StampError)
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
-from liedyn_ros.identification import MotionWindow, PayloadEstimator, Regressor, with_payload
-from liedyn_ros.model import SpatialInertia, to_urdf
+from liedyn_ros.identification import (
+    MotionWindow, PayloadEstimator, PayloadStream, Regressor, with_payload)
+from liedyn_ros.model import ModelBuilder, SpatialInertia, to_urdf
 
 TRUE = SpatialInertia(1.5, [0.02, -0.03, 0.1], np.diag([0.01, 0.012, 0.005])).parameters()
 PLACE = np.eye(4)
 PLACE[:3, 3] = 0.0, 0.05, 0.3
+
+
+def with_tool():
+    """Return the arm with a flange where the payload is."""
+    builder = ModelBuilder.of(true_arm())
+    builder.add_body('tool', None)
+    builder.add_joint('tool_joint', 'fixed', 'fore', 'tool', placement=PLACE)
+    return builder.build()
 
 
 def fed(estimator, motion, noise=0.0):
@@ -125,6 +136,62 @@ def test_a_window_differentiates_as_samples_come(loaded):
         assert np.abs(got - wanted[4:196]).max() < tolerance * np.abs(wanted).max()
     with pytest.raises(StampError, match='expected one after'):
         window.take(uneven[199], q[0], tau[0])
+
+
+def streamed(stream, motion, start_ns=START_NS, names=JOINTS):
+    """Feed a stream a motion as joint states in another order."""
+    time, q, _, _, tau = motion
+    for k, row, forces in zip(np.round(1e9 * time).astype(int).tolist(), q, tau):
+        stream.take(start_ns + k, names[::-1], row[::-1], forces[::-1])
+
+
+def test_joint_states_tell_the_payload(loaded):
+    """In any order of names, beside other joints, with angles that start over, and faster ones."""
+    stream = PayloadStream(with_tool(), 'tool')
+    time, q, *_, tau = loaded
+    turned = np.where(time[:, None] > 11.0, q + 2.0 * np.pi, q)
+    streamed(stream, (time, turned, None, None, tau))
+    found = stream.estimate
+    assert np.abs((found.parameters - TRUE) / np.maximum(np.abs(TRUE), 0.01)).max() < 0.05
+    assert abs(found.mass - TRUE[0]) < 0.01 and stream.refused == 0
+    assert stream.stamp_ns == START_NS + round(1e9 * time[-1])
+
+
+def test_a_stream_uses_a_hundred_samples_a_second():
+    arm = with_payload(true_arm(), 'fore', TRUE, placement=PLACE)
+    fast = arm_motion(arm, 3, 6.0, 1000.0)
+    stream = PayloadStream(with_tool(), 'tool')
+    streamed(stream, fast)
+    assert stream.estimator.samples == 600 - 20
+    assert abs(stream.estimate.mass - TRUE[0]) < 0.01
+
+
+def test_gaps_and_clocks_that_are_set_back_begin_anew(loaded):
+    stream = PayloadStream(with_tool(), 'tool')
+    time, q, v, a, tau = (each[:400] for each in loaded)
+    kept = (time < 3.0) | (time > 5.0)
+    streamed(stream, (time[kept], q[kept], v, a, tau[kept]))
+    assert stream.estimator.samples == kept.sum() - 2 * 20
+    streamed(stream, (time, q, v, a, tau), START_NS - 60 * 10**9)
+    assert stream.estimator.samples == 380 and stream.estimate.seconds < 8.0
+
+
+@pytest.mark.parametrize(('change', 'error'), (
+    ({'names': ['base_joint', 'elbow']}, NameSetError), ({'positions': [0.0, np.nan, 0.0]},
+                                                         NotFiniteError),
+    ({'forces': []}, ShapeError), ({'stamp_ns': START_NS}, StampError)))
+def test_refused_samples_are_counted_and_change_nothing(change, error):
+    stream = PayloadStream(with_tool(), 'tool')
+    good = {'names': list(JOINTS), 'positions': [0.0] * 3, 'forces': [1.0] * 3}
+    stream.take(START_NS, **good)
+    with pytest.raises(error, match='expected'):
+        stream.take(**{'stamp_ns': START_NS + 10**7, **good, **change})
+    assert (stream.refused, stream.stamp_ns) == (1, START_NS)
+
+
+def test_a_floating_base_is_refused():
+    with pytest.raises(ModelError, match='joints of one number'):
+        PayloadStream(random_model(3, 3, True), random_model(3, 3, True).bodies[-1])
 
 
 def test_the_command_writes_a_model_that_carries_the_payload(tmp_path, loaded, capsys):

@@ -86,23 +86,27 @@ class PayloadEstimator:
     """
 
     def __init__(self, model: Model, body: str, *, placement: ArrayLike | None = None,
-                 offsets: bool = False, block: float = BLOCK) -> None:
+                 offsets: bool = False, block: float = BLOCK, dissipation: bool = True) -> None:
         """
         Take a model without the payload, and the body that carries it.
 
         placement (4, 4) is the payload's frame in the body's. offsets: whether the forces have
-        constant errors, which are estimated too. Raises ModelError for an unknown body.
+        constant errors, which are estimated too. dissipation: whether they have the damping and
+        the friction of the model. joint_names are those of the forces. Raises ModelError for an
+        unknown body.
         """
         self._block = as_positive('block', block)
         loaded = _attached(model, body, placement, None)
         looped = bool(model.closures or model.couplings)
         self._loop = LoopRegressor(loaded) if looped else None
         self._tree = self._loop.tree if self._loop is not None else Regressor(loaded)
-        self._dynamics = Dynamics(model)
+        self._dynamics = Dynamics(model, dissipation=dissipation)
         first = 10 * loaded.bodies.index(NAME)
         self._columns = slice(first, first + 10)
         self._model, self._offsets = model, offsets
-        self._joints = int(self._loop.independent.sum()) if self._loop is not None else model.nv
+        given = (np.ones(model.nv, dtype=bool) if self._loop is None else self._loop.independent)
+        self.joint_names = tuple(np.array(model.coordinate_names)[given].tolist())
+        self._joints = len(self.joint_names)
         self.reset()
 
     def reset(self) -> None:

@@ -62,6 +62,14 @@ class DynamicsAnswers:
             else TreeAlgorithms(self._dynamics))
         self._messages = TreeMessages(model)
         self._reader = QueryReader(self._messages, with_loops=self.with_loops)
+        self._dissipation = dissipation
+        self.payload: Any = None  # PayloadStream, once it is watched
+
+    def watch_payload(self, body: str, *, offsets: bool) -> None:
+        """Estimate from now on what a body carries. Raises ModelError."""
+        from liedyn_ros.identification import PayloadStream  # which most servers never need
+        self.payload = PayloadStream(
+            self.model, body, offsets=offsets, dissipation=self._dissipation)
 
     @property
     def messages(self) -> TreeMessages:

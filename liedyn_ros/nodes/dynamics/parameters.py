@@ -33,5 +33,9 @@ DYNAMICS_SERVER = MODEL + (
               run_time=True),
     Parameter('hold_couplings', False, 'hold the mimic joints and gears of a model without closed '
               'loops too; with closed loops they are held always', run_time=True),
+    Parameter('payload_body', '', 'body, such as a flange, whose payload is estimated from '
+              '`joint_states`; empty for none'),
+    Parameter('payload_offsets', False, 'estimate constant errors of the efforts beside the '
+              'payload'),
 )
 SOURCES = ('model_file', 'robot_description')

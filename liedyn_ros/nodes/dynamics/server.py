@@ -24,6 +24,7 @@ from rcl_interfaces.msg import Parameter as ParameterMessage, SetParametersResul
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.parameter import Parameter as RosParameter
 from std_msgs.msg import String
+from std_srvs.srv import Trigger
 
 from liedyn_ros.common.errors import BudgetError, LiedynError
 from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers, warm_up, warm_up_derivatives
@@ -72,6 +73,7 @@ class DynamicsServerNode(ManagedNode):
         stream = Stream(self, name='services')
         for name, method in ALGORITHMS.items():
             stream.open_service(Dynamics, f'~/{name}', partial(self._serve_query, method))
+        stream.open_service(Trigger, '~/reset_payload', self._reset_payload)
         stream.start()
         slow = Stream(self, name='slow_services', guarded=False)
         slow.open_service(Linearize, '~/linearize', self._linearize)
@@ -105,6 +107,10 @@ class DynamicsServerNode(ManagedNode):
         for name, method in ALGORITHMS.items():
             self._open_topics(stream, name, method)
         stream.start()
+        if self.parameters['payload_body']:
+            from liedyn_ros.nodes.dynamics.payload import PayloadTopics, warm_up_payload
+            self.require_kernels(warm_up_payload)
+            PayloadTopics(self, self.parameters['payload_body'], self._payload)
 
     def parameters_changed(self) -> None:
         """Take over the model by which the new parameters were judged."""
@@ -172,6 +178,16 @@ class DynamicsServerNode(ManagedNode):
         self._serve('retime', goal, result,
                     lambda retiming: retiming.retiming_goal_budget(goal, watch))
 
+    def _payload(self) -> Any:
+        """Return what estimates the payload, None without a model or where nobody asked."""
+        return None if self._answers is None else self._answers.payload
+
+    def _reset_payload(self, _: Trigger.Request, response: Trigger.Response) -> None:
+        if self._ready().payload is None:
+            raise LiedynError('expected the parameter payload_body to name a body, got none')
+        self._payload().reset()
+        response.success, response.message = True, 'the payload is estimated anew'
+
     def _ready(self) -> DynamicsAnswers:
         if not self.active:
             raise LiedynError(f'{self.get_name()}: {self._why_inactive()}')
@@ -215,9 +231,14 @@ class DynamicsServerNode(ManagedNode):
         """
         try:
             machine = read_machine(values, description)
-            return None if machine is None else answers_about(
+            if machine is None:
+                return None
+            answers = answers_about(
                 machine, dissipation=values['dissipation'],
                 hold_couplings=values['hold_couplings'], stamp=self.get_clock().now().to_msg())
+            if values['payload_body']:
+                answers.watch_payload(values['payload_body'], offsets=values['payload_offsets'])
+            return answers
         except LiedynError:
             raise
         except Exception as error:  # a fault of this package, which must not end the server

@@ -1,0 +1,121 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""A payload from positions and forces of joints as they come: derivatives included."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.checks import Array, as_array, listed
+from liedyn_ros.common.errors import ModelError, StampError
+from liedyn_ros.common.name_order import NameOrder
+from liedyn_ros.identification.payload.estimator import Payload, PayloadEstimator
+from liedyn_ros.identification.payload.window import MotionWindow
+from liedyn_ros.model import JOINT_TYPES, Model
+
+RATE = 100.0  # Hz, at which samples are used; more of them tell little that is new
+WINDOW = 21  # samples that a derivative follows from: 0.2 s
+GAP = 5.0  # periods without a sample, after which derivatives begin anew
+BACK = 1.0  # s, by which a clock that was set back makes a new recording
+_TURN = 2.0 * np.pi
+_SOME = 0.05  # of a period, by which stamps may come early
+
+
+class PayloadStream:
+    """
+    Estimates a payload from named positions (rad or m) and forces (N m or N) with stamps (ns).
+
+    Samples beyond RATE are left out. Angles that start over go on. After a gap the derivatives
+    begin anew, and after a clock was set back the estimate too. Of a machine with closed loops
+    all joints are needed, as loop_state_publisher completes them.
+    """
+
+    def __init__(self, model: Model, body: str, *, offsets: bool = False,
+                 dissipation: bool = True) -> None:
+        """Take those of PayloadEstimator. Raises ModelError for joints of several numbers too."""
+        several = [joint.name for joint in model.joint_list if JOINT_TYPES[joint.type_name].nv > 1]
+        if several:
+            raise ModelError('model: expected joints of one number, as joint states have them, '
+                             f'got {listed(several)}', names=tuple(several))
+        moving = [joint for joint in model.joint_list if JOINT_TYPES[joint.type_name].nv]
+        self.estimator = PayloadEstimator(model, body, offsets=offsets, dissipation=dissipation)
+        self.joint_names = self.estimator.joint_names
+        self._order = NameOrder('name', [each.name for each in moving], ignore_others=True)
+        self._turning = np.array([each.type_name != 'prismatic' for each in moving], dtype=bool)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all samples."""
+        self.estimator.reset()
+        self.refused = 0
+        self._first_ns = self._last_ns = 0
+        self._begin_anew()
+
+    def take(self, stamp_ns: int, names: Sequence[str], positions: ArrayLike,
+             forces: ArrayLike) -> None:
+        """
+        Take a sample. Raises StampError, NameSetError, ShapeError, or errors of the estimator.
+
+        A refused sample is counted and changes nothing else.
+        """
+        try:
+            self._take(stamp_ns, names, positions, forces)
+        except ValueError:  # LiedynError is one
+            self.refused += 1
+            raise
+
+    @property
+    def estimate(self) -> Payload:
+        """Return the payload; errors of PayloadEstimator."""
+        return self.estimator.estimate
+
+    @property
+    def stamp_ns(self) -> int:
+        """Return the stamp of the newest sample that was used."""
+        return self._last_ns
+
+    def _begin_anew(self) -> None:
+        self._window = MotionWindow(WINDOW)
+        self._before: Array | None = None  # the last positions
+        self._period = 1.0  # s, the least one; no gap before it is known
+
+    def _take(self, stamp_ns: int, names: Sequence[str], positions: ArrayLike,
+              forces: ArrayLike) -> None:
+        places = self._order.of(names)
+        q, tau = (as_array(what, each, (len(names),))[places] for what, each in (
+            ('position', positions), ('effort', forces)))
+        if not self._first_ns:
+            self._first_ns = stamp_ns
+        elif stamp_ns < self._last_ns - 1e9 * BACK:
+            self.reset()
+            self._first_ns = stamp_ns
+        else:
+            passed = 1e-9 * (stamp_ns - self._last_ns)
+            if passed <= 0.0:
+                raise StampError(f'stamp: expected one after {self._last_ns} ns, got {stamp_ns}')
+            if passed < (1.0 - _SOME) / RATE:
+                return
+            if passed > GAP * self._period:
+                self._begin_anew()
+            self._period = min(self._period, passed)
+        self._last_ns = stamp_ns
+        sample = self._window.take(1e-9 * (stamp_ns - self._first_ns), self._continued(q), tau)
+        if sample is not None:
+            self.estimator.take(*sample)
+
+    def _continued(self, q: Array) -> Array:
+        """Return positions whose angles do not start over."""
+        if self._before is not None:
+            turns = np.round((q - self._before) / _TURN)
+            q = q - _TURN * np.where(self._turning, turns, 0.0)
+        self._before = q
+        return q
