@@ -101,7 +101,7 @@ def picture(geometry: StewartGeometry, crossing: Crossing, row: int, machine: Ae
     """Return one picture: the platform at a row of the passage, numbers, the machine in flight."""
     figure = Figure(figsize=SIZE, dpi=DPI)
     left: Any = figure.add_axes((0.0, -0.05, 0.32, 1.0), projection='3d')
-    right: Any = figure.add_axes((0.66, -0.02, 0.34, 1.0), projection='3d')
+    right: Any = figure.add_axes((0.645, -0.12, 0.365, 1.2), projection='3d')
     draw_platform(left, geometry, crossing.ours[row], '', numbered=False)
     if crossing.plain_errors[row] > 0.05:
         wrong = geometry.platform_joints @ crossing.plain[row][:3, :3].T
@@ -110,7 +110,7 @@ def picture(geometry: StewartGeometry, crossing: Crossing, row: int, machine: Ae
     draw_machine(right, machine.model, q[frame])
     right.plot(*np.append(q[:, :3], q[:1, :3], axis=0).T, color='tab:green', linewidth=0.8)
     frame_axes(left, ((-0.3, 0.3), (-0.3, 0.3), (0.0, 0.62)), 1.12)
-    frame_axes(right, ((-1.25, 1.25), (-1.25, 1.25), (0.9, 1.7)), 1.45)
+    frame_axes(right, ((-1.25, 1.25), (-1.25, 1.25), (0.9, 1.7)), 1.03)
     numbers(figure, crossing, row)
     for x, text in ((0.16, 'Stewart platform: six lengths to a pose'),
                     (0.5, 'through a singularity'),

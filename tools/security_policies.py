@@ -59,7 +59,7 @@ class _ViewOfNobody(ViewNode):
 
     def __init__(self, **options: Any) -> None:
         page = create_autospec(Page, instance=True, address='nowhere')
-        super().__init__(lambda *_: page, **options)
+        super().__init__(lambda *_, **__: page, **options)
 
 
 CLASSES: Mapping[str, type[ManagedNode]] = {

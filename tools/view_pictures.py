@@ -102,7 +102,7 @@ def try_hand(page: LivePage, tab: Page) -> None:
     tab.get_by_text('Show the ghost').click()
     tab.get_by_text('effort at rest').wait_for()
     tab.wait_for_timeout(DRAWN)
-    what_if = page._what_if
+    what_if = page.what_if
     assert isinstance(what_if, TreeWhatIf)
     what_if.body.value = 'wrist_3_link'
     positions = {name: slider.value for name, slider in what_if.sliders.items()}

@@ -47,9 +47,9 @@ def address_of(view: NodeProcess) -> str:
     while time.monotonic() < end:
         view.require_running()
         text = view.log.read_text(encoding='utf-8')
-        if found := ADDRESS.search(text):
-            return found[1]
         if refused := REFUSED.search(text):
             raise RuntimeError(f'expected a page, got {refused[0]}')
+        if found := ADDRESS.search(text):
+            return found[1]
         time.sleep(0.1)
     raise RuntimeError(f'expected a page within {START_LIMIT:g} s; see {view.log}')

@@ -31,6 +31,7 @@ from liedyn_ros.view.plots import Plots
 from liedyn_ros.view.recording import Recording
 from liedyn_ros.view.trees.scene import TreeScene
 from liedyn_ros.view.trees.what_if import TreeWhatIf
+from liedyn_ros.view.waiting import Waiting
 
 TEXT_RATE = 4.0  # Hz, of what a person reads
 OF_PLATFORM = (('distance to singularity', '-'), ('residual', 'm'), ('iterations', ''),
@@ -46,20 +47,28 @@ class LivePage:
     Each browser has its own connection, whose backlog viser keeps, apart from the others'.
     """
 
-    def __init__(self, address: str, port: int, history: float, path_time: float) -> None:
-        """Serve on an address and a port, or the next that is free; history, path_time in s."""
+    def __init__(self, address: str, port: int, history: float, path_time: float, *,
+                 dark: bool = False) -> None:
+        """
+        Serve on an address and a port, or the next that is free; history, path_time in s.
+
+        dark: how it looks in a browser whose user has not chosen.
+        """
         self._history, self._path_time = history, path_time
         self.server = viser.ViserServer(host=address, port=port, label='liedyn_ros', verbose=False)
-        self.server.gui.add_markdown('*waiting for the description of a machine*')
+        self.server.gui.configure_theme(dark_mode=dark)
+        self._dark, self._chosen = dark, dict[int, bool]()  # by the number of a browser
+        self._waiting: Waiting | None = Waiting(
+            self.server.gui, 'waiting for the description of a machine')
         self._host = address
         self._scene: PlatformScene | TreeScene | None = None
         self._what_if: PlatformWhatIf | TreeWhatIf | None = None
+        self._filling = Thread()  # the tab of what-if
         self._moving: Any = None  # switches, where the machine has them
         self._pulls: Any = None
         self._read = 0.0
         self._file: Path | None = None  # of a recording from the start
-        self._whole = Recording(self.server)
-        self._recording = Recording(self.server)
+        self._whole, self._recording = (Recording(self.server, dark=dark) for _ in range(2))
 
     @property
     def address(self) -> str:
@@ -70,11 +79,11 @@ class LivePage:
     def adopt(self, machine: Machine, home: Array, description: Description | None = None) -> None:
         """Show another machine; home (4, 4), m, of a platform, description of a robot."""
         server = self.server
+        self._end_waiting()
         server.scene.reset()
         server.gui.reset()
-        server.gui.configure_theme(dark_mode=False)
         server.scene.set_up_direction('+z')
-        self._moving = self._pulls = None
+        self._moving = self._pulls = self._what_if = None
         tabs = server.gui.add_tab_group()
         with tabs.add_tab('Live'):
             self._text = server.gui.add_markdown('*nothing heard yet*')
@@ -85,14 +94,32 @@ class LivePage:
                 size, middle = 4.0 * machine.characteristic_length, 0.5 * home[:3, 3]
             numbers = () if isinstance(machine, Model) else OF_PLATFORM
             self._plots = Plots(server.gui, numbers, self._history)
-        with tabs.add_tab('What if'):
-            self._what_if = self._add_what_if(machine, home)
+        what_if = tabs.add_tab('What if')
         with tabs.add_tab('Record'):
             self._recording.add_controls()
+        server.gui.add_button('Light or dark').on_click(self._change_look)
         server.scene.add_grid('/Grid', 5.0 * size, 5.0 * size, cell_size=0.1, cell_color=GRID,
                               section_color=GRID)
         self._size, self._found = size, False
         self._aim(middle)
+        self._filling = Thread(target=self._fill, args=(what_if, machine, home), daemon=True)
+        self._filling.start()
+
+    def _end_waiting(self) -> None:
+        """End what is under way for the machine before."""
+        if self._waiting is not None:
+            self._waiting.end()
+            self._waiting = None
+        if self._filling.is_alive():
+            self._filling.join()
+
+    def _change_look(self, event: viser.GuiEvent[Any]) -> None:
+        """Turn the look of the one browser in which the button was clicked."""
+        client = event.client
+        if client is not None:
+            dark = not self._chosen.get(client.client_id, self._dark)
+            self._chosen[client.client_id] = dark
+            client.gui.configure_theme(dark_mode=dark)
 
     def _adopt_tree(self, server: viser.ViserServer, model: Model,
                     description: Description | None) -> tuple[float, Array]:
@@ -117,6 +144,24 @@ class LivePage:
         with suppress(LiedynError):  # it is open; the pictures try again
             looped.inverse(scene.q.copy(), rest, rest)
         scene.looped = looped
+
+    @property
+    def what_if(self) -> PlatformWhatIf | TreeWhatIf | None:
+        """Return the controls of the tab, once its kernels are there."""
+        if self._filling.is_alive():
+            self._filling.join()
+        return self._what_if
+
+    def _fill(self, tab: viser.GuiTabHandle, machine: Machine, home: Array) -> None:
+        """Fill the tab of what-if: the machine is shown before these kernels are compiled."""
+        with tab:
+            waiting = Waiting(self.server.gui, 'this tab comes in a moment')
+            try:
+                self._what_if = self._add_what_if(machine, home)
+            except LiedynError as error:
+                waiting.end(str(error))
+                return
+        waiting.end()
 
     def _add_what_if(self, machine: Machine, home: Array) -> PlatformWhatIf | TreeWhatIf:
         if not isinstance(machine, Model):
@@ -183,6 +228,7 @@ class LivePage:
         """Write the recording that was asked for, and end the server."""
         if self._file is not None:
             self._whole.save(self._file)
+        self._end_waiting()
         self.server.stop()
 
 
@@ -199,6 +245,7 @@ def describe(seen: Seen) -> str:
     if seen.fault:
         lines.append(f'**No pose:** {seen.fault}')
     lines += [f'- **{warning}**' for warning in seen.warnings]
+    lines += [f'- *{sentence}*' for sentence in seen.awaited]
     if not lines and seen.solved is not None:
         lines.append('Tracking, no warning.')
     solved = seen.solved

@@ -23,9 +23,9 @@ START = 'Start recording'
 class Recording:
     """Records the scene, picture by picture, from one click of a button to the next."""
 
-    def __init__(self, server: viser.ViserServer) -> None:
-        """Take the server whose scene is recorded."""
-        self._server, self._lock = server, Lock()
+    def __init__(self, server: viser.ViserServer, *, dark: bool = False) -> None:
+        """Take the server whose scene is recorded, and how the page looks that plays it."""
+        self._server, self._dark, self._lock = server, dark, Lock()
         self._serializer: Any = None
         self._whole = ''  # the page, once the longest time has passed
         self._began = self._last = 0.0
@@ -65,13 +65,16 @@ class Recording:
             self._serializer.insert_sleep(now - self._last)
             self._last = now
             if now - self._began >= LONGEST:  # a recording that is forgotten takes no more memory
-                self._whole, self._serializer = str(self._serializer.as_html()), None
+                self._whole, self._serializer = self._page_of(self._serializer), None
 
     def html(self) -> str:
         """End, and return the page."""
         with self._lock:
             serializer, self._serializer = self._serializer, None
-            return self._whole if serializer is None else str(serializer.as_html())
+            return self._whole if serializer is None else self._page_of(serializer)
+
+    def _page_of(self, serializer: Any) -> str:
+        return str(serializer.as_html(self._dark))
 
     def save(self, path: Path) -> None:
         """End, and write the page."""

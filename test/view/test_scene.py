@@ -8,12 +8,17 @@
 
 """The scenes of the view, without a browser: names, poses and colours of what viser is given."""
 
+import threading
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 from support.ports import free_port
 import yaml
 
+from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.jit.cache import COUNTS
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import load_model
 from liedyn_ros.seen import Seen, seen_of as seen_of_model, Solved
@@ -25,10 +30,12 @@ viser = pytest.importorskip('viser', reason='the view is not installed here')
 
 from liedyn_ros.view.page import describe, LivePage  # noqa: E402
 from liedyn_ros.view.platforms.scene import MAGNIFIED, SIGMAS  # noqa: E402
+from liedyn_ros.view.platforms.what_if import PlatformWhatIf  # noqa: E402
 from liedyn_ros.view.plots import fitted, Plots  # noqa: E402
 from liedyn_ros.view.recorded import write_recording  # noqa: E402
 from liedyn_ros.view.recording import LONGEST, Recording  # noqa: E402
-from liedyn_ros.view.shapes import PURPLE, rgb, solid_box  # noqa: E402
+from liedyn_ros.view.shapes import PATH, PURPLE, rgb, solid_box  # noqa: E402
+from liedyn_ros.view.trees.scene import CENTER, EFFORT, LOOP, THRUST  # noqa: E402
 
 GEOMETRY = load_geometry(config_file('stewart_geometry.yaml'))
 HOME = np.eye(4) + np.array([[0.0] * 4, [0.0] * 4, [0.0, 0.0, 0.0, 0.5], [0.0] * 4])
@@ -41,6 +48,13 @@ def seen_of(pose, lengths=None):
     lengths = leg_lengths(GEOMETRY, pose) if lengths is None else lengths
     return Seen(pose=pose, reference=HOME, true_pose=pose, covariance=COVARIANCE,
                 solved=Solved(lengths, 0.4, 1e-12, 2, 4e-4, 0.0), warnings=('near a singularity',))
+
+
+def contrast(one, other):
+    """Return the ratio of the brightnesses of two colours, by WCAG 2."""
+    linear = (np.array([one, other]) / 255.0 + 0.055) / 1.055
+    dark, bright = np.sort(linear ** 2.4 @ [0.2126, 0.7152, 0.0722])
+    return (bright + 0.05) / (dark + 0.05)
 
 
 @pytest.fixture
@@ -117,7 +131,7 @@ def test_the_ellipsoid_has_the_deviations_of_the_position(page):
 def test_what_if_moves_a_ghost_and_not_the_platform(page):
     page.adopt(GEOMETRY, HOME)
     page.show(seen_of(MOVED))
-    what_if = page._what_if
+    what_if = page.what_if
     what_if.show(visible=True)
     what_if.drag(HOME[:3, 3] + (0.0, 0.03, 0.0), np.array([1.0, 0.0, 0.0, 0.0]))
     np.testing.assert_allclose(what_if.lengths, leg_lengths(GEOMETRY, what_if.pose))
@@ -142,7 +156,7 @@ def test_eight_wires_are_shown_and_what_if_holds_them_by_least_squares(page):
         tube, rod = (node(page, f'/Platform/{part}/{leg}') for part in ('tubes', 'rods'))
         assert np.abs(ends_of(tube) - begin).max(axis=1).min() < 1e-9
         assert np.abs(ends_of(rod) - end).max(axis=1).min() < 1e-9
-    what_if = page._what_if
+    what_if = page.what_if
     lengths = robot.lengths(moved)
     what_if.set_legs(lengths + 1e-3 * np.eye(8)[0])  # which no pose has
     solution = RedundantSolver(robot).solve(lengths + 1e-3 * np.eye(8)[0], home)
@@ -156,7 +170,7 @@ def test_eight_wires_are_shown_and_what_if_holds_them_by_least_squares(page):
 
 def test_every_assembly_mode_is_a_ghost_with_the_same_lengths(page):
     page.adopt(GEOMETRY, HOME)
-    what_if = page._what_if
+    what_if = page.what_if
     what_if.show(visible=True)
     what_if.find_modes()
     assert len(what_if._modes) > 1
@@ -214,7 +228,7 @@ def test_a_camera_looks_where_a_floating_machine_is_first_heard(page):
 def test_loops_follow_the_joints_that_are_moved(page):
     model = load_model(config_file('four_bar.yaml'))
     page.adopt(model, HOME)
-    what_if = page._what_if
+    what_if = page.what_if
     what_if.show(visible=True)
     before = what_if.q.copy()
     what_if.set_joints({name: slider.value + 0.05 for name, slider in what_if.sliders.items()})
@@ -287,3 +301,29 @@ def test_what_was_computed_is_written_as_a_page_of_its_length(tmp_path, monkeypa
     assert pictures[0] == 0.0
     assert 50 <= len(pictures) <= 61
     assert pictures[-1] == pytest.approx(1.99, abs=0.04)
+
+
+def test_lines_and_arrows_stand_out_from_a_white_and_from_a_dark_background():
+    colors = (PURPLE, PATH, EFFORT, CENTER, THRUST, LOOP)
+    for background in ((255, 255, 255), (20, 20, 20)):
+        assert min(contrast(color, background) for color in colors) > 2.9
+
+
+def test_nodes_that_compile_are_named_and_the_page_says_how_far_its_own_kernels_are(
+        page, monkeypatch):
+    assert describe(Seen(awaited=('stewart_pose: kernels being compiled',))) == (
+        '- *stewart_pose: kernels being compiled*')
+    waiting, pause = page._waiting, threading.Event()
+    monkeypatch.setattr(COUNTS, 'compiled', COUNTS.compiled + 3)
+    while 'once: 3, in' not in waiting._text.content:
+        pause.wait(0.02)
+    page.adopt(GEOMETRY, HOME)
+    assert not waiting._thread.is_alive()
+
+
+def test_a_machine_without_what_if_is_shown_all_the_same(page, monkeypatch):
+    monkeypatch.setattr(PlatformWhatIf, '_tell', Mock(side_effect=LiedynError('no such pose')))
+    page.adopt(GEOMETRY, HOME)
+    assert page.what_if is None
+    page.show(seen_of(MOVED))
+    np.testing.assert_allclose(node(page, '/Platform/platform').position, MOVED[:3, 3], atol=1e-12)

@@ -95,7 +95,7 @@ def test_a_urdf_shows_its_shapes_and_names_those_it_cannot(page, robot):
 
 def test_a_ghost_has_the_shapes_too(page, robot):
     page.adopt(load_urdf(URDF), np.eye(4), robot)
-    page._what_if.show(visible=True)
+    page.what_if.show(visible=True)
     assert node(page, '/What if/b/1/1').opacity < 1.0
 
 
@@ -205,7 +205,7 @@ def test_the_mass_that_a_push_meets_is_that_of_the_forward_dynamics(page):
     model = load_model(config_file('four_bar.yaml'))
     page.adopt(model, np.eye(4))
     looped, q = closed(model)
-    what_if, rest = page._what_if, np.zeros(model.nv)
+    what_if, rest = page.what_if, np.zeros(model.nv)
     what_if.q = q
     body = what_if._leaves()[0]
     columns = looped.frames.jacobian(q, body, LOCAL_WORLD_ALIGNED)

@@ -8,10 +8,9 @@
 
 """The node of the live view: it listens as any node does, and shows what it hears on a page."""
 
-from collections.abc import Callable
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from rclpy.clock import Clock, ClockType
 from std_msgs.msg import String
@@ -28,7 +27,13 @@ from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.qos import LATCHED
 from liedyn_ros.seen import Description, Machine, Page
 
-PageMaker = Callable[[str, int, float, float], Page]  # of address, port, history s, path_time s
+
+class PageMaker(Protocol):
+    """Opens a page."""
+
+    def __call__(self, address: str, port: int, history: float, path_time: float, *,
+                 dark: bool) -> Page:
+        """Return a page on an address and a port, or the next that is free; times in s."""
 
 
 class ViewNode(ManagedNode):
@@ -47,14 +52,17 @@ class ViewNode(ManagedNode):
     def configure(self) -> None:
         """Open the page and the topics, show the machine if the parameters name it."""
         parameters = self.parameters
-        machine = self._machine(None)
         try:
-            self._page = self._open_page(parameters['address'], parameters['port'],
-                                         parameters['history'], parameters['path_time'])
+            self._page = self._open_page(
+                parameters['address'], parameters['port'], parameters['history'],
+                parameters['path_time'], dark=parameters['dark'])
         except OSError as error:
             raise LiedynError(f'address, port: expected one that this computer has, got '
                               f'{parameters["address"]!r}: {error}') from error
         self.on_close(self._page.close)
+        # Before the machine: the page says how far its kernels are.
+        self.get_logger().info(f'the view is on {self._page.address}')
+        machine = self._machine(None)
         topics = (TreeTopics if machine is None or isinstance(machine, Model)
                   else PlatformTopics)
         self._topics = topics(self)
@@ -69,7 +77,6 @@ class ViewNode(ManagedNode):
             self.get_logger().warning(
                 f'address {parameters["address"]}: the view is open to the network, without a '
                 'password')
-        self.get_logger().info(f'the view is on {self._page.address}')
 
     def _record(self, path: str) -> None:
         """Record what is shown from now on into a file, unless its path is empty."""

@@ -29,6 +29,8 @@ VIEW = (
     Parameter('history', 60.0, 'time that the plots show', 's', least=1.0, most=3600.0),
     Parameter('path_time', 10.0, 'time that the path of the platform or of the base shows', 's',
               least=0.0, most=600.0),
+    Parameter('dark', False, 'show the page on a dark background, and so the recording; a button '
+              'of the page changes it for one browser'),
     Parameter('recording', '', 'HTML file that a recording of all that is shown is written to '
               'when the node ends, of 300 s at most; empty for none'),
 ) + PLATFORM + tuple(replace(parameter, run_time=False) for parameter in MODEL)

@@ -11,6 +11,7 @@
 import time
 from typing import Any
 
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
 from liedyn_interfaces.msg import LoopStatus, StewartStatus
 from nav_msgs.msg import Odometry
@@ -21,6 +22,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.nodes.stewart.pose.diagnostics import LEGS, SINGULARITY
 from liedyn_ros.ros.messages.conversions import from_pose
+from liedyn_ros.ros.node.kernel_progress import OF_KERNELS
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.ros.streams.stream import Aside
@@ -28,6 +30,7 @@ from liedyn_ros.seen import Seen, Solved
 from liedyn_ros.stewart import Flag
 
 WARNING_TIME = 3.0  # s; for so long a warning is shown, as one sample's would not be seen
+REPORTS_DEPTH = 20  # messages of all nodes between two pictures
 STATUS_DEPTH = 200  # messages between two pictures, none of whose flags is lost
 FLAGS = {**SINGULARITY, **LEGS, Flag.RESTARTED: 'solved from home: there was no pose before',
          Flag.PARAMETER_TOO_SMALL: 'measurements contradict leg_noise or leg_acceleration'}
@@ -68,7 +71,9 @@ class ViewTopics:
     def __init__(self, node: ManagedNode) -> None:
         """Open the subscriptions; the node closes them."""
         self._open(node)
+        self._reports = _Topic(node, DiagnosticArray, '/diagnostics', REPORTS_DEPTH)
         self._until: dict[str, float] = {}  # when a warning ends, by its sentence
+        self._kernels: dict[str, tuple[str, float]] = {}  # sentence, and when it ends, by node
         self._fault = ''
 
     def _open(self, node: ManagedNode) -> None:
@@ -77,6 +82,17 @@ class ViewTopics:
     def look(self) -> Seen:
         """Take what waits."""
         raise NotImplementedError
+
+    def _awaited(self) -> tuple[str, ...]:
+        """Return how far kernels of nodes are that have said so in the last seconds."""
+        now = time.monotonic()
+        for status in (each for report in self._reports.take_all() for each in report.status):
+            if status.name.endswith(OF_KERNELS):
+                node = status.name.removesuffix(OF_KERNELS)
+                ends = now if status.level == DiagnosticStatus.OK else now + WARNING_TIME
+                self._kernels[node] = f'{node}: kernels {status.message}', ends
+        self._kernels = {node: each for node, each in self._kernels.items() if each[1] > now}
+        return tuple(sentence for sentence, _ in self._kernels.values())
 
     def _warn(self, sentence: str) -> None:
         self._until[sentence] = time.monotonic() + WARNING_TIME
@@ -109,7 +125,7 @@ class TreeTopics(ViewTopics):
             positions={} if joints is None else _by_name(joints.name, joints.position),
             efforts={} if joints is None else _by_name(joints.name, joints.effort),
             rotor_speeds={} if rotors is None else _by_name(rotors.name, rotors.velocity),
-            warnings=self._warnings(), fault=self._fault)
+            warnings=self._warnings(), fault=self._fault, awaited=self._awaited())
 
 
 class PlatformTopics(ViewTopics):
@@ -133,7 +149,8 @@ class PlatformTopics(ViewTopics):
             true_pose=_pose(self._true_pose.newest),
             covariance=None if covariance is None else np.reshape(
                 covariance.pose.covariance, (6, 6))[:3, :3],
-            solved=self._solved, warnings=self._warnings(), fault=self._fault)
+            solved=self._solved, warnings=self._warnings(), fault=self._fault,
+            awaited=self._awaited())
 
     def _note(self, status: StewartStatus) -> None:
         self._fault = status.message

@@ -24,6 +24,7 @@ from liedyn_ros.ros.qos import DEPTH
 PROGRESS_PERIOD = 10.0  # s; of lines in the log
 REPORT_PERIOD = 1.0  # s; of reports on /diagnostics
 READY = 'ready'
+OF_KERNELS = ': kernels'  # after the name of a node in the name of its report
 
 
 class KernelProgress:
@@ -32,7 +33,7 @@ class KernelProgress:
     def __init__(self, node: Node, behind: Behind) -> None:
         """Take the node, and the kernels that are compiled behind those awaited."""
         self._node, self._behind = node, behind
-        self._name = f'{node.get_fully_qualified_name().lstrip("/")}: kernels'
+        self._name = node.get_fully_qualified_name().lstrip('/') + OF_KERNELS
         self._publisher: Publisher | None = None
         self._all_there = False
 

@@ -10,6 +10,7 @@
 
 from functools import partial
 
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import PoseStamped
 from liedyn_interfaces.msg import StewartStatus
 import numpy as np
@@ -33,8 +34,9 @@ class FakePage:
 
     address = 'http://127.0.0.1:0'
 
-    def __init__(self, *settings):
-        self.settings, self.machine, self.seen, self.closed = settings, None, None, False
+    def __init__(self, *settings, dark):
+        self.settings, self.dark = settings, dark
+        self.machine, self.seen, self.closed = None, None, False
         self.description = None
         self.file = None
 
@@ -56,8 +58,8 @@ def view(bench):
     """Return a function that starts a view on a page that is not one."""
     pages = []
 
-    def open_page(*settings):
-        pages.append(FakePage(*settings))
+    def open_page(*settings, **look):
+        pages.append(FakePage(*settings, **look))
         return pages[-1]
 
     def start(**parameters):
@@ -72,6 +74,7 @@ def test_a_platform_is_shown_with_every_flag_between_two_pictures(bench, view):
     assert isinstance(page.machine, StewartGeometry)
     assert page.file is None
     assert page.settings == ('127.0.0.1', 8080, 60.0, 10.0)
+    assert not page.dark
     assert page.home[2, 3] == 0.5
     poses, statuses = (bench.publisher(kind, name) for kind, name in (
         (PoseStamped, 'pose'), (StewartStatus, 'status')))
@@ -165,3 +168,20 @@ def test_the_page_closes_with_the_configuration(bench, view):
     node.trigger_deactivate()
     node.trigger_cleanup()
     assert page.closed
+
+
+def test_nodes_that_compile_are_told_of_until_they_are_ready(bench, view):
+    _, page = view(rate=5.0, dark=True)
+    assert page.dark
+    reports = bench.publisher(DiagnosticArray, '/diagnostics')
+
+    def say(level, message):
+        reports.publish(DiagnosticArray(status=[
+            DiagnosticStatus(level=level, name='pose: kernels', message=message),
+            DiagnosticStatus(level=DiagnosticStatus.WARN, name='pose: legs', message='frozen')]))
+
+    bench.until(lambda: page.seen is not None and page.seen.awaited, 'how far the kernels are',
+                lambda: say(DiagnosticStatus.WARN, 'being compiled: compiled 3 kernels, 9 s'))
+    assert page.seen.awaited == ('pose: kernels being compiled: compiled 3 kernels, 9 s',)
+    bench.until(lambda: not page.seen.awaited, 'nothing awaited',
+                lambda: say(DiagnosticStatus.OK, 'ready'))
