@@ -38,6 +38,7 @@ autodoc_default_options = {'show-inheritance': False}
 highlight_language = 'none'
 
 OUTSIDE = re.compile(r'\[([^\]]*)\]\(((?:\.\./)+)([^)#\s]*)(#[^)]*)?\)')
+INTERFACES = 'liedyn_interfaces'  # whose pages rosdoc2 makes, in a folder of the site
 LITERAL = re.compile(r'(`[^`]*`)')
 FORMULA = re.compile(r'\$`([^`]*)`\$')  # as GitHub has it
 CODE = {}  # path of a linked file, and its lexer: each has a page
@@ -56,6 +57,8 @@ def without_links_outside(app, docname, source):
         if not target.exists():
             raise FileNotFoundError(f'{docname}: {match[0]} leads nowhere')
         name = str(target.relative_to(ROOT))
+        if name == INTERFACES:
+            return f'<a href="{"../" * docname.count("/")}{name}/index.html">{text}</a>'
         if has_code(target, name):
             up = '../' * docname.count('/')
             return f'<a href="{up}code/{name}.html{line_of(target, text)}">{text}</a>'

@@ -26,6 +26,19 @@ TOPICS = {
     '/loop_state_publisher/status': 'liedyn_interfaces/LoopStatus'}
 
 
+# What Lichtblick 1.28 reads of the settings of a panel, and what its scene draws, by its source.
+SETTINGS = {
+    '3D': {'cameraState', 'followMode', 'followTf', 'imageMode', 'layers', 'publish', 'scene',
+           'topics', 'transforms'},
+    'Plot': {'followingViewWidth', 'isSynced', 'legendDisplay', 'paths', 'showLegend',
+             'showPlotValuesInLegend', 'showXAxisLabels', 'showYAxisLabels', 'sidebarDimension',
+             'title', 'xAxisVal'},
+    'DiagnosticSummary': {'hardwareIdFilter', 'minLevel', 'pinnedIds', 'sortByLevel',
+                          'topicToRender'}}
+DRAWN = {'/markers', '/pose', '/pose_with_covariance', '/reference', '/true_pose',
+         '/robot_description'}  # markers, poses, a URDF; no nav_msgs/Odometry
+
+
 def layout_of(path):
     return json.loads(path.read_text())
 
@@ -46,6 +59,16 @@ def test_each_panel_has_its_place_and_each_plot_its_field(path):
         package, _, name = TOPICS[topic].partition('/')
         message = getattr(import_module(f'{package}.msg'), name)()
         reduce(getattr, re.sub(r'\[.*\]', '', fields).split('.'), message)
+
+
+@pytest.mark.parametrize('path', LAYOUTS, ids=lambda path: path.stem)
+def test_each_setting_is_read_and_each_topic_of_the_scene_drawn(path):
+    layout = layout_of(path)
+    assert set(layout) == {'configById', 'globalVariables', 'layout', 'playbackConfig',
+                           'userNodes'}
+    for panel, config in layout['configById'].items():
+        assert set(config) <= SETTINGS[panel.partition('!')[0]]
+        assert set(config.get('topics', ())) <= DRAWN
 
 
 def test_a_platform_has_the_topics_and_the_frame_that_rviz_has():
