@@ -120,7 +120,7 @@ def shoot(tab: Page, name: str, text: str) -> None:
 
 def main() -> None:
     """Take all, or those of the machines that the command line names."""
-    wanted = sys.argv[1:] or ['platform', 'arm', 'flight']
+    wanted = sys.argv[1:] or [*SHOWN]
     page = LivePage('127.0.0.1', PORT, 60.0, 10.0)
     with sync_playwright() as context:
         browser = context.chromium.launch(executable_path=shutil.which('chromium'),
@@ -129,13 +129,15 @@ def main() -> None:
             SHOWN[machine](page)
             tab = browser.new_page(viewport={'width': WIDTH, 'height': HEIGHT})
             tab.set_default_timeout(LIMIT)
-            tab.goto(page.address)
+            tab.goto(page.address + ('/?darkMode' if machine == 'dark' else ''))
             tab.wait_for_timeout(FADED)
             if machine == 'platform':
                 shoot(tab, 'view_platform', 'Position')
                 tab.get_by_role('tab', name='What if').click()
                 tab.get_by_text('Show the ghost').click()
                 shoot(tab, 'view_what_if', 'Smallest singular value')
+            elif machine == 'dark':
+                shoot(tab, 'view_dark', 'Position')
             elif machine == 'arm':
                 try_hand(page, tab)
                 shoot(tab, 'view_tree', 'A push on')
@@ -146,7 +148,7 @@ def main() -> None:
     page.close()
 
 
-SHOWN = {'platform': platform, 'arm': arm, 'flight': flight}
+SHOWN = {'platform': platform, 'arm': arm, 'flight': flight, 'dark': platform}
 
 if __name__ == '__main__':
     main()
