@@ -12,7 +12,7 @@ from collections.abc import Callable
 import functools
 from typing import Any, NoReturn, Protocol
 
-from liedyn_ros.jit.entry import entry
+from liedyn_ros.jit.entry import entry, has_entry
 from liedyn_ros.jit.first_call import keep_types, names_no_type, OtherTypesError
 
 
@@ -23,16 +23,24 @@ class BoundKernel:
     Numba checks the types of all arguments at every call; a check before takes as long as a small
     kernel. So `attempt` runs the kernel on arguments as they come. It returns None if one has
     another type, or if no call has compiled the kernel yet. Any other exception is the caller's,
-    such as that of a signal handler.
+    such as that of a signal handler. `call` is the first call until the kernel is compiled. From
+    then on both are entries, unless the kernel runs without Python's lock.
     """
 
-    __slots__ = ('_compiled', '_run', '_tables', 'attempt')
+    __slots__ = ('_compiled', '_run', '_tables', 'attempt', 'call')
+    call: Callable[..., Any]
 
     def __init__(self, compiled: Any, *tables: Any) -> None:
         """Take a kernel and its first arguments."""
         self._compiled, self._tables = compiled, tables
         self._run = functools.partial(compiled, *tables)
         self.attempt: Callable[..., Any] = _not_compiled
+
+    def __getattr__(self, name: str) -> Any:
+        """Return the first call, as long as `call` is not set."""
+        if name == 'call':
+            return self.__call__
+        raise AttributeError(f'{type(self).__name__!r} object has no attribute {name!r}')
 
     def __reduce__(self) -> Any:
         """Copy, or pickle, as a bound kernel on the copied tables."""
@@ -45,12 +53,19 @@ class BoundKernel:
 
     def __call__(self, *arguments: Any) -> Any:
         """Run on arguments of the right types; the first call compiles for them alone."""
-        if self.attempt is not _not_compiled:
-            return self._run(*arguments)
         result = self._run(*arguments)
-        keep_types(self._compiled)
-        self.attempt = _attempt(self._run)
+        if self.attempt is _not_compiled:
+            keep_types(self._compiled)
+            self._enter(arguments)
         return result
+
+    def _enter(self, arguments: tuple[Any, ...]) -> None:
+        compiled, tables = self._compiled, self._tables
+        if has_entry(compiled, tables, arguments):
+            self.call = entry(compiled, tables, arguments, None, self._run)
+            self.attempt = entry(compiled, tables, arguments, None, _no_code)
+        else:
+            self.call, self.attempt = self._run, _attempt(self._run)
 
 
 class Check(Protocol):
@@ -111,6 +126,10 @@ def _prepared_call(check: Check, bound: BoundKernel, *given: Any) -> tuple[Any, 
 
 
 def _not_compiled(*arguments: Any) -> None:
+    return None
+
+
+def _no_code(*arguments: Any) -> None:
     return None
 
 

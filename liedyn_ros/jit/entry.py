@@ -13,7 +13,7 @@ Numba's dispatcher looks up the type of each argument, and each array takes 45 n
 too. An entry is a C function for the types of one call. It reads where each array lies from
 numpy's object, and has read the tables when it was made. Arguments of any other type go to a
 function of Python instead. So do all for which the kernel returns another code than the wanted
-one. No exception begins in an entry.
+one, if one is wanted. No exception begins in an entry.
 """
 
 from collections.abc import Callable
@@ -31,8 +31,8 @@ from liedyn_ros.jit.first_call import apart
 
 NAME = 'liedyn_entry'
 # Words of the record of an entry, an array of numpy: the address of the kernel, that of the other
-# function, and the wanted code. The tables follow, as the kernel takes them.
-KERNEL, OTHERWISE, WANTED, TABLES = range(4)
+# function, the wanted code, and whether any is. The tables follow, as the kernel takes them.
+KERNEL, OTHERWISE, WANTED, CHOOSES, TABLES = range(5)
 
 # Bytes from the begin of an array of numpy to its fields, which numpy's C interface fixes.
 HEADER = object.__basicsize__
@@ -40,6 +40,7 @@ DATA, DIMENSIONS, LENGTHS, DTYPE, FLAGS = (HEADER + part for part in (0, 8, 16, 
 TYPE = HEADER - 8  # of any object
 PLAIN = 0x0001 | 0x0100 | 0x0400  # the flags of C order, of alignment, and of writable memory
 ITEM = 8  # bytes of a number; a truth value has one
+NUMBER = HEADER  # of a float
 
 _BYTE, _HALF, _WORD = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 _OBJECT = _BYTE.as_pointer()
@@ -59,13 +60,21 @@ _new_function.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
 _code: dict[Any, tuple[Any, int]] = {}  # the machine code for the types of a call, its address
 
 
-def entry(compiled: Any, tables: tuple[Any, ...], arguments: tuple[Any, ...], wanted: int,
+def has_entry(compiled: Any, tables: tuple[Any, ...], arguments: tuple[Any, ...]) -> bool:
+    """Return whether `entry` takes a kernel that has run on such arguments."""
+    given = tuple(map(numba.typeof, (*tables, *arguments)))
+    returned = compiled.overloads[given].signature.return_type
+    return (not compiled.targetoptions.get('nogil') and all(map(_is_readable, given))
+            and isinstance(returned, types.Integer | types.Boolean))
+
+
+def entry(compiled: Any, tables: tuple[Any, ...], arguments: tuple[Any, ...], wanted: int | None,
           otherwise: Callable[..., Any]) -> Callable[..., Any]:
     """
     Return a function that runs a compiled kernel on tables and arguments like these.
 
-    It returns None, or what otherwise returns. Raises TypeError for a kernel that others call
-    without Python's lock, and for arguments that it cannot read.
+    It returns None, or what otherwise returns; where no code is wanted, the code. Raises TypeError
+    for a kernel that others call without Python's lock, and for arguments that it cannot read.
     """
     given = tuple(map(numba.typeof, (*tables, *arguments)))
     result = compiled.overloads[given]
@@ -74,7 +83,7 @@ def entry(compiled: Any, tables: tuple[Any, ...], arguments: tuple[Any, ...], wa
     key = given, result.signature.return_type, len(tables)
     made = _code.get(key) or _make(key)
     words = [result.library.get_pointer_to_function(result.fndesc.llvm_func_name),
-             id(otherwise), int(wanted)]
+             id(otherwise), int(wanted or 0), int(wanted is not None)]
     for table in tables:
         words += [0, 0, table.size, table.itemsize, table.ctypes.data, *table.shape,
                   *table.strides]
@@ -83,6 +92,12 @@ def entry(compiled: Any, tables: tuple[Any, ...], arguments: tuple[Any, ...], wa
     # The last argument is what the function keeps alive, beside the record.
     held = definition, made, result, tables, otherwise
     return _new_function(ctypes.addressof(definition), record, held)
+
+
+def _is_readable(kind: Any) -> bool:
+    if isinstance(kind, types.Array):
+        return kind.layout == 'C' and kind.mutable
+    return kind in (types.boolean, types.int64, types.float64)
 
 
 @global_compiler_lock
@@ -123,6 +138,7 @@ class _Writer:
             values, called.args[2:], strict=True)])
         self._require(build.icmp_signed('==', failed, _HALF(0)))
         code = self._cast(build.load(room[0]), _WORD)
+        self._return_where_none_is_wanted(code)
         self._require(build.icmp_signed('==', code, self._word(WANTED)))
         none = self._of(None)
         build.call(self._c('Py_IncRef', ir.VoidType(), _OBJECT), [none])
@@ -133,15 +149,26 @@ class _Writer:
                        _OBJECT)
         build.ret(build.call(form, [other, arguments, count, _OBJECT(None)]))
 
+    def _return_where_none_is_wanted(self, code: Any) -> None:
+        build = self._build
+        returned, further = (self._function.append_basic_block() for _ in range(2))
+        build.cbranch(build.icmp_signed('==', self._word(CHOOSES), _WORD(0)), returned, further)
+        build.position_at_end(returned)
+        build.ret(build.call(self._c('PyLong_FromLongLong', _OBJECT, _WORD), [code]))
+        build.position_at_end(further)
+
     def _read(self, kind: Any, value: Any) -> list[Any]:
         """Return the numbers that a kernel takes for an object of Python, of one type alone."""
-        if isinstance(kind, types.Array) and kind.layout == 'C' and kind.mutable:
-            return self._read_array(kind, value)
+        if not _is_readable(kind):
+            raise TypeError(f'expected numbers, truth values and contiguous arrays, got {kind}')
         if kind == types.boolean:
             return [self._read_truth(value)]
         if kind == types.int64:
             return [self._read_whole(value)]
-        raise TypeError(f'expected whole numbers, truth values and contiguous arrays, got {kind}')
+        if kind == types.float64:
+            self._require_type(value, float)
+            return [self._at(value, NUMBER, ir.DoubleType())]
+        return self._read_array(kind, value)
 
     def _read_array(self, kind: Any, value: Any) -> list[Any]:
         build, dtype = self._build, np.dtype(str(kind.dtype))

@@ -18,7 +18,8 @@ import numpy as np
 import pytest
 
 from liedyn_ros.jit import entry as entries
-from liedyn_ros.jit.bound_kernel import CheckedKernel
+from liedyn_ros.jit.bound_kernel import BoundKernel, CheckedKernel
+from liedyn_ros.jit.first_call import OtherTypesError
 
 PLAIN = np.arange(6.0).reshape(2, 3)
 
@@ -37,6 +38,18 @@ def weigh(factor, x, number, twice, out):
 def free(factor):
     """Return whether the factor is not negative, without the lock of Python."""
     return factor[0] >= 0.0
+
+
+@njit
+def judge(table, limit, x):
+    """Count in a table; return how many numbers exceed a limit, or -1 for a limit below zero."""
+    table[0] += 1.0
+    if limit < 0.0:
+        return -1
+    above = 0
+    for each in x:
+        above += each > limit
+    return above
 
 
 def made(factor, kernel=weigh, given=None):
@@ -120,6 +133,31 @@ def test_another_code_is_passed_on_too():
     assert len(passed) == 1
 
 
+def test_an_entry_without_a_wanted_code_returns_each_code_of_one_run():
+    table, x = np.zeros(1), np.arange(5.0)
+    judge(table, 1.0, x)
+    run = entries.entry(judge, (table,), (1.0, x), None, lambda *arguments: arguments)
+    for limit, code in ((1.0, 3), (-1.0, -1), (10.0, 0), (float('inf'), 0), (float('nan'), 0)):
+        table[0] = 0.0
+        got = run(limit, x)
+        assert (type(got), got, table[0]) == (int, code, 1.0)
+    for other in (1, True, np.float64(1.0), None, '1'):
+        assert run(other, x) == (other, x)
+
+
+def test_a_bound_kernel_becomes_an_entry_that_returns_what_the_first_call_did():
+    table, x = np.zeros(1), np.arange(5.0)
+    bound = BoundKernel(judge, table)
+    assert bound.attempt(1.0, x) is None
+    assert (bound.call(1.0, x), bound.call(1.0, x), bound.attempt(1.0, x)) == (3, 3, 3)
+    assert type(bound.call) is type(bound.attempt) is type(len)
+    assert bound.attempt('1', x) is None
+    with pytest.raises(OtherTypesError, match='got ndarray, int, ndarray'):
+        bound.call(1, x)
+    free_of_lock = BoundKernel(free, np.ones(1))
+    assert (free_of_lock.call(), free_of_lock.call(), free_of_lock.attempt()) == (True, True, True)
+
+
 def test_an_exception_of_the_other_function_is_the_callers():
     def fail(*arguments):
         raise KeyError('deadline')
@@ -175,7 +213,7 @@ def test_an_entry_lives_with_its_object_alone():
 
 @pytest.mark.parametrize(('kernel', 'given', 'fault'), [
     (free, (), 'expected a kernel that keeps the lock of Python'),
-    (njit(lambda factor, x: x > 0.0), (1.0,), 'expected whole numbers, truth values and'),
+    (njit(lambda factor, x: x.real > 0.0), (1j,), 'expected numbers, truth values and'),
     (njit(lambda factor, x: x[0] > 0.0), (PLAIN.T[0],), 'contiguous arrays')])
 def test_what_an_entry_cannot_read_is_refused(kernel, given, fault):
     with pytest.raises(TypeError, match=fault):

@@ -173,7 +173,7 @@ class Hybrid(Algorithm):
             data.series_buffer(a.shape[1] - 1))
         for s in range(len(q)):
             external = wrenches[s] if len(wrenches) else NO_WRENCH_ROWS
-            code = kernel(q[s], v[s], which, a[s], tau[s], external)
+            code = kernel.call(q[s], v[s], which, a[s], tau[s], external)
             if code != aba.DONE:
                 return s, code
         return len(q), aba.DONE

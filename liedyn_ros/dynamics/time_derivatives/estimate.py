@@ -70,7 +70,7 @@ class ErrorEstimator:
         for unit, solve in zip(UNITS, self._for_order(len(a) - 1)):
             other_a, other_tau = a.copy(), unit * tau
             loads = unit * external if len(external) else external
-            if solve(q, v, prescribed, other_a, other_tau, loads) != DONE:
+            if solve.call(q, v, prescribed, other_a, other_tau, loads) != DONE:
                 return np.full(len(a), math.inf), math.inf
             largest = compare(a, tau, other_a, other_tau, unit, 1.0 / len(UNITS), squares)
         return squares, largest

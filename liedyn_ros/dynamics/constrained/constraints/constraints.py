@@ -114,7 +114,7 @@ class Constraints:
     def _residual_and_jacobian(self, q: Array) -> tuple[Array, Array]:
         """Return those of a configuration that has been checked."""
         f, rows = np.empty(self.m), np.empty((self.m, self.model.nv))
-        if not self._residual(q, self._nearest.copy(), f, rows):
+        if not self._residual.call(q, self._nearest.copy(), f, rows):
             refuse(self.model, '', q)
         first = self.m
         for function in reversed(self.functions):

@@ -308,7 +308,7 @@ class Solver:
     def _run(self, task: Task, state: States, limit: float, rows: int) -> tuple[int, Array]:
         """Run the kernel to an order below rows, and return its code and results."""
         found = np.zeros(rows * self._ends[-1] + REPORT_WIDTH)
-        code = int(self._kernel(
+        code = int(self._kernel.call(
             task.table, limit, state.external, state.q, state.v, state.a[:rows].ravel(),
             state.tau[:rows].ravel(), found))
         return code, found

@@ -80,7 +80,7 @@ class Completion:
         for rows in orders if opened <= CLOSED_STATE else ():
             if len(a) > 1 and dynamics.functions:
                 dynamics.write_function_series(q, np.vstack((v, a[:rows - 1])))
-            code = int(self._kernel(passive, self._ones, CLOSED_STATE, q, v, a[:rows]))
+            code = int(self._kernel.call(passive, self._ones, CLOSED_STATE, q, v, a[:rows]))
             if code != solver.DONE:
                 break
         if code != solver.DONE:

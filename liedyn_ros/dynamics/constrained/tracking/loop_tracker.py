@@ -206,12 +206,12 @@ class LoopTracker:
     def _run(self, command: int, positions: Array, rates: Array, q: Array, v: Array) -> int:
         """Run the kernel; functions are Python's and are evaluated where it stops for them."""
         dynamics = self._dynamics
-        code = int(self._kernel(command, positions, rates, q, v, self._report))
+        code = int(self._kernel.call(command, positions, rates, q, v, self._report))
         while code == tracking.EVALUATE:
             f, rows = dynamics.residual_and_jacobian(POINT.array(self._trial, 'q'))
             TRACKER.array(self._tables, 'f')[:] = f
             POINT.array(self._trial, 'rows')[:] = rows
-            code = int(self._kernel(tracking.RESUME, positions, rates, q, v, self._report))
+            code = int(self._kernel.call(tracking.RESUME, positions, rates, q, v, self._report))
         return code
 
     def _look(self, rates: Array) -> float:
