@@ -9,10 +9,10 @@
 """
 Compile kernels ahead, so that first calls and first starts are as quick as any other.
 
-`liedyn_warm_up` for all, `liedyn_warm_up core` for Python alone, `liedyn_warm_up stewart_pose` for
-one node; `ros2 run liedyn_ros warm_up` and `python -m liedyn_ros.warm_up` are the same. Run it as
-the user who computes, after a build and after an upgrade. No kernel depends on the model or
-geometry: they are all compiled. A process for each processor compiles, at most PROCESSES of them.
+`liedyn_warm_up` for all, `liedyn_warm_up core platform` for Python alone, `liedyn_warm_up
+stewart_pose` for one node; `ros2 run liedyn_ros warm_up` and `python -m liedyn_ros.warm_up` are the
+same. Run it as the user who computes, after a build and after an upgrade. No kernel depends on the
+model or geometry: they are all compiled. A process for each processor compiles, at most PROCESSES.
 `--into out/kernels` is for those who build a wheel or a workspace for others: see setup.py.
 """
 
@@ -34,7 +34,8 @@ PROCESSES = 4  # at most; each takes 0.4 GB
 PROGRESS_PERIOD = 10.0  # s
 INTERRUPTED = 130  # exit code, as shells have it
 _NODES, _DYNAMICS = 'liedyn_ros.nodes', 'liedyn_ros.dynamics.ahead.warm_up'
-CORE = 'core'
+_STEWART = 'liedyn_ros.stewart.warm_up'
+CORE, PLATFORM = 'core', 'platform'  # of Python alone; `make demo` begins with the second
 # The calls of each: its kernels, and those of some of its configurations. Long ones first.
 WARM_UPS: dict[str, tuple[str, ...]] = {
     'stewart_pose': (f'{_NODES}.stewart.warm_up:warm_up_tracking',
@@ -54,6 +55,8 @@ WARM_UPS: dict[str, tuple[str, ...]] = {
     'aerial_manipulator_controller': (f'{_NODES}.aerial.controller:warm_up_control',),
     CORE: (f'{_DYNAMICS}:warm_up_trees', f'{_DYNAMICS}:warm_up_batches',
            f'{_DYNAMICS}:warm_up_loops'),
+    PLATFORM: (f'{_STEWART}:warm_up_tracking', f'{_STEWART}:warm_up_simulation',
+               f'{_STEWART}:warm_up_dynamics'),
 }
 
 
@@ -91,11 +94,11 @@ def _absolute(folder: str) -> Path:
 
 
 def default_parts() -> list[str]:
-    """Return all parts, or without ROS the core alone, and say so."""
+    """Return all parts, or without ROS those of Python alone, and say so."""
     if find_spec('rclpy') is not None:
         return list(WARM_UPS)
     print('without ROS: compiling for Python alone')
-    return [CORE]
+    return [CORE, PLATFORM]
 
 
 def compile_all(parts: Sequence[str], processes: int, into: Path | None = None) -> bool:

