@@ -258,6 +258,58 @@ def contacts() -> Figure:
     return figure
 
 
+def words() -> Figure:
+    """Return an arm with the words of its parts."""
+    figure = new_figure(62.0, PAGE)
+    axes = figure.subplots()
+    arm = np.array([(0.0, 0.0), (0.0, 0.5), (1.0, 1.1), (1.9, 0.8), (2.3, 0.8)])
+    rod = np.array([(0.75, 0.0), (0.6, 0.86)])
+    axes.axhline(0.0, color=GREY, linewidth=2.0)
+    axes.plot(*arm.T, color=STEEL, linewidth=6.0, alpha=0.6, solid_capstyle='round')
+    axes.plot(*rod.T, color=BLUE, linewidth=3.0)
+    axes.plot(*arm[1:4].T, 'o', color='black', markersize=6)
+    axes.add_patch(Rectangle((2.3, 0.62), 0.35, 0.35, facecolor=GREEN, alpha=0.5))
+    axes.plot((2.475, 2.475), (0.0, 0.62), ':', color=ORANGE)
+    turned_frame(axes, arm[-1], 0.0, 0.41)
+    for text, at, place in (
+            ('base frame: the first body', (0.0, 0.2), (-1.4, 0.3)),
+            ('joint', arm[1], (-0.35, 0.75)), ('link, here a body', (1.4, 0.97), (1.35, 1.35)),
+            ('loop, here a closure', (0.69, 0.35), (1.0, 0.35)),
+            ('end effector, here a frame', arm[-1], (2.0, 1.45)),
+            ('payload', (2.65, 0.75), (2.9, 0.55)),
+            ('contact: a closure\nthat comes and goes', (2.475, 0.02), (2.75, 0.12))):
+        axes.annotate(text, at, place, va='center', arrowprops={
+            'arrowstyle': '-', 'color': GREY, 'linewidth': 0.7})
+    finish(axes)
+    axes.set(xlim=(-1.5, 4.0), ylim=(-0.1, 1.6))
+    return figure
+
+
+def assemblies() -> Figure:
+    """Return the two ways to close a four-bar, and the pose where both meet."""
+    figure = new_figure(46.0, PAGE)
+    ground, crank, coupler, follower = 1.3, 0.7, 1.0, 0.8
+    apart = coupler + follower  # where both are in line
+    last = np.arccos((ground**2 + crank**2 - apart**2) / (2.0 * ground * crank))
+    for axes, angle, title in zip(figure.subplots(1, 2), (0.5 * last, last), (
+            'one crank angle, two assemblies:\nstart near the one that is meant',
+            'both meet where coupler and follower are\nin line: NEAR_SINGULAR')):
+        end = crank * np.array([np.cos(angle), np.sin(angle)])
+        way = np.array([ground, 0.0]) - end
+        length = float(np.hypot(*way))
+        along = (length**2 + coupler**2 - follower**2) / (2.0 * length)
+        beside = np.sqrt(max(coupler**2 - along**2, 0.0))
+        for sign, color, style in ((1.0, BLUE, '-'), (-1.0, ORANGE, '--')):
+            knee = end + (along * way + sign * beside * np.array([-way[1], way[0]])) / length
+            chain = np.array([(0.0, 0.0), end, knee, (ground, 0.0)])
+            axes.plot(*chain.T, style, color=color, linewidth=2.5)
+            axes.plot(*chain.T, 'o', color='black', markersize=4)
+        axes.plot((0.0, ground), (0.0, 0.0), color=GREY, linewidth=2.0)
+        axes.set_title(title)
+        finish(axes)
+    return figure
+
+
 def queries() -> Figure:
     """Return the ways from a controller to the dynamics, and how long an answer takes."""
     figure = new_figure(46.0, PAGE)
@@ -299,7 +351,8 @@ def finish(axes: Axes) -> None:
 
 DRAWINGS: dict[str, Callable[[], Figure]] = {
     'platform_frames': platform_frames, 'leg_forms': leg_forms, 'joint_types': joints,
-    'data_flow': data_flow, 'frame_axes': frame_axes, 'contacts': contacts, 'queries': queries}
+    'data_flow': data_flow, 'frame_axes': frame_axes, 'contacts': contacts, 'words': words,
+    'assemblies': assemblies, 'queries': queries}
 
 
 def write(folder: Path) -> None:
