@@ -10,9 +10,10 @@
 Compile kernels ahead, so that first calls and first starts are as quick as any other.
 
 `liedyn_warm_up` for all, `liedyn_warm_up core platform` for Python alone, `liedyn_warm_up
-stewart_pose` for one node; `ros2 run liedyn_ros warm_up` and `python -m liedyn_ros.warm_up` are the
-same. Run it as the user who computes, after a build and after an upgrade. No kernel depends on the
-model or geometry: they are all compiled. A process for each processor compiles, at most PROCESSES.
+stewart_pose` for one node; `ros2 run liedyn_ros warm_up` and `python -m liedyn_ros.warm_up` are
+the same. Run it as the user who computes, after a build and after an upgrade. No kernel depends
+on the model or geometry: they are all compiled. A process for each processor compiles, at most
+PROCESSES of them.
 `--into out/kernels` is for those who build a wheel or a workspace for others: see setup.py.
 """
 
