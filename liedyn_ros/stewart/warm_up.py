@@ -79,7 +79,8 @@ def warm_up_simulation() -> None:
     geometry, home = _platform()
     trajectory = SmoothTrajectory(home, np.full(6, 0.01), np.ones(6), np.zeros(6), 1.0)
     LegSimulation(geometry, trajectory, 1000.0).take()
-    load_redundant_geometry(config_file('stewart_cable_robot.yaml')).lengths(at(HIGH))  # by the kernel of all legs but struts
+    wires = load_redundant_geometry(config_file('stewart_cable_robot.yaml'))
+    wires.lengths(at(HIGH))  # by the kernel of all legs but struts
 
 
 def warm_up_dynamics() -> None:
