@@ -89,6 +89,10 @@ class Page(Protocol):
     def address(self) -> str:
         """Return where a browser finds it."""
 
+    @property
+    def viewers(self) -> int:
+        """Return how many browsers look."""
+
     def adopt(self, machine: Machine, home: Array, description: Description | None = None) -> None:
         """Show another machine; home (4, 4), m, of a platform, description of a robot."""
 

@@ -25,7 +25,7 @@ TITLE = f"""# Faults
 
 Written by `python -m benchmarks.faults.document` from the results of `make faults` and
 `make faults DISTRO=jazzy`; all work on your machine too. A fault is done to a node that works at
-100 Hz. The `view` has no outputs, and no faults here. A listener beside the node
+100 Hz. A listener beside the node
 hears its input and output, and calls a service five times a second.
 A run fails where a node publishes a wrong number, or is not back within {TIMEOUT:g} s.
 

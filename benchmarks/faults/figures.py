@@ -8,12 +8,12 @@
 
 """A node's outputs and answers during a fault and after it."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
-STEADY = 10  # good outputs in a row, after which a node works
+STEADY = 10  # good outputs in a row, after which a node works, unless it says another number
 MAX_GAP = 1.0  # s, between two of these
 
 
@@ -44,17 +44,21 @@ class Record:
     The observed samples; times are monotonic, s, and stamps ns.
 
     inputs: time and stamp. outputs: time, stamp, whether it is right, whether it is fresh.
-    requests: when sent, when settled, whether rightly answered.
+    requests: when sent, when settled, whether rightly answered. steady, max_gap: so many good
+    outputs in a row, with at most so many s between two, tell that a node works.
     """
 
     inputs: list[Any] = field(default_factory=list)
     outputs: list[Any] = field(default_factory=list)
     requests: list[Any] = field(default_factory=list)
+    steady: int = STEADY
+    max_gap: float = MAX_GAP
 
     def extend(self, other: 'Record') -> None:
         """Append a later record."""
-        for each in fields(self):
-            getattr(self, each.name).extend(getattr(other, each.name))
+        self.inputs.extend(other.inputs)
+        self.outputs.extend(other.outputs)
+        self.requests.extend(other.requests)
 
     def back_at(self, begin: float) -> float | None:
         """Return the first time after another from which good outputs follow each other."""
@@ -62,9 +66,9 @@ class Record:
         for at, _, right, fresh in self.outputs:
             if at < begin:
                 continue
-            good = right and fresh and (not run or at - run[-1] < MAX_GAP)
+            good = right and fresh and (not run or at - run[-1] < self.max_gap)
             run = [*run, at] if good else [at] if right and fresh else []
-            if len(run) == STEADY:
+            if len(run) == self.steady:
                 return run[0]
         return None
 

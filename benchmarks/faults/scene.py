@@ -57,7 +57,7 @@ class Scene:
     def __init__(self, stack: ExitStack, subject: Subject, stage: Stage) -> None:
         """Start everything; the node works then."""
         self.subject, self.stage, self._stack = subject, stage, stack
-        self.record, self.begun = Record(), time.monotonic()
+        self.record, self.begun = self._begin_record(), time.monotonic()
         self._switch = ('--simulated',) if stage.simulated else ()
         FOLDER.mkdir(parents=True, exist_ok=True)
         self.helpers = [self._start_node(SUBJECTS[name]) for name in subject.helpers]
@@ -145,7 +145,10 @@ class Scene:
         """Wait until the node works, and forget what was heard until then."""
         self.wait(time.monotonic())
         self._listen()
-        self.record, self.begun = Record(), time.monotonic()
+        self.record, self.begun = self._begin_record(), time.monotonic()
+
+    def _begin_record(self) -> Record:
+        return Record(steady=self.subject.steady, max_gap=self.subject.max_gap)
 
     def _listen(self) -> None:
         write(self._probe, 'take')

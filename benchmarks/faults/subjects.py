@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
+from benchmarks.faults.figures import MAX_GAP, STEADY
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import Pose, PoseStamped, TwistStamped
 from liedyn_interfaces.msg import (
-    DynamicsAnswer, DynamicsQuery, RetimingLimits, TreeAcceleration, TreeState)
+    DynamicsAnswer, DynamicsQuery, RetimingLimits, StewartStatus, TreeAcceleration, TreeState)
 from liedyn_interfaces.srv import Dynamics, RetimeTrajectory, StewartInverseKinematics
 from nav_msgs.msg import Odometry
 import numpy as np
@@ -54,7 +56,7 @@ class Subject:
     inputs: returns topics and messages, which are sent together with one stamp. output: type and
     topic. good: whether an output is right. service: type, name and request; served tells
     whether its response is right. helpers: nodes that it needs. matched: each input has an
-    output with its stamp.
+    output with its stamp. steady, max_gap: of its outputs, as in a Record.
     """
 
     node: str
@@ -67,6 +69,8 @@ class Subject:
     served: Callable[[Any], bool] = lambda response: bool(response.success)
     helpers: Sequence[str] = ()
     matched: bool = True
+    steady: int = STEADY
+    max_gap: float = MAX_GAP
 
     @cached_property
     def question(self) -> tuple[Any, str, Any]:
@@ -195,6 +199,19 @@ def within_travel(pose: Pose) -> bool:
     return True
 
 
+def seen() -> list[Stamped]:
+    """Return a pose at home, and the status of its solve."""
+    return [('pose', home_pose()), ('status', StewartStatus(length=[0.5] * 6))]
+
+
+def drawn(report: DiagnosticArray) -> bool:
+    """Return whether a view tells of pictures that it drew, of messages that it took."""
+    told = [(status.level, {each.key: each.value for each in status.values})
+            for status in report.status if status.name.endswith('view: page')]
+    return any(level == DiagnosticStatus.OK and int(values['taken']) > 0
+               and int(values['pictures']) > 0 for level, values in told)
+
+
 def right_efforts(answer: DynamicsAnswer) -> bool:
     """Return whether an answer has the vehicle's weight as the base's force."""
     return answer.success and abs(answer.efforts[0].base.force.z - WEIGHT) < 0.01
@@ -251,4 +268,7 @@ SUBJECTS = {subject.node: subject for subject in (
         lambda message: finite(message.points[0].positions, len(LEG)), standing_joints,
         ('model_file:=linkage_leg.urdf',), (RetimeTrajectory, 'path_runner/run', path), running,
         matched=False),
+    # It publishes nothing but what it says of its pictures, once a second.
+    Subject('view', 'liedyn_ros.view', (DiagnosticArray, '/diagnostics'), drawn, seen,
+            matched=False, steady=2, max_gap=3.0),
 )}

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Every node of the package, each in a process of its own, in the namespaces of four machines."""
+"""Every node of the package, each in a process of its own, in the namespaces of five machines."""
 
 from contextlib import ExitStack
 from dataclasses import replace
@@ -19,11 +19,12 @@ import time
 
 from benchmarks.caller import Question
 from benchmarks.faults.scene import ACTIVE, end_process
-from benchmarks.faults.subjects import Subject, SUBJECTS
+from benchmarks.faults.subjects import path, Subject, SUBJECTS
 from benchmarks.record import distro
 
 START_TIMEOUT = 600.0  # s, for all; without a cache they compile their kernels
 LOOK_PERIOD = 0.2  # s
+FOLLOWED_RATE = 100.0  # Hz, of the joints that follow a path
 FOLDER = Path('out/soak') / distro()
 TROUBLE = re.compile(r'^\[(WARN|ERROR|FATAL)\]')
 
@@ -89,6 +90,22 @@ def _question(place: str, subject: Subject) -> Question:
     return Question(kind, f'/{place}/{name}', lambda _: request, subject.answers)
 
 
+def _runner() -> Subject:
+    """Return the node that runs paths, asked for one that ends where it begins."""
+    closed = path()
+    closed.trajectory.points.append(closed.trajectory.points[0])
+    subject = SUBJECTS['path_runner']
+    kind, name, _ = subject.service
+    return replace(subject, service=(kind, name, lambda: closed))
+
+
+def _start_follower(stack: ExitStack, place: str) -> None:
+    """Start the joints that follow the commands of a place."""
+    stack.callback(end_process, subprocess.Popen(
+        [sys.executable, '-m', 'benchmarks.together.follower', '--ros-args', '-r',
+         f'__ns:=/{place}'], stdin=subprocess.PIPE, text=True))
+
+
 def start(stack: ExitStack, pose_rate: float, rate: float) -> list[Member]:
     """
     Start all nodes and wait until they are active.
@@ -105,7 +122,10 @@ def start(stack: ExitStack, pose_rate: float, rate: float) -> list[Member]:
         ('aerial', 'dynamics_server', 'model_file:=aerial_manipulator.yaml'),
         ('aerial', 'aerial_manipulator_simulator', f'publish_rate:={rate}'),
         ('aerial', 'aerial_manipulator_controller'),
+        ('moved', 'view'),
         ('linkage', 'loop_state_publisher', *SUBJECTS['loop_state_publisher'].parameters))]
+    members.append(Member(stack, 'running', _runner(), *SUBJECTS['path_runner'].parameters))
+    _start_follower(stack, 'running')
     end = time.monotonic() + START_TIMEOUT
     while not all(member.active for member in members):
         if time.monotonic() > end:

@@ -76,6 +76,11 @@ class LivePage:
         host = 'localhost' if self._host in ('0.0.0.0', '::') else self._host
         return f'http://{host}:{self.server.get_port()}'
 
+    @property
+    def viewers(self) -> int:
+        """Return how many browsers look."""
+        return len(self.server.get_clients())
+
     def adopt(self, machine: Machine, home: Array, description: Description | None = None) -> None:
         """Show another machine; home (4, 4), m, of a platform, description of a robot."""
         server = self.server

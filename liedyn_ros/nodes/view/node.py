@@ -20,6 +20,7 @@ from liedyn_ros.model import Model
 from liedyn_ros.nodes.dynamics.machines import read_machine, urdf_of
 from liedyn_ros.nodes.dynamics.parameters import MODEL, SOURCES
 from liedyn_ros.nodes.stewart.platform import platform_of
+from liedyn_ros.nodes.view.diagnostics import ViewDiagnostics
 from liedyn_ros.nodes.view.parameters import AUTO, PLATFORM_VIEW, TREE, VIEW
 from liedyn_ros.nodes.view.topics import PlatformTopics, TreeTopics
 from liedyn_ros.ros.messages.conversions import from_position_quaternion
@@ -66,6 +67,7 @@ class ViewNode(ManagedNode):
         topics = (TreeTopics if machine is None or isinstance(machine, Model)
                   else PlatformTopics)
         self._topics = topics(self)
+        self._diagnostics = ViewDiagnostics(self, self._page, self._topics)
         if machine is not None:
             self._adopt(machine, None)
         else:
@@ -126,6 +128,7 @@ class ViewNode(ManagedNode):
 
     def _draw(self) -> None:
         self._page.show(self._topics.look())
+        self._diagnostics.drawn += 1
 
 
 def _is_loopback(address: str) -> bool:

@@ -45,6 +45,7 @@ class _Topic:
             message_type, topic, lambda message: None, sensor_data(depth),
             callback_group=Aside()).handle
         self._type, self._depth, self._last = message_type, depth, None
+        self.taken = 0  # messages
 
     def take_all(self) -> list[Any]:
         """Return the messages that wait, the newest last."""
@@ -54,6 +55,7 @@ class _Topic:
             if one is None:
                 break
             taken.append(one[0])
+        self.taken += len(taken)
         return taken
 
     @property
@@ -70,14 +72,24 @@ class ViewTopics:
 
     def __init__(self, node: ManagedNode) -> None:
         """Open the subscriptions; the node closes them."""
+        self._opened: list[_Topic] = []
         self._open(node)
         self._reports = _Topic(node, DiagnosticArray, '/diagnostics', REPORTS_DEPTH)
         self._until: dict[str, float] = {}  # when a warning ends, by its sentence
         self._kernels: dict[str, tuple[str, float]] = {}  # sentence, and when it ends, by node
         self._fault = ''
 
+    @property
+    def taken(self) -> int:
+        """Return how many messages were taken."""
+        return sum(topic.taken for topic in self._opened)
+
     def _open(self, node: ManagedNode) -> None:
         raise NotImplementedError
+
+    def _listen(self, node: ManagedNode, message_type: Any, topic: str, depth: int = 1) -> _Topic:
+        self._opened.append(_Topic(node, message_type, topic, depth))
+        return self._opened[-1]
 
     def look(self) -> Seen:
         """Take what waits."""
@@ -107,10 +119,10 @@ class TreeTopics(ViewTopics):
     """The topics of a tree or of a machine with loops."""
 
     def _open(self, node: ManagedNode) -> None:
-        self._joints = _Topic(node, JointState, 'joint_states')
-        self._loops = _Topic(node, LoopStatus, 'loop_state_publisher/status', STATUS_DEPTH)
-        self._base = _Topic(node, Odometry, 'odometry')
-        self._rotors = _Topic(node, JointState, 'rotor_speeds')
+        self._joints = self._listen(node, JointState, 'joint_states')
+        self._loops = self._listen(node, LoopStatus, 'loop_state_publisher/status', STATUS_DEPTH)
+        self._base = self._listen(node, Odometry, 'odometry')
+        self._rotors = self._listen(node, JointState, 'rotor_speeds')
 
     def look(self) -> Seen:
         """Take what waits."""
@@ -132,11 +144,11 @@ class PlatformTopics(ViewTopics):
     """The topics of a platform."""
 
     def _open(self, node: ManagedNode) -> None:
-        self._pose = _Topic(node, PoseStamped, 'pose')
-        self._covariance = _Topic(node, PoseWithCovarianceStamped, 'pose_with_covariance')
-        self._reference = _Topic(node, PoseStamped, 'reference')
-        self._true_pose = _Topic(node, PoseStamped, 'true_pose')
-        self._status = _Topic(node, StewartStatus, 'status', STATUS_DEPTH)
+        self._pose = self._listen(node, PoseStamped, 'pose')
+        self._covariance = self._listen(node, PoseWithCovarianceStamped, 'pose_with_covariance')
+        self._reference = self._listen(node, PoseStamped, 'reference')
+        self._true_pose = self._listen(node, PoseStamped, 'true_pose')
+        self._status = self._listen(node, StewartStatus, 'status', STATUS_DEPTH)
         self._solved: Solved | None = None
 
     def look(self) -> Seen:

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.ros
 class FakePage:
     """A page that keeps what it is given."""
 
-    address = 'http://127.0.0.1:0'
+    address, viewers = 'http://127.0.0.1:0', 0
 
     def __init__(self, *settings, dark):
         self.settings, self.dark = settings, dark
