@@ -24,7 +24,8 @@ from benchmarks.record import distro
 
 START_TIMEOUT = 600.0  # s, for all; without a cache they compile their kernels
 LOOK_PERIOD = 0.2  # s
-FOLLOWED_RATE = 100.0  # Hz, of the joints that follow a path
+FOLLOWED_RATE = 20.0  # Hz, of paths and of the joints that follow them
+PICTURES = 10.0  # Hz, of the view
 FOLDER = Path('out/soak') / distro()
 TROUBLE = re.compile(r'^\[(WARN|ERROR|FATAL)\]')
 
@@ -122,9 +123,10 @@ def start(stack: ExitStack, pose_rate: float, rate: float) -> list[Member]:
         ('aerial', 'dynamics_server', 'model_file:=aerial_manipulator.yaml'),
         ('aerial', 'aerial_manipulator_simulator', f'publish_rate:={rate}'),
         ('aerial', 'aerial_manipulator_controller'),
-        ('moved', 'view'),
+        ('moved', 'view', f'rate:={PICTURES}'),
         ('linkage', 'loop_state_publisher', *SUBJECTS['loop_state_publisher'].parameters))]
-    members.append(Member(stack, 'running', _runner(), *SUBJECTS['path_runner'].parameters))
+    members.append(Member(stack, 'running', _runner(), f'rate:={FOLLOWED_RATE}',
+                          *SUBJECTS['path_runner'].parameters))
     _start_follower(stack, 'running')
     end = time.monotonic() + START_TIMEOUT
     while not all(member.active for member in members):
