@@ -8,6 +8,7 @@
 
 """How the faults judge what a node did, and that the table of faults fits the nodes."""
 
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 import pytest
 from support.bench.executables import NODES
 
@@ -76,10 +77,33 @@ def test_single_outputs_are_no_sign_of_life():
 
 def test_every_node_of_the_package_has_its_faults():
     assert {name: subject.module for name, subject in SUBJECTS.items()} == {
-        name: module.removesuffix('.node') for name, module in NODES.items()}
+        **{name: module.removesuffix('.node') for name, module in NODES.items()},
+        'view': 'liedyn_ros.view'}
     for subject in SUBJECTS.values():
         assert subject.output[1] not in dict(subject.inputs())
         assert len(of(subject, ())) >= len(FAULTS) - 4
+
+
+def test_a_node_that_reports_once_a_second_works_after_two_reports():
+    reports = Record([], [(float(k), k, k > 3, True) for k in range(7)],
+                     [(float(k), k + 0.1, True) for k in range(7)], steady=2, max_gap=3.0)
+    assert reports.back_at(1.0) == 4.0
+    assert reports.works(4.0)
+    assert not reports.works(5.5)
+
+
+def test_the_pictures_of_a_view_are_its_sign_of_life():
+    def report(level=DiagnosticStatus.OK, **values):
+        return DiagnosticArray(status=[DiagnosticStatus(
+            level=level, name='view: page',
+            values=[KeyValue(key=key, value=str(value)) for key, value in values.items()])])
+
+    good = SUBJECTS['view'].good
+    assert good(report(taken=100, pictures=30))
+    assert not good(report(taken=0, pictures=30))
+    assert not good(report(taken=100, pictures=0))
+    assert not good(report(DiagnosticStatus.WARN, taken=100, pictures=9))
+    assert not good(DiagnosticArray())
 
 
 def test_the_short_run_is_a_part_of_the_table():

@@ -112,6 +112,22 @@ def test_every_flag_has_a_sentence_or_names_a_limit():
     assert set(FLAGS) | limits == set(Flag)
 
 
+def test_what_is_drawn_is_on_diagnostics(bench, view):
+    node, _ = view(rate=10.0)
+    poses, pose = bench.publisher(PoseStamped, 'pose'), PoseStamped()
+    pose.pose.orientation.w = 1.0
+    reports = bench.collect(DiagnosticArray, '/diagnostics')
+
+    def told():
+        return [{each.key: each.value for each in status.values} | {'message': status.message}
+                for report in reports for status in report.status
+                if status.name == node.status_name('page')]
+
+    bench.until(lambda: any(
+        int(each['taken']) and int(each['pictures']) and each['message'] == 'shows what comes'
+        and each['viewers'] == '0' for each in told()), 'pictures', lambda: poses.publish(pose))
+
+
 def test_a_tree_comes_from_the_topic_and_joints_are_found_by_name(bench, view):
     node, page = view(machine='tree')
     assert page.machine is None
