@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
-from benchmarks.faults.figures import MAX_GAP, STEADY
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import Pose, PoseStamped, TwistStamped
 from liedyn_interfaces.msg import (
@@ -26,6 +25,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from benchmarks.faults.figures import MAX_GAP, STEADY
 from liedyn_ros.aerial import AerialManipulator, Reference
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
