@@ -61,6 +61,10 @@ class ViewNode(ManagedNode):
             raise LiedynError(f'address, port: expected one that this computer has, got '
                               f'{parameters["address"]!r}: {error}') from error
         self.on_close(self._page.close)
+        if not _is_loopback(parameters['address']):
+            self.get_logger().warning(
+                f'address {parameters["address"]}: the view is open to the network, without a '
+                'password')
         # Before the machine: the page says how far its kernels are.
         self.get_logger().info(f'the view is on {self._page.address}')
         machine = self._machine(None)
@@ -75,10 +79,6 @@ class ViewNode(ManagedNode):
                 String, 'robot_description', self._take_description, LATCHED)
             self.get_logger().info('waiting for the topic robot_description')
         self._record(parameters['recording'])
-        if not _is_loopback(parameters['address']):
-            self.get_logger().warning(
-                f'address {parameters["address"]}: the view is open to the network, without a '
-                'password')
 
     def _record(self, path: str) -> None:
         """Record what is shown from now on into a file, unless its path is empty."""
