@@ -42,7 +42,7 @@ def digest(source: Path) -> str:
     state = hashlib.sha256(f'{numba.__version__} {llvmlite.__version__} {CHECKED} '
                            f'{sys.implementation.cache_tag}'.encode())
     for path in reachable(source):
-        state.update(path.relative_to(PACKAGE).as_posix().encode())
+        state.update(_name(path).encode())
         state.update(_read(path))
     return state.hexdigest()[:16]
 
@@ -59,13 +59,13 @@ def reachable(source: Path) -> list[Path]:
     found, waiting = {source}, [source]
     while waiting:
         for path in _imports(waiting.pop()):
-            if _part(path) not in parts or not (path.parent.name == 'kernels' or _is_jit(path)):
+            if _part(path) not in parts or not (_is_jit(path) or path.parent.name == 'kernels'):
                 raise ImportError(f'{source}: expected imports of kernels of {sorted(parts)} '
                                   f'alone, got {path}')
             if path not in found:
                 found.add(path)
                 waiting += [] if _is_jit(path) else [path]
-    return [source, *sorted(found - {source})]
+    return [source, *sorted(found - {source}, key=_parts)]
 
 
 def _is_jit(path: Path) -> bool:
@@ -73,7 +73,17 @@ def _is_jit(path: Path) -> bool:
 
 
 def _part(path: Path) -> str:
-    return path.relative_to(PACKAGE).parts[0].removesuffix('.py')
+    return _parts(path)[0].removesuffix('.py')
+
+
+def _name(path: Path) -> str:
+    return '/'.join(_parts(path))
+
+
+@functools.cache
+def _parts(path: Path) -> tuple[str, ...]:
+    """Return the path in the package; all kernels ask for it thousands of times."""
+    return path.relative_to(PACKAGE).parts
 
 
 @functools.cache

@@ -12,17 +12,16 @@ from __future__ import annotations
 
 import math
 import os
-import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import listed, require_finite
 from liedyn_ros.common.description import no_garbage_collection
-from liedyn_ros.common.errors import (
-    DescriptionError, DescriptionWarning, InertiaError, LiedynError)
+from liedyn_ros.common.errors import InertiaError
 from liedyn_ros.common.xml_reader import Element, read
 from liedyn_ros.model.builder import ModelBuilder, STANDARD_GRAVITY
+from liedyn_ros.model.io.of_file import model_of_file
 from liedyn_ros.model.io.urdf_dialects import add_dialects, FORCES
 from liedyn_ros.model.io.urdf_loops import add_loops
 from liedyn_ros.model.io.urdf_origin import origin
@@ -58,36 +57,25 @@ def load_urdf(
     Raises DescriptionError naming the file, the element, the expected and the given value.
     """
     with no_garbage_collection():
-        name, model = _model(source, floating, strict, gravity)
-    for warning in model.warnings:
-        warnings.warn(f'{name}: {warning}', DescriptionWarning, stacklevel=2)
-    return model
+        robot = read(source, 'URDF')
+        if robot.value.tag != 'robot':
+            robot.fail('a root element robot', robot.value.tag)
+        _require_expanded(robot)
+        return model_of_file(robot.path.removesuffix(f': {robot.value.tag}'),
+                             lambda: _model(robot, floating, strict, gravity))
 
 
-def _model(source: str | os.PathLike[str], floating: bool, strict: bool,
-           gravity: ArrayLike) -> tuple[str, Model]:
-    """Return the name of a source for messages, and its model."""
-    robot = read(source, 'URDF')
-    name = robot.path.removesuffix(f': {robot.value.tag}')
-    if robot.value.tag != 'robot':
-        robot.fail('a root element robot', robot.value.tag)
-    _require_expanded(robot)
-    try:
-        builder = ModelBuilder(robot.text('name'), gravity)
-        with np.errstate(over='ignore', invalid='ignore'):  # overflows are refused below
-            links = _add_links(robot, builder, strict)
-        joints = list(robot.each('joint'))
-        followers = _add_couplings(joints, builder, strict)
-        children = {_add_joint(joint, builder, followers) for joint in joints}
-        _note_degrees(joints, builder)
-        _add_root(robot, builder, [link for link in links if link not in children], floating)
-        add_loops(robot, builder)
-        add_dialects(robot, builder, links)
-        return name, builder.build()
-    except DescriptionError:
-        raise
-    except LiedynError as error:
-        raise DescriptionError(f'{name}: {error}') from error
+def _model(robot: Element, floating: bool, strict: bool, gravity: ArrayLike) -> Model:
+    builder = ModelBuilder(robot.text('name'), gravity)
+    links = _add_links(robot, builder, strict)
+    joints = list(robot.each('joint'))
+    followers = _add_couplings(joints, builder, strict)
+    children = {_add_joint(joint, builder, followers) for joint in joints}
+    _note_degrees(joints, builder)
+    _add_root(robot, builder, [link for link in links if link not in children], floating)
+    add_loops(robot, builder)
+    add_dialects(robot, builder, links)
+    return builder.build()
 
 
 def _require_expanded(robot: Element) -> None:

@@ -34,7 +34,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def forget() -> None:
     """Read all sources again."""
-    for remembered in (cache.digest, cache._read, cache._imports, cache._place):
+    for remembered in (
+            cache.digest, cache._read, cache._imports, cache._place, cache._parts):
         remembered.cache_clear()
 
 

@@ -11,14 +11,12 @@
 from __future__ import annotations
 
 import os
-import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.description import no_garbage_collection
-from liedyn_ros.common.errors import DescriptionError, DescriptionWarning, LiedynError
 from liedyn_ros.common.xml_reader import Element
 from liedyn_ros.lie import so3
 from liedyn_ros.model.builder import ModelBuilder
@@ -26,6 +24,7 @@ from liedyn_ros.model.io.mjcf.constraints import add_equalities, Machine
 from liedyn_ros.model.io.mjcf.document import Document, MAX_DEPTH, moving_content
 from liedyn_ros.model.io.mjcf.inertia import given_inertia, Shapes
 from liedyn_ros.model.io.mjcf.unread import actuated_joints, add_unread, refuse_unread
+from liedyn_ros.model.io.of_file import model_of_file
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.geometry import unit_axis
 from liedyn_ros.model.parts.inertia import SpatialInertia
@@ -52,16 +51,7 @@ def load_mjcf(source: str | os.PathLike[str], *, strict: bool = False,
     with no_garbage_collection():
         document = Document(source)
         name = document.root.path.removesuffix(': mujoco')
-        try:
-            with np.errstate(over='ignore', invalid='ignore'):  # overflows are refused
-                model = _Reader(document, strict, gravity).model()
-        except DescriptionError:
-            raise
-        except LiedynError as error:
-            raise DescriptionError(f'{name}: {error}') from error
-    for warning in model.warnings:
-        warnings.warn(f'{name}: {warning}', DescriptionWarning, stacklevel=2)
-    return model
+        return model_of_file(name, lambda: _Reader(document, strict, gravity).model())
 
 
 class _Reader:

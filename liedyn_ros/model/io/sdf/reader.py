@@ -13,17 +13,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 import os
 from typing import Any
-import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.description import no_garbage_collection
-from liedyn_ros.common.errors import DescriptionError, DescriptionWarning, LiedynError
 from liedyn_ros.common.xml_reader import Element, read
 from liedyn_ros.lie import se3
 from liedyn_ros.model.builder import ModelBuilder
+from liedyn_ros.model.io.of_file import model_of_file
 from liedyn_ros.model.io.sdf.frames import (
     Frames, MODEL, number_of, numbers_of, pose_of, text_of)
 from liedyn_ros.model.io.sdf.inertia import inertia_of
@@ -58,16 +57,8 @@ def load_sdf(source: str | os.PathLike[str], *, floating: bool | None = None,
     with no_garbage_collection():
         root = read(source, 'SDF')
         name = root.path.removesuffix(f': {root.value.tag}')
-        try:
-            with np.errstate(over='ignore', invalid='ignore'):  # overflows are refused
-                model = _Reader(root, floating, strict, gravity).model()
-        except DescriptionError:
-            raise
-        except LiedynError as error:
-            raise DescriptionError(f'{name}: {error}') from error
-    for warning in model.warnings:
-        warnings.warn(f'{name}: {warning}', DescriptionWarning, stacklevel=2)
-    return model
+        return model_of_file(
+            name, lambda: _Reader(root, floating, strict, gravity).model())
 
 
 class _Reader:
