@@ -325,7 +325,6 @@ def test_an_explanation_of_every_leg_is_simpler_than_one_that_leaves_a_leg(geome
 
 
 def test_every_random_geometry_is_judged(geometry, home, poses):
-    unexplained = 0
     for seed in range(30):
         rng = np.random.default_rng(seed)
         off = dataclasses.replace(geometry, base_joints=geometry.base_joints + rng.normal(
@@ -333,6 +332,4 @@ def test_every_random_geometry_is_judged(geometry, home, poses):
         found = check(geometry, poses, leg_lengths(off, poses), home)
         assert found.findings and 'unit' not in [finding.kind for finding in found.findings]
         if 'geometry' in [finding.kind for finding in found.findings]:
-            unexplained += 1
             assert np.abs(found.remaining).max() > found.tolerance.most
-    assert unexplained > 0
