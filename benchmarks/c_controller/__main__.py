@@ -12,11 +12,13 @@ The example node in C at 1 kHz beside busy processors: python -m benchmarks.c_co
 A program in C sends joint states of a UR5 at 1 kHz. The node answers each with efforts. Times are
 taken in the node. A cycle is from the call that takes a state to the end of the publication. The
 age is from the stamp of a state to there, and the period is between two such ends. It needs CMake,
-a C compiler and an installed libliedyn. `chrt` makes both programs real time.
+a C compiler and an installed libliedyn. `chrt` makes both programs real time. With --server the
+pair of topics of dynamics_server answers queries at 1 kHz beside it, at the same priority.
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 import os
 from pathlib import Path
 import signal
@@ -26,14 +28,17 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.c_controller.server import beside
 from benchmarks.record import keep, origin
 from benchmarks.robots import robots
 from liedyn_ros.export import write_model
+from liedyn_ros.model import Model
 
 SOURCES = Path(__file__).parent
 COLUMNS = ('allocations', 'kernel', 'cycle', 'age', 'end')  # of libliedyn/test/cycles.c, ns
 SHARES = {'median': 0.5, '99 %': 0.99, '99.9 %': 0.999, '99.99 %': 0.9999, 'most': 1.0}
-PRIORITY = ['chrt', '-f', '30']
+PRIORITY = 30
+RUNS = {'usual': [], 'real time': ['chrt', '-f', str(PRIORITY)]}
 Row = dict[str, Any]
 
 
@@ -42,21 +47,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog='benchmarks.c_controller', description=__doc__)
     parser.add_argument('--seconds', type=int, default=120, help='of each run')
     parser.add_argument('--busy', type=int, default=os.cpu_count(), help='busy loops beside it')
+    parser.add_argument('--runs', nargs='+', choices=list(RUNS), default=list(RUNS),
+                        help='priorities of both programs')
+    parser.add_argument('--server', action='store_true', help='run dynamics_server beside them')
     parser.add_argument('--prefix', type=Path, default=Path('out/libliedyn/prefix'),
                         help='where libliedyn is installed')
     parser.add_argument('--build', type=Path, default=Path('out/c_controller'))
     options = parser.parse_args(arguments)
     folder = options.build.resolve()
     built(folder, options.prefix.resolve())
-    model = robots()['arm (ur5)'].model
-    write_model(folder / 'robot.liedyn', model, tree=True)
+    robot = robots()['arm (ur5)']
+    write_model(folder / 'robot.liedyn', robot.model, tree=True)
+    (folder / 'robot.urdf').write_text(robot.urdf)
     loops = [subprocess.Popen([sys.executable, '-c', 'while True: pass'])
              for _ in range(options.busy)]
     print(f'{options.seconds} s at 1 kHz, {options.busy} busy loops on {os.cpu_count()} '
           f'processors, load {os.getloadavg()[0]:.1f}')
     try:
-        rows = {name: measure(folder, prefix, options.seconds, list(model.coordinate_names))
-                for name, prefix in (('usual priority', []), ('chrt -f 30', PRIORITY))}
+        rows = {name: measure(folder, name, options.seconds, robot.model, options.server)
+                for name in options.runs}
     finally:
         for loop in loops:
             loop.kill()
@@ -71,8 +80,20 @@ def built(folder: Path, prefix: Path) -> None:
     _run('cmake', '--build', folder)
 
 
-def measure(folder: Path, prefix: list[str], seconds: int, names: list[str]) -> Row:
-    """Return figures (us) of a run of some seconds, both programs started by a prefix."""
+def measure(folder: Path, run: str, seconds: int, model: Model, server: bool) -> Row:
+    """Return figures (us) of some seconds of one of RUNS; server: with dynamics_server beside."""
+    priority = PRIORITY if RUNS[run] else 0
+    with beside(model, str(folder / 'robot.urdf'), priority) if server else nullcontext() as end:
+        row = _measure_node(folder, RUNS[run], seconds, list(model.coordinate_names))
+        asked = None if end is None else end()
+    if asked is not None:
+        row['server'] = {'sent': asked['sent'], 'answered': len(asked['ages']),
+                         'age': shares(asked['ages'])}
+    return row
+
+
+def _measure_node(folder: Path, prefix: list[str], seconds: int, names: list[str]) -> Row:
+    """Return figures of the node in C alone, both programs started by a prefix."""
     path = folder / 'cycles'
     path.unlink(missing_ok=True)
     node = subprocess.Popen(
@@ -100,11 +121,23 @@ def shares(values: Any) -> dict[str, float]:
 
 def lines(name: str, row: Row) -> list[str]:
     """Return the lines of a run."""
-    head = (f'{name}: {row["answered"]} of {row["sent"]} states answered, '
+    head = (f'{name}, load {row["load"]:.1f}: {row["answered"]} of {row["sent"]} states answered, '
             f'{row["allocations"]} allocations between taking and publishing')
-    return [head, f'  {"us":8}' + ''.join(f'{share:>10}' for share in SHARES)] + [
-        f'  {what:8}' + ''.join(f'{row[what][share]:10.1f}' for share in SHARES)
-        for what in ('kernel', 'cycle', 'age', 'period')]
+    table = [head, _line('us', SHARES)] + [
+        _line(what, _rounded(row[what])) for what in ('kernel', 'cycle', 'age', 'period')]
+    if 'server' in row:
+        asked = row['server']
+        table += [f'  dynamics_server: {asked["answered"]} of {asked["sent"]} queries answered',
+                  _line('age', _rounded(asked['age']))]
+    return table
+
+
+def _rounded(row: dict[str, float]) -> list[str]:
+    return [f'{row[share]:.1f}' for share in SHARES]
+
+
+def _line(name: str, cells: Iterable[str]) -> str:
+    return f'  {name:8}' + ''.join(f'{cell:>12}' for cell in cells)
 
 
 def _run(*command: object) -> str:

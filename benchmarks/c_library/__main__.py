@@ -10,13 +10,14 @@
 The C library beside Pinocchio, both called from C++: python -m benchmarks.c_library.
 
 Pinocchio runs twice: the library of its wheel, and compiled header only for this processor. Both
-libraries take turns in one process; a ratio is the median of the rounds. It needs g++, the wheels
-pin and cmeel-eigen, and the objects of `python -m liedyn_ros.export`. Compiling Pinocchio takes
-minutes and 3 GB.
+libraries take turns in one process; a ratio is the median of the rounds. Closed loops are those of
+benchmarks.constrained, beside constraintDynamics and lcaba. It needs g++, the wheels pin and
+cmeel-eigen, and the objects of `python -m liedyn_ros.export`. Compiling Pinocchio takes minutes
+and 3 GB.
 """
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
 import statistics
@@ -28,12 +29,17 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
+from benchmarks import constrained
 from benchmarks.dynamics import Peer
 from benchmarks.record import keep, verdict
 from benchmarks.robots import Robot, robots
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.export import write_model
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics
+from liedyn_ros.export import write_loops, write_model
 from liedyn_ros.export.build import build_objects
+from liedyn_ros.stewart import load_geometry
 
 ROOT = Path(__file__).parents[2]
 SOURCES = tuple(sorted(path.name for path in (ROOT / 'libliedyn/src').glob('*.c')))
@@ -47,7 +53,8 @@ KINDS = {
                 '-lpinocchio_default'),
     'header only': ('-O3', '-DNDEBUG', '-march=native')}
 STATES, ROUNDS = 16, 41
-TARGETS = {'rnea': 0.9, 'aba': 0.9, 'crba': 0.9, 'rnea derivatives': 0.8, 'aba derivatives': 0.8}
+TARGETS = {'rnea': 0.9, 'aba': 0.9, 'crba': 0.9, 'rnea derivatives': 0.8, 'aba derivatives': 0.8,
+           'constrained dynamics': 0.8, 'constrained derivatives': 0.8}
 Row = dict[str, Any]
 
 
@@ -59,22 +66,39 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument('--kinds', nargs='+', choices=list(KINDS), default=list(KINDS),
                         help='what of Pinocchio to compare with')
     parser.add_argument('--rounds', type=int, default=ROUNDS)
+    parser.add_argument('--machines', nargs='+', choices=['trees', 'loops'],
+                        default=['trees', 'loops'])
     options = parser.parse_args(arguments)
     rows: list[Row] = []
     print(f'{"machine":24}{"algorithm":20}{"Pinocchio":14}{"libliedyn":>10}{"peer":>10}'
           f'{"ratio":>7}')
     for kind in options.kinds:
-        program = built(options.build.resolve(), kind)
-        for name, robot in robots().items():
-            for row in measure(program, robot, options.rounds):
-                rows.append({'machine': name, 'nv': robot.model.nv, 'kind': kind, **row})
+        for name, nv, found in _figures(options, kind):
+            for row in found:
+                rows.append({'machine': name, 'nv': nv, 'kind': kind, **row})
                 print(_line(rows[-1]), flush=True)
     keep('c_library', {'unit': 'us', 'pinocchio': pin.__version__, 'rows': rows})
 
 
-def built(folder: Path, kind: str) -> Path:
+def _figures(options: argparse.Namespace, kind: str) -> Iterator[tuple[str, int, Iterable[Row]]]:
+    """Yield of each machine its name, coordinates, and rows."""
+    folder = options.build.resolve()
+    if 'trees' in options.machines:
+        program = built(folder, kind, 'beside')
+        for name, robot in robots().items():
+            yield name, robot.model.nv, measure(program, robot, options.rounds)
+    if 'loops' in options.machines:
+        program = built(folder, kind, 'loops')
+        geometry = load_geometry(config_file('stewart_geometry.yaml'))
+        for name, machine in (('Stewart platform', constrained.stewart(geometry)),
+                              ('two legs', constrained.two_legs())):
+            yield name, machine.model.nv, measure_loops(program, machine, options.rounds)
+
+
+def built(folder: Path, kind: str, source: str) -> Path:
     """Return the program that calls both libraries; compile it where it is missing."""
-    program, objects = folder / kind.replace(' ', '_'), folder / 'objects'
+    program = folder / f"{source}_{kind.replace(' ', '_')}"
+    objects = folder / 'objects'
     if not (objects / 'liedyn_kernels.h').exists():
         build_objects(objects)
     if not program.exists():
@@ -82,10 +106,11 @@ def built(folder: Path, kind: str) -> Path:
         flags = KINDS[kind]
         _run('gcc', '-std=gnu11', '-O2', '-c', '-I', ROOT / 'libliedyn/include', '-I', objects,
              *(ROOT / 'libliedyn/src' / name for name in SOURCES), cwd=folder)
-        _run('g++', '-std=c++17', *(f'-D{each}' for each in DEFINITIONS),
+        _run('g++', '-std=c++17', '-Wno-deprecated-declarations',
+             *(f'-D{each}' for each in DEFINITIONS),
              *(flag for flag in flags if not flag.startswith('-l')),
              '-I', ROOT / 'libliedyn/include', '-isystem', f'{wheel}/include',
-             '-isystem', f'{wheel}/include/eigen3', ROOT / 'benchmarks/c_library/beside.cpp',
+             '-isystem', f'{wheel}/include/eigen3', ROOT / f'benchmarks/c_library/{source}.cpp',
              *(folder / f'{Path(name).stem}.o' for name in SOURCES),
              *sorted(objects.glob('x86_64*.o')), f'-L{wheel}/lib', f'-Wl,-rpath,{wheel}/lib',
              *(flag for flag in flags if flag.startswith('-l')), '-o', program)
@@ -106,26 +131,52 @@ def measure(program: Path, robot: Robot, rounds: int) -> Iterator[Row]:
         folder = Path(name)
         write_model(folder / 'mine', model, dissipation=False, tree=True)
         (folder / 'theirs').write_text(''.join(_joints(peer.model)))
-        np.concatenate(states).tofile(folder / 'states')
-        printed = _run(program, folder / 'mine', folder / 'theirs', folder / 'states', rounds)
+        yield from _best(_times(program, folder, states, rounds, 1e-9))
+
+
+def measure_loops(program: Path, machine: constrained.Machine, rounds: int) -> Iterator[Row]:
+    """Yield the figures of a machine with closed loops, as `measure` does."""
+    model, peer = machine.model, constrained.Peer(machine)
+    a = ConstrainedDynamics(model, dissipation=False).forward(
+        machine.q, machine.v, machine.tau).a
+    states = [machine.q, machine.v, machine.tau, *peer.state, a, a[peer.order]]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_loops(folder / 'mine', model, order=0, dissipation=False)
+        closures = (
+            f'{index} ' + ' '.join(f'{x:.17g}' for x in (
+                *placement.rotation.ravel(), *placement.translation)) + '\n'
+            for closure in peer.constraints for index, placement in (
+                (closure.joint1_id, closure.joint1_placement),
+                (closure.joint2_id, closure.joint2_placement)))
+        (folder / 'theirs').write_text(''.join((*_joints(peer.model), 'closures\n', *closures)))
+        yield from _best(_times(program, folder, states, rounds, constrained.AGREEMENT))
+
+
+def _times(program: Path, folder: Path, states: Sequence[Array], rounds: int, accuracy: float
+           ) -> dict[str, list[tuple[float, float]]]:
+    """Return what a program of files in a folder has measured, by algorithm."""
+    np.concatenate(states).tofile(folder / 'states')
+    printed = _run(program, folder / 'mine', folder / 'theirs', folder / 'states', rounds)
     times: dict[str, list[tuple[float, float]]] = {}
     for line in printed.splitlines():
         what, mine, theirs = line.split('\t')
         times.setdefault(what, []).append((float(mine), float(theirs)))
     scale = max(1.0, *(float(np.abs(state).max()) for state in states))
     worst = max(max(pair) for pair in times.pop('differences')) / scale
-    if not worst < 1e-9:
+    if not worst < accuracy:
         raise SystemExit(f'expected results of both libraries as in Python, got {worst:.3g} off')
-    yield from _best(times)
+    return times
 
 
 def _joints(model: Any) -> Iterator[str]:
     """Yield a line for each joint of Pinocchio's model, as the program reads it."""
     for k in range(1, model.njoints):
         joint, placement = model.joints[k], model.jointPlacements[k]
-        axis = getattr(joint.extract(), 'axis', np.zeros(3)) if hasattr(joint, 'extract') else ()
-        numbers = (*placement.rotation.ravel(), *placement.translation,
-                   *(axis if len(axis) else np.zeros(3)),
+        of = joint.extract() if hasattr(joint, 'extract') else joint
+        axes = ((*of.axis1, *of.axis2) if joint.shortname() == 'JointModelUniversal'
+                else getattr(of, 'axis', np.zeros(3)))
+        numbers = (*placement.rotation.ravel(), *placement.translation, *axes,
                    *model.inertias[k].toDynamicParameters())
         yield f'{joint.shortname()} {model.parents[k]} ' + ' '.join(
             f'{number:.17g}' for number in numbers) + '\n'

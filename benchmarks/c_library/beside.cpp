@@ -12,12 +12,9 @@
 // Pinocchio. Prints a line for each
 // algorithm and round: its name, and the times of a call of each library (us).
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <functional>
-#include <string>
 #include <vector>
 
 #include <pinocchio/algorithm/aba-derivatives.hpp>
@@ -25,65 +22,11 @@
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/rnea-derivatives.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
-#include <pinocchio/multibody.hpp>
 
-#include <liedyn.h>
+#include "peer.hpp"
 
 namespace {
-using Vector = Eigen::VectorXd;
 struct Motion { Vector q, v, a, tau; };
-
-void *aligned(std::size_t bytes) {
-  void *memory = std::aligned_alloc(LIEDYN_ALIGNMENT, (bytes / LIEDYN_ALIGNMENT + 1) * LIEDYN_ALIGNMENT);
-  if (memory == nullptr) std::abort();
-  return memory;
-}
-
-void require(int code) {
-  if (code == LIEDYN_OK) return;
-  std::fprintf(stderr, "%s\n", liedyn_message(code));
-  std::exit(1);
-}
-
-template <typename Joint>
-void add(pinocchio::Model &model, std::size_t parent, const Joint &joint, const pinocchio::SE3 &placement,
-         const Eigen::VectorXd &parameters) {
-  const auto index = model.addJoint(parent, joint, placement, "joint" + std::to_string(model.njoints));
-  model.appendBodyToJoint(index, pinocchio::Inertia::FromDynamicParameters(parameters),
-                          pinocchio::SE3::Identity());
-}
-
-pinocchio::Model model_of(const char *path) {
-  std::ifstream file(path);
-  pinocchio::Model model;
-  std::string type;
-  std::size_t parent = 0;
-  while (file >> type >> parent) {
-    pinocchio::SE3 placement;
-    Eigen::Vector3d axis;
-    Eigen::VectorXd parameters(10);
-    for (int i = 0; i < 9; ++i) file >> placement.rotation()(i / 3, i % 3);
-    for (int i = 0; i < 3; ++i) file >> placement.translation()[i];
-    for (int i = 0; i < 3; ++i) file >> axis[i];
-    for (int i = 0; i < 10; ++i) file >> parameters[i];
-    if (!file) std::exit(4);
-    const auto put = [&](const auto &joint) { add(model, parent, joint, placement, parameters); };
-    if (type == "JointModelFreeFlyer") put(pinocchio::JointModelFreeFlyer());
-    else if (type == "JointModelRX") put(pinocchio::JointModelRX());
-    else if (type == "JointModelRY") put(pinocchio::JointModelRY());
-    else if (type == "JointModelRZ") put(pinocchio::JointModelRZ());
-    else if (type == "JointModelPX") put(pinocchio::JointModelPX());
-    else if (type == "JointModelPY") put(pinocchio::JointModelPY());
-    else if (type == "JointModelPZ") put(pinocchio::JointModelPZ());
-    else if (type == "JointModelRevoluteUnaligned") put(pinocchio::JointModelRevoluteUnaligned(axis));
-    else if (type == "JointModelPrismaticUnaligned") put(pinocchio::JointModelPrismaticUnaligned(axis));
-    else {
-      std::fprintf(stderr, "%s: a joint that this program does not add\n", type.c_str());
-      std::exit(4);
-    }
-  }
-  return model;
-}
 
 std::vector<Motion> read(std::ifstream &file, int count, int nq, int nv, int other_nq,
                          std::vector<Motion> &others) {
@@ -103,14 +46,6 @@ std::vector<Motion> read(std::ifstream &file, int count, int nq, int nv, int oth
   return mine;
 }
 
-double micros(const std::function<void(std::size_t)> &call, std::size_t states, int repeats) {
-  const auto begin = std::chrono::steady_clock::now();
-  for (int r = 0; r < repeats; ++r) {
-    for (std::size_t k = 0; k < states; ++k) call(k);
-  }
-  const std::chrono::duration<double, std::micro> taken = std::chrono::steady_clock::now() - begin;
-  return taken.count() / (repeats * static_cast<double>(states));
-}
 }  // namespace
 
 int main(int count, char **arguments) {
@@ -122,7 +57,8 @@ int main(int count, char **arguments) {
   const std::size_t size = liedyn_work(mine, 0);
   void *work = aligned(size);
   require(liedyn_init(mine, 0, work, size));
-  const pinocchio::Model model = model_of(arguments[2]);
+  std::ifstream joints(arguments[2]);
+  const pinocchio::Model model = model_of(joints);
   pinocchio::Data data(model);
   const int nv = liedyn_nv(mine), states = 16, rounds = std::atoi(arguments[4]);
   if (nv != model.nv) return 3;
@@ -133,7 +69,6 @@ int main(int count, char **arguments) {
   const auto square = static_cast<std::size_t>(nv) * static_cast<std::size_t>(nv);
   std::vector<double> matrix(3 * square);
   using pinocchio::Convention;
-  struct Row { std::string name; std::function<void(std::size_t)> ours, theirs; };
   const std::vector<Row> rows = {
       {"rnea",
        [&](std::size_t k) { const auto &m = motions[k];
@@ -172,15 +107,7 @@ int main(int count, char **arguments) {
        [&](std::size_t k) { const auto &m = others[k];
          pinocchio::computeABADerivatives(model, data, m.q, m.v, m.tau); }},
   };
-  for (const Row &row : rows) {
-    const double guess = micros(row.ours, states, 20) + micros(row.theirs, states, 20);
-    const int repeats = std::max(1, static_cast<int>(1000.0 / (guess * states)));
-    for (int r = 0; r < rounds; ++r) {
-      const double ours = micros(row.ours, states, repeats);
-      const double theirs = micros(row.theirs, states, repeats);
-      std::printf("%s\t%.6f\t%.6f\n", row.name.c_str(), ours, theirs);
-    }
-  }
+  time(rows, states, rounds);
   // The last results of both, so that they can be compared.
   const auto &m = motions[0];
   const auto &o = others[0];

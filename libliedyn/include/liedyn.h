@@ -62,7 +62,9 @@ enum liedyn_code {
   LIEDYN_DEPENDENT = 25,     /* constraints that become dependent: there are no derivatives */
   LIEDYN_BLOCKED = 26,       /* measured joints where no motion of the loops leads */
   LIEDYN_DISAGREEING = 27,   /* redundant measured joints that disagree by over 0.05 rad or m */
-  LIEDYN_INTERNAL = 28       /* a fault of this library */
+  LIEDYN_INTERNAL = 28,      /* a fault of this library */
+  LIEDYN_LATE = 29,          /* a sample whose time is not after the last one */
+  LIEDYN_NOT_STARTED = 30    /* a tracker that was not given a home pose */
 };
 
 enum liedyn_axes { LIEDYN_WORLD = 0, LIEDYN_LOCAL = 1, LIEDYN_LOCAL_WORLD_ALIGNED = 2 };
@@ -286,6 +288,36 @@ typedef struct {
 /** The proof about a pose of lengths, NaN with LIEDYN_NOT_PROVED. */
 int liedyn_platform_certify(const liedyn_platform *platform, void *work, const double *pose,
                             const double *lengths, liedyn_certificate *certificate);
+
+enum liedyn_start { LIEDYN_PREDICTED = 0, LIEDYN_HOME = 1 }; /* the guess of a solve */
+enum liedyn_flags { /* the bits of StewartStatus */
+  LIEDYN_NEAR_SINGULARITY = 1, LIEDYN_BRANCH_CROSSED = 4, LIEDYN_BRANCH_UNSURE = 8,
+  LIEDYN_BRANCH_WRONG = 16, LIEDYN_RESTARTED = 32
+};
+typedef struct {
+  double pose[16];         /* where the solver ended */
+  liedyn_solution solution;
+  double twist[6];         /* of the body, rad/s and m/s; NaN where none is known */
+  double twist_span;       /* s between the two poses that it is the mean of; 0 at the stamp */
+  int start, flags;        /* liedyn_start, liedyn_flags */
+  int sign;                /* of the determinant on the branch that the motion leads to */
+  double rate;             /* of the signed value, 1/s */
+  double gap;              /* from the predicted pose along the null twist, rad or characteristic lengths */
+} liedyn_tracked;
+/**
+ * Let a tracker begin, or forget its motion: after a clock that was set back, say. home is the pose
+ * of the first guess. leg_noise is the standard deviation of a length, m, or 0 where it is not known.
+ */
+int liedyn_platform_restart(const liedyn_platform *platform, void *work, const double *home,
+                            double leg_noise);
+/**
+ * The pose of a sample of lengths (6), taken at a time (ns), from the last good pose moved on at its
+ * twist, or from home. rates (6) are measured ones, or NULL. Lengths beyond their travel and late
+ * samples are refused and change nothing; with LIEDYN_NOT_CONVERGED the last good pose stays. The state
+ * is in the work area. The calls above may be used in between.
+ */
+int liedyn_platform_track(const liedyn_platform *platform, void *work, int64_t stamp_ns,
+                          const double *lengths, const double *rates, liedyn_tracked *tracked);
 
 /**
  * Leg forces and their time derivatives (order + 1, 6) of a pose, a twist (6) and its derivatives

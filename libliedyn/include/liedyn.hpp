@@ -278,6 +278,20 @@ class PlatformWork : public detail::Calls<liedyn_platform, liedyn_platform_expla
     return found;
   }
 
+  /// Begin to track, or forget the motion; leg_noise in m, 0 where it is not known.
+  void restart(const Pose &home, double leg_noise = 0.0) {
+    check(liedyn_platform_restart(machine_, memory_.get(), home.data(), leg_noise));
+  }
+
+  /// Return whether a sample has a pose, and all about it; throws where the sample is refused.
+  bool track(std::int64_t stamp_ns, const Legs &lengths, liedyn_tracked &tracked,
+             const double *rates = nullptr) {
+    const int code = liedyn_platform_track(machine_, memory_.get(), stamp_ns, lengths.data(), rates,
+                                           &tracked);
+    if (code != LIEDYN_NOT_CONVERGED) check(code);
+    return code == LIEDYN_OK;
+  }
+
   /// Return whether a pose is proved, and the proof.
   bool certify(const Pose &pose, const Legs &lengths, liedyn_certificate &proof) {
     const int code = liedyn_platform_certify(machine_, memory_.get(), pose.data(), lengths.data(),

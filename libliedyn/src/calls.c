@@ -278,8 +278,10 @@ const char *liedyn_message(int code) {
       "the constraints become dependent, so that there are no derivatives",
       "no motion that the loops allow leads to the measured joints",
       "the measured joints disagree",
-      "a fault of libliedyn"};
-  return code < 0 || code > LIEDYN_INTERNAL ? "not a code of libliedyn" : messages[code];
+      "a fault of libliedyn",
+      "the sample is not later than the last one",
+      "the tracker was given no home pose"};
+  return code < 0 || code > LIEDYN_NOT_STARTED ? "not a code of libliedyn" : messages[code];
 }
 
 int explain_coordinates(const liedyn_model *model, const head *of, char *text, size_t size) {

@@ -10,16 +10,12 @@
 
 #include <math.h>
 
-#include "internal.h"
+#include "platforms.h"
 
 /* Codes of liedyn_ros/export/functions/platforms.py. */
 enum { NO_POSE = 1, NOT_REACHED, NOT_CONVERGED, NOT_PROVED, SINGULAR };
 enum { PROVABLE = 2, MASSES = 3 };         /* parts */
 enum { INVERSE, FORWARD };                 /* tasks */
-
-static inline double *numbers(const liedyn_platform *platform) {
-  return content_of(platform, &platform->sections[NUMBERS]);
-}
 
 int liedyn_platform_open(const void *bytes, size_t count, const liedyn_platform **platform) {
   if (bytes == NULL || platform == NULL) return LIEDYN_NULL;
@@ -76,24 +72,6 @@ int liedyn_platform_explain(const liedyn_platform *platform, const void *work, c
   if (of->prepared != PREPARED || of->machine != platform) return LIEDYN_WORK_AREA;
   return explain(of, text, size);
 }
-
-/* Return LIEDYN_OK where all values are finite. */
-static int require_finite(void *work, const char *name, const double *values, int count) {
-  for (int k = 0; values != NULL && k < count; ++k) {
-    if (!isfinite(values[k])) return refused(work, LIEDYN_NOT_FINITE, name, k, values[k]);
-  }
-  return LIEDYN_OK;
-}
-
-/* Return LIEDYN_OK where two arrays share no memory. */
-static int apart(void *work, const char *name, const void *a, size_t a_bytes, const void *b,
-                 size_t b_bytes) {
-  const uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
-  return a != NULL && b != NULL && x < y + b_bytes && y < x + a_bytes
-      ? refused(work, LIEDYN_OVERLAP, name, -1, 0.0) : LIEDYN_OK;
-}
-
-enum { POSE_BYTES = 16 * sizeof(double), SIX_BYTES = 6 * sizeof(double) };
 
 /* Return the code of a call whose kernel was given a pose. */
 static int conclude(void *work, int64_t code, const double *pose) {

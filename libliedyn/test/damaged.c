@@ -68,6 +68,12 @@ static void use_platform(const liedyn_platform *platform) {
   liedyn_platform_certify(platform, work, pose, lengths, &proof);
   liedyn_platform_inverse(platform, work, 1, pose, twist, a, NULL, forces, rates);
   liedyn_platform_solve(platform, work, lengths, pose, pose, &solution);
+  liedyn_tracked tracked;
+  liedyn_platform_restart(platform, work, pose, 1e-4);
+  for (int k = 0; k < 3; ++k) {
+    liedyn_platform_track(platform, work, 1000000 * k, lengths, k == 1 ? twist : NULL, &tracked);
+    lengths[k] += 1e-4;
+  }
   for (int i = 0; i < 6; ++i) {
     int leg;
     if (liedyn_find_leg(platform, liedyn_leg_name(platform, i), &leg)) exit(4);

@@ -55,6 +55,8 @@ def platform_bytes(geometry: StewartGeometry, *, length_bound: ArrayLike = 0.0,
     head = np.zeros(kernels.LIMITS)
     head[:4] = unit, len(tables[0]), provable, moved
     head[kernels.DAMPING:kernels.SINGULAR_VALUE + 1] = LevenbergMarquardt().as_tuple()[3:]
+    head[kernels.SCALES:kernels.UNIT], head[kernels.UNIT] = (
+        geometry.drive_scales, geometry.reading_unit[0])
     numbers = np.concatenate((head, limits_of(geometry), *tables, proofs, dynamics))
     return file_bytes(PLATFORM, [
         (numbers.astype('<f8').tobytes(), len(numbers)), texts(geometry.leg_names)])

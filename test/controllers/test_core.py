@@ -6,7 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The core of the controller for ros2_control: its efforts, judged by forward dynamics."""
+"""
+The core of the controller for ros2_control: its efforts, judged by forward dynamics.
+
+The plugin around it runs on stand-ins of ros2_control's classes, loaded from its library.
+"""
 
 import subprocess
 
@@ -140,3 +144,60 @@ def test_what_does_not_fit_is_refused(program, tmp_path):
     done = subprocess.run([program, tmp_path / 'tree', '0'], input=state.tobytes(),
                           capture_output=True, check=False)
     assert done.returncode == 1 and 'NaN' in done.stderr.decode()
+
+
+def cycled(program, model, lag, period, joints, states):
+    """Return whether each cycle of the plugin succeeded, and its efforts; for states (k, ...)."""
+    library = program.with_name('libstand_in.so')
+    done = subprocess.run(
+        [program.with_name('cycles'), library, model, str(lag), str(period), *joints],
+        input=np.asarray(states).tobytes(), capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    rows = np.frombuffer(done.stdout).reshape(len(states), -1)
+    return rows[:, 0] == 1.0, rows[:, 1:], done.stderr.decode()
+
+
+@HOST
+def test_the_plugin_holds_and_follows(program, tmp_path):
+    model = load_model(example_robot('ur_description/urdf/ur5_robot.urdf'))
+    write_model(tmp_path / 'arm', model)
+    joints, period = ('elbow_joint', 'wrist_2_joint'), 1e-3
+    at, rng = [model.joint(name).vi for name in joints], np.random.default_rng(4)
+    q, v = rng.normal(size=(2, model.nv))
+    none, zero = np.full(6, np.nan), np.zeros(2)
+    moved, rate = q + 0.1, 0.5 * v
+    goal, acceleration = q[at] + 0.2, rng.normal(size=(3, 2))
+    given = [(goal, v[at], row) for row in acceleration] + [(goal, none[:2], none[:2])]
+    references = [none, none, *(np.column_stack(row).ravel() for row in given)]
+    states = [np.concatenate(row) for row in zip(
+        [q, moved, q, moved, q, q], [v, rate, v, rate, v, v], references)]
+    done, found, _ = cycled(program, tmp_path / 'arm', LAG, period, joints, states)
+    assert done.all()
+    jerk = np.diff(acceleration, axis=0) / period
+    wanted = [(q, v, q[at], zero, zero, zero), (moved, rate, q[at], zero, zero, zero),
+              (q, v, goal, v[at], acceleration[0], zero),
+              (moved, rate, goal, v[at], acceleration[1], jerk[0]),
+              (q, v, goal, v[at], acceleration[2], jerk[1]),
+              (q, v, goal, zero, zero, -acceleration[2] / period)]
+    np.testing.assert_allclose(
+        found, efforts(program, tmp_path / 'arm', LAG, joints, *wanted), rtol=1e-12, atol=1e-12)
+
+
+@HOST
+def test_the_plugin_refuses_a_state_without_numbers(program, tmp_path):
+    model = load_model(example_robot('ur_description/urdf/ur5_robot.urdf'))
+    write_model(tmp_path / 'arm', model)
+    states = np.zeros((3, 12 + 18))
+    states[:, 12:] = np.nan
+    states[1, 0] = np.nan
+    done, found, log = cycled(program, tmp_path / 'arm', 0.0, 1e-3, (), states)
+    assert done.tolist() == [True, False, True] and 'a NaN or an infinity' in log
+    np.testing.assert_array_equal(found[0], found[2])
+
+
+@HOST
+def test_the_plugin_is_not_configured_without_its_file(program, tmp_path):
+    done = subprocess.run(
+        [program.with_name('cycles'), program.with_name('libstand_in.so'), tmp_path / 'none', '0',
+         '0.001'], capture_output=True, check=False)
+    assert done.returncode == 3 and 'none' in done.stderr.decode()

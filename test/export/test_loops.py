@@ -7,6 +7,7 @@
 # language governing permissions and limitations under the License.
 """Closed loops in the C library: the digits of Python, and what is refused."""
 
+from concurrent.futures import ThreadPoolExecutor
 import ctypes
 
 import numpy as np
@@ -187,6 +188,29 @@ def test_damaged_files_are_refused_or_run(tmp_path, name):
     looped.q.tofile(tmp_path / 'q')
     printed = run(program, tmp_path / 'loops', 3000, 1, tmp_path / 'q')
     assert 'damaged' in printed and 'done' in printed
+
+
+@HOST
+def test_threads_with_a_work_area_each_agree(library):
+    machines = Machine(library), Machine(library)
+    first, second = machines
+    second.loops = first.loops  # one model for both
+    assert library.liedyn_loops_init(second.loops, ctypes.c_void_p(second.work.ctypes.data),
+                                     ctypes.c_size_t(len(second.work))) == 0
+    q, nv = assemble(ConstrainedDynamics(first.model)), first.model.nv
+    v, efforts = np.zeros(nv), np.random.default_rng(6).normal(size=(2000, 2, nv))
+
+    def run(machine):
+        found = np.empty_like(efforts)
+        codes = {machine.call('forward', 1, q, v, tau, None, a, None)[0]
+                 for tau, a in zip(efforts, found)}
+        assert codes == {0}
+        return found
+
+    alone = run(first)
+    with ThreadPoolExecutor(2) as threads:
+        for found in threads.map(run, machines):
+            np.testing.assert_array_equal(found, alone)
 
 
 @HOST

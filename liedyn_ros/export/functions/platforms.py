@@ -17,16 +17,14 @@ import math
 
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE, REFUSED
 from liedyn_ros.export.kernels import platform as area
+from liedyn_ros.export.kernels.following import solve_sample
+from liedyn_ros.export.kernels.platform import NO_POSE, NOT_PROVED, NOT_REACHED, SINGULAR
 from liedyn_ros.jit.pointers import after, COUNT, given, NUMBERS, table, vector
 from liedyn_ros.lie.kernels import motion
 from liedyn_ros.stewart.certificate.kernels import pose as certificate
 from liedyn_ros.stewart.dynamics.kernels import leg as leg_dynamics
 from liedyn_ros.stewart.dynamics.kernels import platform as dynamics
 from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, limits, state
-from liedyn_ros.stewart.solver.kernels import charts, problem
-from liedyn_ros.stewart.solver.kernels.solve import LEVENBERG_MARQUARDT, solve_six, SOLVER_WORK
-
-NO_POSE, NOT_REACHED, NOT_CONVERGED, NOT_PROVED, SINGULAR = 1, 2, 3, 4, 5
 
 
 def platform_accepts(words: NUMBERS, count: COUNT) -> COUNT:
@@ -39,6 +37,8 @@ def platform_accepts(words: NUMBERS, count: COUNT) -> COUNT:
         return 1
     good = (of[area.SCALE] > 0.0 and math.isfinite(of[area.SCALE])
             and 1.0 <= of[area.ITERATIONS] <= area.ITERATION_LIMIT)
+    for i in range(7):  # six scales and the unit
+        good &= of[area.SCALES + i] > 0.0 and math.isfinite(of[area.SCALES + i])
     return 0 if good and count == area.numbers(int(legs)) else 1
 
 
@@ -126,20 +126,10 @@ def platform_margins(words: NUMBERS, work: NUMBERS, pose: NUMBERS, out: NUMBERS)
 def platform_solve(words: NUMBERS, work: NUMBERS, lengths: NUMBERS, guess: NUMBERS, pose: NUMBERS,
                    out: NUMBERS) -> COUNT:
     """Write a pose (4, 4), and status, iterations, residual, smallest value, value, slope."""
-    of, found = vector(words, area.LIMITS), vector(out, 6)
-    values = vector(after(work, area.STATE), state.COUNT)
-    settings = (LEVENBERG_MARQUARDT, charts.BODY, problem.SQUARED_LENGTHS, of[area.DAMPING],
-                int(of[area.ITERATIONS]), of[area.TOLERANCE], of[area.STEP_TOLERANCE],
-                of[area.SINGULAR_VALUE])
-    status, iterations, residual, smallest = solve_six(
-        vector(after(work, area.SCALED), int(of[area.TABLE])), of[area.SCALE], vector(lengths, 6),
-        table(guess, 4, 4), vector(after(work, area.RATES), 6), 0.0, settings, table(pose, 4, 4),
-        values, vector(after(work, area.SOLVER), SOLVER_WORK))
-    found[0], found[1], found[2], found[3] = status, iterations, residual, smallest
-    if status == problem.INVALID:
-        return REFUSED if dynamics.is_pose(table(guess, 4, 4)) else NO_POSE
-    found[4], found[5] = values[state.VALUE], values[state.SLOPE]
-    return DONE if status == problem.CONVERGED else NOT_CONVERGED
+    start = table(guess, 4, 4)
+    code = solve_sample(words, work, lengths, start, vector(after(work, area.RATES), 6), 0.0, pose,
+                        vector(out, 6))
+    return NO_POSE if code == REFUSED and not dynamics.is_pose(start) else code
 
 
 def platform_certify(words: NUMBERS, work: NUMBERS, pose: NUMBERS, lengths: NUMBERS, out: NUMBERS

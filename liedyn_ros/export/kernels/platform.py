@@ -10,11 +10,12 @@
 The constants of a platform in a model file, and the parts of its work area; all of eight bytes.
 
 The constants are the characteristic length (m), how many numbers a table of legs has, whether a
-pose can be proved, whether there are masses. Then come five settings of Levenberg-Marquardt, and
-zeros. Then limits, the tables of legs in characteristic lengths and in m, the constants
-of the certificate, of the dynamics and its legs.
+pose can be proved, whether there are masses. Then come five settings of Levenberg-Marquardt, the
+scale of each drive, and the unit of the readings (m). Then limits, the tables of legs in
+characteristic lengths and in m, the constants of the certificate, of the dynamics and its legs.
 """
 
+from liedyn_ros.export.kernels import tracking
 from liedyn_ros.export.kernels.work import rounded
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.stewart.certificate.kernels import pose as certificate
@@ -23,8 +24,13 @@ from liedyn_ros.stewart.dynamics.kernels import platform as dynamics
 from liedyn_ros.stewart.platform.kernels import leg_rows, state
 from liedyn_ros.stewart.solver.kernels.solve import SOLVER_WORK
 
+# Codes of calls, besides those of aba.
+NO_POSE, NOT_REACHED, NOT_CONVERGED, NOT_PROVED, SINGULAR = 1, 2, 3, 4, 5
+NOT_STARTED, LATE, BEYOND = 6, 7, 8  # of a tracker
+
 SCALE, TABLE, PROVABLE, MASSES, LIMITS = 0, 1, 2, 3, 16
 DAMPING, ITERATIONS, TOLERANCE, STEP_TOLERANCE, SINGULAR_VALUE = 4, 5, 6, 7, 8
+SCALES, UNIT = 9, 15  # (6,), m at the end of a drive for one unit of its reading; m
 ITERATION_LIMIT = 10_000
 NUMBER_OF_LIMITS, NUMBER_OF_CONSTANTS = 75, 17
 LEGS = 6 * leg_dynamics.LEG
@@ -34,10 +40,12 @@ LONGEST = leg_rows.ENDS + 6 * leg_rows.ROW  # numbers in a table of legs; the ot
 # them where the legs end.
 LINE = 8
 SIZES = [LONGEST, LONGEST, certificate.TABLE + LONGEST, state.COUNT, SOLVER_WORK,
-         certificate.SPACE, 36, 42, 6]
+         certificate.SPACE, 36, 42, 6, tracking.FOLLOWER, tracking.STAMPS, len(tracking.BRANCH),
+         len(tracking.MOTION), tracking.MOVED]
 _STARTS = [sum((size + LINE - 1) // LINE * LINE for size in SIZES[:k])
            for k in range(len(SIZES) + 1)]
-(SCALED, METRES, KNOWN, STATE, SOLVER, PROOF, MATRIX, BUFFER, RATES, SERIES) = _STARTS
+(SCALED, METRES, KNOWN, STATE, SOLVER, PROOF, MATRIX, BUFFER, RATES, FOLLOWER, STAMPS, BRANCH,
+ MOTION, MOVED, SERIES) = _STARTS
 
 
 @inlined

@@ -29,7 +29,7 @@ from liedyn_ros.stewart.platform.kernels import limits as limit_kernels
 from liedyn_ros.stewart.platform.kernels import state as kernels
 from liedyn_ros.stewart.platform.limits import limits_of, Margins
 
-SINGULARITY_WARNING = 0.05  # smallest singular value at which a pose is near a singularity
+SINGULARITY_WARNING = kernels.SINGULARITY_WARNING
 NONE = Flag(0)
 NO_INVERSE = 1e-15  # smallest singular value below which J is singular to rounding
 

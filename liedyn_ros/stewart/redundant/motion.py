@@ -82,7 +82,7 @@ class LegMotionFilter:
         # Every leg counts in units of its noise: then all have the same.
         self._unit = float(np.median(deviations * geometry.drive_scales))
         self._scales = (self._unit / deviations)[self._rows]
-        self._filters = np.stack([_empty_filter(scales) for scales in self._scales])
+        self._filters = np.stack([motion_bank.empty_filter(scales) for scales in self._scales])
         self._now = [motion_bank.FILTER.array(row, 'now') for row in self._filters]
         self._before = np.empty(self._count)
         self.reset()
@@ -115,12 +115,3 @@ class LegMotionFilter:
         return LegMotions(tuple(
             LegMotion(deviation, 0.0, period, int(now[motion_bank.COUNT]), scales, row)
             for now, scales, row in zip(self._now, self._scales, moved)), self._count)
-
-
-def _empty_filter(scales: Array) -> Array:
-    """Return the buffer of the filter of six legs."""
-    return motion_bank.FILTER.pack(
-        bank=np.zeros((motion_bank.SPECTRA, motion_bank.ROW)), scales=scales, ends=np.zeros(6),
-        mixture=np.zeros(motion_bank.MIXTURE),
-        work=np.zeros(motion_bank.ROW + motion_bank.SPECTRA),
-        now=np.zeros(motion_bank.NOW, dtype=np.int64))

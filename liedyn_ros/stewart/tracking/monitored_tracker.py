@@ -30,6 +30,7 @@ from liedyn_ros.stewart.platform.singularity import time_until
 from liedyn_ros.stewart.platform.state import PlatformMeter
 from liedyn_ros.stewart.solver.methods import LevenbergMarquardt, Method
 from liedyn_ros.stewart.solver.pose_solver import Status
+from liedyn_ros.stewart.tracking.branch.kernels.branch import KEPT_BRANCH
 from liedyn_ros.stewart.tracking.branch.monitor import Branch, BranchMonitor
 from liedyn_ros.stewart.tracking.legs.faults import LegFaults, NO_FAULTS
 from liedyn_ros.stewart.tracking.legs.monitor import LegMonitor
@@ -43,7 +44,6 @@ from liedyn_ros.stewart.tracking.tracker import (
     FollowerState, PoseFollower, Start, TrackedPose)
 from liedyn_ros.stewart.tracking.two_branch_tracker import Choice, TwoBranchTracker
 
-KEPT_BRANCH = 0.1  # signed value below which a failed solve is not tried again from home
 Reading = tuple[ArrayLike, int]  # of the redundant sensor, and its time (ns)
 
 

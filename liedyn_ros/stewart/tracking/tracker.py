@@ -28,11 +28,8 @@ from liedyn_ros.stewart.platform.kernels.state import COUNT
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
 from liedyn_ros.stewart.solver.methods import LevenbergMarquardt, Method
 from liedyn_ros.stewart.solver.pose_solver import AT_REST, PoseSolver, Status
-from liedyn_ros.stewart.tracking.branch.kernels.branch import PREDICTION_LIMIT
+from liedyn_ros.stewart.tracking.kernels.guess import is_predictable, lead_to_lengths
 from liedyn_ros.stewart.tracking.sample_gate import Sample, SampleGate
-
-MAX_EXTRAPOLATION = 5.0  # times the span of a difference, over which its noise would grow
-MAX_MISS = 2.0  # times the lengths' change, by which measured rates may miss it to start a solve
 
 
 class Start(IntEnum):
@@ -162,7 +159,7 @@ class PoseFollower:
             else:
                 twist, span = self._led(sample, last, self._rates)
             gap = 1e-9 * (sample.stamp_ns - last.stamp_ns)
-            if twist is None or gap > PREDICTION_LIMIT or 0.0 < MAX_EXTRAPOLATION * span < gap:
+            if twist is None or not is_predictable(gap, span):
                 twist, gap = AT_REST, 0.0
             solution = self._solver.solve_checked(lengths, last.pose, values, twist, gap)
             if solution[1] is Status.CONVERGED or not may_restart():
@@ -176,9 +173,8 @@ class PoseFollower:
 
         Else it is the difference of the last two poses, or None.
         """
-        change = sample.lengths - last.lengths
-        miss = change - 1e-9 * (sample.stamp_ns - last.stamp_ns) * np.asarray(rates)
-        if miss @ miss <= MAX_MISS ** 2 * (change @ change):
+        gap = 1e-9 * (sample.stamp_ns - last.stamp_ns)
+        if lead_to_lengths(last.lengths, np.asarray(rates, dtype=float), gap, sample.lengths):
             return last.twist, last.twist_span
         return (None, 0.0) if self._before is None else _mean_twist(self._before, last)
 

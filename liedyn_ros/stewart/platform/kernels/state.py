@@ -21,6 +21,7 @@ from liedyn_ros.stewart.platform.kernels.singular_value import SINGULAR_VALUE_WO
 
 # Where the parts of a state begin: J, J^-1, null twist, leg errors it makes, value, slope.
 INVERSE, NULL, LEFT, VALUE, SLOPE, COUNT = 36, 72, 78, 84, 85, 86
+SINGULARITY_WARNING = 0.05  # smallest singular value at which a pose is near a singularity
 STATE_WORK = 36 + SINGULAR_VALUE_WORK + 48  # numbers in a workspace: J, J^-1, vectors nearby
 SLOPE_DIFFERENCE = 1e-6  # of a difference, rad and characteristic lengths
 

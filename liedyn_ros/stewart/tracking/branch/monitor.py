@@ -18,15 +18,8 @@ the platform passes smoothly through zero.
 
 from typing import NamedTuple
 
-import numpy as np
-
 from liedyn_ros.stewart.platform.state import PlatformState
-from liedyn_ros.stewart.tracking.branch.kernels import branch as kernels, passage
-
-# 1/s^5, spectra of the value's jerk, each ten times as sharp as the one before. In a second the
-# acceleration changes by 0.03 to 300 1/s^2: from paths of half a minute to shakers.
-JERKS = 10.0 ** np.arange(-3.0, 6.0)
-BINS = 128  # that the passage of a singularity is kept in
+from liedyn_ros.stewart.tracking.branch.kernels import branch as kernels
 
 
 class Branch(NamedTuple):
@@ -53,20 +46,15 @@ class BranchMonitor:
 
     The measurement is the square of a pose's value, which is the same on both branches. Length
     noise moves it by 2 slope * noise however near the singularity is. It can fall below zero,
-    where no pose has the lengths. A bank of filters, one for each of JERKS, follows value, rate
-    and acceleration. Where noise hides the value the filters extrapolate the motion. Beyond, the
-    motion is traced back from there. The odds of the branch say whether its value, or the opposite
-    one, fits the filters before the singularity.
+    where no pose has the lengths. A bank of filters, one for each of kernels.JERKS, follows value,
+    rate and acceleration. Where noise hides the value the filters extrapolate the motion. Beyond,
+    the motion is traced back from there. The odds of the branch say whether its value, or the
+    opposite one, fits the filters before the singularity.
     """
 
     def __init__(self) -> None:
         """Start without a pose."""
-        of_bank = (len(JERKS), passage.ROW)
-        self._buffer = kernels.MONITOR.pack(
-            bank=np.zeros(of_bank), entry=np.zeros(of_bank), jerks=JERKS, bins=np.zeros((BINS, 3)),
-            tally=np.zeros(passage.TALLY), work=np.zeros((2, passage.ROW)),
-            weights=np.zeros((len(JERKS), 3)), numbers=np.zeros(kernels.NUMBERS),
-            stamps=np.zeros(kernels.STAMPS, dtype=np.int64))
+        self._buffer = kernels.empty_monitor()
         self._numbers = kernels.MONITOR.array(self._buffer, 'numbers')
         # Some are first needed in a singularity, where there is no time to compile them.
         kernels.judge_branch(self._buffer, 0, 1.0, 0.0, 0.0, 0.0)
@@ -93,8 +81,7 @@ class BranchMonitor:
 
     def near(self, value: float) -> bool:
         """Return whether the motion is expected within a signed value of the singularity."""
-        numbers = self._numbers
-        return bool(numbers[kernels.STARTED]) and bool(abs(numbers[kernels.VALUE]) < value)
+        return bool(kernels.is_branch_near(self._numbers, value))
 
     def judge(
             self, stamp_ns: int, state: PlatformState, noise: float, shortfall: float = 0.0

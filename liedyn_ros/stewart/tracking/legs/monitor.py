@@ -194,9 +194,5 @@ def _empty_buffer(geometry: StewartGeometry) -> Array:
             window=np.zeros((6, noises.WINDOW_SAMPLES, 2)), squares=np.zeros((noises.ORDERS, 6)),
             legs=np.zeros((6, noises.LEG)), numbers=np.zeros(noises.NUMBERS),
             weights=np.zeros((noises.ORDERS, noises.WINDOW_SAMPLES)), work=np.zeros(noises.WORK)),
-        motion=motion_bank.FILTER.pack(
-            bank=np.zeros((motion_bank.SPECTRA, motion_bank.ROW)), scales=scales,
-            ends=np.zeros(6), mixture=np.zeros(motion_bank.MIXTURE),
-            work=np.zeros(motion_bank.ROW + motion_bank.SPECTRA),
-            now=np.zeros(motion_bank.NOW, dtype=np.int64)),
+        motion=motion_bank.empty_filter(scales),
         relative=scales / unit, readings=np.zeros(6))

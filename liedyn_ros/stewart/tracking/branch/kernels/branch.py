@@ -16,17 +16,24 @@ singularity. While noise hides the branch, the measured squares are collected in
 
 import math
 
+import numpy as np
+
 from liedyn_ros.jit.bundle import Bundle, INTEGERS, MATRIX, VECTOR
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.stewart.tracking.branch.kernels import passage
 
 PREDICTION_LIMIT = 0.5  # s; over a longer gap nothing is predicted
+KEPT_BRANCH = 0.1  # signed value below which a failed solve is not tried again from home
 SHARPNESS_TIME = 0.5  # s, for which the sharpness of the motion is judged
 SURE = 7.0  # logarithm of the odds, 1000 to 1, by which a branch is ruled out
 LOOK_EVERY = 4  # bins
 FAR = 0.3  # signed value, six times that of a warning; below it the filters are better
 MAX_INCREASE = 3.0  # of the greatest rate lately, from one sample to the next
 EXACT = 1e-12  # least noise, in characteristic lengths: rounding
+# 1/s^5, spectra of the value's jerk, each ten times as sharp as the one before. In a second the
+# acceleration changes by 0.03 to 300 1/s^2: from paths of half a minute to shakers.
+JERKS = 10.0 ** np.arange(-3.0, 6.0)
+BINS = 128  # that the passage of a singularity is kept in
 
 MONITOR = Bundle(
     'BranchMonitor',
@@ -47,6 +54,16 @@ monitor_of = MONITOR.view
 NOW, LAST_AT, ENTRY_AT, LEFT_AT, STAMPS = range(5)
 
 
+def empty_monitor():
+    """Return the buffer of a monitor without a pose."""
+    of_bank = (len(JERKS), passage.ROW)
+    return MONITOR.pack(
+        bank=np.zeros(of_bank), entry=np.zeros(of_bank), jerks=JERKS, bins=np.zeros((BINS, 3)),
+        tally=np.zeros(passage.TALLY), work=np.zeros((2, passage.ROW)),
+        weights=np.zeros((len(JERKS), 3)), numbers=np.zeros(NUMBERS),
+        stamps=np.zeros(STAMPS, dtype=np.int64))
+
+
 @kernel
 def forget_value(buffer):
     """Forget the motion: the branch is that of the next pose."""
@@ -54,6 +71,12 @@ def forget_value(buffer):
     for k in range(NUMBERS):
         monitor.numbers[k] = 0.0
     monitor.numbers[FASTEST] = passage.UNKNOWN_RATE ** 0.5
+
+
+@kernel
+def is_branch_near(numbers, value):
+    """Return whether the motion is expected within a signed value of the singularity."""
+    return numbers[STARTED] != 0.0 and abs(numbers[VALUE]) < value
 
 
 @kernel

@@ -17,6 +17,8 @@ of the squared errors over their variance: 1 where the member fits its covarianc
 
 import math
 
+import numpy as np
+
 from liedyn_ros.jit.bundle import Bundle, INTEGERS, MATRIX, VECTOR
 from liedyn_ros.jit.decorators import kernel
 
@@ -41,6 +43,13 @@ FILTER = Bundle(
 # fresh ones. COUNT: of fresh samples since the motion was unknown. HELD: whether one was stale.
 STAMP, FRESH, SPAN, COUNT, HELD, NOW = range(6)
 MOTION_SIZE = 6 + SPECTRA * ROW  # numbers that filter_motion writes
+
+
+def empty_filter(scales):
+    """Return the buffer of a filter without a sample, for the scales (6,) of the drives."""
+    return FILTER.pack(
+        bank=np.zeros((SPECTRA, ROW)), scales=scales, ends=np.zeros(6), mixture=np.zeros(MIXTURE),
+        work=np.zeros(ROW + SPECTRA), now=np.zeros(NOW, dtype=np.int64))
 
 
 @kernel

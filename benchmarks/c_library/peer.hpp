@@ -1,0 +1,108 @@
+/* Copyright 2026 The liedyn_ros authors
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ * http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+ * writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+ * WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License. */
+
+// What the programs share: memory and codes of the library, a model of Pinocchio, and the time of calls.
+
+#ifndef BENCHMARKS_C_LIBRARY_PEER_HPP_
+#define BENCHMARKS_C_LIBRARY_PEER_HPP_
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <pinocchio/multibody.hpp>
+
+#include <liedyn.h>
+
+using Vector = Eigen::VectorXd;
+
+inline void *aligned(std::size_t bytes) {
+  void *memory = std::aligned_alloc(LIEDYN_ALIGNMENT, (bytes / LIEDYN_ALIGNMENT + 1) * LIEDYN_ALIGNMENT);
+  if (memory == nullptr) std::abort();
+  return memory;
+}
+
+inline void require(int code) {
+  if (code == LIEDYN_OK) return;
+  std::fprintf(stderr, "%s\n", liedyn_message(code));
+  std::exit(1);
+}
+
+template <typename Joint>
+void add(pinocchio::Model &model, std::size_t parent, const Joint &joint, const pinocchio::SE3 &placement,
+         const Eigen::VectorXd &parameters) {
+  const auto index = model.addJoint(parent, joint, placement, "joint" + std::to_string(model.njoints));
+  model.appendBodyToJoint(index, pinocchio::Inertia::FromDynamicParameters(parameters),
+                          pinocchio::SE3::Identity());
+}
+
+// Read the joints of a model, up to the line that ends them, or to the end.
+inline pinocchio::Model model_of(std::ifstream &file) {
+  pinocchio::Model model;
+  std::string type;
+  std::size_t parent = 0;
+  while (file >> type && type != "closures" && file >> parent) {
+    pinocchio::SE3 placement;
+    Eigen::Vector3d axis;
+    Eigen::VectorXd parameters(10);
+    for (int i = 0; i < 9; ++i) file >> placement.rotation()(i / 3, i % 3);
+    for (int i = 0; i < 3; ++i) file >> placement.translation()[i];
+    for (int i = 0; i < 3; ++i) file >> axis[i];
+    Eigen::Vector3d second = Eigen::Vector3d::Zero();
+    if (type == "JointModelUniversal") for (int i = 0; i < 3; ++i) file >> second[i];
+    for (int i = 0; i < 10; ++i) file >> parameters[i];
+    if (!file) std::exit(4);
+    const auto put = [&](const auto &joint) { add(model, parent, joint, placement, parameters); };
+    if (type == "JointModelFreeFlyer") put(pinocchio::JointModelFreeFlyer());
+    else if (type == "JointModelRX") put(pinocchio::JointModelRX());
+    else if (type == "JointModelRY") put(pinocchio::JointModelRY());
+    else if (type == "JointModelRZ") put(pinocchio::JointModelRZ());
+    else if (type == "JointModelPX") put(pinocchio::JointModelPX());
+    else if (type == "JointModelPY") put(pinocchio::JointModelPY());
+    else if (type == "JointModelPZ") put(pinocchio::JointModelPZ());
+    else if (type == "JointModelRevoluteUnaligned") put(pinocchio::JointModelRevoluteUnaligned(axis));
+    else if (type == "JointModelPrismaticUnaligned") put(pinocchio::JointModelPrismaticUnaligned(axis));
+    else if (type == "JointModelUniversal") put(pinocchio::JointModelUniversal(axis, second));
+    else {
+      std::fprintf(stderr, "%s: a joint that this program does not add\n", type.c_str());
+      std::exit(4);
+    }
+  }
+  return model;
+}
+
+inline double micros(const std::function<void(std::size_t)> &call, std::size_t states, int repeats) {
+  const auto begin = std::chrono::steady_clock::now();
+  for (int r = 0; r < repeats; ++r) {
+    for (std::size_t k = 0; k < states; ++k) call(k);
+  }
+  const std::chrono::duration<double, std::micro> taken = std::chrono::steady_clock::now() - begin;
+  return taken.count() / (repeats * static_cast<double>(states));
+}
+
+struct Row { std::string name; std::function<void(std::size_t)> ours, theirs; };
+
+// Print a line for each algorithm and round: its name, and the times of a call of each library (us).
+inline void time(const std::vector<Row> &rows, std::size_t states, int rounds) {
+  for (const Row &row : rows) {
+    const double guess = micros(row.ours, states, 20) + micros(row.theirs, states, 20);
+    const int repeats = std::max(1, static_cast<int>(1000.0 / (guess * static_cast<double>(states))));
+    for (int r = 0; r < rounds; ++r) {
+      const double ours = micros(row.ours, states, repeats);
+      const double theirs = micros(row.theirs, states, repeats);
+      std::printf("%s\t%.6f\t%.6f\n", row.name.c_str(), ours, theirs);
+    }
+  }
+}
+
+#endif  // BENCHMARKS_C_LIBRARY_PEER_HPP_

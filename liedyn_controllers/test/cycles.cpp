@@ -1,0 +1,105 @@
+/* Copyright 2026 The liedyn_ros authors
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+ * in compliance with the License. You may obtain a copy of the License at
+ * http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+ * writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+ * WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License. */
+
+/** A controller manager in small: cycles LIBRARY MODEL LAG PERIOD [JOINT ...].
+ *
+ * It loads the plugin, configures it, and activates it at the first state on stdin. A state is
+ * positions and velocities of the measured joints, then position, velocity and acceleration for
+ * each joint with an effort, as the controller before it writes them; NaN where it writes nothing.
+ * For each state it writes whether the cycle succeeded, and the efforts. */
+
+#include <dlfcn.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "controller_interface/chainable_controller_interface.hpp"
+
+using controller_interface::CallbackReturn;
+using controller_interface::ChainableControllerInterface;
+using Interfaces = std::vector<hardware_interface::CommandInterface>;
+
+static void require(bool kept, const char * what)
+{
+  if (kept) {return;}
+  std::fprintf(stderr, "expected %s\n", what);
+  std::exit(1);
+}
+
+static Interfaces interfaces(const controller_interface::InterfaceConfiguration & wanted)
+{
+  require(wanted.type == controller_interface::interface_configuration_type::INDIVIDUAL, "names");
+  Interfaces result;
+  for (const std::string & name : wanted.names) {
+    const auto at = name.rfind('/');
+    result.emplace_back(
+      hardware_interface::InterfaceDescription(
+        name.substr(0, at), {name.substr(at + 1), "double"}));
+  }
+  return result;
+}
+
+static bool read(std::vector<double> & values)
+{
+  return std::fread(values.data(), sizeof(double), values.size(), stdin) == values.size();
+}
+
+int main(int count, char ** arguments)
+{
+  if (count < 5) {return 2;}
+  void * library = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
+  require(library != nullptr, "a library that loads");
+  const auto make = reinterpret_cast<ChainableControllerInterface * (*)()>(
+    dlsym(library, "make_plugin"));
+  require(make != nullptr, "a plugin");
+  std::unique_ptr<ChainableControllerInterface> controller(make());
+  require(controller->on_init() == CallbackReturn::SUCCESS, "parameters");
+  auto & values = controller->get_node()->values;
+  values["model_file"] = std::string(arguments[2]);
+  values["lag"] = std::vector<double>{std::atof(arguments[3])};
+  values["home"] = std::vector<double>{0.0, 0.0, 0.5};
+  values["joints"] = std::vector<std::string>(arguments + 5, arguments + count);
+  if (controller->on_configure({}) != CallbackReturn::SUCCESS) {return 3;}
+  controller->command_interfaces_ = interfaces(controller->command_interface_configuration());
+  controller->state_interfaces_ = interfaces(controller->state_interface_configuration());
+  controller->export_references();
+  auto & states = controller->state_interfaces_;
+  const auto & references = controller->references();
+  const std::size_t n = states.size() / 2, c = controller->command_interfaces_.size();
+  require(references.size() == 3 * c, "three references a joint");
+  std::vector<double> state(2 * n), reference(3 * c), answer(1 + c);
+  for (bool first = true; read(state) && read(reference); first = false) {
+    for (std::size_t i = 0; i < n; ++i) {  // interfaces are a joint's position, then its velocity
+      require(states[2 * i].set_value(state[i]) && states[2 * i + 1].set_value(state[n + i]), "a state");
+    }
+    if (first) {
+      require(controller->on_activate({}) == CallbackReturn::SUCCESS, "an activation");
+      controller->chained = true;
+      for (const auto & each : references) {require(std::isnan(*each->get_optional()), "no reference");}
+    }
+    for (std::size_t k = 0; k < 3 * c; ++k) {
+      require(references[k]->set_value(reference[k]), "a reference");
+    }
+    const auto done = controller->update({}, rclcpp::Duration(std::atof(arguments[4])));
+    answer[0] = done == controller_interface::return_type::OK;
+    for (std::size_t i = 0; i < c; ++i) {
+      answer[1 + i] = *controller->command_interfaces_[i].get_optional();
+    }
+    std::fwrite(answer.data(), sizeof(double), answer.size(), stdout);
+  }
+  require(controller->on_deactivate({}) == CallbackReturn::SUCCESS, "a deactivation");
+  for (const auto & command : controller->command_interfaces_) {
+    require(*command.get_optional() == 0.0, "no effort");
+  }
+  controller.reset();
+  return dlclose(library) == 0 ? 0 : 4;
+}

@@ -1,0 +1,88 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+The pose of a platform sample by sample, for the C library: the stages of a MonitoredTracker.
+
+As in platforms.py. The stages are a gate, the filter of the legs' motion, the solve from the last
+good pose and from home, and the judgement of the branch.
+"""
+
+from liedyn_ros.dynamics.algorithms.kernels.aba import DONE, REFUSED
+from liedyn_ros.export.kernels import platform as area
+from liedyn_ros.export.kernels import tracking as tables
+from liedyn_ros.export.kernels.following import (
+    BRANCHES, FLAGS, follow_platform, HOME, judge_sample, MOTIONS, START, TRACKED, TWIST,
+    TWIST_SPAN, write_twist)
+from liedyn_ros.export.kernels.platform import BEYOND, LATE, NO_POSE, NOT_STARTED
+from liedyn_ros.jit.pointers import after, as_wholes, COUNT, NUMBERS, table, vector
+from liedyn_ros.stewart.dynamics.kernels import platform as dynamics
+from liedyn_ros.stewart.platform.kernels import state
+from liedyn_ros.stewart.tracking.branch.kernels import branch
+from liedyn_ros.stewart.tracking.legs.kernels import motion_bank
+
+EMPTY_BRANCH, EMPTY_MOTION = tables.BRANCH, tables.MOTION
+motion_of = motion_bank.FILTER.view
+
+
+def platform_restart(words: NUMBERS, work: NUMBERS, home: NUMBERS, noise: NUMBERS) -> COUNT:
+    """Start from a home pose (4, 4). noise: (1,), m, of a drive's end, 0 where it is unknown."""
+    if not dynamics.is_pose(table(home, 4, 4)):
+        return NO_POSE
+    follower = vector(after(work, area.FOLLOWER), tables.FOLLOWER)
+    follower[:] = 0.0
+    tables.copy_numbers(vector(home, 16), follower[:tables.LAST])
+    follower[tables.STARTED], follower[tables.NOISE] = 1.0, vector(noise, 1)[0]
+    judge = vector(after(work, area.BRANCH), BRANCHES)
+    filtered = vector(after(work, area.MOTION), MOTIONS)
+    tables.copy_numbers(EMPTY_BRANCH, judge)
+    tables.copy_numbers(EMPTY_MOTION, filtered)
+    branch.forget_value(judge)
+    tables.copy_numbers(vector(after(words, area.SCALES), 6), motion_of(filtered).scales)
+    vector(as_wholes(after(work, area.STAMPS)), tables.STAMPS)[tables.NEWEST] = -2 ** 62
+    return DONE
+
+
+def platform_track(words: NUMBERS, work: NUMBERS, stamp: COUNT, lengths: NUMBERS, rates: NUMBERS,
+                   pose: NUMBERS, out: NUMBERS) -> COUNT:
+    """Write the pose (4, 4) of a sample of a time (ns), and TRACKED numbers about it."""
+    follower = vector(after(work, area.FOLLOWER), tables.FOLLOWER)
+    stamps = vector(as_wholes(after(work, area.STAMPS)), tables.STAMPS)
+    found, read = vector(out, TRACKED), vector(lengths, 6)
+    if follower[tables.STARTED] == 0.0:
+        return NOT_STARTED
+    limits = vector(after(words, area.LIMITS), area.NUMBER_OF_LIMITS)
+    for i in range(6):
+        if not limits[2 * i] <= read[i] <= limits[2 * i + 1]:
+            found[0] = i
+            return BEYOND
+    if stamp <= stamps[tables.NEWEST]:
+        return LATE
+    stamps[tables.NEWEST] = stamp
+    period = 0.0
+    if follower[tables.NOISE] > 0.0:
+        period = motion_bank.filter_motion(
+            motion_of(vector(after(work, area.MOTION), MOTIONS)), stamp, read,
+            follower[tables.NOISE], 0.0, False, vector(after(work, area.MOVED), tables.MOVED))
+    judge = vector(after(work, area.BRANCH), BRANCHES)
+    keeps = branch.is_branch_near(branch.monitor_of(judge).numbers, branch.KEPT_BRANCH)
+    started = follower[tables.GOOD] > 0.0
+    code = follow_platform(words, work, stamp, lengths, keeps, pose, found)
+    if code == REFUSED:
+        return code
+    flags = tables.RESTARTED if started and found[START] == HOME else 0
+    if code == DONE:
+        write_twist(words, work, stamp, lengths, rates, pose, found)
+        if period > 0.0 and found[TWIST_SPAN] > 0.0 and (
+                abs(found[4]) > state.SINGULARITY_WARNING):
+            state.twist(vector(after(work, area.STATE), state.COUNT),
+                        vector(words, area.LIMITS)[area.SCALE],
+                        vector(after(work, area.MOVED), 6), found[TWIST:TWIST_SPAN])
+            found[TWIST_SPAN] = 0.0
+    found[FLAGS] = flags | judge_sample(words, work, stamp, lengths, pose, code, started, found)
+    return code

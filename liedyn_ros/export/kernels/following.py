@@ -1,0 +1,143 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+The steps of a platform's tracker in C: the pose, its twist, and the branch that its motion shows.
+
+words and work are pointers to the constants of a platform and to its work area.
+"""
+
+import math
+
+from liedyn_ros.dynamics.algorithms.kernels.aba import DONE, REFUSED
+from liedyn_ros.export.kernels import platform as area
+from liedyn_ros.export.kernels import tracking as tables
+from liedyn_ros.export.kernels.platform import NOT_CONVERGED
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.pointers import after, as_wholes, given, table, vector
+from liedyn_ros.lie.kernels import motion
+from liedyn_ros.stewart.platform.kernels import leg_types, state
+from liedyn_ros.stewart.solver.kernels import charts, problem
+from liedyn_ros.stewart.solver.kernels.solve import LEVENBERG_MARQUARDT, solve_six, SOLVER_WORK
+from liedyn_ros.stewart.tracking.branch.kernels import branch
+
+PREDICTED, HOME = 0, 1
+# Of what is written about a pose, after the numbers of platform_solve.
+TWIST, TWIST_SPAN, START, FLAGS, SIGN, RATE, GAP, TRACKED = 6, 12, 13, 14, 15, 16, 17, 18
+BRANCHES, MOTIONS = len(tables.BRANCH), len(tables.MOTION)
+
+
+@kernel
+def follow_platform(words, work, stamp, lengths, keeps, pose, found):
+    """Solve a sample from the last good pose, and from home where that fails; return a code."""
+    follower = vector(after(work, area.FOLLOWER), tables.FOLLOWER)
+    stamps = vector(as_wholes(after(work, area.STAMPS)), tables.STAMPS)
+    last, twist = table(after(work, area.FOLLOWER + tables.LAST), 4, 4), vector(
+        after(work, area.FOLLOWER + tables.GUESS_TWIST), 6)
+    found[START] = HOME
+    if follower[tables.GOOD] > 0.0:
+        seconds = tables.write_guess_twist(
+            follower, stamps, last, table(after(work, area.FOLLOWER + tables.BEFORE), 4, 4),
+            stamp, vector(lengths, 6))
+        found[START] = PREDICTED
+        code = solve_sample(words, work, lengths, last, twist, seconds, pose, found)
+        if code != NOT_CONVERGED or keeps:
+            return code
+        found[START] = HOME
+    return solve_sample(
+        words, work, lengths, table(after(work, area.FOLLOWER), 4, 4), twist, 0.0, pose, found)
+
+
+@kernel
+def solve_sample(words, work, lengths, guess, twist, seconds, pose, found):
+    """Solve from a guess moved on for a time (s) at a twist; write what platform_solve does."""
+    of = vector(words, area.LIMITS)
+    values = vector(after(work, area.STATE), state.COUNT)
+    settings = (LEVENBERG_MARQUARDT, charts.BODY, problem.SQUARED_LENGTHS, of[area.DAMPING],
+                int(of[area.ITERATIONS]), of[area.TOLERANCE], of[area.STEP_TOLERANCE],
+                of[area.SINGULAR_VALUE])
+    status, iterations, residual, smallest = solve_six(
+        vector(after(work, area.SCALED), int(of[area.TABLE])), of[area.SCALE], vector(lengths, 6),
+        guess, twist, seconds, settings, table(pose, 4, 4), values,
+        vector(after(work, area.SOLVER), SOLVER_WORK))
+    found[0], found[1], found[2], found[3] = status, iterations, residual, smallest
+    if status == problem.INVALID:
+        return REFUSED
+    found[4], found[5] = values[state.VALUE], values[state.SLOPE]
+    return DONE if status == problem.CONVERGED else NOT_CONVERGED
+
+
+@kernel
+def write_twist(words, work, stamp, lengths, rates, pose, found):
+    """Write the twist of a good pose, NaN for none; the next solve starts from this pose."""
+    follower = vector(after(work, area.FOLLOWER), tables.FOLLOWER)
+    stamps = vector(as_wholes(after(work, area.STAMPS)), tables.STAMPS)
+    twist, span, moves = found[TWIST:TWIST_SPAN], 0.0, follower[tables.GOOD] > 0.0
+    rated, last = given(rates), vector(after(work, area.FOLLOWER + tables.LAST), 16)
+    if rated:
+        moves = True
+        state.twist(vector(after(work, area.STATE), state.COUNT),
+                    vector(words, area.LIMITS)[area.SCALE], vector(rates, 6), twist)
+        tables.copy_numbers(vector(rates, 6), follower[tables.RATES:tables.GUESS_TWIST])
+    elif moves:
+        span = 1e-9 * (stamp - stamps[tables.LAST_AT])
+        motion.mean_twist(table(after(work, area.FOLLOWER + tables.LAST), 4, 4),
+                          table(pose, 4, 4), span, twist)
+    else:
+        twist[:] = math.nan
+    found[TWIST_SPAN] = span
+    tables.copy_numbers(last, follower[tables.BEFORE:tables.LENGTHS])
+    tables.copy_numbers(vector(pose, 16), last)
+    tables.copy_numbers(vector(lengths, 6), follower[tables.LENGTHS:tables.TWIST])
+    tables.copy_numbers(twist, follower[tables.TWIST:tables.RATES])
+    follower[tables.MOVES], follower[tables.SPAN], follower[tables.RATED] = moves, span, rated
+    follower[tables.GOOD] = min(follower[tables.GOOD] + 1.0, 2.0)
+    stamps[tables.BEFORE_AT], stamps[tables.LAST_AT] = stamps[tables.LAST_AT], stamp
+
+
+@kernel
+def judge_sample(words, work, stamp, lengths, pose, code, started, found):
+    """Write SIGN, RATE, GAP of the branch that the motion leads to; return its flags."""
+    of, follower = vector(words, area.LIMITS), vector(
+        after(work, area.FOLLOWER), tables.FOLLOWER)
+    judge, flags = vector(after(work, area.BRANCH), BRANCHES), 0
+    numbers, noise = branch.monitor_of(judge).numbers, follower[tables.NOISE] / of[area.SCALE]
+    if code == DONE:
+        _, _, _, unsure, wrong = branch.judge_branch(
+            judge, stamp, found[4], found[5], noise, 0.0)
+        flags |= tables.NEAR_SINGULARITY if abs(found[4]) <= state.SINGULARITY_WARNING else 0
+        flags |= tables.BRANCH_WRONG if wrong else 0
+    else:
+        found[TWIST:TWIST_SPAN], found[TWIST_SPAN] = math.nan, 0.0
+        shortfall = of[area.UNIT] * length_shortfall(words, work, lengths, pose)
+        if shortfall >= 0.0 and branch.is_branch_near(numbers, branch.KEPT_BRANCH):
+            branch.judge_branch(judge, stamp, found[4], found[5], noise,
+                                shortfall / of[area.SCALE])
+        else:
+            branch.predict_branch(judge, stamp)
+        unsure = branch.is_branch_near(numbers, branch.KEPT_BRANCH)
+    flags |= tables.BRANCH_UNSURE if unsure else 0
+    found[SIGN], found[RATE], found[GAP] = (
+        numbers[branch.REPORTED], numbers[branch.RATE], numbers[branch.GAP])
+    if started and follower[tables.SIGN] != found[SIGN]:
+        flags |= tables.BRANCH_CROSSED
+    follower[tables.SIGN] = found[SIGN]
+    return flags
+
+
+@kernel
+def length_shortfall(words, work, lengths, pose):
+    """Return the norm of the error that a solve left in the lengths, -1 where no rod reaches."""
+    count = int(vector(words, area.LIMITS)[area.TABLE])
+    legs, read, square = vector(after(work, area.METRES), count), vector(lengths, 6), 0.0
+    r, p = motion.split(table(pose, 4, 4))
+    if not leg_types.write_leg_ends(legs, r, p):
+        return -1.0
+    for i in range(6):
+        square += (read[i] - leg_types.leg_value(legs, i, r, p)) ** 2
+    return square ** 0.5
