@@ -9,8 +9,8 @@
 """
 The pose of a platform sample by sample, for the C library: the stages of a MonitoredTracker.
 
-As in platforms.py. The stages are a gate, the filter of the legs' motion, the solve from the last
-good pose and from home, and the judgement of the branch.
+As in platforms.py. The stages are a gate, the filter of the legs' motion, the solve, and the
+judgement of the branch. A solve starts from the last good pose, or from home.
 """
 
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE, REFUSED
