@@ -101,13 +101,13 @@ def assert_follows(rows, samples, geometry, home):
             assert np.isnan(row[TWIST:SPAN]).all()
             continue
         poses += 1
-        assert np.abs(row[POSE:STATUS].reshape(4, 4) - wanted.pose).max() < 1e-13
+        assert np.abs(row[POSE:STATUS].reshape(4, 4) - wanted.pose).max() < 1e-12
         assert row[SPAN] == wanted.twist_span and abs(
             row[VALUE] - wanted.state.signed_value) < 1e-12
         if wanted.twist is None:
             assert np.isnan(row[TWIST:SPAN]).all()
         else:  # of a difference over a period: its rounding is that of a pose by the period
-            assert np.abs(row[TWIST:SPAN] - wanted.twist).max() < 1e-10
+            assert np.abs(row[TWIST:SPAN] - wanted.twist).max() < 1e-9
     return poses
 
 
