@@ -259,7 +259,7 @@ def contacts() -> Figure:
 
 
 def words() -> Figure:
-    """Return an arm with the words of its parts."""
+    """Return an arm and what its parts are called."""
     figure = new_figure(62.0, PAGE)
     axes = figure.subplots()
     arm = np.array([(0.0, 0.0), (0.0, 0.5), (1.0, 1.1), (1.9, 0.8), (2.3, 0.8)])
