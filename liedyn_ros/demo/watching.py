@@ -38,6 +38,7 @@ def watched(folder: Path, name: str, **parameters: Any) -> Iterator[None]:
                      folder / f'{name}_view.log', WRITING) as view:
         print(f'\nWatch it live: {address_of(view)}', flush=True)
         yield
+        require_machine(view)  # the page is there before its machine
     print(f'\n{folder / name}.html plays it again in any browser, without a network')
 
 
@@ -46,10 +47,14 @@ def address_of(view: NodeProcess) -> str:
     end = time.monotonic() + START_LIMIT
     while time.monotonic() < end:
         view.require_running()
-        text = view.log.read_text(encoding='utf-8')
-        if refused := REFUSED.search(text):
-            raise RuntimeError(f'expected a page, got {refused[0]}')
-        if found := ADDRESS.search(text):
+        require_machine(view)
+        if found := ADDRESS.search(view.log.read_text(encoding='utf-8')):
             return found[1]
         time.sleep(0.1)
     raise RuntimeError(f'expected a page within {START_LIMIT:g} s; see {view.log}')
+
+
+def require_machine(view: NodeProcess) -> None:
+    """Raise RuntimeError with the reason where the view refused its machine."""
+    if refused := REFUSED.search(view.log.read_text(encoding='utf-8')):
+        raise RuntimeError(f'expected a page, got {refused[0]}')

@@ -19,7 +19,9 @@ pytestmark = pytest.mark.ros
 
 @pytest.mark.parametrize(('text', 'address'), [
     ('[INFO] [view]: the view is on http://127.0.0.1:8080\n', 'http://127.0.0.1:8080'),
-    ('[ERROR] [view]: not configured: robot.yaml: expected no options\n', None)])
+    ('[ERROR] [view]: not configured: robot.yaml: expected no options\n', None),
+    ('[INFO] [view]: the view is on http://127.0.0.1:8080\n'
+     '[ERROR] [view]: not configured: robot.yaml: expected no options\n', None)])
 def test_a_page_comes_or_the_reason_is_told(tmp_path, text, address):
     log = tmp_path / 'view.log'
     log.write_text(text)
