@@ -97,6 +97,7 @@ setup(
             'aerial_manipulator_simulator = '
             'liedyn_ros.nodes.aerial.simulator:main',
             'assembly_modes = liedyn_ros.commands.stewart.drawn.assembly_modes:main',
+            'calibrate_arm = liedyn_ros.commands.identification.calibrate_arm:main',
             'calibrate_stewart = liedyn_ros.commands.stewart.calibrate:main',
             'doctor = liedyn_ros.commands.operation.doctor:main',
             'dynamics_server = liedyn_ros.nodes.dynamics.server:main',

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, require_known
 from liedyn_ros.common.errors import LimitError, ModelError
+from liedyn_ros.lie import se3
 from liedyn_ros.model.expansion import expand, numbered
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.inertia import SpatialInertia
@@ -67,6 +68,20 @@ def with_armatures(model: Model, armatures: Mapping[str, float]) -> Model:
     Raises ModelError for an unknown name, and LimitError for a negative number.
     """
     return _with(model, armature=armatures)
+
+
+def with_placements(model: Model, placements: Mapping[str, ArrayLike]) -> Model:
+    """
+    Return the model with placements (4, 4), m, of joints by name in their parents; others stay.
+
+    Raises ModelError for an unknown name, and NotInGroupError.
+    """
+    require_known(ModelError, 'joints', model.joints, placements, 'joints')
+    given = {name: se3.require_pose(name, placement) for name, placement in placements.items()}
+    joints = numbered([replace(joint, placement=given[joint.name]) if joint.name in given
+                       else joint for joint in model.joint_list])
+    return replace(model, joint_list=joints,
+                   link_table=expand(model.body_list, joints, model.gravity))
 
 
 def _with(model: Model, **given: Mapping[str, float]) -> Model:

@@ -21,16 +21,17 @@ from liedyn_ros.model import (
 PARAMETERS = 'dynamics_server.yaml'
 
 
-def write_model(folder: Path, source: Path, before: Model, after: Model, whole: Model
-                ) -> list[Path]:
+def write_model(folder: Path, source: Path, before: Model, after: Model, whole: Model, *,
+                moved: bool = False) -> list[Path]:
     """
     Write the file of a model with what was identified; return the files that were written.
 
     source is the file that whole was read from. before and after are the model without and with
-    the new parameters; their joints may be locked. A URDF keeps all else that it has, such as
-    meshes; xacro is expanded. MJCF becomes URDF. Raises DescriptionError and OSError.
+    the new parameters; their joints may be locked, or have moved placements (moved). A URDF keeps
+    all else that it has, such as meshes; xacro is expanded. MJCF becomes URDF. Raises
+    DescriptionError and OSError.
     """
-    new = _unlocked(whole, before, after)
+    new = after if moved else _unlocked(whole, before, after)
     if source.suffix in ('.yaml', '.yml'):
         text, suffix = updated_yaml(source.read_text(encoding='utf-8'), whole, new), '.yaml'
     elif source.suffix == '.xml':
@@ -39,7 +40,7 @@ def write_model(folder: Path, source: Path, before: Model, after: Model, whole: 
         urdf = expand(source, {}) if source.suffix == '.xacro' else source.read_text(
             encoding='utf-8')
         text, suffix = updated_urdf(urdf, whole, new), '.urdf'
-    model = folder / f'{source.stem}_identified{suffix}'
+    model = folder / f'{source.stem}_{"calibrated" if moved else "identified"}{suffix}'
     model.write_text(text, encoding='utf-8')
     parameters = folder / PARAMETERS
     parameters.write_text(yaml.safe_dump({'dynamics_server': {'ros__parameters': {

@@ -16,8 +16,10 @@ from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
+from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.yaml_reader import read_text, write_text
+from liedyn_ros.lie import SO3
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.inertia import SpatialInertia
 
@@ -30,9 +32,9 @@ def updated_urdf(text: str, before: Model, after: Model) -> str:
     """
     Return the text of a URDF with what differs between two models of it.
 
-    That is masses, centres and inertias of links, and the forces of joints in FORCES. Meshes,
-    limits and all other elements stay. Raises DescriptionError for links and joints that the text
-    does not have, and for joints of several coordinates.
+    That is masses, centres and inertias of links, placements of joints, and their forces in
+    FORCES. Meshes, limits and all other elements stay. Raises DescriptionError for links and
+    joints that the text does not have, and for joints of several coordinates.
     """
     parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
     robot = ElementTree.fromstring(text, parser)
@@ -45,6 +47,14 @@ def updated_urdf(text: str, before: Model, after: Model) -> str:
             dynamics = SubElement(joint, 'dynamics')
         for key, values in forces.items():
             dynamics.set(key, repr(_one(name, values)))
+    for name, placement in _moved_joints(before, after).items():
+        joint = _found(robot, 'joint', name)
+        origin = joint.find('origin')
+        if origin is None:
+            origin = Element('origin')
+            joint.insert(0, origin)
+        origin.set('xyz', ' '.join(map(repr, placement[:3, 3].tolist())))
+        origin.set('rpy', ' '.join(map(repr, SO3.from_matrix(placement[:3, :3]).rpy)))
     ElementTree.indent(robot)
     return ElementTree.tostring(robot, encoding='unicode')
 
@@ -63,6 +73,8 @@ def updated_yaml(text: str, before: Model, after: Model) -> str:
         joints[name] = {**joints[name], **{
             key: values.tolist() if len(values) > 1 else float(values[0])
             for key, values in forces.items()}}
+    for name, placement in _moved_joints(before, after).items():
+        joints[name] = {**joints[name], 'placement': _steps(placement)}
     return write_text(content)
 
 
@@ -88,6 +100,17 @@ def _changed_joints(before: Model, after: Model) -> dict[str, dict[str, Any]]:
         if different:
             found[joint.name] = different
     return found
+
+
+def _steps(placement: Array) -> list[dict[str, list[float]]]:
+    return [{'xyz': placement[:3, 3].tolist()},
+            {'rpy': list(SO3.from_matrix(placement[:3, :3]).rpy)}]
+
+
+def _moved_joints(before: Model, after: Model) -> dict[str, Array]:
+    """Return the placements that differ, by joint."""
+    return {joint.name: joint.placement for joint in after.joint_list
+            if not np.array_equal(before.joint(joint.name).placement, joint.placement)}
 
 
 def _found(robot: Element, tag: str, name: str) -> Element:

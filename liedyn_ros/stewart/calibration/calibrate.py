@@ -23,8 +23,8 @@ from scipy.stats import chi2
 
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
+from liedyn_ros.identification.calibration.fit import CHANCE, Fit, fit
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart.calibration.fit import CHANCE, Fit, fit
 from liedyn_ros.stewart.calibration.held_out import compare, HeldOut
 from liedyn_ros.stewart.calibration.measured import Frames, Measured
 from liedyn_ros.stewart.calibration.parameters import Geometry, Parameters

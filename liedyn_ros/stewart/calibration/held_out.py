@@ -16,7 +16,7 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.stewart.calibration.fit import Fit, refit
+from liedyn_ros.identification.calibration.fit import Fit, refit
 from liedyn_ros.stewart.calibration.problem import corrected, moved, Problem
 from liedyn_ros.stewart.calibration.start import poses_of
 

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import SingularError
+from liedyn_ros.identification.calibration.fit import Equations
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.stewart.calibration.kernels import rows as kernels
 from liedyn_ros.stewart.calibration.measured import Frames, Measured
@@ -45,13 +46,6 @@ class Deviations(NamedTuple):
     lengths: Array
     position: float
     rotation: float
-
-
-class Equations(NamedTuple):
-    """Errors (n, d) of n poses in deviations, and their derivatives (n, d, size) by z."""
-
-    errors: Array
-    derivatives: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +77,11 @@ class Problem:
         self.settled: NDArray[np.bool_] = np.zeros(len(poses), dtype=bool)
         self._last: tuple[Array, Equations] | None = None
         self._units = np.array([parameters.geometry.characteristic_length] * 3 + [1.0] * 3)
+
+    @property
+    def prior(self) -> Array:
+        """Return the deviations (size,) of the numbers before the calibration."""
+        return self.parameters.prior
 
     def at(self, z: Array) -> Equations:
         """Return the equations at z, poses solved as far as they can be. Raises SingularError."""

@@ -15,7 +15,7 @@ one wrong reading or measurement shows in all the equations of its pose.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +24,37 @@ from scipy.stats import chi2
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError
-from liedyn_ros.stewart.calibration.problem import Equations, Problem
 
 ROUNDS = 10  # of weights
 TAIL = 0.05  # of right poses, beyond which an error counts linearly
 CHANCE = 0.01  # that a pose is left out though all are right
 TOLERANCE = 1e-10  # of MINPACK, relative
 SETTLED = 1e-4  # of a deviation before the calibration: change of a round
+
+
+class Equations(NamedTuple):
+    """Errors (n, d) of n poses in deviations, and their derivatives (n, d, size) by z."""
+
+    errors: Array
+    derivatives: Array
+
+
+class Problem(Protocol):
+    """
+    The equations of a calibration.
+
+    prior (size,): deviations of the numbers z before it. settled (n,): whether the last call
+    found the pose of a sample; a wrong one may have none.
+    """
+
+    settled: NDArray[np.bool_]
+
+    @property
+    def prior(self) -> Array:
+        """Return the deviations (size,) before."""
+
+    def at(self, z: Array) -> Equations:
+        """Return the equations at z (size,)."""
 
 
 class Fit(NamedTuple):
@@ -66,7 +90,7 @@ def fit(problem: Problem, start: Array, least: float, trusted: NDArray[np.bool_]
     """
     free = np.ones(len(start), dtype=bool)
     z, d = _bounded(problem, start, free, least, trusted), problem.at(start).errors.shape[1]
-    used: NDArray[np.bool_] = np.ones(len(problem.samples.readings), dtype=bool)
+    used: NDArray[np.bool_] = np.ones(len(problem.settled), dtype=bool)
     for _ in range(ROUNDS):
         squares = (problem.at(z).errors ** 2).sum(axis=1)
         now = problem.settled & (
@@ -81,12 +105,12 @@ def fit(problem: Problem, start: Array, least: float, trusted: NDArray[np.bool_]
         worst = int(np.argmin(problem.settled))
         raise ConvergenceError(f'sample {worst + 1}: expected a pose that meets its readings and '
                                'measurements, got none')
-    return _result(at, z, used, problem.parameters.prior)
+    return _result(at, z, used, problem.prior)
 
 
 def refit(problem: Problem, start: Array, free: NDArray[np.bool_]) -> Array:
     """Return the numbers (size,) that explain samples best of which none is wrong."""
-    return _least_squares(problem, start, np.ones(len(problem.samples.readings)), free)
+    return _least_squares(problem, start, np.ones(len(problem.settled)), free)
 
 
 def _bounded(
@@ -113,7 +137,7 @@ def _variance(squares: Array, d: int, least: float) -> float:
 def _least_squares(
         problem: Problem, start: Array, weights: Array, free: NDArray[np.bool_]) -> Array:
     """Return the numbers z of the least squares with weights (n,) of the poses' errors."""
-    prior, z = problem.parameters.prior, start.copy()
+    prior, z = problem.prior, start.copy()
 
     def at(x: Array) -> Equations:
         z[free] = x

@@ -1,0 +1,177 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Find errors of placements and joint offsets of an arm in measured poses.
+
+`ros2 run liedyn_ros calibrate_arm robot.urdf samples.csv --body tool0 --folder calibrated`, or the
+same with `python -m liedyn_ros.commands.identification.calibrate_arm`. A row of the table has the
+readings of the joints, and the position, or pose, of a target on the body.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+import sys
+
+import numpy as np
+
+from liedyn_ros.commands.identification.model_files import write_model
+from liedyn_ros.commands.outputs import folder, pair_of
+from liedyn_ros.commands.reports import Page
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError, NameSetError
+from liedyn_ros.common.tables import print_table
+from liedyn_ros.identification.calibration import ArmCalibration, calibrate_arm
+from liedyn_ros.identification.calibration.calibrate import TOLERANCE
+from liedyn_ros.identification.calibration.unknowns import chain_of
+from liedyn_ros.lie import SE3, SO3
+from liedyn_ros.model import JOINT_TYPES, load_model, Model
+from liedyn_ros.recordings import pose_table, PoseColumns
+
+POSE = 'X', 'Y', 'Z', 'ROLL', 'PITCH', 'YAW'
+HEAD = ['frame', *(f'{what} {axis}, {unit}' for what, unit in (('turn', 'mrad'), ('shift', 'mm'))
+                   for axis in 'xyz'), 'offset']
+REPORT = 'report.html'
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the results; return 0 where a model is offered, 1 where none is, 2 on an error."""
+    options = parser().parse_args(arguments)
+    try:
+        model = load_model(options.model)
+        found = _calibrated(model, options)
+        written = [_report(found, options)]
+        if found.offered:
+            written += write_model(options.folder, options.model, model, found.model, model,
+                                   moved=True)
+    except (LiedynError, OSError) as error:
+        print(f'calibrate_arm: {error}', file=sys.stderr)
+        return 2
+    print(f'errors at {int(found.used.sum())} poses, each held out of its fit, rms')
+    print_table(['', 'given', 'calibrated'], _accuracy(found))
+    for text in _findings(found):
+        print(f'- {text}')
+    print('written:', ', '.join(str(each) for each in written))
+    return 0 if found.offered else 1
+
+
+def _calibrated(model: Model, options: argparse.Namespace) -> ArmCalibration:
+    names = options.joints or [joint.name for joint in chain_of(model, options.body)
+                               if JOINT_TYPES[joint.type_name].nv]
+    samples = pose_table(options.samples, names, PoseColumns(
+        None, None if options.point is None else [options.point], dict(options.unit)))
+    if len(samples.points) != 1:
+        raise NameSetError(f'{options.samples}: expected one position, x, y and z, got '
+                           f'{list(samples.points)}; --point names it')
+    given = {name: None if getattr(options, name) is None else _pose(getattr(options, name))
+             for name in ('instrument', 'target')}
+    return calibrate_arm(
+        model, options.body, samples.readings, next(iter(samples.points.values())),
+        samples.rotations, names=tuple(names), **given,
+        deviations=None if options.position_noise is None else (
+            options.position_noise, options.rotation_noise or options.position_noise),
+        tolerance=tuple(options.tolerance), offsets=options.offsets)
+
+
+def _pose(numbers: Sequence[float]) -> Array:
+    """Return the pose (4, 4) of x, y, z in m and roll, pitch, yaw in degrees."""
+    result = np.eye(4)
+    result[:3, :3] = SO3.from_rpy(*np.radians(numbers[3:]).tolist()).matrix
+    result[:3, 3] = numbers[:3]
+    return result
+
+
+def _accuracy(found: ArmCalibration) -> list[list[object]]:
+    rows: list[list[object]] = []
+    for name, factor, k in (('position, mm', 1e3, 0), ('rotation, mrad', 1e3, 1)):
+        if np.isfinite(found.after[k]):
+            rows.append([name, *(f'{factor * float(each[k]):.4g}'
+                                 for each in (found.before, found.after))])
+    return rows
+
+
+def _findings(found: ArmCalibration) -> list[str]:
+    """Return the verdict and what it stands on, a sentence each."""
+    verdict = ('the calibrated model is offered' if found.offered else
+               'the given model stays: held-out poses do not get clearly better')
+    result = [f'{verdict}: squared misfits change by a factor of {np.exp(-found.gain):.3g}',
+              *found.remarks]
+    if found.untold:
+        result.append(f'these poses hardly tell {len(found.untold)} numbers, first '
+                      f'{found.untold[0]}: measure poses that differ in its effect')
+    for name, pose in (('instrument', found.instrument), ('target', found.target)):
+        value = SE3.from_matrix(pose)
+        result.append(f'{name}: x, y, z {_listed(value.translation)} m; roll, pitch, yaw '
+                      f'{_listed(np.degrees(value.rotation.rpy))} degrees')
+    return result
+
+
+def _listed(numbers: Sequence[float] | Array) -> str:
+    return ', '.join(f'{x:.6g}' for x in numbers)
+
+
+def _corrections(found: ArmCalibration) -> list[list[object]]:
+    """Return a row for each frame: its twist with deviations, and the joint's offset."""
+    joints = set(found.model.joints)
+    return [[name, *(f'{1e3 * x:.3f} ± {1e3 * s:.3f}' for x, s in zip(twist, deviation)),
+             f'{1e3 * found.offset(name):.3f}' if name in joints else '']
+            for name, twist, deviation in zip(found.frames, found.twists, found.deviations)]
+
+
+def _report(found: ArmCalibration, options: argparse.Namespace) -> Path:
+    page = Page(f'Calibration of {options.model.name}')
+    page.text(_findings(found)[0], 'good' if found.offered else 'bad')
+    page.items(_findings(found)[1:])
+    page.heading('Errors at poses held out')
+    page.table(['', 'given', 'calibrated'], _accuracy(found))
+    page.heading('What the placements were off by')
+    page.text('Each in the frame of its joint, with standard deviations. Those of numbers that '
+              'the poses do not tell are the tolerance. The offset is the part along the axis, '
+              'mrad or mm.')
+    page.table(HEAD, _corrections(found))
+    page.items([f'hardly told: {name}' for name in found.untold])
+    page.settings({key: str(value) for key, value in vars(options).items()})
+    path = options.folder / REPORT
+    path.write_text(page.html(), encoding='utf-8')
+    return Path(path)
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command's options."""
+    result = argparse.ArgumentParser(
+        prog='calibrate_arm', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        description='Find errors of placements and joint offsets in measured poses of a body.')
+    result.add_argument('model', type=Path, help='.urdf, .xacro, .xml (MJCF) or .yaml')
+    result.add_argument('samples', type=Path, help='a table (.csv, .parquet), a row for each pose')
+    result.add_argument('--body', required=True, help='body that carries the target')
+    result.add_argument('--folder', type=folder, default='calibrated',
+                        help='folder of the results')
+    result.add_argument('--joints', nargs='+', metavar='JOINT', help=(
+        'joints whose readings the table has; by default all on the way to the body'))
+    result.add_argument('--point', help='position to take, of several in the table')
+    result.add_argument('--unit', action='append', default=[], type=pair_of, metavar='KIND=UNIT',
+                        help='unit of reading, position or orientation, such as position=mm')
+    for name, what in (('instrument', "the ground in the instrument's frame"),
+                       ('target', 'the target on the body')):
+        result.add_argument(f'--{name}', type=float, nargs=6, metavar=POSE, help=(
+            f'pose of {what}, m and degrees; found where it is left out'))
+    for name, unit in (('position', 'm'), ('rotation', 'rad')):
+        result.add_argument(f'--{name}-noise', type=float, help=(
+            f'deviation of a {name}, {unit}; estimated where none is given'))
+    result.add_argument('--tolerance', type=float, nargs=2, default=TOLERANCE,
+                        metavar=('SHIFT', 'TURN'),
+                        help='deviations of the placements of the model, m and rad')
+    result.add_argument('--offsets', action='store_true', help='find offsets of joints alone')
+    return result
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,212 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Calibration of an arm from measured poses of one of its bodies.
+
+Only what held-out poses confirm is offered. The covariance says what the poses left unknown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import chi2
+
+from liedyn_ros.common.checks import Array, as_array, as_positive
+from liedyn_ros.common.errors import LimitError, ShapeError
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.identification.calibration.fit import Fit, fit, refit
+from liedyn_ros.identification.calibration.frames import frames_of
+from liedyn_ros.identification.calibration.problem import ArmProblem, Samples
+from liedyn_ros.identification.calibration.unknowns import FRAMES, unknowns_of
+from liedyn_ros.lie import se3, so3
+from liedyn_ros.model import JOINT_TYPES, Model
+
+TOLERANCE = 5e-3, 1e-2  # m and rad: deviations of placements before
+FOLDS = 5
+CLEAR = 2.0  # deviations of the mean gain, by which the new geometry has to be better
+OPEN = 0.25  # share of the variance before, above which a number was hardly measured
+DOUBT = 1e-3  # chance that right deviations give such errors
+ROUNDING = 1e-10  # variance of errors of clean samples, by the assumed deviations
+ASSUMED = 1e-4  # m and rad, where no deviations are given
+TURNS = 4.0 * np.pi  # rad: greater readings are in another unit
+
+
+@dataclass(frozen=True, eq=False)
+class ArmCalibration:
+    """
+    The result of calibrate_arm.
+
+    model has the calibrated placements. twists (t, 6) are what those of the given one were off
+    by: turns (rad) and shifts (m) in each frame of frames. covariance (6 t, 6 t) is that of twists
+    in the frames of model.
+    instrument and target (4, 4) are the frames of the measurements. used (n,): the poses used.
+    before and after (2,) are rms errors of position (m) and rotation (rad, nan where that is not
+    measured) at held-out poses; gain is the mean of the logarithm of their squared misfits'
+    ratio, gain_deviation its deviation. noise is the size of the errors over the deviations.
+    untold names the numbers that these poses hardly tell, told counts the others.
+    """
+
+    model: Model
+    frames: tuple[str, ...]
+    twists: Array
+    covariance: Array
+    instrument: Array
+    target: Array
+    used: NDArray[np.bool_]
+    before: Array
+    after: Array
+    gain: float
+    gain_deviation: float
+    noise: float
+    told: int
+    untold: tuple[str, ...]
+    remarks: tuple[str, ...]
+
+    @property
+    def offered(self) -> bool:
+        """Return whether held-out poses got clearly better, so that the result may be used."""
+        return bool(self.gain > CLEAR * self.gain_deviation)
+
+    @property
+    def deviations(self) -> Array:
+        """Return the standard deviations (t, 6) of twists, rad and m."""
+        return np.sqrt(np.maximum(np.diag(self.covariance), 0.0)).reshape(-1, 6)
+
+    def offset(self, name: str) -> float:
+        """Return what a joint's readings lack, rad or m: its twist along the axis."""
+        joint = self.model.joint(name)
+        first = 3 if joint.type_name == 'prismatic' else 0
+        return float(joint.axis @ self.twists[self.frames.index(name), first:first + 3])
+
+
+def calibrate_arm(
+        model: Model, body: str, readings: ArrayLike, positions: ArrayLike,
+        rotations: ArrayLike | None = None, *, names: tuple[str, ...] | None = None,
+        instrument: ArrayLike | None = None, target: ArrayLike | None = None,
+        deviations: tuple[float, float] | None = None,
+        tolerance: tuple[float, float] = TOLERANCE, offsets: bool = False) -> ArmCalibration:
+    """
+    Return what readings (n, m) at n measured poses of a body tell of a model's geometry.
+
+    names are those of the readings' joints: by default those on the way to the body. positions
+    (n, 3), m, and rotations (n, 3, 3) are of a target on the body. instrument (4, 4) is the pose
+    of the ground in the instrument's frame,
+    target (4, 4) that of the target on the body; both are found where they are None. deviations:
+    of a measured position (m) and rotation (rad), estimated where None. tolerance: deviations of
+    the model's placements (m, rad). offsets: whether joints have offsets alone. Raises ModelError,
+    ShapeError, NotFiniteError, LimitError, NotInGroupError or ConvergenceError.
+    """
+    frames = tuple(name for name, given in zip(FRAMES, (instrument, target)) if given is None)
+    limits = tuple(as_positive('tolerance', each) for each in tolerance)
+    unknowns = unknowns_of(model, body, (limits[0], limits[1]), offsets=offsets, frames=frames)
+    measured = names or tuple(joint.name for joint in unknowns.joints)
+    samples = _samples(model, measured, readings, positions, rotations, deviations,
+                       unknowns.size)
+    q = _configurations(model, samples)
+    known = [None if each is None else se3.require_pose(name, as_array(name, each, (4, 4)))
+             for name, each in zip(FRAMES, (instrument, target))]
+    poses = np.array([Dynamics(model).kinematics(each).poses[model.body_index(body)]
+                      for each in q])
+    begin = frames_of(poses, samples.positions, samples.rotations, *known)
+    problem = ArmProblem(unknowns, body, samples, begin, q)
+    least = ROUNDING if deviations is None else 1.0
+    found = fit(problem, np.zeros(unknowns.size), least, np.ones(len(q), dtype=bool))
+    return _result(problem, found, given=deviations is not None)
+
+
+def _samples(model: Model, names: tuple[str, ...], readings: ArrayLike, positions: ArrayLike,
+             rotations: ArrayLike | None, deviations: tuple[float, float] | None, unknowns: int
+             ) -> Samples:
+    """Return the samples, checked."""
+    places = as_array('positions', positions, (-1, 3))
+    count = len(places)
+    given = as_array('readings', readings, (count, len(names)))
+    turns = None if rotations is None else as_array('rotations', rotations, (count, 3, 3))
+    for k, each in enumerate(() if turns is None else turns):
+        so3.require_rotation(f'rotations[{k}]', each)
+    numbers = count * (3 if turns is None else 6)
+    if numbers <= unknowns:
+        raise ShapeError(f'positions: expected poses with more numbers than the {unknowns} '
+                         f'unknown ones, got {numbers} at {count} poses')
+    for k, name in enumerate(names):
+        wide = float(np.abs(given[:, k]).max())
+        if model.joint(name).type_name != 'prismatic' and wide > TURNS:
+            raise LimitError(f'readings of {name}: expected rad within 4 pi, got up to '
+                             f'{wide:.4g}: degrees?', names=(name,))
+    sizes = (ASSUMED, ASSUMED) if deviations is None else (
+        as_positive('deviations', deviations[0]), as_positive('deviations', deviations[1]))
+    return Samples(names, given, places, turns, sizes)
+
+
+def _configurations(model: Model, samples: Samples) -> Array:
+    """Return q (n, nq) with the readings."""
+    q = np.tile(model.neutral(), (len(samples.readings), 1))
+    for k, name in enumerate(samples.names):
+        joint = model.joint(name)
+        if JOINT_TYPES[joint.type_name].nq != 1:
+            raise LimitError(f'{name}: expected a joint of one number, got {joint.type_name}')
+        q[:, joint.qi] = samples.readings[:, k]
+    return q
+
+
+def _result(problem: ArmProblem, found: Fit, *, given: bool) -> ArmCalibration:
+    unknowns, remarks = problem.unknowns, list[str]()
+    factor = found.factor
+    if given and factor * found.degrees <= chi2.isf(DOUBT, found.degrees):
+        factor = 1.0
+    elif given:
+        remarks.append(f'the errors are {factor ** 0.5:.3g} times as large as the deviations '
+                       'given let expect: the covariance counts them as they are')
+    covariance = found.scaled_covariance(factor, problem.prior)[
+        :unknowns.of_machine, :unknowns.of_machine]
+    values = np.linalg.eigvalsh(covariance)
+    share = np.diag(covariance)
+    before, after, gain, spread = _held_out(problem, found)
+    left = int((~found.used).sum())
+    if left:
+        worst = ', '.join(str(k + 1) for k in np.flatnonzero(~found.used)[:8])
+        remarks.append(f'{left} poses left out, whose errors are no noise: {worst}')
+    instrument, target = problem.frames(found.z)
+    told = int((values < OPEN).sum())
+    if told < unknowns.of_machine:
+        remarks.append(f'poses of this kind tell {told} of {unknowns.of_machine} numbers: the '
+                       'others are fixed by the smallest correction')
+    frames = [joint.name for joint in unknowns.joints]
+    turned = se3.right_jacobian(unknowns.twists_of(found.z))  # to the frames of the new model
+    basis = np.einsum('tij,tjk->tik', turned, unknowns.basis.reshape(
+        len(turned), 6, -1)).reshape(6 * len(turned), -1)
+    return ArmCalibration(
+        unknowns.moved(found.z), tuple(frames), unknowns.twists_of(found.z),
+        basis @ covariance @ basis.T, instrument, target, found.used, before, after, gain, spread,
+        factor ** 0.5, told, tuple(
+            name for name, each in zip(unknowns.names, share) if each > OPEN), tuple(remarks))
+
+
+def _held_out(problem: ArmProblem, found: Fit) -> tuple[Array, Array, float, float]:
+    """Return errors before and after at poses each held out of its fit, the gain, and its sd."""
+    unknowns, rows = problem.unknowns, np.flatnonzero(found.used)
+    frames_only = np.arange(unknowns.size) >= unknowns.of_machine
+    nothing = np.where(frames_only, found.z, 0.0)
+    squares, misfits = np.zeros((2, 2, len(rows))), np.zeros((2, len(rows)))
+    for fold in range(FOLDS):
+        held = np.arange(fold, len(rows), FOLDS)
+        rest, apart = problem.rows(np.delete(rows, held)), problem.rows(rows[held])
+        for k, z in enumerate((
+                refit(rest, nothing, frames_only) if frames_only.any() else nothing,
+                refit(rest, found.z, np.ones(unknowns.size, dtype=bool)))):
+            position, rotation = apart.errors(z)
+            squares[k, 0, held] = (position ** 2).sum(axis=1)
+            squares[k, 1, held] = (rotation ** 2).sum(axis=1) if rotation.size else np.nan
+            misfits[k, held] = (apart.at(z).errors ** 2).mean(axis=1)
+    gains = np.log(np.maximum(misfits[0], 1e-300) / np.maximum(misfits[1], 1e-300))
+    before, after = np.sqrt(squares.mean(axis=2))
+    return before, after, float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(len(gains)))

@@ -1,0 +1,96 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Where the frames of an instrument and its target are, roughly, before a calibration."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.lie import se3, so3
+
+ROUNDS = 100
+
+
+def frames_of(poses: Array, positions: Array, rotations: Array | None, base: Array | None,
+              target: Array | None) -> dict[str, Array]:
+    """
+    Return B and T (4, 4) with B X T near what was measured of poses X (n, 4, 4).
+
+    Those that are given stay. Rotations by the greatest singular vectors of sum X (x) M (Shah
+    2013), or by turns with the target's place where only positions (n, 3), m, were measured.
+    """
+    if base is None and target is None and rotations is not None:
+        turn_base, turn_target = _both_turns(poses[:, :3, :3], rotations)
+    elif rotations is not None:
+        turn_base, turn_target = _one_turn(poses[:, :3, :3], rotations, base, target)
+    else:
+        turn_base = np.eye(3) if base is None else base[:3, :3]
+        turn_target = np.eye(3) if target is None else target[:3, :3]
+    place = np.zeros(3) if target is None else target[:3, 3]
+    shift = np.zeros(3) if base is None else base[:3, 3]
+    for _ in range(1 if rotations is not None else ROUNDS):
+        if rotations is None and base is None:
+            turn_base = _turn_between(poses[:, :3, :3] @ place + poses[:, :3, 3], positions)
+        shift, place = _places(poses, positions, turn_base, base, target)
+    return {'instrument': se3.from_rotation_translation(turn_base, shift),
+            'target': se3.from_rotation_translation(turn_target, place)}
+
+
+def _both_turns(rotations: Array, measured: Array) -> tuple[Array, Array]:
+    """Return R_B and R_T with R_B R R_T near the measured ones."""
+    whole = sum(np.kron(r, m) for r, m in zip(rotations, measured))
+    u, _, vt = np.linalg.svd(whole)
+    # M Y R^T = B with Y = R_T^T, so (R (x) M) vec Y = vec B, columns first
+    base, back = (each.reshape(3, 3, order='F') for each in (u[:, 0], vt[0]))
+    sign = np.sign(np.linalg.det(base))
+    return so3.normalize(_scaled(sign * base)), so3.normalize(_scaled(sign * back)).T
+
+
+def _scaled(matrix: Array) -> Array:
+    """Return the nearest rotation to a multiple of one."""
+    u, _, vt = np.linalg.svd(matrix)
+    return np.asarray(u @ np.diag([1.0, 1.0, np.linalg.det(u @ vt)]) @ vt)
+
+
+def _one_turn(rotations: Array, measured: Array, base: Array | None, target: Array | None
+              ) -> tuple[Array, Array]:
+    """Return both turns, of which one at least is given."""
+    if base is None:
+        known = np.eye(3) if target is None else target[:3, :3]
+        inner = rotations @ known
+        return _scaled(np.einsum('nij,nkj->ik', measured, inner)), known
+    if target is None:
+        inner = base[:3, :3] @ rotations
+        return base[:3, :3], _scaled(np.einsum('nji,njk->ik', inner, measured))
+    return base[:3, :3], target[:3, :3]
+
+
+def _turn_between(points: Array, measured: Array) -> Array:
+    """Return the turn from points (n, 3) to measured ones, both about their means (Kabsch)."""
+    return _scaled((measured - measured.mean(0)).T @ (points - points.mean(0)))
+
+
+def _places(poses: Array, positions: Array, turn: Array, base: Array | None,
+            target: Array | None) -> tuple[Array, Array]:
+    """Return the shift of the base and the place of the target, by least squares."""
+    count = len(poses)
+    rows, right = np.zeros((count, 3, 6)), positions - poses[:, :3, 3] @ turn.T
+    if base is None:
+        rows[:, :, :3] = np.eye(3)
+    else:
+        right = right - base[:3, 3]
+    turned = turn @ poses[:, :3, :3]
+    if target is None:
+        rows[:, :, 3:] = turned
+    else:
+        right = right - turned @ target[:3, 3]
+    found = np.linalg.lstsq(rows.reshape(-1, 6), right.ravel(), rcond=None)[0]
+    return (np.asarray(found[:3] if base is None else base[:3, 3]),
+            np.asarray(found[3:] if target is None else target[:3, 3]))

@@ -1,0 +1,140 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The equations of a calibration: measured poses of a body against those of the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.identification.calibration.fit import Equations
+from liedyn_ros.identification.calibration.unknowns import FRAMES, Unknowns
+from liedyn_ros.lie import se3, so3
+from liedyn_ros.model import Model
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """
+    Readings (n, m), rad or m, of named joints, and what an instrument measured of a body.
+
+    positions (n, 3), m; rotations (n, 3, 3) or None. deviations: of a position (m) and of a
+    rotation (rad).
+    """
+
+    names: tuple[str, ...]
+    readings: Array
+    positions: Array
+    rotations: Array | None
+    deviations: tuple[float, float]
+
+    def rows(self, chosen: NDArray[Any]) -> Samples:
+        """Return those of some poses."""
+        return replace(self, readings=self.readings[chosen], positions=self.positions[chosen],
+                       rotations=None if self.rotations is None else self.rotations[chosen])
+
+
+class ArmProblem:
+    """
+    Errors of measured poses by the unknowns, and their derivatives.
+
+    The pose of the target in the instrument's frame is B X(q) T.
+    """
+
+    def __init__(self, unknowns: Unknowns, body: str, samples: Samples, start: dict[str, Array],
+                 q: Array) -> None:
+        """Take frames (4, 4) of instrument and target and configurations (n, nq) to begin at."""
+        self.unknowns, self.body, self.samples, self.start = unknowns, body, samples, start
+        self.q = q.copy()
+        self.settled: NDArray[np.bool_] = np.ones(len(samples.readings), dtype=bool)
+        self._last: tuple[Array, Equations] | None = None
+
+    @property
+    def prior(self) -> Array:
+        """Return the deviations (size,) of the numbers before the calibration."""
+        return self.unknowns.prior
+
+    def rows(self, chosen: NDArray[Any]) -> ArmProblem:
+        """Return the equations of some poses."""
+        return ArmProblem(self.unknowns, self.body, self.samples.rows(chosen), self.start,
+                          self.q[chosen])
+
+    def frames(self, z: Array) -> tuple[Array, Array]:
+        """Return the frames (4, 4) of instrument and target."""
+        base, target = (self.start[name] @ se3.exp(self.unknowns.frame(name, z))
+                        for name in FRAMES)
+        return se3.normalize(base), se3.normalize(target)
+
+    def errors(self, z: Array) -> tuple[Array, Array]:
+        """Return errors of positions (n, 3), m, and of rotations (n, 3 or 0), rad."""
+        count, (position, rotation) = len(self.samples.readings), self.samples.deviations
+        found = self.at(z).errors
+        return found[:, :3] * position, found[:, 3:].reshape(count, -1) * rotation
+
+    def at(self, z: Array) -> Equations:
+        """Return the equations at z."""
+        if self._last is not None and np.array_equal(self._last[0], z):
+            return self._last[1]
+        model = self.unknowns.moved(z)
+        base, target = self.frames(z)
+        unknowns, samples = self.unknowns, self.samples
+        slopes = se3.right_jacobian(unknowns.twists_of(z))
+        size = 3 if samples.rotations is None else 6
+        errors = np.empty((len(samples.readings), size))
+        derivatives = np.zeros((*errors.shape, unknowns.size))
+        dynamics = Dynamics(model)
+        twist_of = {name: se3.right_jacobian(unknowns.frame(name, z)) for name in unknowns.frames}
+        for k, q in enumerate(self.q):
+            poses = dynamics.kinematics(q).poses
+            at_body = poses[model.body_index(self.body)]
+            by_twists = self._by_twists(model, poses, at_body)
+            seen = at_body @ target
+            turned = np.zeros((6, unknowns.size))  # twists of the target by z
+            turned[:, :unknowns.of_machine] = se3.adjoint(se3.inverse(target)) @ (
+                np.einsum('ikj,kjl->ikl', by_twists, slopes).reshape(6, -1) @ unknowns.basis)
+            for name, about in (('instrument', se3.adjoint(se3.inverse(seen))),
+                                ('target', np.eye(6))):
+                if name in unknowns.frames:
+                    first = unknowns.of_machine + 6 * unknowns.frames.index(name)
+                    turned[:, first:first + 6] = about @ twist_of[name]
+            self._write(k, base @ seen, turned, errors[k], derivatives[k])
+        result = Equations(errors, derivatives)
+        self._last = z.copy(), result
+        return result
+
+    def _write(self, k: int, seen: Array, turned: Array, errors: Array, slopes: Array) -> None:
+        """Write the errors (3 or 6,) of a pose, and their derivatives."""
+        samples, (position, rotation) = self.samples, self.samples.deviations
+        errors[:3] = (seen[:3, 3] - samples.positions[k]) / position
+        slopes[:3] = seen[:3, :3] @ turned[3:] / position
+        if samples.rotations is not None:
+            off = so3.log(so3.normalize(samples.rotations[k].T @ seen[:3, :3]))
+            errors[3:] = off / rotation
+            slopes[3:] = so3.right_jacobian_inverse(off) @ turned[:3] / rotation
+
+    def _by_twists(self, model: Model, poses: Array, at_body: Array) -> Array:
+        """Return twists (6, twists, 6) of the body by those of placements before it (13.26)."""
+        result = np.zeros((6, self.unknowns.twists, 6))
+        back, parents = se3.inverse(at_body), {j.child: j.parent for j in model.joint_list}
+        before = set[str]()
+        at: str | None = self.body
+        while at is not None:
+            before.add(at)
+            at = parents.get(at)
+        for k, joint in enumerate(self.unknowns.joints):
+            if joint.child in before:
+                placed = model.joint(joint.name).placement
+                whole = placed if joint.parent is None else (
+                    poses[model.body_index(joint.parent)] @ placed)
+                result[:, k] = se3.adjoint(back @ whole)
+        return result

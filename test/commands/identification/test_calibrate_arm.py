@@ -1,0 +1,68 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""calibrate_arm: a URDF and a table in, a better URDF and a report out."""
+
+import csv
+
+import numpy as np
+import pytest
+from support.recordings.recorded_arm import JOINTS, true_arm
+
+from liedyn_ros.commands.identification import calibrate_arm as command
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.lie import se3, SO3
+from liedyn_ros.model import load_model, to_urdf, with_placements
+
+
+@pytest.fixture
+def measured(tmp_path):
+    """Return the files of a wrong URDF and of a table, and the arm as it is."""
+    rng = np.random.default_rng(1)
+    true = with_placements(true_arm(), {
+        name: true_arm().joint(name).placement @ se3.exp(
+            np.array([2e-3] * 3 + [1e-3] * 3) * rng.normal(size=6)) for name in JOINTS})
+    (tmp_path / 'arm.urdf').write_text(to_urdf(true_arm()).replace(
+        '<link name="fore">', '<link name="fore"><!-- the workshop built it -->'))
+    q = rng.uniform(-1.5, 1.5, (40, 3))
+    with (tmp_path / 'samples.csv').open('w', newline='') as stream:
+        rows = csv.writer(stream)
+        rows.writerow([*(f'{name} [deg]' for name in JOINTS), 'x [mm]', 'y [mm]', 'z [mm]',
+                       'roll', 'pitch', 'yaw'])
+        for each in q:
+            pose = Dynamics(true).kinematics(each).poses[-1]
+            rows.writerow([*np.degrees(each), *(1e3 * pose[:3, 3] + 0.01 * rng.normal(size=3)),
+                           *SO3.from_matrix(pose[:3, :3]).rpy])
+    return tmp_path / 'arm.urdf', tmp_path / 'samples.csv', true
+
+
+def test_a_better_urdf_and_a_report(measured, tmp_path, capsys):
+    urdf, table, true = measured
+    out = tmp_path / 'out'
+    frames = ['--instrument', *'000000', '--target', *'000000']
+    assert command.main([str(urdf), str(table), '--body', 'fore', '--folder', str(out),
+                         *frames]) == 0
+    said = capsys.readouterr().out
+    assert 'is offered' in said and 'position, mm' in said
+    text = (out / 'arm_calibrated.urdf').read_text()
+    assert 'the workshop built it' in text and 'offset' in (out / 'report.html').read_text()
+    better, q = load_model(out / 'arm_calibrated.urdf'), np.array([0.3, -0.5, 0.8])
+    places = [Dynamics(each).kinematics(q).poses[-1][:3, 3] for each in (
+        true, better, load_model(urdf))]
+    assert np.linalg.norm(places[1] - places[0]) < 3e-5
+    assert np.linalg.norm(places[2] - places[0]) > 5e-4
+    assert 'arm_calibrated.urdf' in (out / 'dynamics_server.yaml').read_text()
+
+
+def test_errors_are_named(measured, tmp_path, capsys):
+    urdf, table, _ = measured
+    given = [str(urdf), str(table), '--folder', str(tmp_path / 'out')]
+    assert command.main([*given, '--body', 'hand']) == 2
+    assert "'fore'" in capsys.readouterr().err
+    assert command.main([*given, '--body', 'fore', '--joints', 'wrist']) == 2
+    assert 'wrist' in capsys.readouterr().err
