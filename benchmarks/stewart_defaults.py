@@ -30,7 +30,7 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    Flag, leg_lengths, load_geometry, MonitoredTracker, PoseSolver, SmoothTrajectory,
+    Flag, leg_lengths, load_geometry, MonitoredTracker, PoseSolver, SmoothTrajectory, Status,
     StewartGeometry)
 
 # Geometry file, radius of the platform joints (m), height of home over that radius.
@@ -70,7 +70,9 @@ class Disturbance:
     hum: float = 0.0
 
 
-GROWTH = 0.5
+GROWTH = 0.5  # share of a run, after which noise changes
+MUCH, TOLD_FOR = 10.0, 0.05  # ratio of noise that is told as outliers when it is new, and s
+FAR = 20.0  # deviations: a reading so far off is an outlier, whatever law gave it
 HUM, HUM_OF_LEGS = 150.0, np.array([1.0, -1.0, 1.0, 0.5, 0.0, 1.0])  # Hz, and its share
 UNEQUAL = (0.1, 1.0, 10.0, 3.0, 0.2, 20.0)
 ONE_LEG = np.eye(6)[2]
@@ -139,6 +141,7 @@ def defaults(samples: int = SAMPLES, only: str = '') -> list[Figures]:
             alarms, flagged = (sum(figure[key] for figure in found)
                                for key in ('alarms', 'flagged'))
             mark = ' !' if any(bad(figure) for figure in found) else ''
+            mark += ' no pose' if any(figure['unsolved'] for figure in found) else ''
             cells.append(f'{worst:.2f}, {alarms} ({flagged}){mark}')
         rows.append([disturbance.name, *cells])
         print(f'  {disturbance.name}: {"; ".join(cells)} '
@@ -154,7 +157,7 @@ def defaults(samples: int = SAMPLES, only: str = '') -> list[Figures]:
 def bad(figure: Figures) -> bool:
     """Return whether a run is worse than it may be; a false alarm is allowed once an hour."""
     return bool(figure['ratio'] > MAX_RATIO or figure['alarms'] or figure['latched']
-                or figure['untold'])
+                or figure['untold'] or figure['silent'])
 
 
 def run(disturbance: Disturbance, rate: int, samples: int, name: str, radius: float,
@@ -168,26 +171,54 @@ def run(disturbance: Disturbance, rate: int, samples: int, name: str, radius: fl
     stamps = np.round(1e9 * (1.0 + times + disturbance.jitter * rng.normal(size=len(times))))
     before = np.maximum.accumulate(np.concatenate(([0.0], stamps[:-1])))
     kept = np.flatnonzero((rng.random(len(times)) >= disturbance.lost) & (stamps > before))
-    bare = PoseSolver(geometry).solve_batch(lengths[kept], poses[kept]).poses
+    bare = PoseSolver(geometry).solve_batch(lengths[kept], poses[kept])
     rates = rates_of(disturbance, geometry, poses, rate)
+    true = true_flags(disturbance, lengths - leg_lengths(geometry, poses), rate)
     tracker, found, flags = MonitoredTracker(geometry, home), np.empty((len(kept), 4, 4)), []
-    told = not_told = Flag.RATES_CONTRADICT if disturbance.rates not in ('', RIGHT) else Flag(0)
+    untold = Flag.RATES_CONTRADICT if disturbance.rates not in ('', RIGHT) else Flag(0)
     for j, k in enumerate(kept.tolist()):
         monitored = tracker.track(int(stamps[k]), lengths[k], None if rates is None else rates[k])
         found[j] = monitored.pose
-        flags.append(monitored.flags & ~TRUE_FLAGS & (~told if k >= len(times) // 2 else ~Flag(0)))
-        not_told &= ~monitored.flags
+        flags.append(monitored.flags & ~true[k])
+        untold &= ~monitored.flags
     flagged = np.array([bool(flag) for flag in flags])
-    mine, solver = (errors(each, poses[kept], radius) for each in (found, bare))
+    mine, solver = (errors(each, poses[kept], radius) for each in (found, bare.poses))
+    ratios = mine / np.maximum(solver, 1e-9 * radius)
+    # Readings that have no pose end the comparison: behind them, wrong poses have to be flagged.
+    unsolved = np.flatnonzero(bare.statuses != Status.CONVERGED)
+    end = int(unsolved[0]) if len(unsolved) else len(kept)
+    alarms = np.diff(flagged[:end], prepend=False) & flagged[:end]
     return {'disturbance': disturbance.name, 'rate': rate, 'platform': name, 'radius': radius,
-            'ratio': float((mine / np.maximum(solver, 1e-9 * radius)).max()),
-            'worst': float(mine.max()), 'solver': float(solver.max()),
-            'alarms': int(np.count_nonzero(np.diff(flagged, prepend=False) & flagged)),
-            'flagged': int(np.count_nonzero(flagged)),
-            'flags': [flag.name for flag in Flag if any(flag in each for each in flags)],
-            'untold': bool(not_told), 'latched': bool(monitored.flags & LATCHED),
-            'seconds': float(times[-1]),
-            'samples': len(kept), 'noise': tracker.noise.noise}
+            'ratio': float(ratios[:end].max()),
+            'worst': float(mine[:end].max()), 'solver': float(solver[:end].max()),
+            'alarms': int(np.count_nonzero(alarms)),
+            'flagged': int(np.count_nonzero(flagged[:end])),
+            'flags': [flag.name for flag in Flag if any(flag in each for each in flags[:end])],
+            'untold': bool(untold), 'latched': end == len(kept) and bool(flags[-1] & LATCHED),
+            'silent': int(np.count_nonzero((ratios[end:] > MAX_RATIO) & ~flagged[end:])),
+            'unsolved': len(unsolved), 'seconds': float(times[kept[end - 1]]),
+            'samples': end, 'noise': tracker.noise.noise}
+
+
+def true_flags(disturbance: Disturbance, errors_of_legs: Array, rate: int) -> list[Flag]:
+    """
+    Return the flags that are no false alarm, sample by sample.
+
+    Wrong velocities; a leg whose noise grows MUCH at once, for a short time; a reading
+    off by more than FAR deviations, and the sample after it. errors_of_legs: (n, 6), m.
+    """
+    count = len(errors_of_legs)
+    true, middle = [TRUE_FLAGS] * count, round(GROWTH * count)
+    if disturbance.rates not in ('', RIGHT):
+        true[middle:] = [TRUE_FLAGS | Flag.RATES_CONTRADICT] * (count - middle)
+    if disturbance.rise == 0.0 and max(disturbance.grows) >= MUCH:
+        for k in range(middle, min(count, middle + round(TOLD_FOR * rate) + 2)):
+            true[k] |= Flag.LEG_OUTLIER | Flag.LEGS_JUMPED
+    if disturbance.tails:
+        far = (np.abs(errors_of_legs) > FAR * disturbance.noise).any(axis=1)
+        for k in np.flatnonzero(far | np.roll(far, 1)).tolist():
+            true[k] |= Flag.LEG_OUTLIER
+    return true
 
 
 def readings_of(

@@ -12,6 +12,7 @@ Write the measured tables of docs/stewart_figures.md: python -m benchmarks.stewa
 They stand between markers, and come from the results of these benchmarks:
 
     python -m benchmarks.stewart_faults --only detection
+    python -m benchmarks.stewart_defaults --samples 3000
 """
 
 from collections.abc import Callable, Mapping
@@ -68,8 +69,33 @@ def _cell(row: Mapping[str, Any]) -> str:
     return f'{share["named"]} %{other}; {1e3 * row["error"]:.2g}'
 
 
-SOURCES = {'detection': 'stewart_faults'}
-TABLES: Mapping[str, Callable[[list[dict[str, Any]]], str]] = {'detection': _detection}
+def _defaults(runs: list[dict[str, Any]]) -> str:
+    """Return the worst pose over the solver's, and alarms, of each disturbance and rate."""
+    rates = sorted({run['rate'] for run in runs})
+    lines = []
+    for name in dict.fromkeys(run['disturbance'] for run in runs):
+        cells = [[run for run in runs if (run['disturbance'], run['rate']) == (name, rate)]
+                 for rate in rates]
+        lines.append((name, *map(_default, cells)))
+    hours = sum(run['seconds'] for run in runs) / 3600.0
+    alarms = sum(run['alarms'] for run in runs)
+    return table(('nothing set', *(f'{rate} Hz' for rate in rates)), lines) + (
+        f'\n{len(runs)} runs, {hours:.1f} h, {alarms} false alarms.\n')
+
+
+def _default(runs: list[dict[str, Any]]) -> str:
+    """Return a cell: worst ratio, false alarms if any, and what else is to be told."""
+    alarms = sum(run['alarms'] for run in runs)
+    also = [text for key, text in (('latched', 'a flag stays'), ('silent', 'wrong, no flag'),
+                                   ('untold', 'not named'), ('unsolved', 'no pose'))
+            if any(run[key] for run in runs)]
+    return '; '.join((f'{max(run["ratio"] for run in runs):.2f}',
+                      *([f'{alarms} alarms'] if alarms else []), *also))
+
+
+SOURCES = {'detection': 'stewart_faults', 'defaults': 'stewart_defaults'}
+TABLES: Mapping[str, Callable[[list[dict[str, Any]]], str]] = {
+    'detection': _detection, 'defaults': _defaults}
 
 
 if __name__ == '__main__':

@@ -35,7 +35,7 @@ NOISE_ORDER, ENOUGH_WINDOWS = 5, 4  # of differences, and their least number
 # Times the known noise and step. From the first on that of the last readings counts. From the
 # second on they are no base to replace a reading.
 GROWN_NOISE, DOUBTFUL_NOISE = 2.0, 1.6
-GLARING = 5.0  # times its threshold, from which an outlier is one whatever the noise is
+GLARING = 5.0  # times its threshold, for an outlier just after another one, or in unknown noise
 MIN_NOISE = 0.3  # of a threshold, below which its error says nothing about noise
 
 
@@ -115,7 +115,7 @@ def detect_outliers(
         restart_prediction(legs, numbers)
     elif count > 0:
         outliers, grown = classify_outliers(
-            fresh, history, legs, numbers, time, dt, lengths, plausible, bound)
+            fresh, history, legs, numbers, time, dt, lengths, plausible, bound, count > 1)
     for i in range(6):
         if fresh >> i & 1:
             legs[i, LAST_ACCELERATION] = abs(legs[i, ERROR]) / legs[i, BEND]
@@ -126,7 +126,7 @@ def detect_outliers(
 def restart_prediction(legs, numbers):
     """Predict from the next reading on; the reference of steps is gone."""
     for i in range(6):
-        legs[i, POINTS] = legs[i, OUTLYING] = legs[i, STEPPED] = 0.0
+        legs[i, POINTS] = legs[i, OUTLYING] = legs[i, STEPPED] = legs[i, QUIET] = 0.0
 
 
 @kernel
@@ -188,6 +188,8 @@ def predict_readings(time, lengths, fresh, history, legs, numbers, factor, bound
         leg[ERROR] = lengths[i] - value
         noise, motion = leg[WIDTH] * leg[SIGMA], bound * leg[BEND] + 2.0 * leg[STEP]
         leg[THRESHOLD] = scale * (noise + motion)
+        if leg[OUTLYING] == 0.0 and leg[QUIET] < HISTORY_SAMPLES:
+            leg[THRESHOLD] *= GLARING  # its noise may have grown: no outlier, nor replaced
         threshold = noise / numbers[CAUTION] + motion
         tails |= leg[OUTLYING] == 0.0 and noise > MIN_NOISE * threshold and (
             LOW_TAIL * threshold < abs(leg[ERROR]) < HIGH_TAIL * threshold)
@@ -263,7 +265,7 @@ def stamp_explains_errors(fresh, legs, numbers):
 
 @kernel
 def classify_outliers(
-        fresh, history, legs, numbers, time, dt, lengths, plausible, bound):
+        fresh, history, legs, numbers, time, dt, lengths, plausible, bound, several):
     """Tell outliers, steps and accelerations apart; return the outliers and an acceleration."""
     outliers, earlier, grown = 0, 0, 0.0
     for i in range(6):
@@ -280,13 +282,16 @@ def classify_outliers(
             if correct_previous_outlier(history[i], leg, time, lengths[i]):
                 earlier |= 1 << i
                 continue
-            begin_outlier(leg, numbers, error, dt)
+            begin_outlier(leg, error, dt, several or numbers[UNCONFIRMED] > 0.0)
         elif ends_outlier(leg, error, dt, bound):
             continue
         else:
             grown = max(grown, continue_outlier(leg, numbers, error, dt))
         leg[BEFORE], leg[QUIET] = error, 0.0
-        if leg[OUTLYING] <= max(MAX_OUTLIER_TIME, 1.01 * (time - history[i, 0, 0])):
+        if leg[NOISY] > 0.0 and abs(error) < GLARING * leg[THRESHOLD]:
+            outliers |= 1 << i  # perhaps noise that has grown: predict anew, from here on
+            leg[OUTLYING] = leg[POINTS] = 0.0
+        elif leg[OUTLYING] <= max(MAX_OUTLIER_TIME, 1.01 * (time - history[i, 0, 0])):
             outliers |= 1 << i
             plausible[i] -= error
         else:
@@ -301,12 +306,11 @@ def classify_outliers(
 
 
 @kernel
-def begin_outlier(leg, numbers, error, dt):
-    """Note the first sample of an outlier."""
+def begin_outlier(leg, error, dt, noise):
+    """Note the first sample of an outlier. noise: whether it may well be noise if not glaring."""
     leg[FIRST] = leg[BEFORE] = error
     leg[OUTLYING], leg[STEADY] = dt, 1.0
-    if leg[QUIET] < HISTORY_SAMPLES or (
-            numbers[UNCONFIRMED] > 0.0 and abs(error) < GLARING * leg[THRESHOLD]):
+    if leg[QUIET] < HISTORY_SAMPLES or (noise and abs(error) < GLARING * leg[THRESHOLD]):
         leg[NOISY] = HISTORY_SAMPLES
 
 

@@ -20,12 +20,13 @@ from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.stewart.tracking.legs.kernels.noise_tables import (
     ACCELERATION, ACROSS, ALIGNED, COARSEST, COUNT, CROSSED, EVIDENCE, FILLED, GAPS, GIVEN,
     HELD, IDENTIFIED, JITTER, JITTER_SUM, JITTER_WEIGHT, LAST, MEAN_GAP, OFF_GRID, ORDERS,
-    PERIOD, QUIET, RARE, RATE, READ, REPEATS, SIGMA, SPEED, SPREAD, STEP, STEP_COUNT,
+    PERIOD, QUIET, RARE, RATE, READ, RECENT, REPEATS, SIGMA, SPEED, SPREAD, STEP, STEP_COUNT,
     STEP_ERROR, STEP_HITS, TAKEN, TIMED, TIMING, VARIANCE, WINDOW_SAMPLES, WORK)
 
 WINDOW_GAP = 0.5  # s without a sample, after which the window starts again
 LIMIT_SAMPLES = 40  # samples after which a square is limited
 MEAN_TIME, MIN_MEAN_SAMPLES, MAX_MEAN_SAMPLES = 5.0, 200.0, 4000.0  # s, and samples, of a mean
+FEW_SAMPLES, GROWN = 50.0, 1.5  # of a recent variance; ratio to the usual one, to replace it
 SQUARE_LIMIT = 16.0  # times its mean, to which a square is limited: an outlier counts little
 FLOOR = 1e-12  # m^2, to which a square may always rise
 FADE = 60.0  # s in which a measured acceleration is forgotten
@@ -165,6 +166,7 @@ def update_differences(noise, fresh):
                 shared = i == 0 or aligned
             share = max(1.0 / averaged_samples(period), 1.0 / (leg[READ] + 1.0))
             found[i] = update_squares(window[i], noise.weights, squares, i, leg, share, best)
+            update_recent(leg, found[i] * found[i])
             timing = MAX_AGE * leg[HELD] * (numbers[PERIOD] * leg[RATE]) ** 2
             leg[TIMING] += share * (timing - leg[TIMING])
             numbers[SPEED] += share / 6.0 * (leg[RATE] ** 2 - numbers[SPEED])
@@ -211,6 +213,14 @@ def update_squares(window, weights, squares, i, leg, share, best):
         if m - 2 == best:
             found = total
     return found
+
+
+@kernel
+def update_recent(leg, square):
+    """Update the recent variance of a leg by the square (m^2) of its last difference."""
+    if leg[READ] >= LIMIT_SAMPLES:
+        square = min(square, max(SQUARE_LIMIT * leg[RECENT], FLOOR))
+    leg[RECENT] += (square - leg[RECENT]) / min(FEW_SAMPLES, leg[READ] + 1.0)
 
 
 @kernel
@@ -336,10 +346,14 @@ def write_thresholds(legs, numbers, least, share, step, out):
     Write deviation (m), step (m) and rate (m/s) of each leg's threshold (14.16), (6, 3).
 
     The deviation is a share of the measured one, at least `least` of the noisiest leg, plus the
-    spread of the stamps times the leg's rate. step: m, if it is given; 0 for the measured step.
+    spread of the stamps times the leg's rate. Of noise that has grown the recent one counts.
+    step: m, if it is given; 0 for the measured step.
     """
     for i in range(6):
-        sigma = max(least * legs[i, GIVEN], share * legs[i, SIGMA])
+        sigma, recent = legs[i, SIGMA], legs[i, RECENT]
+        if recent > GROWN * sigma * sigma:
+            sigma = recent ** 0.5
+        sigma = max(least * legs[i, GIVEN], share * sigma)
         age = AGE * legs[i, HELD] * numbers[PERIOD] ** 2
         out[i, 0] = (sigma * sigma + (numbers[SPREAD] + age) * legs[i, RATE] ** 2) ** 0.5
         out[i, 1] = step if step > 0.0 else visible_step(legs[i])

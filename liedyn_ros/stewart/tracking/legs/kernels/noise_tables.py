@@ -24,8 +24,9 @@ ORDERS = 9  # of differences: 2 to 10
 # turn. READ: differences taken so far. HELD: whether a slow bus holds its readings. TIMING: m^2,
 # at most the variance of its readings because they are up to a period older than their stamp then.
 # GIVEN: the share of its given noise in that of the noisiest leg, 1 where they are alike.
+# RECENT: m^2, its variance by the last differences alone.
 (SIGMA, RATE, STEP, STEP_ERROR, STEP_COUNT, STEP_HITS, REPEATS, LAST, FILLED, ALIGNED, READ, HELD,
- TIMING, GIVEN, LEG) = range(15)
+ TIMING, GIVEN, RECENT, LEG) = range(16)
 
 NOISE = Bundle(
     'LegNoise',
