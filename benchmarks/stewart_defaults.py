@@ -71,7 +71,7 @@ class Disturbance:
 
 
 GROWTH = 0.5  # share of a run, after which noise changes
-MUCH, TOLD_FOR = 10.0, 0.05  # ratio of noise that is told as outliers when it is new, and s
+MUCH, TOLD_FOR = 10.0, 0.05  # ratio of growth that is reported as outliers, and for how long, s
 FAR = 20.0  # deviations: a reading so far off is an outlier, whatever law gave it
 HUM, HUM_OF_LEGS = 150.0, np.array([1.0, -1.0, 1.0, 0.5, 0.0, 1.0])  # Hz, and its share
 UNEQUAL = (0.1, 1.0, 10.0, 3.0, 0.2, 20.0)
@@ -204,8 +204,9 @@ def true_flags(disturbance: Disturbance, errors_of_legs: Array, rate: int) -> li
     """
     Return the flags that are no false alarm, sample by sample.
 
-    Wrong velocities; a leg whose noise grows MUCH at once, for a short time; a reading
-    off by more than FAR deviations, and the sample after it. errors_of_legs: (n, 6), m.
+    They are those of wrong velocities, and of a leg whose noise grows MUCH at once, for a short
+    time. So are those of a reading off by more than FAR deviations, and of the sample after it.
+    errors_of_legs: (n, 6), m.
     """
     count = len(errors_of_legs)
     true, middle = [TRUE_FLAGS] * count, round(GROWTH * count)

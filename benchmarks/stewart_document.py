@@ -84,7 +84,7 @@ def _defaults(runs: list[dict[str, Any]]) -> str:
 
 
 def _default(runs: list[dict[str, Any]]) -> str:
-    """Return a cell: worst ratio, false alarms if any, and what else is to be told."""
+    """Return a cell: worst ratio, false alarms if any, and what else was found."""
     alarms = sum(run['alarms'] for run in runs)
     also = [text for key, text in (('latched', 'a flag stays'), ('silent', 'wrong, no flag'),
                                    ('untold', 'not named'), ('unsolved', 'no pose'))

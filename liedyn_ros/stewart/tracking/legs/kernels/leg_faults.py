@@ -288,8 +288,8 @@ def classify_outliers(
         else:
             grown = max(grown, continue_outlier(leg, numbers, error, dt))
         leg[BEFORE], leg[QUIET] = error, 0.0
-        if leg[NOISY] > 0.0 and abs(error) < GLARING * leg[THRESHOLD]:
-            outliers |= 1 << i  # perhaps noise that has grown: predict anew, from here on
+        if several and leg[NOISY] > 0.0 and abs(error) < GLARING * leg[THRESHOLD]:
+            outliers |= 1 << i  # perhaps noise that has grown: predict from here on
             leg[OUTLYING] = leg[POINTS] = 0.0
         elif leg[OUTLYING] <= max(MAX_OUTLIER_TIME, 1.01 * (time - history[i, 0, 0])):
             outliers |= 1 << i
