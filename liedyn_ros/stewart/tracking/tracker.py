@@ -104,6 +104,8 @@ class PoseFollower:
         self._before: TrackedPose | None = None  # the good pose before the last
         self._rates: Array | None = None  # measured ones that the last twist comes from
         self._solver = PoseSolver(geometry, method)
+        is_predictable(0.0, 0.0)  # the next samples compile nothing
+        lead_to_lengths(np.zeros(6), np.zeros(6), 0.0, np.zeros(6))
         self._meter = PlatformMeter(geometry) if meter is None else meter
 
     @property

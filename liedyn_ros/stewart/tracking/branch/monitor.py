@@ -60,6 +60,7 @@ class BranchMonitor:
         kernels.judge_branch(self._buffer, 0, 1.0, 0.0, 0.0, 0.0)
         kernels.predict_branch(self._buffer, 0)
         kernels.confirm_branch(self._buffer, 1)
+        kernels.is_branch_near(self._numbers, 0.0)
         self.reset()
 
     def reset(self) -> None:
