@@ -166,7 +166,7 @@ def test_a_stream_uses_a_hundred_samples_a_second():
     assert abs(stream.estimate.mass - TRUE[0]) < 0.01
 
 
-def test_gaps_and_clocks_that_are_set_back_begin_anew(loaded):
+def test_gaps_and_clocks_that_are_set_back_begin_again(loaded):
     stream = PayloadStream(with_tool(), 'tool')
     time, q, v, a, tau = (each[:400] for each in loaded)
     kept = (time < 3.0) | (time > 5.0)

@@ -24,7 +24,7 @@ from liedyn_ros.model import JOINT_TYPES, Model
 
 RATE = 100.0  # Hz, at which samples are used; more of them tell little that is new
 WINDOW = 21  # samples that a derivative follows from: 0.2 s
-GAP = 5.0  # periods without a sample, after which derivatives begin anew
+GAP = 5.0  # periods without a sample, after which derivatives begin again
 BACK = 1.0  # s, by which a clock that was set back makes a new recording
 _TURN = 2.0 * np.pi
 _SOME = 0.05  # of a period, by which stamps may come early
@@ -35,7 +35,7 @@ class PayloadStream:
     Estimates a payload from named positions (rad or m) and forces (N m or N) with stamps (ns).
 
     Samples beyond RATE are left out. Angles that start over go on. After a gap the derivatives
-    begin anew, and after a clock was set back the estimate too. Of a machine with closed loops
+    begin again, and after a clock was set back the estimate too. Of a machine with closed loops
     all joints are needed, as loop_state_publisher completes them.
     """
 
@@ -58,7 +58,7 @@ class PayloadStream:
         self.estimator.reset()
         self.refused = 0
         self._first_ns = self._last_ns = 0
-        self._begin_anew()
+        self._begin_again()
 
     def take(self, stamp_ns: int, names: Sequence[str], positions: ArrayLike,
              forces: ArrayLike) -> None:
@@ -83,7 +83,7 @@ class PayloadStream:
         """Return the stamp of the newest sample that was used."""
         return self._last_ns
 
-    def _begin_anew(self) -> None:
+    def _begin_again(self) -> None:
         self._window = MotionWindow(WINDOW)
         self._before: Array | None = None  # the last positions
         self._period = 1.0  # s, the least one; no gap before it is known
@@ -105,7 +105,7 @@ class PayloadStream:
             if passed < (1.0 - _SOME) / RATE:
                 return
             if passed > GAP * self._period:
-                self._begin_anew()
+                self._begin_again()
             self._period = min(self._period, passed)
         self._last_ns = stamp_ns
         sample = self._window.take(1e-9 * (stamp_ns - self._first_ns), self._continued(q), tau)

@@ -186,7 +186,7 @@ class DynamicsServerNode(ManagedNode):
         if self._ready().payload is None:
             raise LiedynError('expected the parameter payload_body to name a body, got none')
         self._payload().reset()
-        response.success, response.message = True, 'the payload is estimated anew'
+        response.success, response.message = True, 'the payload is estimated again'
 
     def _ready(self) -> DynamicsAnswers:
         if not self.active:
