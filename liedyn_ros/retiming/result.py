@@ -74,6 +74,10 @@ class Margins(NamedTuple):
         ddz = np.repeat(grid.curvature[::3] @ unknowns, self.p.shape[1])
         return Speed(z[:, None], dz[:, None], ddz[:, None])
 
+    def eased(self, share: float) -> Margins:
+        """Return the margins of limits that are a share of their own."""
+        return self._replace(states=self.states.eased(share), rates=self.rates.eased(share))
+
     def at_grid(self) -> Margins:
         """Return the margins at both ends and the middle of each interval alone."""
         count = self.p.shape[1]

@@ -76,6 +76,10 @@ class Rows(NamedTuple):
             root=self.root * speed, root_value=self.root_value * z * by,
             root_slope=self.root_slope * z * by, bound=self.bound * by)
 
+    def eased(self, share: float) -> Rows:
+        """Return the rows of limits that are a share of their own, all above zero."""
+        return self._replace(bound=share * self.bound)
+
     def at(self, places: Array | slice) -> Rows:
         """Return the rows of some places, which may repeat."""
         return self._replace(**{name: getattr(self, name)[places] for name in _BY_PLACE})

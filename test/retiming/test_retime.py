@@ -139,17 +139,14 @@ def test_rounds_get_faster_between_the_bounds(name: str) -> None:
 
 
 @pytest.mark.parametrize('name', ['torque', 'rates', 'every limit'])
-def test_without_strict_limits_are_exceeded_between_the_grid_alone(name: str) -> None:
+def test_without_strict_limits_are_exceeded_by_a_fifth_of_a_percent(name: str) -> None:
     options = {'torque': MotionLimits(velocity=np.inf),
                'rates': MotionLimits(velocity=np.inf, torque_rate=20.0 * TORQUE),
                'every limit': EVERY}
-    loose = arm(options[name], strict=False)
-    assert loose.duration == loose.round_times[-1]
-    on_the_grid = [used[:, ::5] for used in loose.used.values()]
-    assert max(used.max() for used in on_the_grid) <= 1.0 + 1e-5
-    finer = arm(options[name], strict=False, intervals=400)
-    excess = [max(used.max() for used in run.used.values()) - 1.0 for run in (loose, finer)]
-    assert excess[1] < 0.5 * excess[0]
+    for intervals in (40, 100):
+        loose = arm(options[name], strict=False, intervals=intervals)
+        assert loose.margins.most(loose.grid, loose.unknowns) <= 1.002
+        assert loose.duration < arm(options[name], intervals=intervals).duration
 
 
 def test_a_path_back_and_forth_has_a_symmetric_law() -> None:
