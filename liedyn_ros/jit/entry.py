@@ -30,8 +30,8 @@ import numpy as np
 from liedyn_ros.jit.first_call import apart
 
 NAME = 'liedyn_entry'
-# Words of the record of an entry, an array of numpy: the addresses of the kernel and of the other
-# function, the wanted code, whether any is. The tables follow, as the kernel takes them.
+# Words of the record of an entry, an array of numpy. They are the addresses of the kernel and of
+# the other function, the wanted code, and whether one is wanted. The tables follow.
 KERNEL, OTHERWISE, WANTED, CHOOSES, TABLES = range(5)
 
 # Bytes from the begin of an array of numpy to its fields, which numpy's C interface fixes.
