@@ -60,7 +60,7 @@ class ModelBuilder:
         self._warnings: list[str] = []
         self._closures: list[Closure] = []
         self._frames: list[Frame] = []
-        self._locked: dict[str, Array] = {}
+        self._locked: dict[str, float] = {}
 
     def __repr__(self) -> str:
         """Return the name, and how much there is."""
@@ -114,7 +114,8 @@ class ModelBuilder:
         for child, each in self._joints.items():
             if each.name == joint:
                 placement = each.placement @ each.motion(position)
-                locked = {**self._locked, joint: np.atleast_1d(as_numbers('position', position))}
+                locked = {**self._locked, **dict(zip(
+                    _axes_of(each), np.atleast_1d(as_numbers('position', position)).tolist()))}
                 self._couplings, self._locked = self._not_locked(locked), locked
                 self._joints[child] = replace(
                     each, type_name='fixed', placement=checked_pose(f'joint {joint}', placement),
@@ -123,7 +124,7 @@ class ModelBuilder:
                 return
         raise unknown_name(ModelError, 'joint', sorted(self._joint_names), joint)
 
-    def _not_locked(self, locked: Mapping[str, Array]) -> list[Coupling]:
+    def _not_locked(self, locked: Mapping[str, float]) -> list[Coupling]:
         """Return the couplings of joints that move; raise ModelError where one is contradicted."""
         kept = []
         for each in self._couplings:
@@ -131,11 +132,11 @@ class ModelBuilder:
                 kept.append(each)
                 continue
             wanted = each.offset + sum(
-                factor * locked[name][0] for name, factor in each.terms)
-            if abs(locked[each.joint][0] - wanted) > _COUPLED:
+                factor * locked[name] for name, factor in each.terms)
+            if abs(locked[each.joint] - wanted) > _COUPLED:
                 raise ModelError(f'joint {each.joint}: expected a position of {wanted:.6g}, where '
                                  'its coupling holds it beside the locked leaders, got '
-                                 f'{locked[each.joint][0]:.6g}')
+                                 f'{locked[each.joint]:.6g}')
         return kept
 
     def add_model(self, model: Model, body: str | None, *, placement: ArrayLike | None = None,
@@ -246,9 +247,11 @@ class ModelBuilder:
     def add_coupling(self, joint: str, leader: str, multiplier: float, offset: float,
                      further: Mapping[str, float] | None = None) -> None:
         """
-        Note that q_joint = multiplier * q_leader + offset, for joints of one coordinate.
+        Note that q_joint = multiplier * q_leader + offset.
 
-        further are other leaders with their multipliers, whose products are added.
+        Each name is one of Model.coordinate_names, about or along one axis: that of a joint of one
+        coordinate, or as 'slide/angle'. further are other leaders with their multipliers, whose
+        products are added.
         """
         self._couplings.append(Coupling(
             joint, leader, multiplier, offset, tuple((further or {}).items())))
@@ -307,17 +310,17 @@ class ModelBuilder:
                 if body is not None and body not in self._bodies:
                     raise unknown_name(ModelError, f'closure {closure.name}', self._bodies, body,
                                        'a body')
-        single = {j.name: None for j in self._joints.values() if JOINT_TYPES[j.type_name].nv == 1}
+        single = [name for j in self._joints.values() for name in _axes_of(j)]
         for coupling in self._couplings:
             names = [name for name, _ in coupling.terms]
             if len({coupling.joint, *names}) <= len(names):
                 raise ModelError(f'coupling of joint {coupling.joint}: expected leaders that are '
-                                 f'other joints, each once, got {names}')
+                                 f'others, each once, got {names}')
             for role, name in (('one', coupling.joint),
                                *(('a leader', leader) for leader, _ in coupling.terms)):
                 if name not in single:
                     raise ModelError(f'coupling of joint {coupling.joint}: expected {role} of the '
-                                     f'joints of one coordinate, {listed(list(single))}, '
+                                     f'coordinates about or along one axis, {listed(single)}, '
                                      f'got {name!r}')
         idle = [name for name in self._bodies if name not in self._joints]
         if idle:
@@ -362,6 +365,12 @@ def _axes(name: str, type_name: str, axis: ArrayLike | None,
     if abs(z @ x) > _PERPENDICULAR:
         raise ModelError(f'joint {name}: expected perpendicular axes, got {z} and {x}')
     return z, unit_axis(f'joint {name}: second axis', x - (z @ x) * z)
+
+
+def _axes_of(joint: Joint) -> tuple[str, ...]:
+    """Return the names of the coordinates of a joint that are about or along one axis."""
+    spec = JOINT_TYPES[joint.type_name]
+    return joint.coordinate_names if spec.nq == spec.nv else ()
 
 
 def _limits(name: str, type_name: str, limits: Mapping[str, ArrayLike]) -> Limits:

@@ -177,5 +177,5 @@ def test_joints_that_lead_themselves_or_twice_are_refused(leaders: tuple[str, ..
         builder.add_body(name, None)
         builder.add_joint(name, 'revolute', None, name, axis=[0, 0, 1])
     builder.add_coupling('one', leaders[0], 2.0, 0.0, dict.fromkeys(leaders[1:], 1.0))
-    with pytest.raises(ModelError, match='leaders that are other joints, each once'):
+    with pytest.raises(ModelError, match='leaders that are others, each once'):
         builder.build()

@@ -12,10 +12,11 @@ from liedyn_ros.dynamics.linearization.closed_loops import (
     constrained_transition, linearize_constrained, linearize_constrained_along)
 from liedyn_ros.dynamics.linearization.independent import (
     IndependentModel, linearize_independent)
+from liedyn_ros.dynamics.linearization.steps import linearize_step
 from liedyn_ros.dynamics.linearization.trees import (
     linearize, linearize_along, LinearModel, transition)
 
 __all__ = [
     'constrained_transition', 'IndependentModel', 'linearize', 'linearize_along',
-    'linearize_constrained', 'linearize_constrained_along', 'linearize_independent', 'LinearModel',
-    'transition']
+    'linearize_constrained', 'linearize_constrained_along', 'linearize_independent',
+    'linearize_step', 'LinearModel', 'transition']

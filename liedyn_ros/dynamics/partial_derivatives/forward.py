@@ -23,12 +23,15 @@ from liedyn_ros.dynamics.partial_derivatives.inverse import InversePartialDeriva
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward import forward_jacobians
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward_products import (
     forward_product, forward_product_transposed)
+from liedyn_ros.dynamics.partial_derivatives.kernels.states import (
+    forward_gradients_of_states, forward_jacobians_of_states)
 from liedyn_ros.dynamics.partial_derivatives.kinematic_parameters import (
     kinematic_jacobians, KinematicJacobians)
 from liedyn_ros.dynamics.partial_derivatives.parameter_products import ParameterProducts
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters, vector_of
 from liedyn_ros.dynamics.partial_derivatives.rate_jacobians import (
     ForwardRateJacobians, ForwardRateTables)
+from liedyn_ros.dynamics.partial_derivatives.states import StatePool
 from liedyn_ros.dynamics.partial_derivatives.tables import results, ScratchBuffers
 from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCHES
 from liedyn_ros.dynamics.tree.constants import Constants
@@ -119,6 +122,22 @@ class ForwardPartialDerivatives:
         self._jacobians.call(q, v, tau, NO_WRENCHES if external is None else external, *result)
         return result
 
+    def batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+              external: ArrayLike | None = None) -> ForwardJacobians:
+        """Return those of K states, q (K, nq), v and tau (K, nv), with a first axis of states."""
+        result: ForwardJacobians = self._jacobian_pool.run(
+            forward_jacobians_of_states, ForwardJacobians, self._shapes, external, q, v=v,
+            tau=tau)
+        return result
+
+    def gradient_batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, y: ArrayLike,
+                       external: ArrayLike | None = None) -> ForwardGradient:
+        """Return a and the gradients (K, nv) of y . a of K states, y (K, nv)."""
+        result: ForwardGradient = self._gradient_pool.run(
+            forward_gradients_of_states, ForwardGradient, self._rates, external, q, v=v, tau=tau,
+            y=y)
+        return result
+
     def product(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dq: ArrayLike, dv: ArrayLike,
                 dtau: ArrayLike, external: ArrayLike | None = None, *,
                 parameters: Parameters | None = None) -> Array:
@@ -133,7 +152,7 @@ class ForwardPartialDerivatives:
             self._product.call(q, v, tau, wrenches, dq, dv, dtau, a, out)
             return out
         both = np.empty((2, self._nv))
-        kernels = self._by_parameters
+        kernels = self.parameter_kernels
         kernels.product.call(q, v, tau, wrenches, dq, dv, dtau,
                              vector_of(parameters, self._model, kernels.shapes), both)
         return both[1]
@@ -152,7 +171,7 @@ class ForwardPartialDerivatives:
             self._gradient.call(q, v, tau, wrenches, y, *result)
             return result
         by = np.empty((4, self._nv))
-        kernels = self._by_parameters
+        kernels = self.parameter_kernels
         kernels.gradient.call(q, v, tau, wrenches, y, by,
                               vector_of(parameters, self._model, kernels.shapes))
         return tuple.__new__(ForwardGradient, (by[0], by[1], by[2], by[3]))
@@ -223,5 +242,16 @@ class ForwardPartialDerivatives:
             q, v, tau, y, external, parameters=parameters))
 
     @cached_property
-    def _by_parameters(self) -> ParameterProducts:
+    def _jacobian_pool(self) -> StatePool:
+        return StatePool(self._constants, lambda scratch: (
+            scratch.data, scratch.links, scratch.columns, scratch.before, scratch.factors,
+            scratch.sides))
+
+    @cached_property
+    def _gradient_pool(self) -> StatePool:
+        return StatePool(self._constants, lambda scratch: (scratch.data, scratch.products))
+
+    @cached_property
+    def parameter_kernels(self) -> ParameterProducts:
+        """Return the kernels of products and gradients by all parameters."""
         return ParameterProducts(self._constants, 'forward')

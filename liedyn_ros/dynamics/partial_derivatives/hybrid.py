@@ -115,7 +115,7 @@ class HybridPartialDerivatives:
         given (nv,) is the change of the prescribed accelerations and of the other forces.
         parameters is a change of model and wrenches, which counts as well.
         """
-        out, kernels = np.empty((2, self._model.nv)), self._by_parameters
+        out, kernels = np.empty((2, self._model.nv)), self.parameter_kernels
         change = self._nothing if parameters is None else parameters
         kernels.product.call(
             q, v, self._mask(prescribed), self._copied('a', a), self._copied('tau', tau),
@@ -133,7 +133,7 @@ class HybridPartialDerivatives:
         parameters.
         """
         a, tau, by = self._copied('a', a), self._copied('tau', tau), np.empty((5, self._model.nv))
-        kernels = self._by_parameters
+        kernels = self.parameter_kernels
         result = Parameters(self._model) if parameters is None else parameters
         kernels.gradient.call(
             q, v, self._mask(prescribed), a, tau, NO_WRENCHES if external is None else external,
@@ -145,7 +145,8 @@ class HybridPartialDerivatives:
         return InversePartialDerivatives(self._constants)
 
     @cached_property
-    def _by_parameters(self) -> ParameterProducts:
+    def parameter_kernels(self) -> ParameterProducts:
+        """Return the kernels of products and gradients by all parameters."""
         return ParameterProducts(self._constants, 'hybrid')
 
     @cached_property

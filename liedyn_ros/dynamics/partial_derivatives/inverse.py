@@ -23,11 +23,14 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.products import (
     inverse_product, inverse_product_transposed)
 from liedyn_ros.dynamics.partial_derivatives.kernels.second import (
     inverse_second, inverse_second_all)
+from liedyn_ros.dynamics.partial_derivatives.kernels.states import (
+    inverse_gradients_of_states, inverse_jacobians_of_states)
 from liedyn_ros.dynamics.partial_derivatives.kinematic_parameters import (
     kinematic_jacobians, KinematicJacobians)
 from liedyn_ros.dynamics.partial_derivatives.parameter_products import ParameterProducts
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters, vector_of
 from liedyn_ros.dynamics.partial_derivatives.rate_jacobians import InverseRateJacobians, RateTables
+from liedyn_ros.dynamics.partial_derivatives.states import StatePool
 from liedyn_ros.dynamics.partial_derivatives.tables import results, ScratchBuffers
 from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCHES
 from liedyn_ros.dynamics.tree.constants import Constants
@@ -127,6 +130,20 @@ class InversePartialDerivatives:
         self._jacobians.call(q, v, a, NO_WRENCHES if external is None else external, *result)
         return result
 
+    def batch(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
+              external: ArrayLike | None = None) -> InverseJacobians:
+        """Return the Jacobians of K states, q (K, nq), v and a (K, nv), with an axis of states."""
+        result: InverseJacobians = self._jacobian_pool.run(
+            inverse_jacobians_of_states, InverseJacobians, self._shapes, external, q, v=v, a=a)
+        return result
+
+    def gradient_batch(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, y: ArrayLike,
+                       external: ArrayLike | None = None) -> InverseGradient:
+        """Return the gradients (K, nv) of y . tau of K states, y (K, nv)."""
+        result: InverseGradient = self._gradient_pool.run(
+            inverse_gradients_of_states, InverseGradient, self._rates, external, q, v=v, a=a, y=y)
+        return result
+
     def product(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, dq: ArrayLike, dv: ArrayLike,
                 da: ArrayLike, external: ArrayLike | None = None, *,
                 parameters: Parameters | None = None) -> Array:
@@ -139,7 +156,7 @@ class InversePartialDerivatives:
         if parameters is None:
             self._product.call(q, v, a, wrenches, dq, dv, da, out)
         else:
-            kernels = self._by_parameters
+            kernels = self.parameter_kernels
             kernels.product.call(q, v, a, wrenches, dq, dv, da,
                                  vector_of(parameters, self._model, kernels.shapes), out)
         return out
@@ -158,7 +175,7 @@ class InversePartialDerivatives:
             self._gradient.call(q, v, a, wrenches, y, *result)
             return result
         by = np.empty((3, self._nv))
-        kernels = self._by_parameters
+        kernels = self.parameter_kernels
         kernels.gradient.call(q, v, a, wrenches, y, by,
                               vector_of(parameters, self._model, kernels.shapes))
         return tuple.__new__(InverseGradient, (by[0], by[1], by[2]))
@@ -229,7 +246,16 @@ class InversePartialDerivatives:
         return Frames(self._constants)
 
     @cached_property
-    def _by_parameters(self) -> ParameterProducts:
+    def _jacobian_pool(self) -> StatePool:
+        return StatePool(self._constants, lambda scratch: (scratch.links, scratch.columns))
+
+    @cached_property
+    def _gradient_pool(self) -> StatePool:
+        return StatePool(self._constants, lambda scratch: (scratch.data, scratch.products))
+
+    @cached_property
+    def parameter_kernels(self) -> ParameterProducts:
+        """Return the kernels of products and gradients by all parameters."""
         return ParameterProducts(self._constants, 'inverse')
 
 

@@ -42,7 +42,8 @@ class ParameterProducts:
 
     product takes the state, the direction, the change of all parameters, and the result. gradient
     takes the state, y, the rows of the result, and the gradient by parameters, which it writes.
-    Parameters are the vectors of vector_of with these shapes.
+    Parameters are the vectors of vector_of with these shapes. bodies is the table of
+    kernels.parameters that they read.
     """
 
     def __init__(self, constants: Constants, dynamics: str) -> None:
@@ -50,6 +51,8 @@ class ParameterProducts:
         self.shapes = shapes_of(constants.model)
         state, direction, done, product, gradient = _KERNELS[dynamics]
         tables = constants.table, scratch_of(constants)
+        shape = table_of_bodies(constants.model).shape
+        self.bodies = tables[1][:shape[0] * shape[1]].reshape(shape)
         self.product = CheckedKernel(Arguments(
             constants.model, f'{state} {direction} parameters', done=done), product, *tables)
         self.gradient = CheckedKernel(

@@ -101,7 +101,8 @@ class Coupling:
     """
     A mimic joint or a gear: q_joint = multiplier * q_leader + offset.
 
-    further holds other leaders with their multipliers, as a differential has them.
+    joint and leader are names of coordinates about or along one axis. further holds other leaders
+    with their multipliers, as a differential has them.
     """
 
     joint: str

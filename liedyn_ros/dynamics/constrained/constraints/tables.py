@@ -305,10 +305,11 @@ def _couplings(model: Model, further: int) -> tuple[Array, Array]:
     """Return rows (couplings, nv) and right-hand sides of couplings; further ones are zero."""
     rows = np.zeros((len(model.couplings) + further, model.nv))
     offsets = np.zeros(len(rows))
+    at = {name: k for k, name in enumerate(model.coordinate_names)}
     for r, coupling in enumerate(model.couplings):
-        rows[r, model.joint(coupling.joint).vi] += 1.0
+        rows[r, at[coupling.joint]] += 1.0
         for leader, multiplier in coupling.terms:
-            rows[r, model.joint(leader).vi] -= multiplier
+            rows[r, at[leader]] -= multiplier
         offsets[r] = coupling.offset
     return rows, offsets
 

@@ -1,0 +1,99 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Dynamics as functions of jax, with gradients, under jit and vmap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.extras import require_module
+from liedyn_ros.dynamics.autodiff.pullbacks import Pullback, pullbacks
+from liedyn_ros.dynamics.dynamics import Dynamics
+
+
+class JaxFunctions:
+    """
+    inverse(q, v, a), forward(q, v, tau), integrate(q, dv) and difference(q0, q1) on arrays of jax.
+
+    Arrays are (n,) or (..., n) with the same leading axes. jit, vmap and grad take them; vmap runs
+    its states on all cores. The work is done in float64 outside of jax; the result has the type
+    of the first argument, so enable jax_enable_x64. Gradients by q have nq numbers, those of
+    quaternions being perpendicular to them. Forward mode and second derivatives are missing.
+    Raises ModuleNotFoundError without jax.
+    """
+
+    def __init__(self, dynamics: Dynamics) -> None:
+        """Take the dynamics of a tree."""
+        require_module('jax', "install it with 'pip install jax'")
+        self.dynamics, self._functions = dynamics, {
+            name: _function(each) for name, each in pullbacks(dynamics).items()}
+
+    def inverse(self, q: Any, v: Any, a: Any) -> Any:
+        """Return the joint forces tau (..., nv)."""
+        return self._functions['inverse'](q, v, a)
+
+    def forward(self, q: Any, v: Any, tau: Any) -> Any:
+        """Return the accelerations (..., nv)."""
+        return self._functions['forward'](q, v, tau)
+
+    def integrate(self, q: Any, dv: Any) -> Any:
+        """Return the configurations q (+) dv (..., nq)."""
+        return self._functions['integrate'](q, dv)
+
+    def difference(self, q0: Any, q1: Any) -> Any:
+        """Return the dv (..., nv) with q0 (+) dv = q1."""
+        return self._functions['difference'](q0, q1)
+
+
+def _rows(*arrays: Any) -> list[Array]:
+    """Return arrays (K, n) of arrays whose leading axes broadcast."""
+    leading = np.broadcast_shapes(*(np.shape(array)[:-1] for array in arrays))
+    return [np.ascontiguousarray(np.broadcast_to(
+        array, (*leading, np.shape(array)[-1])), dtype=np.float64).reshape(-1, np.shape(array)[-1])
+        for array in arrays]
+
+
+def _called(function: Callable[..., Any], shapes: Any, *arrays: Any) -> Any:
+    """Return what a function of rows returns, as jax calls it at run time."""
+    import jax
+
+    def call(*given: Any) -> Any:
+        leading = np.broadcast_shapes(*(np.shape(each)[:-1] for each in given))
+        found = function(*_rows(*given))
+        parts = found if isinstance(found, tuple) else (found,)
+        wanted = jax.tree.leaves(shapes)
+        shaped = tuple(part.reshape(*leading, part.shape[-1]).astype(one.dtype)
+                       for part, one in zip(parts, wanted))
+        return shaped if isinstance(found, tuple) else shaped[0]
+
+    return jax.pure_callback(call, shapes, *arrays, vmap_method='expand_dims')
+
+
+def _function(of: Pullback) -> Any:
+    """Return a function of jax that calls value and pull."""
+    import jax
+
+    @jax.custom_vjp  # type: ignore[untyped-decorator]
+    def function(*arrays: Any) -> Any:
+        shape = jax.ShapeDtypeStruct((*arrays[0].shape[:-1], of.width), arrays[0].dtype)
+        return _called(of.value, shape, *arrays)
+
+    def ahead(*arrays: Any) -> Any:
+        return function(*arrays), arrays
+
+    def back(arrays: Any, weights: Any) -> Any:
+        shapes = tuple(jax.ShapeDtypeStruct(array.shape, array.dtype) for array in arrays)
+        return _called(of.pull, shapes, *arrays, weights)
+
+    function.defvjp(ahead, back)
+    return function

@@ -1,0 +1,121 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Functions of many states, each with its pullback: the gradient of weights times its result.
+
+A gradient by a configuration has as many numbers as the configuration. Of all vectors whose
+product with each motion of q is the derivative along it, it is the smallest (13.57).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics.dynamics import Dynamics
+from liedyn_ros.lie import so3
+from liedyn_ros.model.kernels import kinds
+from liedyn_ros.model.link_table import LinkTable
+from liedyn_ros.model.retraction_derivatives import (
+    difference_derivatives, retraction_derivatives)
+
+
+class Pullback(NamedTuple):
+    """
+    A function of arrays (K, n), a state a row, and its pullback.
+
+    value(*arguments) is (K, width). pull(*arguments, y) are the gradients of the sum of y times
+    value by each argument, of its shape.
+    """
+
+    width: int
+    value: Callable[..., Array]
+    pull: Callable[..., tuple[Array, ...]]
+
+
+def pullbacks(dynamics: Dynamics) -> dict[str, Pullback]:
+    """Return those of inverse and forward dynamics, integrate and difference, by name."""
+    model, links = dynamics.model, dynamics.model.link_table
+    inverse, forward = dynamics.inverse, dynamics.forward
+
+    def pull_inverse(q: Array, v: Array, a: Array, y: Array) -> tuple[Array, ...]:
+        by_q, by_v, by_a = inverse.partial_derivatives.gradient_batch(q, v, a, y)
+        return to_configuration(links, q, by_q), by_v, by_a
+
+    def pull_forward(q: Array, v: Array, tau: Array, y: Array) -> tuple[Array, ...]:
+        _, by_q, by_v, by_tau = forward.partial_derivatives.gradient_batch(q, v, tau, y)
+        return to_configuration(links, q, by_q), by_v, by_tau
+
+    def difference(q0: Array, q1: Array) -> Array:
+        return np.array([model.difference(*each) for each in zip(q0, q1)]).reshape(-1, model.nv)
+
+    def pull_integrate(q: Array, dv: Array, y: Array) -> tuple[Array, ...]:
+        weights = to_tangent(links, model.integrate_batch(q, dv), y)
+        by_q, by_dv = _weigh((retraction_derivatives(links, each) for each in dv), weights)
+        return to_configuration(links, q, by_q), by_dv
+
+    def pull_difference(q0: Array, q1: Array, y: Array) -> tuple[Array, ...]:
+        by_q0, by_q1 = _weigh(
+            (difference_derivatives(links, each) for each in difference(q0, q1)), y)
+        return to_configuration(links, q0, by_q0), to_configuration(links, q1, by_q1)
+
+    return {'inverse': Pullback(model.nv, inverse.batch, pull_inverse),
+            'forward': Pullback(model.nv, forward.batch, pull_forward),
+            'integrate': Pullback(model.nq, model.integrate_batch, pull_integrate),
+            'difference': Pullback(model.nv, difference, pull_difference)}
+
+
+def _weigh(matrices: Any, weights: Array) -> tuple[Array, Array]:
+    """Return the products of rows of weights with the two matrices of each state."""
+    first, second = np.empty_like(weights), np.empty_like(weights)
+    for s, (one, other) in enumerate(matrices):
+        first[s], second[s] = weights[s] @ one, weights[s] @ other
+    return first, second
+
+
+def to_configuration(links: LinkTable, q: Array, by: Array) -> Array:
+    """Return gradients (K, nq) by configurations of those (K, nv) along their tangents."""
+    result = np.zeros_like(q)
+    for kind, qi, vi in zip(links.kind, links.qi, links.vi):
+        if kinds.NV[kind] == 1:
+            result[:, qi] = by[:, vi]
+        else:
+            at = qi + (3 if kind == kinds.FREE else 0)
+            result[:, at:at + 4] = 4.0 * np.einsum(
+                'kij,kj->ki', _rates(q[:, at:at + 4]), by[:, vi:vi + 3])
+            if kind == kinds.FREE:
+                result[:, qi:qi + 3] = np.einsum(
+                    'kij,kj->ki', so3.from_quaternion(q[:, at:at + 4]), by[:, vi + 3:vi + 6])
+    return result
+
+
+def to_tangent(links: LinkTable, q: Array, by: Array) -> Array:
+    """Return gradients (K, nv) along the tangents of configurations of those (K, nq) by them."""
+    result = np.zeros((len(q), links.nv))
+    for kind, qi, vi in zip(links.kind, links.qi, links.vi):
+        if kinds.NV[kind] == 1:
+            result[:, vi] = by[:, qi]
+        else:
+            at = qi + (3 if kind == kinds.FREE else 0)
+            result[:, vi:vi + 3] = np.einsum(
+                'kij,ki->kj', _rates(q[:, at:at + 4]), by[:, at:at + 4])
+            if kind == kinds.FREE:
+                result[:, vi + 3:vi + 6] = np.einsum(
+                    'kij,ki->kj', so3.from_quaternion(q[:, at:at + 4]), by[:, qi:qi + 3])
+    return result
+
+
+def _rates(quaternions: Array) -> NDArray[np.float64]:
+    """Return the rates (K, 4, 3) of quaternions x, y, z, w by body angular velocities."""
+    x, y, z, w = 0.5 * quaternions.T
+    return np.array([[w, -z, y], [z, w, -x], [-y, x, w], [-x, -y, -z]]).transpose(2, 0, 1)
