@@ -25,16 +25,9 @@ def rank_of(sizes: Array, tolerance: float = RANK_TOLERANCE) -> int:
 
 def independent_columns(columns: Array, tolerance: float = RANK_TOLERANCE
                         ) -> tuple[int, NDArray[np.int64]]:
-    """
-    Return the rank of columns (m, n) and their order (n,), independent ones first.
-
-    A pivot counts above the tolerance times the length of its own column: light parts beside heavy
-    ones make columns of other lengths. Below RANK_TOLERANCE of the largest it is a rounding error.
-    """
+    """Return the rank of columns (m, n) and their order (n,), independent ones first."""
     _, r, order = scipy.linalg.qr(columns, mode='economic', pivoting=True)
-    pivots = np.abs(np.diag(r))
-    own = np.linalg.norm(columns[:, order[:len(pivots)]], axis=0)
-    return min(int((pivots > tolerance * own).sum()), rank_of(pivots)), order
+    return rank_of(np.abs(np.diag(r)), tolerance), order
 
 
 def solve_passive(rows: Array, passive: NDArray[np.bool_]) -> tuple[Array, Array]:
