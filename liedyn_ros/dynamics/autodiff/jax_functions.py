@@ -83,7 +83,7 @@ def _function(of: Pullback) -> Any:
     """Return a function of jax that calls value and pull."""
     import jax
 
-    @jax.custom_vjp  # type: ignore[untyped-decorator]
+    @jax.custom_vjp
     def function(*arrays: Any) -> Any:
         shape = jax.ShapeDtypeStruct((*arrays[0].shape[:-1], of.width), arrays[0].dtype)
         return _called(of.value, shape, *arrays)

@@ -62,7 +62,7 @@ def _function(of: Pullback) -> Any:
         array = tensor.detach().cpu().to(torch.float64).numpy()
         return np.ascontiguousarray(array.reshape(-1, array.shape[-1]))
 
-    class Function(torch.autograd.Function):  # type: ignore[misc]
+    class Function(torch.autograd.Function):
         """The function and its pullback."""
 
         @staticmethod
@@ -74,7 +74,7 @@ def _function(of: Pullback) -> Any:
             return value.reshape(*first.shape[:-1], of.width).to(first)
 
         @staticmethod
-        @once_differentiable  # type: ignore[untyped-decorator]
+        @once_differentiable
         def backward(context: Any, weights: Any) -> Any:
             """Return the gradients by all arguments."""
             tensors = context.saved_tensors

@@ -81,7 +81,7 @@ def _rate_by_chart(model: Model, x: Array, v: Array) -> Array:
 def _block(bracket: Callable[[Array], Array], x: Array, v: Array) -> Array:
     """Return - sum_k c_k sum_j ad_x^j ad_w, w = ad_x^(k - 1 - j) v, c those of J_r^-1."""
     step, inner = bracket(x), v
-    inside = np.zeros((len(x), len(x)))
+    inside: Array = np.zeros((len(x), len(x)))
     result = np.zeros_like(inside)
     for weight in _SERIES[1:]:
         inside = step @ inside + bracket(inner)

@@ -28,7 +28,7 @@ from liedyn_ros.dynamics.tree.inputs import borrowed, states_of, stop
 class StatePool:
     """Runs a kernel of kernels.states on K states, each thread with scratch buffers of its own."""
 
-    def __init__(self, constants: Constants, buffers: Callable[[ScratchBuffers], tuple[Array, ...]]
+    def __init__(self, constants: Constants, buffers: Callable[[ScratchBuffers], tuple[Any, ...]]
                  ) -> None:
         """Take the constants, and which of the scratch buffers a kernel works on."""
         self._constants, self._buffers = constants, buffers

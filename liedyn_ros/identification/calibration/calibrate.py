@@ -49,10 +49,10 @@ class ArmCalibration:
     by: turns (rad) and shifts (m) in each frame of frames. covariance (6 t, 6 t) is that of twists
     in the frames of model.
     instrument and target (4, 4) are the frames of the measurements. used (n,): the poses used.
-    before and after (2,) are rms errors of position (m) and rotation (rad, nan where that is not
-    measured) at held-out poses; gain is the mean of the logarithm of their squared misfits'
+    before and after (2,) are rms errors of position (m) and rotation (rad) at held-out poses, nan
+    where a rotation is not measured. gain is the mean of the logarithm of their squared misfits'
     ratio, gain_deviation its deviation. noise is the size of the errors over the deviations.
-    untold names the numbers that these poses hardly tell, told counts the others.
+    untold names the numbers that these poses hardly show. `told` counts the others.
     """
 
     model: Model
@@ -99,8 +99,8 @@ def calibrate_arm(
 
     names are those of the readings' joints: by default those on the way to the body. positions
     (n, 3), m, and rotations (n, 3, 3) are of a target on the body. instrument (4, 4) is the pose
-    of the ground in the instrument's frame,
-    target (4, 4) that of the target on the body; both are found where they are None. deviations:
+    of the ground in the instrument's frame. target (4, 4) is that of the target on the body. Both
+    are found where they are None. deviations:
     of a measured position (m) and rotation (rad), estimated where None. tolerance: deviations of
     the model's placements (m, rad). offsets: whether joints have offsets alone. Raises ModelError,
     ShapeError, NotFiniteError, LimitError, NotInGroupError or ConvergenceError.

@@ -105,8 +105,8 @@ def unknowns_of(model: Model, body: str, tolerance: tuple[float, float], *, offs
     """
     Return what may be wrong between the ground and a body: moving joints.
 
-    Raises ModelError for an unknown body, one that does not move, joints of several coordinates
-    on the way to it, and for machines with closed loops.
+    Raises ModelError for an unknown body, or one that does not move. The same for joints of
+    several coordinates on the way to it, and for machines with closed loops.
     """
     if model.closures:
         raise ModelError('model: expected a tree, as joints that are not read do not follow here, '

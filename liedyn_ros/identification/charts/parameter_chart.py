@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,12 +39,13 @@ class ParameterChart:
     """
     Numbers x (P,) in which a model's parameters vary, and its dynamics at them.
 
-    x has the parts in this order: inertia, ten numbers for each body that has mass in the model,
-    in a chart of INERTIA_CHARTS; damping, friction, rotor_inertia (nv,); placement (J, 6) of the
-    joints that move, the logarithm of the change of their frames against the model's, in their
-    own axes. start is x of the model. dynamics is at the x of the last call of at; it is
-    this object's own, and its attribute model stays the first one. Gradients at any x are those
-    by x: partial derivatives give Parameters, and pull takes them back.
+    x has the parts in this order: inertia, damping, friction, rotor_inertia, placement. inertia
+    has ten numbers for each body with mass in the model, in a chart of INERTIA_CHARTS. The next
+    three are (nv,). placement (J, 6) of the joints that move is the logarithm of the change of
+    their frames, in the axes of the model's. start is x of the model. dynamics is at the x of the
+    last call of at; it is this object's own, and its attribute model stays the first one.
+    Gradients at any x are those by x: partial derivatives give Parameters, and pull takes them
+    back.
 
     Raises ModelError for an unknown part or chart, or closures; InertiaError for bodies that the
     chart of inertias lacks.
@@ -70,7 +72,8 @@ class ParameterChart:
         algorithms = self.dynamics.inverse, self.dynamics.forward, self.dynamics.hybrid
         self._tables = [each.partial_derivatives.parameter_kernels.bodies for each in algorithms]
         self._lay_out()
-        self._x, self.start = np.empty(0), np.zeros(self.size)
+        self._x: Array = np.empty(0)
+        self.start = np.zeros(self.size)
         self.start = self.numbers(model)
         self.at(self.start)
 
@@ -212,8 +215,9 @@ class ParameterChart:
             else:
                 if not (values >= 0.0).all():
                     raise LimitError(f'{part}: expected at least 0, got {values.min():.3g}')
-                joints = [replace(joint, **{_FIELDS[part]: values[joint.v_slice]})
-                          for joint in joints]
+                fields: list[dict[str, Any]] = [
+                    {_FIELDS[part]: values[joint.v_slice]} for joint in joints]
+                joints = [replace(joint, **field) for joint, field in zip(joints, fields)]
         return replace(self.model, body_list=tuple(bodies), joint_list=tuple(joints),
                        link_table=expand(bodies, joints, self.model.gravity))
 

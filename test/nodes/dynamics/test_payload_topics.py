@@ -56,7 +56,7 @@ def joint_states(motion):
 
 
 def test_joint_states_in_and_the_payload_out(arm, motion):
-    """Every sample counts; what is told agrees with the estimator beside the node."""
+    """Every sample counts; the messages agree with the estimator beside the node."""
     bench, stamps = arm.bench, motion[0]
     told, publisher = bench.collect(Payload, f'{SERVER}/payload'), bench.publisher(
         JointState, 'joint_states')
