@@ -36,13 +36,16 @@ WITHOUT_EQUATION = {
     'export/kernels/arrays.py': 'whether arrays in a file lie where they should',
     'export/kernels/buffers.py': 'sizes of buffers in a file',
     'export/kernels/constants.py': 'whether indices in a file are those of a tree',
+    'export/kernels/following.py': 'calls of kernels with equations, sample by sample',
     'export/kernels/loops.py': 'parts of a work area, and calls of kernels with equations',
     'export/kernels/machine.py': 'whether indices in a file are those of closed loops',
     'export/kernels/partials.py': 'sizes and places of a part of a work area',
     'export/kernels/platform.py': 'places of the parts of a platform in a work area',
+    'export/kernels/tracking.py': 'places of the parts of a tracker in a work area',
     'export/kernels/work.py': 'sizes of the parts of a work area',
     'lie/kernels/mat3.py': 'sums and products of matrices: each docstring is the formula',
     'lie/kernels/vec3.py': 'sums and products of vectors: each docstring is the formula',
+    'stewart/tracking/kernels/guess.py': 'comparisons: each docstring is the formula',
 }
 
 

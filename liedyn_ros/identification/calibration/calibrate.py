@@ -78,7 +78,7 @@ class ArmCalibration:
 
     @property
     def deviations(self) -> Array:
-        """Return the standard deviations (t, 6) of twists, rad and m."""
+        """Return how uncertain twists (t, 6) are: one sigma, rad and m."""
         return np.sqrt(np.maximum(np.diag(self.covariance), 0.0)).reshape(-1, 6)
 
     def offset(self, name: str) -> float:

@@ -23,6 +23,7 @@ from liedyn_ros.identification.calibration.unknowns import FRAMES, Unknowns
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model
 
+
 @dataclass(frozen=True, eq=False)
 class Samples:
     """
@@ -70,7 +71,7 @@ class ArmProblem:
                           self.q[chosen])
 
     def frames(self, z: Array) -> tuple[Array, Array]:
-        """Return the frames (4, 4) of instrument and target."""
+        """Return where instrument and target are, (4, 4) each."""
         base, target = (self.start[name] @ se3.exp(self.unknowns.frame(name, z))
                         for name in FRAMES)
         return se3.normalize(base), se3.normalize(target)
