@@ -76,6 +76,8 @@ class Probe(Node):
         self._record.inputs.append((time.monotonic(), nanoseconds(message.header.stamp)))
 
     def _hear_output(self, message: Any) -> None:
+        if not self._subject.counts(message):
+            return
         stamp = nanoseconds(message.header.stamp)
         age = 1e-9 * (self.get_clock().now().nanoseconds - stamp)
         self._record.outputs.append((

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Pose, PoseStamped, TwistStamped
 from liedyn_interfaces.msg import (
     DynamicsAnswer, DynamicsQuery, RetimingLimits, StewartStatus, TreeAcceleration, TreeState)
@@ -56,7 +56,8 @@ class Subject:
     inputs: returns topics and messages, which are sent together with one stamp. output: type and
     topic. good: whether an output is right. service: type, name and request; served tells
     whether its response is right. helpers: nodes that it needs. matched: each input has an
-    output with its stamp. steady, max_gap: of its outputs, as in a Record.
+    output with its stamp. steady, max_gap: of its outputs, as in a Record. counts: whether a
+    message of the output's topic is an output at all.
     """
 
     node: str
@@ -71,6 +72,7 @@ class Subject:
     matched: bool = True
     steady: int = STEADY
     max_gap: float = MAX_GAP
+    counts: Callable[[Any], bool] = lambda message: True
 
     @cached_property
     def question(self) -> tuple[Any, str, Any]:
@@ -205,11 +207,19 @@ def seen() -> list[Stamped]:
 
 
 def drawn(report: DiagnosticArray) -> bool:
-    """Return whether a view tells of pictures that it drew, of messages that it took."""
-    told = [(status.level, {each.key: each.value for each in status.values})
-            for status in report.status if status.name.endswith('view: page')]
-    return any(level == DiagnosticStatus.OK and int(values['taken']) > 0
-               and int(values['pictures']) > 0 for level, values in told)
+    """Return whether a view drew pictures of messages that it took."""
+    values = _values_of_page(report)
+    return int(values.get('taken', 0)) > 0 and int(values.get('pictures', 0)) > 0
+
+
+def on_loopback(report: DiagnosticArray) -> bool:
+    """Return whether the page of a view is for this computer alone."""
+    return _values_of_page(report)['address'].startswith('http://127.0.0.1:')
+
+
+def _values_of_page(report: DiagnosticArray) -> dict[str, str]:
+    return {each.key: each.value for status in report.status
+            if status.name.endswith('view: page') for each in status.values}
 
 
 def right_efforts(answer: DynamicsAnswer) -> bool:
@@ -269,6 +279,6 @@ SUBJECTS = {subject.node: subject for subject in (
         ('model_file:=linkage_leg.urdf',), (RetimeTrajectory, 'path_runner/run', path), running,
         matched=False),
     # It publishes nothing but what it says of its pictures, once a second.
-    Subject('view', 'liedyn_ros.view', (DiagnosticArray, '/diagnostics'), drawn, seen,
-            matched=False, steady=2, max_gap=3.0),
+    Subject('view', 'liedyn_ros.view', (DiagnosticArray, '/diagnostics'), on_loopback, seen,
+            matched=False, steady=2, max_gap=3.0, counts=drawn),
 )}

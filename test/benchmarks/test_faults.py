@@ -93,17 +93,18 @@ def test_a_node_that_reports_once_a_second_works_after_two_reports():
 
 
 def test_the_pictures_of_a_view_are_its_sign_of_life():
-    def report(level=DiagnosticStatus.OK, **values):
+    def report(**values):
         return DiagnosticArray(status=[DiagnosticStatus(
-            level=level, name='view: page',
+            name='view: page',
             values=[KeyValue(key=key, value=str(value)) for key, value in values.items()])])
 
-    good = SUBJECTS['view'].good
-    assert good(report(taken=100, pictures=30))
-    assert not good(report(taken=0, pictures=30))
-    assert not good(report(taken=100, pictures=0))
-    assert not good(report(DiagnosticStatus.WARN, taken=100, pictures=9))
-    assert not good(DiagnosticArray())
+    view = SUBJECTS['view']
+    assert view.counts(report(taken=100, pictures=30))
+    assert not view.counts(report(taken=0, pictures=30))
+    assert not view.counts(report(taken=100, pictures=0))
+    assert not view.counts(DiagnosticArray())
+    assert view.good(report(address='http://127.0.0.1:8080'))
+    assert not view.good(report(address='http://10.0.0.1:8080'))
 
 
 def test_the_short_run_is_a_part_of_the_table():
