@@ -61,17 +61,19 @@ READS_BYTES = 'stewart_pose', 'loop_state_publisher'  # these count what cannot 
 SOME = 10  # of so many spoilt messages that the middleware cannot read one is sent to the others
 COUNTS = 'taken', 'solved', 'not solved', 'refused'  # values of /diagnostics that are messages
 NEWEST_ONLY = 'dynamics_server'  # does not look at messages that it passes over
+NEWEST_OF = {'view': ('pose',)}  # topics that a node takes the newest of, and counts no others
 NAMES = 'autostart', 'max_age', 'geometry_file', 'home_position', 'rate', 'model_file', 'x' * 300
 # None is an empty name: without a model a server rightly stops to answer.
 VALUES = (float('nan'), -1.0, 1e300, 2**62, True, 'x' * 3000, '/dev/zero', [1.0] * 7, ['a'])
 
 
 class Shot(NamedTuple):
-    """Bytes to publish, and whether they are a message for the middleware."""
+    """Bytes to publish, whether they are a message for the middleware, and whether they count."""
 
     publisher: Publisher
     raw: bytes
     readable: bool
+    counts: bool
 
 
 def spoilt(rng: np.random.Generator, good: bytes) -> bytes:
@@ -123,7 +125,8 @@ class Attack:
         self._executor.add_node(self._node)
         self._part, self._counts_all = f'{subject.node}: ', subject.node in READS_BYTES
         self._node.create_subscription(DiagnosticArray, '/diagnostics', self._count, 100)
-        self._inputs = [([self._node.create_publisher(type(message), topic, 10)
+        self._newest = NEWEST_OF.get(subject.node, ())
+        self._inputs = [(topic, [self._node.create_publisher(type(message), topic, 10)
                           for _ in range(PUBLISHERS)], type(message), serialize_message(message))
                         for topic, message in subject.inputs()]
         self._counted = {*COUNTS, *(('passed over',) if subject.node == NEWEST_ONLY else ())}
@@ -150,7 +153,7 @@ class Attack:
             shot.publisher.publish(shot.raw)
             self.sent += 1
             self.unreadable += not shot.readable
-            self._expected += shot.readable or self._counts_all
+            self._expected += shot.counts
         if time.monotonic() >= self._ask and (not self.requests or self.requests[-1].done()):
             self._ask = time.monotonic() + REQUEST_PERIOD * bool(self._inputs)
             self._set_parameter()
@@ -171,12 +174,14 @@ class Attack:
 
     def _spoil(self) -> None:
         while len(self._shots) < CHUNK:
-            publishers, kind, good = self._inputs[self._rng.integers(0, len(self._inputs))]
+            topic, publishers, kind, good = self._inputs[self._rng.integers(0, len(self._inputs))]
             raw = spoilt(self._rng, good)
             readable = is_readable(raw, kind)
             if readable or self._counts_all or not self._rng.integers(0, SOME):
                 publisher = publishers[len(self._shots) % PUBLISHERS]
-                self._shots.append(Shot(publisher, raw, readable))
+                self._shots.append(Shot(
+                    publisher, raw, readable,
+                    topic not in self._newest and (readable or self._counts_all)))
 
     def _set_parameter(self) -> None:
         parameter = Parameter(NAMES[self._rng.integers(0, len(NAMES))],

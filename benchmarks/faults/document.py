@@ -26,7 +26,8 @@ TITLE = f"""# Faults
 Written by `python -m benchmarks.faults.document` from the results of `make faults` and
 `make faults DISTRO=jazzy`; all work on your machine too. A fault is done to a node that works at
 100 Hz. A listener beside the node
-hears its input and output, and calls a service five times a second.
+hears its input and output, and calls a service five times a second. The `view` has no output but
+its report on `/diagnostics`: once a second, so its times are no finer.
 A run fails where a node publishes a wrong number, or is not back within {TIMEOUT:g} s.
 
 - **lost**: inputs that the listener heard and that no good output answers, of all from the

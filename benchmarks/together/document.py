@@ -27,9 +27,9 @@ TITLE = f"""# Soak
 Written by `python -m benchmarks.together.document` from the results of
 `python -m benchmarks.soak --all --minutes 60`; both work on your machine too. All nodes of the
 package run on one machine, each in a process, in five namespaces. `moved` is a platform whose leg
-lengths are simulated, with a view of it. `controlled` is one under leg forces. Then come the
-aerial manipulator, the leg linkage, and joints that follow one path after another. Recorders, a
-driver and a client of the services run on the same processors.
+lengths are simulated, with a view of it at 10 pictures a second. `controlled` is one under leg
+forces. Then come the aerial manipulator, the leg linkage, and joints that follow one path after
+another at 20 Hz. Recorders, a driver and a client of the services run on the same processors.
 
 - **Ages** are those of an output when it arrives, from the stamp of the sample that it answers.
   Commands come two or three nodes after that sample. Answers are round trips.

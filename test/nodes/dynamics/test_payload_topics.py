@@ -94,7 +94,7 @@ def test_a_body_that_is_not_there_is_refused(context, tmp_path):
     with closing(Bench(context, unused_namespace())) as bench:
         server = ServerBench(bench, model_file=str(path), payload_body='hand')
         assert not server.node.configured
-        assert any("'hand'" in line for line in bench.logged(server.node))
+        bench.until_logged(server.node, "'hand'")
 
 
 def test_a_server_without_a_payload_says_so(server):
