@@ -61,7 +61,7 @@ READS_BYTES = 'stewart_pose', 'loop_state_publisher'  # these count what cannot 
 SOME = 10  # of so many spoilt messages that the middleware cannot read one is sent to the others
 COUNTS = 'taken', 'solved', 'not solved', 'refused'  # values of /diagnostics that are messages
 NEWEST_ONLY = 'dynamics_server'  # does not look at messages that it passes over
-NEWEST_OF = {'view': ('pose',)}  # topics that a node takes the newest of, and counts no others
+NEWEST_OF = {'view': ('pose',)}  # topics whose newest message alone counts, by node
 NAMES = 'autostart', 'max_age', 'geometry_file', 'home_position', 'rate', 'model_file', 'x' * 300
 # None is an empty name: without a model a server rightly stops to answer.
 VALUES = (float('nan'), -1.0, 1e300, 2**62, True, 'x' * 3000, '/dev/zero', [1.0] * 7, ['a'])
@@ -127,7 +127,7 @@ class Attack:
         self._node.create_subscription(DiagnosticArray, '/diagnostics', self._count, 100)
         self._newest = NEWEST_OF.get(subject.node, ())
         self._inputs = [(topic, [self._node.create_publisher(type(message), topic, 10)
-                          for _ in range(PUBLISHERS)], type(message), serialize_message(message))
+                                 for _ in range(PUBLISHERS)], type(message), serialize_message(message))
                         for topic, message in subject.inputs()]
         self._counted = {*COUNTS, *(('passed over',) if subject.node == NEWEST_ONLY else ())}
         self._client = self._node.create_client(
