@@ -126,9 +126,8 @@ class Attack:
         self._part, self._counts_all = f'{subject.node}: ', subject.node in READS_BYTES
         self._node.create_subscription(DiagnosticArray, '/diagnostics', self._count, 100)
         self._newest = NEWEST_OF.get(subject.node, ())
-        self._inputs = [(topic, [self._node.create_publisher(type(message), topic, 10)
-                                 for _ in range(PUBLISHERS)], type(message), serialize_message(message))
-                        for topic, message in subject.inputs()]
+        self._inputs = [(topic, self._open(type(message), topic), type(message),
+                         serialize_message(message)) for topic, message in subject.inputs()]
         self._counted = {*COUNTS, *(('passed over',) if subject.node == NEWEST_ONLY else ())}
         self._client = self._node.create_client(
             SetParameters, f'{subject.node}/set_parameters')
@@ -171,6 +170,9 @@ class Attack:
         while time.monotonic() < end and not self.requests[-1].done():
             self._executor.spin_once(timeout_sec=0.1)
         return sum(not request.done() for request in self.requests)
+
+    def _open(self, message_type: Any, topic: str) -> list[Publisher]:
+        return [self._node.create_publisher(message_type, topic, 10) for _ in range(PUBLISHERS)]
 
     def _spoil(self) -> None:
         while len(self._shots) < CHUNK:
