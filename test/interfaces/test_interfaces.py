@@ -135,6 +135,7 @@ def test_the_bounds_of_a_request_are_told_first(path):
 
 # Times without an end, and limits of models without limits, may be infinite.
 INFINITE = {
+    'Payload.msg': {'deviations', 'center_deviations'},
     'StewartStatus.msg': {'time_to_singularity'}, 'LoopStatus.msg': {'time_to_singularity'},
     'DescribeModel.srv': {'position_lower', 'position_upper', 'velocity_limit', 'effort_limit'}}
 

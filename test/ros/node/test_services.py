@@ -26,7 +26,7 @@ SERVICES = {  # of each executable
     'aerial_manipulator_simulator': {'reset'},
     'dynamics_server': {
         'inverse_dynamics', 'forward_dynamics', 'hybrid_dynamics', 'equations_of_motion',
-        'linearize', 'retime', 'describe_model'},
+        'linearize', 'retime', 'describe_model', 'reset_payload'},
     'loop_state_publisher': set(),
     'path_runner': {'run'},
     'stewart_controller': set(),
