@@ -8,15 +8,16 @@
 
 """A cache of one small kernel, in a folder of the test."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 import logging
 from pathlib import Path
-import threading
+from typing import Any
 
 from numba.core import config
 import pytest
 
 from liedyn_ros.jit.cache import folder
+from liedyn_ros.jit.cache.kernel_cache import KernelCache
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels.vec3 import dot
 
@@ -30,6 +31,7 @@ class Store:
     def __init__(self, root: Path, caplog: pytest.LogCaptureFixture) -> None:
         """Take the folder."""
         self.root, self.caplog = root, caplog
+        self.cache: KernelCache | None = None
 
     @property
     def file(self) -> Path:
@@ -42,6 +44,7 @@ class Store:
         forget()
         self.caplog.clear()
         fresh = kernel(dot.py_func)
+        self.cache = fresh._cache
         assert fresh(*ARGUMENTS) == RESULT
         return bool(sum(fresh.stats.cache_hits.values()))
 
@@ -59,14 +62,19 @@ def forget() -> None:
     folder._TOLD.clear()
 
 
+def of_one(own: Store, method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method of caches that does something for the kernel of a store alone."""
+    return lambda cache, *arguments: method(cache, *arguments) if cache is own.cache else None
+
+
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
           ) -> Iterator[Store]:
-    """Return a cache that does not exist yet, once no thread of a test before can write to it."""
-    for thread in threading.enumerate():
-        if thread.name == 'liedyn_compile':
-            thread.join()
+    """Return a cache that does not exist yet; kernels that tests before still compile miss it."""
+    own = Store(tmp_path / 'kernels', caplog)
+    for name in ('load_overload', 'save_overload'):
+        monkeypatch.setattr(KernelCache, name, of_one(own, getattr(KernelCache, name)))
     monkeypatch.setattr(config, 'CACHE_DIR', str(tmp_path / 'kernels'))
-    yield Store(tmp_path / 'kernels', caplog)
+    yield own
     monkeypatch.undo()
     forget()
