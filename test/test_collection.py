@@ -42,13 +42,27 @@ def checks(nodes):
                for node in nodes for each in ast.walk(node))
 
 
+def left_out(statements):
+    """Return the lines of comprehensions in statements that take all but some."""
+    kinds = ast.NotEq, ast.NotIn, ast.Not
+    return [rule.lineno for statement in statements for each in ast.walk(statement)
+            if isinstance(each, ast.comprehension) for rule in each.ifs
+            if any(isinstance(part, kinds) for part in ast.walk(rule))]
+
+
 def passed_over(source):
-    """Return the lines of `if` on the case alone that check more of it than of others."""
+    """
+    Return the lines that pass over cases of a test: an xfail with its reason is to stand there.
+
+    They are an `if` on the case that checks more of it than of others, and a comprehension that
+    leaves cases out.
+    """
     tests = [each for each in ast.walk(ast.parse(source))
              if isinstance(each, ast.FunctionDef) and each.name.startswith('test_')]
     return [each.lineno for test in tests for each in ast.walk(test)
             if isinstance(each, ast.If) and checks(each.body) and not checks(each.orelse)
-            and set() < names_in(each.test) <= cases_of(test)]
+            and names_in(each.test) & cases_of(test)] + left_out(
+                mark for test in tests for mark in test.decorator_list)
 
 
 @pytest.mark.parametrize('path', TESTS, ids=[path.stem for path in TESTS])
@@ -59,10 +73,17 @@ def test_no_case_is_passed_over_silently(path):
 @pytest.mark.parametrize(('body', 'lines'), [
     ('if name != "hard": assert x', [3]), ('if name == "hard": return', [3]),
     ('x = 1 if name == "hard" else 2', []), ('if name == "hard": x = 2', []),
-    ('if x: assert name', [])])
+    ('if x: assert name', []), ('if x and name != "hard": assert x', [3]),
+    ('y = [k for k in x if k != name]', [])])
 def test_passing_over_is_seen(body, lines):
     source = f'@pytest.mark.parametrize("name", NAMES)\ndef test_a(name):\n    {body}\n'
     assert passed_over(source) == lines
+
+
+def test_a_case_that_is_left_out_of_the_list_is_seen():
+    source = '@pytest.mark.parametrize("x", [x for x in ALL if x {}])\ndef test_a(x):\n    pass\n'
+    assert passed_over(source.format('!= "hard"')) == passed_over(source.format('not in B')) == [1]
+    assert passed_over(source.format('> 3')) == []
 
 
 def test_no_machine_is_solved_while_tests_are_collected(kernels_of_collection):

@@ -116,10 +116,9 @@ ARGUMENTS = {'inverse': 'qva', 'forward': 'qva', 'mass_matrix': 'q',
 
 
 @pytest.mark.parametrize('name', ARGUMENTS)
-@pytest.mark.parametrize('axis', [0, 1])
 @pytest.mark.parametrize('change', [-1, 1])
 def test_kernels_that_are_compiled_take_no_other_size(
-        tree: Case, name: str, axis: int, change: int) -> None:
+        tree: Case, name: str, change: int) -> None:
     """A short array must not be read beyond its end, even by kernels that run unasked."""
     rows = np.tile(tree.a, (4, 1))
     good = [{'q': tree.q, 'v': tree.v, 'a': tree.a, 'r': rows}[letter]
@@ -127,11 +126,10 @@ def test_kernels_that_are_compiled_take_no_other_size(
     method = attrgetter(name)(tree.dynamics)
     method(*good)
     for k, value in enumerate(good):
-        if value.ndim - 1 == axis:  # the number of rows may be any
-            size = np.array(value.shape)
-            size[axis] += change
-            with pytest.raises(ShapeError, match=r'expected .*, got '):
-                method(*good[:k], np.resize(value, size), *good[k + 1:])
+        size = np.array(value.shape)
+        size[-1] += change  # the number of rows may be any
+        with pytest.raises(ShapeError, match=r'expected .*, got '):
+            method(*good[:k], np.resize(value, size), *good[k + 1:])
 
 
 @pytest.mark.parametrize('odd', [

@@ -19,7 +19,11 @@ from liedyn_ros.studies.stewart_pose.paper import (
     End, pose_of, STATES, Study, TABLES, UNEXPLAINED)
 
 ONE_SOLVE = 2.0  # percent; some starts are on the edge between two ends, where rounding decides
-DIFFERENT = {('GN-SE(3)', 0), ('GN-SE(3)', 1), *UNEXPLAINED}
+DIFFERENT = {
+    **dict.fromkeys(UNEXPLAINED, pytest.mark.xfail(
+        strict=True, reason='no reading of the paper reproduces this cell')),
+    ('GN-SE(3)', 0): pytest.mark.xfail(reason='one solve of fifty differs: all that may'),
+    ('GN-SE(3)', 1): pytest.mark.xfail(strict=True, reason='two solves of fifty differ')}
 CELLS = [(table, method, state, float(table.published[state, k]))
          for table in TABLES for k, method in enumerate(table.methods)
          for state in range(len(STATES))]
@@ -33,8 +37,8 @@ def study():
 
 @pytest.mark.parametrize(
     ('table', 'method', 'state', 'published'),
-    [pytest.param(*cell, id=f'{cell[1]}-{cell[2] + 1}') for cell in CELLS
-     if (cell[1], cell[2]) not in DIFFERENT])
+    [pytest.param(*cell, id=f'{cell[1]}-{cell[2] + 1}',
+                  marks=DIFFERENT.get((cell[1], cell[2]), ())) for cell in CELLS])
 def test_cell_equals_the_published_one(study, table, method, state, published):
     assert study.cell(table, method, state).percentage == pytest.approx(published, abs=ONE_SOLVE)
 

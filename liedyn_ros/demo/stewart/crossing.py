@@ -81,13 +81,6 @@ class Crossing:
         changes = np.flatnonzero(np.diff(np.sign(self.distances)))
         return float(self.times[changes[0] + 1]) if len(changes) else float('nan')
 
-    @property
-    def plain_wrong_from(self) -> float:
-        """Return from when on the plain solver stays wrong, s; NaN where it ends right."""
-        right = np.flatnonzero(self.plain_errors <= WRONG)
-        last = int(right[-1]) if len(right) else -1
-        return float(self.times[last + 1]) if last + 1 < len(self.times) else float('nan')
-
     def warnings(self) -> list[tuple[str, float, float]]:
         """Return each warning of the singularity, with the times of its first and last pose, s."""
         found = []

@@ -42,9 +42,13 @@ def guarded(geometry, crossing, noise):
     return poses, judged
 
 
+ACROSS = {('screw', 0.0): pytest.mark.xfail(
+    strict=True, reason='a sample lies so that Newton from exact lengths gets across')}
+
+
 @pytest.mark.parametrize(('name', 'noise'), [
-    (name, noise) for name in CROSSINGS for noise in (0.0, 1e-6, 1e-5)
-    if (name, noise) != ('screw', 0.0)])  # where a sample lies so that exact lengths get across
+    pytest.param(name, noise, marks=ACROSS.get((name, noise), ()))
+    for name in CROSSINGS for noise in (0.0, 1e-6, 1e-5)])
 def test_newton_from_the_pose_before_bounces_and_the_guard_tells_where(geometry, name, noise):
     crossing = Crossing(geometry, name, 2.0, noise)
     poses, judged = guarded(geometry, crossing, noise)
@@ -241,10 +245,10 @@ def test_whether_the_platform_crossed_in_a_gap_is_not_known(geometry, samples, h
     crossing = Crossing(geometry, 'tilt', 10.0, 1e-5, rate=100)
     tracker = MonitoredTracker(geometry, crossing.poses[0], config=MonitorConfig(
         leg_noise=1e-5, hold_hypotheses=hold))
-    for k, stamp_ns, lengths in crossing.samples():
-        if abs(k - crossing.index) > samples:
-            safe = tracker.track(stamp_ns, lengths)
-            assert (Flag.BRANCH_UNSURE in safe.flags) == (k > crossing.index)
+    outside = [each for each in crossing.samples() if abs(each[0] - crossing.index) > samples]
+    for k, stamp_ns, lengths in outside:
+        safe = tracker.track(stamp_ns, lengths)
+        assert (Flag.BRANCH_UNSURE in safe.flags) == (k > crossing.index)
 
 
 def test_the_reading_after_a_gap_counts_once(geometry):

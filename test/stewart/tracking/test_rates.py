@@ -25,6 +25,8 @@ WRONG = {  # what drivers do; and how it is named
     'reversed': (lambda rates: -rates, 'is reversed'),
     'permuted': (lambda rates: np.roll(rates, -1, axis=1), 'reads as leg_'),
     'stale': (lambda rates: np.tile(rates[len(rates) // 2], (len(rates), 1)), 'repeats one rate')}
+ALONE = {'permuted': pytest.mark.xfail(
+    reason='a factor may explain one leg with the rate of another as well')}
 
 
 @pytest.fixture(scope='module')
@@ -73,7 +75,7 @@ def test_one_wrong_rate_changes_no_assembly_mode(geometry, home, stream, rate, s
 @pytest.mark.parametrize('rate', [20, 100, 1000])
 @pytest.mark.parametrize(('fault', 'legs'), [
     *((fault, range(6)) for fault in WRONG),
-    *((fault, (3,)) for fault in WRONG if fault != 'permuted')])
+    *(pytest.param(fault, (3,), marks=ALONE.get(fault, ())) for fault in WRONG)])
 def test_wrong_rates_are_named_and_not_used(geometry, home, stream, rate, fault, legs):
     seconds = 10.0 if rate < 1000 else 4.0
     times, poses, lengths, rates, twists = stream(rate, seconds, 1e-5)
