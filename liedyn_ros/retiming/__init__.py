@@ -9,7 +9,10 @@
 """Motions along a path as fast as the limits of torque, its rate, speed and power allow."""
 
 from liedyn_ros.retiming.budget import RetimingBudget
-from liedyn_ros.retiming.limits import FrameLimits, MotionLimits
+from liedyn_ros.retiming.closure_forces import contact_limits
+from liedyn_ros.retiming.limits import ClosureLimits, FrameLimits, MotionLimits
+from liedyn_ros.retiming.moving.replanning import replan
+from liedyn_ros.retiming.moving.stopping import stop_along, stop_run
 from liedyn_ros.retiming.online.scaling import (
     OnlineScaling, ScaledInstant, ScalingStatus, speed_for_lag)
 from liedyn_ros.retiming.paths import (
@@ -18,10 +21,10 @@ from liedyn_ros.retiming.paths import (
 from liedyn_ros.retiming.phase_plane import phase_plane, PhasePlane
 from liedyn_ros.retiming.result import Retimed, RetimedSamples
 from liedyn_ros.retiming.retime import retime
-from liedyn_ros.retiming.stopping import stop_along
 
-__all__ = ['BlendedPath', 'FrameLimits', 'JoinedPath', 'LoopPath', 'MotionLimits', 'MovingEnd',
-           'OnlineScaling', 'Path', 'path_through', 'PathPart', 'PathSamples', 'phase_plane',
-           'PhasePlane', 'PlatformPath', 'position_names', 'retime', 'Retimed', 'RetimedSamples',
-           'RetimingBudget', 'ScaledInstant', 'ScalingStatus', 'speed_for_lag', 'SplinePath',
-           'stop_along']
+__all__ = ['BlendedPath', 'ClosureLimits', 'contact_limits', 'FrameLimits', 'JoinedPath',
+           'LoopPath', 'MotionLimits', 'MovingEnd', 'OnlineScaling', 'Path', 'path_through',
+           'PathPart', 'PathSamples', 'phase_plane', 'PhasePlane', 'PlatformPath',
+           'position_names', 'replan', 'retime', 'Retimed', 'RetimedSamples', 'RetimingBudget',
+           'ScaledInstant', 'ScalingStatus', 'speed_for_lag', 'SplinePath', 'stop_along',
+           'stop_run']

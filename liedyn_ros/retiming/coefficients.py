@@ -10,12 +10,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
+from liedyn_ros.retiming.closure_forces import ClosureForce
 from liedyn_ros.retiming.machine import Machine
 from liedyn_ros.retiming.paths.path import PathSamples
 
@@ -30,6 +32,7 @@ class Coefficients(NamedTuple):
     tau = inertia pddot + square pdot^2 + viscous pdot + static, and
     dtau/dt = inertia pdddot + cross pdot pddot + cube pdot^3 + viscous pddot
     + viscous_rate pdot^2 + static_rate pdot. static has the Coulomb friction of the direction.
+    Columns of forces of closures follow those of joints.
     """
 
     inertia: Array
@@ -41,15 +44,20 @@ class Coefficients(NamedTuple):
     viscous_rate: Array
     static_rate: Array
 
+    def of(self, columns: slice) -> Coefficients:
+        """Return those of some columns."""
+        return Coefficients(*(each[:, columns] for each in self))
 
-def coefficients(dynamics: Machine, path: PathSamples, external: Array | None) -> Coefficients:
+
+def coefficients(dynamics: Machine, path: PathSamples, external: Array | None,
+                 closures: Sequence[ClosureForce] = ()) -> Coefficients:
     """
     Return the coefficients from four calls of inverse dynamics to order 1 at each place.
 
     No derivative of the mass matrix is formed. external (K, B, 6) are wrenches on bodies, which
     keep still while the machine passes: their rate along the path is not known.
     """
-    tau, rate = np.moveaxis(_torques(dynamics, path, external), 2, 0)
+    tau, rate = np.moveaxis(_torques(dynamics, path, external, closures), 2, 0)
     one, pushed, two, three = tau
     square = (three - 2.0 * two + one) / 2.0
     viscous = two - one - 3.0 * square
@@ -61,8 +69,9 @@ def coefficients(dynamics: Machine, path: PathSamples, external: Array | None) -
         rate[1] - rate[0] - viscous, cube, viscous_rate, first - cube - viscous_rate)
 
 
-def _torques(dynamics: Machine, path: PathSamples, external: Array | None) -> Array:
-    """Return tau and its rate (4, K, 2, nv) of the calls."""
+def _torques(dynamics: Machine, path: PathSamples, external: Array | None,
+             closures: Sequence[ClosureForce]) -> Array:
+    """Return tau, forces of closures and their rates (4, K, 2, nv + C) of the calls."""
     count, nv = path.v.shape
     speed, push = _CALLS[:, 0, None, None], _CALLS[:, 1, None, None]
     v = speed * path.v
@@ -72,16 +81,23 @@ def _torques(dynamics: Machine, path: PathSamples, external: Array | None) -> Ar
     q = np.broadcast_to(path.q, (len(_CALLS), *path.q.shape)).reshape(-1, path.q.shape[1])
     wrenches = None if external is None else np.broadcast_to(
         external, (len(_CALLS), *external.shape)).reshape(-1, *external.shape[1:])
-    tau = torques(dynamics, q, v.reshape(-1, nv), a.reshape(-1, 2, nv), wrenches)
-    return tau.reshape(len(_CALLS), count, 2, nv)
+    tau = torques(dynamics, q, v.reshape(-1, nv), a.reshape(-1, 2, nv), wrenches, closures)
+    return tau.reshape(len(_CALLS), count, 2, -1)
 
 
-def torques(dynamics: Machine, q: Array, v: Array, a: Array, external: Array | None) -> Array:
-    """Return tau and its rate (K, 2, nv), of external (K, B, 6) that keep still on the bodies."""
+def torques(dynamics: Machine, q: Array, v: Array, a: Array, external: Array | None,
+            closures: Sequence[ClosureForce] = ()) -> Array:
+    """
+    Return tau, forces of closures and their rates (K, 2, nv + C).
+
+    external (K, B, 6) keep still on the bodies.
+    """
     rows = None
     if external is not None:
         rows = np.zeros((len(q), 2, *external.shape[1:]))
         rows[:, 0] = external
     if isinstance(dynamics, ConstrainedDynamics):
-        return dynamics.inverse.batch(q, v, a, external=rows).tau
+        found = dynamics.inverse.batch(q, v, a, external=rows)
+        return np.stack([*np.moveaxis(found.tau, 2, 0), *(each.of(found) for each in closures)],
+                        axis=2)
     return dynamics.inverse.batch_time_derivatives(q, v, a, rows)

@@ -36,36 +36,47 @@ class Grid:
     """
     Quadratic splines z(p) in N intervals of p from 0 to 1, with one continuous derivative (15.7).
 
-    Their unknowns are N + 2 coefficients. fine (2 N + 1,) are the ends and middles of intervals.
-    Limits hold at the three of each interval, so that each end has the second derivatives of both
-    sides: places (3 N,) of fine.
+    intervals is N, of one length, or their ends (N + 1,). Unknowns are N + 2 coefficients. fine
+    (2 N + 1,) are the ends and middles of intervals. Limits hold at the three of each, so that
+    each end has the second derivatives of both sides: places (3 N,) of fine.
     """
 
-    def __init__(self, intervals: int) -> None:
+    def __init__(self, intervals: int | Array) -> None:
         """Lay out the matrices from coefficients to values."""
-        knots = np.concatenate([[0.0] * 2, np.linspace(0.0, 1.0, intervals + 1), [1.0] * 2])
-        self.intervals, self.unknowns = intervals, intervals + 2
+        self.ends: Array = np.asarray(np.linspace(0.0, 1.0, intervals + 1)
+                                      if isinstance(intervals, int) else intervals)
+        knots = np.concatenate([[0.0] * 2, self.ends, [1.0] * 2])
+        self.intervals, self.unknowns = len(self.ends) - 1, len(self.ends) + 1
         self._basis = BSpline(knots, np.eye(self.unknowns), 2)
-        self.fine: Array = np.arange(2 * intervals + 1) / (2 * intervals)
-        self.places = (2 * np.arange(intervals)[:, None] + np.arange(3)).ravel()
+        self.fine = self.split(2)
+        self.places = (2 * np.arange(self.intervals)[:, None] + np.arange(3)).ravel()
         middles = np.repeat(self.fine[1::2], 3)
         self.value, self.slope = (sparse.csr_matrix(each) for each in self.matrices(self.fine)[:2])
         self.curvature = sparse.csr_matrix(self.matrices(middles)[2])  # by places
 
     def evaluate(self, unknowns: Array, p: Array) -> tuple[Array, Array, Array]:
         """Return z and its derivatives at any p (K,)."""
-        at = np.clip((p * self.intervals).astype(int), 0, self.intervals - 1)
-        s: Array = p - at / self.intervals
+        at = np.clip(np.searchsorted(self.ends, p, side='right') - 1, 0, self.intervals - 1)
+        s: Array = p - self.ends[at]
         z, dz = (self.value @ unknowns)[2 * at], (self.slope @ unknowns)[2 * at]
         ddz: Array = (self.curvature @ unknowns)[3 * at]
         return z + s * (dz + 0.5 * s * ddz), dz + s * ddz, ddz
 
-    def refine(self, coarse: Grid, unknowns: Array) -> Array:
-        """Return the unknowns of a spline of a coarser grid whose knots are here too."""
+    def split(self, parts: int) -> Array:
+        """Return the ends of so many equal parts of each interval."""
+        count = parts * self.intervals
+        return np.interp(np.arange(count + 1) / parts, np.arange(self.intervals + 1), self.ends)
+
+    def refine(self, coarse: Grid, unknowns: Array, start: float = 0.0) -> Array:
+        """
+        Return the unknowns of a spline of a coarser grid whose knots are here too.
+
+        Where this is a grid of its rest from a start on, p and z are by the rest (15.18).
+        """
         knots = self._basis.t
         places = (knots[1:-2] + knots[2:-1]) / 2.0  # of Greville, one an unknown
-        result: Array = np.linalg.solve(self._basis(places), coarse.evaluate(unknowns, places)[0])
-        return result
+        z, *_ = coarse.evaluate(unknowns, start + (1.0 - start) * places)
+        return np.asarray(np.linalg.solve(self._basis(places), z)) / (1.0 - start)**2
 
     def matrices(self, p: Array) -> list[Array]:
         """Return those (3, K, N + 2) from the unknowns to z and its derivatives at p (K,)."""
@@ -83,6 +94,5 @@ class Grid:
     @property
     def weights(self) -> Array:
         """Return those (N + 1,) of the trapezoid rule at the ends of intervals."""
-        weights = np.full(self.intervals + 1, 1.0 / self.intervals)
-        weights[[0, -1]] /= 2.0
-        return weights
+        steps = np.diff(self.ends, prepend=0.0, append=1.0)
+        return np.asarray(steps[:-1] + steps[1:]) / 2.0

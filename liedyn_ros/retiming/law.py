@@ -32,13 +32,14 @@ class Law:
 
     Since s has no slope at an end at rest, z stays finite and above zero there. smooth is for
     limited rates of torque, where s ~ p^3; without them s ~ p^2. At an end that is passed, s has a
-    slope.
+    slope. rest_of is a law and its p where this one begins, along the rest of its path (15.18).
     """
 
     path: Path
     smooth: bool
     start: MovingEnd | None = None
     end: MovingEnd | None = None
+    rest_of: tuple[Law, float] | None = None
 
     def __call__(self, p: Array) -> PathSamples:
         """Return q and its derivatives by p (K,), by the chain rule."""
@@ -49,6 +50,11 @@ class Law:
 
     def derivatives(self, p: Array) -> Array:
         """Return s and the first three by p (4, K) at p (K,)."""
+        if self.rest_of is not None:
+            whole, start = self.rest_of
+            result = whole.derivatives(start + (1.0 - start) * p)
+            result[0] -= whole.derivatives(np.array([start]))[0]
+            return result * ((1.0 - start)**np.arange(4))[:, None]
         if self.start is None and self.end is None and not self.smooth:
             half, sine, cosine = np.pi / 2.0, np.sin(np.pi * p), np.cos(np.pi * p)
             unit = [(1.0 - cosine) / 2.0, half * sine, half * np.pi * cosine,

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Limits of a motion: of its joints, their motors, the power that these give, and of frames."""
+"""Limits of a motion: of joints and their motors, of power, of frames, and of closures' forces."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from liedyn_ros.model import Model
 
 Values: TypeAlias = ArrayLike | Mapping[str, ArrayLike] | None
 FRAME = 'velocity', 'acceleration', 'angular_velocity', 'angular_acceleration'  # by row order
-_SIGNED = 'least_torque'
+CLOSURE = {'least': 'least_closure_force', 'most': 'closure_force', 'rate': 'closure_force_rate'}
+_SIGNED, _LISTS = 'least_torque', ('frames', 'closures')
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,45 @@ class FrameLimits:
 
 
 @dataclass(frozen=True)
+class ClosureLimits:
+    """
+    The two ends of a force that a closure carries, of any sign; infinite ones are none.
+
+    along chooses the force. A name is a row of constraint_names, as 'force_z'. A direction (6,),
+    moment before force, is taken of the wrench that the closure applies to its body_b, in frame_b.
+    None stands for the only row of a closure. A rod pushes its ends apart above zero, so that a
+    cable has most = 0. A plane pushes body_b along z of frame_a above zero, so that a contact has
+    least = 0. least and most are in N or N m, rate in N/s or N m/s. Raises LimitError unless least
+    is below most and rate above 0, and what as_array raises.
+    """
+
+    closure: str
+    least: float = -np.inf
+    most: float = np.inf
+    rate: float = np.inf
+    along: str | ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        where = f'closures[{self.closure}]'
+        if self.along is not None and not isinstance(self.along, str):
+            object.__setattr__(self, 'along', as_array(f'{where}.along', self.along, (6,)))
+        if not self.least < self.most:
+            raise LimitError(f'{where}.least: expected less than most, {self.most}, got '
+                             f'{self.least}')
+        if not self.rate > 0.0:
+            raise LimitError(f'{where}.rate: expected a limit above 0, got {self.rate}')
+
+    @property
+    def label(self) -> str:
+        """Return the closure, with its row or the direction unless it has only one."""
+        if self.along is None:
+            return self.closure
+        return f'{self.closure}/{self.along}' if isinstance(self.along, str) else \
+            f'{self.closure} along ({", ".join(f"{x:g}" for x in np.asarray(self.along))})'
+
+
+@dataclass(frozen=True)
 class MotionLimits:
     """
     The limits that a motion keeps; None leaves one out, but for velocity and torque.
@@ -71,7 +111,8 @@ class MotionLimits:
     torque_per_speed: the fall of a motor's torque with its speed in the same direction, from the
     limit of torque at rest. power: W, taken up or given by a joint. least_torque: the other end of
     torque, of any sign, where that is not its negative. It is 0 of a cable, or of a joint that
-    stands for a contact. frames: limits of the motion of frames.
+    stands for a contact. frames: limits of the motion of frames. closures: limits of the forces in
+    closures of a ConstrainedDynamics.
     """
 
     velocity: Values = None
@@ -83,19 +124,22 @@ class MotionLimits:
     power: Values = None
     least_torque: Values = None
     frames: Sequence[FrameLimits] = ()
+    closures: Sequence[ClosureLimits] = ()
 
     def of(self, model: Model) -> dict[str, Array]:
         """
         Return each limit of joints as an array (nv,), infinite where there is none.
 
-        Raises ShapeError, and NameSetError for an unknown joint or a frame that is given twice.
-        Raises LimitError for a limit not above zero, or a least torque not below the torque.
+        Raises ShapeError, and NameSetError for an unknown joint, or a frame or a force of a
+        closure that is given twice. Raises LimitError for a limit not above zero, or a least
+        torque not below the torque.
         """
-        labels = [each.label for each in self.frames]
-        if len(set(labels)) < len(labels):
-            raise NameSetError(f'frames: expected each once, got {labels}')
+        for name in _LISTS:
+            labels = [each.label for each in getattr(self, name)]
+            if len(set(labels)) < len(labels):
+                raise NameSetError(f'{name}: expected each once, got {labels}')
         found = {each.name: _by_coordinate(model, each.name, getattr(self, each.name))
-                 for each in fields(self) if each.name != 'frames'}
+                 for each in fields(self) if each.name not in _LISTS}
         for name, of_model in (('velocity', model.limits.velocity),
                                ('torque', model.limits.effort)):
             if getattr(self, name) is None:
@@ -110,12 +154,20 @@ class MotionLimits:
         _require_below(model, found[_SIGNED], most)
         return found
 
+    def of_rates(self, model: Model) -> bool:
+        """Return whether rates of accelerations or forces are limited; raises as of does."""
+        given = self.of(model)
+        return bool(np.isfinite([given['jerk'], given['torque_rate']]).any()) or any(
+            np.isfinite(each.rate) for each in self.closures)
+
     def by_name(self, model: Model) -> dict[tuple[str, str], float]:
-        """Return all limits by their name and the coordinate or the frame, as rows have them."""
+        """Return all limits by name and coordinate, frame or closure, as rows have them."""
         return {(name, coordinate): float(value) for name, values in self.of(model).items()
                 for coordinate, value in zip(model.coordinate_names, values)} | {
             (f'frame_{name}', each.label): getattr(each, name)
-            for each in self.frames for name in FRAME}
+            for each in self.frames for name in FRAME} | {
+            (name, each.label): float(getattr(each, end))
+            for each in self.closures for end, name in CLOSURE.items()}
 
 
 def _by_coordinate(model: Model, name: str, values: Values) -> Array:

@@ -186,7 +186,7 @@ class Retimed:
         if len(t) and not (t.min() >= 0.0 and t.max() <= self.duration):
             raise LimitError(f't: expected instants from 0 to {self.duration:.9g} s, '
                              f'got {t.min():.9g} to {t.max():.9g}')
-        p = self._place(t)
+        p = self.place(t)
         z, dz, ddz = self.grid.evaluate(self.unknowns, p)
         root = np.sqrt(z)
         return self.passed(t, p, root, dz / 2.0, root * ddz / 2.0)
@@ -205,12 +205,11 @@ class Retimed:
         return RetimedSamples(t, s, path.q, v, a, third, tau[:, 0], tau[:, 1], ds * speed,
                               dds * speed**2 + ds * acceleration)
 
-    def _place(self, t: Array) -> Array:
+    def place(self, t: Array) -> Array:
         """Return p at instants, by Newton's method in the interval of each."""
         last = self.grid.intervals - 1
         k = np.clip(np.searchsorted(self.interval_times, t, side='right') - 1, 0, last)
-        width = 1.0 / self.grid.intervals
-        start: Array = k / self.grid.intervals
+        start, width = self.grid.ends[k], np.diff(self.grid.ends)[k]
         span = self.interval_times[k + 1] - self.interval_times[k]
         p = start + width * (t - self.interval_times[k]) / span
         for _ in range(_NEWTON):
@@ -222,8 +221,8 @@ class Retimed:
 
 def travel_time(grid: Grid, unknowns: Array) -> Array:
     """Return the time (N + 1,) at the ends of intervals, the integral of dp / sqrt(z)."""
-    ends: Array = np.arange(grid.intervals + 1) / grid.intervals
-    return np.concatenate([[0.0], np.cumsum(elapsed(grid, unknowns, ends[:-1], ends[1:]))])
+    return np.concatenate([[0.0], np.cumsum(elapsed(
+        grid, unknowns, grid.ends[:-1], grid.ends[1:]))])
 
 
 def elapsed(grid: Grid, unknowns: Array, start: Array, end: Array) -> Array:

@@ -10,12 +10,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError, ModelError
 from liedyn_ros.retiming.budget import RetimingBudget
+from liedyn_ros.retiming.closure_forces import closure_force, ClosureForce
 from liedyn_ros.retiming.coefficients import Coefficients, coefficients
 from liedyn_ros.retiming.frame_motion import frame_motion
 from liedyn_ros.retiming.grid import Grid, Speed
@@ -60,35 +63,57 @@ def retime(dynamics: Machine, path: Path, limits: MotionLimits | None = None, *,
     start and end. It names the joint and the place. Raises it too where no limit binds. Raises
     BudgetError, and what MotionLimits.of and inverse dynamics raise (15.1-15.10).
     """
-    limits, budget = limits or MotionLimits(), budget or RetimingBudget()
-    given = limits.of(dynamics.model)
-    smooth = bool(np.isfinite([given['jerk'], given['torque_rate']]).any())
-    law = Law(_require_length(path), smooth, start, end)
-    grid, passing = Grid(_require_intervals(intervals)), law.passing()
+    limits = limits or MotionLimits()
+    law = Law(_require_length(path), limits.of_rates(dynamics.model), start, end)
+    grid = Grid(_require_intervals(intervals))
     wrenches = None if external is None else as_array('external', external,
                                                       (len(dynamics.model.bodies), 6))
-    states, rates = _rows(dynamics, law, grid.fine, limits, wrenches)
-    margins = find_margins(dynamics, law, grid, limits, wrenches)
+    return fastest_along(
+        dynamics, law, grid, limits, [End(*each) for each in law.passing()], strict=strict,
+        external=wrenches, budget=budget,
+        warm=None if warm is None else grid.refine(warm.grid, warm.unknowns))
+
+
+def fastest_along(dynamics: Machine, law: Law, grid: Grid, limits: MotionLimits,
+                  ends: Sequence[End], *, strict: bool, external: Array | None,
+                  warm: Array | None, budget: RetimingBudget | None, kept: bool = False
+                  ) -> Retimed:
+    """
+    Return the fastest run along the path of a law, on a grid, passing ends.
+
+    warm are unknowns to begin with. kept says that they keep the limits and pass the ends: the
+    result is no slower then. Arguments and errors are otherwise those of retime.
+    """
+    budget, share = budget or RetimingBudget(), 1.0 if strict else EASED
+    states, rates = _rows(dynamics, law, grid.fine, limits, external)
+    margins = find_margins(dynamics, law, grid, limits, external)
     _require_moving(law, grid)
     _require_some(states, rates)
     _require_kept(margins, law, grid, 0.0)
     _require_kept(margins, law, grid, SLOWEST)
-    z0 = _uniform(states, rates) if not passing else max(z for _, z, _ in passing)
-    problem = Problem(
-        grid, states.scaled(z0), rates.at(grid.places).scaled(z0),
-        tuple(End(at, z / z0, None if dz is None else dz / z0) for at, z, dz in passing), z0)
+    z0 = max(end.z for end in ends) if ends else _uniform(states, rates)
+    problem = Problem(grid, states.scaled(z0), rates.at(grid.places).scaled(z0),
+                      tuple(end.scaled(z0) for end in ends), z0)
     guess = _guess(problem)
     first = coarse_start(problem, guess, budget) if warm is None else \
-        warm_start(problem, guess, grid.refine(warm.grid, warm.unknowns) / z0)
+        warm_start(problem, guess, warm / z0)
     found = [guess] * (first is not guess) + rounds(problem, first, budget)
-    share = 1.0 if strict else EASED
     unknowns = within_intervals(problem, found[-1], z0, margins.eased(share), budget)
-    if passing:
+    if kept and warm is not None:
+        unknowns = _faster(margins, grid, unknowns, warm, share)
+    elif ends:
         _require_passed(margins, law, grid, unknowns, share)
     return Retimed(
-        dynamics, limits, law, grid, unknowns, wrenches, margins,
+        dynamics, limits, law, grid, unknowns, external, margins,
         tuple(float(travel_time(grid, z0 * each)[-1]) for each in found),
         lambda: float(travel_time(grid, z0 * lower_bound(problem, found[-1]))[-1]))
+
+
+def _faster(margins: Margins, grid: Grid, unknowns: Array, warm: Array, most: float) -> Array:
+    """Return unknowns that keep the limits and are faster than warm, or else warm (15.18)."""
+    times = [travel_time(grid, each)[-1] for each in (unknowns, warm)]
+    return unknowns if times[0] < times[1] and margins.most(
+        grid, unknowns) <= most + ROUNDING else warm
 
 
 def _guess(problem: Problem) -> Array:
@@ -127,16 +152,18 @@ def _rows(dynamics: Machine, law: Law, p: Array, limits: MotionLimits,
     path, model = law(p), dynamics.model
     wrenches = None if external is None else np.broadcast_to(
         external, (len(p), *external.shape))
-    return limit_rows(path, _coefficients(dynamics, law, p, path, wrenches), limits.of(model),
-                      model.coordinate_names,
-                      [frame_motion(dynamics, path, each) for each in limits.frames])
+    carried = [closure_force(dynamics, each) for each in limits.closures]
+    return limit_rows(path, _coefficients(dynamics, law, p, path, wrenches, carried),
+                      limits.of(model), model.coordinate_names,
+                      [frame_motion(dynamics, path, each) for each in limits.frames],
+                      limits.closures)
 
 
 def _coefficients(dynamics: Machine, law: Law, p: Array, path: PathSamples,
-                  external: Array | None) -> Coefficients:
+                  external: Array | None, closures: list[ClosureForce]) -> Coefficients:
     """Return those at p (K,); raises ModelError naming the place where actuators are singular."""
     try:
-        return coefficients(dynamics, path, external)
+        return coefficients(dynamics, path, external, closures)
     except ModelError as error:
         if not error.indices:
             raise
@@ -148,8 +175,7 @@ def _coefficients(dynamics: Machine, law: Law, p: Array, path: PathSamples,
 def find_margins(dynamics: Machine, law: Law, grid: Grid, limits: MotionLimits,
                  external: Array | None) -> Margins:
     """Return the rows at the checks of each interval."""
-    count = grid.intervals * (CHECKS - 1)
-    p: Array = np.arange(count + 1) / count
+    p = grid.split(CHECKS - 1)
     index = (CHECKS - 1) * np.arange(grid.intervals)[:, None] + np.arange(CHECKS)
     states, rates = (rows.at(index.ravel())
                      for rows in _rows(dynamics, law, p, limits, external))

@@ -19,6 +19,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.retiming.coefficients import Coefficients
 from liedyn_ros.retiming.frame_motion import FrameMotion
 from liedyn_ros.retiming.grid import Speed
+from liedyn_ros.retiming.limits import CLOSURE, ClosureLimits
 from liedyn_ros.retiming.paths.path import PathSamples
 
 STATES, RATES = 0, 1  # the two kinds of rows
@@ -32,8 +33,8 @@ class Rows(NamedTuple):
 
     Rows of states: slope z' + value z + root sqrt(z) + constant <= bound. Rows of rates:
     sqrt(z) (curvature z'' + slope z' + value z + constant) + root_value z + root_slope z'
-    <= bound. names (R,) tells the limit of each row, of (R,) its coordinate or frame. offset is
-    where a force has its bound from: the middle of its two limits.
+    <= bound. names (R,) tells the limit of each row, of (R,) its coordinate, frame or closure.
+    offset is where a force has its bound from: the middle of its two limits.
     """
 
     kind: int
@@ -54,7 +55,7 @@ class Rows(NamedTuple):
         bound, offset = float(self.bound[place, row]), float(self.offset[place, row])
         if self.names[row] in SQUARED:
             return 'less', bound**0.5, (share * bound)**0.5
-        if self.names[row] == 'least_torque':
+        if self.names[row].startswith('least_'):
             return 'more', offset - bound, offset - share * bound
         return 'less', offset + bound, offset + share * bound
 
@@ -89,47 +90,72 @@ _BY_PLACE = ('curvature', 'slope', 'value', 'constant', 'root_value', 'root_slop
              'bound', 'offset')
 
 
-def limit_rows(path: PathSamples, tau: Coefficients, limits: dict[str, Array],
-               names: tuple[str, ...], frames: Sequence[FrameMotion] = ()) -> tuple[Rows, Rows]:
-    """Return the rows of states and of rates of all limits that are finite (15.4)."""
+def limit_rows(path: PathSamples, forces: Coefficients, limits: dict[str, Array],
+               names: tuple[str, ...], frames: Sequence[FrameMotion] = (),
+               closures: Sequence[ClosureLimits] = ()) -> tuple[Rows, Rows]:
+    """
+    Return the rows of states and of rates of all limits that are finite (15.4).
+
+    forces are the coefficients of torques, then of the forces in closures.
+    """
     v, a, jerk = path.v, path.a, path.jerk
+    nv = v.shape[1]
+    tau, carried = forces.of(slice(nv)), forces.of(slice(nv, None))
     states, rates = _Stack(STATES, names), _Stack(RATES, names)
     states.add('velocity', limits['velocity']**2, value=v**2)
     for sign in (1.0, -1.0):
         states.add('acceleration', limits['acceleration'], slope=sign * v / 2.0, value=sign * a)
-        _add_torque(states, sign, tau, v, limits)
+        _add_forces(states, sign, tau, (limits['torque'], limits['least_torque']),
+                    ('torque', 'least_torque'), np.maximum(sign * v * limits['torque_per_speed'],
+                                                           0.0))
         rates.add('jerk', limits['jerk'], curvature=sign * v / 2.0, slope=sign * 1.5 * a,
                   value=sign * jerk)
-        rates.add('torque_rate', limits['torque_rate'], curvature=sign * tau.inertia / 2.0,
-                  slope=sign * tau.cross / 2.0, value=sign * tau.cube,
-                  constant=sign * tau.static_rate, root_value=sign * tau.viscous_rate,
-                  root_slope=sign * tau.viscous / 2.0)
+        _add_rates(rates, sign, tau, limits['torque_rate'], 'torque_rate')
         rates.add('power', limits['power'], slope=sign * v * tau.inertia / 2.0,
                   value=sign * v * tau.square, constant=sign * v * tau.static,
                   root_value=sign * v * tau.viscous)
+        _add_closures(states, rates, sign, carried, closures)
     for frame in frames:
         _add_frame(states, frame)
     return states.rows(len(v)), rates.rows(len(v))
 
 
-def _add_torque(states: _Stack, sign: float, tau: Coefficients, v: Array,
-                limits: dict[str, Array]) -> None:
-    """Add the upper (1) or lower (-1) limits of torque, as a bound about an offset (15.4)."""
-    most, least = limits['torque'], limits['least_torque']
+def _add_forces(states: _Stack, sign: float, force: Coefficients, ends: tuple[Array, Array],
+                names: tuple[str, str], fall: Array, of: tuple[str, ...] | None = None) -> None:
+    """Add upper (1) or lower (-1) ends, most and least, as a bound about an offset (15.4)."""
+    most, least = ends
     end, other = (most, least) if sign > 0.0 else (least, most)
     given, both = np.isfinite(end), np.isfinite(other)
     end, other = np.where(given, end, 0.0), np.where(both, other, 0.0)
-    scale = np.maximum(np.abs(tau.static).max(axis=0), np.abs(end))
+    scale = np.maximum(np.abs(force.static).max(axis=0), np.abs(end))
     scale = np.where(scale > 0.0, scale, 1.0)  # of a limit without another one
     offset = np.where(both, (end + other) / 2.0, end - sign * scale)
     even = most == -least
     offset = np.where(even, 0.0, offset)
-    fall = np.maximum(sign * v * limits['torque_per_speed'], 0.0)
-    for name, chosen in (('torque', even | (sign > 0.0)), ('least_torque', ~even & (sign < 0.0))):
-        states.add(name, np.where(chosen & given, sign * (end - offset), np.inf),
-                   slope=sign * tau.inertia / 2.0, value=sign * tau.square,
-                   root=sign * tau.viscous + fall, constant=sign * (tau.static - offset),
-                   offset=np.broadcast_to(offset, v.shape))
+    for name, chosen in zip(names, (even | (sign > 0.0), ~even & (sign < 0.0))):
+        states.add(name, np.where(chosen & given, sign * (end - offset), np.inf), of,
+                   slope=sign * force.inertia / 2.0, value=sign * force.square,
+                   root=sign * force.viscous + fall, constant=sign * (force.static - offset),
+                   offset=np.broadcast_to(offset, force.static.shape))
+
+
+def _add_rates(rates: _Stack, sign: float, force: Coefficients, bound: Array, name: str,
+               of: tuple[str, ...] | None = None) -> None:
+    """Add the limits of the rates of forces (15.4)."""
+    rates.add(name, bound, of, curvature=sign * force.inertia / 2.0,
+              slope=sign * force.cross / 2.0, value=sign * force.cube,
+              constant=sign * force.static_rate, root_value=sign * force.viscous_rate,
+              root_slope=sign * force.viscous / 2.0)
+
+
+def _add_closures(states: _Stack, rates: _Stack, sign: float, force: Coefficients,
+                  limits: Sequence[ClosureLimits]) -> None:
+    """Add the limits of forces in closures, and of their rates (15.19)."""
+    of = tuple(each.label for each in limits)
+    least, most, rate = (np.array([getattr(each, end) for each in limits]) for end in CLOSURE)
+    _add_forces(states, sign, force, (most, least), (CLOSURE['most'], CLOSURE['least']),
+                np.zeros_like(force.static), of)
+    _add_rates(rates, sign, force, rate, CLOSURE['rate'], of)
 
 
 def _add_frame(states: _Stack, frame: FrameMotion) -> None:

@@ -8,6 +8,8 @@
 
 """Torques along a path and their rates are those of inverse dynamics to order 1."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from support.comparison import assert_same
@@ -18,7 +20,8 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Model
-from liedyn_ros.retiming import LoopPath, PathSamples, PlatformPath
+from liedyn_ros.retiming import ClosureLimits, LoopPath, PathSamples, PlatformPath
+from liedyn_ros.retiming.closure_forces import closure_force, ClosureForce
 from liedyn_ros.retiming.coefficients import coefficients, Machine, torques
 from liedyn_ros.retiming.law import Law
 from liedyn_ros.stewart import load_geometry
@@ -41,15 +44,16 @@ class Geodesic:
 
 
 def assert_coefficients(dynamics: Machine, path: PathSamples, rng: np.random.Generator,
-                        external: Array | None = None) -> None:
-    """Compare tau and its rate at random speeds with those of inverse dynamics."""
+                        external: Array | None = None,
+                        closures: Sequence[ClosureForce] = ()) -> None:
+    """Compare forces and their rates at random speeds with those of inverse dynamics."""
     count = len(path.q)
     wrenches = None if external is None else np.tile(external, (count, 1, 1))
-    c = coefficients(dynamics, path, wrenches)
+    c = coefficients(dynamics, path, wrenches, closures)
     p1, p2, p3 = rng.uniform(0.1, 2.0, (count, 1)), *rng.normal(size=(2, count, 1))
     v, a = path.v * p1, path.a * p1**2 + path.v * p2
     jerk = path.jerk * p1**3 + 3.0 * path.a * p1 * p2 + path.v * p3
-    wanted = torques(dynamics, path.q, v, np.stack([a, jerk], axis=1), wrenches)
+    wanted = torques(dynamics, path.q, v, np.stack([a, jerk], axis=1), wrenches, closures)
     tau = c.inertia * p2 + c.square * p1**2 + c.viscous * p1 + c.static
     rate = (c.inertia * p3 + c.cross * p1 * p2 + c.cube * p1**3 + c.viscous * p2
             + c.viscous_rate * p1**2 + c.static_rate * p1)
@@ -68,8 +72,10 @@ def test_trees(seed: int, floating: bool, dissipation: bool) -> None:
 def test_closed_loops() -> None:
     machine = ld.load(config_file('five_bar.yaml'))
     path = LoopPath(machine, np.array([[0.3, 2.0], [0.8, 2.4], [0.6, 1.8]]))
+    carried = [closure_force(machine, ClosureLimits('tip', along=along))
+               for along in ('force_x', [0.0, 0.1, 0.0, 0.6, 0.8, 0.0])]
     assert_coefficients(machine, Law(path, smooth=True)(np.linspace(0.0, 1.0, 15)),
-                        np.random.default_rng(0))
+                        np.random.default_rng(0), closures=carried)
 
 
 def test_platforms() -> None:

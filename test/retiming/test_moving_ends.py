@@ -17,9 +17,11 @@ from support.machines.example_robots import example_robot
 
 import liedyn_ros as ld
 from liedyn_ros.common.errors import LimitError
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.retiming import (
-    MotionLimits, MovingEnd, PathPart, retime, Retimed, SplinePath, stop_along)
+    ClosureLimits, LoopPath, MotionLimits, MovingEnd, PathPart, replan, retime, Retimed,
+    SplinePath, stop_along, stop_run)
 from liedyn_ros.retiming.result import travel_time
 
 # One joint about the vertical, 2 kg m^2: torque is 2 times the acceleration.
@@ -166,3 +168,100 @@ def test_an_arm_stops_along_its_path_from_any_instant(arm: Dynamics, run: Retime
         assert (np.abs(at.torque) <= 1.0501 * TORQUES).all()
         assert (np.abs(at.torque_rate) <= 21.01 * TORQUES).all()
         assert halt.duration < run.duration * (1.0 - share)
+
+
+def test_an_arm_stops_at_the_limits_of_its_plan_from_any_instant(
+        arm: Dynamics, run: Retimed) -> None:
+    shorter = 0
+    for share in (0.02, 0.21, 0.4, 0.55, 0.63, 0.81, 0.95):
+        instant = share * run.duration
+        halt = stop_run(run, instant, intervals=40)
+        assert_goes_on(run, instant, halt, MOTION)
+        at = halt.at(np.linspace(0.0, halt.duration, 501))
+        assert_same(at.v[-1], np.zeros(6), 1e-8, floor=1.0)
+        assert (np.abs(at.torque) <= 1.0001 * TORQUES).all()
+        assert (np.abs(at.torque_rate) <= 20.002 * TORQUES).all()
+        assert halt.duration <= (run.duration - instant) * (1.0 + 1e-9)
+        shorter += halt.duration < 0.6 * (run.duration - instant)
+    assert shorter >= 3
+    with pytest.raises(LimitError, match='t: expected an instant at which the run moves'):
+        stop_run(run, 0.0)
+
+
+def assert_goes_on(before: Retimed, instant: float, again: Retimed, names: tuple[str, ...]
+                   ) -> None:
+    """Compare the motion of a run at an instant with that at the begin of another one."""
+    one, other = before.at([instant]), again.at([0.0])
+    for name in names:
+        assert_same(getattr(other, name)[0], getattr(one, name)[0], 1e-8, floor=1.0)
+
+
+MOTION = 'q', 'v', 'a', 'torque'
+
+
+@pytest.mark.parametrize('strict', [True, False])
+def test_a_run_planned_again_at_its_own_limits_is_never_refused_nor_slower(
+        arm: Dynamics, run: Retimed, strict: bool) -> None:
+    before = retime(arm, run.law.path, ARM_LIMITS, intervals=40, strict=strict)
+    for share in (0.0, 0.001, 0.03, 0.155, 0.281, 0.5, 0.77, 0.9, 0.97, 0.999):
+        instant = share * before.duration
+        again = replan(before, instant, strict=strict)
+        assert again.duration <= (before.duration - instant) * (1.0 + 1e-9)
+        assert_goes_on(before, instant, again, (*MOTION, 'jerk', 'torque_rate'))
+        at = again.at(np.linspace(0.0, again.duration, 301))
+        most = 1.0 + 1e-5 if strict else 1.002
+        assert (np.abs(at.torque) <= most * TORQUES).all()
+        assert (np.abs(at.torque_rate) <= most * 20.0 * TORQUES).all()
+
+
+def test_a_run_planned_again_again_and_again_is_the_run(arm: Dynamics, run: Retimed) -> None:
+    before = retime(arm, run.law.path, ARM_LIMITS, intervals=40)
+    passed, again = 0.0, before
+    for _ in range(6):
+        instant = 0.3 * again.duration
+        following = replan(again, instant)
+        assert_goes_on(again, instant, following, (*MOTION, 'torque_rate'))
+        passed, again = passed + instant, following
+    assert passed + again.duration <= before.duration * (1.0 + 1e-9)
+    assert_same(again.at([again.duration]).q, before.at([before.duration]).q, 1e-9)
+
+
+def test_a_run_planned_again_takes_other_limits(arm: Dynamics, run: Retimed) -> None:
+    before = retime(arm, run.law.path, ARM_LIMITS, intervals=40)
+    stronger = MotionLimits(velocity=np.inf, torque=1.2 * TORQUES, torque_rate=24.0 * TORQUES)
+    instant = 0.4 * before.duration
+    faster = replan(before, instant, stronger)
+    assert faster.duration < 0.97 * (before.duration - instant)
+    assert_goes_on(before, instant, faster, (*MOTION, 'torque_rate'))
+    slower = replan(before, 0.02, MotionLimits(
+        velocity=1.0, torque=1.2 * TORQUES, torque_rate=24.0 * TORQUES))
+    assert_goes_on(before, 0.02, slower, MOTION)
+    assert slower.duration > before.duration
+    assert np.abs(slower.at(np.linspace(0.0, slower.duration, 501)).v).max() <= 1.0 + 1e-6
+    with pytest.raises(LimitError, match=r'expected at most .* on a path that is passed at'):
+        replan(before, instant, MotionLimits(velocity=np.inf, torque=0.6 * TORQUES))
+    for beyond in (before.duration, -0.1, np.nan):
+        with pytest.raises(LimitError, match='t: expected an instant from 0 to before'):
+            replan(before, beyond)
+
+
+def test_a_run_of_torque_alone_is_planned_again_with_rates(arm: Dynamics, run: Retimed) -> None:
+    before = retime(arm, run.law.path, MotionLimits(velocity=np.inf, torque=0.8 * TORQUES),
+                    intervals=40)
+    again = replan(before, 0.5 * before.duration, ARM_LIMITS)
+    assert_goes_on(before, 0.5 * before.duration, again, MOTION)
+    at = again.at(np.linspace(0.0, again.duration, 501))
+    assert (np.abs(at.torque_rate) <= 20.0 * TORQUES * (1.0 + 1e-5)).all()
+
+
+def test_a_loop_in_another_assembly_is_planned_again_with_its_force() -> None:
+    machine = ld.load(config_file('five_bar.yaml'))
+    path = LoopPath(machine, [[0.3, 2.0], [0.8, 2.4], [0.6, 1.8]],
+                    assembly=[0.3, -1.0, 2.0, 1.0])
+    before = retime(machine, path, MotionLimits(
+        torque=dict.fromkeys(path.measured, 12.0), torque_rate=dict.fromkeys(path.measured, 200.0),
+        closures=[ClosureLimits('tip', -40.0, 40.0, along='force_x')]), intervals=20)
+    instant = 0.6 * before.duration
+    again = replan(before, instant)
+    assert_goes_on(before, instant, again, (*MOTION, 'torque_rate'))
+    assert again.duration <= (before.duration - instant) * (1.0 + 1e-9)

@@ -19,12 +19,13 @@ from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.description import parse_number, read_file
 from liedyn_ros.common.errors import DescriptionError, LiedynError
 from liedyn_ros.common.yaml_reader import Node, read
-from liedyn_ros.retiming import FrameLimits, MotionLimits
+from liedyn_ros.retiming import ClosureLimits, FrameLimits, MotionLimits
 
 LIMITS = ('velocity', 'acceleration', 'jerk', 'torque', 'torque_rate', 'torque_per_speed', 'power',
           'least_torque')
-FRAMES = 'frames'
+FRAMES, CLOSURES = 'frames', 'closures'
 _FRAME = 'velocity', 'acceleration', 'angular_velocity', 'angular_acceleration'
+_CLOSURE = 'least', 'most', 'rate'
 YAML = '.yaml', '.yml'
 
 
@@ -54,10 +55,11 @@ def read_limits(path: Path) -> MotionLimits:
     Return the limits of a YAML file whose keys are those of MotionLimits.
 
     Each value is a number, a list or a mapping by joint; .inf stands for no limit. frames is a
-    mapping by frame of what FrameLimits has. Raises DescriptionError and LimitError.
+    mapping by frame of what FrameLimits has, closures one by closure of what ClosureLimits has.
+    Raises DescriptionError and LimitError.
     """
     root = _read(path)
-    found = root.options({**dict.fromkeys(LIMITS, _limit), FRAMES: _frames})
+    found = root.options({**dict.fromkeys(LIMITS, _limit), FRAMES: _frames, CLOSURES: _closures})
     root.finish()
     return MotionLimits(**found)
 
@@ -70,6 +72,19 @@ def _frames(node: Node) -> list[FrameLimits]:
             **dict.fromkeys(_FRAME, Node.number), 'point': lambda point: point.numbers(3)})
         each.finish()
         result.append(FrameLimits(frame, **found))
+    return result
+
+
+def _closures(node: Node) -> list[ClosureLimits]:
+    """Return the limits of forces of closures; along is the name of a row, or six numbers."""
+    result = []
+    for closure, each in node.items():
+        found: dict[str, Any] = each.options({
+            **dict.fromkeys(_CLOSURE, lambda end: end.number(infinite=True)),
+            'along': lambda along: along.text() if isinstance(along.value, str)
+            else along.numbers(6)})
+        each.finish()
+        result.append(ClosureLimits(closure, **found))
     return result
 
 

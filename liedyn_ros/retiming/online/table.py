@@ -22,6 +22,7 @@ from liedyn_ros.retiming.retime import find_margins
 from liedyn_ros.retiming.rows import Rows, SQUARED
 
 _LEAST = 1e-12  # of the plan's limit, below which another one is none
+_KEPT = 'least_torque', 'closure_force', 'least_closure_force'  # the plan's, as they are uneven
 FEWEST = 60  # intervals of a table: scalings look at their limits at some places of each
 
 
@@ -30,7 +31,7 @@ def with_intervals(run: Retimed) -> Retimed:
     parts = -(-FEWEST // run.grid.intervals)
     if parts == 1:
         return run
-    grid = Grid(parts * run.grid.intervals)
+    grid = Grid(run.grid.split(parts))
     return replace(
         run, grid=grid, unknowns=grid.refine(run.grid, run.unknowns),
         margins=find_margins(run.dynamics, run.law, grid, run.limits, run.external))
@@ -39,7 +40,7 @@ def with_intervals(run: Retimed) -> Retimed:
 def plan_table(run: Retimed) -> Array:
     """Return the bundle PLAN of a run: its intervals, and the limits at their places (15.11)."""
     grid, margins = run.grid, run.margins
-    starts: Array = np.arange(grid.intervals) / grid.intervals
+    starts = grid.ends[:-1]
     z, dz, _ = grid.evaluate(run.unknowns, starts)
     spans = np.stack([run.interval_times[:-1], z, dz, grid.curvature[::3] @ run.unknowns], axis=1)
     p = margins.p
@@ -81,14 +82,16 @@ def raised_limits(run: Retimed, limits: MotionLimits) -> Array:
     for key in planned | given:
         name, of = key
         before, now = planned.get(key, np.inf), given.get(key, np.inf)
-        uneven = name.endswith('torque') and any(
-            each['torque', of] != -each['least_torque', of] for each in (planned, given))
+        uneven = name.endswith('closure_force') or (name.endswith('torque') and any(
+            each['torque', of] != -each['least_torque', of] for each in (planned, given)))
         moved = now != before and (uneven or name == 'torque_per_speed')
         if moved or (np.isinf(before) and np.isfinite(now)):
             raise LimitError(f'{name}: expected that of the plan for {of}, {before:.6g}, got '
                              f'{now:.6g}; plan with this limit')
     rows = [key for some in (run.margins.states, run.margins.rates)
             for key in zip(some.names, some.of)]
-    raised: Array = np.array([planned[key] / max(given.get(key, np.inf), _LEAST * planned[key])
-                              if key[0] != 'least_torque' else 1.0 for key in rows], dtype=float)
+    raised: Array = np.array([
+        1.0 if key[0] in _KEPT else planned[key] / max(given.get(key, np.inf),
+                                                       _LEAST * planned[key])
+        for key in rows], dtype=float)
     return raised**np.where([name in SQUARED for name, _ in rows], 2.0, 1.0)

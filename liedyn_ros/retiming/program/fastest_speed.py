@@ -87,11 +87,16 @@ def inner_rates(rows: Rows, at: Speed) -> Linear:
 
 
 class End(NamedTuple):
-    """An end of the path, 0 or -1, that is passed with a given z, and z' unless it is None."""
+    """An end of the path, 0 or -1, that is passed with a given z, and z' and z'' unless None."""
 
     at: int
     z: float
     dz: float | None
+    ddz: float | None = None
+
+    def scaled(self, z: float) -> End:
+        """Return the end of a path run at the speed sqrt(z)."""
+        return End(self.at, *(None if each is None else each / z for each in self[1:]))
 
 
 class Triplets(NamedTuple):
@@ -231,12 +236,11 @@ class FastestSpeed:
 def _fixed(grid: Grid, ends: Sequence[End]) -> tuple[Triplets, Array]:
     """Return the equations of the speeds at the ends, by all unknowns of the program (15.9)."""
     rows, sides = [np.zeros((0, grid.unknowns))], []
-    for at, z, dz in ends:
-        rows.append(grid.value[[at]].toarray())
-        sides.append(z)
-        if dz is not None:
-            rows.append(grid.slope[[at]].toarray())
-            sides.append(dz)
+    for at, *given in ends:
+        for of, side in zip((grid.value, grid.slope, grid.curvature), given):
+            if side is not None:
+                rows.append(of[[at]].toarray())
+                sides.append(side)
     matrix = np.vstack(rows)
     row, column = np.nonzero(matrix)
     return Triplets(row, column, matrix[row, column]), np.array(sides)

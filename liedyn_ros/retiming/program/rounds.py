@@ -106,7 +106,7 @@ def coarse_start(problem: Problem, uniform: Array, budget: RetimingBudget) -> Ar
                    and grid.intervals >= by * COARSEST), 1)
     if problem.ends or problem.one_round or factor == 1:
         return uniform
-    coarse = Grid(grid.intervals // factor)
+    coarse = Grid(grid.ends[::factor])
     fine = factor * coarse.places
     places = np.minimum(3 * (fine // 2) + fine % 2, len(grid.places) - 1)
     try:

@@ -19,7 +19,8 @@ import yaml
 import liedyn_ros as ld
 from liedyn_ros.commands.retiming import retime as command
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.retiming import FrameLimits, MotionLimits, retime, SplinePath
+from liedyn_ros.retiming import (
+    ClosureLimits, FrameLimits, LoopPath, MotionLimits, retime, SplinePath)
 
 ARM = """<robot name="arm"><link name="base"/><link name="upper">
 <inertial><origin xyz="0 0 0.2"/><mass value="1"/>
@@ -123,9 +124,16 @@ def test_a_five_bar_is_given_by_its_cranks(files: Path) -> None:
     (files / 'cranks.yaml').write_text(
         'joint_names: [right_crank_joint, left_crank_joint]\n'
         'waypoints: [[2.0, 0.3], [2.4, 0.8], [1.8, 0.6]]\n')
-    (files / 'limits.yaml').write_text('torque: {left_crank_joint: 10, right_crank_joint: 10}')
+    (files / 'limits.yaml').write_text(
+        'torque: {left_crank_joint: 10, right_crank_joint: 10}\n'
+        'closures: {tip: {along: [0, 0, 0, 0.6, 0.8, 0], least: -8, most: .inf, rate: 400}}\n')
     assert run(files, config_file('five_bar.yaml'), 'cranks.yaml', '--limits',
                str(files / 'limits.yaml'), '--intervals', '20') == 0
+    machine = ld.load(config_file('five_bar.yaml'))
+    wanted = retime(machine, LoopPath(machine, [[0.3, 2.0], [0.8, 2.4], [0.6, 1.8]]), MotionLimits(
+        torque=10.0, closures=[ClosureLimits(
+            'tip', least=-8.0, rate=400.0, along=[0.0, 0.0, 0.0, 0.6, 0.8, 0.0])]), intervals=20)
+    assert_same(table(files / 'out/trajectory.csv')['time'][-1], wanted.duration, 1e-12)
     message = yaml.safe_load((files / 'out/trajectory.yaml').read_text())
     assert message['joint_names'] == ['left_crank_joint', 'right_crank_joint']
     assert_same(message['points'][-1]['positions'], [0.6, 1.8], 1e-9)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The shortest stop along a path, from a motion on it."""
+"""The shortest stop along a path, from a motion on it, or from an instant of a run."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from liedyn_ros.common.errors import ConvergenceError, LimitError
 from liedyn_ros.retiming.budget import RetimingBudget
 from liedyn_ros.retiming.limits import MotionLimits
 from liedyn_ros.retiming.machine import Machine
+from liedyn_ros.retiming.moving.replanning import replan, rest_of_law
 from liedyn_ros.retiming.paths.composed import PathPart
 from liedyn_ros.retiming.paths.moving_end import MovingEnd
 from liedyn_ros.retiming.paths.path import Path
@@ -63,3 +64,25 @@ def stop_along(dynamics: Machine, path: Path, limits: MotionLimits | None = None
         if found is not None:
             return found
     return run(path.length, False)
+
+
+def stop_run(run: Retimed, t: float, limits: MotionLimits | None = None, *,
+             intervals: int = 100, strict: bool = True, budget: RetimingBudget | None = None
+             ) -> Retimed:
+    """
+    Return the stop of stop_along from an instant t (s) of a run, within its limits or others.
+
+    A run that brakes with all its torque cannot stop earlier. Where no shorter stop is found, it
+    is the run planned again to its end. So nothing is refused where no limit falls. Raises what replan raises, and LimitError for a run that passes its end (15.17).
+    """
+    law = rest_of_law(run, t)
+    if law.end is not None:
+        raise LimitError('run: expected one that ends at rest, got one that passes its end at '
+                         f'speed {law.end.speed:.6g}')
+    if law.start is None:
+        raise LimitError(f't: expected an instant at which the run moves, got {t!r}')
+    try:
+        return stop_along(run.dynamics, law.path, limits or run.limits, start=law.start,
+                          intervals=intervals, strict=strict, external=run.external, budget=budget)
+    except (LimitError, ConvergenceError):
+        return replan(run, t, limits, strict=strict, budget=budget)
