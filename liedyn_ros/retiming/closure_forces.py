@@ -20,9 +20,9 @@ from liedyn_ros.common.errors import LimitError, ModelError
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.contacts import Contact, SLIDING
 from liedyn_ros.dynamics.constrained.solver.solution import ConstrainedSolutions
+from liedyn_ros.model.parts.geometry import perpendicular, unit_axis
 from liedyn_ros.retiming.limits import ClosureLimits
 from liedyn_ros.retiming.machine import Machine
-from liedyn_ros.model.parts.geometry import perpendicular, unit_axis
 
 
 class ClosureForce(NamedTuple):

@@ -35,8 +35,9 @@ def replan(run: Retimed, t: float, limits: MotionLimits | None = None, *, strict
 
     It goes on with the motion and the torques that the run has at t, along the rest of its path.
     Where no limit falls, the rates of torque go on too, and nothing is refused. The result is no
-    slower than the rest of the run. To strict, the limits of a run without it fall. Raises LimitError for an instant that is not before the end, and what retime
-    raises where limits fall (15.18).
+    slower than the rest of the run. To strict, the limits of a run without it fall. Raises
+    LimitError for an instant that is not before the end, and what retime raises where limits fall
+    (15.18).
     """
     limits, whole, law = limits or run.limits, run.grid, rest_of_law(run, t)
     start = 0.0 if law is run.law or law.rest_of is None else law.rest_of[1]

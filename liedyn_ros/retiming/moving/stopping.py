@@ -73,7 +73,8 @@ def stop_run(run: Retimed, t: float, limits: MotionLimits | None = None, *,
     Return the stop of stop_along from an instant t (s) of a run, within its limits or others.
 
     A run that brakes with all its torque cannot stop earlier. Where no shorter stop is found, it
-    is the run planned again to its end. So nothing is refused where no limit falls. Raises what replan raises, and LimitError for a run that passes its end (15.17).
+    is the run planned again to its end. So nothing is refused where no limit falls. Raises what
+    replan raises, and LimitError for a run that passes its end (15.17).
     """
     law = rest_of_law(run, t)
     if law.end is not None:

@@ -96,7 +96,8 @@ class End(NamedTuple):
 
     def scaled(self, z: float) -> End:
         """Return the end of a path run at the speed sqrt(z)."""
-        return End(self.at, *(None if each is None else each / z for each in self[1:]))
+        return End(self.at, self.z / z, *(
+            None if each is None else each / z for each in (self.dz, self.ddz)))
 
 
 class Triplets(NamedTuple):

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from geometry_msgs.msg import InertiaStamped
 from liedyn_interfaces.msg import RetimingFrameLimits, RetimingLimits
@@ -42,7 +43,7 @@ def read_limits(model: Model, message: RetimingLimits) -> MotionLimits:
     of_model: dict[str, Array] = {
         'velocity': model.limits.velocity, 'torque': model.limits.effort,
         'least_torque': -model.limits.effort, 'torque_per_speed': np.zeros(model.nv)}
-    found = {}
+    found: dict[str, Any] = {}
     for field, name in LIMITS.items():
         given = getattr(message, field)
         if not given:
