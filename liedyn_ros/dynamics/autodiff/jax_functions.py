@@ -17,11 +17,11 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.extras import require_module
-from liedyn_ros.dynamics.autodiff.pullbacks import Pullback, pullbacks
+from liedyn_ros.dynamics.autodiff.pullbacks import DynamicsFunctions, Pullback
 from liedyn_ros.dynamics.dynamics import Dynamics
 
 
-class JaxFunctions:
+class JaxFunctions(DynamicsFunctions):
     """
     inverse(q, v, a), forward(q, v, tau), integrate(q, dv) and difference(q0, q1) on arrays of jax.
 
@@ -35,24 +35,7 @@ class JaxFunctions:
     def __init__(self, dynamics: Dynamics) -> None:
         """Take the dynamics of a tree."""
         require_module('jax', "install it with 'pip install jax'")
-        self.dynamics, self._functions = dynamics, {
-            name: _function(each) for name, each in pullbacks(dynamics).items()}
-
-    def inverse(self, q: Any, v: Any, a: Any) -> Any:
-        """Return the joint forces tau (..., nv)."""
-        return self._functions['inverse'](q, v, a)
-
-    def forward(self, q: Any, v: Any, tau: Any) -> Any:
-        """Return the accelerations (..., nv)."""
-        return self._functions['forward'](q, v, tau)
-
-    def integrate(self, q: Any, dv: Any) -> Any:
-        """Return the configurations q (+) dv (..., nq)."""
-        return self._functions['integrate'](q, dv)
-
-    def difference(self, q0: Any, q1: Any) -> Any:
-        """Return the dv (..., nv) with q0 (+) dv = q1."""
-        return self._functions['difference'](q0, q1)
+        super().__init__(dynamics, _function)
 
 
 def _rows(*arrays: Any) -> list[Array]:

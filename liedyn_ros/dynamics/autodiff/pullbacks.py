@@ -43,6 +43,31 @@ class Pullback(NamedTuple):
     pull: Callable[..., tuple[Array, ...]]
 
 
+class DynamicsFunctions:
+    """Functions of a library's arrays; `dynamics` is that of their tree."""
+
+    def __init__(self, dynamics: Dynamics, function: Callable[[Pullback], Any]) -> None:
+        """Take the dynamics, and what makes a function of the library."""
+        self.dynamics = dynamics
+        self._functions = {name: function(each) for name, each in pullbacks(dynamics).items()}
+
+    def inverse(self, q: Any, v: Any, a: Any) -> Any:
+        """Return the joint forces tau (..., nv)."""
+        return self._functions['inverse'](q, v, a)
+
+    def forward(self, q: Any, v: Any, tau: Any) -> Any:
+        """Return the accelerations (..., nv)."""
+        return self._functions['forward'](q, v, tau)
+
+    def integrate(self, q: Any, dv: Any) -> Any:
+        """Return the configurations q (+) dv (..., nq)."""
+        return self._functions['integrate'](q, dv)
+
+    def difference(self, q0: Any, q1: Any) -> Any:
+        """Return the dv (..., nv) with q0 (+) dv = q1."""
+        return self._functions['difference'](q0, q1)
+
+
 def pullbacks(dynamics: Dynamics) -> dict[str, Pullback]:
     """Return those of inverse and forward dynamics, integrate and difference, by name."""
     model, links = dynamics.model, dynamics.model.link_table

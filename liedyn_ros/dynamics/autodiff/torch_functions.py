@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from liedyn_ros.common.extras import require_module
-from liedyn_ros.dynamics.autodiff.pullbacks import Pullback, pullbacks
+from liedyn_ros.dynamics.autodiff.pullbacks import DynamicsFunctions, Pullback
 from liedyn_ros.dynamics.dynamics import Dynamics
 
 
-class TorchFunctions:
+class TorchFunctions(DynamicsFunctions):
     """
     inverse(q, v, a), forward(q, v, tau), integrate(q, dv) and difference(q0, q1) on tensors.
 
@@ -33,24 +33,7 @@ class TorchFunctions:
     def __init__(self, dynamics: Dynamics) -> None:
         """Take the dynamics of a tree."""
         require_module('torch', "install it as on pytorch.org, or 'pip install torch'")
-        self.dynamics, self._functions = dynamics, {
-            name: _function(each) for name, each in pullbacks(dynamics).items()}
-
-    def inverse(self, q: Any, v: Any, a: Any) -> Any:
-        """Return the joint forces tau (..., nv)."""
-        return self._functions['inverse'](q, v, a)
-
-    def forward(self, q: Any, v: Any, tau: Any) -> Any:
-        """Return the accelerations (..., nv)."""
-        return self._functions['forward'](q, v, tau)
-
-    def integrate(self, q: Any, dv: Any) -> Any:
-        """Return the configurations q (+) dv (..., nq)."""
-        return self._functions['integrate'](q, dv)
-
-    def difference(self, q0: Any, q1: Any) -> Any:
-        """Return the dv (..., nv) with q0 (+) dv = q1."""
-        return self._functions['difference'](q0, q1)
+        super().__init__(dynamics, _function)
 
 
 def _function(of: Pullback) -> Any:

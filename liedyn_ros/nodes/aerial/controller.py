@@ -37,7 +37,7 @@ from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.parameters.parameter_set import ParameterSet
 from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.qos import sensor_data
-from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics
+from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics, tell_silence
 from liedyn_ros.ros.streams.input_gate import InputGate
 from liedyn_ros.ros.streams.stream import Stream
 
@@ -273,16 +273,7 @@ class AerialManipulatorControllerNode(ManagedNode):
             'no flight yet' if self._begin_ns is None else 'the last command is held'), kind)
 
     def _look_for_silence(self) -> None:
-        self._gate.look()
-        if self.active and self._gate.silent:
-            reason = (f'expected odometry and joint_states of one stamp every '
-                      f'{self._gate.timeout:g} s, got none for {self._gate.silence:.1f} s')
-            if self._refusal:
-                reason += f': all states were refused, the last one: {self._refusal}'
-            if self._gate.heard or self._refusal:
-                self.complain(reason, 'silence')
-            else:
-                self.wait_for(reason, 'states')
+        tell_silence(self, self._gate, 'odometry and joint_states of one stamp', self._refusal)
 
     def _report(self) -> None:
         if self.active:

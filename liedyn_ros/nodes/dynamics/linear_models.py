@@ -26,7 +26,7 @@ from liedyn_ros.dynamics.linearization.closed_loops import (
 from liedyn_ros.dynamics.linearization.trees import linearize, LinearModel, transition
 from liedyn_ros.nodes.dynamics.inputs import explain, Inputs
 from liedyn_ros.ros.messages.tree_messages import doubles, TreeMessages
-from liedyn_ros.ros.node.goals import Watch
+from liedyn_ros.ros.node.goals import seconds_of, Watch
 
 MAX_STATES = 1000
 MAX_STEP = 10.0  # s
@@ -34,7 +34,6 @@ MAX_COORDINATES = 300  # of velocity
 MAX_NUMBERS = 10_000_000  # of A and B, of all models
 MAX_EVALUATIONS = 100_000  # of the motions of a request
 MAX_SECONDS = 10.0  # of a request
-GOAL_SECONDS, MAX_GOAL_SECONDS = 3600.0, 86400.0  # of a goal, unless it says so, and at most
 
 
 def service_budget(require_active: Callable[[], object]) -> Budget:
@@ -47,15 +46,11 @@ def service_budget(require_active: Callable[[], object]) -> Budget:
 
 def goal_budget(goal: LinearizeAction.Goal, watch: Watch) -> Budget:
     """Return the bounds of a goal, with what watches it; raise LimitError for its time_limit."""
-    if not 0.0 <= goal.time_limit <= MAX_GOAL_SECONDS:  # nor a NaN
-        raise LimitError(f'time_limit: expected 0 to {MAX_GOAL_SECONDS:g} s, '
-                         f'got {goal.time_limit}')
-
     def look(done: float) -> None:
         watch(lambda: LinearizeAction.Feedback(
             progress=done, states_done=budget.part, elapsed=budget.seconds))
 
-    budget = Budget(seconds=goal.time_limit or GOAL_SECONDS, watch=look)
+    budget = Budget(seconds=seconds_of(goal), watch=look)
     return budget
 
 

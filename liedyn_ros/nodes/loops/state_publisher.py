@@ -254,9 +254,7 @@ class LoopStatePublisherNode(ManagedNode):
             reason = (f'nothing publishes {self._input.topic_name}' if not publishers
                       else f'all samples were refused, the last one: {self._refused}'
                       if self._refused else 'the publisher is silent')
-            error = SilenceError(
-                f'expected measured joints every {self._gate.timeout:g} s, got none for '
-                f'{self._gate.silence:.1f} s: {reason}')
+            error = SilenceError(f'{self._gate.missing("measured joints")}: {reason}')
             self._refuse(self._gate.now_ns, error)
             waiting = self._machine is None or not (self._gate.heard or self._refused)
         if not waiting:

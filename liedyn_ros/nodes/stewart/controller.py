@@ -26,7 +26,7 @@ from liedyn_ros.ros.messages.stamped_pair import StampedPair
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.qos import sensor_data
-from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics
+from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics, tell_silence
 from liedyn_ros.ros.streams.input_gate import InputGate
 from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import (
@@ -160,16 +160,7 @@ class StewartControllerNode(ManagedNode):
             float(np.linalg.norm(leg_rates(geometry, pose, twist))))
 
     def _look_for_silence(self) -> None:
-        self._gate.look()
-        if self.active and self._gate.silent:
-            reason = (f'expected pose and twist of one stamp every {self._gate.timeout:g} s, got '
-                      f'none for {self._gate.silence:.1f} s')
-            if self._refusal:
-                reason += f': all states were refused, the last one: {self._refusal}'
-            if self._gate.heard or self._refusal:
-                self.complain(reason, 'silence')
-            else:
-                self.wait_for(reason, 'states')
+        tell_silence(self, self._gate, 'pose and twist of one stamp', self._refusal)
 
 
 def require_within_travel(geometry: StewartGeometry, trajectory: SmoothTrajectory) -> None:

@@ -18,14 +18,23 @@ from typing import Any
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
 
-from liedyn_ros.common.errors import BudgetError
+from liedyn_ros.common.errors import BudgetError, LimitError
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.process.run import until_shutdown
 
 MAX_WAITING = 8  # goals; further ones are rejected
 FEEDBACK_PERIOD = 0.1  # s
+GOAL_SECONDS, MAX_GOAL_SECONDS = 3600.0, 86400.0  # of a goal, unless it says so, and at most
 Watch = Callable[[Callable[[], Any]], None]
 Work = Callable[[Any, Any, Watch], None]
+
+
+def seconds_of(goal: Any) -> float:
+    """Return how long (s) a goal may work by its time_limit; raise LimitError for a wrong one."""
+    if not 0.0 <= goal.time_limit <= MAX_GOAL_SECONDS:  # nor a NaN
+        raise LimitError(f'time_limit: expected 0 to {MAX_GOAL_SECONDS:g} s, '
+                         f'got {goal.time_limit}')
+    return float(goal.time_limit) or GOAL_SECONDS
 
 
 class GoalServer(ActionServer):

@@ -6,13 +6,16 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""How the streams of a node keep up with their input, on /diagnostics (REP 107)."""
+"""How a node keeps up with its input: on /diagnostics (REP 107), and where the input is silent."""
 
+from collections.abc import Sequence
 import time
+from typing import NamedTuple
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from liedyn_ros.ros.node.lifecycle import ManagedNode
+from liedyn_ros.ros.streams.input_gate import InputGate
 from liedyn_ros.ros.streams.stream import Stream
 
 REPORT_RATE = 1.0  # Hz
@@ -20,34 +23,66 @@ MAX_MISSED = 0.1  # share of the messages, passed over or lost, above which a wa
 MAX_AGE = 0.05  # s, from a message to its result, above which a warning follows
 
 
-class StreamDiagnostics:
+class Report(NamedTuple):
+    """What a period was: a sentence, whether it is a warning, and values by name."""
+
+    message: str
+    slow: bool
+    values: dict[str, object]
+
+
+class PeriodicDiagnostics:
+    """Reports a part of a node at REPORT_RATE, by what was counted since the last report."""
+
+    def __init__(self, node: ManagedNode, part: str) -> None:
+        """Open the publisher and the timer; part: its name in the status."""
+        self._node, self._part = node, part
+        self._before, self._began = self._counts(), time.monotonic()
+        self._publisher = node.open_publisher(DiagnosticArray, '/diagnostics')
+        node.open_timer(REPORT_RATE, self._publish)
+
+    def _counts(self) -> Sequence[int]:
+        """Return what is counted, from the start on."""
+        raise NotImplementedError
+
+    def _report(self, counted: Sequence[int], seconds: float) -> Report:
+        """Return the report of a period, for what was counted in it."""
+        raise NotImplementedError
+
+    def _publish(self) -> None:
+        before, began = self._before, self._began
+        self._before, self._began = self._counts(), time.monotonic()
+        message, slow, values = self._report(
+            [now - last for now, last in zip(self._before, before)], self._began - began)
+        status = DiagnosticStatus(
+            level=DiagnosticStatus.WARN if slow else DiagnosticStatus.OK, message=message,
+            name=self._node.status_name(self._part),
+            values=[KeyValue(key=key, value=str(value)) for key, value in values.items()])
+        if self._node.active:
+            report = DiagnosticArray(status=[status])
+            report.header.stamp = self._node.get_clock().now().to_msg()
+            self._publisher.publish(report)
+
+
+class StreamDiagnostics(PeriodicDiagnostics):
     """
-    Reports at REPORT_RATE how a stream kept up since the last report.
+    Reports how a stream kept up since the last report.
 
     The report has the rate of messages, how many were taken, passed over and lost, and the latency
     from the newest message to its result.
     """
 
-    def __init__(self, node: ManagedNode, stream: Stream, what: str) -> None:
-        """Open the publisher and the timer; what: the name of the input."""
-        self._node, self._stream, self._what = node, stream, what
-        self._before, self._began = (0, 0, 0), time.monotonic()
-        self._publisher = node.open_publisher(DiagnosticArray, '/diagnostics')
-        node.open_timer(REPORT_RATE, self._report)
+    def __init__(self, node: ManagedNode, stream: Stream, part: str) -> None:
+        """Open the publisher and the timer; part: the name of the input."""
+        self._stream = stream
+        super().__init__(node, part)
 
-    def _report(self) -> None:
-        report = DiagnosticArray(status=[self._status()])
-        if self._node.active:
-            report.header.stamp = self._node.get_clock().now().to_msg()
-            self._publisher.publish(report)
+    def _counts(self) -> Sequence[int]:
+        return self._stream.taken, self._stream.passed_over, self._stream.lost
 
-    def _status(self) -> DiagnosticStatus:
-        stream, before, began = self._stream, self._before, self._began
-        self._before, self._began = (
-            (stream.taken, stream.passed_over, stream.lost), time.monotonic())
-        taken, passed_over, lost = (
-            now - last for now, last in zip(self._before, before))
-        ages, rate = stream.take_ages(), (taken + lost) / max(self._began - began, 1e-9)
+    def _report(self, counted: Sequence[int], seconds: float) -> Report:
+        taken, passed_over, lost = counted
+        ages, rate = self._stream.take_ages(), (taken + lost) / max(seconds, 1e-9)
         message = 'keeps up' if taken else 'no messages'
         if slow := passed_over + lost > MAX_MISSED * (taken + lost):
             message = (f'too slow: of {taken + lost} messages {passed_over} were passed over and '
@@ -55,9 +90,24 @@ class StreamDiagnostics:
         elif slow := ages.greatest > MAX_AGE:
             late = 1e3 * ages.greatest
             message = f'too slow: a message was handled {late:.0f} ms after it was sent'
-        values = {'taken': taken, 'passed over': passed_over, 'lost': lost,
-                  'rate, Hz': f'{rate:.1f}', **ages.report()}
-        return DiagnosticStatus(
-            level=DiagnosticStatus.WARN if slow else DiagnosticStatus.OK, message=message,
-            name=self._node.status_name(self._what),
-            values=[KeyValue(key=key, value=str(value)) for key, value in values.items()])
+        return Report(message, slow, {
+            'taken': taken, 'passed over': passed_over, 'lost': lost, 'rate, Hz': f'{rate:.1f}',
+            **ages.report()})
+
+
+def tell_silence(node: ManagedNode, gate: InputGate, expected: str, refusal: str) -> None:
+    """
+    Log that a node which controls gets no states: an error once there were some.
+
+    refusal: why the last state was refused since the last good one, or nothing.
+    """
+    gate.look()
+    if not (node.active and gate.silent):
+        return
+    reason = gate.missing(expected)
+    if refusal:
+        reason += f': all states were refused, the last one: {refusal}'
+    if gate.heard or refusal:
+        node.complain(reason, 'silence')
+    else:
+        node.wait_for(reason, 'states')

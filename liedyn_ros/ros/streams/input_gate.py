@@ -103,6 +103,10 @@ class AgeGate(ClockMonitor):
         """Return whether that is longer than the timeout."""
         return 0.0 < self.timeout < self.silence
 
+    def missing(self, expected: str) -> str:
+        """Return the sentence for what is silent."""
+        return f'expected {expected} every {self.timeout:g} s, got none for {self.silence:.1f} s'
+
 
 class InputGate(AgeGate):
     """An AgeGate that judges the order of the stamps too."""

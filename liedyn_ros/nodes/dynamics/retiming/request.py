@@ -26,14 +26,13 @@ from liedyn_ros.nodes.dynamics.retiming.paths import read_path
 from liedyn_ros.nodes.dynamics.retiming.writing import write_base, write_binding, write_joints
 from liedyn_ros.retiming import retime, Retimed, RetimingBudget, stop_along
 from liedyn_ros.ros.messages.tree_messages import TreeMessages
-from liedyn_ros.ros.node.goals import Watch
+from liedyn_ros.ros.node.goals import seconds_of, Watch
 from liedyn_ros.stewart import StewartGeometry
 
 MAX_WAYPOINTS, MAX_COORDINATES, MAX_INTERVALS = 1000, 300, 1000
 MAX_PLACES = 30_000  # velocity coordinates times intervals
 MAX_POINTS = 10_000  # of the answer
 MAX_SECONDS = 10.0  # of a request
-GOAL_SECONDS, MAX_GOAL_SECONDS = 3600.0, 86400.0  # of a goal, unless it says so, and at most
 SAMPLE_PERIOD, INTERVALS = 0.01, 100  # where the request has 0
 
 
@@ -47,15 +46,11 @@ def retiming_budget(require_active: Callable[[], object]) -> RetimingBudget:
 
 def retiming_goal_budget(goal: RetimeAction.Goal, watch: Watch) -> RetimingBudget:
     """Return the bounds of a goal, with what watches it; raise LimitError for its time_limit."""
-    if not 0.0 <= goal.time_limit <= MAX_GOAL_SECONDS:  # nor a NaN
-        raise LimitError(f'time_limit: expected 0 to {MAX_GOAL_SECONDS:g} s, '
-                         f'got {goal.time_limit}')
-
     def look(_: float) -> None:
         watch(lambda: RetimeAction.Feedback(
             rounds=budget.rounds, duration=budget.duration, elapsed=budget.seconds))
 
-    budget = RetimingBudget(seconds=goal.time_limit or GOAL_SECONDS, watch=look)
+    budget = RetimingBudget(seconds=seconds_of(goal), watch=look)
     return budget
 
 

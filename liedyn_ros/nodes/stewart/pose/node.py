@@ -232,8 +232,7 @@ class StewartPoseNode(ManagedNode):
 
     def _tell_silence(self, reason: str, kind: str) -> None:
         """Report why no leg lengths come; it is an error only if they came before."""
-        error = SilenceError(f'expected leg lengths every {self._gate.timeout:g} s, got none '
-                             f'for {self._gate.silence:.1f} s: {reason}')
+        error = SilenceError(f'{self._gate.missing("leg lengths")}: {reason}')
         self._outputs.reject(self._gate.now_ns, str(error), age=0.0, passed_over=0)
         self._diagnostics.silent(str(error))
         if self._gate.heard:

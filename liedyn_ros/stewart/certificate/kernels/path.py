@@ -16,7 +16,7 @@ motion at constant body twist from a start, whose poses lie in the ball about it
 import math
 
 from liedyn_ros.jit.decorators import kernel, long_kernel
-from liedyn_ros.lie.kernels import mat3, motion, se3, so3, vec3
+from liedyn_ros.lie.kernels import mat3, motion, vec3
 from liedyn_ros.stewart.certificate.kernels import curvature, sweeps as of_legs
 from liedyn_ros.stewart.certificate.kernels.curvature import (
     A, CENTRE, COLUMN, CURVATURE_WORK, LEG, LENGTH, PLATFORM)
@@ -184,15 +184,5 @@ def near_dead_centre(sweeps, fault):
 @kernel
 def at(start, twist, share, pose):
     """Write start exp(share twist), 4 by 4, and return its rotation and position."""
-    r, p = motion.split(start)
-    dr, dp = se3.exp(vec3.scale(share, vec3.load(twist, 0)),
-                     vec3.scale(share, vec3.load(twist, 3)))
-    r, p = se3.compose(r, p, dr, dp)
-    r = so3.normalize(r)
-    for i in range(3):
-        for j in range(3):
-            pose[i, j] = r[3 * i + j]
-        pose[i, 3] = p[i]
-        pose[3, i] = 0.0
-    pose[3, 3] = 1.0
-    return r, p
+    motion.move_pose(start, twist, share, pose)
+    return motion.split(pose)
