@@ -27,7 +27,7 @@ from liedyn_ros.dynamics.algorithms.kernels.crba import crba
 from liedyn_ros.dynamics.batch.pool import BatchPool, LaneTables
 from liedyn_ros.dynamics.batch.states import StateBatches
 from liedyn_ros.dynamics.frames import Frames, LOCAL, WORLD
-from liedyn_ros.dynamics.partial_derivatives.kernels.inverse_mass_matrix import (
+from liedyn_ros.dynamics.mass_matrix.kernels.inverse_mass_matrix import (
     inverse_mass_matrix)
 from liedyn_ros.dynamics.partial_derivatives.tables import ScratchBuffers
 from liedyn_ros.dynamics.tree.arguments import Arguments

@@ -9,11 +9,12 @@
 """Partial derivatives of trees for the C library: functions on pointers, as in trees.py."""
 
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE, REFUSED
+from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
+    COLUMN_WIDTH, LINK_WIDTH)
 from liedyn_ros.dynamics.partial_derivatives.kernels import (
     forward, forward_products, jacobians, products, second)
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import PRODUCT_WIDTH
 from liedyn_ros.dynamics.partial_derivatives.kernels.second import VARIATION_WIDTH
-from liedyn_ros.dynamics.partial_derivatives.kernels.table import COLUMN_WIDTH, LINK_WIDTH
 from liedyn_ros.dynamics.tree.kernels import tables
 from liedyn_ros.export.kernels import partials as parts
 from liedyn_ros.export.kernels import work as area

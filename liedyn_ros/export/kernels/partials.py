@@ -13,9 +13,10 @@ They are links, columns, variations, gravity (nv, 3), before (nv,), factors and 
 partial_derivatives/tables.py. Products begin at the same place as links.
 """
 
+from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
+    COLUMN_WIDTH, LINK_WIDTH)
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import PRODUCT_WIDTH
 from liedyn_ros.dynamics.partial_derivatives.kernels.second import VARIATION_WIDTH
-from liedyn_ros.dynamics.partial_derivatives.kernels.table import COLUMN_WIDTH, LINK_WIDTH
 from liedyn_ros.dynamics.tree.kernels import tables
 from liedyn_ros.export.kernels.work import links, nv, rounded
 from liedyn_ros.jit.decorators import inlined

@@ -9,7 +9,7 @@
 """The Jacobians of forward dynamics, from those of inverse dynamics at its solution (13.15)."""
 
 from liedyn_ros.dynamics.algorithms.kernels import aba
-from liedyn_ros.dynamics.partial_derivatives.kernels.factorization import (
+from liedyn_ros.dynamics.mass_matrix.kernels.factorization import (
     factor_tree_matrix, read_solutions, solve_tree_matrix)
 from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import (
     is_square, shared, write_jacobians)

@@ -9,9 +9,10 @@
 """JVP and VJP of forward dynamics, O(n) (13.23)."""
 
 from liedyn_ros.dynamics.algorithms.kernels import aba, articulated
+from liedyn_ros.dynamics.mass_matrix.kernels.solve import solve_mass
+from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
+    load_pair, store_pair, sum_of)
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import multiply, multiply_transposed
-from liedyn_ros.dynamics.partial_derivatives.kernels.solve import solve_mass
-from liedyn_ros.dynamics.partial_derivatives.kernels.table import load_pair, store_pair, sum_of
 from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.tables import ACCELERATION, BIAS_WRENCH, LINKS, WRENCH
 from liedyn_ros.jit.decorators import inlined, kernel

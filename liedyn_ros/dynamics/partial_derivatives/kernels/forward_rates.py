@@ -8,7 +8,7 @@
 
 """The Jacobians of a, a', ... from those of tau, tau', ... at the same motion (13.37)."""
 
-from liedyn_ros.dynamics.partial_derivatives.kernels.factorization import (
+from liedyn_ros.dynamics.mass_matrix.kernels.factorization import (
     factor_tree_matrix, solve_tree_matrix)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, spread

@@ -15,13 +15,14 @@ dynamics. The direction includes changes of all parameters.
 """
 
 from liedyn_ros.dynamics.algorithms.kernels import aba
+from liedyn_ros.dynamics.mass_matrix.kernels.solve import solve_mass
+from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
+    add_pair, load_pair, store_pair)
 from liedyn_ros.dynamics.partial_derivatives.kernels import parameters
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward_products import store_wrenches
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameter_products import (
     tables_of, vary_inverse, weigh_forces)
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import D_WRENCH, spread
-from liedyn_ros.dynamics.partial_derivatives.kernels.solve import solve_mass
-from liedyn_ros.dynamics.partial_derivatives.kernels.table import add_pair, load_pair, store_pair
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
     ARMATURE, coordinate_row, INERTIA, INVERSE_PIVOT, KIND, LINKS, load3, load9, ORDER_CHANGE,

@@ -8,9 +8,9 @@
 
 """The Jacobians of inverse dynamics, O(n depth) (13.10) to (13.12)."""
 
-from liedyn_ros.dynamics.partial_derivatives.kernels import change
-from liedyn_ros.dynamics.partial_derivatives.kernels.motion import compute_motion
-from liedyn_ros.dynamics.partial_derivatives.kernels.table import (
+from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels import change
+from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.motion import compute_motion
+from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     CHANGE, FORCE, INERTIA, load_pair, P, Q, R, S)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (

@@ -15,13 +15,13 @@ array, since each argument takes time to pass.
 
 from liedyn_ros.dynamics.algorithms.kernels import aba
 from liedyn_ros.dynamics.algorithms.kernels.rnea import rnea
+from liedyn_ros.dynamics.mass_matrix.kernels.solve import solve_mass
 from liedyn_ros.dynamics.partial_derivatives.kernels import parameters
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward_products import store_wrenches
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
     BODY_WIDTH, COORDINATE_WIDTH, TABLE_ROWS)
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import (
     multiply, multiply_transposed, PRODUCT_WIDTH, spread)
-from liedyn_ros.dynamics.partial_derivatives.kernels.solve import solve_mass
 from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.tables import BODIES, DATA_WIDTH, LINKS, NV
 from liedyn_ros.jit.decorators import inlined, kernel

@@ -17,7 +17,7 @@ it, are twists in the frame of the link or in the ground.
 Steps that do not depend on another body run for eight bodies at a time, side by side.
 """
 
-from liedyn_ros.dynamics.partial_derivatives.kernels.table import sum_of
+from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import sum_of
 from liedyn_ros.dynamics.tree.kernels import rigid, symmetric
 from liedyn_ros.dynamics.tree.kernels.tables import load3, ORDER_CHANGE, store3, TWIST
 from liedyn_ros.jit.decorators import inlined, kernel

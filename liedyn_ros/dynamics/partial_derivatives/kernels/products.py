@@ -13,11 +13,11 @@ They run in body frames on the results of rnea for each link: pose, twist, accel
 """
 
 from liedyn_ros.dynamics.algorithms.kernels.rnea import rnea
-from liedyn_ros.dynamics.partial_derivatives.kernels import change
+from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels import change
+from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
+    add_pair, load_pair, store_pair, sum_of)
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
     DISPLACEMENT, GRAVITY, LINK_PITCH, LINK_WRENCH, PART_WIDTH)
-from liedyn_ros.dynamics.partial_derivatives.kernels.table import (
-    add_pair, load_pair, store_pair, sum_of)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
     ACCELERATION, add3, ARMATURE, coordinate_row, DAMPING, INERTIA, KIND, LINKS, load3, load9,

@@ -15,9 +15,9 @@ is differentiated. Row m count + i of links is coefficient m of link i, count be
 links with the ground. Row m nv + k of columns is coefficient m of coordinate k.
 """
 
-from liedyn_ros.dynamics.partial_derivatives.kernels import change
-from liedyn_ros.dynamics.partial_derivatives.kernels.motion import place_ground
-from liedyn_ros.dynamics.partial_derivatives.kernels.table import (
+from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels import change
+from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.motion import place_ground
+from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     ACCELERATION, CHANGE, FORCE, INERTIA, LINK_WIDTH, load_pair, P, POSITION, Q, R, ROTATION, S,
     store_pair, TWIST)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid, symmetric

@@ -14,9 +14,9 @@ link is varied as seen in its own frame, so screws do not vary. From a parent to
 variation loses the bracket with the displacement h of the joint between them.
 """
 
-from liedyn_ros.dynamics.partial_derivatives.kernels import change
-from liedyn_ros.dynamics.partial_derivatives.kernels.motion import compute_motion
-from liedyn_ros.dynamics.partial_derivatives.kernels.table import (
+from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels import change
+from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.motion import compute_motion
+from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     ACCELERATION, CHANGE, FORCE, INERTIA, load_pair, P, Q, R, S, store_pair, TWIST)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import add3, KIND, LINKS, load3, PARENT, store3, VI

@@ -17,8 +17,8 @@ link. params is a ParameterArrays, or None: its frames have displacements of the
 
 from liedyn_ros.dynamics.constrained.kernels.closures import frames_of, row_wrench
 from liedyn_ros.dynamics.constrained.kernels.tables import AXES, get3, get6, ORIGIN, START
+from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import load_pair
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import CLOSURE_PITCH, LENGTH
-from liedyn_ros.dynamics.partial_derivatives.kernels.table import load_pair
 from liedyn_ros.dynamics.tree.kernels.tables import add3
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import vec3

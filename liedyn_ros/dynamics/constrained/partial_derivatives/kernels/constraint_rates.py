@@ -20,7 +20,8 @@ from liedyn_ros.dynamics.constrained.kernels.tables import (
     AXES, axpy6, dot6, get3, get6, ORIGIN, START, workspace_of)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation import (
     add_scaled_columns, between, dual, NOTHING, twist_bracket)
-from liedyn_ros.dynamics.partial_derivatives.kernels.table import load_pair, store_pair
+from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
+    load_pair, store_pair)
 from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.tables import load3, store3
 from liedyn_ros.jit.decorators import kernel

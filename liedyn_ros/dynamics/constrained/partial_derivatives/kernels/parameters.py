@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     AXES, axpy6, columns3, columns9, dot6, get3, get6, ORIGIN, START)
+from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
+    add_pair, load_pair, store_pair, sum_of)
 from liedyn_ros.dynamics.partial_derivatives.kernels import parameters
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
     CLOSURE_WIDTH, DISPLACEMENT, FRAME_A, FRAME_B, GRAVITY, LINK_PITCH, LINK_WRENCH, SHIFT)
-from liedyn_ros.dynamics.partial_derivatives.kernels.table import (
-    add_pair, load_pair, store_pair, sum_of)
 from liedyn_ros.dynamics.tree.kernels import rigid
 from liedyn_ros.dynamics.tree.kernels.tables import ACCELERATION, ORDER_CHANGE, TWIST
 from liedyn_ros.jit.decorators import kernel

@@ -22,9 +22,10 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.parameters impo
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation import (
     add_scaled_columns, between, body_of, dual, get_gravity, NOTHING, own_motion, relative_motion,
     store_field)
-from liedyn_ros.dynamics.partial_derivatives.kernels import change
+from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels import change
+from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
+    load_pair, store_pair)
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import GRAVITY, LINK_PITCH
-from liedyn_ros.dynamics.partial_derivatives.kernels.table import load_pair, store_pair
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import add3
 from liedyn_ros.jit.decorators import kernel

@@ -20,9 +20,10 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows im
     D_ACCELERATION, D_FIELD, D_POSE, D_TWIST, D_WRENCH, FIELD, row_jet)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.parameters import (
     displace_link, own_change, pitch_change)
-from liedyn_ros.dynamics.partial_derivatives.kernels import change
+from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels import change
+from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
+    load_pair, store_pair)
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import resist
-from liedyn_ros.dynamics.partial_derivatives.kernels.table import load_pair, store_pair
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import add3
 from liedyn_ros.jit.decorators import kernel

@@ -9,7 +9,7 @@
 """The inverse of a mass matrix by its factors along the tree (Featherstone, 6.5)."""
 
 from liedyn_ros.dynamics.algorithms.kernels import aba, crba
-from liedyn_ros.dynamics.partial_derivatives.kernels.factorization import (
+from liedyn_ros.dynamics.mass_matrix.kernels.factorization import (
     factor_tree_matrix, invert_tree_matrix)
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.simd import get, put

@@ -8,8 +8,8 @@
 
 """The motion of a tree in the common frame, and its derivatives by each coordinate (13.6)."""
 
-from liedyn_ros.dynamics.partial_derivatives.kernels import change
-from liedyn_ros.dynamics.partial_derivatives.kernels.table import (
+from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels import change
+from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     ACCELERATION, CHANGE, FORCE, INERTIA, load_pair, P, POSITION, Q, R, ROTATION, S, store_pair,
     TWIST)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
