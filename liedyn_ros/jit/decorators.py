@@ -16,6 +16,7 @@ import numba
 from liedyn_ros.jit.cache import KernelCache
 from liedyn_ros.jit.first_call import compile_apart, without_literals
 from liedyn_ros.jit.index_checks import CHECKED
+from liedyn_ros.jit.inner_code import KernelCompiler
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -46,7 +47,7 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
 def _compiled(function: Callable[..., Any], nogil: bool) -> Callable[..., Any]:
     compiled: Any = numba.njit(
         function, nogil=nogil, error_model='numpy', fastmath={'contract'}, boundscheck=CHECKED,
-        _nrt=False, no_cfunc_wrapper=True)
+        _nrt=False, no_cfunc_wrapper=True, pipeline_class=KernelCompiler)
     compile_apart(compiled)
     compiled._cache = KernelCache(function, compiled.targetoptions)
     return compiled

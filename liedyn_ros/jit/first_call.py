@@ -26,6 +26,7 @@ from typing import Any, NoReturn
 from numba import types
 import numpy as np
 
+from liedyn_ros.common.description import no_garbage_collection
 from liedyn_ros.jit.cache import NO_WRAPPER
 
 # Numba's C code takes any subclass of numpy's array for a plain one, unless the class has this
@@ -142,7 +143,7 @@ def apart(function: Callable[..., Any], name: str = '') -> Callable[..., Any]:
     """
     def run(future: 'Future[Any]', arguments: tuple[Any, ...]) -> None:
         try:
-            with _COMPILING:
+            with _COMPILING, no_garbage_collection():
                 future.set_result(function(*arguments))
         except BaseException as error:
             future.set_exception(error)

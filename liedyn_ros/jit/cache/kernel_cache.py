@@ -30,6 +30,7 @@ from liedyn_ros.jit.cache.folder import (
     LOG, mark_used, remove_unused, trusted_root, warn_of_folder)
 from liedyn_ros.jit.cache.shipped import kind_here, shipped_root
 from liedyn_ros.jit.cache.sources import digest
+from liedyn_ros.jit.inner_code import load_inner
 
 
 NO_WRAPPER = 'no_cpython_wrapper'  # numba's option: the kernel is compiled for kernels alone
@@ -88,7 +89,8 @@ class KernelCache(_Cache):
             payload = read(path, key, of_user)
             if of_user:
                 mark_used(path.parent)
-            return CompileResult._rebuild(target_context, *pickle.loads(payload))
+            rebuild = load_inner if self._options[NO_WRAPPER] else CompileResult._rebuild
+            return rebuild(target_context, *pickle.loads(payload))
         except FileNotFoundError:
             return None
         except Exception as error:  # whatever it is, the sources are there

@@ -11,20 +11,25 @@ Partial derivatives of the dynamics of machines with closed loops.
 
 A call returns the Jacobians. product is the JVP, the derivative along a direction; gradient is the
 VJP, the gradient of y . x + z . multipliers. by_kinematics is by lengths, axes and frames.
+second_derivatives, of forward and inverse dynamics, are those of all Jacobians.
 """
 
 from liedyn_ros.dynamics.constrained.partial_derivatives.forward import (
-    ConstrainedForwardGradient, ConstrainedForwardJacobians, ForwardKinematicJacobians)
+    ConstrainedForwardGradient, ConstrainedForwardJacobians, ConstrainedForwardSecondDerivatives,
+    ForwardKinematicJacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.hybrid import (
     ConstrainedHybridGradient, ConstrainedHybridJacobians, HybridKinematicJacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.inverse import (
-    ConstrainedInverseGradient, ConstrainedInverseJacobians, InverseKinematicJacobians)
+    ConstrainedInverseGradient, ConstrainedInverseJacobians, ConstrainedInverseSecondDerivatives,
+    InverseKinematicJacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import (
     kinematic_gaps, KinematicGaps, LoopKinematicJacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import ConstrainedProduct
 
 __all__ = [
-    'ConstrainedForwardGradient', 'ConstrainedForwardJacobians', 'ConstrainedHybridGradient',
+    'ConstrainedForwardGradient', 'ConstrainedForwardJacobians',
+    'ConstrainedForwardSecondDerivatives', 'ConstrainedHybridGradient',
     'ConstrainedHybridJacobians', 'ConstrainedInverseGradient', 'ConstrainedInverseJacobians',
-    'ConstrainedProduct', 'ForwardKinematicJacobians', 'HybridKinematicJacobians',
-    'InverseKinematicJacobians', 'kinematic_gaps', 'KinematicGaps', 'LoopKinematicJacobians']
+    'ConstrainedInverseSecondDerivatives', 'ConstrainedProduct', 'ForwardKinematicJacobians',
+    'HybridKinematicJacobians', 'InverseKinematicJacobians', 'kinematic_gaps', 'KinematicGaps',
+    'LoopKinematicJacobians']

@@ -32,6 +32,8 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters im
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
     ConstrainedProduct, LoopProducts)
 from liedyn_ros.dynamics.constrained.partial_derivatives.rate_partials import by_blocks
+from liedyn_ros.dynamics.constrained.partial_derivatives.second import (
+    tree_forces, Variation, VariedTwice)
 from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstraintStatus)
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
@@ -78,6 +80,25 @@ class ConstrainedForwardGradient(NamedTuple):
     by_q: Array
     by_v: Array
     by_tau: Array
+
+
+class ConstrainedForwardSecondDerivatives(NamedTuple):
+    """
+    The second derivatives of a (nv, nv, nv) and of the multipliers (m, nv, nv), but for zero ones.
+
+    by_qv[i, k, j] is the derivative of da[i]/dq[k] by v[j]. by_qq is not symmetric between two
+    coordinates of one spherical or free joint (13.5): the last index is that of the derivative
+    that is taken last. Changes have the meaning that they have in ConstrainedForwardJacobians.
+    """
+
+    by_qq: Array
+    by_qv: Array
+    by_vv: Array
+    by_qtau: Array
+    multipliers_by_qq: Array
+    multipliers_by_qv: Array
+    multipliers_by_vv: Array
+    multipliers_by_qtau: Array
 
 
 class ForwardKinematicJacobians(NamedTuple):
@@ -159,6 +180,24 @@ class ConstrainedForwardPartialDerivatives:
         motion = q, v, self._run(q, v, tau, external)
         by_q, by_v, _, by_tau = self._products.gradient(self._task, motion, y, z, arrays)
         return ConstrainedForwardGradient(by_q, by_v, by_tau)
+
+    @exclusive
+    def second_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+                           external: ArrayLike | None = None, *, closed: bool = True
+                           ) -> ConstrainedForwardSecondDerivatives:
+        """Return all second derivatives by q, v and tau, in O(n^4); closed is that of forward."""
+        constraints, n = self._solver.constraints, self._model.nv
+        q, v = self._model.check_configuration(q), as_array('v', v, (n,))
+        tau = as_array('tau', tau, (n,))
+        require_series(constraints)
+        found = self._regular(q, v, tau, external, closed)
+        rows, forces = tree_forces(constraints, (q, v, found.a), external)
+        tree = forces.less_reactions(rows, found.multipliers)
+        given = Variation(
+            (*tree.first[:2], -np.eye(n)), (*tree.second[:3], np.zeros((n, n, n))))
+        solved = VariedTwice(forces.first[2], forces.second[3], rows, found.rank).solve(
+            given, rows.of_acceleration(v, found.a), found.multipliers)
+        return ConstrainedForwardSecondDerivatives(*solved[0], *solved[1])
 
     @exclusive
     def by_kinematics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,

@@ -35,6 +35,8 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kkt import KktSeries, K
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
     ConstrainedProduct, LoopProducts)
 from liedyn_ros.dynamics.constrained.partial_derivatives.rate_partials import by_blocks, earlier
+from liedyn_ros.dynamics.constrained.partial_derivatives.second import (
+    tree_forces, Variation, VariedTwice)
 from liedyn_ros.dynamics.constrained.solver.solution import ConstrainedSolution
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import inverse_task, LEAST_TORQUE, Task
@@ -87,6 +89,27 @@ class ConstrainedInverseGradient(NamedTuple):
     by_v: Array
     by_a: Array
     by_tau: Array
+
+
+class ConstrainedInverseSecondDerivatives(NamedTuple):
+    """
+    The second derivatives of tau (nv, nv, nv) and the multipliers (m, nv, nv), but for zero ones.
+
+    by_qa[i, k, j] is the derivative of dtau[i]/dq[k] by a[j], by_qtau by the forces of passive
+    joints. by_qq is not symmetric between two coordinates of one spherical or free joint (13.5):
+    the last index is that of the derivative that is taken last.
+    """
+
+    by_qq: Array
+    by_qv: Array
+    by_vv: Array
+    by_qa: Array
+    by_qtau: Array
+    multipliers_by_qq: Array
+    multipliers_by_qv: Array
+    multipliers_by_vv: Array
+    multipliers_by_qa: Array
+    multipliers_by_qtau: Array
 
 
 class InverseKinematicJacobians(NamedTuple):
@@ -191,6 +214,34 @@ class ConstrainedInversePartialDerivatives:
         by_q, by_v, by_a, by_forces = self._products.gradient(task, (q, v, a), y, z, arrays)
         return ConstrainedInverseGradient(
             by_q, by_v, by_a, np.where(passive, np.asarray(y) - by_forces, 0.0))
+
+    @exclusive
+    def second_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
+                           external: ArrayLike | None = None, *, tau: ArrayLike | None = None,
+                           actuated: ArrayLike | None = None, weights: ArrayLike | None = None
+                           ) -> ConstrainedInverseSecondDerivatives:
+        """Return all second derivatives by q, v, a and tau, of least torques, in O(n^4)."""
+        constraints, n = self._solver.constraints, self._model.nv
+        q, v = self._model.check_configuration(q), as_array('v', v, (n,))
+        a = as_array('a', a, (n,))
+        require_series(constraints)
+        driven, task, found = self._regular(
+            q, v, a, tau, actuated, LEAST_TORQUE, weights, external)
+        torque, passive = np.where(driven, task.weight, 0.0), np.diag(1.0 * ~driven)
+        rows, forces = tree_forces(constraints, (q, v, a), external)
+        varied = VariedTwice(np.diag(torque), np.zeros((n, n, n)), rows, found.rank)
+        # H nu - A^T x = need, A nu = 0, x = -lam and tau = H nu
+        need = constraints.tree.inverse(q, v, a, external) - passive @ found.tau
+        nu = varied.unknowns(need)
+        tree = forces.negative().less_reactions(rows, -found.multipliers)
+        gaps, still = rows.of_motion(nu), np.zeros((constraints.m, n))
+        cube = np.zeros((constraints.m, n, n))
+        solved, multipliers = varied.solve(
+            Variation((*tree.first, passive), (*tree.second, np.zeros((n, n, n)))),
+            Variation((np.einsum('mix,i->mx', rows.slopes, nu), still, still, still),
+                      (gaps, cube, cube, cube, cube)), -found.multipliers)
+        return ConstrainedInverseSecondDerivatives(
+            *(torque[:, None, None] * each for each in solved), *(-each for each in multipliers))
 
     @exclusive
     def by_kinematics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,

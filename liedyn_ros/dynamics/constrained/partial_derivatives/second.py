@@ -1,0 +1,179 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+All second derivatives of machines with closed loops, of forward and inverse dynamics (13.25b).
+
+Both solve H y - A^T lam = f, A y = g for unknowns y and lam. Varied twice, the same matrix has on
+its right the second derivatives of the tree and of the rows. Those of the rows are time
+derivatives along constant velocities, with a bracket where tangents do not commute (13.5).
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
+from liedyn_ros.dynamics.constrained.partial_derivatives.constraint_rates import ConstraintRates
+from liedyn_ros.dynamics.constrained.partial_derivatives.kkt import KktSeries, KktSystem
+from liedyn_ros.dynamics.partial_derivatives.rate_jacobians import velocity_brackets
+
+PAIRS = ((0, 0), (0, 1), (1, 1), (0, 2), (0, 3))  # of q, v and what is given; others are zero
+
+
+class Variation(NamedTuple):
+    """
+    How one of both equations varies with q, v and what is given, the unknowns staying.
+
+    first: (x, nv) of q, of v and of one or two that are given. second: (x, nv, nv) of as many
+    PAIRS; the last index is that of the derivative taken last.
+    """
+
+    first: Sequence[Array]
+    second: Sequence[Array]
+
+    def negative(self) -> 'Variation':
+        """Return that of minus the equation."""
+        return Variation([-each for each in self.first], [-each for each in self.second])
+
+    def less_reactions(self, rows: 'RowSeconds', multipliers: Array) -> 'Variation':
+        """Return that with - A^T lam in addition, lam (m,) staying."""
+        by_q = np.einsum('mix,m->ix', rows.slopes, multipliers)
+        return Variation(
+            (self.first[0] - by_q, *self.first[1:]),
+            (self.second[0] - rows.of_forces(multipliers), *self.second[1:]))
+
+
+def tree_forces(constraints: Constraints, motion: tuple[Array, Array, Array],
+                external: ArrayLike | None) -> 'tuple[RowSeconds, Variation]':
+    """Return the rows at q, and how the forces of the tree vary with q, v and a."""
+    derivatives = constraints.tree.inverse.partial_derivatives
+    by_q, by_v, by_a, _ = derivatives(*motion, external)
+    return RowSeconds(constraints, motion[0]), Variation(
+        (by_q, by_v, by_a), derivatives.second_derivatives(*motion, external))
+
+
+class RowSeconds:
+    """The second derivatives of the rows of constraints at q, by tangents of q."""
+
+    def __init__(self, constraints: Constraints, q: Array) -> None:
+        """Write the series of the rows along each tangent."""
+        self._constraints, self._q, self._n = constraints, q, constraints.model.nv
+        units, still = np.eye(self._n), np.zeros(self._n)
+        self._along = [ConstraintRates(constraints, q, np.array([e, still])) for e in units]
+        here = self._along[0]
+        self.rows = here.rows[0]
+        self.slopes = np.stack([here.vary_rows(e[None])[0] for e in units], axis=1)
+        """(m, nv, nv): how A[m, i] varies with q[k]."""
+
+    def of_motion(self, y: Array) -> Array:
+        """Return E_k E_j (A y) (m, j, k), y (nv,) staying."""
+        rates = np.array([y, np.zeros(self._n)])
+        return np.stack([along.vary_rows(rates)[1] for along in self._along], axis=2)
+
+    def of_forces(self, multipliers: Array) -> Array:
+        """Return E_k E_j (A^T lam) (nv, j, k), lam (m,) staying."""
+        rates = np.array([multipliers, np.zeros_like(multipliers)])
+        return np.stack([along.vary_forces(rates)[1] for along in self._along], axis=2)
+
+    def of_acceleration(self, v: Array, a: Array) -> Variation:
+        """Return how A a + A' v varies with q, v and nothing else, a staying."""
+        turns, slopes, still = (velocity_brackets(self._constraints.model, v), self.slopes,
+                                np.zeros(self._n))
+        # E_j E_v = E_v E_j - E_[v, j], for each column of A
+        here = ConstraintRates(self._constraints, self._q, np.array([v, still]))
+        mixed = np.stack([here.vary_rows(np.array([e, still]))[1] for e in np.eye(self._n)],
+                         axis=1) - slopes @ turns
+        by_q = np.einsum('mij,i->mj', slopes, a) + np.einsum('mij,i->mj', mixed, v)
+        by_v = np.einsum('mij,i->mj', slopes, v) + slopes @ v
+        twice = self.of_motion(v)
+        by_qq = self.of_motion(a) + self._fourth(v, twice, turns)
+        by_qv = (twice + mixed).transpose(0, 2, 1)
+        return Variation((by_q, by_v, np.zeros_like(by_q)), (
+            by_qq, by_qv, slopes + slopes.transpose(0, 2, 1), np.zeros_like(by_qq)))
+
+    def _fourth(self, v: Array, twice: Array, turns: Array) -> Array:
+        """Return E_k E_j E_v E_v of the constraints (m, j, k), by polarisation."""
+        size, rates = max(float(np.abs(v).max(initial=0.0)), 1.0), np.array([v, 0.0 * v, 0.0 * v])
+
+        def along(w: Array) -> Array:
+            motion = np.array([w, 0.0 * w, 0.0 * w])
+            return ConstraintRates(self._constraints, self._q, motion).vary_rows(rates)[2]
+
+        both = np.stack([(along(v + size * e) - along(v - size * e)) / (2.0 * size)
+                         for e in np.eye(self._n)], axis=2)  # (E_v E_k + E_k E_v) E_j E_v
+        return 0.5 * (both - twice @ turns) - np.einsum('mlk,lj->mjk', twice, turns)
+
+
+class VariedTwice:
+    """The unknowns y (c,) and multipliers (m,) of H y - A^T lam = f, A y = g, varied twice."""
+
+    def __init__(self, upper: Array, upper_slopes: Array, rows: RowSeconds, rank: int) -> None:
+        """Factor the matrix; upper_slopes (n, k, n) is how H varies with q[k]."""
+        self._rows, self._upper_slopes = rows, upper_slopes
+        self._system = KktSystem(upper, rows.rows[None], rank)
+
+    def unknowns(self, forces: Array) -> Array:
+        """Return y (c,) with A y = 0 for H y - A^T lam = f (c,)."""
+        rest = np.zeros(len(self._rows.rows))
+        return self._solved(-forces, rest, 0.0)[0]
+
+    def solve(self, forces: Variation, gaps: Variation, multipliers: Array
+              ) -> tuple[list[Array], list[Array]]:
+        """
+        Return y (n, n, n) and the multipliers (m, n, n) for each of PAIRS.
+
+        forces and gaps vary H y - A^T lam - f and A y - g.
+        """
+        system, slopes = self._system, self._rows.slopes
+        offsets: list[Array | float] = [0.0] * len(forces.second)
+        potential = np.zeros(slopes.shape[1])
+        if system.redundant:
+            potential = system.potentials(multipliers[None])[0]
+        first = [self._solved(
+            force, gap, 0.0 if k else np.einsum('mix,i->mx', slopes, potential))
+            for k, (force, gap) in enumerate(zip(forces.first, gaps.first))]
+        if system.redundant:
+            twice = self._rows.of_motion(potential)
+            offsets = [_sides(slopes, 'mix,iy->mxy', pair, [mu for _, _, mu in first])
+                       + (twice if pair == (0, 0) else 0.0) for pair in PAIRS[:len(offsets)]]
+        ys, multiplier_list = [], []
+        for pair, force, gap, offset in zip(
+                PAIRS, forces.second, gaps.second, offsets):
+            ys_of, lams = [y for y, _, _ in first], [lam for _, lam, _ in first]
+            force = (force + _sides(self._upper_slopes, 'nxi,iy->nxy', pair, ys_of)
+                     - _sides(slopes, 'mnx,my->nxy', pair, lams))
+            gap = gap + _sides(slopes, 'mix,iy->mxy', pair, ys_of)
+            y, lam, _ = self._solved(force, gap, offset)
+            ys.append(y)
+            multiplier_list.append(lam)
+        return ys, multiplier_list
+
+    def _solved(self, forces: Array, gaps: Array, offset: Array | float
+                ) -> tuple[Array, Array, Array]:
+        """Return y, lam and mu for what varies in the equations, (n, ...) and (m, ...)."""
+        shape, series = forces.shape[1:], KktSeries(self._system)
+        columns = (-1, int(np.prod(shape)))
+        offset = np.zeros(gaps.shape) + offset
+        series.step(-forces.reshape(columns), -gaps.reshape(columns), offset.reshape(columns))
+        y, lam = (of[0].reshape(-1, *shape) for of in (series.y, series.multipliers))
+        potentials = series.potentials[0] if self._system.redundant else y
+        return y, lam, potentials.reshape(y.shape)
+
+
+def _sides(slopes: Array, subscripts: str, pair: tuple[int, int], changes: Sequence[Array]
+           ) -> Array:
+    """Return what the slopes by q add, q being the first or the last of a pair, or both."""
+    first, last = pair
+    if first != 0:
+        return np.zeros(())
+    result: Array = np.einsum(subscripts, slopes, changes[last])
+    return result + result.transpose(0, 2, 1) if last == 0 else result

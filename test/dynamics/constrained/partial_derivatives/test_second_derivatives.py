@@ -1,0 +1,128 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+All second derivatives of machines with closed loops.
+
+Witnesses are the Jacobians of the next time derivative, which hold the second derivatives along
+the motion. Others are differences beside the constraints, and trees without loops.
+"""
+
+import numpy as np
+import pytest
+from support.comparison import assert_same
+from support.machines.loop_states import EVERY, REDUNDANT, state
+from support.machines.looped_machines import planar_linkage
+from support.machines.random_models import random_model
+from support.witnesses.tangents import difference
+
+from liedyn_ros.common.errors import SingularError
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics
+
+ALL = EVERY | REDUNDANT
+SOME = ('revolute', 'rod', 'gears', 'balls', 'floating')
+
+
+def actuated(dynamics, q):
+    """Return actuators of all joints but one that the loops move."""
+    return np.arange(dynamics.model.nv) != np.linalg.norm(dynamics.jacobian(q), axis=0).argmax()
+
+
+def along(second, first, dq, dv):
+    """Return how by_q and by_v change along the motion, before a and tau' count."""
+    by_qq, by_qv, by_vv = second
+    return (np.einsum('ikj,k->ij', by_qq, dq) + np.einsum('ijk,k->ij', by_qv, dv),
+            np.einsum('ikj,k->ij', by_qv, dq) + np.einsum('ikj,k->ij', by_vv, dv) + first)
+
+
+@pytest.mark.parametrize('name', ALL)
+def test_forward_along_the_motion(name: str) -> None:
+    dynamics, q, v, tau, w, _ = state(ALL[name])
+    partial = dynamics.forward.partial_derivatives
+    external = np.zeros((2, *w.shape))
+    external[0] = w
+    rates = partial.time_derivatives(q, v, tau, external=external)
+    got = partial.second_derivatives(q, v, tau[0], w)
+    a, by_v = rates.a[0], rates.by_v[0]
+    m_by_v = rates.multipliers_by_v[0]
+    for second, first, of_v, wanted in (
+            (got[:4], rates.by_q[0], by_v, (rates.by_q, rates.by_v, rates.by_tau)),
+            (got[4:], rates.multipliers_by_q[0], m_by_v, (
+                rates.multipliers_by_q, rates.multipliers_by_v, rates.multipliers_by_tau))):
+        by_q, by_v_rate = along(second[:3], first, v, a)
+        by_q += of_v @ rates.by_q[0] + np.einsum('ijk,k->ij', second[3], tau[1])
+        by_v_rate += of_v @ by_v
+        by_tau = np.einsum('ikj,k->ij', second[3], v) + of_v @ rates.by_tau[0, 0]
+        for ours, theirs in zip((by_q, by_v_rate, by_tau), (
+                wanted[0][1], wanted[1][1], wanted[2][1, 0])):
+            assert_same(ours, theirs, 1e-9)
+
+
+@pytest.mark.parametrize('name', ALL)
+def test_inverse_along_the_motion(name: str) -> None:
+    dynamics, q, v, given, w, rng = state(ALL[name])
+    a = dynamics.forward(q, v, rng.normal(size=given.shape)).a
+    options = {'actuated': actuated(dynamics, q), 'weights': 0.5 + rng.random(len(v))}
+    partial = dynamics.inverse.partial_derivatives
+    external = np.zeros((2, *w.shape))
+    external[0] = w
+    rates = partial.time_derivatives(q, v, a, tau=given, external=external, **options)
+    got = partial.second_derivatives(q, v, a[0], w, tau=given[0], **options)
+    for second, now, wanted in (
+            (got[:5], (rates.by_q[0], rates.by_v[0]),
+             (rates.by_q, rates.by_v, rates.by_a, rates.by_tau)),
+            (got[5:], (rates.multipliers_by_q[0], rates.multipliers_by_v[0]),
+             (rates.multipliers_by_q, rates.multipliers_by_v, rates.multipliers_by_a,
+              rates.multipliers_by_tau))):
+        by_q, by_v = along(second[:3], now[0], v, a[0])
+        by_q += (np.einsum('ijk,k->ij', second[3], a[1])
+                 + np.einsum('ijk,k->ij', second[4], given[1]))
+        by_a = np.einsum('ikj,k->ij', second[3], v) + now[1]
+        by_tau = np.einsum('ikj,k->ij', second[4], v)
+        for ours, theirs in zip((by_q, by_v, by_a, by_tau), (
+                wanted[0][1], wanted[1][1], wanted[2][1, 0], wanted[3][1, 0])):
+            assert_same(ours, theirs, 1e-9)
+
+
+@pytest.mark.parametrize('name', SOME)
+def test_beside_differences_in_any_direction(name: str) -> None:
+    dynamics, q, v, (tau, _), w, rng = state(ALL[name])
+    partial = dynamics.forward.partial_derivatives
+    got = partial.second_derivatives(q, v, tau, w, closed=False)
+    dq, dv, dtau = rng.normal(size=(3, len(v)))
+
+    def jacobians(s):
+        found = partial(dynamics.model.integrate(q, s * dq), v + s * dv, tau + s * dtau, w,
+                        closed=False)
+        return np.hstack([np.vstack([found[2 + k], found[5 + k]]) for k in range(3)])
+
+    wanted = np.split(difference(jacobians, 1e-3), 3, axis=1)
+    by_qq, by_qv, by_vv, by_qtau = (
+        np.vstack(pair) for pair in zip(got[:4], got[4:], strict=True))
+    assert_same(by_qq @ dq + by_qv @ dv + by_qtau @ dtau, wanted[0], 1e-8)
+    assert_same(np.einsum('ikj,k->ij', by_qv, dq) + by_vv @ dv, wanted[1], 1e-8)
+    assert_same(np.einsum('ikj,k->ij', by_qtau, dq), wanted[2], 1e-8)
+
+
+def test_without_loops_they_are_those_of_the_tree() -> None:
+    rng = np.random.default_rng(3)
+    model = random_model(3, 5, floating=True)
+    dynamics = ConstrainedDynamics(model)
+    q, v, tau = model.random(rng), *rng.normal(size=(2, model.nv))
+    got = dynamics.forward.partial_derivatives.second_derivatives(q, v, tau)
+    tree = Dynamics(model).forward.partial_derivatives.second_derivatives(q, v, tau)
+    for ours, theirs in zip(got[:4], tree, strict=True):
+        assert_same(ours, theirs, 1e-10)
+
+
+def test_a_lost_constraint_is_refused() -> None:
+    flat = ConstrainedDynamics(planar_linkage((0.2, 0.3), (0.4,), 0.1, ('left_0',)))
+    stretched = np.zeros(3)
+    with pytest.raises(SingularError, match='constraints are independent, got'):
+        flat.forward.partial_derivatives.second_derivatives(stretched, stretched, stretched)
