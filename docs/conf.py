@@ -9,6 +9,7 @@
 """The documentation site: `make docs`. Offline; a warning is an error."""
 
 import ast
+from functools import cache
 import os
 from pathlib import Path
 import re
@@ -16,6 +17,7 @@ import sys
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
+from numpy.typing import ArrayLike
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_for_filename
@@ -103,6 +105,20 @@ def plain(app, what, name, obj, options, lines):
         for part in LITERAL.split(line.strip())) for line in lines]
 
 
+def readable(app, what, name, obj, options, signature, returns):
+    """Write arguments that take anything like an array as ArrayLike, not as its eight parts."""
+    return tuple(text and text.replace(spelled_out(), 'ArrayLike') for text in (
+        signature, returns))
+
+
+@cache
+def spelled_out():
+    """Return how autodoc writes ArrayLike."""
+    from sphinx.util.typing import stringify_annotation
+
+    return stringify_annotation(ArrayLike, 'smart')
+
+
 def without_fields(app, what, name, obj, skip, options):
     """Leave out fields of named tuples: the docstring of the class describes them."""
     return True if type(obj).__name__ == '_tuplegetter' else None
@@ -120,4 +136,5 @@ def setup(app):
     app.connect('source-read', without_links_outside)
     app.connect('autodoc-process-docstring', plain)
     app.connect('html-collect-pages', pages_of_code)
+    app.connect('autodoc-process-signature', readable)
     app.connect('autodoc-skip-member', without_fields)

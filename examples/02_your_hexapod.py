@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Your hexapod, from the numbers of a drawing to a pose with its predicted error."""
+"""Your hexapod, from the numbers of a drawing to a pose with its predicted error, and live."""
 
 from pathlib import Path
 
@@ -19,6 +19,8 @@ from liedyn_ros.stewart import (
 
 NOISE, RATE, SECONDS = 20e-6, 200.0, 5.0  # m, Hz, s
 BASE, PLATFORM = 0.30, 0.20  # m, radii of the circles on which the joints lie
+HEIGHT, TRAVEL = 0.50, (0.25, 0.95)  # m, of the platform at home, and of the legs
+TURN, SHIFT = (0.2, 0.2, 0.3), (0.06, 0.06, 0.06)  # rad and m, how far it moves about home
 AT_BASE = np.radians([15.0, 105.0, 135.0, 225.0, 255.0, 345.0])
 AT_PLATFORM = np.radians([45.0, 75.0, 165.0, 195.0, 285.0, 315.0])
 
@@ -26,12 +28,20 @@ lines = ['name: my_hexapod', 'legs:']
 for k, (a, b) in enumerate(zip(AT_BASE, AT_PLATFORM)):
     base, joint = ([round(float(radius * f(angle)), 6) for f in (np.cos, np.sin)] + [0.0]
                    for radius, angle in ((BASE, a), (PLATFORM, b)))
-    lines.append(f'  leg_{k + 1}: {{base: {base}, platform: {joint}, length: [0.25, 0.95]}}')
+    lines.append(f'  leg_{k + 1}: {{base: {base}, platform: {joint}, length: {[*TRAVEL]}}}')
 Path('my_hexapod.yaml').write_text('\n'.join(lines) + '\n', encoding='utf-8')
+Path('my_hexapod_nodes.yaml').write_text(f"""/**:
+  ros__parameters:
+    geometry_file: {Path('my_hexapod.yaml').resolve()}
+    home_position: [0.0, 0.0, {HEIGHT}]
+/**/stewart_simulator:
+  ros__parameters:
+    amplitudes: {[*TURN, *SHIFT]}
+""", encoding='utf-8')
 
 geometry = load_geometry(Path('my_hexapod.yaml'))
-home = SE3.from_rotation_translation(SO3.identity(), [0.0, 0.0, 0.5]).matrix
-motion = SmoothTrajectory(home, np.array([0.2, 0.2, 0.3, 0.06, 0.06, 0.06]),
+home = SE3.from_rotation_translation(SO3.identity(), [0.0, 0.0, HEIGHT]).matrix
+motion = SmoothTrajectory(home, np.array([*TURN, *SHIFT]),
                           np.array([0.23, 0.31, 0.17, 0.29, 0.19, 0.37]), np.arange(6.0))
 encoders = LegSimulation(geometry, motion, RATE, length_noise=NOISE)  # or readings of your legs
 tracker, noise = MonitoredTracker(geometry, home), LegNoise(geometry, np.full(6, NOISE))

@@ -57,6 +57,7 @@ class LivePage:
         self._history, self._path_time = history, path_time
         self.server = viser.ViserServer(host=address, port=port, label='liedyn_ros', verbose=False)
         self.server.gui.configure_theme(dark_mode=dark)
+        self.server.on_client_connect(_stand_back)
         self._dark, self._chosen = dark, dict[int, bool]()  # by the number of a browser
         self._waiting: Waiting | None = Waiting(
             self.server.gui, 'waiting for the description of a machine')
@@ -181,6 +182,8 @@ class LivePage:
         for camera in self._cameras():
             camera.position = middle + self._size * _DIRECTION
             camera.look_at = middle
+        for client in self.server.get_clients().values():
+            _stand_back(client)
 
     def _cameras(self) -> list[Any]:
         """Return the camera of later browsers and those of open ones."""
@@ -238,6 +241,15 @@ class LivePage:
 
 
 _DIRECTION = np.array([1.0, 0.8, 0.6])
+_NARROW = 0.75  # width over height of a picture, below which a camera stands farther away
+
+
+def _stand_back(client: viser.ClientHandle) -> None:
+    """Let a browser on a screen that stands, as a phone's does, see the whole machine."""
+    camera = client.camera
+    away = _NARROW / camera.aspect
+    if away > 1.0:
+        camera.position = camera.look_at + away * (camera.position - camera.look_at)
 
 
 def _state_of(scene: TreeScene) -> Array:
@@ -261,6 +273,6 @@ def describe(seen: Seen) -> str:
         x, y, z = (1e3 * seen.pose[:3, 3]).tolist()
         lines.append(f'\nPosition {x:.2f}, {y:.2f}, {z:.2f} mm.')
     if seen.efforts:
-        lines += ['\n| joint | effort |', '| --- | --- |']
+        lines += ['\n| joint | effort, N m or N |', '| --- | --- |']
         lines += [f'| {name} | {value:.3g} |' for name, value in seen.efforts.items()]
     return '\n'.join(lines) or '*nothing heard yet*'

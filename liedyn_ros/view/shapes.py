@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Shapes of a scene of viser: poses, colours, cylinders, arrows, ellipsoids, boxes."""
+"""Shapes of a scene of viser: poses, colours, axes, cylinders, arrows, ellipsoids, boxes."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from liedyn_ros.lie import so3
 from liedyn_ros.stewart.platform.picture import along
 
 PURPLE, PATH = (204, 51, 204), (30, 110, 220)  # of the covariance in RViz; of the path
+AXES = ((220, 40, 40), (30, 150, 40), (60, 110, 245))  # x, y, z; viser's blue is lost in the dark
 LONGEST = 0.4  # of a machine's size: the arrow of the largest vector so far
 
 
@@ -38,6 +39,16 @@ def wxyz(rotation: Array) -> Array:
 def place(handle: Any, pose: Array) -> None:
     """Put a node of the scene at a pose (4, 4), m."""
     handle.position, handle.wxyz = pose[:3, 3], wxyz(pose[:3, :3])
+
+
+def add_axes(scene: SceneApi, name: str, length: float, radius: float) -> Any:
+    """Add the axes of a frame, m, hidden; return what is placed and made visible."""
+    root = scene.add_frame(f'/{name}', show_axes=False, visible=False)
+    ends = np.stack((np.zeros((3, 3)), length * np.eye(3)), axis=1)
+    for axis, color, center, turn, _ in zip('xyz', AXES, *along(ends, 1e-3 * radius)):
+        scene.add_cylinder(f'/{name}/{axis}', radius, length, color, position=center,
+                           wxyz=np.roll(turn, 1))
+    return root
 
 
 class Cylinders:

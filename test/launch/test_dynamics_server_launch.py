@@ -41,7 +41,7 @@ def assert_served(bench, namespace, name):
 def test_every_argument_is_described():
     assert described_arguments(FILE) == [
         'namespace', 'params_file', 'use_sim_time', 'autostart', 'respawn', 'respawn_delay',
-        'model_file']
+        'model_file', 'view']
 
 
 def test_a_model_may_be_an_argument(bench, tmp_path):

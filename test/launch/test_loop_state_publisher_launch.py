@@ -20,7 +20,7 @@ FILE = 'loop_state_publisher.launch.py'
 def test_every_argument_is_described():
     assert described_arguments(FILE) == [
         'namespace', 'params_file', 'use_sim_time', 'autostart', 'respawn', 'respawn_delay',
-        'model_file', 'loops_file']
+        'model_file', 'loops_file', 'view']
 
 
 def test_all_joints_come_out(bench, tmp_path):

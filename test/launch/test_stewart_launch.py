@@ -43,7 +43,7 @@ def assert_tracks(bench, namespace, act=lambda: None):
 def test_every_argument_is_described():
     assert described_arguments(FILE) == [
         'namespace', 'params_file', 'use_sim_time', 'autostart', 'respawn', 'respawn_delay',
-        'geometry_file', 'simulator', 'control', 'rviz']
+        'geometry_file', 'simulator', 'control', 'rviz', 'view']
 
 
 @pytest.mark.parametrize(('argument', 'reason'), [

@@ -8,12 +8,9 @@
 
 """The page in a real browser: it loads, moves, reacts, and asks nothing of the network."""
 
-import shutil
-import threading
-import time
-
 import numpy as np
 import pytest
+from support.browser import assert_plays_offline, of_others, wait_for
 from support.ports import free_port
 
 from liedyn_ros.common.resources import config_file
@@ -22,38 +19,9 @@ from liedyn_ros.seen import Seen
 from liedyn_ros.stewart import load_geometry
 
 viser = pytest.importorskip('viser', reason='the view is not installed here')
-playwright = pytest.importorskip('playwright.sync_api', reason='playwright is not installed here')
-CHROMIUM = shutil.which('chromium')
-if CHROMIUM is None:
-    pytest.skip('no browser chromium is installed here', allow_module_level=True)
 
 from liedyn_ros.view.page import LivePage  # noqa: E402
-
-ARGUMENTS = ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader',
-             '--enable-unsafe-swiftshader']  # without a graphics card
-LIMIT = 240_000.0  # ms; a processor that draws takes its time
-
-
-@pytest.fixture
-def tab():
-    """Return a page of the browser, with its requests and its errors."""
-    with playwright.sync_playwright() as context:
-        browser = context.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        tab = browser.new_page(viewport={'width': 480, 'height': 320})
-        tab.set_default_timeout(LIMIT)
-        tab.asked, tab.faults = [], []
-        tab.on('request', lambda request: tab.asked.append(request.url))
-        tab.on('pageerror', lambda error: tab.faults.append(str(error)))
-        yield tab
-        browser.close()
-
-
-def wait_for(reached):
-    """Wait until a condition holds: the page shows its text before the ghost is drawn."""
-    end, pause = time.monotonic() + LIMIT / 1e3, threading.Event()
-    while not reached():
-        assert time.monotonic() < end, 'the condition did not come to hold'
-        pause.wait(0.02)
+from liedyn_ros.view.recorded import write_recording  # noqa: E402
 
 
 def drag(tab, box, distance):
@@ -63,12 +31,6 @@ def drag(tab, box, distance):
     tab.mouse.down()
     tab.mouse.move(x + distance, y, steps=3)
     tab.mouse.up()
-
-
-def of_others(tab, address):
-    """Return what was asked of anybody but an address."""
-    return [url for url in tab.asked
-            if not url.startswith((address, address.replace('http', 'ws'), 'data:', 'blob:'))]
 
 
 def test_it_loads_moves_drags_and_asks_nobody_else(tab):
@@ -141,15 +103,18 @@ def test_it_is_dark_where_asked_and_a_button_turns_one_browser(tab, tmp_path):
     wait_for(is_dark)
 
 
-def test_a_recording_plays_without_the_program(tab, tmp_path):
-    page = LivePage('127.0.0.1', free_port(), 60.0, 10.0)
+def test_a_recording_that_was_mailed_plays_without_the_program_and_a_network(tab, tmp_path):
     home = np.eye(4)
     home[2, 3] = 0.5
-    page.adopt(load_geometry(config_file('stewart_geometry.yaml')), home)
-    page.record_to(tmp_path / 'recording.html')
-    page.show(Seen(pose=home))
-    page.close()
-    tab.goto((tmp_path / 'recording.html').as_uri())
-    tab.locator('canvas').first.wait_for()
-    assert [url for url in tab.asked if url.startswith('http')] == []
-    assert tab.faults == []
+
+    def shown():
+        for k in range(60):
+            pose = home.copy()
+            pose[0, 3] = 0.001 * k
+            yield 0.1 * k, Seen(pose=pose)
+
+    write_recording(tmp_path / 'recording.html',
+                    load_geometry(config_file('stewart_geometry.yaml')), shown(), home)
+    (tmp_path / 'received').mkdir()
+    mailed = (tmp_path / 'recording.html').rename(tmp_path / 'received' / 'mailed.html')
+    assert_plays_offline(tab, mailed)

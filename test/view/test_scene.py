@@ -8,6 +8,8 @@
 
 """The scenes of the view, without a browser: names, poses and colours of what viser is given."""
 
+from dataclasses import replace
+import math
 import threading
 from unittest.mock import Mock
 
@@ -28,13 +30,14 @@ from liedyn_ros.stewart.platform.picture import BEYOND, MIDDLE
 
 viser = pytest.importorskip('viser', reason='the view is not installed here')
 
-from liedyn_ros.view.page import describe, LivePage  # noqa: E402
+from liedyn_ros.view.page import _stand_back, describe, LivePage  # noqa: E402
 from liedyn_ros.view.platforms.scene import MAGNIFIED, SIGMAS  # noqa: E402
 from liedyn_ros.view.platforms.what_if import PlatformWhatIf  # noqa: E402
 from liedyn_ros.view.plots import fitted, Plots  # noqa: E402
 from liedyn_ros.view.recorded import write_recording  # noqa: E402
 from liedyn_ros.view.recording import LONGEST, Recording  # noqa: E402
-from liedyn_ros.view.shapes import PATH, PURPLE, rgb, solid_box  # noqa: E402
+from liedyn_ros.view.shapes import AXES, PATH, PURPLE, rgb, solid_box  # noqa: E402
+from liedyn_ros.view.sliders import add_slider  # noqa: E402
 from liedyn_ros.view.trees.scene import CENTER, EFFORT, LOOP, THRUST  # noqa: E402
 
 GEOMETRY = load_geometry(config_file('stewart_geometry.yaml'))
@@ -126,6 +129,45 @@ def test_the_ellipsoid_has_the_deviations_of_the_position(page):
     ball = node(page, '/Covariance (with leg_noise)')
     shape = rotation_of(ball) @ np.diag(np.square(ball.scale)) @ rotation_of(ball).T
     np.testing.assert_allclose(shape, (SIGMAS * MAGNIFIED) ** 2 * COVARIANCE, atol=1e-12)
+
+
+def test_axes_grow_with_the_machine(page):
+    lengths = []
+    for scale in (1.0, 0.25):
+        small = replace(GEOMETRY, masses=None, base_joints=scale * GEOMETRY.base_joints,
+                        platform_joints=scale * GEOMETRY.platform_joints)
+        page.adopt(small, HOME)
+        lengths.append(node(page, '/Pose/x').height)
+    np.testing.assert_allclose(lengths, [0.1, 0.025], rtol=1e-5)  # m; 0.1 is that of RViz
+
+
+def test_sliders_have_numbers_that_are_read_and_round_no_length(page):
+    page.adopt(GEOMETRY, HOME)
+    what_if = page.what_if
+    first = what_if.sliders[0]
+    assert (first.min, first.max, first.step, first.value) == (0.25, 0.95, 1e-4, 0.5254)
+    lengths = what_if.lengths.copy()
+    first.value = 0.53
+    what_if._set_legs(Mock(client=Mock()))
+    assert what_if.lengths[0] == 0.53
+    np.testing.assert_array_equal(what_if.lengths[1:], lengths[1:])
+
+
+@pytest.mark.parametrize(('least', 'most', 'value', 'expected'), [
+    (-math.pi, math.pi, 0.12345, (-3.141, 3.141, 0.001, 0.123)),
+    (0.25, 0.95, 2.0, (0.25, 0.95, 1e-4, 0.95)),
+    (-2000.0, 3000.0, 17.0, (-2000.0, 3000.0, 1.0, 17.0))])
+def test_a_slider_is_rounded_inwards(page, least, most, value, expected):
+    slider = add_slider(page.server.gui, 'leg', least, most, value)
+    assert (slider.min, slider.max, slider.step, slider.value) == expected
+
+
+def test_a_screen_that_stands_sees_the_whole_machine():
+    near = np.array([1.0, 2.0, 3.0])
+    for aspect, away in ((1.6, 1.0), (0.375, 2.0)):
+        camera = Mock(aspect=aspect, position=near, look_at=np.zeros(3))
+        _stand_back(Mock(camera=camera))
+        np.testing.assert_allclose(camera.position, away * near)
 
 
 def test_what_if_moves_a_ghost_and_not_the_platform(page):
@@ -304,7 +346,7 @@ def test_what_was_computed_is_written_as_a_page_of_its_length(tmp_path, monkeypa
 
 
 def test_lines_and_arrows_stand_out_from_a_white_and_from_a_dark_background():
-    colors = (PURPLE, PATH, EFFORT, CENTER, THRUST, LOOP)
+    colors = (*AXES, PURPLE, PATH, EFFORT, CENTER, THRUST, LOOP)
     for background in ((255, 255, 255), (20, 20, 20)):
         assert min(contrast(color, background) for color in colors) > 2.9
 

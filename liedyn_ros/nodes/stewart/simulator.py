@@ -13,7 +13,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+import numpy as np
 
+from liedyn_ros.common.checks import listed
+from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.nodes.simulator_node import max_lateness, MAX_STEP, REPORT_RATE
 from liedyn_ros.nodes.stewart.leg_outputs import LegOutputs
 from liedyn_ros.nodes.stewart.parameters import SIMULATOR, SIMULATOR_NAME
@@ -25,6 +28,8 @@ from liedyn_ros.ros.streams.age_statistics import AgeStatistics
 from liedyn_ros.ros.streams.input_gate import ClockMonitor
 from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import LegSample, LegSimulation
+
+LOOK_RATE, LOOK_TIME = 10.0, 60.0  # Hz, s, for which the motion is compared with the travel
 
 
 class StewartSimulatorNode(ManagedNode):
@@ -44,6 +49,7 @@ class StewartSimulatorNode(ManagedNode):
         self._delay_ns = round(1e9 * parameters['delay'])
         self._clock_monitor = ClockMonitor(self.now_ns, MAX_STEP + 1.0 / self._rate)
         self._start_motion()
+        self._warn_of_travel()
         stream = Stream(self)
         self._ticks = stream.open_timer(0.0, self._tick)
         self._outputs = LegOutputs(
@@ -69,6 +75,22 @@ class StewartSimulatorNode(ManagedNode):
         self._waiting: deque[tuple[int, LegSample]] = deque()
         self._begin_ns: int | None = None
         self._ages = AgeStatistics()  # of true poses when published, since the last report
+
+    def _warn_of_travel(self) -> None:
+        """Say which legs the motion takes beyond their travel."""
+        geometry = self._platform.geometry
+        motion = LegSimulation(geometry, self._platform.trajectory(self.parameters), LOOK_RATE)
+        looks = max(1, round(LOOK_RATE * min(self._duration or LOOK_TIME, LOOK_TIME)))
+        try:
+            lengths = np.array([motion.take().lengths for _ in range(looks)])
+        except LiedynError:  # it comes nowhere near them; the motion ends there
+            return
+        within = geometry.within_limits(lengths)
+        beyond = [name for name, kept in zip(geometry.leg_names, within.T) if not kept.all()]
+        if beyond:
+            self.get_logger().warning(
+                f'amplitudes, home_position: the motion takes {listed(beyond)} beyond the travel '
+                'in geometry_file; stewart_pose refuses these samples')
 
     def _tick(self) -> None:
         """Publish every sample that is due; a late tick catches up."""

@@ -21,20 +21,23 @@ from liedyn_ros.seen import Seen
 from liedyn_ros.stewart import leg_lengths, PlatformPicture
 from liedyn_ros.stewart.platform.kinematics import AnyGeometry
 from liedyn_ros.stewart.platform.picture import GREY, JOINT, LIGHT, MIDDLE, ROD, STEEL, TUBE
-from liedyn_ros.view.shapes import Cylinders, ellipsoid, PATH, place, PURPLE, rgb
+from liedyn_ros.view.shapes import add_axes, Cylinders, ellipsoid, PATH, place, PURPLE, rgb
 
 SIGMAS, MAGNIFIED = 3.0, 100.0  # of the ellipsoid; RViz magnifies by the same
-AXES = {'Pose': (0.1, 0.005), 'Reference (controller)': (0.15, 0.002),
-        'True pose (simulator)': (0.15, 0.003)}  # length and radius, m, as in stewart.rviz
+# Length and radius of axes over the characteristic length, for the paper's platform as in RViz
+AXES = {'Pose': (0.5, 0.025), 'Reference (controller)': (0.75, 0.01),
+        'True pose (simulator)': (0.75, 0.015)}
 COVARIANCE, PLATFORM = 'Covariance (with leg_noise)', 'Platform'
+TINT = (70, 140, 235)  # of the plates of a ghost
 
 
 class PlatformFigure:
-    """Plates, joints and legs of one platform at a time; a ghost is one of low opacity."""
+    """Plates, joints and legs of one platform at a time; a ghost is tinted, of low opacity."""
 
     def __init__(self, scene: SceneApi, name: str, geometry: AnyGeometry, home: Array,
                  opacity: float | None = None) -> None:
-        """Make the figure below a name of the scene."""
+        """Make the figure below a name of the scene; one with an opacity, 0 to 1, is a ghost."""
+        base, plate = (rgb(GREY), rgb(LIGHT)) if opacity is None else (TINT, TINT)
         self._picture = PlatformPicture(geometry, home)
         size = self._picture.size
         self.root = scene.add_frame(f'/{name}', show_axes=False)
@@ -42,10 +45,10 @@ class PlatformFigure:
         corners = [np.arange(len(each)).reshape(-1, 3)
                    for each in (self._picture.base, self._picture.platform)]
         scene.add_mesh_simple(
-            f'/{name}/base', self._picture.base, corners[0], color=rgb(GREY), opacity=opacity,
+            f'/{name}/base', self._picture.base, corners[0], color=base, opacity=opacity,
             flat_shading=True)
         self._plate = scene.add_mesh_simple(
-            f'/{name}/platform', self._picture.platform, corners[1], color=rgb(LIGHT),
+            f'/{name}/platform', self._picture.platform, corners[1], color=plate,
             opacity=opacity, flat_shading=True)
         self._joints = [scene.add_icosphere(
             f'/{name}/joints/{k + 1}', 0.5 * JOINT * size, rgb(STEEL), subdivisions=2,
@@ -106,9 +109,9 @@ class PlatformScene:
         """Make the scene; until a pose comes the platform stands at home (4, 4), m."""
         self._geometry = geometry
         self.figure = PlatformFigure(scene, PLATFORM, geometry, home)
-        self._frames = {name: scene.add_frame(
-            f'/{name}', axes_length=length, axes_radius=radius, visible=False)
-            for name, (length, radius) in AXES.items()}
+        size = geometry.characteristic_length
+        self._frames = {name: add_axes(scene, name, length * size, radius * size)
+                        for name, (length, radius) in AXES.items()}
         self._ellipsoid = scene.add_icosphere(
             f'/{COVARIANCE}', 1.0, PURPLE, opacity=0.3, visible=False)
         self._path = Path(scene, path_time)

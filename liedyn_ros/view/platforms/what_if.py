@@ -25,6 +25,7 @@ from liedyn_ros.stewart import (
 from liedyn_ros.stewart.platform.kinematics import AnyGeometry
 from liedyn_ros.view.platforms.scene import PlatformFigure
 from liedyn_ros.view.shapes import place
+from liedyn_ros.view.sliders import add_slider, move_slider
 
 GHOST, MODE = 0.45, 0.25  # opacity of what is asked, and of other poses of its leg lengths
 TRAVEL = 0.5  # share of a length at home that a slider spans where the leg has no limit
@@ -79,7 +80,7 @@ class PlatformWhatIf:
         sliders = []
         for name, least, most, value in zip(
                 self._geometry.leg_names, low.tolist(), high.tolist(), self.lengths.tolist()):
-            slider = gui.add_slider(name, least, most, 1e-4 * (most - least), value)
+            slider = add_slider(gui, name, least, most, value)
             slider.on_update(self._set_legs)
             sliders.append(slider)
         return sliders
@@ -112,12 +113,15 @@ class PlatformWhatIf:
 
     def _set_sliders(self) -> None:
         for slider, length in zip(self.sliders, self.lengths.tolist()):
-            slider.value = min(max(length, slider.min), slider.max)
+            move_slider(slider, length)
 
     def _set_legs(self, event: viser.GuiEvent[Any]) -> None:
-        """Move the ghost by its legs, if a person has moved a slider."""
+        """Move the ghost by its legs, if a person has moved a slider; others round no length."""
         if event.client is not None:
-            self.set_legs(np.array([slider.value for slider in self.sliders]))
+            asked = np.array([slider.value for slider in self.sliders])
+            steps = np.array([slider.step for slider in self.sliders])
+            self.set_legs(np.where(
+                np.abs(asked - self.lengths) <= 0.51 * steps, self.lengths, asked))
 
     def set_legs(self, lengths: Array) -> None:
         """Move the ghost to the pose of leg lengths (n,) near its present one, if there is one."""
@@ -154,10 +158,10 @@ class PlatformWhatIf:
     def describe(self) -> str:
         """Return, in Markdown, lengths, forces, singular value and limits of the ghost's pose."""
         forces = self._forces()
-        lines = ['| leg | length | force at rest |', '| --- | --- | --- |']
-        lines += [f'| {name} | {length:.4f} | {force} |' for name, length, force in zip(
-            self._geometry.leg_names, self.lengths, forces)]
         geometry = self._geometry
+        lines = ['| leg | length | force at rest |', '| --- | --- | --- |']
+        lines += [f'| {name} | {length:.4f} {leg.unit} | {force} |' for name, length, leg, force
+                  in zip(geometry.leg_names, self.lengths, geometry.leg_types, forces)]
         units = np.array([geometry.characteristic_length] * 3 + [1.0] * 3)
         values = np.linalg.svd(length_jacobian(geometry, self.pose) / units, compute_uv=False)
         sign, limits = self._judged()
@@ -183,7 +187,8 @@ class PlatformWhatIf:
             motion = self._dynamics.inverse(self.pose, np.zeros(6), np.zeros(6))
         except LiedynError:
             return ['singular'] * 6
-        return [f'{force:.2f}' for force in motion.forces.tolist()]
+        return [f'{force:.2f} {"N m" if leg.unit == "rad" else "N"}' for force, leg in zip(
+            motion.forces.tolist(), self._geometry.leg_types)]
 
     def find_modes(self) -> None:
         """Show every other pose of the ghost's leg lengths; a new machine takes seconds."""

@@ -26,6 +26,7 @@ from liedyn_ros.dynamics import Dynamics, LOCAL_WORLD_ALIGNED
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, LoopTracker
 from liedyn_ros.model import JOINT_TYPES, Model
 from liedyn_ros.view.shapes import ellipsoid
+from liedyn_ros.view.sliders import add_slider, move_slider
 from liedyn_ros.view.trees.figure import Shapes, TreeFigure
 from liedyn_ros.view.trees.scene import size_of
 
@@ -69,8 +70,7 @@ class TreeWhatIf:
         for joint in self._joints:
             low, high = float(joint.limits.lower[0]), float(joint.limits.upper[0])
             low, high = (max(low, -math.pi), min(high, math.pi)) if low < high else (-1.0, 1.0)
-            slider = gui.add_slider(
-                joint.name, low, high, 1e-3 * (high - low), min(max(0.0, low), high))
+            slider = add_slider(gui, joint.name, low, high, 0.0)
             slider.on_update(self._follow)
             self.sliders[joint.name] = slider
         self._add_mass_ellipsoid()
@@ -106,8 +106,7 @@ class TreeWhatIf:
                 return
             self.q = self._closed(self._present())
             for joint in self._joints:
-                slider = self.sliders[joint.name]
-                slider.value = min(max(float(self.q[joint.qi]), slider.min), slider.max)
+                move_slider(self.sliders[joint.name], float(self.q[joint.qi]))
             self._figure = TreeFigure(self._server.scene, 'What if', self._model,
                                       self._shapes, GHOST)
             self._draw()
@@ -185,7 +184,7 @@ class TreeWhatIf:
             torques = self.gravity_torques()
         except LiedynError as error:
             return f'**{error}**'
-        lines = ['| coordinate | effort at rest | limit |', '| --- | --- | --- |']
+        lines = ['| coordinate | effort at rest, N m or N | limit |', '| --- | --- | --- |']
         for name, torque, most in zip(
                 self._model.coordinate_names, torques, self._model.limits.effort):
             over = '**' if abs(torque) > most else ''

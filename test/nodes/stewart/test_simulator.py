@@ -183,6 +183,18 @@ def test_the_motion_starts_again_where_the_clock_is_set(bench):
     bench.until_logged(node, 'the clock was set', LoggingSeverity.WARN)
 
 
+@pytest.mark.parametrize(('shift', 'duration', 'warns'), [
+    (0.06, 0.0, False), (0.9, 0.0, True), (0.9, 0.01, False)])
+def test_a_motion_beyond_the_travel_is_told_before_its_samples_are_refused(
+        bench, shift, duration, warns):
+    node = bench.start(StewartSimulatorNode, rate=100.0, duration=duration,
+                       amplitudes=[0.0, 0.0, 0.0, shift, 0.0, 0.0])
+    node.get_logger().warning('the end')
+    bench.until_logged(node, 'the end', LoggingSeverity.WARN)
+    assert any('beyond the travel' in line
+               for line in bench.logged(node, LoggingSeverity.WARN)) == warns
+
+
 def test_every_tick_has_its_sample_though_the_first_was_late(bench):
     truths = bench.collect(PoseStamped, 'true_pose')
     node = bench.start(StewartSimulatorNode, rate=100.0, use_sim_time=True)

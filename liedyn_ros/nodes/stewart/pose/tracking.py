@@ -31,7 +31,7 @@ def require_home(platform: Platform, method: Method) -> None:
         if not tracked.converged:
             raise LiedynError(describe(tracked))
     except LiedynError as error:
-        raise LiedynError(f'home pose: {error}') from error
+        raise LiedynError(f'home pose: {error}; home_position is where yours stands') from error
 
 
 def certifier_of(parameters: Any, geometry: StewartGeometry) -> PoseCertifier | None:
@@ -72,5 +72,5 @@ def redundant_tracker_of(platform: RedundantPlatform, parameters: Any) -> Redund
         if not tracked.converged:
             raise LiedynError(describe(tracked))
     except LiedynError as error:
-        raise LiedynError(f'home pose: {error}') from error
+        raise LiedynError(f'home pose: {error}; home_position is where yours stands') from error
     return tracker
