@@ -8,17 +8,19 @@
 
 """Every benchmark, one after the other: python -m benchmarks."""
 
-from benchmarks import (
-    assembly_modes, constrained, dynamics, freshness, higher_order, independent_loops, kinematics,
-    partial_derivatives, retiming, services, stewart_certificates, stewart_safety)
+from benchmarks import retiming
+from benchmarks.algorithms import (
+    constrained, dynamics, higher_order, independent_loops, kinematics, partial_derivatives)
 from benchmarks.c_library import __main__ as c_library
+from benchmarks.nodes import freshness, services
+from benchmarks.stewart import assembly_modes, certificates, safety
 
 
 def main() -> None:
     """Run them all; each prints its table and keeps it under out/bench."""
     for benchmark in (dynamics, c_library, kinematics, higher_order, partial_derivatives,
                       constrained, independent_loops, retiming, services, assembly_modes,
-                      stewart_certificates, stewart_safety, freshness):
+                      certificates, safety, freshness):
         print(f'\n{benchmark.__name__}')
         benchmark.main()
 

@@ -255,8 +255,7 @@ def _freshness(data: dict[str, Any]) -> list[str]:
 def _read(name: str) -> dict[str, Any]:
     path = FOLDER / f'{name}.json'
     if not path.is_file():
-        raise SystemExit(f'{path}: expected the figures of benchmarks.{name}, got no file: '
-                         'run make bench first')
+        raise SystemExit(f'{path}: expected figures, got no file: run make bench first')
     data: dict[str, Any] = json.loads(path.read_text())
     return data
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.watcher import Watcher
+from benchmarks.nodes.watcher import Watcher
 
 PERIOD = 1.0  # s, of a look
 MUCH = 0.25  # of a processor, in a period, from which on others may be the cause of a loss

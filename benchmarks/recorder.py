@@ -28,7 +28,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
-from benchmarks.priority import raise_priority
+from benchmarks.nodes.priority import raise_priority
 
 DEPTH = 5000
 ALL = QoSProfile(depth=DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT)

@@ -15,7 +15,7 @@ samples of which the recorder has neither a pose nor the number passed over. Mis
 that the node counts itself, by gaps in the middleware's delivery. The rest was lost on the way to
 the recorder.
 
-Losses while the machine itself stood still are counted apart: see `benchmarks.stalls`. One
+Losses while the machine itself stood still are counted apart: see `benchmarks.nodes.stalls`. One
 more witness runs at the priority of the node. It wakes late where other processes had the
 processors too, which excuses nothing.
 
@@ -40,12 +40,12 @@ from rcl_interfaces.srv import GetParameters
 import rclpy
 from rclpy.signals import SignalHandlerOptions
 
-from benchmarks.caller import Caller, Question
-from benchmarks.freshness import MIN_SENT, NODE
-from benchmarks.memory import MAX_GROWTH, memory
+from benchmarks.nodes.caller import Caller, Question
+from benchmarks.nodes.freshness import MIN_SENT, NODE
+from benchmarks.nodes.memory import MAX_GROWTH, memory
+from benchmarks.nodes.stalls import covered, longest, merge, near, outside, Witness
+from benchmarks.nodes.streams import Bench, WARM
 from benchmarks.record import keep, verdict
-from benchmarks.stalls import covered, longest, merge, near, outside, Witness
-from benchmarks.streams import Bench, WARM
 from benchmarks.together import soak as together
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table

@@ -24,7 +24,7 @@ import rclpy
 from rclpy.node import Node
 from rclpy.serialization import serialize_message
 
-from benchmarks.priority import raise_priority
+from benchmarks.nodes.priority import raise_priority
 from benchmarks.recorder import Recorder, STAMP_BYTES
 from liedyn_ros.model import Model
 

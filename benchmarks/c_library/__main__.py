@@ -11,9 +11,9 @@ The C library beside Pinocchio, both called from C++: python -m benchmarks.c_lib
 
 Pinocchio runs twice: the library of its wheel, and compiled header only for this processor. Both
 libraries take turns in one process; a ratio is the median of the rounds. Closed loops are those of
-benchmarks.constrained, beside constraintDynamics and lcaba. It needs g++, the wheels pin and
-cmeel-eigen, and the objects of `python -m liedyn_ros.export`. Compiling Pinocchio takes minutes
-and 3 GB.
+benchmarks.algorithms.constrained, beside constraintDynamics and lcaba. It needs g++, the wheels
+pin and cmeel-eigen, and the objects of `python -m liedyn_ros.export`. Compiling Pinocchio takes
+minutes and 3 GB.
 """
 
 import argparse
@@ -29,8 +29,8 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from benchmarks import constrained
-from benchmarks.dynamics import Peer
+from benchmarks.algorithms import constrained
+from benchmarks.algorithms.dynamics import Peer
 from benchmarks.record import keep, verdict
 from benchmarks.robots import Robot, robots
 from liedyn_ros.common.checks import Array

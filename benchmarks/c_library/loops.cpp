@@ -24,7 +24,7 @@
 #include "peer.hpp"
 
 namespace {
-constexpr double ACCURACY = 1e-12, PROXIMAL = 1e-12, LOOSE = 1e-6;  // as benchmarks.constrained
+constexpr double ACCURACY = 1e-12, PROXIMAL = 1e-12, LOOSE = 1e-6;  // as benchmarks.algorithms.constrained
 constexpr int ITERATIONS = 10;
 
 pinocchio::SE3 placement_of(std::ifstream &file) {

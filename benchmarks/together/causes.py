@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.accounts import Loss
-from benchmarks.stalls import outside
+from benchmarks.nodes.accounts import Loss
+from benchmarks.nodes.stalls import outside
 
 LATE = 2_000_000_000  # ns, by which a busy node may count later than a sample was lost
 CAUSES = NODE, RECORDER, MACHINE, OTHERS, NONE = (

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.document import origin_line, table
-from benchmarks.memory import FIRST, MAX_GROWTH
 from benchmarks.neighbours import MUCH
+from benchmarks.nodes.memory import FIRST, MAX_GROWTH
 from benchmarks.record import FOLDER
 from benchmarks.together.causes import CAUSES
 from benchmarks.together.soak import NAME, PERCENTS

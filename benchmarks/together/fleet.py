@@ -17,9 +17,9 @@ import subprocess
 import sys
 import time
 
-from benchmarks.caller import Question
 from benchmarks.faults.scene import ACTIVE, end_process
 from benchmarks.faults.subjects import path, Subject, SUBJECTS
+from benchmarks.nodes.caller import Question
 from benchmarks.record import distro
 
 START_TIMEOUT = 600.0  # s, for all; without a cache they compile their kernels

@@ -22,9 +22,9 @@ import numpy as np
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
-from benchmarks.accounts import account, Loss
+from benchmarks.nodes.accounts import account, Loss
+from benchmarks.nodes.streams import CAPACITY, feed, loop_traffic, Traffic
 from benchmarks.recorder import Record, Recorder
-from benchmarks.streams import CAPACITY, feed, loop_traffic, Traffic
 from benchmarks.together.causes import causes, Count
 from liedyn_ros.ros.messages.conversions import nanoseconds
 

@@ -17,11 +17,11 @@ from typing import Any
 from liedyn_interfaces.srv import DescribeModel, SolveStewartPose
 import numpy as np
 
-from benchmarks.caller import Caller, Question
-from benchmarks.memory import growth, MAX_GROWTH, memory
 from benchmarks.neighbours import busy, Neighbours
+from benchmarks.nodes.caller import Caller, Question
+from benchmarks.nodes.memory import growth, MAX_GROWTH, memory
+from benchmarks.nodes.stalls import covered, longest, merge, Witness
 from benchmarks.record import distro, keep, verdict
-from benchmarks.stalls import covered, longest, merge, Witness
 from benchmarks.together import fleet
 from benchmarks.together.causes import NONE
 from benchmarks.together.flows import Figures, Flows, Reports

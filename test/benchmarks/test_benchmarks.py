@@ -13,11 +13,11 @@ import json
 import numpy as np
 import pytest
 
-from benchmarks import calibration
-from benchmarks.accounts import account, joined, Loss
+from benchmarks.nodes.accounts import account, joined, Loss
+from benchmarks.nodes.stalls import covered, longest, merge, outside
 from benchmarks.record import origin
-from benchmarks.stalls import covered, longest, merge, outside
-from benchmarks.stewart_document import with_tables
+from benchmarks.stewart import calibration
+from benchmarks.stewart.document import with_tables
 
 MS = 1_000_000
 

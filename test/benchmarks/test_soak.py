@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 from std_msgs.msg import Header
 
-from benchmarks.accounts import Loss
-from benchmarks.memory import growth
 from benchmarks.neighbours import busy, processor_time
+from benchmarks.nodes.accounts import Loss
+from benchmarks.nodes.memory import growth
 from benchmarks.recorder import Record
 from benchmarks.together.causes import (
     CAUSES, causes, Count, MACHINE, NODE, NONE, OTHERS, RECORDER)

@@ -9,7 +9,7 @@
 """
 Certificates of poses: whether they hold, how much more than needed they claim, what they cost.
 
-    python -m benchmarks.stewart_certificates
+    python -m benchmarks.stewart.certificates
 
 prints the figures of docs/stewart_figures.md and writes them to out/bench. It takes a minute.
 """

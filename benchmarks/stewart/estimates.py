@@ -9,7 +9,7 @@
 """
 Whether pose, twist and predictions are as wrong as their covariances say.
 
-    python -m benchmarks.stewart_estimates
+    python -m benchmarks.stewart.estimates
 
 The normalized estimation error squared (NEES) of six numbers is 6 on average where the covariance
 holds. At 24 the deviations are half as large as they should be.
@@ -20,7 +20,7 @@ import sys
 import numpy as np
 
 from benchmarks.record import keep
-from benchmarks.stewart_motions import Figures, GEOMETRY, good_motion, HOME
+from benchmarks.stewart.motions import Figures, GEOMETRY, good_motion, HOME
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.tables import print_table

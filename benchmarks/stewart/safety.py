@@ -11,7 +11,7 @@ How well the tracker detects its own faults: covariance, crossings, false alarms
 
 It includes stewart_faults, stewart_estimates and stewart_defaults, which run alone as well.
 
-    python -m benchmarks.stewart_safety
+    python -m benchmarks.stewart.safety
 
 prints the figures of docs/stewart_figures.md, with progress, and writes them to out/bench.
 """
@@ -26,10 +26,10 @@ from typing import Protocol
 import numpy as np
 
 from benchmarks.record import keep
-from benchmarks.stewart_defaults import defaults
-from benchmarks.stewart_estimates import estimates
-from benchmarks.stewart_faults import faults, frozen, QUANTIZATION_DEVIATION
-from benchmarks.stewart_motions import error, Figures, GEOMETRY, good_motion, HOME, RATE
+from benchmarks.stewart.defaults import defaults
+from benchmarks.stewart.estimates import estimates
+from benchmarks.stewart.faults import faults, frozen, QUANTIZATION_DEVIATION
+from benchmarks.stewart.motions import error, Figures, GEOMETRY, good_motion, HOME, RATE
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import se3

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from benchmarks.dynamics import agree, Peer
+from benchmarks.algorithms.dynamics import agree, Peer
 from benchmarks.record import keep, verdict
 from benchmarks.robots import Robot, robots
 from benchmarks.timing import Call, interleaved, median_ratio

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.streams import START_TIMEOUT
+from benchmarks.nodes.streams import START_TIMEOUT
 
 
 class Watcher:

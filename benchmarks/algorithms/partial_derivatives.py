@@ -30,9 +30,9 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from benchmarks.constrained import agree as agree_of_loops, Machine, Peer as LoopPeer, stewart
-from benchmarks.constrained import two_legs
-from benchmarks.dynamics import agree, Peer
+from benchmarks.algorithms.constrained import (
+    agree as agree_of_loops, Machine, Peer as LoopPeer, stewart, two_legs)
+from benchmarks.algorithms.dynamics import agree, Peer
 from benchmarks.record import keep, verdict
 from benchmarks.robots import Robot, robots
 from benchmarks.timing import Call, interleaved, median_ratio

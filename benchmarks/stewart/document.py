@@ -7,12 +7,12 @@
 # language governing permissions and limitations under the License.
 
 """
-Write the measured tables of docs/stewart_figures.md: python -m benchmarks.stewart_document.
+Write the measured tables of docs/stewart_figures.md: python -m benchmarks.stewart.document.
 
 They stand between markers, and come from the results of these benchmarks:
 
-    python -m benchmarks.stewart_faults --only detection
-    python -m benchmarks.stewart_defaults --samples 3000
+    python -m benchmarks.stewart.faults --only detection
+    python -m benchmarks.stewart.defaults --samples 3000
 """
 
 from collections.abc import Callable, Mapping

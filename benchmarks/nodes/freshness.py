@@ -23,7 +23,7 @@ median age in its status (ms). Where the last is less than the age at arrival, p
 their way out. After a disturbance: the time until a pose arrives that is younger than FRESH (ms).
 On a machine that others use, only ratios of one run mean something.
 
-    python -m benchmarks.freshness [--seconds S] [--rates HZ ...] [--node 'COMMAND']
+    python -m benchmarks.nodes.freshness [--seconds S] [--rates HZ ...] [--node 'COMMAND']
                                    [--quick | --quiet] [--of pose|loops]
 """
 
@@ -44,9 +44,9 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.utilities import get_rmw_implementation_identifier
 
-from benchmarks.accounts import joined
+from benchmarks.nodes.accounts import joined
+from benchmarks.nodes.streams import Bench, echo, floor, TRAFFIC
 from benchmarks.record import keep, verdict
-from benchmarks.streams import Bench, echo, floor, TRAFFIC
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.stewart import load_geometry
@@ -61,8 +61,8 @@ MIN_SENT = 0.98  # of the rate, which the feed has to reach
 NODE = f'{sys.executable} -m liedyn_ros.nodes.stewart.pose'
 LOOPS = (f'{sys.executable} -m liedyn_ros.nodes.loops.state_publisher --ros-args '
          '-p model_file:=linkage_leg.urdf -p loops_file:=linkage_leg_loops.yaml')
-ECHO = f'{sys.executable} -m benchmarks.freshness --be echo'
-FLOOR = f'{sys.executable} -m benchmarks.freshness --be floor'
+ECHO = f'{sys.executable} -m benchmarks.nodes.freshness --be echo'
+FLOOR = f'{sys.executable} -m benchmarks.nodes.freshness --be floor'
 COMMANDS = {'pose': {'pose': NODE, 'echo': ECHO, 'floor': FLOOR},
             'loops': {'loops': LOOPS, 'echo': f'{ECHO} --of loops'}}
 FILES = {'pose': 'freshness', 'loops': 'loop_freshness'}  # of the figures

@@ -9,7 +9,7 @@
 """
 The monitored tracker with nothing set, beside the bare solver: what a user gets out of the box.
 
-    python -m benchmarks.stewart_defaults
+    python -m benchmarks.stewart.defaults
 
 Rows are disturbances, columns rates; each cell is five platforms, from 5 cm to 2 m across. It says
 the worst pose's error over the bare solver's of the same readings, and the false alarms.

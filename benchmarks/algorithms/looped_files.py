@@ -9,7 +9,7 @@
 """
 Machines with loops as others publish them, beside MuJoCo's and Pinocchio's own matrices.
 
-    python -m benchmarks.looped_files FOLDER...
+    python -m benchmarks.algorithms.looped_files FOLDER...
 
 Folders are searched for MJCF files with equality constraints (the MuJoCo menagerie) and for
 robot.urdf beside robot.yaml (example-parallel-robots). Of each, as it comes: what was read and

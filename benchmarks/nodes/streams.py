@@ -34,8 +34,8 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
-from benchmarks.accounts import account, Loss
-from benchmarks.priority import raise_priority
+from benchmarks.nodes.accounts import account, Loss
+from benchmarks.nodes.priority import raise_priority
 from benchmarks.recorder import Record, Recorder, STAMP_BYTES
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.nodes.stewart.pose import outputs

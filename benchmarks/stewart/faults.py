@@ -9,8 +9,8 @@
 """
 Faults of one leg: whether it is named, how soon, and what the pose's error is until then.
 
-    python -m benchmarks.stewart_faults
-    python -m benchmarks.stewart_faults --only detection
+    python -m benchmarks.stewart.faults
+    python -m benchmarks.stewart.faults --only detection
 """
 
 import argparse
@@ -22,7 +22,7 @@ import sys
 import numpy as np
 
 from benchmarks.record import keep
-from benchmarks.stewart_motions import error, Figures, GEOMETRY, good_motion, HOME, RATE
+from benchmarks.stewart.motions import error, Figures, GEOMETRY, good_motion, HOME, RATE
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import se3

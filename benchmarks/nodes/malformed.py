@@ -7,7 +7,9 @@
 # language governing permissions and limitations under the License.
 
 """
-Malformed messages to every node: python -m benchmarks.malformed [--messages N] [--nodes ...].
+Malformed messages to every node.
+
+    python -m benchmarks.nodes.malformed [--messages N] [--nodes ...]
 
 Each node is sent serialised rubbish and spoilt copies of good messages on its input. Beside, its
 parameters are set to values of any kind. Counted are the messages that the node took, by its own
@@ -40,7 +42,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from benchmarks.document import origin_line, table
 from benchmarks.faults.scene import NotBackError, Scene, Stage
 from benchmarks.faults.subjects import Subject, SUBJECTS
-from benchmarks.memory import memory
+from benchmarks.nodes.memory import memory
 from benchmarks.record import distro, keep, origin
 
 MESSAGES = 100_000  # that each node takes

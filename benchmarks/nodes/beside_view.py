@@ -11,9 +11,9 @@ What a live view costs the pose node: how old poses are at 1 kHz, alone and besi
 
 Viewers are clients of the page that read all it sends and draw nothing, as browsers on other
 machines do. In the last scene one of them reads nothing. Scenes take turns. The view draws at its
-default rate. Columns are those of benchmarks.freshness.
+default rate. Columns are those of benchmarks.nodes.freshness.
 
-    python -m benchmarks.beside_view [--seconds S] [--turns N]
+    python -m benchmarks.nodes.beside_view [--seconds S] [--turns N]
 """
 
 from argparse import ArgumentParser
@@ -32,9 +32,9 @@ import viser
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from benchmarks.accounts import joined
+from benchmarks.nodes.accounts import joined
+from benchmarks.nodes.streams import Bench
 from benchmarks.record import keep
-from benchmarks.streams import Bench
 from liedyn_ros.common.tables import print_table
 
 RATE = 1000.0  # Hz

@@ -24,9 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.accounts import Loss
-from benchmarks.priority import raise_priority
-from benchmarks.watcher import Watcher
+from benchmarks.nodes.accounts import Loss
+from benchmarks.nodes.priority import raise_priority
+from benchmarks.nodes.watcher import Watcher
 
 NAP = 0.001  # s, of a witness
 LATE = 0.002  # s, from which on a stall is written down

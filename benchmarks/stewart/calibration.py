@@ -9,7 +9,7 @@
 """
 Calibrations of random platforms: what is left of errors of 0.5 mm, and whether it is stated.
 
-    python -m benchmarks.calibration [--platforms 1000] [--trials 200]
+    python -m benchmarks.stewart.calibration [--platforms 1000] [--trials 200]
 
 Each platform, of a radius of 0.2 m, is built with normal errors of joints and offsets. It is
 measured at 60 poses by readings and an instrument with noise of 10 um, 50 urad in rotations.
@@ -27,7 +27,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from benchmarks.record import keep
-from benchmarks.stewart_commissioning import platform
+from benchmarks.stewart.commissioning import platform
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
@@ -64,7 +64,7 @@ class Machine(NamedTuple):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure random platforms, and trials of each kind; print the tables and keep them."""
-    parser = argparse.ArgumentParser(prog='benchmarks.calibration', description=__doc__)
+    parser = argparse.ArgumentParser(prog='benchmarks.stewart.calibration', description=__doc__)
     parser.add_argument('--platforms', type=int, default=PLATFORMS)
     parser.add_argument('--trials', type=int, default=TRIALS)
     options = parser.parse_args(arguments)
