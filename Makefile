@@ -88,7 +88,7 @@ demo: $(VENV)/.core  ## track a platform at 1 kHz, fly the aerial manipulator, h
 	@$(ENV) && $(LOCAL) && python -m liedyn_ros.demo
 
 docs: .venv-docs/.installed  ## build the documentation site under out/site; a warning is an error
-	@.venv-docs/bin/python -m tools.drawings
+	@.venv-docs/bin/python -m tools.pictures.drawings
 	@.venv-docs/bin/python -m sphinx -W --keep-going -q -b html docs out/site
 	@mkdir -p out/rosdoc2 && .venv-docs/bin/rosdoc2 build -p liedyn_interfaces -d out/rosdoc2/build \
 	  -c out/rosdoc2/known -o out/site > out/rosdoc2/log 2>&1 || { cat out/rosdoc2/log; exit 1; }

@@ -15,7 +15,7 @@ import re
 import numpy as np
 from PIL import Image
 import pytest
-from tools.readme_picture import draw, PATH
+from tools.pictures.readme import draw, PATH
 
 ROOT = Path(__file__).parents[2]
 SNIPPET = re.compile(

@@ -12,7 +12,7 @@ from pathlib import Path
 import re
 
 import pytest
-from tools.drawings import BOXES, DRAWINGS, FOLDER, write
+from tools.pictures.drawings import BOXES, DRAWINGS, FOLDER, write
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.model.parts.joints import JOINT_TYPES

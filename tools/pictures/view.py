@@ -7,10 +7,10 @@
 # language governing permissions and limitations under the License.
 
 """
-Take the pictures of the live view in docs/images: python -m tools.view_pictures.
+Take the pictures of the live view in docs/images: python -m tools.pictures.view.
 
 It needs the view (viser), Playwright, example-robot-data, and a browser of the name chromium on
-the path. `python -m tools.view_pictures arm` takes those of one machine.
+the path. `python -m tools.pictures.view arm` takes those of one machine.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from liedyn_ros.stewart import (
 from liedyn_ros.view.page import LivePage
 from liedyn_ros.view.trees.what_if import TreeWhatIf
 
-IMAGES = Path(__file__).parents[1] / 'docs' / 'images'
+IMAGES = Path(__file__).parents[2] / 'docs' / 'images'
 ARGUMENTS = ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader',
              '--enable-unsafe-swiftshader']  # without a graphics card
 WIDTH, HEIGHT = 1200, 750

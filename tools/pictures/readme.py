@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Draw README's moving picture: python -m tools.readme_picture.
+Draw README's moving picture: python -m tools.pictures.readme.
 
 Left, a Stewart platform led through a singularity: where it is, and in red where a plain solver
 takes it to be. Middle, both in numbers. Right, the aerial manipulator flown by its controller. All
@@ -37,7 +37,7 @@ from liedyn_ros.stewart import (
     Flag, LegSimulation, load_geometry, MonitorConfig, MonitoredTracker, PlatformMeter,
     PoseTracker, SmoothTrajectory, StewartGeometry)
 
-PATH = Path(__file__).resolve().parents[1] / 'docs' / 'images' / 'demos.gif'
+PATH = Path(__file__).resolve().parents[2] / 'docs' / 'images' / 'demos.gif'
 START, PERIOD, FRAMES = 10.0, 10.0, 60  # s of flight, one period of it; pictures of it
 TIMES = START + PERIOD * np.arange(FRAMES) / FRAMES  # s
 HELD = 12  # pictures of the last pose of the platform

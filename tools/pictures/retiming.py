@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Draw how machines follow their runs when actuators change slowly: python -m tools.retiming_picture.
+Draw how machines follow runs when actuators change slowly: python -m tools.pictures.retiming.
 
 The simulators of the aerial manipulator and of the Stewart platform are driven by computed
 acceleration. Their actuators follow commands at a limited rate. The same paths are run by three
@@ -42,7 +42,7 @@ from liedyn_ros.retiming import MotionLimits, Path, PlatformPath, retime, Spline
 from liedyn_ros.stewart import (
     load_geometry, PlatformController, PlatformSimulation, StewartDynamics)
 
-IMAGE = File(__file__).parents[1] / 'docs' / 'images' / 'retiming_simulators.png'
+IMAGE = File(__file__).parents[2] / 'docs' / 'images' / 'retiming_simulators.png'
 STEP, AFTER = 1e-3, 0.5  # s: of simulations, and for which they go on at the end of a run
 POINTS = 400  # intervals of toppra
 LOST = 1000.0  # mm of error, at which a flight ends

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Draw the drawings of the documents, from the package's own tables: python -m tools.drawings.
+Draw the drawings of the documents from tables of the package: python -m tools.pictures.drawings.
 
 `make docs` runs it first. Words stay words in these SVG files, so that a page's search and the
 tests find them.
@@ -34,7 +34,7 @@ from liedyn_ros.stewart import load_geometry
 MOVES = {kinds.REVOLUTE: 'turn about {}', kinds.PRISMATIC: 'slide along {}',
          kinds.HELICAL: 'screw along {}', kinds.SPHERICAL: 'turn about any axis',
          kinds.FREE: 'move freely'}
-FOLDER = Path(__file__).resolve().parents[1] / 'docs' / 'images' / 'drawings'
+FOLDER = Path(__file__).resolve().parents[2] / 'docs' / 'images' / 'drawings'
 BLUE, ORANGE, GREEN = PALETTE[0], PALETTE[1], PALETTE[2]
 GREY, STEEL, RAIL = '0.35', '#e69f00', '#cc79a7'
 AXES = ((1.0, 0.0, '#d00000', 'x'), (0.0, 1.0, '#009e73', 'y'))

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Draw the machines of docs/guides/gallery.md in two poses: python -m tools.gallery_pictures."""
+"""Draw the machines of docs/guides/gallery.md in two poses: python -m tools.pictures.gallery."""
 
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -21,7 +21,7 @@ from liedyn_ros.lie import se3
 from liedyn_ros.model import Model
 from liedyn_ros.pictures import draw_machine, new_figure, save
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 IMAGES = ROOT / 'docs' / 'images' / 'gallery'
 SPACE = {'delta', 'servo_hexapod', 'humanoid_ankle', 'dual_arm'}  # the others move in a plane
 POSES = ((50, 1.0), (25, 0.25))  # row of the motion, opacity

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Draw the pictures of docs/guides from the guides' own snippets: python -m tools.guide_pictures.
+Draw the pictures of docs/guides from the guides' own snippets: python -m tools.pictures.guides.
 
 A picture repeats a simulation of its page, with the objects that its snippets have made.
 """
@@ -25,7 +25,7 @@ from liedyn_ros.commands.retiming.drawn import picture
 from liedyn_ros.dynamics import runge_kutta_munthe_kaas
 from liedyn_ros.pictures import BOUND, legend_above, new_figure, PAGE, RIGHT, save, WRONG
 
-DOCS = Path(__file__).parents[1] / 'docs'
+DOCS = Path(__file__).parents[2] / 'docs'
 IMAGES = DOCS / 'images'
 SNIPPET = re.compile(r'```python\n(.*?)```', re.DOTALL)
 Curves = dict[str, list[float]]
