@@ -12,7 +12,7 @@ from liedyn_ros.retiming.budget import RetimingBudget
 from liedyn_ros.retiming.closure_forces import contact_limits
 from liedyn_ros.retiming.limits import ClosureLimits, FrameLimits, MotionLimits
 from liedyn_ros.retiming.moving.replanning import replan
-from liedyn_ros.retiming.moving.stopping import stop_along, stop_run
+from liedyn_ros.retiming.moving.stopping import Stop, stop_along, stop_run
 from liedyn_ros.retiming.online.scaling import (
     OnlineScaling, ScaledInstant, ScalingStatus, speed_for_lag)
 from liedyn_ros.retiming.paths import (
@@ -26,5 +26,5 @@ __all__ = ['BlendedPath', 'ClosureLimits', 'contact_limits', 'FrameLimits', 'Joi
            'LoopPath', 'MotionLimits', 'MovingEnd', 'OnlineScaling', 'Path', 'path_through',
            'PathPart', 'PathSamples', 'phase_plane', 'PhasePlane', 'PlatformPath',
            'position_names', 'replan', 'retime', 'Retimed', 'RetimedSamples', 'RetimingBudget',
-           'ScaledInstant', 'ScalingStatus', 'speed_for_lag', 'SplinePath', 'stop_along',
-           'stop_run']
+           'ScaledInstant', 'ScalingStatus', 'speed_for_lag', 'SplinePath', 'Stop',
+           'stop_along', 'stop_run']

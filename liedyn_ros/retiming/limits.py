@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, as_numbers, require_known
-from liedyn_ros.common.errors import LimitError, NameSetError, ShapeError
+from liedyn_ros.common.errors import LimitError, ModelError, NameSetError, ShapeError
 from liedyn_ros.model import Model
 
 Values: TypeAlias = ArrayLike | Mapping[str, ArrayLike] | None
 FRAME = 'velocity', 'acceleration', 'angular_velocity', 'angular_acceleration'  # by row order
 CLOSURE = {'least': 'least_closure_force', 'most': 'closure_force', 'rate': 'closure_force_rate'}
-_SIGNED, _LISTS = 'least_torque', ('frames', 'closures')
+_SIGNED, _OTHERS = 'least_torque', ('frames', 'closures', 'torque_curves')
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,8 @@ class MotionLimits:
     limit of torque at rest. power: W, taken up or given by a joint. least_torque: the other end of
     torque, of any sign, where that is not its negative. It is 0 of a cable, or of a joint that
     stands for a contact. frames: limits of the motion of frames. closures: limits of the forces in
-    closures of a ConstrainedDynamics.
+    closures of a ConstrainedDynamics. torque_curves: by joint the points (K, 2) of a motor that
+    drives, speed and most torque, from speed 0 on. They fall ever faster; the last line goes on.
     """
 
     velocity: Values = None
@@ -125,6 +126,7 @@ class MotionLimits:
     least_torque: Values = None
     frames: Sequence[FrameLimits] = ()
     closures: Sequence[ClosureLimits] = ()
+    torque_curves: Mapping[str, ArrayLike] | None = None
 
     def of(self, model: Model) -> dict[str, Array]:
         """
@@ -134,12 +136,12 @@ class MotionLimits:
         closure that is given twice. Raises LimitError for a limit not above zero, or a least
         torque not below the torque.
         """
-        for name in _LISTS:
+        for name in ('frames', 'closures'):
             labels = [each.label for each in getattr(self, name)]
             if len(set(labels)) < len(labels):
                 raise NameSetError(f'{name}: expected each once, got {labels}')
         found = {each.name: _by_coordinate(model, each.name, getattr(self, each.name))
-                 for each in fields(self) if each.name not in _LISTS}
+                 for each in fields(self) if each.name not in _OTHERS}
         for name, of_model in (('velocity', model.limits.velocity),
                                ('torque', model.limits.effort)):
             if getattr(self, name) is None:
@@ -153,6 +155,26 @@ class MotionLimits:
         found[_SIGNED] = np.where(np.isinf(least) & (least > 0.0), -most, least)
         _require_below(model, found[_SIGNED], most)
         return found
+
+    def lines(self, model: Model) -> Array:
+        """
+        Return the lines (K, 3) of all torque curves: coordinate, torque at rest, fall with speed.
+
+        Raises NameSetError for an unknown joint, and ModelError for one of more than one
+        coordinate. Raises ShapeError, and LimitError for a curve that begins elsewhere or rises.
+        """
+        known = {joint.name: joint for joint in model.joint_list}
+        require_known(NameSetError, 'torque_curves', sorted(known), self.torque_curves or {},
+                      'joints')
+        found = [np.zeros((0, 3))]
+        for joint, points in (self.torque_curves or {}).items():
+            at = known[joint].v_slice
+            if at.stop - at.start != 1:
+                raise ModelError(f'torque_curves[{joint}]: expected a joint of one coordinate, '
+                                 f'got {at.stop - at.start}', names=(joint,))
+            rows = _lines_of(f'torque_curves[{joint}]', points)
+            found.append(np.column_stack([np.full(len(rows), at.start), rows]))
+        return np.concatenate(found)
 
     def of_rates(self, model: Model) -> bool:
         """Return whether rates of accelerations or forces are limited; raises as of does."""
@@ -194,6 +216,19 @@ def _by_coordinate(model: Model, name: str, values: Values) -> Array:
                              expected=(at.stop - at.start,), got=given.shape)
         result[at] = given
     return result
+
+
+def _lines_of(name: str, points: ArrayLike) -> Array:
+    """Return torque at rest and fall (K, 2) of the lines that bound a torque curve."""
+    speed, torque = as_array(name, points, (-1, 2)).T
+    falls = -np.diff(torque) / np.where(np.diff(speed) > 0.0, np.diff(speed), np.nan)
+    if len(speed) < 2 or speed[0] != 0.0 or not torque[0] > 0.0 or not (
+            np.diff(falls, prepend=0.0) >= -1e-9 * torque[0]).all():
+        raise LimitError(f'{name}: expected two points or more (speed, torque) whose speed rises '
+                         'from 0, and whose torque is above 0 at first and falls ever faster, '
+                         f'got {np.column_stack([speed, torque]).tolist()}')
+    lines = np.column_stack([torque[:-1] + falls * speed[:-1], np.maximum(falls, 0.0)])
+    return np.concatenate([[[torque[0], 0.0]], lines[lines[:, 1] > 0.0]])
 
 
 def _require_positive(model: Model, name: str, values: Array) -> None:

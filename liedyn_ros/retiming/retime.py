@@ -156,7 +156,7 @@ def _rows(dynamics: Machine, law: Law, p: Array, limits: MotionLimits,
     return limit_rows(path, _coefficients(dynamics, law, p, path, wrenches, carried),
                       limits.of(model), model.coordinate_names,
                       [frame_motion(dynamics, path, each) for each in limits.frames],
-                      limits.closures)
+                      limits.closures, limits.lines(model))
 
 
 def _coefficients(dynamics: Machine, law: Law, p: Array, path: PathSamples,

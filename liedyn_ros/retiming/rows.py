@@ -92,11 +92,13 @@ _BY_PLACE = ('curvature', 'slope', 'value', 'constant', 'root_value', 'root_slop
 
 def limit_rows(path: PathSamples, forces: Coefficients, limits: dict[str, Array],
                names: tuple[str, ...], frames: Sequence[FrameMotion] = (),
-               closures: Sequence[ClosureLimits] = ()) -> tuple[Rows, Rows]:
+               closures: Sequence[ClosureLimits] = (), lines: Array | None = None
+               ) -> tuple[Rows, Rows]:
     """
     Return the rows of states and of rates of all limits that are finite (15.4).
 
-    forces are the coefficients of torques, then of the forces in closures.
+    forces are the coefficients of torques, then of the forces in closures. lines (K, 3) are those
+    of MotionLimits.
     """
     v, a, jerk = path.v, path.a, path.jerk
     nv = v.shape[1]
@@ -115,6 +117,8 @@ def limit_rows(path: PathSamples, forces: Coefficients, limits: dict[str, Array]
                   value=sign * v * tau.square, constant=sign * v * tau.static,
                   root_value=sign * v * tau.viscous)
         _add_closures(states, rates, sign, carried, closures)
+        if lines is not None:
+            _add_lines(states, sign, tau, v, lines)
     for frame in frames:
         _add_frame(states, frame)
     return states.rows(len(v)), rates.rows(len(v))
@@ -158,6 +162,15 @@ def _add_closures(states: _Stack, rates: _Stack, sign: float, force: Coefficient
     _add_rates(rates, sign, force, rate, CLOSURE['rate'], of)
 
 
+def _add_lines(states: _Stack, sign: float, tau: Coefficients, v: Array, lines: Array) -> None:
+    """Add the lines that bound the torque curves of motors; braking takes the torque at rest."""
+    at = lines[:, 0].astype(int)
+    states.add('torque_curve', lines[:, 1], tuple(states.coordinates[k] for k in at),
+               slope=sign * tau.inertia[:, at] / 2.0, value=sign * tau.square[:, at],
+               root=sign * tau.viscous[:, at] + np.maximum(sign * v[:, at] * lines[:, 2], 0.0),
+               constant=sign * tau.static[:, at])
+
+
 def _add_frame(states: _Stack, frame: FrameMotion) -> None:
     """Add the limits of a frame: of the square of its speeds, and of accelerations (15.15)."""
     for place, kind in ((3, ''), (0, 'angular_')):
@@ -181,7 +194,7 @@ class _Stack:
 
     def __init__(self, kind: int, coordinates: tuple[str, ...]) -> None:
         """Begin without rows."""
-        self._kind, self._coordinates = kind, coordinates
+        self._kind, self.coordinates = kind, coordinates
         self._names: list[str] = []
         self._of: list[str] = []
         self._parts: dict[str, list[Array]] = {name: [] for name in _BY_PLACE}
@@ -190,7 +203,7 @@ class _Stack:
             ) -> None:
         """Add a row for each coordinate, or each of others, whose bound (R,) is finite."""
         finite = np.flatnonzero(np.isfinite(bound))
-        of = self._coordinates if of is None else of
+        of = self.coordinates if of is None else of
         self._names += [name] * len(finite)
         self._of += [of[k] for k in finite]
         shape = next(iter(given.values())).shape

@@ -113,17 +113,68 @@ def test_a_box_is_not_lifted_off_its_tray() -> None:
     assert ('least_torque', 'contact') in run.binding
 
 
-def test_uneven_torques_take_the_time_of_a_double_integrator() -> None:
+def wheel(length: float, limits: MotionLimits, inertia: float = 2.0) -> Retimed:
+    """Return a run of a wheel about the vertical."""
     builder = ModelBuilder('wheel')
-    builder.add_body('disc', SpatialInertia(1.0, [0, 0, 0], 2.0 * np.eye(3)))
+    builder.add_body('disc', SpatialInertia(1.0, [0, 0, 0], inertia * np.eye(3)) if inertia
+                     else None)
     builder.add_joint('turn', 'revolute', None, 'disc', axis=[0, 0, 1])
-    wheel, length = Dynamics(builder.build()), 4.0
-    run = retime(wheel, SplinePath(wheel.model, [[0.0], [length]]), MotionLimits(
-        torque=6.0, least_torque=-2.0), intervals=400)
-    push, brake = 3.0, 1.0
+    machine = Dynamics(builder.build())
+    return retime(machine, SplinePath(machine.model, [[0.0], [length]]), limits, intervals=400)
+
+
+def test_uneven_torques_take_the_time_of_a_double_integrator() -> None:
+    length, push, brake = 4.0, 3.0, 1.0
+    run = wheel(length, MotionLimits(torque=6.0, least_torque=-2.0))
     speed = (2.0 * length * push * brake / (push + brake))**0.5
     fastest = speed / push + speed / brake
     assert fastest <= run.duration < 1.003 * fastest
+
+
+CURVE = np.array([[0.0, 6.0], [1.0, 6.0], [2.0, 4.0], [3.0, 0.5]])
+
+
+@pytest.mark.parametrize('length', [4.0, -4.0])
+def test_a_motor_drives_within_its_curve_and_brakes_with_its_torque_at_rest(length: float) -> None:
+    run = wheel(length, MotionLimits(torque_curves={'turn': CURVE}))
+    speed = np.linspace(0.0, 2.9, 20001)
+    push = np.interp(speed, *CURVE.T) / 2.0
+    steps = np.diff(speed) * 0.5 * (1.0 / push[1:] + 1.0 / push[:-1])
+    times = np.append(0.0, np.cumsum(steps))
+    ways = np.append(0.0, np.cumsum(steps * 0.5 * (speed[1:] + speed[:-1])))
+    peak = int(np.argmax(ways + speed**2 / 6.0 >= abs(length)))
+    fastest = times[peak] + speed[peak] / 3.0
+    assert fastest * (1.0 - 1e-4) <= run.duration < 1.003 * fastest
+    at = run.at(np.linspace(0.0, run.duration, 2001))
+    torque = np.sign(length) * at.torque[:, 0]
+    assert (torque <= np.interp(np.abs(at.v[:, 0]), *CURVE.T) * (1.0 + 1e-9)).all()
+    assert 5.99 < -torque.min() <= 6.0 * (1.0 + 1e-9)
+    assert {('torque_curve', 'turn')} == set(run.binding)
+
+
+@pytest.mark.parametrize('points', [
+    [[0.0, 6.0]], [[0.1, 6.0], [1.0, 5.0]], [[0.0, 6.0], [0.0, 5.0]], [[0.0, 0.0], [1.0, -1.0]],
+    [[0.0, 6.0], [1.0, 7.0]], [[0.0, 6.0], [1.0, 4.0], [2.0, 3.0]], [[0.0, 6.0], [1.0, np.nan]],
+    [6.0, 5.0]])
+def test_bad_curves_are_refused(points: list[list[float]]) -> None:
+    with pytest.raises(LiedynError, match=r'torque_curves\[turn\]'):
+        wheel(4.0, MotionLimits(torque_curves={'turn': points}))
+    with pytest.raises(NameSetError, match="the nearest is 'turn'"):
+        wheel(4.0, MotionLimits(torque_curves={'tern': CURVE}))
+
+
+def test_a_scaled_run_keeps_the_curves_of_its_plan() -> None:
+    limits = MotionLimits(torque=8.0, torque_curves={'turn': CURVE})
+    scaling = OnlineScaling(wheel(4.0, limits))
+    scaling.use(MotionLimits(torque=5.0, torque_curves={'turn': CURVE}))
+    with pytest.raises(LimitError, match='torque_curves: expected those of the plan'):
+        scaling.use(MotionLimits(torque=5.0, torque_curves={'turn': 0.5 * CURVE}))
+
+
+def test_what_moves_no_inertia_is_bounded_by_no_torque() -> None:
+    with pytest.raises(LimitError, match='expected a limit that bounds the speed along the path'):
+        wheel(4.0, MotionLimits(torque=6.0), inertia=0.0)
+    assert wheel(4.0, MotionLimits(torque=6.0, velocity=2.0), inertia=0.0).duration > 2.0
 
 
 @pytest.mark.parametrize(('limits', 'error', 'words'), [

@@ -23,7 +23,7 @@ from liedyn_ros.retiming import ClosureLimits, FrameLimits, MotionLimits
 
 LIMITS = ('velocity', 'acceleration', 'jerk', 'torque', 'torque_rate', 'torque_per_speed', 'power',
           'least_torque')
-FRAMES, CLOSURES = 'frames', 'closures'
+FRAMES, CLOSURES, CURVES = 'frames', 'closures', 'torque_curves'
 _FRAME = 'velocity', 'acceleration', 'angular_velocity', 'angular_acceleration'
 _CLOSURE = 'least', 'most', 'rate'
 YAML = '.yaml', '.yml'
@@ -55,11 +55,12 @@ def read_limits(path: Path) -> MotionLimits:
     Return the limits of a YAML file whose keys are those of MotionLimits.
 
     Each value is a number, a list or a mapping by joint; .inf stands for no limit. frames is a
-    mapping by frame of what FrameLimits has, closures one by closure of what ClosureLimits has.
-    Raises DescriptionError and LimitError.
+    mapping by frame of what FrameLimits has, closures one by closure of what ClosureLimits has,
+    torque_curves one by joint of points. Raises DescriptionError and LimitError.
     """
     root = _read(path)
-    found = root.options({**dict.fromkeys(LIMITS, _limit), FRAMES: _frames, CLOSURES: _closures})
+    found = root.options({**dict.fromkeys(LIMITS, _limit), FRAMES: _frames, CLOSURES: _closures,
+                          CURVES: _curves})
     root.finish()
     return MotionLimits(**found)
 
@@ -86,6 +87,12 @@ def _closures(node: Node) -> list[ClosureLimits]:
         each.finish()
         result.append(ClosureLimits(closure, **found))
     return result
+
+
+def _curves(node: Node) -> dict[str, list[list[float]]]:
+    """Return the torque curves by joint, lists of points."""
+    return {joint: [point.numbers(2) for point in each.sequence()]
+            for joint, each in node.items()}
 
 
 def _limit(node: Node) -> float | list[float] | dict[str, float | list[float]]:

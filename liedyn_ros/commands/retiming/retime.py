@@ -28,7 +28,7 @@ import numpy as np
 
 from liedyn_ros.commands import outputs
 from liedyn_ros.commands.retiming.input_files import (
-    CLOSURES, FRAMES, LIMITS, read_limits, read_waypoints, Waypoints)
+    CLOSURES, CURVES, FRAMES, LIMITS, read_limits, read_waypoints, Waypoints)
 from liedyn_ros.commands.retiming.trajectory_files import write_csv, write_yaml
 from liedyn_ros.commands.stewart.pose_files import pose_of
 from liedyn_ros.common.checks import Array
@@ -71,7 +71,7 @@ def parser() -> argparse.ArgumentParser:
                         'or the geometry file of a Stewart platform with masses')
     result.add_argument('waypoints', type=Path, help='waypoints: .csv, or .yaml')
     result.add_argument('--limits', type=Path, default=None, help=(
-        'YAML file of limits: ' + ', '.join((*LIMITS, FRAMES, CLOSURES)) + "; the model's "
+        'YAML file of limits: ' + ', '.join((*LIMITS, CURVES, FRAMES, CLOSURES)) + "; the model's "
         'velocity and effort limits hold where it gives none'))
     result.add_argument('--blend', type=float, default=None, help=(
         'straight lines between waypoints, their corners rounded from so far on, rad or m; a '

@@ -93,4 +93,5 @@ def _falls(run: Retimed, limits: MotionLimits) -> bool:
         none = 0.0 if name == 'torque_per_speed' else sign * np.inf
         if sign * now.get((name, of), none) < sign * before.get((name, of), none):
             return True
-    return False
+    model = run.dynamics.model
+    return not np.array_equal(run.limits.lines(model), limits.lines(model))

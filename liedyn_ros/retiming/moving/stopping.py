@@ -10,6 +10,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.errors import ConvergenceError, LimitError
@@ -26,6 +28,14 @@ from liedyn_ros.retiming.retime import retime
 DOUBLINGS, HALVINGS = 7, 5  # of the way, tried from a part of the path on
 FEW = 20  # intervals of a try
 FURTHER = 1.0, 1.02, 1.05, 1.1, 1.25, 1.5, 2.0  # times the way, where the tries were too coarse
+WAITS = 0.0, 1.0 / 64.0, 1.0 / 32.0, 1.0 / 16.0, 0.125, 0.25, 0.5  # of the rest, before a stop
+
+
+class Stop(NamedTuple):
+    """A run followed to the instant begins (s) of it, and the run to rest from there on."""
+
+    begins: float
+    halt: Retimed
 
 
 def stop_along(dynamics: Machine, path: Path, limits: MotionLimits | None = None, *,
@@ -39,51 +49,76 @@ def stop_along(dynamics: Machine, path: Path, limits: MotionLimits | None = None
     within limits of rates too. The path of the result is a PathPart: its length is the way. Raises
     what retime raises; LimitError names the limit that the longest stop exceeds (15.17).
     """
-    budget = budget or RetimingBudget()
-
-    def tried(way: float, few: bool) -> Retimed | None:
-        try:
-            return run(way, few)
-        except (LimitError, ConvergenceError):
-            return None
-
-    def run(way: float, few: bool) -> Retimed:
-        return retime(dynamics, PathPart(path, 0.0, min(way, path.length)), limits, start=start,
-                      intervals=FEW if few else intervals, strict=strict and not few,
-                      external=external, budget=budget)
-
-    high = path.length / 2.0**DOUBLINGS
-    while high < path.length and tried(high, True) is None:
-        high *= 2.0
-    low = high / 2.0
-    for _ in range(HALVINGS):
-        middle = (low * high)**0.5
-        low, high = (low, middle) if tried(middle, True) is not None else (middle, high)
-    for further in FURTHER:
-        found = tried(further * high, False)
-        if found is not None:
-            return found
-    return run(path.length, False)
+    tries = _Tries(dynamics, path, limits, start, intervals, strict, external,
+                   budget or RetimingBudget())
+    return tries.shortest() or tries.run(path.length)
 
 
 def stop_run(run: Retimed, t: float, limits: MotionLimits | None = None, *,
              intervals: int = 100, strict: bool = True, budget: RetimingBudget | None = None
-             ) -> Retimed:
+             ) -> Stop:
     """
     Return the stop of stop_along from an instant t (s) of a run, within its limits or others.
 
-    A run that brakes with all its torque cannot stop earlier. Where no shorter stop is found, it
-    is the run planned again to its end. So nothing is refused where no limit falls. Raises what
-    replan raises, and LimitError for a run that passes its end (15.17).
+    A run that brakes with all its torque cannot be left just then. At its own limits it is
+    followed for a while first. Where no stop is found, it is planned again to its end. So nothing
+    is refused where no limit falls.
+    Raises what replan raises, and LimitError for a run that passes its end (15.17).
     """
-    law = rest_of_law(run, t)
-    if law.end is not None:
+    budget, first = budget or RetimingBudget(), rest_of_law(run, t)
+    if first.end is not None:
         raise LimitError('run: expected one that ends at rest, got one that passes its end at '
-                         f'speed {law.end.speed:.6g}')
-    if law.start is None:
+                         f'speed {first.end.speed:.6g}')
+    if first.start is None:
         raise LimitError(f't: expected an instant at which the run moves, got {t!r}')
-    try:
-        return stop_along(run.dynamics, law.path, limits or run.limits, start=law.start,
-                          intervals=intervals, strict=strict, external=run.external, budget=budget)
-    except (LimitError, ConvergenceError):
-        return replan(run, t, limits, strict=strict, budget=budget)
+    for wait in WAITS if limits is None else WAITS[:1]:
+        begins = t + wait * (run.duration - t)
+        law = rest_of_law(run, begins)
+        if law.start is None:
+            continue
+        found = _Tries(run.dynamics, law.path, limits or run.limits, law.start, intervals, strict,
+                       run.external, budget).shortest()
+        if found is not None:
+            return Stop(begins, found)
+    return Stop(t, replan(run, t, limits, strict=strict, budget=budget))
+
+
+class _Tries(NamedTuple):
+    """The arguments of stops along ways of a path."""
+
+    dynamics: Machine
+    path: Path
+    limits: MotionLimits | None
+    start: MovingEnd
+    intervals: int
+    strict: bool
+    external: ArrayLike | None
+    budget: RetimingBudget
+
+    def run(self, way: float, few: bool = False) -> Retimed:
+        """Return the run to rest at the end of a way; raises what retime raises."""
+        path = PathPart(self.path, 0.0, min(way, self.path.length))
+        return retime(self.dynamics, path, self.limits, start=self.start,
+                      intervals=FEW if few else self.intervals, strict=self.strict and not few,
+                      external=self.external, budget=self.budget)
+
+    def tried(self, way: float, few: bool) -> Retimed | None:
+        """Return the run, or None where there is none."""
+        try:
+            return self.run(way, few)
+        except (LimitError, ConvergenceError):
+            return None
+
+    def shortest(self) -> Retimed | None:
+        """Return the run along the shortest way that is found, if any."""
+        high = self.path.length / 2.0**DOUBLINGS
+        while self.tried(high, True) is None:
+            if high >= self.path.length:
+                return None
+            high *= 2.0
+        low = high / 2.0
+        for _ in range(HALVINGS):
+            middle = (low * high)**0.5
+            low, high = (low, middle) if self.tried(middle, True) is not None else (middle, high)
+        tries = (self.tried(further * high, False) for further in FURTHER)
+        return next((found for found in tries if found is not None), None)

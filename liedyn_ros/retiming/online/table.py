@@ -22,7 +22,8 @@ from liedyn_ros.retiming.retime import find_margins
 from liedyn_ros.retiming.rows import Rows, SQUARED
 
 _LEAST = 1e-12  # of the plan's limit, below which another one is none
-_KEPT = 'least_torque', 'closure_force', 'least_closure_force'  # the plan's, as they are uneven
+_KEPT = ('least_torque', 'closure_force', 'least_closure_force',
+         'torque_curve')  # the plan's, as they are uneven
 FEWEST = 60  # intervals of a table: scalings look at their limits at some places of each
 
 
@@ -78,6 +79,8 @@ def raised_limits(run: Retimed, limits: MotionLimits) -> Array:
     Raises LimitError for a limit that the run was planned without, and what MotionLimits.of does.
     """
     model = run.dynamics.model
+    if not np.array_equal(run.limits.lines(model), limits.lines(model)):
+        raise LimitError('torque_curves: expected those of the plan, got others; plan with them')
     planned, given = run.limits.by_name(model), limits.by_name(model)
     for key in planned | given:
         name, of = key

@@ -98,13 +98,13 @@ def test_an_arm_follows_its_waypoints_within_the_limits(files: Path, capsys) -> 
 
 def test_limits_of_frames_and_signs_come_from_the_file(files: Path) -> None:
     (files / 'limits.yaml').write_text(
-        'least_torque: {elbow: -5}\n'
+        'least_torque: {elbow: -5}\ntorque_curves: {elbow: [[0, 20], [1, 20], [2, 5]]}\n'
         'frames: {lower: {velocity: 0.3, point: [0, 0, 0.4]}, upper: {angular_acceleration: 2}}\n')
     assert run(files, 'arm.urdf', 'points.csv', '--limits', str(files / 'limits.yaml'),
                '--no-picture') == 0
     arm = ld.load(ARM)
     wanted = retime(arm, SplinePath(arm.model, [[0.0, 0.0], [0.2, 0.5], [0.9, 0.2]]), MotionLimits(
-        least_torque={'elbow': -5.0}, frames=[
+        least_torque={'elbow': -5.0}, torque_curves={'elbow': [[0, 20], [1, 20], [2, 5]]}, frames=[
             FrameLimits('lower', velocity=0.3, point=[0.0, 0.0, 0.4]),
             FrameLimits('upper', angular_acceleration=2.0)]))
     assert_same(table(files / 'out/trajectory.csv')['time'][-1], wanted.duration, 1e-12)
