@@ -158,7 +158,7 @@ class MotionLimits:
 
     def lines(self, model: Model) -> Array:
         """
-        Return the lines (K, 3) of all torque curves: coordinate, torque at rest, fall with speed.
+        Return what bounds all torque curves (K, 3): coordinate, torque at rest, fall with speed.
 
         Raises NameSetError for an unknown joint, and ModelError for one of more than one
         coordinate. Raises ShapeError, and LimitError for a curve that begins elsewhere or rises.
