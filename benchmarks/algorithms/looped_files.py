@@ -118,13 +118,13 @@ def of_mujoco(path: Path, model: Model, q: Array) -> Witness:
     machine.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
     machine.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_LIMIT
     rates = np.zeros((machine.nv, model.nv))
+    nameless = iter([i for i in range(machine.njnt) if not machine.joint(i).name])
     for joint in model.joint_list:
         if JOINT_TYPES[joint.type_name].nv == 0:
             continue
         at = mujoco.mj_name2id(machine, mujoco.mjtObj.mjOBJ_JOINT, joint.name)
-        if at < 0:  # one without a name has that of its body here
-            at = machine.body_jntadr[mujoco.mj_name2id(
-                machine, mujoco.mjtObj.mjOBJ_BODY, joint.child)]
+        if at < 0:  # both files and models are read from the ground up
+            at = next(nameless)
         qi, vi = machine.jnt_qposadr[at], machine.jnt_dofadr[at]
         values, size = q[joint.q_slice], JOINT_TYPES[joint.type_name].nv
         if joint.type_name == 'free':
@@ -178,8 +178,9 @@ def of_pinocchio(path: Path, model: Model, q: Array) -> Witness:
             at = twin.frames[twin.getFrameId(body, pin.FrameType.BODY)]
             sides += [at.parentJoint, at.placement * pin.SE3(frame)]
         constraint = pin.RigidConstraintModel(kinds[closure.type_name], twin, *sides)
-        rows.append(pin.getConstraintJacobian(
-            twin, data, constraint, constraint.createData())[:, back])
+        place = constraint.createData()
+        constraint.calc(twin, data, place)  # the Jacobian reads the frames from it
+        rows.append(pin.getConstraintJacobian(twin, data, constraint, place)[:, back])
     for coupling in model.couplings:
         row = np.zeros((1, model.nv))
         row[0, model.joint(coupling.joint).vi] = 1.0

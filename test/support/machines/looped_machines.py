@@ -117,6 +117,31 @@ def side_by_side(parts: Sequence[Looped], gear: tuple[str, str, float] | None = 
     return Looped(builder.build(), q)
 
 
+def remade(looped: Looped, masses: Array | None = None, unit: float = 1.0) -> Looped:
+    """Return a machine whose bodies are so many times as heavy, in a unit of that many metres."""
+    model, q = looped.model, looped.q.copy()
+    builder = ModelBuilder('remade', gravity=model.gravity / unit)
+    factors = np.ones(len(model.body_list)) if masses is None else masses
+    for body, joint, factor in zip(model.body_list, model.joint_list, factors):
+        own = body.inertia
+        builder.add_body(body.name, own and SpatialInertia(
+            factor * own.mass, own.center_of_mass / unit,
+            factor * own.inertia_about_com / unit**2))
+        _add_joint(builder, joint, '', unit)
+        if joint.type_name in ('prismatic', 'free', 'planar'):
+            q[joint.q_slice][:3] /= unit
+    for each in model.closures:
+        frames = [frame.copy() for frame in (each.frame_a, each.frame_b)]
+        for frame in frames:
+            frame[:3, 3] /= unit
+        builder.add_closure(each.name, each.type_name, each.body_a, each.body_b,
+                            placement_a=frames[0], placement_b=frames[1],
+                            pitch=each.pitch / unit, length=each.length / unit)
+    for each in model.couplings:  # of angles
+        builder.add_coupling(each.joint, each.leader, each.multiplier, each.offset)
+    return Looped(builder.build(), q)
+
+
 def _branches(model: Model) -> list[tuple[int, Joint]]:
     """Return the joints, each with the number of its branch on the ground."""
     branch: dict[str, int] = {}
@@ -127,11 +152,17 @@ def _branches(model: Model) -> list[tuple[int, Joint]]:
 
 def _add_again(builder: ModelBuilder, model: Model, joint: Joint, prefix: str) -> None:
     """Add a joint of a model and the body that it moves."""
-    kind = JOINT_TYPES[joint.type_name]
     builder.add_body(prefix + joint.child, model.body(joint.child).inertia)
+    _add_joint(builder, joint, prefix)
+
+
+def _add_joint(builder: ModelBuilder, joint: Joint, prefix: str, unit: float = 1.0) -> None:
+    """Add a joint as it is, in a unit of so many metres."""
+    kind, placement = JOINT_TYPES[joint.type_name], joint.placement.copy()
+    placement[:3, 3] /= unit
     builder.add_joint(
         prefix + joint.name, joint.type_name, joint.parent and prefix + joint.parent,
-        prefix + joint.child, placement=joint.placement, pitch=joint.pitch,
+        prefix + joint.child, placement=placement, pitch=joint.pitch / unit,
         axis=joint.axis if kind.has_axis else None,
         second_axis=joint.second_axis if kind.has_second_axis else None,
         damping=joint.damping, friction=joint.friction, actuated=joint.actuated)

@@ -19,8 +19,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError
 from liedyn_ros.dynamics.constrained.configurations.assembly import assemble
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
-from liedyn_ros.dynamics.constrained.constraints.rank import independent_columns
-from liedyn_ros.dynamics.constrained.constraints.singular_mass import mass_factor
+from liedyn_ros.dynamics.constrained.constraints.rank import equilibrated, independent_columns
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE, USUAL_RANK
 
 STARTS = 5  # configurations whose largest rank counts as the usual one
@@ -106,10 +105,7 @@ def _at(constraints: Constraints, q: Array, tolerance: float = RANK_TOLERANCE) -
 def _independent(constraints: Constraints, q: Array, free: NDArray[np.bool_], tolerance: float
                  ) -> tuple[int, NDArray[np.int64]]:
     """Return the rank on free coordinates and the order (m,) of the rows, independent first."""
-    rows = constraints.jacobian(q)[:, free]
+    rows = equilibrated(constraints, q, free)
     if not rows.size:
         return 0, np.arange(len(rows))
-    factor = mass_factor(constraints.tree.mass_matrix(q)[np.ix_(free, free)])
-    # scipy's solve_triangular waits for threads of BLAS, 1000 times its work on a busy machine.
-    columns = np.asarray(np.linalg.solve(factor, rows.T), dtype=np.float64)
-    return independent_columns(columns, tolerance)  # (12.23)
+    return independent_columns(rows.T, tolerance)  # (12.23)

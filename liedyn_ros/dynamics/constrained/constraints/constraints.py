@@ -22,8 +22,10 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.constrained.constraints.exclusive import exclusive, TableLock
 from liedyn_ros.dynamics.constrained.constraints.function import ConstraintFunction
 from liedyn_ros.dynamics.constrained.constraints.singular_mass import typical_inertia
+from liedyn_ros.dynamics.constrained.constraints.size import machine_size, translates
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.kernels.position import closure_residuals
+from liedyn_ros.dynamics.constrained.kernels.sizes import write_constraint_sizes
 from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.frames import Frames
@@ -58,7 +60,12 @@ class Constraints:
             typical_inertia(self.tree))
         self.m, self.row_sizes = self.data.m, self.data.row_sizes
         self._nearest = np.full(len(model.closures), math.nan)
+        self._bind()
+
+    def _bind(self) -> None:
+        """Bind the kernels to the tables, which are new if they had to grow."""
         self._residual = BoundKernel(closure_residuals, self.data.workspace)
+        self._sizes = BoundKernel(write_constraint_sizes, self.data.workspace)
 
     @exclusive
     def reserve(self, order: int) -> bool:
@@ -66,7 +73,7 @@ class Constraints:
         if order <= self.data.order:
             return False
         self.data.reserve(order)
-        self._residual = BoundKernel(closure_residuals, self.data.workspace)
+        self._bind()
         return True
 
     def write_functions(self, q: Array, v: Array) -> Array:
@@ -122,6 +129,23 @@ class Constraints:
             f[own], rows[own] = function.at(q, self.model.nv)
             first = own.start
         return f, rows
+
+    @exclusive
+    def rows_and_sizes(self, q: Array) -> tuple[Array, Array]:
+        """
+        Return A (m, nv) and the most that its entries can be, without units at the coordinates.
+
+        A rotation counts by the angle, a translation by the size of the machine (12.59).
+        """
+        rows, sizes = self.jacobian(q), np.empty((self.m, self.model.nv))
+        self._sizes.call(q, sizes)
+        first = self.m - sum(function.rows for function in self.functions)
+        sizes[first:] = np.abs(rows[first:])
+        return rows * self._reach, sizes * self._reach
+
+    @cached_property
+    def _reach(self) -> Array:
+        return np.where(translates(self.model), machine_size(self.model), 1.0)
 
     def largest(self, residual: Array) -> float:
         """Return the largest residual (m,), compared with the sizes of the rows."""

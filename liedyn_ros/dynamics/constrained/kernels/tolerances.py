@@ -13,14 +13,15 @@ Lengths are in m and angles in rad, so they suit machines of about a metre.
 """
 
 # Rank: pivots of a column-pivoted QR, or singular values, over the largest one. Constraints count
-# by A M^-1/2 (12.23), passive coordinates by columns of length one.
+# by A alone (12.59), in dynamics by A M^-1/2 (12.51), passive coordinates by columns of length one.
 RANK_TOLERANCE = 1e-8
 # Of a state: smallest pivot over the largest, below which forces are large; largest relative
 # acceleration residual of a solution.
 NEAR_SINGULAR = 1e-4
 CONSISTENT = 1e-6
 # Of configurations that an assembly finds, to tell the usual rank. At a dead centre it is off by
-# the root of STALLED_RESIDUAL, and redundant rows have pivots of that size (12.52).
+# the root of STALLED_RESIDUAL, and redundant rows have pivots of that size (12.52). On 32
+# machines independent rows have 0.04 and more.
 USUAL_RANK = 1e-4
 # Of a row beyond the usual rank. Below it the row is independent only by errors that closure
 # accepts.
