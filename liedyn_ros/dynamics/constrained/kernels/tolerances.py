@@ -13,7 +13,8 @@ Lengths are in m and angles in rad, so they suit machines of about a metre.
 """
 
 # Rank: pivots of a column-pivoted QR, or singular values, over the largest one. Constraints count
-# by A alone (12.59), in dynamics by A M^-1/2 (12.51), passive coordinates by columns of length one.
+# by A alone (12.59), in dynamics by A M^-1/2 (12.51); passive coordinates by columns of
+# length one.
 RANK_TOLERANCE = 1e-8
 # Of a state: smallest pivot over the largest, below which forces are large; largest relative
 # acceleration residual of a solution.
