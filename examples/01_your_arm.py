@@ -55,6 +55,6 @@ for label, known, color in (('payload not known', leg, WRONG), ('payload known',
     errors = largest_errors(known)
     axes.semilogy(STEP * np.arange(STEPS), np.maximum(errors, 1e-6), color=color, label=label)
     print(f'{label}: {max(errors):.3g} mrad off at most')
-axes.set(xlabel='time, s', ylabel='largest joint error, mrad')
+axes.set(xlabel='time, s', ylabel='largest joint error, mrad', ylim=(1e-3, 2e3))
 legend_above(axes, 2)
 save(figure, Path('01_your_arm.png'))

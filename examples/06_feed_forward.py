@@ -63,6 +63,6 @@ for order, color in enumerate(PALETTE[:3]):
     print(f'order {order}: {max(errors):.3g} mrad off at most')
     axes.semilogy(STEP * np.arange(1, STEPS + 1), np.maximum(errors, 1e-4), color=color,
                   label=f'order {order}')
-axes.set(xlabel='time, s', ylabel='largest joint error, mrad')
+axes.set(xlabel='time, s', ylabel='largest joint error, mrad', ylim=(1e-2, 2e4))
 legend_above(axes, 3)
 save(figure, Path('06_feed_forward.png'))

@@ -63,14 +63,16 @@ def platform_frames() -> Figure:
     figure = new_figure(78.0, PAGE)
     above, side = figure.subplots(1, 2, width_ratios=(1.0, 1.0))
     for joints, color, text, away in ((geometry.base_joints, GREY, 'base', 0.06),
-                                      (geometry.platform_joints, BLUE, 'platform', -0.06)):
+                                      (geometry.platform_joints, BLUE, 'platform', -0.055)):
         above.plot(*np.concatenate((joints, joints[:1]))[:, :2].T, color=color, linewidth=1.8,
                    label=f'{text}: joints in the {text} frame')
         above.plot(*joints[:, :2].T, 'o', color=color, markersize=4)
         for name, (x, y, _) in zip(geometry.leg_names, joints):
             x, y = (1.0 + away / np.hypot(x, y)) * np.array([x, y])
-            above.text(x, y, name, color=color, ha='center', va='center', fontsize=6.5)
-    frame(above, (-0.02, 0.0), 0.07, 'B and P')
+            above.text(x, y, name.rpartition('_')[2] if color == BLUE else name, color=color,
+                       ha='center', va='center', fontsize=6.5)
+    frame(above, (-0.02, 0.0), 0.07)
+    above.text(-0.04, -0.05, 'B and P', ha='center')
     above.set_title('from above: legs keep the order of the geometry file')
     above.legend(loc='upper center', bbox_to_anchor=(0.5, -0.02))
     home = np.array([0.0, 0.0, 0.5])
@@ -79,17 +81,20 @@ def platform_frames() -> Figure:
         side.plot((a[0], b[0]), (a[2], b[2]), color=STEEL, linewidth=1.8)
     for joints, color in ((geometry.base_joints, GREY), (tips, BLUE)):
         side.plot(joints[:, 0], joints[:, 2], 'o-', color=color, linewidth=1.8, markersize=4)
-    frame(side, (0.0, 0.0), 0.11, 'B: stewart_base', 'xz')
-    frame(side, (0.0, 0.5), 0.11, 'P: stewart_platform', 'xz')
+    for height, name in ((0.0, 'B: stewart_base'), (0.5, 'P: stewart_platform')):
+        frame(side, (0.0, height), 0.08, 'xz')
+        side.text(0.36, height, name, va='center')
     side.annotate('', (-0.02, 0.48), (-0.02, 0.02), arrowprops={'arrowstyle': '->'})
-    side.text(-0.04, 0.25, 'pose: P in B\nhome_position', ha='right', va='center',
-              bbox={'facecolor': 'white', 'edgecolor': 'none', 'pad': 1.0})
-    side.text(0.34, 0.3, 'a leg: its length is\nfrom joint to joint', va='center')
+    for text, place, at in (('pose: P in B\nhome_position', (-0.3, 0.25), (-0.02, 0.25)),
+                            ('a leg: its length is\nfrom joint to joint', (0.36, 0.26),
+                             (0.21, 0.25))):
+        side.annotate(text, at, place, ha='right' if place < at else 'left', va='center',
+                      arrowprops={'arrowstyle': '-', 'color': GREY, 'linewidth': 0.7})
     side.set_title('from the side, at home: no rotation, at home_position')
     for axes in (above, side):
         finish(axes)
     above.set_ylim(-0.42, 0.42)
-    side.set(ylim=(-0.1, 0.68), xlim=(-0.4, 0.6))
+    side.set(ylim=(-0.1, 0.68), xlim=(-0.62, 0.86))
     return figure
 
 
@@ -332,15 +337,13 @@ def queries() -> Figure:
     return figure
 
 
-def frame(axes: Axes, origin: tuple[float, float], size: float, name: str,
-          names: str = 'xy') -> None:
+def frame(axes: Axes, origin: tuple[float, float], size: float, names: str = 'xy') -> None:
     """Draw the two axes of a frame that are seen."""
     for (u, v, color, _), axis in zip(AXES, names):
         end = (origin[0] + u * size, origin[1] + v * size)
         axes.annotate('', end, origin, arrowprops={
             'arrowstyle': '->', 'color': '#0072b2' if axis == 'z' else color, 'linewidth': 1.6})
         axes.text(end[0] + 0.015, end[1] + 0.015, axis)
-    axes.text(origin[0] + 0.02, origin[1] - 0.05, name)
 
 
 def finish(axes: Axes) -> None:

@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[2]
 IMAGES = ROOT / 'docs' / 'images' / 'gallery'
 SPACE = {'delta', 'servo_hexapod', 'humanoid_ankle', 'dual_arm'}  # the others move in a plane
 POSES = ((50, 1.0), (25, 0.25))  # row of the motion, opacity
+MARGIN = 1.2  # of the extent: lines are as wide as the bodies, and are not cut
 
 
 def gallery() -> Any:
@@ -59,7 +60,7 @@ def draw(module: Any, name: str) -> None:
     middle, half = (points.max(axis=0) + points.min(axis=0)) / 2.0, np.ptp(points, axis=0) / 2.0
     for row, alpha in POSES:
         draw_machine(axes, dynamics.model, moved.q[row], alpha, size=2.0 * float(half.max()))
-    half = np.maximum(half, 0.05 * half.max())
+    half = MARGIN * np.maximum(half, 0.05 * half.max())
     axes.set(**{f'{axis}lim': (m - h, m + h) for axis, m, h in zip('xyz', middle, half)})
     axes.set_box_aspect(half, zoom=1.2 if space else 1.3)
     axes.view_init(elev=18.0 if space else 0.0, azim=-55.0 if space else -90.0)

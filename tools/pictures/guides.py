@@ -83,13 +83,13 @@ def payload() -> Curves:
 
 def draw(name: str, curves: Curves) -> None:
     """Write a picture of errors in time: what is wrong first, then what is right."""
-    figure = new_figure(70.0, 120.0)
+    figure = new_figure(58.0)
     axes = figure.subplots()
     for (label, values), color in zip(curves.items(), (WRONG, RIGHT)):
         axes.semilogy(1e-3 * np.arange(len(values)), np.maximum(values, 1e-6), color=color,
                       label=label)
     axes.set(xlabel='time, s', ylabel='largest joint error, mrad', xlim=(0.0, 3.0),
-             ylim=(1e-2, 1e3))
+             ylim=(1e-3, 1e3))
     legend_above(axes, len(curves))
     save(figure, IMAGES / f'{name}.png')
 
@@ -101,7 +101,7 @@ def draw_retiming() -> None:
     runs = {'torque limited': (WRONG, page['torque_alone']),
             'torque and its rate limited': (RIGHT, page['retime'](
                 arm, path, limits(torque=torque, torque_rate=15.0 * torque)))}
-    figure = new_figure(120.0, 120.0)
+    figure = new_figure(110.0)
     rows = figure.subplots(3, 1, sharex=True)
     for label, (color, run) in runs.items():
         at = run.at(np.arange(0.0, run.duration, 0.001))

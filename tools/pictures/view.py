@@ -34,6 +34,7 @@ from liedyn_ros.seen import Description, Seen, Solved
 from liedyn_ros.stewart import (
     LegNoise, LegSimulation, load_geometry, MonitoredTracker, SmoothTrajectory)
 from liedyn_ros.view.page import LivePage
+from liedyn_ros.view.platforms.what_if import PlatformWhatIf
 from liedyn_ros.view.trees.what_if import TreeWhatIf
 
 IMAGES = Path(__file__).parents[2] / 'docs' / 'images'
@@ -96,6 +97,17 @@ def flight(page: LivePage) -> None:
         positions={'left_shoulder_pitch': 0.6, 'right_shoulder_pitch': -0.4, 'left_elbow': -0.9}))
 
 
+def try_pose(page: LivePage, tab: Page) -> None:
+    """Drag the ghost of the platform elsewhere."""
+    tab.get_by_role('tab', name='What if').click()
+    tab.get_by_text('Show the ghost').click()
+    what_if = page.what_if
+    assert isinstance(what_if, PlatformWhatIf)
+    tab.wait_for_timeout(DRAWN)
+    what_if.gizmo.position, what_if.gizmo.wxyz = (0.1, 0.18, 0.6), (0.98, 0.15, -0.1, 0.05)
+    what_if.drag(what_if.gizmo.position, what_if.gizmo.wxyz)
+
+
 def try_hand(page: LivePage, tab: Page) -> None:
     """Let the ghost of the arm stand elsewhere, with the mass ellipsoid of its last link."""
     tab.get_by_role('tab', name='What if').click()
@@ -133,8 +145,7 @@ def main() -> None:
             tab.wait_for_timeout(FADED)
             if machine == 'platform':
                 shoot(tab, 'view_platform', 'Position')
-                tab.get_by_role('tab', name='What if').click()
-                tab.get_by_text('Show the ghost').click()
+                try_pose(page, tab)
                 shoot(tab, 'view_what_if', 'Smallest singular value')
             elif machine == 'dark':
                 shoot(tab, 'view_dark', 'Position')

@@ -54,7 +54,8 @@ def _warnings(axes: Any, crossing: Crossing) -> None:
         axes.plot((first, last), (row, row), linewidth=4.0, solid_capstyle='projecting',
                   color=PALETTE[4], label=sentence)
         names.append(sentence.partition(';')[0].rpartition('noise leaves ')[2])
-        axes.text(last + 0.1, row, names[-1].removeprefix('the motion has '), va='center')
+        axes.text(max(last, crossing.crossed_at) + 0.1, row,
+                  names[-1].removeprefix('the motion has '), va='center')
     axes.set(ylim=(len(names) - 0.4, -0.6), yticks=[], ylabel='warned')
     axes.grid(False)
 

@@ -28,7 +28,7 @@ SIGMAS, MAGNIFIED = 3.0, 100.0  # of the ellipsoid; RViz magnifies by the same
 AXES = {'Pose': (0.5, 0.025), 'Reference (controller)': (0.75, 0.01),
         'True pose (simulator)': (0.75, 0.015)}
 COVARIANCE, PLATFORM = 'Covariance (with leg_noise)', 'Platform'
-TINT = (70, 140, 235)  # of the plates of a ghost
+TINT = (70, 140, 235)  # of the plate of a ghost
 
 
 class PlatformFigure:
@@ -36,20 +36,19 @@ class PlatformFigure:
 
     def __init__(self, scene: SceneApi, name: str, geometry: AnyGeometry, home: Array,
                  opacity: float | None = None) -> None:
-        """Make the figure below a name of the scene; one with an opacity, 0 to 1, is a ghost."""
-        base, plate = (rgb(GREY), rgb(LIGHT)) if opacity is None else (TINT, TINT)
+        """Make the figure below a name of the scene; a ghost has an opacity, and no base."""
         self._picture = PlatformPicture(geometry, home)
         size = self._picture.size
         self.root = scene.add_frame(f'/{name}', show_axes=False)
         legs = len(geometry.leg_names)
         corners = [np.arange(len(each)).reshape(-1, 3)
                    for each in (self._picture.base, self._picture.platform)]
-        scene.add_mesh_simple(
-            f'/{name}/base', self._picture.base, corners[0], color=base, opacity=opacity,
-            flat_shading=True)
+        if opacity is None:
+            scene.add_mesh_simple(f'/{name}/base', self._picture.base, corners[0],
+                                  color=rgb(GREY), flat_shading=True)
         self._plate = scene.add_mesh_simple(
-            f'/{name}/platform', self._picture.platform, corners[1], color=plate,
-            opacity=opacity, flat_shading=True)
+            f'/{name}/platform', self._picture.platform, corners[1],
+            color=rgb(LIGHT) if opacity is None else TINT, opacity=opacity, flat_shading=True)
         self._joints = [scene.add_icosphere(
             f'/{name}/joints/{k + 1}', 0.5 * JOINT * size, rgb(STEEL), subdivisions=2,
             opacity=opacity) for k in range(2 * legs)]
