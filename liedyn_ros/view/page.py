@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -67,6 +68,7 @@ class LivePage:
         self._filling = Thread()  # the tab of what-if
         self._moving: Any = None  # switches, where the machine has them
         self._pulls: Any = None
+        self._units: dict[str, str] = {}  # of efforts, by joint
         self._read = 0.0
         self._file: Path | None = None  # of a recording from the start
         self._whole, self._recording = (Recording(self.server, dark=dark) for _ in range(2))
@@ -90,6 +92,7 @@ class LivePage:
         server.gui.reset()
         server.scene.set_up_direction('+z')
         self._moving = self._pulls = self._what_if = None
+        self._units = {}
         tabs = server.gui.add_tab_group()
         with tabs.add_tab('Live'):
             self._text = server.gui.add_markdown('*nothing heard yet*')
@@ -131,6 +134,7 @@ class LivePage:
                     description: Description | None) -> tuple[float, Array]:
         """Make the scene of a tree and its switches; return its size, m, and its middle (3,)."""
         self._scene = scene = TreeScene(server.scene, model, self._path_time, description)
+        self._units = scene.units
         if scene.floats:
             self._moving = server.gui.add_checkbox('Camera moves with it', initial_value=True)
         if model.closures:
@@ -225,7 +229,7 @@ class LivePage:
                                   solved.iterations, solved.age, error))
         if now - self._read >= 1.0 / TEXT_RATE:
             self._read = now
-            self._text.content = describe(seen)
+            self._text.content = describe(seen, self._units)
 
     def record_to(self, path: Path) -> None:
         """Record what is shown from now on, and write it as HTML to a file at the end."""
@@ -256,8 +260,9 @@ def _state_of(scene: TreeScene) -> Array:
     return scene.q.copy()
 
 
-def describe(seen: Seen) -> str:
-    """Return, in Markdown, what a person reads of what was heard."""
+def describe(seen: Seen, units: Mapping[str, str] | None = None) -> str:
+    """Return, in Markdown, what a person reads of what was heard; units of efforts by joint."""
+    units = {} if units is None else units
     lines = []
     if seen.fault:
         lines.append(f'**No pose:** {seen.fault}')
@@ -273,6 +278,7 @@ def describe(seen: Seen) -> str:
         x, y, z = (1e3 * seen.pose[:3, 3]).tolist()
         lines.append(f'\nPosition {x:.2f}, {y:.2f}, {z:.2f} mm.')
     if seen.efforts:
-        lines += ['\n| joint | effort, N m or N |', '| --- | --- |']
-        lines += [f'| {name} | {value:.3g} |' for name, value in seen.efforts.items()]
+        lines += ['\n| joint | effort |', '| --- | --- |']
+        lines += [f'| {name} | {value:.3g} {units.get(name, "")} |'
+                  for name, value in seen.efforts.items()]
     return '\n'.join(lines) or '*nothing heard yet*'

@@ -23,8 +23,9 @@ from liedyn_ros.seen import Description, Seen
 viser = pytest.importorskip('viser', reason='the view is not installed here')
 trimesh = pytest.importorskip('trimesh', reason='the view brings it')
 
-from liedyn_ros.view.page import LivePage  # noqa: E402
+from liedyn_ros.view.page import describe, LivePage  # noqa: E402
 from liedyn_ros.view.trees.meshes import surfaces  # noqa: E402
+from liedyn_ros.view.trees.scene import units_of  # noqa: E402
 from liedyn_ros.view.trees.urdf_shapes import mesh_file, shapes_of  # noqa: E402
 
 MASS = """<inertial><mass value="2"/>
@@ -171,6 +172,16 @@ def test_the_camera_goes_with_a_floating_machine_unless_it_shall_not(page):
     base[0, 3] = 9.0
     page.show(Seen(pose=base))
     np.testing.assert_array_equal(camera.position, stays)
+
+
+def test_efforts_have_their_units(page):
+    model = load_model(config_file('aerial_manipulator.yaml'))
+    assert units_of(model)[:7] == ['N m'] * 3 + ['N'] * 3 + ['N m']
+    assert len(units_of(model)) == model.nv
+    page.adopt(model, np.eye(4))
+    name = model.joint_list[1].name
+    assert f'| {name} | 2.5 N m |' in describe(Seen(efforts={name: 2.5}), page._scene.units)
+    assert ' N |' in page.what_if.describe()
 
 
 def closed(model):

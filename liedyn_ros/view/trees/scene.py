@@ -20,12 +20,16 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics import FloatingBase
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.model import Closure, Joint, JOINT_TYPES, Model, Rotor
+from liedyn_ros.model.kernels import kinds
 from liedyn_ros.seen import Description, Seen
 from liedyn_ros.view.platforms.scene import Path
 from liedyn_ros.view.shapes import Arrows
 from liedyn_ros.view.trees.figure import TreeFigure
 from liedyn_ros.view.trees.urdf_shapes import shapes_of
 
+# Of efforts, by elementary link.
+UNITS = {kinds.REVOLUTE: ('N m',), kinds.PRISMATIC: ('N',), kinds.HELICAL: ('N m',),
+         kinds.SPHERICAL: ('N m',) * 3, kinds.FREE: ('N m',) * 3 + ('N',) * 3}
 EFFORT, CENTER, THRUST, LOOP = (230, 120, 20), (220, 30, 30), (40, 140, 220), (150, 60, 190)
 
 
@@ -73,6 +77,12 @@ class TreeScene:
         self._pulls.show(*self._pulls_of(self._model.closures))
 
     @property
+    def units(self) -> dict[str, str]:
+        """Return the units of the efforts of joints of one coordinate, by name."""
+        units = units_of(self._model)
+        return {joint.name: units[joint.vi] for joint in self._single}
+
+    @property
     def floats(self) -> bool:
         """Return whether it has a floating base, which goes where it wants."""
         return self._base is not None
@@ -117,6 +127,12 @@ class TreeScene:
 
     def _pose(self, body: str | None) -> Array:
         return np.eye(4) if body is None else self.figure.poses[self._model.body_index(body)]
+
+
+def units_of(model: Model) -> list[str]:
+    """Return the unit of the effort of each coordinate (nv)."""
+    return [unit for joint in model.joint_list for link, _ in JOINT_TYPES[joint.type_name].links
+            for unit in UNITS[link]]
 
 
 def size_of(poses: Array) -> float:

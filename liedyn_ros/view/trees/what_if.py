@@ -28,7 +28,7 @@ from liedyn_ros.model import JOINT_TYPES, Model
 from liedyn_ros.view.shapes import ellipsoid
 from liedyn_ros.view.sliders import add_slider, move_slider
 from liedyn_ros.view.trees.figure import Shapes, TreeFigure
-from liedyn_ros.view.trees.scene import size_of
+from liedyn_ros.view.trees.scene import size_of, units_of
 
 GHOST = 0.45  # opacity
 NOWHERE = 'none'  # no body has its mass ellipsoid shown
@@ -184,12 +184,12 @@ class TreeWhatIf:
             torques = self.gravity_torques()
         except LiedynError as error:
             return f'**{error}**'
-        lines = ['| coordinate | effort at rest, N m or N | limit |', '| --- | --- | --- |']
-        for name, torque, most in zip(
-                self._model.coordinate_names, torques, self._model.limits.effort):
+        lines = ['| coordinate | effort at rest | limit |', '| --- | --- | --- |']
+        for name, unit, torque, most in zip(self._model.coordinate_names, units_of(self._model),
+                                            torques, self._model.limits.effort):
             over = '**' if abs(torque) > most else ''
             limit = f'{most:.3g}' if math.isfinite(most) else '-'
-            lines.append(f'| {name} | {over}{torque + 0.0:.3g}{over} | {limit} |')
+            lines.append(f'| {name} | {over}{torque + 0.0:.3g} {unit}{over} | {limit} |')
         if self.body.value != NOWHERE:
             felt = ', '.join(f'{1.0 / each:.3g}' if each > LIGHT else 'infinite'
                              for each in np.linalg.eigvalsh(self.mobility(self.body.value))[::-1])
