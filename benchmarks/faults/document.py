@@ -28,6 +28,7 @@ Written by `python -m benchmarks.faults.document` from the results of `make faul
 100 Hz. A listener beside the node
 hears its input and output, and calls a service five times a second. The `view` has no output but
 its report on `/diagnostics`: once a second, so its times are no finer.
+[Operations](operations.md) has what a failure looks like, and the way back.
 A run fails where a node publishes a wrong number, or is not back within {TIMEOUT:g} s.
 
 - **lost**: inputs that the listener heard and that no good output answers, of all from the

@@ -30,6 +30,7 @@ package run on one machine, each in a process, in five namespaces. `moved` is a 
 lengths are simulated, with a view of it at 10 pictures a second. `controlled` is one under leg
 forces. Then come the aerial manipulator, the leg linkage, and joints that follow one path after
 another at 20 Hz. Recorders, a driver and a client of the services run on the same processors.
+What a fault costs a node alone is in [faults](faults.md).
 
 - **Ages** are those of an output when it arrives, from the stamp of the sample that it answers.
   Commands come two or three nodes after that sample. Answers are round trips.

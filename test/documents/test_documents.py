@@ -118,6 +118,15 @@ def test_links_lead_somewhere(page):
     assert dead == []
 
 
+@pytest.mark.parametrize('page', sorted((ROOT / 'docs').rglob('*.md')), ids=name)
+def test_each_page_has_a_way_on(page):
+    """A link to another page, beside what the site has at its edges."""
+    linked = {(page.parent / link['path']).resolve()
+              for link in LINK.finditer(BLOCK.sub('', page.read_text()))
+              if link['path'].endswith('.md')}
+    assert linked - {page}
+
+
 def files():
     """Return the path of each file of the repository, from each of its folders on."""
     paths = [path.relative_to(ROOT).parts for folder in FOLDERS for path in
