@@ -60,7 +60,8 @@ $(VENV)/.core: $(wildcard requirements/*.txt) tools/setup.sh
 build: $(VENV)/.installed $(OVERLAY)/.built  ## build the messages and services
 
 $(OVERLAY)/.built: $(VENV)/.demo $(shell find liedyn_interfaces -type f)
-	@$(ENV) && MAKEFLAGS=-j$$(nproc) colcon --log-base $(OVERLAY)/log build --base-paths liedyn_interfaces \
+	@$(ENV) && PYTHONPATH=$(CURDIR)/tools/idl_cache:$$PYTHONPATH LIEDYN_IDL_CACHE=$(CURDIR)/$(OVERLAY)/idl \
+	  MAKEFLAGS=-j$$(nproc) colcon --log-base $(OVERLAY)/log build --base-paths liedyn_interfaces \
 	  --build-base $(OVERLAY)/build --install-base $(OVERLAY)/install
 	@touch $@
 

@@ -14,6 +14,7 @@ import sys
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.demo.aerial import demo as aerial
+from liedyn_ros.demo.drawing import Drawings
 from liedyn_ros.demo.stewart import control, demo as stewart, singularity
 from liedyn_ros.demo.watching import watched
 
@@ -24,10 +25,12 @@ os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
 
 def main() -> int:
     """Run the demos into the folder out/ and return the exit code."""
-    with watched(FOLDER, 'platform'):
-        held = [demo.run(FOLDER) for demo in (stewart, singularity, control)]
-    with watched(FOLDER, 'aerial_manipulator', model_file=config_file('aerial_manipulator.yaml')):
-        held.append(aerial.run(FOLDER))
+    with Drawings() as drawings:
+        with watched(FOLDER, 'platform'):
+            held = [demo.run(FOLDER, drawings) for demo in (stewart, singularity, control)]
+        with watched(FOLDER, 'aerial_manipulator',
+                     model_file=config_file('aerial_manipulator.yaml')):
+            held.append(aerial.run(FOLDER, drawings))
     return 0 if all(held) else 1
 
 

@@ -9,12 +9,15 @@
 """Node processes that a demo starts, and ends by their own pid whatever happens."""
 
 from collections.abc import Mapping
+import os
 from pathlib import Path
 import signal
 import subprocess
 import sys
 from types import TracebackType
 from typing import Any
+
+from liedyn_ros.ros.node.warm_up import WHEN_ASKED
 
 END_TIMEOUT = 5.0  # s that a process has to end after it was asked to
 
@@ -35,7 +38,8 @@ class NodeProcess:
         self.log, self._patience = log, patience
         self._output = log.open('w', encoding='utf-8')
         self._process = subprocess.Popen(
-            arguments, stdout=self._output, stderr=subprocess.STDOUT)
+            arguments, stdout=self._output, stderr=subprocess.STDOUT,
+            env={**os.environ, WHEN_ASKED: '1'})  # nobody will ask for the rest
 
     def require_running(self) -> None:
         """Raise RuntimeError with the end of the log if the process has ended."""

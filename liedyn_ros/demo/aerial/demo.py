@@ -20,6 +20,7 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.demo.aerial import plots
 from liedyn_ros.demo.aerial.flight import RecordedFlight
+from liedyn_ros.demo.drawing import Drawings
 from liedyn_ros.demo.recorder import deep, Recorder
 from liedyn_ros.demo.session import Session
 from liedyn_ros.model import load_model, Model, scale_masses, to_urdf
@@ -36,7 +37,7 @@ TOPICS = {'odometry': Odometry, 'joint_states': JointState, 'rotor_speeds': Join
           'joint_torques': JointState, '/diagnostics': DiagnosticArray}
 
 
-def run(folder: Path) -> bool:
+def run(folder: Path, drawings: Drawings) -> bool:
     """Run the demo, write its pictures into a folder, and return whether the bounds held."""
     folder.mkdir(parents=True, exist_ok=True)
     machine = AerialManipulator(load_model(config_file('aerial_manipulator.yaml')))
@@ -46,7 +47,7 @@ def run(folder: Path) -> bool:
           'too large; it is asked for every command.')
     flight = RecordedFlight.of(machine, reference, DURATION, record(machine.model, folder))
     good = report(flight)
-    plots.draw(flight, machine, folder)
+    drawings.draw(plots.draw, flight, machine, folder)
     print(f'  {"tracked" if good else "NOT TRACKED"}; pictures in {folder}/')
     return good
 

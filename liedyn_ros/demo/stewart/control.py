@@ -16,6 +16,7 @@ from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 
 from liedyn_ros.common.tables import print_table
+from liedyn_ros.demo.drawing import Drawings
 from liedyn_ros.demo.recorder import deep, Recorder
 from liedyn_ros.demo.session import Session
 from liedyn_ros.demo.stewart import control_plots
@@ -35,7 +36,7 @@ HOME = Point(z=0.5)  # m, of the default parameters
 TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped, 'reference': PoseStamped}
 
 
-def run(folder: Path) -> bool:
+def run(folder: Path, drawings: Drawings) -> bool:
     """Run the demo, write its picture into a folder, and return whether the bounds held."""
     folder.mkdir(parents=True, exist_ok=True)
     print(f'\nStewart platform under leg forces: simulator, pose node and controller as three '
@@ -44,7 +45,7 @@ def run(folder: Path) -> bool:
     recorder, known_ns = record(folder)
     motion = ControlledMotion.of(recorder, known_ns, SETTLED)
     good = report(motion)
-    control_plots.draw(motion, folder)
+    drawings.draw(control_plots.draw, motion, folder)
     print(f'  {"tracked" if good else "NOT TRACKED"}; picture in {folder}/')
     return good
 

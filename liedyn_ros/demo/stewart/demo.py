@@ -17,6 +17,7 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
+from liedyn_ros.demo.drawing import Drawings
 from liedyn_ros.demo.recorder import deep, Recorder
 from liedyn_ros.demo.session import Session
 from liedyn_ros.demo.stewart import plots
@@ -25,7 +26,7 @@ from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.ros.streams.diagnostics import MAX_MISSED
 from liedyn_ros.stewart import leg_lengths, load_geometry, PoseSolver, StewartGeometry
 
-RATE, DURATION = 1000.0, 10.0  # Hz, s
+RATE, DURATION = 1000.0, 6.0  # Hz, s
 NOISE = 20e-6  # m, of the encoders; the pose node does not know it, and estimates it
 TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped, 'status': StewartStatus,
           'pose_with_covariance': PoseWithCovarianceStamped}
@@ -39,7 +40,7 @@ ROUNDED_LENGTHS = 0.01 * np.array([55.8558, 62.5313, 52.7436, 55.1457, 44.7972, 
 Q_C = ((0.0, 0.0, 0.5), (20.0, 0.0, -30.0))  # m; roll, pitch, yaw in degrees
 
 
-def run(folder: Path) -> bool:
+def run(folder: Path, drawings: Drawings) -> bool:
     """Run the demo, write its pictures into a folder, and return whether the pose was tracked."""
     folder.mkdir(parents=True, exist_ok=True)
     geometry = load_geometry(config_file('stewart_geometry.yaml'))
@@ -49,7 +50,7 @@ def run(folder: Path) -> bool:
     tracking = record(folder)
     report(tracking)
     if tracking.solved:
-        plots.draw(tracking, geometry, folder)
+        drawings.draw(plots.draw, tracking, geometry, folder)
     good = judge(tracking)
     print(f'  {"tracked" if good else "NOT TRACKED"}; pictures in {folder}/')
     return good
@@ -117,7 +118,6 @@ def record(folder: Path) -> Tracking:
     with Session(TOPICS, folder) as session:
         recorder = session.recorder
         session.start('stewart.pose', **deep('pose', 'status'))
-        session.wait_for('the pose node', lambda: recorder.count_publishers('pose') > 0)
         session.start('stewart.simulator', rate=RATE, duration=DURATION,
                       length_noise=NOISE, wait_for_subscribers=True, **deep('true_pose'))
         session.wait_for('a pose', lambda: recorder.count('true_pose') > 0)

@@ -17,6 +17,7 @@ from sensor_msgs.msg import JointState
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
+from liedyn_ros.demo.drawing import Drawings
 from liedyn_ros.demo.recorder import deep
 from liedyn_ros.demo.session import Session
 from liedyn_ros.demo.stewart import crossing_plots
@@ -35,14 +36,14 @@ TOPICS = {'true_pose': PoseStamped, 'leg_states': JointState, 'pose': PoseStampe
           'status': StewartStatus}
 
 
-def run(folder: Path) -> bool:
+def run(folder: Path, drawings: Drawings) -> bool:
     """Run the demo, write its picture into a folder, and return whether the node was right."""
     folder.mkdir(parents=True, exist_ok=True)
     print(f'\nStewart platform through a singularity: a turn by {np.degrees(TURN):.0f} degrees, '
           f'encoder noise of {1e6 * NOISE:g} um')
     crossing = record(folder)
     good = report(crossing)
-    crossing_plots.draw(crossing, folder)
+    drawings.draw(crossing_plots.draw, crossing, folder)
     print(f'  {"held" if good else "NOT HELD"}; pictures {folder}/stewart_singularity.*')
     return good
 

@@ -10,7 +10,8 @@
 Kernels compiled, or loaded from the cache, in threads: once a process for each set of them.
 
 What a node needs first is compiled in its own process. The rest is compiled beside, in another
-process and on another processor, and then loaded here.
+process and on another processor, and then loaded here. With WHEN_ASKED in the environment the
+rest is compiled when a request needs it, for those who will never ask.
 """
 
 import atexit
@@ -18,6 +19,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from contextlib import suppress
 from functools import cache
+import os
 import subprocess
 from threading import Lock, Thread
 import time
@@ -28,6 +30,7 @@ from liedyn_ros.jit.beside import compile_beside, name_of
 
 _STARTED: dict[Callable[[], None], Future[None]] = {}
 _LOCK = Lock()
+WHEN_ASKED = 'LIEDYN_COMPILE_WHEN_ASKED'
 TIMEOUT = 300.0  # s, for which a request waits for its kernels
 LOOK_PERIOD = 0.1  # s; of looks whether the answer is still wanted
 
@@ -64,7 +67,7 @@ class Behind:
 
     def __init__(self, warm_ups: Sequence[Callable[[], None]]) -> None:
         """Name the functions that call them."""
-        self._warm_ups = tuple(warm_ups)
+        self._warm_ups = () if WHEN_ASKED in os.environ else tuple(warm_ups)
         self._beside = _process_of(self._warm_ups)
         self._futures: list[Future[None]] = []
 

@@ -19,7 +19,7 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.ahead import two_bars
 from liedyn_ros.jit.cache import COUNTS
 from liedyn_ros.ros.node.lifecycle import ManagedNode
-from liedyn_ros.ros.node.warm_up import Behind
+from liedyn_ros.ros.node.warm_up import Behind, WHEN_ASKED
 
 pytestmark = pytest.mark.ros
 
@@ -123,3 +123,11 @@ def test_a_process_compiles_what_is_behind():
     for future in behind._futures:
         future.result()
     assert behind.done and behind._beside._process.returncode == 0
+
+
+def test_nothing_is_behind_where_it_waits_for_a_request(monkeypatch):
+    monkeypatch.setenv(WHEN_ASKED, '1')
+    behind = Behind((two_bars,))
+    behind.start()
+    behind.load()
+    assert behind.done and not behind.beside

@@ -1,0 +1,44 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Pictures of one part of the demo, drawn in a process of its own while the next part begins."""
+
+from collections.abc import Callable
+from concurrent.futures import Future, ProcessPoolExecutor
+import multiprocessing
+import os
+from types import TracebackType
+from typing import Any
+
+NICENESS = 5  # the nodes go first
+
+
+class Drawings:
+    """A process that draws; a context manager that waits for all pictures."""
+
+    def __init__(self) -> None:
+        """Start no process before the first picture."""
+        self._pool = ProcessPoolExecutor(
+            1, multiprocessing.get_context('spawn'), os.nice, (NICENESS,))
+        self._asked: list[Future[None]] = []
+
+    def draw(self, function: Callable[..., None], *arguments: Any) -> None:
+        """Call a function of a module, beside."""
+        self._asked.append(self._pool.submit(function, *arguments))
+
+    def __enter__(self) -> 'Drawings':
+        """Return the drawings."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        """Wait for all, and raise what one of them raised."""
+        self._pool.shutdown(cancel_futures=error is not None)
+        if error is None:
+            for asked in self._asked:
+                asked.result()
