@@ -26,7 +26,7 @@ CROSS = (7.0, -0.5, -2.0)
 
 @pytest.fixture
 def inner():
-    """Return a kernel as kernels call it, compiled anew or loaded."""
+    """Return a kernel as kernels call it, compiled or loaded."""
     fresh = kernel(vec3.cross.py_func)
     fresh.compile((TRIPLE, TRIPLE))
     return fresh.overloads[TRIPLE, TRIPLE]
