@@ -17,6 +17,7 @@ itself half compiled. So no kernel is compiled in the main thread, which waits m
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 import functools
+import gc
 import os
 import sys
 from threading import current_thread, main_thread, RLock, Thread
@@ -34,6 +35,7 @@ from liedyn_ros.jit.cache import NO_WRAPPER
 np.ma.MaskedArray.__numba_array_subtype_dispatch__ = True  # type: ignore[attr-defined]
 
 TELL_AFTER = 1.0  # s, after which the main thread says that it waits for the compiler
+YOUNGEST = 0  # generation of garbage
 QUIET = 'LIEDYN_QUIET'  # a variable of the environment; if set, it says nothing
 
 _COMPILING = RLock()
@@ -52,6 +54,14 @@ class OtherTypesError(TypeError):
         wanted = ' or '.join(str(types) for types in compiled.overloads)
         return (f'{compiled.__name__}: expected arguments of types {wanted}, '
                 f'got {", ".join(type(value).__name__ for value in given)}')
+
+
+def is_compiling() -> bool:
+    """Return whether another thread compiles or loads a kernel now."""
+    free = _COMPILING.acquire(blocking=False)
+    if free:
+        _COMPILING.release()
+    return not free
 
 
 def compile_apart(compiled: Any) -> None:
@@ -75,6 +85,7 @@ def compile_apart(compiled: Any) -> None:
             return compiled.compile(given)
         finally:
             options[NO_WRAPPER] = True
+            gc.collect(YOUNGEST)  # once for all kernels that it calls
 
     def add_overload(result: Any) -> None:
         if options[NO_WRAPPER]:

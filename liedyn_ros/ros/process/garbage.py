@@ -16,6 +16,8 @@ leaves the collector of that process alone.
 
 import gc
 
+from liedyn_ros.jit.first_call import is_compiling
+
 _taken_over = False
 
 
@@ -23,6 +25,16 @@ def take_over() -> None:
     """Let `freeze` and `freeze_all` act: this process runs one node and nothing else."""
     global _taken_over
     _taken_over = True
+
+
+def collect() -> None:
+    """
+    Collect the garbage, but not while a kernel is compiled.
+
+    The compiler makes a million objects, and to look at them each second takes most of its time.
+    """
+    if not is_compiling():
+        gc.collect()
 
 
 def freeze_all() -> None:

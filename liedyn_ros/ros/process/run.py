@@ -101,7 +101,7 @@ def run(node_class: Callable[[], Node], args: Sequence[str] | None = None) -> No
                 node.get_logger().warning(line)
             building = False
             gc.disable()  # it would stop a stream at any time; garbage is collected by the timer
-            node.create_timer(GARBAGE_PERIOD, gc.collect, clock=Clock(
+            node.create_timer(GARBAGE_PERIOD, garbage.collect, clock=Clock(
                 clock_type=ClockType.STEADY_TIME))
             try:
                 rclpy.spin(node)
