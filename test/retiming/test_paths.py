@@ -302,3 +302,20 @@ def test_missing_names_are_refused() -> None:
     names = position_names(machine.model)
     with pytest.raises(NameSetError, match='expected every joint of the model, got none for'):
         path_through(machine, names[1:], np.zeros((2, len(names) - 1)))
+
+
+@pytest.mark.parametrize('assembly', [[0.3, -1.0, 2.0, 1.0], [0.3, 1.0, 2.0, -1.0]])
+@pytest.mark.parametrize('seed', [19, 21, 23])
+def test_places_of_a_loop_by_themselves_are_those_of_the_whole_path(
+        seed: int, assembly: list[float]) -> None:
+    # From the assembly at the begin, five of these six would end on another branch.
+    machine = ld.load(config_file('five_bar.yaml'))
+    points = [0.4, 2.0] + np.cumsum(np.random.default_rng(seed).uniform(-0.4, 0.4, (6, 2)), axis=0)
+    path = LoopPath(machine, points, assembly=assembly)
+    s = np.linspace(0.0, path.length, 400)
+    whole = path(s)
+    for k in range(0, 400, 23):
+        for given, wanted in zip(path(s[k:k + 1]), whole):
+            assert_same(given[0], wanted[k], 1e-9, floor=1.0)
+    for given, wanted in zip(path(s[::133]), whole):  # and far apart
+        assert_same(given, wanted[::133], 1e-9, floor=1.0)

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from threading import Lock
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,13 +24,15 @@ from liedyn_ros.retiming.paths.blended_path import rounded_shares
 from liedyn_ros.retiming.paths.moving_end import MovingEnd, require_no_ends
 from liedyn_ros.retiming.paths.path import PathSamples, spline
 
+NODES = 100  # places along a path, from whose branch samples begin
+
 
 class LoopPath:
     """
     A quintic spline through waypoints (K, n) of n joints; the others follow the loops.
 
     measured names these joints, the actuated ones by default; assembly (nq,) chooses the assembly
-    mode. With blend, rad or m, it has the lines and corners of BlendedPath. start and end (2, n)
+    mode at the begin, whose branch all places are on. With blend, rad or m, it has the lines and corners of BlendedPath. start and end (2, n)
     are those of SplinePath, of the same joints. Raises what LoopTracker raises, and LimitError as
     SplinePath does.
     """
@@ -43,7 +46,7 @@ class LoopPath:
         model = dynamics.model
         self.measured = tuple(measured or (joint.name for joint in model.joint_list
                                            if model.actuated[joint.v_slice].any()))
-        self._dynamics, self._assembly = dynamics, assembly
+        self._dynamics = dynamics
         points = as_array('waypoints', waypoints, (-1, len(self.measured)))
         self.start: MovingEnd | None = None
         self.end: MovingEnd | None = None
@@ -59,18 +62,37 @@ class LoopPath:
                 + points[0] * np.array([1.0, 0.0, 0.0, 0.0])[:, None, None]
         self._places = [model.joint(name).vi for name in self.measured]
         self._known = np.isin(np.arange(model.nv), self._places)
+        self._walker = LoopTracker(dynamics, self.measured, start=assembly)
+        self._nodes: list[Array] = []
+        self._lock = Lock()
 
     def __call__(self, s: Array) -> PathSamples:
-        """Return the samples at s (K,), which rises."""
+        """Return the samples at s (K,), which rises; on the branch of the path from its begin."""
         q, v, a, jerk = self._of(s)
-        samples = []
-        tracker = LoopTracker(self._dynamics, self.measured, start=self._assembly)
+        samples, last = [], int(s[0] / self.length * NODES)
+        tracker = LoopTracker(self._dynamics, self.measured, start=self._node(last))
         given = np.zeros((3, self._dynamics.model.nv))
         for k in range(len(s)):
             self._budget.spend(0.0)
-            place = tracker.update(q[k]).q
+            node = int(s[k] / self.length * NODES)
+            for between in range(last + 1, node):  # of samples far apart
+                tracker.update(self._of(np.array([self._s_of(between)]))[0, 0])
+            last, place = node, tracker.update(q[k]).q
             given[:, self._places] = v[k], a[k], jerk[k]
             speed = complete_velocity(self._dynamics, place, given[0], self._known)
             samples.append((place, speed, *complete_acceleration(
                 self._dynamics, place, speed, given[1:], self._known)))
         return PathSamples(*map(np.array, zip(*samples)))
+
+    def _node(self, at: int) -> Array:
+        """Return the configuration (nq,) at a node, followed from the begin of the path."""
+        with self._lock:
+            while len(self._nodes) <= at:
+                self._budget.spend(0.0)
+                s = np.array([self._s_of(len(self._nodes))])
+                self._nodes.append(self._walker.update(self._of(s)[0, 0]).q)
+            return self._nodes[at]
+
+    def _s_of(self, node: int) -> float:
+        """Return s of a node."""
+        return min(node / NODES, 1.0) * self.length
