@@ -32,9 +32,9 @@ class LoopPath:
     A quintic spline through waypoints (K, n) of n joints; the others follow the loops.
 
     measured names these joints, the actuated ones by default; assembly (nq,) chooses the assembly
-    mode at the begin, whose branch all places are on. With blend, rad or m, it has the lines and corners of BlendedPath. start and end (2, n)
-    are those of SplinePath, of the same joints. Raises what LoopTracker raises, and LimitError as
-    SplinePath does.
+    mode at the begin, whose branch all places are on. With blend, rad or m, it has the lines and
+    corners of BlendedPath. start and end (2, n) are those of SplinePath, of the same joints.
+    Raises what LoopTracker raises, and LimitError as SplinePath does.
     """
 
     def __init__(self, dynamics: ConstrainedDynamics, waypoints: ArrayLike,
