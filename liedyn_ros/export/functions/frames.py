@@ -17,10 +17,10 @@ from liedyn_ros.jit.pointers import COUNT, cube, NUMBERS, table, vector, WHOLES
 from liedyn_ros.model.kernels import configuration
 
 
-def body_motion(words: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, a: NUMBERS,
+def body_motion(constants: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, a: NUMBERS,
                 poses: NUMBERS, twists: NUMBERS, accelerations: NUMBERS) -> COUNT:
     """Write poses (B, 4, 4), twists and accelerations (B, 6); a NULL is zero."""
-    model = table(words, 1, tables.MODEL_WIDTH)
+    model = table(constants, 1, tables.MODEL_WIDTH)
     bodies = area.bodies(model)
     good = kinematics(
         model, table(work, area.data_rows(model), tables.DATA_WIDTH), vector(q, area.nq(model)),
@@ -30,47 +30,49 @@ def body_motion(words: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, a: NUMBER
     return DONE if good else REFUSED
 
 
-def frame_poses(words: NUMBERS, q: NUMBERS, frames: WHOLES, count: COUNT, out: NUMBERS) -> COUNT:
+def frame_poses(constants: NUMBERS, q: NUMBERS, frames: WHOLES, count: COUNT,
+                out: NUMBERS) -> COUNT:
     """Write the poses (count, 4, 4) of frames."""
-    model = table(words, 1, tables.MODEL_WIDTH)
+    model = table(constants, 1, tables.MODEL_WIDTH)
     good = motion.frame_poses(
         model, vector(q, area.nq(model)), vector(frames, count), cube(out, count, 4, 4))
     return DONE if good else REFUSED
 
 
-def frame_twists(words: NUMBERS, q: NUMBERS, v: NUMBERS, frames: WHOLES, count: COUNT,
+def frame_twists(constants: NUMBERS, q: NUMBERS, v: NUMBERS, frames: WHOLES, count: COUNT,
                  axes: COUNT, out: NUMBERS) -> COUNT:
     """Write the twists (count, 6) of frames."""
-    model = table(words, 1, tables.MODEL_WIDTH)
+    model = table(constants, 1, tables.MODEL_WIDTH)
     good = motion.frame_twists(
         model, vector(q, area.nq(model)), vector(v, area.nv(model)), vector(frames, count), axes,
         table(out, count, 6))
     return DONE if good else REFUSED
 
 
-def frame_accelerations(words: NUMBERS, q: NUMBERS, v: NUMBERS, a: NUMBERS, frames: WHOLES,
+def frame_accelerations(constants: NUMBERS, q: NUMBERS, v: NUMBERS, a: NUMBERS, frames: WHOLES,
                         count: COUNT, axes: COUNT, classical: COUNT, out: NUMBERS) -> COUNT:
     """Write the accelerations (count, 6) of frames."""
-    model = table(words, 1, tables.MODEL_WIDTH)
+    model = table(constants, 1, tables.MODEL_WIDTH)
     good = motion.frame_accelerations(
         model, vector(q, area.nq(model)), vector(v, area.nv(model)), vector(a, area.nv(model)),
         vector(frames, count), axes, classical != 0, table(out, count, 6))
     return DONE if good else REFUSED
 
 
-def frame_jacobian(words: NUMBERS, q: NUMBERS, frame: COUNT, axes: COUNT, out: NUMBERS) -> COUNT:
+def frame_jacobian(constants: NUMBERS, q: NUMBERS, frame: COUNT, axes: COUNT,
+                   out: NUMBERS) -> COUNT:
     """Write J (6, nv) of a frame."""
-    model = table(words, 1, tables.MODEL_WIDTH)
+    model = table(constants, 1, tables.MODEL_WIDTH)
     good = jacobians.frame_jacobian(
         model, vector(q, area.nq(model)), frame, axes,
         table(out, 6, area.nv(model)))
     return DONE if good else REFUSED
 
 
-def frame_jacobian_rate(words: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, frame: WHOLES,
+def frame_jacobian_rate(constants: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, frame: WHOLES,
                         axes: COUNT, out: NUMBERS) -> COUNT:
     """Write dJ/dt (6, nv) of a frame."""
-    model = table(words, 1, tables.MODEL_WIDTH)
+    model = table(constants, 1, tables.MODEL_WIDTH)
     nv = area.nv(model)
     good = jacobians.frame_jacobian_rates(
         model, table(area.common(model, work), 6, nv), vector(q, area.nq(model)),
@@ -78,18 +80,18 @@ def frame_jacobian_rate(words: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, f
     return DONE if good else REFUSED
 
 
-def integrate(words: NUMBERS, links: WHOLES, q: NUMBERS, dv: NUMBERS, out: NUMBERS) -> COUNT:
+def integrate(constants: NUMBERS, links: WHOLES, q: NUMBERS, dv: NUMBERS, out: NUMBERS) -> COUNT:
     """Write q (+) dv (nq,); links are kind, qi and vi (3, N)."""
-    model = table(words, 1, tables.MODEL_WIDTH)
+    model = table(constants, 1, tables.MODEL_WIDTH)
     good = configuration.checked_integrate(
         table(links, 3, area.links(model) - 1), vector(q, area.nq(model)),
         vector(dv, area.nv(model)), vector(out, area.nq(model)))
     return DONE if good else REFUSED
 
 
-def difference(words: NUMBERS, links: WHOLES, q0: NUMBERS, q1: NUMBERS, out: NUMBERS) -> COUNT:
+def difference(constants: NUMBERS, links: WHOLES, q0: NUMBERS, q1: NUMBERS, out: NUMBERS) -> COUNT:
     """Write the dv (nv,) with q0 (+) dv = q1."""
-    model = table(words, 1, tables.MODEL_WIDTH)
+    model = table(constants, 1, tables.MODEL_WIDTH)
     good = configuration.checked_difference(
         table(links, 3, area.links(model) - 1), vector(q0, area.nq(model)),
         vector(q1, area.nq(model)), vector(out, area.nv(model)))

@@ -21,10 +21,10 @@ from liedyn_ros.export.kernels import work as area
 from liedyn_ros.jit.pointers import after, as_wholes, COUNT, NUMBERS, table, vector
 
 
-def inverse_jacobians(words: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, a: NUMBERS,
+def inverse_jacobians(constants: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, a: NUMBERS,
                       external: NUMBERS, by_q: NUMBERS, by_v: NUMBERS, by_a: NUMBERS) -> COUNT:
     """Write dtau/dq, dtau/dv and dtau/da (nv, nv)."""
-    model = table(words, 1, tables.MODEL_WIDTH)
+    model = table(constants, 1, tables.MODEL_WIDTH)
     nv, bodies, common = area.nv(model), area.bodies(model), area.common(model, work)
     good = jacobians.inverse_jacobians(
         model, table(after(common, parts.links_at(model)), area.links(model), LINK_WIDTH),
@@ -36,11 +36,11 @@ def inverse_jacobians(words: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, a: 
     return DONE if good else REFUSED
 
 
-def inverse_product(words: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, a: NUMBERS,
+def inverse_product(constants: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, a: NUMBERS,
                     external: NUMBERS, dq: NUMBERS, dv: NUMBERS, da: NUMBERS, out: NUMBERS
-                    ) -> COUNT:
+                   ) -> COUNT:
     """Write the change of tau (nv,) along dq, dv, da (nv,)."""
-    model = table(words, 1, tables.MODEL_WIDTH)
+    model = table(constants, 1, tables.MODEL_WIDTH)
     nv, bodies = area.nv(model), area.bodies(model)
     changes = table(area.common(model, work), area.links(model), PRODUCT_WIDTH)
     for k in range(PRODUCT_WIDTH):
@@ -53,11 +53,11 @@ def inverse_product(words: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, a: NU
     return DONE if good else REFUSED
 
 
-def inverse_gradient(words: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, a: NUMBERS,
+def inverse_gradient(constants: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, a: NUMBERS,
                      external: NUMBERS, y: NUMBERS, by_q: NUMBERS, by_v: NUMBERS, by_a: NUMBERS
-                     ) -> COUNT:
+                    ) -> COUNT:
     """Write the gradient of y . tau by q, v and a, each (nv,)."""
-    model = table(words, 1, tables.MODEL_WIDTH)
+    model = table(constants, 1, tables.MODEL_WIDTH)
     nv, bodies = area.nv(model), area.bodies(model)
     good = products.inverse_product_transposed(
         model, table(work, area.data_rows(model), tables.DATA_WIDTH),
@@ -69,11 +69,11 @@ def inverse_gradient(words: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, a: N
 
 
 def inverse_gradient_product(
-        words: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, a: NUMBERS, external: NUMBERS,
+        constants: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, a: NUMBERS, external: NUMBERS,
         y: NUMBERS, dq: NUMBERS, dv: NUMBERS, da: NUMBERS, by_q: NUMBERS, by_v: NUMBERS,
         by_a: NUMBERS) -> COUNT:
     """Write the change of the gradient of y . tau along dq, dv, da."""
-    model = table(words, 1, tables.MODEL_WIDTH)
+    model = table(constants, 1, tables.MODEL_WIDTH)
     nv, bodies, common = area.nv(model), area.bodies(model), area.common(model, work)
     links = area.links(model)
     good = second.inverse_second(
@@ -86,11 +86,11 @@ def inverse_gradient_product(
     return DONE if good else REFUSED
 
 
-def forward_jacobians(words: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, tau: NUMBERS,
+def forward_jacobians(constants: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, tau: NUMBERS,
                       external: NUMBERS, a: NUMBERS, by_q: NUMBERS, by_v: NUMBERS,
                       by_tau: NUMBERS) -> COUNT:
     """Write a (nv,), da/dq, da/dv and da/dtau (nv, nv)."""
-    model = table(words, 1, tables.MODEL_WIDTH)
+    model = table(constants, 1, tables.MODEL_WIDTH)
     nv, bodies, common = area.nv(model), area.bodies(model), area.common(model, work)
     before = vector(as_wholes(after(common, parts.before_at(model))), nv)
     parts.write_before(model, before)
@@ -106,11 +106,11 @@ def forward_jacobians(words: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, tau
         table(after(common, parts.gravity_at(model)), nv, 3))
 
 
-def forward_product(words: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, tau: NUMBERS,
+def forward_product(constants: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, tau: NUMBERS,
                     external: NUMBERS, dq: NUMBERS, dv: NUMBERS, dtau: NUMBERS, a: NUMBERS,
                     out: NUMBERS) -> COUNT:
     """Write a and its change (nv,) along dq, dv, dtau (nv,)."""
-    model = table(words, 1, tables.MODEL_WIDTH)
+    model = table(constants, 1, tables.MODEL_WIDTH)
     nv, bodies = area.nv(model), area.bodies(model)
     changes = table(area.common(model, work), area.links(model), PRODUCT_WIDTH)
     for k in range(PRODUCT_WIDTH):
@@ -122,11 +122,11 @@ def forward_product(words: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, tau: 
         vector(dtau, nv), vector(a, nv), vector(out, nv))
 
 
-def forward_gradient(words: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, tau: NUMBERS,
+def forward_gradient(constants: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, tau: NUMBERS,
                      external: NUMBERS, y: NUMBERS, a: NUMBERS, by_q: NUMBERS, by_v: NUMBERS,
                      by_tau: NUMBERS) -> COUNT:
     """Write a (nv,), and the gradient of y . a by q, v and tau, each (nv,)."""
-    model = table(words, 1, tables.MODEL_WIDTH)
+    model = table(constants, 1, tables.MODEL_WIDTH)
     nv, bodies = area.nv(model), area.bodies(model)
     return forward_products.forward_product_transposed(
         model, table(work, area.data_rows(model), tables.DATA_WIDTH),

@@ -30,7 +30,7 @@ EMPTY_BRANCH, EMPTY_MOTION = tables.BRANCH, tables.MOTION
 motion_of = motion_bank.FILTER.view
 
 
-def platform_restart(words: NUMBERS, work: NUMBERS, home: NUMBERS, noise: NUMBERS) -> COUNT:
+def platform_restart(constants: NUMBERS, work: NUMBERS, home: NUMBERS, noise: NUMBERS) -> COUNT:
     """Start from a home pose (4, 4). noise: (1,), m, of a drive's end, 0 where it is unknown."""
     if not dynamics.is_pose(table(home, 4, 4)):
         return NO_POSE
@@ -43,20 +43,20 @@ def platform_restart(words: NUMBERS, work: NUMBERS, home: NUMBERS, noise: NUMBER
     tables.copy_numbers(EMPTY_BRANCH, judge)
     tables.copy_numbers(EMPTY_MOTION, filtered)
     branch.forget_value(judge)
-    tables.copy_numbers(vector(after(words, area.SCALES), 6), motion_of(filtered).scales)
+    tables.copy_numbers(vector(after(constants, area.SCALES), 6), motion_of(filtered).scales)
     vector(as_wholes(after(work, area.STAMPS)), tables.STAMPS)[tables.NEWEST] = -2 ** 62
     return DONE
 
 
-def platform_track(words: NUMBERS, work: NUMBERS, stamp: COUNT, lengths: NUMBERS, rates: NUMBERS,
-                   pose: NUMBERS, out: NUMBERS) -> COUNT:
+def platform_track(constants: NUMBERS, work: NUMBERS, stamp: COUNT, lengths: NUMBERS,
+                   rates: NUMBERS, pose: NUMBERS, out: NUMBERS) -> COUNT:
     """Write the pose (4, 4) of a sample of a time (ns), and TRACKED numbers about it."""
     follower = vector(after(work, area.FOLLOWER), tables.FOLLOWER)
     stamps = vector(as_wholes(after(work, area.STAMPS)), tables.STAMPS)
     found, read = vector(out, TRACKED), vector(lengths, 6)
     if follower[tables.STARTED] == 0.0:
         return NOT_STARTED
-    limits = vector(after(words, area.LIMITS), area.NUMBER_OF_LIMITS)
+    limits = vector(after(constants, area.LIMITS), area.NUMBER_OF_LIMITS)
     for i in range(6):
         if not limits[2 * i] <= read[i] <= limits[2 * i + 1]:
             found[0] = i
@@ -72,17 +72,18 @@ def platform_track(words: NUMBERS, work: NUMBERS, stamp: COUNT, lengths: NUMBERS
     judge = vector(after(work, area.BRANCH), BRANCHES)
     keeps = branch.is_branch_near(branch.monitor_of(judge).numbers, branch.KEPT_BRANCH)
     started = follower[tables.GOOD] > 0.0
-    code = follow_platform(words, work, stamp, lengths, keeps, pose, found)
+    code = follow_platform(constants, work, stamp, lengths, keeps, pose, found)
     if code == REFUSED:
         return code
     flags = tables.RESTARTED if started and found[START] == HOME else 0
     if code == DONE:
-        write_twist(words, work, stamp, lengths, rates, pose, found)
+        write_twist(constants, work, stamp, lengths, rates, pose, found)
         if period > 0.0 and found[TWIST_SPAN] > 0.0 and (
                 abs(found[4]) > state.SINGULARITY_WARNING):
             state.twist(vector(after(work, area.STATE), state.COUNT),
-                        vector(words, area.LIMITS)[area.SCALE],
+                        vector(constants, area.LIMITS)[area.SCALE],
                         vector(after(work, area.MOVED), 6), found[TWIST:TWIST_SPAN])
             found[TWIST_SPAN] = 0.0
-    found[FLAGS] = flags | judge_sample(words, work, stamp, lengths, pose, code, started, found)
+    found[FLAGS] = flags | judge_sample(
+        constants, work, stamp, lengths, pose, code, started, found)
     return code

@@ -9,7 +9,7 @@
 """
 What the C library has for Stewart platforms: functions on pointers that call Python's kernels.
 
-words are the constants of a platform, work is a work area (kernels/platform.py). Returns DONE or
+constants are those of a platform, work is a work area (kernels/platform.py). Returns DONE or
 a code of its own.
 """
 
@@ -27,11 +27,11 @@ from liedyn_ros.stewart.dynamics.kernels import platform as dynamics
 from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, limits, state
 
 
-def platform_accepts(words: NUMBERS, count: COUNT) -> COUNT:
+def platform_accepts(constants: NUMBERS, count: COUNT) -> COUNT:
     """Return 0 where constants are those of a platform."""
     if count < area.numbers(leg_rows.ENDS):
         return 1
-    of = vector(words, area.LIMITS)
+    of = vector(constants, area.LIMITS)
     legs = of[area.TABLE]
     if legs != leg_rows.ENDS and legs != area.LONGEST:
         return 1
@@ -42,9 +42,9 @@ def platform_accepts(words: NUMBERS, count: COUNT) -> COUNT:
     return 0 if good and count == area.numbers(int(legs)) else 1
 
 
-def platform_part(words: NUMBERS, part: COUNT) -> COUNT:
+def platform_part(constants: NUMBERS, part: COUNT) -> COUNT:
     """Return whether a platform has PROVABLE or MASSES."""
-    return 1 if vector(words, area.LIMITS)[part] != 0.0 else 0
+    return 1 if vector(constants, area.LIMITS)[part] != 0.0 else 0
 
 
 def platform_work_size(order: COUNT) -> COUNT:
@@ -52,12 +52,12 @@ def platform_work_size(order: COUNT) -> COUNT:
     return area.work_size(order)
 
 
-def platform_prepare(words: NUMBERS, work: NUMBERS, order: COUNT) -> COUNT:
+def platform_prepare(constants: NUMBERS, work: NUMBERS, order: COUNT) -> COUNT:
     """Write zeros, and copies of what kernels write into."""
-    count = int(vector(words, area.LIMITS)[area.TABLE])
+    count = int(vector(constants, area.LIMITS)[area.TABLE])
     values = vector(work, area.work_size(order))
     values[:] = 0.0
-    given_tables = vector(after(words, area.scaled_at()), 3 * count + certificate.TABLE)
+    given_tables = vector(after(constants, area.scaled_at()), 3 * count + certificate.TABLE)
     for i in range(count):
         values[area.SCALED + i] = given_tables[i]
         values[area.METRES + i] = given_tables[count + i]
@@ -66,9 +66,9 @@ def platform_prepare(words: NUMBERS, work: NUMBERS, order: COUNT) -> COUNT:
     return DONE
 
 
-def platform_lengths(words: NUMBERS, work: NUMBERS, pose: NUMBERS, lengths: NUMBERS) -> COUNT:
+def platform_lengths(constants: NUMBERS, work: NUMBERS, pose: NUMBERS, lengths: NUMBERS) -> COUNT:
     """Write the leg lengths (6,) of a pose (4, 4)."""
-    count, values = int(vector(words, area.LIMITS)[area.TABLE]), table(lengths, 1, 6)
+    count, values = int(vector(constants, area.LIMITS)[area.TABLE]), table(lengths, 1, 6)
     if not dynamics.is_pose(table(pose, 4, 4)):
         return NO_POSE
     r, p = motion.split(table(pose, 4, 4))
@@ -79,10 +79,10 @@ def platform_lengths(words: NUMBERS, work: NUMBERS, pose: NUMBERS, lengths: NUMB
     return DONE if reached else NOT_REACHED
 
 
-def platform_jacobian(words: NUMBERS, work: NUMBERS, pose: NUMBERS, spatial: COUNT,
+def platform_jacobian(constants: NUMBERS, work: NUMBERS, pose: NUMBERS, spatial: COUNT,
                       out: NUMBERS) -> COUNT:
     """Write dL/d(twist) (6, 6), of the body twist or of the spatial one."""
-    count = int(vector(words, area.LIMITS)[area.TABLE])
+    count = int(vector(constants, area.LIMITS)[area.TABLE])
     if not dynamics.is_pose(table(pose, 4, 4)):
         return NO_POSE
     r, p = motion.split(table(pose, 4, 4))
@@ -93,9 +93,9 @@ def platform_jacobian(words: NUMBERS, work: NUMBERS, pose: NUMBERS, spatial: COU
     return DONE
 
 
-def platform_singularity(words: NUMBERS, work: NUMBERS, pose: NUMBERS, out: NUMBERS) -> COUNT:
+def platform_singularity(constants: NUMBERS, work: NUMBERS, pose: NUMBERS, out: NUMBERS) -> COUNT:
     """Write signed value, slope, null twist (6,)."""
-    of = vector(words, area.LIMITS)
+    of = vector(constants, area.LIMITS)
     if not dynamics.is_pose(table(pose, 4, 4)):
         return NO_POSE
     legs = vector(after(work, area.SCALED), int(of[area.TABLE]))
@@ -112,30 +112,30 @@ def platform_singularity(words: NUMBERS, work: NUMBERS, pose: NUMBERS, out: NUMB
     return DONE
 
 
-def platform_margins(words: NUMBERS, work: NUMBERS, pose: NUMBERS, out: NUMBERS) -> COUNT:
+def platform_margins(constants: NUMBERS, work: NUMBERS, pose: NUMBERS, out: NUMBERS) -> COUNT:
     """Write the margins (33,) of travel, joint angles and clearances."""
-    count = int(vector(words, area.LIMITS)[area.TABLE])
+    count = int(vector(constants, area.LIMITS)[area.TABLE])
     if not dynamics.is_pose(table(pose, 4, 4)):
         return NO_POSE
     limits.margins(vector(after(work, area.METRES), count),
-                   vector(after(words, area.LIMITS), area.NUMBER_OF_LIMITS), table(pose, 4, 4),
+                   vector(after(constants, area.LIMITS), area.NUMBER_OF_LIMITS), table(pose, 4, 4),
                    vector(out, limits.COUNT))
     return DONE
 
 
-def platform_solve(words: NUMBERS, work: NUMBERS, lengths: NUMBERS, guess: NUMBERS, pose: NUMBERS,
-                   out: NUMBERS) -> COUNT:
+def platform_solve(constants: NUMBERS, work: NUMBERS, lengths: NUMBERS, guess: NUMBERS,
+                   pose: NUMBERS, out: NUMBERS) -> COUNT:
     """Write a pose (4, 4), and status, iterations, residual, smallest value, value, slope."""
     start = table(guess, 4, 4)
-    code = solve_sample(words, work, lengths, start, vector(after(work, area.RATES), 6), 0.0, pose,
-                        vector(out, 6))
+    code = solve_sample(constants, work, lengths, start, vector(after(work, area.RATES), 6), 0.0,
+                        pose, vector(out, 6))
     return NO_POSE if code == REFUSED and not dynamics.is_pose(start) else code
 
 
-def platform_certify(words: NUMBERS, work: NUMBERS, pose: NUMBERS, lengths: NUMBERS, out: NUMBERS
-                     ) -> COUNT:
+def platform_certify(constants: NUMBERS, work: NUMBERS, pose: NUMBERS, lengths: NUMBERS,
+                     out: NUMBERS) -> COUNT:
     """Write error, uniqueness and regular radius, bounds (6,); NaN where nothing is proved."""
-    count = int(vector(words, area.LIMITS)[area.TABLE])
+    count = int(vector(constants, area.LIMITS)[area.TABLE])
     proof, found = vector(after(work, area.PROOF), certificate.SPACE), vector(out, 9)
     certificate.certify(vector(after(work, area.KNOWN), certificate.TABLE + count),
                         vector(lengths, 6), table(pose, 4, 4), proof)
@@ -144,17 +144,17 @@ def platform_certify(words: NUMBERS, work: NUMBERS, pose: NUMBERS, lengths: NUMB
     return NOT_PROVED if math.isnan(found[0]) else DONE
 
 
-def platform_dynamics(words: NUMBERS, work: NUMBERS, order: COUNT, task: COUNT, pose: NUMBERS,
+def platform_dynamics(constants: NUMBERS, work: NUMBERS, order: COUNT, task: COUNT, pose: NUMBERS,
                       twist: NUMBERS, a: NUMBERS, forces: NUMBERS, external: NUMBERS,
                       length_rates: NUMBERS) -> COUNT:
     """Complete a or forces (order + 1, 6); write derivatives of lengths from the second on."""
-    at = area.constants_at(int(vector(words, area.LIMITS)[area.TABLE]))
+    at = area.constants_at(int(vector(constants, area.LIMITS)[area.TABLE]))
     if not dynamics.is_pose(table(pose, 4, 4)):
         return NO_POSE
     wrenches = table(external, order + 1 if given(external) else 0, 6)
     code = dynamics.solve_platform(
-        vector(after(words, at), area.NUMBER_OF_CONSTANTS),
-        table(after(words, at + area.NUMBER_OF_CONSTANTS), 6, leg_dynamics.LEG),
+        vector(after(constants, at), area.NUMBER_OF_CONSTANTS),
+        table(after(constants, at + area.NUMBER_OF_CONSTANTS), 6, leg_dynamics.LEG),
         table(after(work, area.SERIES), dynamics.ROWS, order + 2),
         vector(after(work, area.MATRIX), 36), vector(after(work, area.BUFFER), 42), task,
         table(pose, 4, 4), vector(twist, 6), table(a, order + 1, 6), table(forces, order + 1, 6),

@@ -17,12 +17,12 @@ from liedyn_ros.model.kernels.acceptance import is_unit
 from liedyn_ros.model.kernels.kinds import NQ, SPHERICAL
 
 
-def accepts(words: NUMBERS, count: COUNT, rows: COUNT, links: WHOLES, links_count: COUNT,
+def accepts(constants: NUMBERS, count: COUNT, rows: COUNT, links: WHOLES, links_count: COUNT,
             coordinates: COUNT, frames: COUNT) -> COUNT:
     """Return 0 where constants (rows, width) and links (3, N) are those of a tree."""
     if not (1 <= rows <= count and count == rows * tables.MODEL_WIDTH):
         return 1
-    model = table(words, rows, tables.MODEL_WIDTH)
+    model = table(constants, rows, tables.MODEL_WIDTH)
     if not is_tree(model, rows, coordinates, frames):
         return 1
     number = area.links(model) - 1
@@ -37,17 +37,17 @@ def accepts(words: NUMBERS, count: COUNT, rows: COUNT, links: WHOLES, links_coun
     return 0
 
 
-def size_of(words: NUMBERS, what: COUNT) -> COUNT:
+def size_of(constants: NUMBERS, what: COUNT) -> COUNT:
     """Return nq, nv or the number of bodies, for what 0, 1 or 2."""
-    model = table(words, 1, tables.MODEL_WIDTH)
+    model = table(constants, 1, tables.MODEL_WIDTH)
     if what == 0:
         return area.nq(model)
     return area.nv(model) if what == 1 else area.bodies(model)
 
 
-def not_unit(words: NUMBERS, q: NUMBERS) -> COUNT:
+def not_unit(constants: NUMBERS, q: NUMBERS) -> COUNT:
     """Return where the coordinates of the first link with no unit quaternion begin, or -1."""
-    model = table(words, 1, tables.MODEL_WIDTH)
+    model = table(constants, 1, tables.MODEL_WIDTH)
     configuration = vector(q, area.nq(model))
     for i in range(1, area.links(model)):
         kind, at = get_int(model, i, tables.KIND), get_int(model, i, tables.QI)
@@ -56,9 +56,9 @@ def not_unit(words: NUMBERS, q: NUMBERS) -> COUNT:
     return -1
 
 
-def neutral(words: NUMBERS, q: NUMBERS) -> COUNT:
+def neutral(constants: NUMBERS, q: NUMBERS) -> COUNT:
     """Write the configuration (nq,) of zeros and unit quaternions."""
-    model = table(words, 1, tables.MODEL_WIDTH)
+    model = table(constants, 1, tables.MODEL_WIDTH)
     configuration = vector(q, area.nq(model))
     configuration[:] = 0.0
     for i in range(1, area.links(model)):

@@ -9,7 +9,7 @@
 """
 What the C library has for trees: each a function on pointers that calls the kernel of Python.
 
-words are the constants of a model, work is a work area (work.py). Returns DONE, REFUSED for input
+constants are those of a model, work is a work area (work.py). Returns DONE, REFUSED for input
 that the kernel does not accept, or k + 1 where coordinate k moves no inertia.
 """
 
@@ -26,15 +26,15 @@ from liedyn_ros.jit.simd import get
 DONE, REFUSED = aba.DONE, aba.REFUSED
 
 
-def work_size(words: NUMBERS, order: COUNT) -> COUNT:
+def work_size(constants: NUMBERS, order: COUNT) -> COUNT:
     """Return the size of a work area for derivatives to an order, in numbers of eight bytes."""
-    model = table(words, 1, tables.MODEL_WIDTH)
+    model = table(constants, 1, tables.MODEL_WIDTH)
     return area.shared_at(model) + max(area.shared_size(model, order), partials.part_size(model))
 
 
-def prepare(words: NUMBERS, work: NUMBERS) -> COUNT:
+def prepare(constants: NUMBERS, work: NUMBERS) -> COUNT:
     """Write what no call changes into a work area."""
-    model = table(words, 1, tables.MODEL_WIDTH)
+    model = table(constants, 1, tables.MODEL_WIDTH)
     data = table(work, area.data_rows(model), tables.DATA_WIDTH)
     data[:] = 0.0
     for axis in range(3):
@@ -45,10 +45,10 @@ def prepare(words: NUMBERS, work: NUMBERS) -> COUNT:
     return DONE
 
 
-def inverse(words: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, a: NUMBERS, external: NUMBERS,
-            tau: NUMBERS) -> COUNT:
+def inverse(constants: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, a: NUMBERS,
+            external: NUMBERS, tau: NUMBERS) -> COUNT:
     """Write tau (nv,); a NULL for a is zero."""
-    model = table(words, 1, tables.MODEL_WIDTH)
+    model = table(constants, 1, tables.MODEL_WIDTH)
     nv, bodies = area.nv(model), area.bodies(model)
     good = rnea.rnea(
         model, table(work, area.data_rows(model), tables.DATA_WIDTH), vector(q, area.nq(model)),
@@ -57,10 +57,10 @@ def inverse(words: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, a: NUMBERS, e
     return DONE if good else REFUSED
 
 
-def inverse_series(words: NUMBERS, work: NUMBERS, order: COUNT, q: NUMBERS, v: NUMBERS,
+def inverse_series(constants: NUMBERS, work: NUMBERS, order: COUNT, q: NUMBERS, v: NUMBERS,
                    a: NUMBERS, external: NUMBERS, tau: NUMBERS) -> COUNT:
     """Write tau and its time derivatives (order + 1, nv)."""
-    model = table(words, 1, tables.MODEL_WIDTH)
+    model = table(constants, 1, tables.MODEL_WIDTH)
     nv, bodies, rows = area.nv(model), area.bodies(model), area.series_rows(model, order)
     good = rnea_derivatives(
         model, table(area.common(model, work), rows, series.WIDTH), vector(q, area.nq(model)),
@@ -69,10 +69,10 @@ def inverse_series(words: NUMBERS, work: NUMBERS, order: COUNT, q: NUMBERS, v: N
     return DONE if good else REFUSED
 
 
-def forward(words: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, tau: NUMBERS,
+def forward(constants: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, tau: NUMBERS,
             external: NUMBERS, a: NUMBERS) -> COUNT:
     """Write a (nv,)."""
-    model = table(words, 1, tables.MODEL_WIDTH)
+    model = table(constants, 1, tables.MODEL_WIDTH)
     nv, bodies = area.nv(model), area.bodies(model)
     return aba.forward(
         model, table(work, area.data_rows(model), tables.DATA_WIDTH), vector(q, area.nq(model)),
@@ -80,10 +80,10 @@ def forward(words: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, tau: NUMBERS,
         vector(a, nv))
 
 
-def hybrid_series(words: NUMBERS, work: NUMBERS, order: COUNT, q: NUMBERS, v: NUMBERS,
+def hybrid_series(constants: NUMBERS, work: NUMBERS, order: COUNT, q: NUMBERS, v: NUMBERS,
                   prescribed: FLAGS, a: NUMBERS, tau: NUMBERS, external: NUMBERS) -> COUNT:
     """Complete a and tau (order + 1, nv) in their place; a NULL prescribes nothing."""
-    model = table(words, 1, tables.MODEL_WIDTH)
+    model = table(constants, 1, tables.MODEL_WIDTH)
     nv, bodies, rows = area.nv(model), area.bodies(model), area.series_rows(model, order)
     flags = prescribed if given(prescribed) else as_flags(area.zero_rates(model, work))
     return hybrid_derivatives(
@@ -93,9 +93,9 @@ def hybrid_series(words: NUMBERS, work: NUMBERS, order: COUNT, q: NUMBERS, v: NU
         cube(external, area.loaded(external, order + 1), bodies, 6))
 
 
-def mass_matrix(words: NUMBERS, work: NUMBERS, q: NUMBERS, out: NUMBERS) -> COUNT:
+def mass_matrix(constants: NUMBERS, work: NUMBERS, q: NUMBERS, out: NUMBERS) -> COUNT:
     """Write M (nv, nv)."""
-    model = table(words, 1, tables.MODEL_WIDTH)
+    model = table(constants, 1, tables.MODEL_WIDTH)
     nv = area.nv(model)
     good = crba.crba(
         model, table(work, area.data_rows(model), tables.DATA_WIDTH), vector(q, area.nq(model)),
@@ -103,19 +103,19 @@ def mass_matrix(words: NUMBERS, work: NUMBERS, q: NUMBERS, out: NUMBERS) -> COUN
     return DONE if good else REFUSED
 
 
-def gravity(words: NUMBERS, work: NUMBERS, q: NUMBERS, out: NUMBERS) -> COUNT:
+def gravity(constants: NUMBERS, work: NUMBERS, q: NUMBERS, out: NUMBERS) -> COUNT:
     """Write the joint forces (nv,) that hold the machine at rest."""
-    model = table(words, 1, tables.MODEL_WIDTH)
+    model = table(constants, 1, tables.MODEL_WIDTH)
     good = centroidal.gravity_forces(
         model, table(work, area.data_rows(model), tables.DATA_WIDTH), vector(q, area.nq(model)),
         vector(out, area.nv(model)))
     return DONE if good else REFUSED
 
 
-def coriolis_matrix(words: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, out: NUMBERS
-                    ) -> COUNT:
+def coriolis_matrix(constants: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, out: NUMBERS
+                   ) -> COUNT:
     """Write C (nv, nv)."""
-    model = table(words, 1, tables.MODEL_WIDTH)
+    model = table(constants, 1, tables.MODEL_WIDTH)
     nv = area.nv(model)
     good = coriolis.coriolis_matrix(
         model, table(work, area.data_rows(model), tables.DATA_WIDTH),

@@ -50,12 +50,12 @@ AT_QR, AT_BASIS, AT_QR_OF_SPACE = (
 
 
 @kernel
-def are_arrays(words, count, axes):
+def are_arrays(numbers, count, axes):
     """Return whether so many numbers are the arrays of a bundle, one after the other."""
     size = 4 * len(axes)
     if count < size:
         return False
-    header, end = vector(as_wholes(words), size), size
+    header, end = vector(as_wholes(numbers), size), size
     for i in range(len(axes)):
         at = (end + LINE - 1) // LINE * LINE
         if header[4 * i] != at or at > count:
@@ -73,48 +73,48 @@ def are_arrays(words, count, axes):
 
 
 @kernel
-def are_inner(words, place, axes):
+def are_inner(numbers, place, axes):
     """Return whether the array at a place of a header that is right is a bundle itself."""
-    header = vector(as_wholes(words), 4 * place + 4)
-    return are_arrays(after(words, header[4 * place]), header[4 * place + 1], axes)
+    header = vector(as_wholes(numbers), 4 * place + 4)
+    return are_arrays(after(numbers, header[4 * place]), header[4 * place + 1], axes)
 
 
 @kernel
-def part_at(words, place):
+def part_at(numbers, place):
     """Return the pointer to an array by its place in a header."""
-    return after(words, vector(as_wholes(words), 4 * place + 1)[4 * place])
+    return after(numbers, vector(as_wholes(numbers), 4 * place + 1)[4 * place])
 
 
 @kernel
-def are_scratch(words, place):
+def are_scratch(numbers, place):
     """Return whether the arrays of a SCRATCH lie where they should."""
-    return (are_inner(words, place, AXES_OF_SCRATCH)
-            and are_inner(part_at(words, place), AT_QR, AXES_OF_QR)
-            and are_inner(part_at(words, place), AT_BASIS, AXES_OF_QR))
+    return (are_inner(numbers, place, AXES_OF_SCRATCH)
+            and are_inner(part_at(numbers, place), AT_QR, AXES_OF_QR)
+            and are_inner(part_at(numbers, place), AT_BASIS, AXES_OF_QR))
 
 
 @kernel
-def is_work_area(words, count):
+def is_work_area(numbers, count):
     """Return whether all arrays of a work area of closed loops lie where they should."""
-    if not (are_arrays(words, count, AXES_OF_LOOPS)
-            and are_inner(words, AT_WORKSPACE, AXES_OF_WORKSPACE)
-            and are_inner(words, AT_HYBRID, AXES_OF_TASK)
-            and are_inner(words, AT_INVERSE, AXES_OF_TASK)
-            and are_inner(words, AT_PRODUCT, AXES_OF_PRODUCT)):
+    if not (are_arrays(numbers, count, AXES_OF_LOOPS)
+            and are_inner(numbers, AT_WORKSPACE, AXES_OF_WORKSPACE)
+            and are_inner(numbers, AT_HYBRID, AXES_OF_TASK)
+            and are_inner(numbers, AT_INVERSE, AXES_OF_TASK)
+            and are_inner(numbers, AT_PRODUCT, AXES_OF_PRODUCT)):
         return False
-    tables = part_at(words, AT_WORKSPACE)
+    tables = part_at(numbers, AT_WORKSPACE)
     if not (are_inner(tables, AT_MACHINE, AXES_OF_MACHINE)
             and are_inner(tables, AT_MOTION, AXES_OF_MOTION)
             and are_scratch(tables, AT_BY_ROW) and are_scratch(tables, AT_BY_COLUMN)
             and are_inner(tables, AT_SPACE, AXES_OF_SPACE)
             and are_inner(part_at(tables, AT_SPACE), AT_QR_OF_SPACE, AXES_OF_QR)):
         return False
-    if vector(as_wholes(words), 4 * AT_TRACKER + 2)[4 * AT_TRACKER + 1] == 0:
+    if vector(as_wholes(numbers), 4 * AT_TRACKER + 2)[4 * AT_TRACKER + 1] == 0:
         return True
-    return (are_inner(words, AT_TRACKER, AXES_OF_TRACKER)
-            and are_inner(words, AT_GOOD, AXES_OF_POINT)
-            and are_inner(words, AT_NEAR, AXES_OF_POINT)
-            and are_inner(words, AT_TRIAL, AXES_OF_POINT))
+    return (are_inner(numbers, AT_TRACKER, AXES_OF_TRACKER)
+            and are_inner(numbers, AT_GOOD, AXES_OF_POINT)
+            and are_inner(numbers, AT_NEAR, AXES_OF_POINT)
+            and are_inner(numbers, AT_TRIAL, AXES_OF_POINT))
 
 
 @kernel

@@ -9,7 +9,7 @@
 """
 The steps of a platform's tracker in C: the pose, its twist, and the branch that its motion shows.
 
-words and work are pointers to the constants of a platform and to its work area.
+constants and work are pointers to those of a platform and to its work area.
 """
 
 import math
@@ -33,7 +33,7 @@ BRANCHES, MOTIONS = len(tables.BRANCH), len(tables.MOTION)
 
 
 @kernel
-def follow_platform(words, work, stamp, lengths, keeps, pose, found):
+def follow_platform(constants, work, stamp, lengths, keeps, pose, found):
     """Solve a sample from the last good pose, and from home where that fails; return a code."""
     follower = vector(after(work, area.FOLLOWER), tables.FOLLOWER)
     stamps = vector(as_wholes(after(work, area.STAMPS)), tables.STAMPS)
@@ -45,18 +45,18 @@ def follow_platform(words, work, stamp, lengths, keeps, pose, found):
             follower, stamps, last, table(after(work, area.FOLLOWER + tables.BEFORE), 4, 4),
             stamp, vector(lengths, 6))
         found[START] = PREDICTED
-        code = solve_sample(words, work, lengths, last, twist, seconds, pose, found)
+        code = solve_sample(constants, work, lengths, last, twist, seconds, pose, found)
         if code != NOT_CONVERGED or keeps:
             return code
         found[START] = HOME
     return solve_sample(
-        words, work, lengths, table(after(work, area.FOLLOWER), 4, 4), twist, 0.0, pose, found)
+        constants, work, lengths, table(after(work, area.FOLLOWER), 4, 4), twist, 0.0, pose, found)
 
 
 @kernel
-def solve_sample(words, work, lengths, guess, twist, seconds, pose, found):
+def solve_sample(constants, work, lengths, guess, twist, seconds, pose, found):
     """Solve from a guess moved on for a time (s) at a twist; write what platform_solve does."""
-    of = vector(words, area.LIMITS)
+    of = vector(constants, area.LIMITS)
     values = vector(after(work, area.STATE), state.COUNT)
     settings = (LEVENBERG_MARQUARDT, charts.BODY, problem.SQUARED_LENGTHS, of[area.DAMPING],
                 int(of[area.ITERATIONS]), of[area.TOLERANCE], of[area.STEP_TOLERANCE],
@@ -73,7 +73,7 @@ def solve_sample(words, work, lengths, guess, twist, seconds, pose, found):
 
 
 @kernel
-def write_twist(words, work, stamp, lengths, rates, pose, found):
+def write_twist(constants, work, stamp, lengths, rates, pose, found):
     """Write the twist of a good pose, NaN for none; the next solve starts from this pose."""
     follower = vector(after(work, area.FOLLOWER), tables.FOLLOWER)
     stamps = vector(as_wholes(after(work, area.STAMPS)), tables.STAMPS)
@@ -82,7 +82,7 @@ def write_twist(words, work, stamp, lengths, rates, pose, found):
     if rated:
         moves = True
         state.twist(vector(after(work, area.STATE), state.COUNT),
-                    vector(words, area.LIMITS)[area.SCALE], vector(rates, 6), twist)
+                    vector(constants, area.LIMITS)[area.SCALE], vector(rates, 6), twist)
         tables.copy_numbers(vector(rates, 6), follower[tables.RATES:tables.GUESS_TWIST])
     elif moves:
         span = 1e-9 * (stamp - stamps[tables.LAST_AT])
@@ -101,9 +101,9 @@ def write_twist(words, work, stamp, lengths, rates, pose, found):
 
 
 @kernel
-def judge_sample(words, work, stamp, lengths, pose, code, started, found):
+def judge_sample(constants, work, stamp, lengths, pose, code, started, found):
     """Write SIGN, RATE, GAP of the branch that the motion leads to; return its flags."""
-    of, follower = vector(words, area.LIMITS), vector(
+    of, follower = vector(constants, area.LIMITS), vector(
         after(work, area.FOLLOWER), tables.FOLLOWER)
     judge, flags = vector(after(work, area.BRANCH), BRANCHES), 0
     numbers, noise = branch.monitor_of(judge).numbers, follower[tables.NOISE] / of[area.SCALE]
@@ -114,7 +114,7 @@ def judge_sample(words, work, stamp, lengths, pose, code, started, found):
         flags |= tables.BRANCH_WRONG if wrong else 0
     else:
         found[TWIST:TWIST_SPAN], found[TWIST_SPAN] = math.nan, 0.0
-        shortfall = of[area.UNIT] * length_shortfall(words, work, lengths, pose)
+        shortfall = of[area.UNIT] * length_shortfall(constants, work, lengths, pose)
         if shortfall >= 0.0 and branch.is_branch_near(numbers, branch.KEPT_BRANCH):
             branch.judge_branch(judge, stamp, found[4], found[5], noise,
                                 shortfall / of[area.SCALE])
@@ -131,9 +131,9 @@ def judge_sample(words, work, stamp, lengths, pose, code, started, found):
 
 
 @kernel
-def length_shortfall(words, work, lengths, pose):
+def length_shortfall(constants, work, lengths, pose):
     """Return the norm of the error that a solve left in the lengths, -1 where no rod reaches."""
-    count = int(vector(words, area.LIMITS)[area.TABLE])
+    count = int(vector(constants, area.LIMITS)[area.TABLE])
     legs, read, square = vector(after(work, area.METRES), count), vector(lengths, 6), 0.0
     r, p = motion.split(table(pose, 4, 4))
     if not leg_types.write_leg_ends(legs, r, p):

@@ -75,7 +75,7 @@ class AgeGate(ClockMonitor):
         return now_ns
 
     def require_recent(self, stamp_ns: int) -> None:
-        """Raise StampError where a stamp is too old, or ahead, at the last look."""
+        """Raise StampError where a stamp is stale (too old), or ahead, at the last look."""
         if self.max_age <= 0.0 or self.now_ns == 0:
             return
         age = 1e-9 * (self.now_ns - stamp_ns)

@@ -48,8 +48,8 @@ def potential_energy(model, data, q, out):
     energy = vec3.dot(moment, load3(data, 0, ACCELERATION + 3))  # -a_g . m c (3.0)
     for k in range(get_int(model, 0, NV)):  # (3.19)
         row = coordinate_row(model, k)
-        stretch = q[get_int(model, row, POSITION_AT)] - get(model, row, REST)
-        energy += 0.5 * get(model, row, STIFFNESS) * stretch * stretch
+        extension = q[get_int(model, row, POSITION_AT)] - get(model, row, REST)
+        energy += 0.5 * get(model, row, STIFFNESS) * extension * extension
     out[0] = energy
     put(data, 0, COMPUTED, float(POSES))
     return finite(out)

@@ -178,7 +178,7 @@ class ConstrainedData:
             pose=np.zeros((n + 2, padded(12))), reference=np.zeros(3),
             rate=np.zeros((k, padded(nv))),
             effort=np.zeros((nv, k)), screw=_cube(k, 6, nv), screw_row=_rows(nv),
-            carrier=_cube(k, 6, nv), step=np.zeros((1, padded(nv))), stretch=np.zeros(nv),
+            carrier=_cube(k, 6, nv), step=np.zeros((1, padded(nv))), extension=np.zeros(nv),
             step_row=_rows(nv),
             twist=_cube(2, 6, n + 1), heavy_twist=_cube(k, 6, self._heavy + 1),
             wrench=_cube(1, 6, n + 1),

@@ -33,7 +33,7 @@ def write_configuration(machine, motion, q, frames):
     count = len(machine.kind)
     center = vec3.ZERO
     for j in range(len(machine.link)):
-        motion.stretch[j] = q[machine.position_at[j]] - machine.rest[j]
+        motion.extension[j] = q[machine.position_at[j]] - machine.rest[j]
     for i in range(count):
         r, p = joints.placed(machine.kind[i], machine.pitch[i], columns9(machine.placement, i),
                              columns3(machine.placement, i, 9), q, machine.qi[i])
@@ -284,7 +284,7 @@ def write_joint_forces(machine, motion, k, out):
         put_lanes(motion.step, 0, j, total)
     for j in range(len(machine.link)):
         force = get(motion.step, 0, j) + machine.damping[j] * motion.rate[k, j]
-        position = motion.stretch[j] if k == 0 else motion.rate[k - 1, j] / k
+        position = motion.extension[j] if k == 0 else motion.rate[k - 1, j] / k
         force += machine.stiffness[j] * position  # (3.19)
         force += (k + 1.0) * machine.armature[j] * motion.rate[k + 1, j]  # (3.20)
         if k == 0:

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-One order of the constrained equations: M a = x + A^T lam, A a = -gamma (12.15).
+One order of the KKT system of a machine with loops: M a = x + A^T lam, A a = -gamma (12.15).
 
 With M = L^T L and Y = L^-T A^T = Q R they are u = L^-T x + Y lam, Y^T u = -gamma for u = L a.
 Where the constraints are well conditioned Y^T Y = R^T R is formed and factored. Else Y is, so no

@@ -90,7 +90,7 @@ MOTION = Bundle(
     pose=MATRIX,  # (N + 2, 12), order zero, rows filled up to LANES, the last one zero
     reference=VECTOR,  # (3,) origin of the inertial frame in the ground
     rate=MATRIX, effort=MATRIX,  # (K, nv) v, and (nv, K) tau
-    stretch=VECTOR,  # (nv,) q less the rest position of the spring
+    extension=VECTOR,  # (nv,) q less the rest position of the spring
     screw=CUBE, screw_row=MATRIX,  # (K, 6, nv), and order zero as rows
     carrier=CUBE,  # (K, 6, nv) twists of the links that coordinates move
     step=MATRIX,  # (1, nv) numbers of one order

@@ -203,7 +203,7 @@ class ConstrainedForwardPartialDerivatives:
     def by_kinematics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                       external: ArrayLike | None = None) -> ForwardKinematicJacobians:
         """
-        Return how a and the multipliers vary with kinematic parameters.
+        Return how a and the multipliers vary with kinematic parameters, such as link lengths.
 
         Each of the n + m rows takes a call of forward dynamics: see kinematic_jacobians.
         """

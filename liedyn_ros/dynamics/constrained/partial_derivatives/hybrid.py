@@ -189,7 +189,7 @@ class ConstrainedHybridPartialDerivatives:
                       tau: ArrayLike, external: ArrayLike | None = None
                       ) -> HybridKinematicJacobians:
         """
-        Return how the solution varies with kinematic parameters.
+        Return how the solution varies with kinematic parameters, such as link lengths.
 
         Each of the n + m rows takes a call of hybrid dynamics: see kinematic_jacobians.
         """

@@ -249,7 +249,7 @@ class ConstrainedInversePartialDerivatives:
                       actuated: ArrayLike | None = None, redundancy: str = LEAST_TORQUE,
                       weights: ArrayLike | None = None) -> InverseKinematicJacobians:
         """
-        Return how tau and the multipliers vary with kinematic parameters.
+        Return how tau and the multipliers vary with kinematic parameters, such as link lengths.
 
         Each of the n + m rows takes a call of inverse dynamics: see kinematic_jacobians.
         """

@@ -67,8 +67,8 @@ def row_jet(machine, motion, table, params, c, kind):
         f = jet_axpy(-scale, carried(machine, motion, table, params, a, ORIGIN), jet_axpy(
             scale, origin, ZERO))
         if params is not None:
-            stretch = -scale * params.closures[c, LENGTH]
-            f = (f[0], f[1], vec3.axpy(stretch, f[0], f[2]), vec3.axpy(stretch, f[1], f[3]))
+            factor = -scale * params.closures[c, LENGTH]
+            f = (f[0], f[1], vec3.axpy(factor, f[0], f[2]), vec3.axpy(factor, f[1], f[3]))
         return jet_cross(origin, f), f
     f = carried(machine, motion, table, params, *row_axis(machine, c, kind))
     m = jet_cross(origin, f)
