@@ -49,14 +49,16 @@ def calls(config: Path) -> dict[str, Any]:
     closed = assemble(loops)
     rates = complete_velocity(loops, closed, np.where(loops.model.actuated, 2.0, 0.0))
     forces = np.zeros(loops.model.nv)
-    read = getattr(StewartGeometry, 'from_yaml', None)
+    read: Any = getattr(StewartGeometry, 'from_yaml', None)
     if read is None:
-        from liedyn_ros.stewart import load_geometry as read
+        from liedyn_ros.stewart import load_geometry
+        read = load_geometry
     geometry, home = read(config / 'stewart_geometry.yaml'), np.eye(4)
     home[2, 3] = 0.5
     lengths = leg_lengths(geometry, home @ se3.exp(np.array([0.1, -0.1, 0.2, 0.01, 0.02, 0.03])))
     solver, tracker = PoseSolver(geometry), MonitoredTracker(geometry, home)
-    track, stamps = getattr(tracker, 'track', None) or tracker.update, iter(range(10**9))
+    stamps = iter(range(10**9))
+    track: Any = getattr(tracker, 'track' if hasattr(tracker, 'track') else 'update')
     noise = 1e-5 * rng.normal(size=(997, 6))
 
     def sample() -> Any:
