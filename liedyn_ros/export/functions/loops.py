@@ -72,7 +72,7 @@ def loops_size(work: NUMBERS, what: COUNT) -> COUNT:
 
 def loops_hybrid(work: NUMBERS, order: COUNT, q: NUMBERS, v: NUMBERS, prescribed: FLAGS,
                  a: NUMBERS, tau: NUMBERS, all_tau: NUMBERS, external: NUMBERS, found: NUMBERS
-                ) -> COUNT:
+                 ) -> COUNT:
     """
     Complete a (order + 1, nv) in its place, and write all_tau unless NULL, which may be tau.
 
@@ -129,7 +129,7 @@ def loops_residual(work: NUMBERS, q: NUMBERS, residual: NUMBERS, jacobian: NUMBE
 
 
 def loops_complete(work: NUMBERS, order: COUNT, q: NUMBERS, v: NUMBERS, known: FLAGS, a: NUMBERS
-                  ) -> COUNT:
+                   ) -> COUNT:
     """
     Complete a (order + 1, nv) by the constraints; a NULL v is at rest, known NULL the actuated.
 

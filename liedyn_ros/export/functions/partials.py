@@ -38,7 +38,7 @@ def inverse_jacobians(constants: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS,
 
 def inverse_product(constants: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, a: NUMBERS,
                     external: NUMBERS, dq: NUMBERS, dv: NUMBERS, da: NUMBERS, out: NUMBERS
-                   ) -> COUNT:
+                    ) -> COUNT:
     """Write the change of tau (nv,) along dq, dv, da (nv,)."""
     model = table(constants, 1, tables.MODEL_WIDTH)
     nv, bodies = area.nv(model), area.bodies(model)
@@ -55,7 +55,7 @@ def inverse_product(constants: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, a
 
 def inverse_gradient(constants: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, a: NUMBERS,
                      external: NUMBERS, y: NUMBERS, by_q: NUMBERS, by_v: NUMBERS, by_a: NUMBERS
-                    ) -> COUNT:
+                     ) -> COUNT:
     """Write the gradient of y . tau by q, v and a, each (nv,)."""
     model = table(constants, 1, tables.MODEL_WIDTH)
     nv, bodies = area.nv(model), area.bodies(model)

@@ -113,7 +113,7 @@ def gravity(constants: NUMBERS, work: NUMBERS, q: NUMBERS, out: NUMBERS) -> COUN
 
 
 def coriolis_matrix(constants: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, out: NUMBERS
-                   ) -> COUNT:
+                    ) -> COUNT:
     """Write C (nv, nv)."""
     model = table(constants, 1, tables.MODEL_WIDTH)
     nv = area.nv(model)
