@@ -83,7 +83,7 @@ lint: setup  ## run the linters alone
 
 # In a fresh clone the demo's kernels compile beside all else, those that it needs first.
 KERNELS = { $(ENV) && { LIEDYN_QUIET=1; export LIEDYN_QUIET; python -m liedyn_ros.warm_up platform & \
-  python -m liedyn_ros.jit.beside liedyn_ros.dynamics.ahead.warm_up:warm_up_trees > /dev/null & wait; } }
+  python -m liedyn_ros.jit.beside liedyn_ros.dynamics.ahead.warm_up:warm_up_states > /dev/null & wait; } }
 demo: $(VENV)/.core  ## track a platform at 1 kHz, fly the aerial manipulator, headless; plots under out/
 	@[ -e $(OVERLAY)/.built ] || $(KERNELS) & $(MAKE) --no-print-directory $(OVERLAY)/.built && wait
 	@$(ENV) && $(LOCAL) && python -m liedyn_ros.demo

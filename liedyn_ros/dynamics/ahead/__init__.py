@@ -9,6 +9,8 @@
 """Kernels compiled ahead of their first use, by calls on small machines."""
 
 from liedyn_ros.dynamics.ahead.warm_up import (
-    two_bars, warm_up_batches, warm_up_frames, warm_up_loops, warm_up_trees)
+    two_bars, warm_up_batches, warm_up_frames, warm_up_loops, warm_up_states, warm_up_trees)
 
-__all__ = ['two_bars', 'warm_up_batches', 'warm_up_frames', 'warm_up_loops', 'warm_up_trees']
+__all__ = [
+    'two_bars', 'warm_up_batches', 'warm_up_frames', 'warm_up_loops', 'warm_up_states',
+    'warm_up_trees']

@@ -37,13 +37,20 @@ def two_bars() -> ConstrainedDynamics:
 
 def warm_up_trees() -> None:
     """Call the kernels of one state of a tree, and those of its time derivatives."""
+    warm_up_states()
     dynamics, q = _pendulum()
     orders = np.zeros((2, 1))
-    for algorithm in (dynamics.inverse, dynamics.forward):
-        algorithm(q, q, q)
-        algorithm.time_derivatives(q, q, orders)
-    dynamics.hybrid(q, q, ['pivot'], q, q)
+    dynamics.inverse.time_derivatives(q, q, orders)
+    dynamics.forward.time_derivatives(q, q, orders)
     dynamics.hybrid.time_derivatives(q, q, ['pivot'], orders, orders)
+
+
+def warm_up_states() -> None:
+    """Call the kernels of one state of a tree."""
+    dynamics, q = _pendulum()
+    dynamics.inverse(q, q, q)
+    dynamics.forward(q, q, q)
+    dynamics.hybrid(q, q, ['pivot'], q, q)
     dynamics.kinematics(q)
     for of_configuration in (
             dynamics.mass_matrix, dynamics.inverse_mass_matrix, dynamics.gravity_vector,
