@@ -14,10 +14,12 @@ order of the geometry's leg names.
 """
 
 from liedyn_ros.stewart.assembly.modes import AssemblyMode, AssemblyModes, AssemblyModeSolver
+from liedyn_ros.stewart.certificate.demands import ForceLimits, SpeedLimits
 from liedyn_ros.stewart.certificate.path import PathProof, PathProver
 from liedyn_ros.stewart.certificate.pose import Certificate, PoseCertifier
 from liedyn_ros.stewart.control.controller import LegForceCommand, PlatformController
 from liedyn_ros.stewart.description import PlatformTree
+from liedyn_ros.stewart.dynamics.any_dynamics import dynamics_of
 from liedyn_ros.stewart.dynamics.closed_loop_model import platform_model
 from liedyn_ros.stewart.dynamics.closed_loop_state import model_state
 from liedyn_ros.stewart.dynamics.dynamics import StewartDynamics
@@ -41,7 +43,9 @@ from liedyn_ros.stewart.platform.picture import PlatformPicture, PlatformShapes
 from liedyn_ros.stewart.platform.singularity import time_until
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
 from liedyn_ros.stewart.redundant.bias_monitor import BiasFit
+from liedyn_ros.stewart.redundant.dynamics import RedundantDynamics
 from liedyn_ros.stewart.redundant.estimator import RedundantEstimator
+from liedyn_ros.stewart.redundant.forces import ForceDistribution, HeldForces
 from liedyn_ros.stewart.redundant.solver import RedundantSolution, RedundantSolver
 from liedyn_ros.stewart.redundant.tracker import (
     RedundantConfig, RedundantPose, RedundantTracker)
@@ -67,20 +71,22 @@ from liedyn_ros.stewart.tracking.tracker import PoseTracker, Start, TrackedPose
 
 __all__ = [
     'ActuatorSynchronizer', 'AssemblyMode', 'AssemblyModeSolver', 'AssemblyModes', 'BiasFit',
-    'Branch', 'BranchMonitor', 'Certificate', 'Chart', 'Crank', 'Energy', 'Flag', 'GaussNewton',
-    'GeometryNoise', 'LegActuators', 'LegFaults', 'LegFindings', 'LegForceCommand', 'LegMasses',
-    'LegMonitor', 'LegNoise', 'LegPart', 'LegSample', 'LegSimulation', 'LegType', 'LengthSensor',
+    'Branch', 'BranchMonitor', 'Certificate', 'Chart', 'Crank', 'Energy', 'Flag',
+    'ForceDistribution', 'ForceLimits', 'GaussNewton', 'GeometryNoise', 'HeldForces',
+    'LegActuators', 'LegFaults', 'LegFindings', 'LegForceCommand', 'LegMasses', 'LegMonitor',
+    'LegNoise', 'LegPart', 'LegSample', 'LegSimulation', 'LegType', 'LengthSensor',
     'LevenbergMarquardt', 'Margins', 'Method', 'MonitorConfig', 'MonitoredPose',
     'MonitoredTracker', 'MotionEstimate', 'MotionEstimator', 'NoiseReport', 'OffsetStrut',
     'OrientationSensor', 'PathProof', 'PathProver', 'PlatformController', 'PlatformMasses',
     'PlatformMeter', 'PlatformPicture', 'PlatformShapes', 'PlatformSimulation', 'PlatformState',
     'PlatformTree', 'PoseCertifier', 'PoseSolver', 'PoseTracker', 'Rail', 'Reading',
-    'RedundantConfig', 'RedundantEstimator', 'RedundantGeometry', 'RedundantPose',
-    'RedundantSolution', 'RedundantSolver', 'RedundantTracker', 'Residual', 'ScrewMotion',
-    'Sensor', 'SensorFit', 'SensorMonitor', 'SmoothTrajectory', 'Solution', 'Solutions', 'Stage',
-    'Start', 'Status', 'StewartDynamics', 'StewartGeometry', 'StewartMotion', 'Strut',
-    'TrackedPose', 'Trivialization', 'Wire', 'geometry_of', 'in_fixed_axes', 'is_geometry_file',
-    'joint_covariance', 'leg_ends', 'leg_lengths', 'leg_rates', 'length_jacobian', 'linear_first',
-    'load_geometry', 'load_legs', 'load_redundant_geometry', 'model_state', 'platform_model',
-    'time_until', 'transmissions', 'updated_geometry', 'with_tool',
+    'RedundantConfig', 'RedundantDynamics', 'RedundantEstimator', 'RedundantGeometry',
+    'RedundantPose', 'RedundantSolution', 'RedundantSolver', 'RedundantTracker', 'Residual',
+    'ScrewMotion', 'Sensor', 'SensorFit', 'SensorMonitor', 'SmoothTrajectory', 'Solution',
+    'Solutions', 'SpeedLimits', 'Stage', 'Start', 'Status', 'StewartDynamics', 'StewartGeometry',
+    'StewartMotion', 'Strut', 'TrackedPose', 'Trivialization', 'Wire', 'dynamics_of',
+    'geometry_of', 'in_fixed_axes', 'is_geometry_file', 'joint_covariance', 'leg_ends',
+    'leg_lengths', 'leg_rates', 'length_jacobian', 'linear_first', 'load_geometry', 'load_legs',
+    'load_redundant_geometry', 'model_state', 'platform_model', 'time_until', 'transmissions',
+    'updated_geometry', 'with_tool',
 ]

@@ -9,6 +9,7 @@
 """Stewart platforms in the C library: the digits of Python, and what is refused."""
 
 import ctypes
+import dataclasses
 
 import numpy as np
 import pytest
@@ -171,9 +172,9 @@ def test_refusals_name_what_is_wrong(opened):
 
 @HOST
 def test_what_a_platform_has_not_is_named(opened):
-    wires, cranks = opened('wires'), opened('cranks')
-    home = platform('wires')[1]
-    assert wires.call('certify', home, np.ones(6), np.empty(9)) == ABSENT
+    stages, cranks = opened('stages'), opened('cranks')
+    home = platform('stages')[1]
+    assert stages.call('certify', home, np.ones(6), np.empty(9)) == ABSENT
     assert cranks.call('inverse', 0, home, *np.zeros((3, 6)), np.ones(6), np.ones(6)) == ABSENT
     far = np.eye(4)
     far[2, 3] = 9.0
@@ -201,7 +202,7 @@ def test_the_command_writes_the_file_that_python_writes(tmp_path, capsys):
 @pytest.mark.parametrize('arguments, wanted', [
     (['stewart_geometry.yaml', '--floating'], 'expected no --floating'),
     (['five_bar.yaml', '--tree', '--joint-bound', '1e-5'], 'expected the geometry of a platform'),
-    (['stewart_wires.yaml', '--joint-bound', '1e-5'], 'expected struts, rails or cranks')])
+    (['stewart_stages.yaml', '--joint-bound', '1e-5'], 'expected struts, rails, cranks or wires')])
 def test_options_of_another_machine_are_refused(tmp_path, capsys, arguments, wanted):
     file, *options = arguments
     assert main([str(config_file(file)), *options, '-o', str(tmp_path / 'x')]) == 1
@@ -213,5 +214,8 @@ def test_other_objects_are_refused(tmp_path):
         platform_bytes('stewart.yaml')
     with pytest.raises(LiedynError, match='expected a Model'):
         write_model(tmp_path / 'x', platform(MASSIVE)[0])
-    with pytest.raises(GeometryError, match='expected struts, rails or cranks'):
-        platform_bytes(platform('wires')[0], length_bound=1e-5)
+    with pytest.raises(GeometryError, match='expected struts, rails, cranks or wires'):
+        platform_bytes(platform('stages')[0], length_bound=1e-5)
+    late = dataclasses.replace(platform(MASSIVE)[0], leg_latency=[0.0] * 5 + [0.01])
+    with pytest.raises(GeometryError, match='expected legs without latency'):
+        platform_bytes(late)

@@ -11,7 +11,8 @@ Prove that a path of a Stewart platform meets no singularity and exceeds no limi
 
 `ros2 run liedyn_ros stewart_path path.txt`, or `python -m liedyn_ros.commands.stewart.path`. A
 line of the file is a pose, x y z (m) roll pitch yaw (degrees); # begins a comment. Between two
-poses the platform moves along one screw.
+poses the platform moves along one screw. Limits of the drives' speeds and forces are proved too,
+where they are given.
 """
 
 import argparse
@@ -25,7 +26,7 @@ import numpy as np
 from liedyn_ros.commands.stewart.pose_files import pose_of, read_rows
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.stewart import load_geometry, PathProver
+from liedyn_ros.stewart import ForceLimits, load_geometry, PathProof, PathProver, SpeedLimits
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,7 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prover = PathProver(load_geometry(options.geometry), options.threshold)
         poses = np.array([pose_of(row) for row in read_rows(options.path, 6)])
         begin = time.perf_counter()
-        proof = prover.prove(poses, np.radians(options.tube_angle), options.tube_radius)
+        proof = prover.prove(poses, np.radians(options.tube_angle), options.tube_radius,
+                             speeds_of(options), forces_of(options))
         seconds = time.perf_counter() - begin
     except LiedynError as error:
         print(f'stewart_path: {error}', file=sys.stderr)
@@ -44,10 +46,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if proof.proved:
         print('proved: no singularity, no limit exceeded; smallest singular value above '
               f'{proof.smallest_singular_value:.4f}')
+        report(proof, prover.geometry.leg_names)
         return 0
     print(f'not proved from {proof.begin + 1.0:.5g} to {proof.end + 1.0:.5g} (the first pose is '
           f'1): {proof.reason}')
     return 1
+
+
+def report(proof: PathProof, names: Sequence[str]) -> None:
+    """Print the bounds of speeds and forces that were asked for."""
+    for what, bounds in (('speed', proof.speeds), ('force', proof.forces)):
+        if bounds:
+            print(f'greatest {what}, upper bounds: ' + ', '.join(
+                f'{name} {bound:.4g}' for name, bound in zip(names, bounds)))
+
+
+def speeds_of(options: argparse.Namespace) -> SpeedLimits | None:
+    """Return the limits of speed that the options have, or None."""
+    return None if options.speed_limit is None else SpeedLimits(
+        limits=options.speed_limit, durations=options.duration)
+
+
+def forces_of(options: argparse.Namespace) -> ForceLimits | None:
+    """Return the limits of force that the options have, or None."""
+    return None if options.force_limit is None else ForceLimits(
+        limits=options.force_limit, force=options.force, point=options.point,
+        further_force=options.further_force, further_moment=options.further_moment)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -64,6 +88,22 @@ def parser() -> argparse.ArgumentParser:
                         help='by how much the platform may leave the screws, degrees')
     result.add_argument('--tube-radius', type=float, default=0.0,
                         help="by how much its joints' centre may, m")
+    result.add_argument('--speed-limit', type=float, metavar='V',
+                        help='greatest speed of every drive, m/s, rad/s of a crank')
+    result.add_argument('--duration', type=float, default=1.0,
+                        help='from each pose to the next, s, beside --speed-limit')
+    result.add_argument('--force-limit', type=float, metavar='F',
+                        help='greatest force of every drive, N, N m of a crank')
+    result.add_argument('--force', type=float, nargs=3, default=(0.0, 0.0, 0.0),
+                        metavar=('X', 'Y', 'Z'),
+                        help='force on the platform in the base frame, such as its weight, N')
+    result.add_argument('--point', type=float, nargs=3, default=(0.0, 0.0, 0.0),
+                        metavar=('X', 'Y', 'Z'),
+                        help='where it acts, in the platform frame, m')
+    result.add_argument('--further-force', type=float, default=0.0,
+                        help='greatest force in any direction besides, N')
+    result.add_argument('--further-moment', type=float, default=0.0,
+                        help="greatest moment about the joints' centre besides, N m")
     return result
 
 

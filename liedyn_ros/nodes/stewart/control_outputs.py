@@ -11,7 +11,7 @@ from geometry_msgs.msg import PoseStamped
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header
 
-from liedyn_ros.nodes.stewart.platform import LEG_FORCES, Platform
+from liedyn_ros.nodes.stewart.platform import AnyPlatform, LEG_FORCES
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.stewart import leg_lengths, LegForceCommand, SmoothTrajectory
@@ -30,7 +30,7 @@ class ControlOutputs:
     """
 
     def __init__(
-            self, node: ManagedNode, platform: Platform, trajectory: SmoothTrajectory) -> None:
+            self, node: ManagedNode, platform: AnyPlatform, trajectory: SmoothTrajectory) -> None:
         """Open the publishers; trajectory: the reference."""
         self._geometry, self._actuators = platform.geometry, platform.actuators
         self._trajectory = trajectory

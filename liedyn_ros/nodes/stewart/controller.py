@@ -19,7 +19,7 @@ from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError
 from liedyn_ros.control import Gains, JumpDetector
 from liedyn_ros.nodes.stewart.control_outputs import ControlOutputs
 from liedyn_ros.nodes.stewart.parameters import CONTROLLER
-from liedyn_ros.nodes.stewart.platform import Platform
+from liedyn_ros.nodes.stewart.platform import platform_of
 from liedyn_ros.nodes.stewart.warm_up import warm_up_dynamics
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.stamped_pair import StampedPair
@@ -30,10 +30,11 @@ from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics, tell_silence
 from liedyn_ros.ros.streams.input_gate import InputGate
 from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import (
-    leg_lengths, leg_rates, PlatformController, SmoothTrajectory, StewartDynamics, StewartGeometry)
+    dynamics_of, leg_lengths, leg_rates, PlatformController, RedundantGeometry, SmoothTrajectory,
+    StewartGeometry)
 
 SILENCE_RATE = 10.0  # Hz; of looking whether states come
-JUMP_TOLERANCE = 0.01  # m of the six leg lengths together
+JUMP_TOLERANCE = 0.01  # m of all leg lengths together
 SAMPLES, PERIODS = 2000, 10.0  # of the reference, whose leg lengths are checked
 
 
@@ -54,12 +55,12 @@ class StewartControllerNode(ManagedNode):
     def configure(self) -> None:
         """Check the parameters, open the topics."""
         parameters = self.parameters
-        self._platform = Platform.from_parameters(parameters, ignore_others=False)
+        self._platform = platform_of(parameters, ignore_others=False)
         self._platform.actuators.require_constant_ratio()
         self._trajectory = self._platform.trajectory(parameters)
         require_within_travel(self._platform.geometry, self._trajectory)
         self._controller = PlatformController(
-            StewartDynamics(self._platform.geometry), self._trajectory)
+            dynamics_of(self._platform.geometry), self._trajectory)
         self._gate = InputGate(self.now_ns, simulated=self.time_is_simulated)
         self._states = StampedPair(PoseStamped, TwistStamped)
         self._jumps = JumpDetector(JUMP_TOLERANCE)
@@ -163,7 +164,8 @@ class StewartControllerNode(ManagedNode):
         tell_silence(self, self._gate, 'pose and twist of one stamp', self._refusal)
 
 
-def require_within_travel(geometry: StewartGeometry, trajectory: SmoothTrajectory) -> None:
+def require_within_travel(
+        geometry: StewartGeometry | RedundantGeometry, trajectory: SmoothTrajectory) -> None:
     """Raise LimitError where the motion leads a leg, in one of the SAMPLES, beyond its travel."""
     moving = trajectory.frequencies[trajectory.frequencies > 0.0]
     duration = trajectory.rise_time + (PERIODS / moving.min() if moving.size else 0.0)

@@ -28,6 +28,7 @@ from liedyn_ros.common.errors import GeometryError
 from liedyn_ros.stewart.assembly import start_system as starts
 from liedyn_ros.stewart.assembly.continuum import is_continuum
 from liedyn_ros.stewart.assembly.kernels import homotopy
+from liedyn_ros.stewart.assembly.searched_modes import describe_search, search_poses
 from liedyn_ros.stewart.assembly.stage_modes import DEGREE, stage_modes, stage_pairs
 from liedyn_ros.stewart.assembly.start_system import SOLUTIONS, StartSystem
 from liedyn_ros.stewart.assembly.study_coordinates import Complex, leg_system, to_pose
@@ -166,6 +167,8 @@ class AssemblyModeSolver:
             raise GeometryError(self.unsupported)
         if self.geometry.staged:
             return self._of_stages(lengths)
+        if self.geometry.following:
+            return self._searched(lengths)
         if not self.geometry.plain:
             rods, rod_lengths = driven_platform(self.geometry, lengths)
             return self._sided(lengths, AssemblyModeSolver(rods, self._seed).solve(rod_lengths))
@@ -188,10 +191,27 @@ class AssemblyModeSolver:
     @property
     def unsupported(self) -> str:
         """Return why the platform's assembly modes cannot be searched, or nothing."""
-        if not self.geometry.following or stage_pairs(self.geometry):
+        if not self.geometry.staged or stage_pairs(self.geometry):
             return ''
-        return ('assembly modes: expected struts whose joint axes meet, rails or cranks, got '
-                f'others of {list(self.geometry.following)}, for which no start system is known')
+        return ('assembly modes: expected three stages or none, got stages among '
+                f'{list(self.geometry.following)}')
+
+    def _searched(self, values: Array) -> AssemblyModes:
+        """Return the poses that a search finds, of a platform on offset joints or wires."""
+        rods, lengths = driven_platform(self.geometry, values)
+        plain = AssemblyModeSolver(rods, self._seed)
+        near = plain.near(lengths)
+        search = search_poses(self.geometry, values, self._solver, near, self._seed)
+        modes = [self._classed(self._solver.solve(values, pose)) for pose in search.poses]
+        return self._sided(values, AssemblyModes(
+            tuple(sorted(modes, key=lambda mode: -mode.height)), 0, 0, 0, 0,
+            describe_search(search, self.geometry, values), 0))
+
+    def near(self, lengths: Array) -> Array:
+        """Return the poses (n, 4, 4), m, nearest to all complex poses of lengths (6,), m."""
+        ends, _, _ = self._search(lengths)
+        unit = self._unit(lengths)
+        return np.array([self._pose(point, unit) for point in ends.isolated]).reshape(-1, 4, 4)
 
     def _of_stages(self, values: Array) -> AssemblyModes:
         """Return the poses of a platform on three stages."""

@@ -11,7 +11,8 @@ A proof of a whole path: no singularity and no limit between its poses, or where
 
 Between two poses the platform moves along one screw, and anywhere within a tube about it. The
 proof covers the path with balls in which J is regular and no limit can be reached (14.8 to 14.12).
-A piece that a ball does not prove is halved, down to a ten thousandth of the path.
+Limits of the drives' speeds and forces are proved in the same balls (14.48, 14.49). A piece that
+a ball does not prove is halved, down to a ten thousandth of the path.
 """
 
 from __future__ import annotations
@@ -22,8 +23,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common import checks
+from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import GeometryError, LimitError
 from liedyn_ros.lie import se3
+from liedyn_ros.stewart.certificate.demands import (
+    durations_of, ForceLimits, numbers_of, SpeedLimits)
+from liedyn_ros.stewart.certificate.kernels import demands as of_drives
 from liedyn_ros.stewart.certificate.kernels import path as kernels
 from liedyn_ros.stewart.certificate.pose import centred
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
@@ -39,7 +44,8 @@ class PathProof(NamedTuple):
 
     proved: whether all of it is. begin, end: the first piece that is not; NaN where there is none.
     reason: why not, to be read, or empty. smallest_singular_value: a lower bound of it on what was
-    proved before. tests: balls that were tried.
+    proved before. tests: balls that were tried. speeds, forces: of each drive, upper bounds on
+    what was proved (m/s or rad/s, N or N m); empty where none were asked for.
     """
 
     proved: bool
@@ -48,6 +54,8 @@ class PathProof(NamedTuple):
     reason: str
     smallest_singular_value: float
     tests: int
+    speeds: tuple[float, ...] = ()
+    forces: tuple[float, ...] = ()
 
 
 class PathProver:
@@ -77,13 +85,15 @@ class PathProver:
 
     def prove(
             self, poses_base_platform: ArrayLike, tube_angle: float = 0.0,
-            tube_radius: float = 0.0) -> PathProof:
+            tube_radius: float = 0.0, speeds: SpeedLimits | None = None,
+            forces: ForceLimits | None = None) -> PathProof:
         """
         Prove the path through poses (n, 4, 4), m, n from 2 on.
 
         tube_angle (rad), tube_radius (m): by how much the platform may leave the screws between
-        them, measured at the platform joints' centre. Raises ShapeError, NotFiniteError,
-        NotInGroupError, or LimitError for fewer poses or a negative tube.
+        them, measured at the platform joints' centre. speeds, forces: of the drives, to be kept
+        too. Raises ShapeError, NotFiniteError, NotInGroupError, or LimitError for fewer poses or
+        a negative number.
         """
         poses = se3.require_pose(
             'poses_base_platform', checks.as_array('poses_base_platform', poses_base_platform,
@@ -93,19 +103,34 @@ class PathProver:
         if len(poses) < 2 or (tube < 0.0).any():
             raise LimitError('path: expected two poses or more and a tube of 0 or more, got '
                              f'{len(poses)} and {tube.tolist()}')
+        durations = durations_of(speeds, len(poses) - 1)
+        demands = numbers_of(speeds, forces, self._centre, self._scale)
         fault, least, tests = kernels.prove_path(
             self._table, self._real_table, self._bounds, self._scale, self._centre,
             np.array(poses, order='C'), tube, self._threshold, SHORTEST * (len(poses) - 1),
-            self._pose, self._ends, self._work)
+            durations, demands, self._pose, self._ends, self._work)
+        greatest = demands[of_drives.GREATEST:].tolist()
+        bounds = (tuple(greatest[:6]) if speeds else (), tuple(greatest[6:]) if forces else ())
         if fault == kernels.PROVED:
-            return PathProof(True, np.nan, np.nan, '', least, tests)
+            return PathProof(True, np.nan, np.nan, '', least, tests, *bounds)
         begin, end = self._ends.tolist()
-        return PathProof(False, begin, end, self._reason(fault), least, tests)
+        return PathProof(
+            False, begin, end, self._reason(fault, demands), least, tests, *bounds)
 
-    def _reason(self, fault: int) -> str:
+    def _reason(self, fault: int, demands: Array) -> str:
+        if fault >= kernels.DEMAND:
+            return self._exceeded(fault - kernels.DEMAND, demands)
         if fault == kernels.SINGULAR:
             return 'a singularity, or one too near, is not excluded'
         if fault >= kernels.DEAD_CENTRE:
             leg = self.geometry.leg_names[fault - kernels.DEAD_CENTRE]
             return f'a dead centre of {leg}, or one too near, is not excluded'
         return f'{limit_name(fault, self.geometry.leg_names)} is not shown to be kept'
+
+    def _exceeded(self, k: int, demands: Array) -> str:
+        """Return which drive may exceed its speed (k below 6) or its force."""
+        leg, crank = k % 6, isinstance(self.geometry.leg_types[k % 6], Crank)
+        what, unit = ('speed', 'rad/s' if crank else 'm/s') if k < 6 else (
+            'force', 'N m' if crank else 'N')
+        return (f'the {what} of {self.geometry.leg_names[leg]} is not shown to be kept: '
+                f'up to {demands[of_drives.BOUNDS + k]:.4g} of {demands[k]:.4g} {unit}')

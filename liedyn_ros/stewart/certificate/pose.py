@@ -28,7 +28,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import GeometryError, LimitError, ShapeError
 from liedyn_ros.stewart.certificate.kernels import pose as kernels
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail, Stage, Wire
+from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail, Stage
 
 
 class Certificate(NamedTuple):
@@ -91,9 +91,9 @@ class PoseCertifier:
 
 
 def unproved(geometry: StewartGeometry) -> tuple[str, ...]:
-    """Return the names of the legs whose curvature has no bound here: wires and stages."""
+    """Return the names of the legs whose curvature has no bound here: stages."""
     return tuple(name for name, leg in zip(geometry.leg_names, geometry.leg_types)
-                 if isinstance(leg, Wire | Stage))
+                 if isinstance(leg, Stage))
 
 
 def constants_of(
@@ -101,8 +101,8 @@ def constants_of(
         ) -> Array:
     """Return the constants of the kernel; arguments and errors are those of PoseCertifier."""
     if others := unproved(geometry):
-        raise GeometryError('certificate: expected struts, rails or cranks, got others of '
-                            f'{list(others)}')
+        raise GeometryError('certificate: expected struts, rails, cranks or wires, got '
+                            f'others of {list(others)}')
     lengths = np.broadcast_to(checks.as_numbers('length_bound', length_bound), (6,))
     joints = checks.as_number('joint_bound', joint_bound)
     if not (np.isfinite(lengths).all() and (lengths >= 0.0).all() and joints >= 0.0):

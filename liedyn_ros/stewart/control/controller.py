@@ -17,7 +17,7 @@ from liedyn_ros.control import (
     Gains, lead, RateFeedback, ReferenceMotion, tracking_error, TrackingError)
 from liedyn_ros.lie import so3
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
-from liedyn_ros.stewart.dynamics.dynamics import StewartDynamics
+from liedyn_ros.stewart.dynamics.any_dynamics import AnyDynamics
 from liedyn_ros.stewart.simulation.trajectory import SmoothTrajectory
 
 
@@ -25,7 +25,7 @@ class LegForceCommand(NamedTuple):
     """
     The command of a state.
 
-    forces (6,), N, along the legs: the command to the drives. wanted (2, 6): the forces that they
+    forces (n,), N, along the legs: the command to the drives. wanted (2, n): the forces that they
     should give, and their rates. error: the displacement of the platform from the reference and
     its rate.
     """
@@ -44,7 +44,7 @@ class PlatformController:
     drives with a lag of `lag` (s) produce them (8.8).
     """
 
-    def __init__(self, dynamics: StewartDynamics, trajectory: SmoothTrajectory,
+    def __init__(self, dynamics: AnyDynamics, trajectory: SmoothTrajectory,
                  gains: Gains = Gains(), lag: float = 0.0) -> None:
         """Take the dynamics as it is known, which is this object's own from now on."""
         self.lag = lag

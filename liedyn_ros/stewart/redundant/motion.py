@@ -39,10 +39,15 @@ class LegEstimates(NamedTuple):
 
 
 class LegMotions(NamedTuple):
-    """The motion of n legs at a sample: that of six in each part, and how many count."""
+    """
+    The motion of n legs at a sample: that of six in each part, and how many count.
+
+    latency: (n,), s, by how much each reading is older than the sample; None where none is.
+    """
 
     parts: tuple[LegMotion, ...]
     legs: int
+    latency: Array | None = None
 
     @property
     def noise(self) -> Array:
@@ -52,10 +57,29 @@ class LegMotions(NamedTuple):
     @property
     def rates(self) -> Array:
         """Return the legs' rates at the sample, (n,), m/s, or rad/s of cranks."""
+        if self.latency is not None:
+            return self.at().rates
         return np.concatenate([part.rates for part in self.parts])[:self.legs]
 
     def at(self, seconds: float = 0.0) -> LegEstimates:
         """Return the estimate at a time (s) after the sample, which may be negative (14.25)."""
+        if self.latency is None:
+            return self.after(seconds)
+        times = (seconds + self.latency).tolist()
+        found = {time: self.after(time) for time in times}
+        return LegEstimates(*(
+            np.array([getattr(found[time], name)[k] for k, time in enumerate(times)])
+            for name in LegEstimates._fields))
+
+    def since(self) -> LegEstimates | None:
+        """Return what late readings have changed by, with the variances; None where none is."""
+        if self.latency is None:
+            return None
+        return LegEstimates(*(
+            np.asarray(now - then) for now, then in zip(self.at(), self.after(0.0))))
+
+    def after(self, seconds: float) -> LegEstimates:
+        """Return the estimate at a time (s) after the readings were taken."""
         rows = []
         for part in self.parts:
             legs = part.at(seconds)
@@ -85,6 +109,7 @@ class LegMotionFilter:
         self._filters = np.stack([motion_bank.empty_filter(scales) for scales in self._scales])
         self._now = [motion_bank.FILTER.array(row, 'now') for row in self._filters]
         self._before = np.empty(self._count)
+        self._latency = geometry.leg_latency if geometry.leg_latency.any() else None
         self.reset()
 
     def reset(self) -> None:
@@ -114,4 +139,5 @@ class LegMotionFilter:
             return None
         return LegMotions(tuple(
             LegMotion(deviation, 0.0, period, int(now[motion_bank.COUNT]), scales, row)
-            for now, scales, row in zip(self._now, self._scales, moved)), self._count)
+            for now, scales, row in zip(self._now, self._scales, moved)), self._count,
+            self._latency)

@@ -144,6 +144,8 @@ class RedundantTracker:
         self._least = np.where(positive & (least == 0.0), 0.0, np.nextafter(least, -math.inf))
         self._timeline = Timeline()
         self._last: RedundantPose | None = None
+        self._read: Array = np.empty(0)  # the readings of the sample
+        self._moved: Array | None = None  # what their legs went since then
 
     @property
     def last(self) -> RedundantPose | None:
@@ -180,6 +182,9 @@ class RedundantTracker:
         if not self._timeline.follows(stamp_ns):
             self._forget()
         solver, last, began = self._solver, self._last, time.perf_counter()
+        self._read, self._moved = given, self._moved_on(stamp_ns)
+        if self._moved is not None:
+            given = given + self._moved
         pose, status, iterations, start = self._solve(stamp_ns, given)
         flags = Flag.RESTARTED if started and start is Start.HOME else Flag(0)
         if status is not Status.CONVERGED:
@@ -200,6 +205,16 @@ class RedundantTracker:
             iterations += more
         return self._report(stamp_ns, given, pose, status, iterations, start, residuals, fit,
                             flags, weights, measured, began)
+
+    def _moved_on(self, stamp_ns: int) -> Array | None:
+        """Return how far legs (n,) are expected to go from their readings' time to the stamp."""
+        last = self._last
+        if last is None or last.motion is None or last.motion.latency is None:
+            return None
+        gap = 1e-9 * (stamp_ns - last.stamp_ns)
+        if gap > PREDICTION_LIMIT:
+            return None
+        return last.motion.at(gap).lengths - last.motion.after(gap).lengths
 
     def _left_out(self, fit: BiasFit, others: Array) -> int | None:
         """Return the leg to leave out of a pose: one that was named, if this is better."""
@@ -264,6 +279,9 @@ class RedundantTracker:
             flags |= Flag.NEAR_SINGULARITY
         motion = self._follow(stamp_ns, lengths, weights, fit.noise)
         gain = None if near or covariance is None else gain_of(covariance, jacobian, weights)
+        later = None if motion is None else motion.since()
+        if later is not None and rates is not None:
+            rates = rates + later.rates
         wrong = () if rates is None or motion is None else self._contradicted(rates, motion)
         if wrong:
             flags, legs = flags | Flag.RATES_CONTRADICT, tuple(sorted({*legs, *wrong}))
@@ -271,6 +289,8 @@ class RedundantTracker:
         twist = self._twist(stamp_ns, pose, gain, motion, measured)
         of_readings = None if covariance is None or math.isnan(fit.noise) else (
             fit.noise ** 2 * covariance)
+        if of_readings is not None and gain is not None and later is not None:
+            of_readings = of_readings + gain * later.length_variances @ gain.T
         outcome = RedundantPose(
             stamp_ns, lengths, pose, status, iterations, start, residuals, fit, flags, legs,
             tuple(used.tolist()), twist, of_readings, jacobian,
@@ -294,6 +314,8 @@ class RedundantTracker:
         """Return the motion of the legs; one that is left out reads what the pose says."""
         readings = lengths if weights.all() else np.where(
             weights > 0.0, lengths, lengths - self._solver.errors)
+        if self._moved is not None:  # the filter follows them as they were read
+            readings = np.where(weights > 0.0, self._read, readings - self._moved)
         return self._filter.follow(
             stamp_ns, readings, self._assumed if math.isnan(noise) else noise)
 

@@ -19,9 +19,8 @@ from liedyn_ros.control import LaggedActuators
 from liedyn_ros.lie import se3
 from liedyn_ros.lie.kernels.motion import split
 from liedyn_ros.lie.kernels.so3 import normalize
-from liedyn_ros.stewart.dynamics.dynamics import StewartDynamics
+from liedyn_ros.stewart.dynamics.any_dynamics import dynamics_of
 from liedyn_ros.stewart.platform import kinematics
-from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.simulation.leg_simulation import LegSample
 
 
@@ -33,13 +32,14 @@ class PlatformSimulation:
     bear its weight. A refused command changes nothing.
     """
 
-    def __init__(self, geometry: StewartGeometry, pose_base_platform: ArrayLike,
+    def __init__(self, geometry: kinematics.AnyGeometry, pose_base_platform: ArrayLike,
                  dt: float = 1e-3, lag: float = 0.0) -> None:
         """
         Start at rest, with steps dt and drives that lag by a time constant, s.
 
         Raises GeometryError for a geometry without masses, NotInGroupError, SingularError, and
-        LimitError for a number or a pose beyond its limits.
+        LimitError for a number or a pose beyond its limits. Of seven legs and more LimitError too
+        where no forces within their limits bear the weight.
         """
         if not 0.0 <= lag < np.inf:
             raise LimitError(f'lag: expected a number of s from 0, got {lag}')
@@ -48,7 +48,7 @@ class PlatformSimulation:
             'pose_base_platform', as_array('pose_base_platform', pose_base_platform, (4, 4)))
         self.twist: Array = np.zeros(6)
         geometry.require_within_limits(kinematics.leg_lengths(geometry, self.pose))
-        self._dynamics = StewartDynamics(geometry)
+        self._dynamics = dynamics_of(geometry)
         self._command = self._dynamics.inverse(self.pose, self.twist, np.zeros(6)).forces
         self._drives = LaggedActuators(self._command, lag, dt)
         self.moves = False
@@ -59,8 +59,8 @@ class PlatformSimulation:
         return self._steps * self.dt
 
     def command(self, forces: ArrayLike) -> None:
-        """Take forces (6,), N, along the legs; raises ShapeError or NotFiniteError."""
-        self._command = as_array('forces', forces, (6,))
+        """Take forces (n,), N, along the legs; raises ShapeError or NotFiniteError."""
+        self._command = as_array('forces', forces, self._command.shape)
         self.moves = True
 
     def step(self) -> None:

@@ -91,9 +91,10 @@ class MonitoredTracker:
         self._unit, _ = geometry.reading_unit
         self._length = geometry.characteristic_length / self._unit
         self._relative = geometry.drive_scales / self._unit  # of readings to that unit
+        self._latency = geometry.leg_latency if geometry.leg_latency.any() else None
         self._leg_monitor = LegMonitor(
-            geometry, config.leg_noise, config.leg_acceleration, config.frozen_time,
-            config.leg_resolution)
+            geometry, config.leg_noise or self._relative * geometry.leg_noise,
+            config.leg_acceleration, config.frozen_time, config.leg_resolution)
         self._rate_monitor = RateMonitor(geometry)
         self._follower = PoseFollower(geometry, home, method, self._meter)
         self._branch_monitor = BranchMonitor()
@@ -153,6 +154,8 @@ class MonitoredTracker:
             sample.stamp_ns, sample.rates, faults, plausible)
         if wrong_rates:
             sample = sample._replace(rates=None)
+        if self._latency is not None:
+            sample = self._at_its_stamp(sample, self._latency)
         started = self._follower.last is not None
         if self._trusted is not None:
             self._return(sample, self._trusted)
@@ -173,6 +176,17 @@ class MonitoredTracker:
         choice = self._pass_over(tracked) if doubtful else self._choose(tracked, sample, sensed)
         self._last = self._report(choice, flags, legs, sensed, started, sample.rates)
         return self._last
+
+    def _at_its_stamp(self, sample: Sample, latency: Array) -> Sample:
+        """Return a sample whose readings and rates have moved on by each leg's latency, s."""
+        motion, rates = self._motion, sample.rates
+        if motion is None:
+            return sample if rates is None else sample._replace(
+                lengths=sample.lengths + latency * rates)
+        self._motion = late = motion.late(latency)
+        moved, changed = late.since()
+        return sample._replace(lengths=sample.lengths + moved,
+                               rates=None if rates is None else rates + changed)
 
     def _wrong_rates(
             self, stamp_ns: int, rates: ArrayLike, faults: LegFaults, plausible: Array

@@ -190,11 +190,14 @@ class PoseTracker(PoseFollower):
         """Take the arguments of a PoseFollower."""
         super().__init__(geometry, home, method, meter)
         self._gate = SampleGate(geometry)
+        self._late = bool(geometry.leg_latency.any())
+        self._read: Sample | None = None  # the one before, as it was read
 
     def reset(self) -> None:
         """Forget the motion: the next sample starts from home, whatever its time."""
         super().reset()
         self._gate.reset()
+        self._read = None
 
     def track(
             self, stamp_ns: int, lengths: ArrayLike, rates: ArrayLike | None = None
@@ -209,7 +212,19 @@ class PoseTracker(PoseFollower):
         sample = self._gate.accept(stamp_ns, lengths, rates)
         if sample.clock_set_back:
             self.continue_from(None)
-        return self.solve_sample(sample)
+            self._read = None
+        return self.solve_sample(self._at_its_stamp(sample) if self._late else sample)
+
+    def _at_its_stamp(self, sample: Sample) -> Sample:
+        """Return a sample whose readings have moved on at their rates, measured or by the last."""
+        before, self._read = self._read, sample
+        rates = sample.rates
+        if rates is None:
+            if before is None:
+                return sample
+            rates = (sample.lengths - before.lengths) / (
+                1e-9 * (sample.stamp_ns - before.stamp_ns))
+        return sample._replace(lengths=sample.lengths + self.geometry.leg_latency * rates)
 
 
 def _mean_twist(last: TrackedPose, tracked: TrackedPose) -> tuple[Array, float]:

@@ -26,3 +26,18 @@ def test_a_path_is_proved_or_the_piece_is_named(tmp_path, capsys):
     assert 'not proved from 3.' in capsys.readouterr().out
     assert path.main([str(tmp_path / 'none.txt')]) == 2
     assert 'expected a readable text file' in capsys.readouterr().err
+
+
+def test_speeds_and_forces_are_proved_or_their_leg_is_named(tmp_path, capsys):
+    file = tmp_path / 'path.txt'
+    np.savetxt(file, POSES)
+    load = ['--force-limit', '150', '--force', '0', '0', '-200', '--point', '0', '0', '0.05']
+    assert path.main([str(file), '--speed-limit', '0.2', '--duration', '2', *load]) == 0
+    printed = capsys.readouterr().out
+    assert 'greatest speed, upper bounds: leg_1' in printed and 'greatest force' in printed
+    assert path.main([str(file), '--speed-limit', '0.2', '--duration', '0.1']) == 1
+    assert 'the speed of leg_' in capsys.readouterr().out
+    assert path.main([str(file), '--force-limit', '20', '--further-force', '100']) == 1
+    assert 'the force of leg_' in capsys.readouterr().out
+    assert path.main([str(file), '--speed-limit', '0.2', '--duration', '-1']) == 2
+    assert 'durations: expected' in capsys.readouterr().err

@@ -17,10 +17,11 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from support.bench.pose_bench import GEOMETRY, HOME, LEGS, matrix, ns, stamp_of
 
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.nodes.stewart.controller import StewartControllerNode
 from liedyn_ros.nodes.stewart.dynamics_simulator import StewartDynamicsSimulatorNode
 from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
-from liedyn_ros.stewart import StewartDynamics
+from liedyn_ros.stewart import load_redundant_geometry, RedundantDynamics, StewartDynamics
 
 pytestmark = pytest.mark.ros
 PERIOD_NS = 10_000_000
@@ -40,14 +41,15 @@ class Controller:
         self.node = bench.start(StewartControllerNode, **{
             'max_age': 0.0, 'state_timeout': 0.0, **parameters})
 
-    def send(self, x=0.0, frame='stewart_base', rate=0.0, late_ns=0, step_ns=PERIOD_NS):
+    def send(
+            self, x=0.0, frame='stewart_base', rate=0.0, late_ns=0, step_ns=PERIOD_NS, z=0.5):
         """Publish a state at home, displaced along x, a step later than the last."""
         self.stamp_ns += step_ns
         pose, twist = PoseStamped(), TwistStamped()
         pose.header.frame_id, twist.header.frame_id = frame, 'stewart_platform'
         pose.header.stamp, twist.header.stamp = map(
             stamp_of, (self.stamp_ns, self.stamp_ns - late_ns))
-        pose.pose.position.x, pose.pose.position.z = x, 0.5
+        pose.pose.position.x, pose.pose.position.z = x, z
         twist.twist.linear.x = rate
         self.poses.publish(pose)
         self.twists.publish(twist)
@@ -223,3 +225,18 @@ def test_the_loop_tracks_and_force_rates_make_up_for_lag(bench):
     true = {ns(truth): matrix(truth.pose) for truth in truths}
     for pose in poses[-50:]:
         np.testing.assert_allclose(matrix(pose.pose), true[ns(pose)], atol=1e-9)
+
+
+def test_eight_wires_hold_a_cable_robot(bench):
+    file = config_file('stewart_cable_robot.yaml')
+    controller = Controller(
+        bench, geometry_file=str(file), home_position=[0.0, 0.0, 1.2], amplitudes=[0.0] * 6)
+    controller.until(lambda: controller.forces, 'a command', z=1.2)
+    efforts = np.array(controller.forces[0].effort)
+    assert len(controller.forces[0].name) == 8
+    assert (efforts <= -10.0).all() and (efforts >= -400.0).all()
+    robot = RedundantDynamics(load_redundant_geometry(file))
+    home = HOME.copy()
+    home[2, 3] = 1.2
+    np.testing.assert_allclose(
+        robot.forward(home, np.zeros(6), efforts).acceleration, 0.0, atol=1e-9)

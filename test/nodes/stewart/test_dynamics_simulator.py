@@ -24,7 +24,8 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.nodes.simulator_node import SimulatorNode
 from liedyn_ros.nodes.stewart.dynamics_simulator import StewartDynamicsSimulatorNode
 from liedyn_ros.ros.qos import sensor_data
-from liedyn_ros.stewart import leg_lengths, PlatformSimulation
+from liedyn_ros.stewart import (
+    leg_lengths, load_redundant_geometry, PlatformSimulation, RedundantDynamics)
 
 pytestmark = pytest.mark.ros
 SCALES = [0.5, -0.5, 2.0, 0.1, 1.0, -3.0]  # m per unit
@@ -193,3 +194,24 @@ def test_lateness_is_how_far_the_simulation_is_behind(due, lines):
         get_logger=lambda: SimpleNamespace(warning=lambda text, **_: logged.append(text)))
     SimulatorNode._report_lateness(node)
     assert logged == lines
+
+
+def test_wires_pull_a_cable_robot(bench):
+    file = config_file('stewart_cable_robot.yaml')
+    robot, home = load_redundant_geometry(file), matrix_at(1.2)
+    simulator = Simulator(
+        bench, geometry_file=str(file), home_position=[0.0, 0.0, 1.2], integration_rate=200.0)
+    assert list(simulator.legs[-1].name) == list(robot.leg_names)
+    np.testing.assert_allclose(simulator.legs[-1].position, robot.lengths(home), atol=1e-12)
+    lifting = RedundantDynamics(robot).inverse(
+        home, np.zeros(6), [0.0, 0.0, 0.0, 0.0, 0.0, 0.5]).forces
+    assert lifting.max() < -10.0
+    simulator.until(lambda: 1.21 < simulator.height() < 1.5, 'a rise',
+                    lambda: simulator.send(lifting, robot.leg_names))
+
+
+def matrix_at(height):
+    """Return the pose (4, 4) of a platform above the base's origin, m."""
+    pose = np.eye(4)
+    pose[2, 3] = height
+    return pose

@@ -182,11 +182,3 @@ def test_modes_of_other_forms_are_complete(name, count):
     assert min(np.abs(mode.pose - pose).max() for mode in modes.modes) < 1e-12
     for mode in modes.modes:
         assert mode.residual < 1e-12
-
-
-def test_modes_of_offset_joints_are_refused_with_a_reason():
-    geometry, home = example('offset')
-    solver = AssemblyModeSolver(geometry)
-    assert 'no start system is known' in solver.unsupported
-    with pytest.raises(GeometryError, match='got others of'):
-        solver.solve(leg_lengths(geometry, home))

@@ -62,7 +62,7 @@ def test_a_copy_is_as_immutable_as_the_geometry(geometry, duplicate):
 @pytest.mark.parametrize(('change', 'message'), [
     (lambda d: d['legs'].pop('leg_6'), r"six legs or more, got \['leg_1', .*'leg_5'\]"),
     (lambda d: d['legs'].update(leg_7=d['legs']['leg_1']),
-     'masses: expected none, as dynamics has six legs, got 7 legs'),
+     'masses: expected none of the legs of a platform of seven or more'),
     (lambda d: (d['legs'].update(leg_7={**d['legs']['leg_1'], 'base': [1.0, 0.0, 0.0]}),
                 d.pop('masses')), "expected six legs, got .*'leg_7'.*load_redundant_geometry"),
     (lambda d: d['legs']['leg_2'].update(base=[0.1, 0.2]), 'legs/leg_2/base: expected a list of'),

@@ -27,10 +27,11 @@ from liedyn_ros.stewart import (
 
 PAGE = Path(__file__).parents[3] / 'docs/guides/stewart_machines.md'
 ROW = re.compile(
-    r'^\| [^|]+ \| `(stewart_\w+\.yaml)` \| (-?[\d.]+) \| (\w+) \| (\w+) \| (\w+) \| ([\w ]+) \|',
+    r'^\| [^|]+ \| `(stewart_\w+\.yaml)` \| (-?[\d.]+) \| ([\w ]+) \| (\w+) \| (\w+) \| '
+    r'([\w ]+) \|',
     re.MULTILINE)
 MACHINES = ROW.findall(PAGE.read_text(encoding='utf-8'))
-WORDS = {'yes': True, 'with masses': True, 'no': False}
+WORDS = {'yes': True, 'with masses': True, 'by search': 'by search', 'no': False}
 
 
 @pytest.fixture(scope='module', params=MACHINES, ids=[row[0] for row in MACHINES])
@@ -55,13 +56,13 @@ def motion(geometry, home):
 
 
 def works(use):
-    """Return whether a use is offered, and not refused for its legs."""
+    """Return whether a use is offered, and not refused for its legs; or what it returns."""
     try:
-        use()
+        found = use()
     except GeometryError as error:
         assert re.search('expected (a strut|struts)', str(error))
         return False
-    return True
+    return True if found is None else found
 
 
 def test_fourteen_machines_are_on_the_page():
@@ -97,8 +98,8 @@ def test_it_has_the_modes_and_proofs_of_its_row(machine):
 
     def modes():
         found = AssemblyModeSolver(geometry).solve(values)
-        assert found.complete
         assert min(np.abs(mode.pose - pose).max() for mode in found.modes) < 1e-12
+        return None if found.complete else 'by search'
 
     def certificate():
         assert PoseCertifier(geometry, 1e-5).certify(pose, values).certified

@@ -120,9 +120,10 @@ def report(geometry: StewartGeometry, modes: AssemblyModes, seconds: float) -> N
               'the geometry file, - the other')
     if modes.of_other_machines:
         print(modes.of_other_machines)
-    print(f'{len(modes.modes)} poses; {modes.complex_solutions} complex solutions; of '
-          f'{modes.paths} paths {modes.at_infinity} ended at infinity, {modes.singular} at '
-          f'singular solutions, {modes.lost} lost; {1e3 * seconds:.0f} ms')
+    followed = (f'{modes.complex_solutions} complex solutions; of {modes.paths} paths '
+                f'{modes.at_infinity} ended at infinity, {modes.singular} at singular solutions, '
+                f'{modes.lost} lost; ') if modes.paths else ''
+    print(f'{len(modes.modes)} poses; {followed}{1e3 * seconds:.0f} ms')
     print('complete' if modes.complete else f'NOT PROVED COMPLETE: {modes.defect}')
 
 

@@ -40,7 +40,7 @@ def write_curvature(table, r, p, squared, work):
     for i in range(6):
         a, b = legs.base_joint(table, i), legs.platform_joint(table, i)
         measured, offset, other_offset = squared[i] ** 0.5, 0.0, 0.0
-        if len(table) > leg_rows.ENDS:
+        if len(table) > leg_rows.ENDS and not is_wire(table, i):
             a = leg_types.foot(table, i, r, p)
             measured -= table[leg_rows.ENDS + leg_rows.ROW * i + leg_rows.SHIFT]
         c = mat3.apply_t(r, vec3.sub(p, a))
@@ -65,6 +65,12 @@ def write_curvature(table, r, p, squared, work):
             total += work[A + 6 * j + i] * work[A + 6 * j + i]
         part[COLUMN + i] = total ** 0.5
     return regular
+
+
+@kernel
+def is_wire(table, i):
+    """Return whether a leg is a wire: its end lies on the free wire, as far back as it is long."""
+    return table[leg_rows.ENDS + leg_rows.ROW * i + leg_rows.KIND] == leg_rows.WIRE
 
 
 @kernel

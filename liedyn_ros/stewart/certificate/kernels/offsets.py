@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Terms of offset joints and screws in the proof of a pose (14.45).
+Terms of offset joints, screws and wires in the proof of a pose (14.45, 14.51).
 
 Half a squared length is the least over the turns of its two first axes. So its second derivative
 is that of the joints' distance, and a part that is small as the offsets are. All bounds hold
@@ -16,8 +16,9 @@ within a radius that keeps the legs far from both axes.
 
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, vec3
+from liedyn_ros.stewart.certificate.kernels import wires
 from liedyn_ros.stewart.platform.kernels.leg_rows import (
-    BASE, ENDS, FIRST, KIND, LENGTH, OFFSET, OTHER, PITCH, PLATFORM, ROW, SECOND)
+    BASE, ENDS, FIRST, KIND, LENGTH, OFFSET, OTHER, PITCH, PLATFORM, ROW, SECOND, WIRE)
 
 SHARE = 0.15  # of the distances of joints from axes, which the legs may move
 TERMS = 3  # of a leg: its curvature, change of its derivative, error of its length
@@ -33,6 +34,8 @@ def trusted_radius(table, r, p):
             b, c, far, other_far = distances(row, r, p)
             radius = min(radius, SHARE * min(
                 far / (1.0 + b * b) ** 0.5, other_far / (1.0 + c * c) ** 0.5))
+        elif row[KIND] == WIRE:
+            radius = min(radius, SHARE * wires.distance_from_pulley(row, r, p))
     return radius
 
 
@@ -69,6 +72,10 @@ def write_terms(table, r, p, lengths, bounds, radius, out):
         row = table[ENDS + ROW * i:ENDS + ROW * (i + 1)]
         if row[KIND] == OFFSET:
             usable &= write_leg_terms(
+                row, r, p, lengths[i], bounds[6 + i] + bounds[12 + i], radius,
+                out[at:at + TERMS])
+        elif row[KIND] == WIRE:
+            usable &= wires.write_wire_terms(
                 row, r, p, lengths[i], bounds[6 + i] + bounds[12 + i], radius,
                 out[at:at + TERMS])
     return usable

@@ -17,7 +17,8 @@ import math
 
 from liedyn_ros.jit.decorators import kernel, long_kernel
 from liedyn_ros.lie.kernels import mat3, motion, vec3
-from liedyn_ros.stewart.certificate.kernels import curvature, sweeps as of_legs
+from liedyn_ros.stewart.certificate.kernels import (
+    curvature, demands as of_drives, sweeps as of_legs)
 from liedyn_ros.stewart.certificate.kernels.curvature import (
     A, CENTRE, COLUMN, CURVATURE_WORK, LEG, LENGTH, PLATFORM)
 from liedyn_ros.stewart.certificate.kernels.pose import SKEW
@@ -26,7 +27,8 @@ from liedyn_ros.stewart.certificate.kernels.sweeps import (
 from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, legs, limits
 
 PROVED = -1
-SINGULAR, DEAD_CENTRE = limits.COUNT, limits.COUNT + 1  # of each leg; else the index of a margin
+# Faults: the index of a margin, or these; the last three are of each leg.
+SINGULAR, DEAD_CENTRE, DEMAND = limits.COUNT, limits.COUNT + 1, limits.COUNT + 7
 TWIST = CURVATURE_WORK + 6 + limits.COUNT
 SWEEPS = TWIST + 6
 SPACE = SWEEPS + 6 * SWEEP  # numbers in a workspace
@@ -108,20 +110,21 @@ def first_limit(real_table, bounds, pose, scale, margins, sweeps):
 
 @long_kernel
 def prove_path(
-        table, real_table, bounds, scale, centre, poses, tube, threshold, shortest, pose, ends,
-        work):
+        table, real_table, bounds, scale, centre, poses, tube, threshold, shortest, durations,
+        demands, pose, ends, work):
     """
     Prove the screws between poses (n, 4, 4), one after the other, until one is not proved.
 
-    All in one call: between short ones no other thread comes to run. The rest as for prove_screw;
-    ends are counted from the first pose.
+    All in one call: between short ones no other thread comes to run. durations: (n - 1,), s of
+    each screw, which takes it at a constant twist. The rest as for prove_screw; ends are counted
+    from the first pose.
     """
     twist, least, tests = work[TWIST:SPACE], math.inf, 0
     for k in range(poses.shape[0] - 1):
         motion.mean_twist(poses[k], poses[k + 1], 1.0, twist)
         fault, smallest, tried = prove_screw(
             table, real_table, bounds, scale, centre, poses[k], twist, tube, threshold, shortest,
-            pose, ends, work)
+            durations[k], demands, pose, ends, work)
         least = min(least, smallest)
         tests += tried
         if fault != PROVED:
@@ -133,16 +136,16 @@ def prove_path(
 
 @kernel
 def prove_screw(
-        table, real_table, bounds, scale, centre, start, twist, tube, threshold, shortest, pose,
-        ends, work):
+        table, real_table, bounds, scale, centre, start, twist, tube, threshold, shortest,
+        duration, demands, pose, ends, work):
     """
     Prove the poses start exp(s twist), s from 0 to 1, and all within a tube about them.
 
     twist: (6,), of the platform frame's origin, rad and m. tube: (2,), rad and m. threshold: that
     the smallest singular value is to exceed. shortest: the piece, of 1, that is halved no more.
-    pose: (4, 4), space. ends: (2,), where the first piece begins and ends that is not proved.
-    Returns (what is not proved there, or PROVED; the least bound of the smallest singular value;
-    tests).
+    duration: s. demands: on the drives, as in demands; empty for none. pose: (4, 4), space. ends:
+    (2,), where the first piece begins and ends that is not proved. Returns (what is not proved
+    there, or PROVED; the least bound of the smallest singular value; tests).
     """
     margins = work[CURVATURE_WORK + 6:TWIST]
     w = vec3.load(twist, 0)
@@ -158,6 +161,10 @@ def prove_screw(
         tests += 1
         if smallest > threshold:
             fault = first_limit(real_table, bounds, pose, scale, margins, work[SWEEPS:SPACE])
+        if fault == PROVED and len(demands) > 0:
+            fault = first_demand(
+                table, r, scale, vec3.scale(1.0 / duration, w),
+                vec3.scale(1.0 / (duration * scale), v), hw, smallest, demands, work)
         if fault == PROVED:
             least = min(least, smallest)
             begin += size
@@ -170,6 +177,14 @@ def prove_screw(
         else:
             size = half
     return PROVED, least, tests
+
+
+@kernel
+def first_demand(table, r, scale, w, v, hw, smallest, demands, work):
+    """Return the first demand, from DEMAND on, not proved to be kept in a ball, or PROVED."""
+    k = of_drives.first_exceeded(
+        table, r, scale, w, v, hw, smallest, demands, work, work[SWEEPS:SPACE])
+    return PROVED if k < 0 else DEMAND + k
 
 
 @kernel

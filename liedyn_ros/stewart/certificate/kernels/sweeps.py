@@ -21,9 +21,10 @@ from liedyn_ros.stewart.certificate.kernels.curvature import A, CENTRE, LEG, LEN
 from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types
 
 # Of a leg: change of its value (m or rad), turns of its direction seen from base and platform
-# (rad). Then the way of either end, and the change of its unit vector.
-VALUE, TURN, OTHER_TURN, WAY, BENT = 0, 1, 2, 3, 4
-SWEEP = 5  # numbers of a leg
+# (rad). Then the way of either end, the change of its unit vector, and the least and the greatest
+# of the drive's transmission.
+VALUE, TURN, OTHER_TURN, WAY, BENT, LEAST, MOST = 0, 1, 2, 3, 4, 5, 6
+SWEEP = 7  # numbers of a leg
 
 
 @kernel
@@ -44,7 +45,7 @@ def write_sweeps(table, r, p, scale, hw, hv, work, sweeps):
         if kind == leg_rows.RAIL or kind == leg_rows.CRANK:
             bounded &= write_driven_sweep(table, i, r, p, scale, length, tip, hw, out)
         else:
-            out[VALUE], out[WAY] = scale * tip, tip
+            out[VALUE], out[WAY], out[LEAST], out[MOST] = scale * tip, tip, 1.0, 1.0
             out[TURN] = math.asin(tip / length) if tip < length else math.pi
             across = hw * c + hv
             out[OTHER_TURN] = math.asin(across / length) if across < length else math.pi
@@ -63,7 +64,9 @@ def write_driven_sweep(table, i, r, p, scale, length, tip, hw, out):
     if not (cosine > 0.0 and lost < 0.25):
         out[VALUE] = math.inf
         return False
-    way = tip / (cosine * (0.5 + (0.25 - lost) ** 0.5))
+    out[LEAST] = cosine * (0.5 + (0.25 - lost) ** 0.5)
+    way = tip / out[LEAST]
+    out[MOST] = min(cosine + way * curvatures, 1.0)
     out[VALUE] = way / row[leg_rows.OTHER] if is_crank else scale * way
     out[WAY], out[BENT] = max(tip, way), way / length
     out[TURN] = 2.0 * math.asin(min(0.5 * out[BENT], 1.0))
@@ -79,10 +82,17 @@ def least_singular_value(hw, work, sweeps):
     The rows of J are of forces along the rods, their axes those of the base, moments those of the
     platform. They change by at most what the legs' unit vectors do.
     """
-    turned, change, size = 2.0 * math.sin(0.5 * min(hw, math.pi)), 0.0, 0.0
+    size = 0.0
+    for i in range(36):
+        size += work[A + i] * work[A + i]
+    return (1.0 - curvature.inverse_error(work)) / size ** 0.5 - jacobian_change(hw, work, sweeps)
+
+
+@kernel
+def jacobian_change(hw, work, sweeps):
+    """Return a bound of the change of J in a ball, of swept legs, in these axes (14.10)."""
+    turned, change = 2.0 * math.sin(0.5 * min(hw, math.pi)), 0.0
     for i in range(6):
         bent, b = sweeps[SWEEP * i + BENT], work[LEG + PLATFORM + i]
         change += bent * bent + (b * (turned + bent)) ** 2
-    for i in range(36):
-        size += work[A + i] * work[A + i]
-    return (1.0 - curvature.inverse_error(work)) / size ** 0.5 - change ** 0.5
+    return change ** 0.5

@@ -20,8 +20,9 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import NameSetError
 from liedyn_ros.stewart.platform.description.geometry_covariance import checked_covariance
 from liedyn_ros.stewart.platform.description.leg_checks import (
-    checked_cones, checked_diameter, checked_leg_types, checked_limits, checked_names, coincide,
-    radius_of_gyration, require_legs_apart, require_size, unlimited_cones)
+    checked_cones, checked_diameter, checked_latency, checked_leg_types, checked_limits,
+    checked_names, checked_noise, coincide, radius_of_gyration, require_legs_apart, require_size,
+    unlimited_cones)
 from liedyn_ros.stewart.platform.description.leg_set import LegSet, table_of
 from liedyn_ros.stewart.platform.description.leg_types import (
     Crank, LegType, OffsetStrut, Rail, Stage, Strut, Wire)
@@ -47,6 +48,8 @@ class StewartGeometry(LegSet):
     leg_types: the type of each leg, in leg order. masses: None where they are not known;
     only dynamics needs them. calibration_covariance: (42, 42) or (48, 48), of the errors of each
     leg's base joint, platform joint, offset and scale, None where nothing is known (14.30).
+    leg_noise: (6,), m or rad, the standard deviation of each reading, 0 for all legs where it is
+    not known. leg_latency: (6,), s, by how much each reading is older than its stamp.
     characteristic_length: m, the platform joints' radius of gyration, which turns radians into
     metres.
 
@@ -64,6 +67,8 @@ class StewartGeometry(LegSet):
     leg_types: tuple[LegType, ...] = (Strut(),) * 6
     masses: PlatformMasses | None = None
     calibration_covariance: Array | None = field(default=None, repr=False)
+    leg_noise: Array = field(default_factory=lambda: np.zeros(6))
+    leg_latency: Array = field(default_factory=lambda: np.zeros(6))
     characteristic_length: float = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -84,6 +89,8 @@ class StewartGeometry(LegSet):
             'platform_cones': checked_cones('platform_cones', names, self.platform_cones),
             'leg_diameter': checked_diameter(self.leg_diameter),
             'calibration_covariance': checked_covariance(self.calibration_covariance, 6),
+            'leg_noise': checked_noise(names, self.leg_noise),
+            'leg_latency': checked_latency(names, self.leg_latency),
             'characteristic_length': radius_of_gyration(platform)})
 
     @property

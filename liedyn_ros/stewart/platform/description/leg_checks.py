@@ -19,9 +19,10 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import GeometryError, NameSetError
-from liedyn_ros.stewart.platform.description.leg_types import Crank, LegType, Stage
+from liedyn_ros.common.errors import GeometryError, LimitError, NameSetError
+from liedyn_ros.stewart.platform.description.leg_types import Crank, LegType, Stage, Wire
 
+LONGEST_LATENCY = 1.0  # s
 COINCIDENT = 1e-9  # of the platform's size, below which joints are at one point
 
 
@@ -114,6 +115,54 @@ def checked_cones(where: str, names: Sequence[str], value: ArrayLike) -> Array:
                                 f'angle in (0, pi], got {cone[:3].tolist()}, {cone[3]}')
         cone[:3] /= size
     return cones
+
+
+def checked_noise(names: Sequence[str], value: ArrayLike) -> Array:
+    """Return the noise of each leg (n,): of all of them, or 0; nothing stands for 0."""
+    noise = _of_each('leg_noise', names, value)
+    if 0 < np.count_nonzero(noise) < len(noise):
+        raise LimitError('leg_noise: expected numbers above 0, or 0 for all legs, got '
+                         f'{dict(zip(names, noise.tolist()))}')
+    return noise
+
+
+def checked_latency(names: Sequence[str], value: ArrayLike) -> Array:
+    """Return the latency of each leg's readings (n,), s; nothing stands for 0."""
+    latency = _of_each('leg_latency', names, value)
+    if (latency > LONGEST_LATENCY).any():
+        raise LimitError(f'leg_latency: expected {LONGEST_LATENCY} s at most, got '
+                         f'{dict(zip(names, latency.tolist()))}')
+    return latency
+
+
+def checked_forces(
+        names: Sequence[str], leg_types: Sequence[LegType], value: ArrayLike) -> Array:
+    """Return the limits of the drives' forces (n, 2), N, N m of cranks; nothing for the usual."""
+    if np.size(value) == 0:
+        return np.array([usual_forces(leg_type) for leg_type in leg_types])
+    limits = checks.as_numbers('force_limits', value)
+    if limits.shape != (len(names), 2):
+        raise GeometryError(f'force_limits: expected shape ({len(names)}, 2), got {limits.shape}')
+    for name, leg_type, (least, most) in zip(names, leg_types, limits):
+        if not least < most or (isinstance(leg_type, Wire) and most > 0.0):
+            raise GeometryError(f'force limits of {name}: expected least < most, of a wire at '
+                                f'most 0, got {least}, {most}')
+    return limits
+
+
+def usual_forces(leg_type: LegType) -> tuple[float, float]:
+    """Return the limits of a drive's force where none are given: a wire pulls."""
+    return -math.inf, 0.0 if isinstance(leg_type, Wire) else math.inf
+
+
+def _of_each(where: str, names: Sequence[str], value: ArrayLike) -> Array:
+    """Return a number of each leg (n,), from zero on."""
+    numbers = np.zeros(len(names)) if np.size(value) == 0 else checks.as_array(
+        where, value, (len(names),))
+    if (numbers < 0.0).any():
+        raise LimitError(f'{where}: expected numbers from 0 on, got '
+                         f'{dict(zip(names, numbers.tolist()))}')
+    return numbers
 
 
 def checked_diameter(value: ArrayLike) -> float:

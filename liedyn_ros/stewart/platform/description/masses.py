@@ -122,6 +122,10 @@ def read_masses(node: Node, leg_names: Sequence[str], driven: Sequence[str]) -> 
     if unknown := [name for name in each if name not in leg_names]:
         node.take('legs').fail(f'names of {list(leg_names)}', str(unknown))
     legs = tuple(_leg(each.get(name, every), part) for name, part in zip(leg_names, driven))
+    if len(legs) > 6:
+        if any(leg != LegMasses() for leg in legs):
+            node.fail('none of the legs of a platform of seven or more', 'masses of legs')
+        legs = legs[:6]
     node.finish()
     with node.context():
         return PlatformMasses(mass, tuple(moments), tuple(center), legs,

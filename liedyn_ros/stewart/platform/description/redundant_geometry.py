@@ -17,15 +17,17 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LimitError, NameSetError
+from liedyn_ros.common.errors import GeometryError, LimitError, NameSetError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.description.geometry_covariance import checked_covariance, of_legs
 from liedyn_ros.stewart.platform.description.leg_checks import (
-    checked_cones, checked_diameter, checked_leg_types, checked_limits, checked_names,
-    radius_of_gyration, require_legs_apart, require_size, unlimited_cones)
+    checked_cones, checked_diameter, checked_forces, checked_latency, checked_leg_types,
+    checked_limits, checked_names, checked_noise, radius_of_gyration, require_legs_apart,
+    require_size, unlimited_cones)
 from liedyn_ros.stewart.platform.description.leg_set import LegSet, table_of
 from liedyn_ros.stewart.platform.description.leg_types import LegType, Strut
+from liedyn_ros.stewart.platform.description.masses import LegMasses, PlatformMasses
 from liedyn_ros.stewart.platform.kernels import leg_types as kernels
 
 NONE = np.empty(0)
@@ -36,9 +38,11 @@ class RedundantGeometry(LegSet):
     """
     Seven legs or more, each from a base joint to a platform joint; immutable.
 
-    All is as in StewartGeometry, with n rows for six. leg_noise: (n,), m or rad, the standard
-    deviation of each reading, in which errors of the geometry count too; 0 for all legs where it
-    is not known. Raises GeometryError, ShapeError, NotFiniteError, NameSetError or LimitError.
+    All is as in StewartGeometry, with n rows for six. In leg_noise errors of the geometry count
+    too. masses: the platform's alone; only dynamics needs it. force_limits: (n, 2), N, N m of a
+    crank, of each drive, positive where it pushes the platform away. Where they are left out wires
+    pull, and others have none. Raises GeometryError, ShapeError, NotFiniteError, NameSetError or
+    LimitError.
     """
 
     leg_names: tuple[str, ...]
@@ -52,6 +56,9 @@ class RedundantGeometry(LegSet):
     leg_types: tuple[LegType, ...] = ()
     leg_noise: Array = field(default_factory=lambda: NONE)
     calibration_covariance: Array | None = field(default=None, repr=False)
+    leg_latency: Array = field(default_factory=lambda: NONE)
+    masses: PlatformMasses | None = None
+    force_limits: Array = field(default_factory=lambda: NONE)
     characteristic_length: float = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -65,6 +72,8 @@ class RedundantGeometry(LegSet):
         leg_types = checked_leg_types(names, self.leg_types or (Strut(),) * n)
         require_size(base, platform, leg_types)
         require_legs_apart(names, base, platform, leg_types)
+        if self.masses is not None and self.masses.legs != (LegMasses(),) * 6:
+            raise GeometryError('masses: expected none of the legs of a platform of seven or more')
         cones = {key: unlimited_cones(z, n) if getattr(self, key) is NONE else getattr(self, key)
                  for key, z in (('base_cones', 1.0), ('platform_cones', -1.0))}
         self._freeze({
@@ -73,7 +82,9 @@ class RedundantGeometry(LegSet):
             'length_limits': checked_limits(names, leg_types, self.length_limits),
             **{key: checked_cones(key, names, value) for key, value in cones.items()},
             'leg_diameter': checked_diameter(self.leg_diameter),
-            'leg_noise': _checked_noise(names, self.leg_noise),
+            'leg_noise': checked_noise(names, self.leg_noise),
+            'leg_latency': checked_latency(names, self.leg_latency),
+            'force_limits': checked_forces(names, leg_types, self.force_limits),
             'calibration_covariance': checked_covariance(self.calibration_covariance, n),
             'characteristic_length': radius_of_gyration(platform)})
 
@@ -89,7 +100,8 @@ class RedundantGeometry(LegSet):
             self.length_limits[rows], self.name, self.base_cones[rows], self.platform_cones[rows],
             self.leg_diameter, tuple(self.leg_types[row] for row in rows), None,
             None if self.calibration_covariance is None else of_legs(
-                self.calibration_covariance, len(self.leg_names), rows))
+                self.calibration_covariance, len(self.leg_names), rows),
+            self.leg_noise[rows], self.leg_latency[rows])
 
     @property
     def base_outline(self) -> Array:
@@ -131,13 +143,3 @@ class RedundantGeometry(LegSet):
             raise LimitError(f'pose_base_platform: expected one that the rod of '
                              f'{self.leg_names[leg]} reaches, got\n{flat[row]}')
         return values.reshape(*poses.shape[:-2], len(self.leg_names))
-
-
-def _checked_noise(names: tuple[str, ...], value: Array) -> Array:
-    """Return the noise of each leg (n,): of all of them, or 0."""
-    noise = np.zeros(len(names)) if value is NONE else checks.as_array(
-        'leg_noise', value, (len(names),))
-    if (noise < 0.0).any() or 0 < np.count_nonzero(noise) < len(noise):
-        raise LimitError('leg_noise: expected numbers above 0, or 0 for all legs, got '
-                         f'{dict(zip(names, noise.tolist()))}')
-    return noise

@@ -43,7 +43,7 @@ def with_tool(geometry: Geometry, pose_platform_tool: ArrayLike) -> Geometry:
         'platform_joints': (geometry.platform_joints - position) @ rotation,
         'platform_cones': cones,
         'leg_types': tuple(_turned(leg_type, rotation) for leg_type in geometry.leg_types)}
-    if isinstance(geometry, StewartGeometry) and geometry.masses is not None:
+    if geometry.masses is not None:
         parts['masses'] = _seen(geometry.masses, rotation, position)
     if geometry.calibration_covariance is not None:
         parts['calibration_covariance'] = turned_covariance(

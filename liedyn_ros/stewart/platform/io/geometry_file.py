@@ -26,7 +26,7 @@ from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.stewart.platform.architecture import architectural_fault
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.description.geometry_covariance import covariance_of_rows
-from liedyn_ros.stewart.platform.description.leg_checks import unlimited_cones
+from liedyn_ros.stewart.platform.description.leg_checks import unlimited_cones, usual_forces
 from liedyn_ros.stewart.platform.description.leg_types import (
     Crank, LegType, OffsetStrut, Rail, Stage, Strut, Wire)
 from liedyn_ros.stewart.platform.description.masses import read_masses
@@ -99,10 +99,11 @@ def _geometry(root: Node) -> StewartGeometry | RedundantGeometry:
     if n < 6:
         raise GeometryError(f'{legs.path}: expected six legs or more, '
                             f'got {[name for name, _ in named]}')
-    base, platform, limits, noise = (
-        np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 2)), np.zeros(n))
+    base, platform, limits, noise, latency = (
+        np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 2)), np.zeros(n), np.zeros(n))
     cones = {'base_cone': unlimited_cones(1.0, n), 'platform_cone': unlimited_cones(-1.0, n)}
     leg_types: list[LegType] = []
+    forces: list[list[float]] = []
     for k, (_, leg) in enumerate(named):
         base[k], platform[k] = leg.take('base').numbers(3), leg.take('platform').numbers(3)
         leg_type, limits[k] = _leg_type(leg)
@@ -112,8 +113,10 @@ def _geometry(root: Node) -> StewartGeometry | RedundantGeometry:
             if cone is not None:
                 rows[k] = *cone.take('axis').numbers(3), cone.take('angle').number()
                 cone.finish()
+        noise[k], latency[k] = (leg.take(key, 0.0).number() for key in ('noise', 'latency'))
         if n > 6:
-            noise[k] = leg.take('noise', 0.0).number()
+            forces.append(leg.take('force', list(usual_forces(leg_type))).numbers(
+                2, infinite=True))
         leg.finish()
     names = tuple(leg_name for leg_name, _ in named)
     parts = (names, base, platform, limits, root.take('name', 'stewart_platform').text(),
@@ -121,12 +124,12 @@ def _geometry(root: Node) -> StewartGeometry | RedundantGeometry:
              root.take('leg_diameter', 0.0).number(), tuple(leg_types))
     masses, tool = root.optional('masses'), root.optional('tool')
     covariance = _covariance(root.optional('calibration_covariance'))
-    if masses is not None and n > 6:
-        masses.fail('none, as dynamics has six legs', f'{n} legs')
     root.finish()
-    geometry = RedundantGeometry(*parts, noise, covariance) if n > 6 else StewartGeometry(
-        *parts, None if masses is None else read_masses(
-            masses, names, [leg_type.driven for leg_type in leg_types]), covariance)
+    machine = None if masses is None else read_masses(
+        masses, names, [leg_type.driven for leg_type in leg_types])
+    geometry = RedundantGeometry(
+        *parts, noise, covariance, latency, machine, np.array(forces)
+    ) if n > 6 else StewartGeometry(*parts, machine, covariance, noise, latency)
     return geometry if tool is None else with_tool(geometry, tool_of(tool))
 
 

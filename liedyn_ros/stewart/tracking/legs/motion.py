@@ -8,6 +8,7 @@
 
 """Readings and rates of the legs at the stamp of a sample or near it, with their covariance."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ class LegMotion(NamedTuple):
     unit of its reading. moved: rates and bank, as motion_bank.filter_motion writes them. caution:
     ratio of the noise in covariances to `noise`, 1 once that is known. excess: m, what jitter adds
     to that of a pose. shares: (6,), of each leg's noise in `noise`, 1 where they are alike.
+    latency: (6,), s, by how much each reading is older than the sample; None where none is.
     """
 
     noise: float
@@ -38,11 +40,12 @@ class LegMotion(NamedTuple):
     caution: float = 1.0
     excess: float = 0.0
     shares: Array = ALIKE
+    latency: Array | None = None
 
     @property
     def rates(self) -> Array:
         """Return the legs' rates at the sample, (6,), m/s, or rad/s of cranks."""
-        return self.moved[:6]
+        return self.moved[:6] if self.latency is None else self.at().rates
 
     @property
     def bank(self) -> Array:
@@ -51,6 +54,27 @@ class LegMotion(NamedTuple):
 
     def at(self, seconds: float = 0.0) -> 'LegEstimate':
         """Return the estimate at a time (s) after the sample, which may be negative (14.25)."""
+        if self.latency is None:
+            return self._after(seconds)
+        times = (seconds + self.latency).tolist()
+        found = {time: self._after(time) for time in times}
+        lengths, rates = (np.array([getattr(found[time], name)[k] for k, time in enumerate(times)])
+                          for name in ('lengths', 'rates'))
+        return found[max(times)]._replace(lengths=lengths, rates=rates)
+
+    def late(self, latency: Array) -> 'LegMotion':
+        """Return the motion of readings that are older (6,), s, than their sample (14.50)."""
+        readings, late = self.at(), self._replace(latency=latency)
+        growth = late.at().length_variance - readings.length_variance
+        return late._replace(excess=math.sqrt(self.excess ** 2 + max(growth, 0.0)))
+
+    def since(self) -> tuple[Array, Array]:
+        """Return by how much readings and rates (6,) have changed since they were taken."""
+        now, then = self.at(), self._after(0.0)
+        return now.lengths - then.lengths, now.rates - then.rates
+
+    def _after(self, seconds: float) -> 'LegEstimate':
+        """Return the estimate at a time (s) after the readings were taken."""
         mixture = np.empty(kernels.MIXTURE)
         kernels.mix_members(self.bank, self.period, self.samples, seconds,
                             np.empty(kernels.ROW + kernels.SPECTRA), mixture)

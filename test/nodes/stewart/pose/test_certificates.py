@@ -16,7 +16,6 @@ import pytest
 from std_msgs.msg import Header
 from support.bench.pose_bench import FAR, GEOMETRY, LEGS, NEAR
 from support.platforms.stewart_cases import pose_of
-import yaml
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.ros.messages.conversions import to_pose
@@ -65,13 +64,10 @@ def test_the_status_of_a_tracked_pose_has_its_certificate(tracking):
     np.testing.assert_allclose(status.error_bound, expected.bounds, rtol=1e-6)
 
 
-def test_wires_are_never_certified(tracking, tmp_path):
-    content = yaml.safe_load(config_file('stewart_geometry.yaml').read_text(encoding='utf-8'))
-    for leg in content['legs'].values():
-        leg['wire'] = {'axis': [0.0, 0.0, 1.0], 'radius': 1e-3}
-    path, home = tmp_path / 'wires.yaml', pose_of((0.0, 0.0, 0.5), (0.0, 0.0, 0.0))
-    path.write_text(yaml.safe_dump(content), encoding='utf-8')
-    node, geometry = tracking(geometry_file=str(path)), load_geometry(path)
+def test_stages_are_never_certified(tracking):
+    path, home = config_file('stewart_stages.yaml'), pose_of((0.0, 0.0, 0.05), (0.0, 0.0, 0.0))
+    geometry = load_geometry(path)
+    node = tracking(geometry_file=str(path), home_position=[0.0, 0.0, 0.05])
     response = solve(node, geometry, home)
     assert response.success and response.status.status == StewartStatus.CONVERGED
     assert_not_certified(response.status)
