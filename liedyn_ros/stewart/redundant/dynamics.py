@@ -64,7 +64,7 @@ class RedundantDynamics:
                 external: ArrayLike | None = None) -> StewartMotion:
         """Return the forces (n,) of a motion, or those and their rates (2, n)."""
         pose, rate = _state(pose_base_platform, twist)
-        given = np.array(checks.as_numbers('acceleration', acceleration), dtype=np.float64)
+        given = checks.as_numbers('acceleration', acceleration)
         if given.shape == (6,):
             wrench = _wrench(external)
             return StewartMotion(
@@ -93,7 +93,8 @@ class RedundantDynamics:
         pose, rate = _state(pose_base_platform, twist)
         given = checks.as_array('forces', forces, (len(self.geometry.leg_names),))
         wrench = self._jacobian(pose).T @ given + _wrench(external)
-        acceleration = np.linalg.solve(self._matrix, wrench - self._bias(pose, rate))
+        acceleration = np.array(
+            np.linalg.solve(self._matrix, wrench - self._bias(pose, rate)), dtype=np.float64)
         return StewartMotion(acceleration, given, self._stretch(pose, rate, acceleration))
 
     def _bias(self, pose: Array, twist: Array) -> Array:

@@ -54,8 +54,8 @@ class ForceDistribution:
         least, most = (np.where(np.isfinite(bound), bound, 0.0)
                        for bound in (self._least, self._most))
         bounded = np.isfinite(self._least) & np.isfinite(self._most)
-        self._middle = np.where(bounded, 0.5 * (least + most), np.clip(0.0, self._least,
-                                                                      self._most))
+        nearest_zero = np.clip(0.0, self._least, self._most)
+        self._middle = np.where(bounded, 0.5 * (least + most), nearest_zero)
 
     def hold(self, pose_base_platform: ArrayLike, wrench: ArrayLike) -> HeldForces:
         """
