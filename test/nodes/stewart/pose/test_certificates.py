@@ -16,6 +16,7 @@ import pytest
 from std_msgs.msg import Header
 from support.bench.pose_bench import FAR, GEOMETRY, LEGS, NEAR
 from support.platforms.stewart_cases import pose_of
+import yaml
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.ros.messages.conversions import to_pose
@@ -39,12 +40,6 @@ def prove(node, *poses, frame='', **options):
     return node.bench.call(ProveStewartPath, 'stewart_pose/prove_path', path=path, **options)
 
 
-def assert_not_certified(status):
-    """Require a status without bounds."""
-    assert not status.certified
-    assert not np.any([status.error_radius, status.uniqueness_radius, *status.error_bound])
-
-
 def test_a_solve_is_certified_with_the_bounds_of_the_parameters(tracking):
     status = solve(tracking(length_bound=1e-4, joint_bound=1e-5), GEOMETRY, FAR).status
     expected = PoseCertifier(GEOMETRY, 1e-4, 1e-5).certify(FAR, leg_lengths(GEOMETRY, FAR))
@@ -64,13 +59,19 @@ def test_the_status_of_a_tracked_pose_has_its_certificate(tracking):
     np.testing.assert_allclose(status.error_bound, expected.bounds, rtol=1e-6)
 
 
-def test_stages_are_never_certified(tracking):
-    path, home = config_file('stewart_stages.yaml'), pose_of((0.0, 0.0, 0.05), (0.0, 0.0, 0.0))
-    geometry = load_geometry(path)
-    node = tracking(geometry_file=str(path), home_position=[0.0, 0.0, 0.05])
+def test_wires_are_certified_too(tracking, tmp_path):
+    content = yaml.safe_load(config_file('stewart_geometry.yaml').read_text(encoding='utf-8'))
+    for leg in content['legs'].values():
+        leg['wire'] = {'axis': [0.0, 0.0, 1.0], 'radius': 1e-3}
+    path, home = tmp_path / 'wires.yaml', pose_of((0.0, 0.0, 0.5), (0.0, 0.0, 0.0))
+    path.write_text(yaml.safe_dump(content), encoding='utf-8')
+    node, geometry = tracking(geometry_file=str(path), length_bound=1e-4), load_geometry(path)
     response = solve(node, geometry, home)
     assert response.success and response.status.status == StewartStatus.CONVERGED
-    assert_not_certified(response.status)
+    expected = PoseCertifier(geometry, 1e-4).certify(home, leg_lengths(geometry, home))
+    assert response.status.certified
+    assert response.status.error_radius == pytest.approx(expected.error_radius, rel=1e-6)
+    assert node.status_at(node.send(leg_lengths(geometry, home))).certified
 
 
 def test_a_path_is_proved_or_its_piece_told(tracking):
