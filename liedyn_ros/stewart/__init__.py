@@ -19,7 +19,6 @@ from liedyn_ros.stewart.certificate.path import PathProof, PathProver
 from liedyn_ros.stewart.certificate.pose import Certificate, PoseCertifier
 from liedyn_ros.stewart.control.controller import LegForceCommand, PlatformController
 from liedyn_ros.stewart.description import PlatformTree
-from liedyn_ros.stewart.dynamics.any_dynamics import dynamics_of
 from liedyn_ros.stewart.dynamics.closed_loop_model import platform_model
 from liedyn_ros.stewart.dynamics.closed_loop_state import model_state
 from liedyn_ros.stewart.dynamics.dynamics import StewartDynamics
@@ -43,7 +42,7 @@ from liedyn_ros.stewart.platform.picture import PlatformPicture, PlatformShapes
 from liedyn_ros.stewart.platform.singularity import time_until
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
 from liedyn_ros.stewart.redundant.bias_monitor import BiasFit
-from liedyn_ros.stewart.redundant.dynamics import RedundantDynamics
+from liedyn_ros.stewart.redundant.dynamics import dynamics_of, RedundantDynamics
 from liedyn_ros.stewart.redundant.estimator import RedundantEstimator
 from liedyn_ros.stewart.redundant.forces import ForceDistribution, HeldForces
 from liedyn_ros.stewart.redundant.solver import RedundantSolution, RedundantSolver

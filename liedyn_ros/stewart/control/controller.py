@@ -17,7 +17,7 @@ from liedyn_ros.control import (
     Gains, lead, RateFeedback, ReferenceMotion, tracking_error, TrackingError)
 from liedyn_ros.lie import so3
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
-from liedyn_ros.stewart.dynamics.any_dynamics import AnyDynamics
+from liedyn_ros.stewart.redundant.dynamics import AnyDynamics
 from liedyn_ros.stewart.simulation.trajectory import SmoothTrajectory
 
 

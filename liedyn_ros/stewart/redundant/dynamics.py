@@ -20,7 +20,9 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import GeometryError, LimitError, ShapeError
 from liedyn_ros.lie import se3
 from liedyn_ros.lie.kernels.motion import split
+from liedyn_ros.stewart.dynamics.dynamics import StewartDynamics
 from liedyn_ros.stewart.dynamics.results import StewartMotion
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.description.redundant_geometry import RedundantGeometry
 from liedyn_ros.stewart.platform.kernels import leg_types as kernels
 from liedyn_ros.stewart.platform.kernels.legs import BODY
@@ -150,3 +152,13 @@ def _state(pose_base_platform: ArrayLike, twist: ArrayLike) -> tuple[Array, Arra
 def _wrench(external: ArrayLike | None) -> Array:
     """Return an external wrench (6,)."""
     return np.zeros(6) if external is None else checks.as_array('external', external, (6,))
+
+
+AnyDynamics = StewartDynamics | RedundantDynamics
+
+
+def dynamics_of(geometry: StewartGeometry | RedundantGeometry) -> AnyDynamics:
+    """Return the dynamics of a platform of any number of legs, with masses; or GeometryError."""
+    if isinstance(geometry, RedundantGeometry):
+        return RedundantDynamics(geometry)
+    return StewartDynamics(geometry)

@@ -19,8 +19,8 @@ from liedyn_ros.control import LaggedActuators
 from liedyn_ros.lie import se3
 from liedyn_ros.lie.kernels.motion import split
 from liedyn_ros.lie.kernels.so3 import normalize
-from liedyn_ros.stewart.dynamics.any_dynamics import dynamics_of
 from liedyn_ros.stewart.platform import kinematics
+from liedyn_ros.stewart.redundant.dynamics import dynamics_of
 from liedyn_ros.stewart.simulation.leg_simulation import LegSample
 
 
