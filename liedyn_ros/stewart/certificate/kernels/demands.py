@@ -84,7 +84,7 @@ def bound_forces(table, r, scale, hw, smallest, demands, work, sweeps):
         squares += rod * rod
         inverse += work[LEG + COLUMN + i] ** 2
     inverse = inverse ** 0.5 / (1.0 - beta)
-    turn = of_legs.jacobian_change(hw, work, sweeps)
+    turn = of_legs.swept_jacobian_change(hw, work, sweeps)
     rods = most / smallest  # a bound of all six forces together
     if inverse * turn < 1.0:
         rods = min(rods, (squares ** 0.5 + inverse * change) / (1.0 - inverse * turn))

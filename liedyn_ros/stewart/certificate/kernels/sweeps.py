@@ -85,11 +85,12 @@ def least_singular_value(hw, work, sweeps):
     size = 0.0
     for i in range(36):
         size += work[A + i] * work[A + i]
-    return (1.0 - curvature.inverse_error(work)) / size ** 0.5 - jacobian_change(hw, work, sweeps)
+    change = swept_jacobian_change(hw, work, sweeps)
+    return (1.0 - curvature.inverse_error(work)) / size ** 0.5 - change
 
 
 @kernel
-def jacobian_change(hw, work, sweeps):
+def swept_jacobian_change(hw, work, sweeps):
     """Return a bound of the change of J in a ball, of swept legs, in these axes (14.10)."""
     turned, change = 2.0 * math.sin(0.5 * min(hw, math.pi)), 0.0
     for i in range(6):
