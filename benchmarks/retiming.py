@@ -10,7 +10,8 @@
 Retiming of a UR5 beside toppra: the time of one call, with torque alone and with its rates.
 
 Both are given the same path of seven waypoints and as many intervals, in turns in one run. toppra
-has no limits of rates, so that its time stands beside ours for torque alone. A cycle of the
+has no limits of rates, so that its time stands beside ours for torque alone. Times are those of
+the processor, of all threads: what others compute meanwhile does not count. A cycle of the
 scaling of a run is measured from the same state in turns: the least time is that of the machine.
 """
 
@@ -102,7 +103,7 @@ def main() -> None:
     for count in INTERVALS:
         calls = [Call(theirs, (free, path, count)),
                  *(Call(ours, (free, path, limits, count)) for limits in LIMITS.values())]
-        peer, *times = interleaved(calls, TURNS)
+        peer, *times = interleaved(calls, TURNS, time.process_time)
         for name, taken in zip(LIMITS, times):
             rows.append({'limits': name, 'intervals': count,
                          'call_ms': 1e3 * statistics.median(taken),
