@@ -20,8 +20,8 @@ from liedyn_ros.common.errors import LimitError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.retiming import (
-    ClosureLimits, LoopPath, MotionLimits, MovingEnd, PathPart, replan, retime, Retimed,
-    SplinePath, stop_along, stop_run)
+    ClosureLimits, LoopPath, MotionLimits, MovingEnd, OnlineScaling, PathPart, replan, retime,
+    Retimed, SplinePath, stop_along, stop_run)
 from liedyn_ros.retiming.result import travel_time
 
 # One joint about the vertical, 2 kg m^2: torque is 2 times the acceleration.
@@ -240,6 +240,19 @@ def test_a_run_planned_again_takes_other_limits(arm: Dynamics, run: Retimed) -> 
     for beyond in (before.duration, -0.1, np.nan):
         with pytest.raises(LimitError, match='t: expected an instant from 0 to before'):
             replan(before, beyond)
+
+
+def test_a_run_planned_again_is_scaled_as_others_are(arm: Dynamics, run: Retimed) -> None:
+    again = replan(run, 0.37 * run.duration, MotionLimits(
+        velocity=20.0, torque=1.2 * TORQUES, torque_rate=24.0 * TORQUES))
+    widths = np.diff(again.grid.ends)
+    assert widths.max() > 3.0 * widths.min()
+    scaling, cycle = OnlineScaling(again), 2e-3
+    instants = [scaling.step(cycle) for _ in range(int(again.duration / cycle))]
+    at = scaling.samples(instants, cycle * np.arange(1, len(instants) + 1))
+    wanted = again.at(at.t)
+    for name in ('s', *MOTION):
+        assert_same(getattr(at, name), getattr(wanted, name), 1e-7, floor=1.0)
 
 
 def test_a_run_of_torque_alone_is_planned_again_with_rates(arm: Dynamics, run: Retimed) -> None:

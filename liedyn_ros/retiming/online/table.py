@@ -43,7 +43,8 @@ def plan_table(run: Retimed) -> Array:
     grid, margins = run.grid, run.margins
     starts = grid.ends[:-1]
     z, dz, _ = grid.evaluate(run.unknowns, starts)
-    spans = np.stack([run.interval_times[:-1], z, dz, grid.curvature[::3] @ run.unknowns], axis=1)
+    spans = np.stack([run.interval_times[:-1], z, dz, grid.curvature[::3] @ run.unknowns, starts],
+                     axis=1)
     p = margins.p
     within = elapsed(grid, run.unknowns, np.repeat(starts, p.shape[1]), p.ravel())
     times = (run.interval_times[:-1, None] + within.reshape(p.shape))

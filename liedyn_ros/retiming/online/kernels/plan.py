@@ -13,11 +13,11 @@ import math
 from liedyn_ros.jit.bundle import Bundle, CUBE, MATRIX, VECTOR
 from liedyn_ros.jit.decorators import inlined, kernel
 
-# spans: each interval's first instant, and z, z', z'' there. times: the instants of the places,
-# PLACES an interval, and states and rates their rows in parts of the limits.
+# spans: each interval's first instant, and z, z', z'' and p there. times: the instants of the
+# places, PLACES an interval, and states and rates their rows in parts of the limits.
 PLAN = Bundle('Plan', spans=MATRIX, times=VECTOR, states=CUBE, rates=CUBE)
 plan_of = PLAN.view
-BEGIN, Z, DZ, DDZ = 0, 1, 2, 3
+BEGIN, Z, DZ, DDZ, FIRST = 0, 1, 2, 3, 4
 PLACES, HALF = 11, 5  # of an interval, both ends included; steps to its middle
 TERMS = 12  # of the series of an instant's place
 

@@ -18,8 +18,8 @@ import math
 
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.retiming.online.kernels.plan import (
-    BEGIN, DDZ, interval_at, level_used, nearest_place, place_in_interval, PLACES, plan_of,
-    share_used)
+    BEGIN, DDZ, FIRST, interval_at, level_used, nearest_place, place_in_interval, PLACES,
+    plan_of, share_used)
 
 # The instant of the plan, u and its derivatives by time, and p and its derivatives.
 TIME, SHARE, RATE, JERK, P, P1, P2, P3 = range(8)
@@ -236,7 +236,7 @@ def scale_plan(plan, raised, state, target, cycle):
     interval = interval_at(plan, state[TIME])
     p, z, dz = place_in_interval(plan, interval, state[TIME])
     root, ddz = math.sqrt(z), spans[interval, DDZ]
-    state[P] = min(interval + p * spans.shape[0], float(spans.shape[0])) / spans.shape[0]
+    state[P] = min(spans[interval, FIRST] + p, 1.0)
     state[P1], state[P2] = u * root, du * root + 0.5 * u * u * dz
     state[P3] = root * (ddu + 0.5 * u * u * u * ddz) + 1.5 * u * du * dz
     if state[TIME] >= end:
