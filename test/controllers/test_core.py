@@ -122,7 +122,7 @@ def test_legs_of_a_platform_move_as_wanted(program, tmp_path):
     dynamics = StewartDynamics(geometry)
 
     def motion(forces):
-        return dynamics.forward(pose, twist, forces).stretch
+        return dynamics.forward(pose, twist, forces).leg_accelerations
 
     require_wanted(program, tmp_path / 'platform', (), (lengths, rates, lengths, rates),
                    lengths + 0.01 * rng.normal(size=(4, 6)), motion)

@@ -92,7 +92,7 @@ class PlatformAnswers(DynamicsAnswers):
         answer.solve_time = time.perf_counter() - begin
         a, tau = np.zeros((2, entries, self.model.nv))
         a[:, :6] = self._converted(query, pose, twist, motion.acceleration, False)
-        a[:, self._legs.v], tau[:, self._legs.v] = motion.stretch, motion.forces
+        a[:, self._legs.v], tau[:, self._legs.v] = motion.leg_accelerations, motion.forces
         for k, message in enumerate(query.efforts):
             tau[k, :6] = conversions.from_wrench(message.base)
         answer.header.frame_id = self._messages.names.base_body

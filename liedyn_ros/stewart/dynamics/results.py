@@ -30,4 +30,9 @@ class StewartMotion(NamedTuple):
 
     acceleration: Array
     forces: Array
-    stretch: Array
+    leg_accelerations: Array
+
+    @property
+    def stretch(self) -> Array:
+        """Return leg_accelerations, by their name in 0.1.0."""
+        return self.leg_accelerations

@@ -81,7 +81,7 @@ def test_leg_forces_of_a_motion_and_the_motion_under_leg_forces(bench):
     assert list(answer.joint_names) == list(x.geometry.leg_names)
     np.testing.assert_allclose([e.joints for e in answer.efforts], expected.forces, rtol=1e-9)
     np.testing.assert_allclose(
-        [a.joints for a in answer.accelerations], expected.stretch, rtol=1e-9)
+        [a.joints for a in answer.accelerations], expected.leg_accelerations, rtol=1e-9)
     assert answer.constraints == DynamicsAnswer.REGULAR
     answer = server.ask('forward_dynamics', x.query(efforts=True))
     expected = dynamics.forward(x.moved.pose, x.moved.twist, x.forces, external=external)

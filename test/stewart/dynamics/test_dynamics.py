@@ -47,7 +47,7 @@ def test_leg_forces_are_those_of_virtual_work() -> None:
         moved = motion(rng)
         found, expected = dynamics.inverse(moved.pose, moved.twist, moved.rate), leg_forces(moved)
         assert np.abs(found.forces - expected).max() < 1e-9 * (1.0 + np.abs(expected).max())
-        assert np.abs(found.stretch - moved.a[8::3]).max() < 1e-9 * (
+        assert np.abs(found.leg_accelerations - moved.a[8::3]).max() < 1e-9 * (
             1.0 + np.abs(moved.a).max())
         back = dynamics.forward(moved.pose, moved.twist, found.forces)
         assert np.abs(back.acceleration - moved.rate).max() < 1e-9 * (
@@ -74,13 +74,13 @@ def test_closed_loops_give_the_same_to_order_five(geometry: StewartGeometry) -> 
         for k in range(6):
             scale = 1.0 + np.abs(expected[:k + 1]).max()
             assert np.abs(found.forces[k] - expected[k]).max() < 1e-10 * scale
-            assert np.abs(found.stretch[k] - a[k, legs]).max() < 1e-10 * (
+            assert np.abs(found.leg_accelerations[k] - a[k, legs]).max() < 1e-10 * (
                 1.0 + np.abs(a[:k + 1]).max())
         back = dynamics.forward(moved.pose, moved.twist, found.forces, external=external)
         for k in range(6):
             scale = 1.0 + max(np.abs(found.forces[:k + 1]).max(), np.abs(a[:k + 1]).max())
             assert np.abs(back.acceleration[k] - a[k, :6]).max() < 1e-10 * scale
-            assert np.abs(back.stretch[k] - a[k, legs]).max() < 1e-10 * scale
+            assert np.abs(back.leg_accelerations[k] - a[k, legs]).max() < 1e-10 * scale
 
 
 def test_power_is_the_rate_of_energy_to_order_four() -> None:

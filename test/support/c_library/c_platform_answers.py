@@ -96,10 +96,10 @@ def _answers(geometry: StewartGeometry, state: State) -> Iterator[tuple[str, Arr
         dynamics = StewartDynamics(geometry)
         moved = dynamics.inverse(pose, twist, a, external=external)
         yield 'derivatives of forces', moved.forces
-        yield 'derivatives of lengths', moved.stretch
+        yield 'derivatives of lengths', moved.leg_accelerations
         back = dynamics.forward(pose, twist, a, external=external)
         yield 'derivatives of acceleration', back.acceleration
-        yield 'derivatives of lengths again', back.stretch
+        yield 'derivatives of lengths again', back.leg_accelerations
 
 
 def difference(name: str, mine: Array, theirs: Array) -> float:
