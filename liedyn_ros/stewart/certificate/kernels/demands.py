@@ -20,7 +20,7 @@ from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.stewart.certificate.kernels import curvature, sweeps as of_legs
 from liedyn_ros.stewart.certificate.kernels.curvature import A, COLUMN, DG, LEG, PLATFORM
-from liedyn_ros.stewart.certificate.kernels.sweeps import BENT, LEAST, MOST, SWEEP
+from liedyn_ros.stewart.certificate.kernels.sweeps import BENT, LARGEST, LEAST, SWEEP
 from liedyn_ros.stewart.platform.kernels import leg_rows, legs
 
 # Parts of the demands: the limits of each drive's speed and force, in m or rad. Then the force, N,
@@ -91,7 +91,7 @@ def bound_forces(table, r, scale, hw, smallest, demands, work, sweeps):
     change = (change + turn * rods) / (1.0 - beta)
     for i in range(6):
         rod = demands[BOUNDS + 6 + i]
-        bound = (rod + work[LEG + COLUMN + i] * change) * sweeps[SWEEP * i + MOST]
+        bound = (rod + work[LEG + COLUMN + i] * change) * sweeps[SWEEP * i + LARGEST]
         arm = crank_of(table, i)
         demands[BOUNDS + 6 + i] = bound * arm * scale if arm > 0.0 else bound
 

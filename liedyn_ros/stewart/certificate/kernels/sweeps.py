@@ -23,7 +23,7 @@ from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types
 # Of a leg: change of its value (m or rad), turns of its direction seen from base and platform
 # (rad). Then the way of either end, the change of its unit vector, and the least and the greatest
 # of the drive's transmission.
-VALUE, TURN, OTHER_TURN, WAY, BENT, LEAST, MOST = 0, 1, 2, 3, 4, 5, 6
+VALUE, TURN, OTHER_TURN, WAY, BENT, LEAST, LARGEST = 0, 1, 2, 3, 4, 5, 6
 SWEEP = 7  # numbers of a leg
 
 
@@ -45,7 +45,7 @@ def write_sweeps(table, r, p, scale, hw, hv, work, sweeps):
         if kind == leg_rows.RAIL or kind == leg_rows.CRANK:
             bounded &= write_driven_sweep(table, i, r, p, scale, length, tip, hw, out)
         else:
-            out[VALUE], out[WAY], out[LEAST], out[MOST] = scale * tip, tip, 1.0, 1.0
+            out[VALUE], out[WAY], out[LEAST], out[LARGEST] = scale * tip, tip, 1.0, 1.0
             out[TURN] = math.asin(tip / length) if tip < length else math.pi
             across = hw * c + hv
             out[OTHER_TURN] = math.asin(across / length) if across < length else math.pi
@@ -66,7 +66,7 @@ def write_driven_sweep(table, i, r, p, scale, length, tip, hw, out):
         return False
     out[LEAST] = cosine * (0.5 + (0.25 - lost) ** 0.5)
     way = tip / out[LEAST]
-    out[MOST] = min(cosine + way * curvatures, 1.0)
+    out[LARGEST] = min(cosine + way * curvatures, 1.0)
     out[VALUE] = way / row[leg_rows.OTHER] if is_crank else scale * way
     out[WAY], out[BENT] = max(tip, way), way / length
     out[TURN] = 2.0 * math.asin(min(0.5 * out[BENT], 1.0))
