@@ -108,6 +108,21 @@ def test_each_call_of_a_table_has_a_snippet(page):
     assert not missing
 
 
+@pytest.mark.parametrize(('question', 'words', 'most'), [
+    ('a leg judged frozen', 'def .*frozen', 2), ('the KKT system', 'KKT', 6),
+    ('the Jacobian of a loop by a link length', 'link length', 4), ('a stale stamp', 'stale', 16)])
+def test_a_search_for_the_words_of_a_question_finds_the_place(question, words, most):
+    """So a stranger finds it without the page, whose names are where it says."""
+    row, = [line for line in (ROOT / 'docs/architecture.md').read_text().splitlines()
+            if line.startswith(f'| Where is {question}')]
+    place = ROOT / 'liedyn_ros' / re.search(r'`([\w/]+\.py)`', row)[1]
+    for function in re.findall(r'`(?:\w+\.)?([a-z_]+)`', row.partition('`; ')[0]):
+        assert f'def {function}(' in place.read_text()
+    found = [path for path in SOURCES if path.is_relative_to(ROOT / 'liedyn_ros')
+             and re.search(words, path.read_text(), re.IGNORECASE)]
+    assert place in found and len(found) <= most
+
+
 @pytest.mark.parametrize('page', PAGES, ids=name)
 def test_links_lead_somewhere(page):
     dead = []
