@@ -111,15 +111,20 @@ def read(source: str | os.PathLike[str], kind: str) -> Element:
     return Element(root, f'{name}: {root.tag}')
 
 
+def is_document(source: object) -> bool:
+    """Return whether a source is the text of a document, not the path of one."""
+    return (isinstance(source, str)
+            and source.removeprefix(BYTE_ORDER_MARK).lstrip().startswith('<'))
+
+
 def _content(source: str | os.PathLike[str], kind: str) -> tuple[str, str | bytes]:
     """Return a name for messages and the text of the document."""
-    if isinstance(source, str):
-        text = source.removeprefix(BYTE_ORDER_MARK)
-        if text.lstrip().startswith('<'):
-            if len(text) > MAX_BYTES:
-                raise DescriptionError(f'{kind} text: expected at most {MAX_BYTES} characters, '
-                                       f'got {len(text)}')
-            return f'{kind} text', text
+    if is_document(source):
+        text = str(source).removeprefix(BYTE_ORDER_MARK)
+        if len(text) > MAX_BYTES:
+            raise DescriptionError(f'{kind} text: expected at most {MAX_BYTES} characters, '
+                                   f'got {len(text)}')
+        return f'{kind} text', text
     if not isinstance(source, (str, os.PathLike)) or not str(source).strip():
         raise DescriptionError(
             f"{kind}: expected a path or a text that starts with '<', got {short(source)}")

@@ -102,13 +102,14 @@ class Frames:
     def __getitem__(self, name: str) -> Array:
         """Return a pose, or raise DescriptionError for an unknown frame or a circle."""
         chain: list[str] = []
+        name = self._own(name)
         while name not in self._found:
             if name not in self._given:
                 self._model.fail(f'a frame of {listed(list(self._given))}', repr(name))
             if name in chain:
                 self._given[name][0].fail('a pose that leads to the model', f'a circle: {chain}')
             chain.append(name)
-            name = self._given[name][1]
+            name = self._own(self._given[name][1])
         for each in reversed(chain):
             _, to, at = self._given[each]
             self._found[each] = self._found[to] @ at
@@ -117,6 +118,7 @@ class Frames:
     def link(self, name: str, links: Mapping[str, object]) -> str | None:
         """Return the link that a frame or joint stands on, None for the ground."""
         seen: list[str] = []
+        name = self._own(name)
         while name not in links:
             if name == WORLD:
                 return None
@@ -126,6 +128,10 @@ class Frames:
                 self._model.fail(f'a link of {listed(list(links))}', repr(name))
             seen.append(name)
             element = self._given[name][0]
-            name = (text_of(element, 'child') if element.value.tag == 'joint'
-                    else element.value.get('attached_to', '').strip() or MODEL)
+            name = self._own(text_of(element, 'child') if element.value.tag == 'joint'
+                             else element.value.get('attached_to', '').strip() or MODEL)
         return name
+
+    def _own(self, name: str) -> str:
+        """Return the name here of a frame that can be that of a model in this one."""
+        return name if name in self._given else name.removesuffix(f'::{MODEL}')

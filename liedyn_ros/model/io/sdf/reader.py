@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,13 +20,14 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.description import no_garbage_collection
-from liedyn_ros.common.xml_reader import Element, read
+from liedyn_ros.common.xml_reader import Element, is_document, read
 from liedyn_ros.lie import se3
 from liedyn_ros.model.builder import ModelBuilder
 from liedyn_ros.model.io.of_file import model_of_file
 from liedyn_ros.model.io.sdf.frames import (
     Frames, MODEL, number_of, numbers_of, pose_of, text_of)
 from liedyn_ros.model.io.sdf.inertia import inertia_of
+from liedyn_ros.model.io.sdf.nesting import Nesting
 from liedyn_ros.model.io.sdf.unread import unread
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.geometry import IDENTITY
@@ -45,7 +47,8 @@ def load_sdf(source: str | os.PathLike[str], *, floating: bool | None = None,
     """
     Return the model that an SDF file, or a text that starts with '<', describes.
 
-    The file has one model, in a world or not. Links that no joint holds float unless the model is
+    The file has one model, in a world or not. Models in it, and those that it includes, belong to
+    it; their links are named `arm::link`. Links that no joint holds float unless the model is
     static; floating says so for the first. A joint whose frame is not that of its child moves a
     massless body link/joint. Where joints hold a link twice the later one becomes a closure, and
     mimic joints couplings. gravity (3,) is that of the world by default. Whatever else would
@@ -57,27 +60,21 @@ def load_sdf(source: str | os.PathLike[str], *, floating: bool | None = None,
     with no_garbage_collection():
         root = read(source, 'SDF')
         name = root.path.removesuffix(f': {root.value.tag}')
+        folder = None if is_document(source) else Path(source).parent
         return model_of_file(
-            name, lambda: _Reader(root, floating, strict, gravity).model())
+            name, lambda: _Reader(root, folder, floating, strict, gravity).model())
 
 
 class _Reader:
     """Reads the one model of a document."""
 
-    def __init__(self, root: Element, floating: bool | None, strict: bool,
+    def __init__(self, root: Element, folder: Path | None, floating: bool | None, strict: bool,
                  gravity: ArrayLike | None) -> None:
         if root.value.tag != 'sdf':
             root.fail('a root element sdf', root.value.tag)
         world = root.optional('world')
         holder = root if world is None else world
-        models = list(holder.each('model'))
-        if len(models) != 1:
-            holder.fail('one element model', f'{len(models)}: write each into a file')
-        self._model, self._floating, self._strict = models[0], floating, strict
-        for tag in ('include', 'model'):
-            if self._model.value.find(tag) is not None:
-                self._model.fail('a model with its own links and joints', f'an element {tag}: '
-                                 'write what it stands for into the model')
+        self._model, self._floating, self._strict = Nesting(folder).one(holder), floating, strict
         given = _GRAVITY if world is None else numbers_of(world, 'gravity', 3, _GRAVITY)
         self._builder = ModelBuilder(
             self._model.text('name'), given if gravity is None else gravity)

@@ -163,7 +163,6 @@ JOINT = '<joint name="j" type="{}"><parent>{}</parent><child>{}</child>{}</joint
 
 @pytest.mark.parametrize(('content', 'message'), [
     ('', 'at least one element link, got none'),
-    ('<include/><link name="a"/>', 'with its own links and joints, got an element include'),
     ('<link name="a"><pose>1 2 3</pose></link>', '6 finite numbers as pose'),
     ('<link name="a"><pose relative_to="x">0 0 0 0 0 0</pose></link>', r"got 'x'"),
     ('<link name="a"><pose relative_to="b">0 0 0 0 0 0</pose></link>'

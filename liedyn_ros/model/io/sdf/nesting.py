@@ -1,0 +1,168 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Models in models and included files of SDF, as one model: names with a prefix, as SDFormat's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import deepcopy
+import os
+from pathlib import Path
+from xml.etree.ElementTree import Element as Xml, SubElement
+
+from liedyn_ros.common.description import short
+from liedyn_ros.common.xml_reader import Element, read
+from liedyn_ros.model.io.sdf.frames import MODEL, text_of, WORLD
+
+MAX_FILES, MAX_DEPTH = 100, 20  # of a model, and of models in each other
+_MOVED = 'link', 'joint', 'frame', 'gripper'
+_PATHS = 'GZ_SIM_RESOURCE_PATH', 'IGN_GAZEBO_RESOURCE_PATH', 'GAZEBO_MODEL_PATH'
+
+
+class Nesting:
+    """
+    Replaces what a model holds or includes by links, joints and frames of its own, in place.
+
+    Those of a nested model `arm` are named `arm::link`; `arm` itself becomes a frame. With
+    merge="true" an included model gets no prefix. folder is that of the file, None for a text.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        """Start without files."""
+        self._folder, self._files = folder, 0
+
+    def one(self, holder: Element) -> Element:
+        """Return the one model of a document or world, in it or included, with all in it."""
+        models = [*holder.each('model')]
+        includes = [*holder.each('include')] if holder.value.tag == 'world' else []
+        if len(models) + len(includes) != 1:
+            holder.fail('one element model',
+                        f'{len(models) + len(includes)}: write each into a file')
+        if models:
+            self.unite(models[0])
+            return models[0]
+        included, folder = self._included(includes[0], self._folder)
+        self.unite(included, folder)
+        return included
+
+    def unite(self, model: Element, folder: Path | None = None, depth: int = 0) -> None:
+        """Unite a model with all in it; raises DescriptionError for what cannot be found."""
+        if depth > MAX_DEPTH:
+            model.fail(f'at most {MAX_DEPTH} models in each other', 'more')
+        folder = self._folder if folder is None else folder
+        for include in list(model.each('include')):
+            inner, place = self._included(include, folder)
+            merged = include.value.get('merge', '').strip().lower() in ('true', '1')
+            self.unite(inner, place, depth + 1)
+            _move(model, inner, '' if merged else f'{inner.text("name")}::')
+            model.value.remove(include.value)
+        for inner in list(model.each('model')):
+            self.unite(inner, folder, depth + 1)
+            _move(model, inner, f'{inner.text("name")}::')
+            model.value.remove(inner.value)
+
+    def _included(self, include: Element, folder: Path | None) -> tuple[Element, Path]:
+        """Return a copy of an included model with the name and pose of its place."""
+        self._files += 1
+        if self._files > MAX_FILES:
+            include.fail(f'at most {MAX_FILES} included files', 'more')
+        path = _found(include, text_of(include, 'uri'), folder)
+        root = read(path, 'SDF')
+        models = list(root.each('model'))
+        if root.value.tag != 'sdf' or len(models) != 1:
+            root.fail('an element sdf with one element model', f'{len(models)}')
+        if include.value.find('placement_frame') is not None:
+            include.fail('no placement_frame: write the pose of the model', 'one')
+        inner = deepcopy(models[0].value)
+        name = text_of(include, 'name', '')
+        if name:
+            inner.set('name', name)
+        pose = include.value.find('pose')
+        if pose is not None:
+            for other in inner.findall('pose'):
+                inner.remove(other)
+            inner.append(deepcopy(pose))
+        return Element(inner, f'/model[{inner.get("name")}]', include), path.parent
+
+
+def _found(include: Element, uri: str, folder: Path | None) -> Path:
+    """Return the file of a URI: beside the including file, or in Gazebo's folders of models."""
+    scheme, _, rest = uri.rpartition('://')
+    if scheme not in ('', 'model', 'package', 'file'):
+        include.fail('a uri of a file here, model://name or a path', repr(uri))
+    for place in _places(folder):
+        path = place / rest
+        if path.is_dir():
+            path = path / 'model.sdf'
+        if path.is_file():
+            return path
+    return include.fail(
+        f'a model beside the file or in a folder of {_PATHS[0]}', f'{uri!r}, which is in none')
+
+
+def _places(folder: Path | None) -> Iterator[Path]:
+    if folder is not None:
+        yield from (folder, folder.parent)
+    for variable in _PATHS:
+        yield from map(Path, filter(None, os.environ.get(variable, '').split(os.pathsep)))
+
+
+def _move(model: Element, inner: Element, prefix: str) -> None:
+    """Move links, joints and frames of a united model into the one around it."""
+    name = inner.text('name')
+    if text_of(inner, 'static', 'false').lower() in ('true', '1'):
+        inner.fail('a model in a model that is not static: fix it by a joint to the world', name)
+    if inner.value.get('placement_frame'):
+        inner.fail('no placement_frame: write the pose of the model',
+                   short(inner.value.get('placement_frame')))
+    frame = name if prefix else f'_merged__{name}{MODEL}'
+    links = [link.text('name') for link in inner.each('link')]
+    if not links:
+        inner.fail('at least one element link', 'none')
+    place = SubElement(model.value, 'frame', {
+        'name': frame, 'attached_to': prefix + inner.value.get('canonical_link', links[0])})
+    pose = inner.optional('pose')
+    at = SubElement(place, 'pose') if pose is None else deepcopy(pose.value)
+    if pose is not None:
+        place.append(at)
+    at.set('relative_to', at.attrib.pop('frame', at.get('relative_to', '')).strip() or MODEL)
+    for each in [part for tag in _MOVED for part in inner.value.findall(tag)]:
+        _rename(each, prefix, frame)
+        model.value.append(each)
+
+
+def _rename(each: Xml, prefix: str, frame: str) -> None:
+    """Give an element the names of the model around its own."""
+    def outer(name: str | None) -> str:
+        name = (name or '').strip()
+        return frame if name == MODEL else name if name in ('', WORLD) else prefix + name
+
+    each.set('name', outer(each.get('name')))
+    pose = each.find('pose')
+    if each.tag == 'link' and pose is None:
+        pose = SubElement(each, 'pose')
+    if pose is not None:
+        relative = outer(pose.attrib.pop('frame', pose.get('relative_to')))
+        if relative or each.tag == 'link':
+            pose.set('relative_to', relative or frame)
+    if each.tag == 'frame':
+        each.set('attached_to', outer(each.get('attached_to')) or frame)
+    for side in ('parent', 'child') if each.tag == 'joint' else ():
+        for end in each.findall(side):
+            end.text = outer(end.text)
+    for axis in (*each.findall('axis'), *each.findall('axis2')):
+        for xyz in axis.findall('xyz'):
+            if xyz.get('expressed_in', '').strip():
+                xyz.set('expressed_in', outer(xyz.get('expressed_in')))
+            for flag in axis.findall('use_parent_model_frame'):
+                if (flag.text or '').strip().lower() in ('true', '1'):
+                    xyz.set('expressed_in', frame)
+                axis.remove(flag)
+        for mimic in axis.findall('mimic'):
+            mimic.set('joint', outer(mimic.get('joint')))
