@@ -8,10 +8,12 @@
 
 """The rank is that of the mobility: off the loops, and where rest is a dead centre."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from support.comparison import assert_same
-from support.machines.looped_machines import bennett
+from support.machines.looped_machines import bennett, four_bar
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constrained import (
@@ -101,3 +103,13 @@ def test_parallel_cranks_move_wherever_their_zero_is(zero: float) -> None:
     assert_same(np.abs(found.a), np.full(4, wanted), 1e-12)
     by_tau = machine.forward.partial_derivatives(q, np.zeros(4), tau).by_tau
     assert_same(by_tau @ tau, found.a, 1e-12)
+
+
+@pytest.mark.parametrize('make', [lambda: bennett().model, four_bar])
+def test_a_motion_that_is_given_whole_is_not_near_singular(make: Callable[[], Model]) -> None:
+    machine = ConstrainedDynamics(make())
+    q, v = moving(machine, 1.0)
+    a = machine.forward(q, v, NONE).a
+    found = machine.hybrid(q, v, np.ones(3, dtype=np.bool_), a, NONE)
+    assert found.status is ConstraintStatus.REDUNDANT
+    assert_same(found.a, a, 1e-12)
