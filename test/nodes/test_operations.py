@@ -25,9 +25,10 @@ ROOT = Path(__file__).parents[2]
 PAGE = ' '.join((ROOT / 'docs' / 'operations.md').read_text(encoding='utf-8').split())
 UNIT = ROOT / 'examples' / 'systemd' / 'liedyn_ros@.service'
 REPORTERS = [path for path in (ROOT / 'liedyn_ros').rglob('*.py')
-             if 'DiagnosticStatus(' in path.read_text()]
+             if re.search(r'DiagnosticStatus\(|\(PeriodicDiagnostics\)', path.read_text())]
 MESSAGE = re.compile(r'(?=.* )(?!.*, (m|s|ms|Hz|rad)$).*[a-z]{2}.*')  # several words, no measure
-PARTS = {'status_name', 'StreamDiagnostics', '_status', '_judge'}  # calls that name a part
+# Calls that name a part.
+PARTS = {'status_name', 'StreamDiagnostics', '_status', '_judge', '__init__'}
 
 
 def called(node):

@@ -37,8 +37,9 @@ from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.parameters.parameter_set import ParameterSet
 from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.qos import sensor_data
-from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics, tell_silence
+from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.streams.input_gate import InputGate
+from liedyn_ros.ros.streams.silence import tell_silence
 from liedyn_ros.ros.streams.stream import Stream
 
 SILENCE_RATE = 10.0  # Hz; of checks whether states come

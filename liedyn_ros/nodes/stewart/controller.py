@@ -26,8 +26,9 @@ from liedyn_ros.ros.messages.stamped_pair import StampedPair
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.qos import sensor_data
-from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics, tell_silence
+from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.streams.input_gate import InputGate
+from liedyn_ros.ros.streams.silence import tell_silence
 from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import (
     dynamics_of, leg_lengths, leg_rates, PlatformController, RedundantGeometry, SmoothTrajectory,

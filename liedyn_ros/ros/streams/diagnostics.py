@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""How a node keeps up with its input: on /diagnostics (REP 107), and where the input is silent."""
+"""How a node keeps up with its input, on /diagnostics (REP 107)."""
 
 from collections.abc import Sequence
 import time
@@ -15,7 +15,6 @@ from typing import NamedTuple
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from liedyn_ros.ros.node.lifecycle import ManagedNode
-from liedyn_ros.ros.streams.input_gate import InputGate
 from liedyn_ros.ros.streams.stream import Stream
 
 REPORT_RATE = 1.0  # Hz
@@ -93,21 +92,3 @@ class StreamDiagnostics(PeriodicDiagnostics):
         return Report(message, slow, {
             'taken': taken, 'passed over': passed_over, 'lost': lost, 'rate, Hz': f'{rate:.1f}',
             **ages.report()})
-
-
-def tell_silence(node: ManagedNode, gate: InputGate, expected: str, refusal: str) -> None:
-    """
-    Log that a node which controls gets no states: an error once there were some.
-
-    refusal: why the last state was refused since the last good one, or nothing.
-    """
-    gate.look()
-    if not (node.active and gate.silent):
-        return
-    reason = gate.missing(expected)
-    if refusal:
-        reason += f': all states were refused, the last one: {refusal}'
-    if gate.heard or refusal:
-        node.complain(reason, 'silence')
-    else:
-        node.wait_for(reason, 'states')
