@@ -29,7 +29,7 @@ NUMBERS_AT = (0.28, 0.42)  # of a leg, from its base joint, where its number sta
 LEG, BASE, TIPS, NORMAL, DRIVE = '#e69f00', '0.3', '#0072b2', '#009e73', '#cc79a7'
 FRONT, BACK = '#a8cdf0', '#f2b8a8'  # of the platform, seen from its +z and its -z side
 SMALL = 0.1  # m; smaller platforms are labelled in mm
-ZOOM = 0.82  # of axes in space, so that labels at their edges are not cut
+ZOOM = 0.78  # of axes in space, so that labels at their edges are not cut
 
 
 def draw_platform(
@@ -61,7 +61,7 @@ def draw_platform(
     centre = tips.mean(axis=0)
     axes.quiver(*centre, *(0.7 * reach(tips) * pose[:3, 2]), color=NORMAL, linewidth=2.0)
     axes.set_title(title)
-    axes.set_aspect('equal')
+    scale_equally(axes)
     label_axes(axes, 0.5 * float(np.ptp(np.concatenate((base, tips)), axis=0).max()) < SMALL)
 
 
@@ -92,7 +92,6 @@ def towards_viewer(axes: Any) -> Array:
 def label_axes(axes: Any, small: bool) -> None:
     """Label axes in space in m, or in mm, with a few numbers."""
     axes.tick_params(labelsize=6, pad=-2)
-    axes.set_box_aspect(None, zoom=ZOOM)
     for name in 'xyz':
         axis = getattr(axes, f'{name}axis')
         axis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
@@ -125,7 +124,13 @@ def share_scale(panels: Sequence[Axes]) -> None:
     for axes in panels:
         for name, span in zip('xyz', spans):
             getattr(axes, f'set_{name}lim')(span)
-        axes.set_aspect('equal')
+        scale_equally(axes)
+
+
+def scale_equally(axes: Any) -> None:
+    """Give axes in space one scale for all three, with space for the labels at their edges."""
+    spans = [float(np.ptp(getattr(axes, f'get_{name}lim')())) for name in 'xyz']
+    axes.set_box_aspect(spans, zoom=ZOOM)
 
 
 def outline(joints: Array) -> Array:

@@ -34,11 +34,13 @@ matplotlib.use('Agg')
 matplotlib.rcParams.update(STYLE)
 
 
-def new_figure(height: float, width: float = COLUMN, below: float = 0.0) -> Figure:
-    """Return an empty figure whose parts do not overlap; mm. below: left free there."""
+def new_figure(
+        height: float, width: float = COLUMN, below: float = 0.0, right: float = 0.0) -> Figure:
+    """Return an empty figure whose parts do not overlap; mm. below, right: left free there."""
     free = below / height
-    return Figure(figsize=(width / INCH, height / INCH),
-                  layout=ConstrainedLayoutEngine(rect=(0.0, free, 1.0, 1.0 - free)))
+    return Figure(
+        figsize=(width / INCH, height / INCH),
+        layout=ConstrainedLayoutEngine(rect=(0.0, free, 1.0 - right / width, 1.0 - free)))
 
 
 def legend_beside(axes: Axes, **options: Any) -> None:

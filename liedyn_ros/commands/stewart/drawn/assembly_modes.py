@@ -39,7 +39,7 @@ from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail
 
 PICTURE = 'out/assembly_modes.png'
 MAX_COLUMNS = 4
-PANEL, MARGIN = 44.0, 22.0  # mm, of a pose; of legend and title in height
+PANEL, MARGIN, LABEL = 44.0, 22.0, 5.0  # mm: a pose, legend and title in height, a label
 PAPER_POSE = (0.0, 0.0, 0.5, 20.0, 0.0, -30.0)  # q_C
 
 
@@ -131,7 +131,7 @@ def picture(geometry: StewartGeometry, modes: AssemblyModes, values: Array) -> F
     """Return a picture of all modes, a panel for each; values (6,), m or rad, of the drives."""
     columns = min(MAX_COLUMNS, len(modes.modes))
     rows = math.ceil(len(modes.modes) / columns)
-    figure = new_figure(1.15 * PANEL * rows + MARGIN, PAGE, below=0.5 * MARGIN)
+    figure = new_figure(1.25 * PANEL * rows + MARGIN, PAGE, below=0.5 * MARGIN, right=LABEL)
     for k, mode in enumerate(modes.modes):
         axes = figure.add_subplot(rows, columns, k + 1, projection='3d')
         draw_platform(axes, geometry, mode.pose,
@@ -150,8 +150,8 @@ def behind(geometry: StewartGeometry, mode: AssemblyMode) -> str:
     """Return a line of a title of the legs behind their dead centres, where there are any."""
     if not geometry.driven:
         return ''
-    legs = ', '.join(str(k + 1) for k in mode.behind)
-    return f'\nbehind the dead centre: {legs}' if legs else "\nthis machine's"
+    legs = 'all' if len(mode.behind) == 6 else ', '.join(str(k + 1) for k in mode.behind)
+    return f'\nbehind dead centre: {legs}' if legs else "\nthis machine's"
 
 
 if __name__ == '__main__':
