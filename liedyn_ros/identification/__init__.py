@@ -16,6 +16,7 @@ from liedyn_ros.identification.equations import Equations, equations_of
 from liedyn_ros.identification.excitation import (
     Capsule, capsules_of, Clearance, Excitation, excite, MotionLimits)
 from liedyn_ros.identification.identify import Estimate, Identification, identify
+from liedyn_ros.identification.joints import Term
 from liedyn_ros.identification.loop_regressor import LoopRegressor
 from liedyn_ros.identification.motion import Motion, motion_of
 from liedyn_ros.identification.payload import (
@@ -31,4 +32,4 @@ __all__ = [
     'identify', 'is_consistent', 'lifted_prior', 'LoopRegressor', 'Motion', 'motion_of',
     'MotionLimits', 'MotionWindow', 'nearest_consistent', 'parameters_of', 'Payload',
     'PayloadEstimator', 'PayloadStream', 'pseudo_inertia', 'Recording', 'Regressor',
-    'robust_fit', 'Verdict', 'with_payload']
+    'robust_fit', 'Term', 'Verdict', 'with_payload']

@@ -35,7 +35,7 @@ def require_efforts(motion: Motion, equations: Equations, fit: Fit, given: Array
     given (p,) are the unknowns of the given model. Efforts are a multiple of what it needs where
     both are alike. Efforts of the wrong sign ask for an inertia below zero, which no machine has.
     """
-    ratio, alike = _ratios(equations, given)
+    ratio, alike = effort_ratios(equations, given)
     inertia, deviation = _inertias(motion, equations, fit.x, fit.covariance)
     usual, _ = _inertias(motion, equations, given, None)
     wrong_sign = [
@@ -70,7 +70,7 @@ def _is_negated(ratio: float, alike: float, inertia: float, deviation: float, us
     return alike < -_ALIKE and inertia < _SURE * deviation
 
 
-def _ratios(equations: Equations, given: Array) -> tuple[Array, Array]:
+def effort_ratios(equations: Equations, given: Array) -> tuple[Array, Array]:
     """Return efforts over those of the given bodies (f,), and how alike both are, -1 to 1."""
     at, ratios, alike = equations.at_extra, [], []
     for k in range(len(equations.joints)):

@@ -10,7 +10,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 import math
 
 import numpy as np
@@ -20,13 +21,13 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.identification.base_parameters import base_parameters, BaseParameters
+from liedyn_ros.identification.joints import FRICTION, SCALE, Term, terms_of
 from liedyn_ros.identification.loop_regressor import LoopRegressor
 from liedyn_ros.identification.motion import Motion
 from liedyn_ros.identification.regressor import Regressor
 from liedyn_ros.identification.spectrum import NYQUIST, smoothed, spectrum_of
-from liedyn_ros.model import JOINT_TYPES, Model
+from liedyn_ros.model import Model
 
-FRICTION = ('damping', 'friction', 'offset')
 WIDER = 2.5  # times the band of the motion, to which the equations are filtered
 CHUNK = 20000  # samples whose rows are in memory at a time
 _SLOW = 3.0  # times the noise of a velocity, where the direction of friction is in doubt
@@ -38,18 +39,22 @@ class Equations:
     """
     Filtered and decimated equations: rows (K, f, p) times p unknowns are forces (K, f).
 
-    The unknowns are base parameters, then the extra ones: damping, Coulomb friction and offset
-    of joints. base maps the P inertial parameters of the regressor to the base parameters. names
-    (p,) name the unknowns, joints (f,) the rows, time (K,) the samples; cutoff in Hz. inertia
-    (nv,) is the diagonal of the given model's mass matrix at one sample.
+    The unknowns are base parameters, then the extra ones: terms of joints, scales last. base maps
+    the P inertial parameters of the regressor to the base parameters. names (p,) name the
+    unknowns, joints (f,) the rows, time (K,) the samples; cutoff in Hz. known (K, f) are forces
+    of springs, and of armatures that are not fitted, which are taken from the recorded ones.
+    scales (f,) are the recorded units of a N m or N.
+    inertia (nv,) is the diagonal of the given model's mass matrix at one sample.
     """
 
     rows: Array
     forces: Array
+    known: Array
+    scales: Array
     time: Array
     joints: tuple[str, ...]
     names: tuple[str, ...]
-    extra: tuple[tuple[str, int], ...]
+    extra: tuple[Term, ...]
     base: BaseParameters
     regressor: Regressor | LoopRegressor
     cutoff: float
@@ -59,6 +64,12 @@ class Equations:
     def at_extra(self) -> slice:
         """Return the places of the extra unknowns."""
         return slice(self.base.rank, len(self.names))
+
+    @property
+    def at_friction(self) -> slice:
+        """Return the places of the extra unknowns that are no scales."""
+        scales = sum(each.kind == SCALE for each in self.extra)
+        return slice(self.base.rank, len(self.names) - scales)
 
     def full_map(self) -> Array:
         """Return K (p, P + extra) from inertial parameters and extra unknowns to the unknowns."""
@@ -87,29 +98,60 @@ def equations_of(model: Model, motion: Motion, *, rotor_inertia: bool = True,
     if not 0.0 < cutoff <= NYQUIST * motion.rate:
         raise LimitError('cutoff: expected more than 0 and at most '
                          f'{NYQUIST * motion.rate:.5g} Hz, got {cutoff}; without motion it is 0')
-    extra = _extra(model, friction)
     step = max(1, int(motion.rate / (2.0 * cutoff)))
-    margin = math.ceil(2.0 * motion.rate / cutoff)
-    count = len(motion.time)
+    margin, count = _margin(motion, cutoff), len(motion.time)
     if count < 4 * margin:
         raise ShapeError(f'recording: expected at least {4 * margin / motion.rate:.3g} s, got '
                          f'{count / motion.rate:.3g} s: motion up to {motion.band:.3g} Hz needs '
                          'times to swing in')
-    wanted = np.arange(margin, count - margin, step)
-    rows: list[Array] = []
-    forces: list[Array] = []
+    terms = terms_of(model, friction)
+    rows, forces, known = _filtered(motion, cutoff, lambda window: _raw(
+        model, regressor, base, terms, motion, window))
+    at = _independent(model, regressor)
+    return Equations(
+        rows, forces, known, np.ones(forces.shape[1]), motion.time[margin:count - margin:step],
+        tuple(name for name, row in zip(model.coordinate_names, at) if row),
+        (*base.names, *(each.name(model) for each in terms)),
+        terms, base, regressor, cutoff, np.diag(Dynamics(model).mass_matrix(motion.q[count // 2])))
+
+
+def with_terms(model: Model, motion: Motion, equations: Equations, terms: tuple[Term, ...],
+               load: Array | None = None) -> Equations:
+    """
+    Return equations of the same motion with columns of more terms.
+
+    load (r,) are base parameters, whose forces those are that joints bear without friction.
+    """
+    regressor, base = equations.regressor, equations.base
+
+    def columns(window: slice) -> tuple[Array]:
+        bearing = None if load is None else _loads(model, regressor, base, load, motion, window)
+        return (_turned(regressor, motion, window, _drag(terms, motion, window, bearing)),)
+
+    rows, = _filtered(motion, equations.cutoff, columns)
+    return replace(
+        equations, rows=np.concatenate([equations.rows, rows], axis=2),
+        names=(*equations.names, *(each.name(model) for each in terms)),
+        extra=(*equations.extra, *terms))
+
+
+def _margin(motion: Motion, cutoff: float) -> int:
+    """Return the samples at which the ends of a window disturb the filter."""
+    return math.ceil(2.0 * motion.rate / cutoff)
+
+
+def _filtered(motion: Motion, cutoff: float, raw: Callable[[slice], tuple[Array, ...]]
+              ) -> tuple[Array, ...]:
+    """Return arrays (K, ...), of which raw gives all samples (n, ...) of a window."""
+    step, margin = max(1, int(motion.rate / (2.0 * cutoff))), _margin(motion, cutoff)
+    wanted = np.arange(margin, len(motion.time) - margin, step)
+    parts: list[list[Array]] = []
     for begin in range(0, len(wanted), max(1, CHUNK // step)):
         part = wanted[begin:begin + max(1, CHUNK // step)]
         window = slice(part[0] - margin, part[-1] + margin + 1)
-        some = _raw(model, regressor, base, extra, motion, window)
-        for full, into in zip(some, (rows, forces)):
-            into.append(smoothed(full, cutoff, motion.rate)[part - window.start])
-    at = _independent(model, regressor)
-    return Equations(
-        np.concatenate(rows), np.concatenate(forces), motion.time[wanted],
-        tuple(name for name, row in zip(model.coordinate_names, at) if row),
-        (*base.names, *(f'{model.coordinate_names[i]}/{kind}' for kind, i in extra)),
-        extra, base, regressor, cutoff, np.diag(Dynamics(model).mass_matrix(motion.q[count // 2])))
+        parts.append([smoothed(full, cutoff, motion.rate)[part - window.start]
+                      for full in raw(window)])
+    return tuple(np.concatenate(each) for each in zip(*parts))
 
 
 def _cutoff(motion: Motion) -> float:
@@ -131,34 +173,45 @@ def _independent(model: Model, regressor: Regressor | LoopRegressor) -> NDArray[
     return np.ones(model.nv, dtype=bool)
 
 
-def _extra(model: Model, friction: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
-    """Return the extra unknowns, each a kind and a coordinate: passive joints have no offset."""
-    result = []
-    for kind in friction:
-        for joint in model.joint_list:
-            spec = JOINT_TYPES[joint.type_name]
-            if spec.nq == spec.nv and (joint.actuated or kind != 'offset'):
-                result += [(kind, i) for i in range(joint.vi, joint.vi + spec.nv)]
-    return tuple(result)
-
-
 def _raw(model: Model, regressor: Regressor | LoopRegressor, base: BaseParameters,
-         extra: tuple[tuple[str, int], ...], motion: Motion, window: slice) -> tuple[Array, Array]:
-    """Return rows (n, f, p) and forces (n, f) of the samples in a window (16.10)."""
-    q, v, a, tau = motion.q[window], motion.v[window], motion.a[window], motion.tau[window]
+         terms: tuple[Term, ...], motion: Motion, window: slice) -> tuple[Array, Array, Array]:
+    """Return rows (n, f, p), forces (n, f) and known ones of the samples in a window (16.10)."""
+    q, v, a = motion.q[window], motion.v[window], motion.a[window]
     tree = regressor.tree if isinstance(regressor, LoopRegressor) else regressor
     inertial = base.columns(tree.torque_batch(q, v, a))
-    table = model.link_table  # springs are known, and armatures that are not fitted
-    tau = tau - table.stiffness * (q[:, table.position_at] - table.rest)
+    table = model.link_table
+    known = table.stiffness * (q[:, table.position_at] - table.rest)
     if not tree.rotor_inertia:
-        tau -= table.armature * a
+        known = known + table.armature * a
+    drag = _drag(terms, motion, window, None)
+    forces = np.stack([motion.tau[window] - known, known], axis=2)
+    turned = _turned(regressor, motion, window, np.concatenate([inertial, drag, forces], axis=2))
+    return turned[..., :-2], turned[..., -2], turned[..., -1]
+
+
+def _turned(regressor: Regressor | LoopRegressor, motion: Motion, window: slice, rows: Array
+            ) -> Array:
+    """Return rows (n, f, c) of (n, nv, c): P^T tau = P^T Y pi + P^T Phi phi (16.37)."""
+    if not isinstance(regressor, LoopRegressor):
+        return rows
+    return np.asarray(np.array([regressor.motions(each).T for each in motion.q[window]]) @ rows)
+
+
+def _drag(terms: tuple[Term, ...], motion: Motion, window: slice, loads: Array | None) -> Array:
+    """Return the columns (n, nv, e) of terms; loads (n, nv) are the forces without friction."""
+    v = motion.v[window]
     slow = np.maximum(_SLOW * motion.noise[1], np.finfo(float).tiny)
-    drag = np.zeros((len(q), model.nv, len(extra)))
-    for column, (kind, i) in enumerate(extra):
-        drag[:, i, column] = {'damping': v[:, i], 'friction': np.tanh(v[:, i] / slow[i]),
-                              'offset': np.ones(len(q))}[kind]
-    rows = np.concatenate([inertial, drag], axis=2)
-    if isinstance(regressor, LoopRegressor):  # P^T tau = P^T Y pi + P^T Phi phi (16.37)
-        back = np.array([regressor.motions(each).T for each in q])
-        return back @ rows, (back @ tau[..., None])[..., 0]
-    return rows, tau
+    drag = np.zeros((*v.shape, len(terms)))
+    for column, each in enumerate(terms):
+        i = each.at
+        drag[:, i, column] = each.column(v[:, i], slow[i], None if loads is None else loads[:, i])
+    return drag
+
+
+def _loads(model: Model, regressor: Regressor | LoopRegressor, base: BaseParameters, load: Array,
+           motion: Motion, window: slice) -> Array:
+    """Return the forces (n, nv) at joints without friction; 0 at passive ones of loops."""
+    rows, _, known = _raw(model, regressor, base, (), motion, window)
+    loads = np.zeros((len(rows), model.nv))
+    loads[:, _independent(model, regressor)] = rows @ load + known
+    return loads

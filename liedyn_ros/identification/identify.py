@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 import itertools
 
@@ -19,8 +20,12 @@ from numpy.typing import NDArray
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.identification.consistent_fit import consistent_fit, PRIOR
-from liedyn_ros.identification.effort_checks import require_efforts
-from liedyn_ros.identification.equations import Equations, equations_of, FRICTION
+from liedyn_ros.identification.effort_checks import effort_ratios, require_efforts
+from liedyn_ros.identification.equations import Equations, equations_of
+from liedyn_ros.identification.joints import (
+    FRICTION, LOAD, MORE_FRICTION, OFFSET, SCALE, STRIBECK)
+from liedyn_ros.identification.joints.friction import with_friction
+from liedyn_ros.identification.joints.scales import scaled, with_scales
 from liedyn_ros.identification.lumps import Lump, lumps_of
 from liedyn_ros.identification.motion import Motion, motion_of
 from liedyn_ros.identification.recording import Recording
@@ -30,6 +35,7 @@ from liedyn_ros.model import JOINT_TYPES, Model, with_armatures, with_inertias, 
 
 HEAVIEST = 1e6  # weight of the given model, which decides everything then
 PARTS = 5  # of the recording, each held out once (16.32)
+_ALIKE = 0.3  # correlation with the given model from which it tells the size of a scale
 _FELT = 1e-9  # of the largest entry, below which a body's numbers play no part
 METHODS = ('given', 'refitted friction', 'least squares', 'consistent')
 
@@ -41,7 +47,7 @@ class Estimate:
 
     plain is the Fit of the unknowns of the equations. consistent (p,) are the unknowns of
     parameters that bodies can have; bodies maps names to ten parameters each. extra (e,) are
-    damping, friction and offsets, rotors (nv,) the reduced inertias of motors or empty.
+    the terms of joints, rotors (nv,) the reduced inertias of motors or empty.
     friction_only (p,) are the unknowns of the given model with fitted friction.
     """
 
@@ -81,7 +87,31 @@ class Identification:
     @property
     def offsets(self) -> dict[str, float]:
         """Return the constant force at each joint, N m or N, which files cannot hold."""
-        return self._extra('offset')
+        return self._extra(OFFSET)
+
+    @property
+    def stribeck(self) -> dict[str, tuple[float, float]]:
+        """Return the Stribeck friction of joints, N m or N, and its speed, rad/s or m/s."""
+        found = self._extra(STRIBECK)
+        return {self.model.coordinate_names[each.at]: (
+            found[self.model.coordinate_names[each.at]], each.speed)
+            for each in self.equations.extra if each.kind == STRIBECK}
+
+    @property
+    def load_friction(self) -> dict[str, float]:
+        """Return the friction of joints over the force that they bear (16.12)."""
+        return self._extra(LOAD)
+
+    @property
+    def scales(self) -> dict[str, tuple[float, float]]:
+        """Return the force of a recorded unit of joints, and its standard deviation (16.14)."""
+        errors, result = self._extra(SCALE), {}
+        spread = self.estimate.plain.deviations[self.equations.at_friction.stop:]
+        for (name, error), deviation in zip(errors.items(), spread):
+            recorded = self.equations.scales[self.equations.joints.index(name)]
+            factor = 1.0 / (recorded * (1.0 + error))
+            result[name] = float(factor), float(factor * deviation)
+        return result
 
     @property
     def rotor_inertia(self) -> dict[str, float]:
@@ -98,47 +128,41 @@ class Identification:
 
     def _extra(self, wanted: str) -> dict[str, float]:
         return {self.model.coordinate_names[i]: float(value)
-                for (kind, i), value in zip(self.equations.extra, self.estimate.extra)
+                for (kind, i, _), value in zip(self.equations.extra, self.estimate.extra)
                 if kind == wanted}
 
 
 def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
              friction: tuple[str, ...] = FRICTION, smoothing: float | None = None,
              cutoff: float | None = None, prior: float = PRIOR, parts: int = PARTS,
-             sure: bool = False) -> Identification:
+             sure: bool = False, stribeck: Mapping[str, float] | None = None,
+             scales: tuple[str, ...] = ()) -> Identification:
     """
     Return the inertial parameters, friction and offsets that a recording tells of a model.
 
-    rotor_inertia: whether motors have one; friction lists the terms of FRICTION to fit. smoothing
+    rotor_inertia: whether motors have one; friction lists the terms of FRICTION to fit, and of
+    MORE_FRICTION: 'stribeck', whose speeds (rad/s or m/s) are found where stribeck does not give
+    them, and 'load'. scales lists joints whose efforts are in an unknown unit. smoothing
     (Hz) is the cut-off of positions, cutoff (Hz) that of the equations; both follow from the
     spectra by default. prior weighs the given model, 1 for errors of about 100 %. Each of so many
     parts is predicted by a fit of the others; the result is offered where that is better. sure
     takes the unit and the sign of the efforts as they are, whatever the given model says.
 
-    Raises LimitError, ShapeError, ConvergenceError, the errors of Regressor, and
+    Raises LimitError, NameSetError, ShapeError, ConvergenceError, the errors of Regressor, and
     ModuleNotFoundError without clarabel.
     """
-    if not 0.0 < prior <= HEAVIEST:
-        raise LimitError(f'prior: expected a number above 0, at most {HEAVIEST:g}, got {prior}')
-    if not isinstance(parts, int) or parts < 2:
-        raise LimitError(f'parts: expected an integer of at least 2, got {parts!r}')
-    unknown = [each for each in friction if each not in FRICTION]
-    if unknown:
-        raise LimitError(f'friction: expected some of {FRICTION}, got {unknown}')
+    _require_options(prior, parts, friction, stribeck)
     motion = motion_of(model, recording, smoothing)
     if not recording.tau.any():
         raise ShapeError('recording: expected joint forces, got zeros everywhere')
-    equations = equations_of(model, motion, rotor_inertia=rotor_inertia, friction=friction,
-                             cutoff=cutoff)
-    doubts = () if sure else require_efforts(
-        motion, equations, robust_fit(equations.rows, equations.forces),
-        given_unknowns(model, equations))
+    equations, doubts = _equations(
+        model, motion, friction, stribeck or {}, scales, rotor_inertia, cutoff, sure)
     every = np.ones(len(equations.time), dtype=bool)
     estimate = estimate_of(model, equations, every, prior)
     unseen = _unseen(model, equations, estimate, prior, parts)
     held_out = {method: np.sqrt(np.mean((equations.forces - each)**2, axis=0))
                 for method, each in unseen.items()}
-    named = {kind: {model.coordinate_names[i]: float(value) for (each, i), value in zip(
+    named = {kind: {model.coordinate_names[i]: float(value) for (each, i, _), value in zip(
         equations.extra, estimate.extra) if each == kind} for kind in FRICTION}
     better = with_armatures(with_resistances(
         with_inertias(model, estimate.bodies), named['damping'], named['friction']),
@@ -147,12 +171,48 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
         model, motion, equations, estimate.plain, estimate.consistent, held_out, doubts))
 
 
+def _require_options(prior: float, parts: int, friction: tuple[str, ...],
+                     stribeck: Mapping[str, float] | None) -> None:
+    """Raise LimitError for options that identify does not take."""
+    if not 0.0 < prior <= HEAVIEST:
+        raise LimitError(f'prior: expected a number above 0, at most {HEAVIEST:g}, got {prior}')
+    if not isinstance(parts, int) or parts < 2:
+        raise LimitError(f'parts: expected an integer of at least 2, got {parts!r}')
+    unknown = [each for each in friction if each not in (*FRICTION, *MORE_FRICTION)]
+    if unknown:
+        raise LimitError(
+            f'friction: expected some of {(*FRICTION, *MORE_FRICTION)}, got {unknown}')
+    if stribeck and STRIBECK not in friction:
+        raise LimitError(f'stribeck: expected {STRIBECK!r} among the terms of friction, got '
+                         f'{friction}')
+
+
+def _equations(model: Model, motion: Motion, friction: tuple[str, ...],
+               stribeck: Mapping[str, float], scales: tuple[str, ...], rotor_inertia: bool,
+               cutoff: float | None, sure: bool) -> tuple[Equations, tuple[str, ...]]:
+    """Return the equations with all terms, and doubts about the efforts' unit."""
+    equations = equations_of(
+        model, motion, rotor_inertia=rotor_inertia, cutoff=cutoff,
+        friction=tuple(each for each in friction if each in FRICTION))
+    given = given_unknowns(model, equations)
+    if scales:  # first, as the load of a joint is that of efforts in N m
+        ratio, alike = effort_ratios(equations, given)
+        start = np.where(np.abs(alike) > _ALIKE, ratio, 1.0)
+        equations = scaled(equations, with_scales(model, equations, scales, start).scales)
+    doubts = () if sure else require_efforts(
+        motion, equations, robust_fit(equations.rows, equations.forces), given)
+    equations = with_friction(model, motion, equations, friction, stribeck)
+    if scales:
+        equations = with_scales(model, equations, scales, equations.scales)
+    return equations, doubts
+
+
 def given_unknowns(model: Model, equations: Equations) -> Array:
-    """Return the unknowns (p,) that the given model has: no offsets."""
-    table = model.link_table
-    extra = {'damping': table.damping, 'friction': table.friction, 'offset': np.zeros(model.nv)}
+    """Return the unknowns (p,) that the given model has: only damping and friction of joints."""
+    table, nothing = model.link_table, np.zeros(model.nv)
+    extra = {'damping': table.damping, 'friction': table.friction}
     return np.concatenate([equations.base.values(equations.regressor.parameters),
-                           [extra[kind][i] for kind, i in equations.extra]])
+                           [extra.get(kind, nothing)[i] for kind, i, _ in equations.extra]])
 
 
 def estimate_of(model: Model, equations: Equations, chosen: NDArray[np.bool_], prior: float
@@ -162,9 +222,10 @@ def estimate_of(model: Model, equations: Equations, chosen: NDArray[np.bool_], p
     plain = robust_fit(rows, forces)
     given, at = given_unknowns(model, equations), equations.at_extra
     friction_only = given.copy()
-    if equations.extra:
-        rest = forces - rows[..., :at.start] @ given[:at.start]
-        friction_only[at] = robust_fit(rows[..., at], rest).x
+    drag = equations.at_friction
+    if drag.stop > drag.start:
+        rest = forces - rows[..., :drag.start] @ given[:drag.start]
+        friction_only[drag] = robust_fit(rows[..., drag], rest).x
     full, pi = equations.full_map(), equations.regressor.parameters
     inertial = len(pi)
     lumps = _moved(model, full)
@@ -182,7 +243,7 @@ def estimate_of(model: Model, equations: Equations, chosen: NDArray[np.bool_], p
         found[_places(lump)] = 0.0
     target = target - triangle @ (full @ found)
     positive = np.array([True] * len(turning) + [
-        equations.extra[k][0] != 'offset' for k in felt], dtype=bool)
+        equations.extra[k].positive for k in felt], dtype=bool)
     price = np.concatenate([1.0 / np.maximum(equations.inertia[turning], 1e-12),
                             np.zeros(len(felt))])
     x = consistent_fit(triangle @ full[:, columns], target, [lump.prior for lump in lumps],

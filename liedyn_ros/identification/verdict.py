@@ -16,6 +16,7 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.identification.equations import Equations
+from liedyn_ros.identification.joints import MORE_FRICTION
 from liedyn_ros.identification.motion import Motion
 from liedyn_ros.identification.robust_fit import Fit, UNSEEN
 from liedyn_ros.model import Model
@@ -66,8 +67,8 @@ def judge(model: Model, motion: Motion, equations: Equations, fit: Fit, consiste
         reasons.append(f'expected at least {SAMPLES:g} independent samples for each unknown, got '
                        f'{enough:.3g}: record more')
     deviations = fit.deviations
-    unknown = tuple(name for name, x, s in zip(equations.names, fit.x, deviations)
-                    if not abs(x) > SURE * s)
+    unknown = tuple(name for name, x, s in zip(
+        equations.names[:equations.at_friction.stop], fit.x, deviations) if not abs(x) > SURE * s)
     return Verdict(offered, tuple(reasons), worse,
                    (*doubts, *_remarks(equations, fit, consistent, held_out)), unknown,
                    _advice(model, motion))
@@ -83,6 +84,9 @@ def ratios(held_out: dict[str, Array]) -> Array:
 def _remarks(equations: Equations, fit: Fit, consistent: Array, held_out: dict[str, Array]
              ) -> tuple[str, ...]:
     remarks = []
+    if any(each.kind in MORE_FRICTION for each in equations.extra):
+        remarks.append('files of models have no place for Stribeck and load-dependent friction: '
+                       'parameters.json has them, and the new model has damping and friction only')
     for name, new, ratio in zip(equations.joints, held_out['consistent'], ratios(held_out)):
         if ratio >= 1.0:
             remarks.append(

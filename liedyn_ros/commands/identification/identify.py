@@ -25,14 +25,14 @@ from liedyn_ros.commands.identification.model_files import write_model
 from liedyn_ros.commands.identification.options import (
     add_holding_options, add_recording_options, held, recorded)
 from liedyn_ros.commands.identification.report import HEAD, report, summary
-from liedyn_ros.commands.outputs import folder
+from liedyn_ros.commands.outputs import folder, number_of
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.extras import require_module
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.identification import Identification, identify
 from liedyn_ros.identification.consistent_fit import PRIOR
-from liedyn_ros.identification.equations import FRICTION
 from liedyn_ros.identification.identify import PARTS
+from liedyn_ros.identification.joints import FRICTION, MORE_FRICTION
 from liedyn_ros.model import load_model, Model
 
 REPORT, NUMBERS = 'report.html', 'parameters.json'
@@ -52,7 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         result = identify(
             model, recording, rotor_inertia=not options.no_rotor_inertia,
             friction=tuple(options.friction), smoothing=options.smoothing, cutoff=options.cutoff,
-            prior=options.prior, parts=options.parts, sure=options.sure)
+            prior=options.prior, parts=options.parts, sure=options.sure,
+            stribeck=dict(options.stribeck_speed), scales=tuple(options.find_scale))
         files = _write(options, result, whole, samples.remarks)
     except (LiedynError, OSError, ModuleNotFoundError) as error:
         print(f'identify: {error}', file=sys.stderr)
@@ -93,7 +94,12 @@ def _numbers(result: Identification) -> dict[str, object]:
                            equations.names, result.estimate.consistent.tolist(), fit.x.tolist(),
                            fit.deviations.tolist())},
         'bodies': {name: each.tolist() for name, each in result.estimate.bodies.items()},
-        'offsets': result.offsets, 'rotor_inertia': result.rotor_inertia}
+        'offsets': result.offsets, 'rotor_inertia': result.rotor_inertia,
+        'stribeck': {name: {'friction': size, 'speed': speed}
+                     for name, (size, speed) in result.stribeck.items()},
+        'load_friction': result.load_friction,
+        'scales': {name: {'value': value, 'deviation': deviation}
+                   for name, (value, deviation) in result.scales.items()}}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -107,8 +113,14 @@ def parser() -> argparse.ArgumentParser:
                         help='folder of the results')
     add_holding_options(result)
     fit = result.add_argument_group('the fit')
-    fit.add_argument('--friction', nargs='*', choices=FRICTION, default=list(FRICTION),
-                     help='terms of the joints that are fitted')
+    fit.add_argument('--friction', nargs='*', choices=(*FRICTION, *MORE_FRICTION),
+                     default=list(FRICTION), help='terms of the joints that are fitted')
+    fit.add_argument('--stribeck-speed', action='append', default=[], type=number_of,
+                     metavar='JOINT=SPEED', help=(
+                         'of stribeck, rad/s or m/s; the others are found'))
+    fit.add_argument('--find-scale', metavar='JOINT,...', default=[],
+                     type=lambda text: text.split(','), help=(
+                         'joints whose efforts are in an unknown unit, such as currents'))
     fit.add_argument('--no-rotor-inertia', action='store_true',
                      help='motors have no inertia of their own')
     fit.add_argument('--smoothing', type=float, help='cut-off of the positions, Hz')

@@ -94,8 +94,9 @@ def _unknowns(page: Page, result: Identification) -> None:
     page.table(['parameter', 'given', 'identified', 'least squares', '±', ''], [
         [name, f'{old:.5g}', f'{new:.5g}', f'{x:.5g}', f'{wide * s:.2g}',
          '' if abs(x) > wide * s else 'may be zero']
-        for name, old, new, x, s in zip(equations.names, given, result.estimate.consistent, fit.x,
-                                        fit.deviations)])
+        for name, old, new, x, s in zip(
+            equations.names[:equations.at_friction.stop], given, result.estimate.consistent,
+            fit.x, fit.deviations)])
 
 
 def _bodies(page: Page, result: Identification) -> None:
@@ -111,7 +112,14 @@ def _bodies(page: Page, result: Identification) -> None:
                 rows.append([f'{name}, {kind}', *(f'{x:.4g}' for x in (
                     inertia.mass, *inertia.center_of_mass, *about[np.triu_indices(3)]))])
     page.table(['body', *_BODY], rows)
-    extra = [('offset', result.offsets), ('rotor inertia', result.rotor_inertia)]
+    extra = [('offset, N m or N', result.offsets), ('rotor inertia', result.rotor_inertia),
+             ('Stribeck friction, N m or N', {
+                 joint: size for joint, (size, _) in result.stribeck.items()}),
+             ('its speed, rad/s or m/s', {
+                 joint: speed for joint, (_, speed) in result.stribeck.items()}),
+             ('friction by load', result.load_friction)]
     page.table(['joint', 'what', 'value'], [
-        [joint, what, f'{value:.5g}'] for what, values in extra
-        for joint, value in values.items()])
+        *([joint, what, f'{value:.5g}'] for what, values in extra
+          for joint, value in values.items()),
+        *([joint, f'scale, as in --scale {joint}={value:.5g}', f'{value:.5g} ± {deviation:.2g}']
+          for joint, (value, deviation) in result.scales.items())])

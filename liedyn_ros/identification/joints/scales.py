@@ -1,0 +1,93 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Scales of recorded efforts, such as torque constants, from bodies that joints share (16.14)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array, listed, require_known
+from liedyn_ros.common.errors import ConvergenceError, LimitError, NameSetError
+from liedyn_ros.identification.equations import Equations
+from liedyn_ros.identification.joints.terms import SCALE, Term
+from liedyn_ros.identification.robust_fit import robust_fit
+from liedyn_ros.model import Model
+
+ROUNDS = 40
+SETTLED = 1e-6  # relative step of a scale
+_STEP = 0.5  # greatest relative step
+_TOLD = 0.5  # relative deviation, above which a recording does not tell a scale
+
+
+def with_scales(model: Model, equations: Equations, joints: tuple[str, ...], start: Array
+                ) -> Equations:
+    """
+    Return equations whose forces are in N m and N, with the error of each unknown scale as a term.
+
+    joints are those whose scale is unknown; at least one is known, as one factor of all is felt
+    as other masses. start (f,) is where the search begins. The terms are relative errors, 0 in
+    the fit, so that covariances count what is not known of the scales. Raises NameSetError,
+    LimitError for scales that the recording does not tell, and ConvergenceError.
+    """
+    require_known(NameSetError, 'scales', equations.joints, list(joints), 'joints')
+    at = [k for k, name in enumerate(equations.joints) if name in joints]
+    if len(at) == len(equations.joints):
+        raise LimitError('scales: expected a joint whose efforts are N m or N, got none: one '
+                         'factor of all is felt as other masses. Give one joint its scale')
+    if not (start[at] > 0.0).all():
+        raise LimitError(f'effort of {listed([equations.joints[k] for k in at])}: expected the '
+                         'sign of the positions, got negated ones; a scale of -1 turns them')
+    scales = equations.scales.copy()
+    scales[at] = start[at]
+    found = scaled(equations, scales)
+    x = robust_fit(found.rows, found.forces).x
+    for _ in range(ROUNDS):
+        wide = _with_errors(model, found, at, x)
+        fit = robust_fit(wide.rows, wide.forces)
+        count = len(equations.names)
+        x, steps = fit.x[:count], np.clip(fit.x[count:], -_STEP, _STEP)
+        if (np.abs(steps) <= SETTLED).all():
+            _require_told(equations, at, fit.deviations[count:])
+            return wide
+        scales = found.scales.copy()
+        scales[at] *= 1.0 + steps
+        found = scaled(equations, scales)
+    raise ConvergenceError(
+        f'scales: expected steps below {SETTLED:g} after {ROUNDS} rounds, got {steps}: leave out '
+        'joints that carry little')
+
+
+def scaled(equations: Equations, scales: Array) -> Equations:
+    """Return equations of forces that were recorded in other units (f,) of N m or N."""
+    recorded = (equations.forces + equations.known) * equations.scales
+    return replace(equations, forces=recorded / scales - equations.known, scales=scales)
+
+
+def _with_errors(model: Model, equations: Equations, at: list[int], x: Array) -> Equations:
+    """Return equations with columns of the relative errors of scales, at the unknowns x."""
+    needed = equations.rows @ x + equations.known
+    columns = np.zeros((*needed.shape, len(at)))
+    columns[:, at, range(len(at))] = needed[:, at]
+    terms = tuple(Term(SCALE, model.coordinate_names.index(equations.joints[k])) for k in at)
+    return replace(
+        equations, rows=np.concatenate([equations.rows, columns], axis=2),
+        names=(*equations.names, *(each.name(model) for each in terms)),
+        extra=(*equations.extra, *terms))
+
+
+def _require_told(equations: Equations, at: list[int], deviations: Array) -> None:
+    """Raise LimitError for scales that are hardly told."""
+    open_ = [equations.joints[k] for k, each in zip(at, deviations) if not each < _TOLD]
+    if open_:
+        raise LimitError(
+            f'scales: expected joints whose efforts others tell, got {listed(open_)}, whose '
+            f'deviation is above {100.0 * _TOLD:g} %: leave them out, or move them more',
+            names=tuple(open_))

@@ -1,0 +1,73 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Terms of joints: an unknown each, whose column follows from the motion (16.10)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.model import JOINT_TYPES, Model
+
+OFFSET, STRIBECK, LOAD, SCALE = 'offset', 'stribeck', 'load', 'scale'
+FRICTION = ('damping', 'friction', OFFSET)
+MORE_FRICTION = (STRIBECK, LOAD)  # whose columns depend on more than the motion
+
+
+class Term(NamedTuple):
+    """
+    A term of the coordinate at: its kind, and the speed of a Stribeck term, rad/s or m/s.
+
+    The unknown is N m s or N s/m of damping; N m or N of friction, offset and Stribeck; a ratio
+    of load, friction over the force that the joint bears; of scale the relative error.
+    """
+
+    kind: str
+    at: int
+    speed: float = 0.0
+
+    def name(self, model: Model) -> str:
+        """Return the name of the unknown."""
+        return f'{model.coordinate_names[self.at]}/{self.kind}'
+
+    def column(self, v: Array, slow: float, load: Array | None) -> Array:
+        """
+        Return the force (n,) of a unit of the unknown at rates v (n,).
+
+        slow is the rate at which the direction of friction is in doubt; load (n,) the force
+        without friction (16.12).
+        """
+        side = np.tanh(v / slow)
+        if self.kind == 'damping':
+            return v
+        if self.kind == 'friction':
+            return np.asarray(side)
+        if self.kind == STRIBECK:
+            return np.asarray(side * np.exp(-(v / self.speed)**2))
+        if self.kind == LOAD and load is not None:
+            return np.asarray(side * np.abs(load))
+        return np.ones(len(v))
+
+    @property
+    def positive(self) -> bool:
+        """Return whether the unknown cannot be negative."""
+        return self.kind not in (OFFSET, SCALE)
+
+
+def terms_of(model: Model, kinds: tuple[str, ...]) -> tuple[Term, ...]:
+    """Return the terms of all joints with one coordinate; passive ones have no offset or load."""
+    found = []
+    for kind in kinds:
+        for joint in model.joint_list:
+            spec = JOINT_TYPES[joint.type_name]
+            if spec.nq == spec.nv and (joint.actuated or kind not in (OFFSET, LOAD)):
+                found += [Term(kind, i) for i in range(joint.vi, joint.vi + spec.nv)]
+    return tuple(found)
