@@ -140,9 +140,9 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
     """
     Return the inertial parameters, friction and offsets that a recording tells of a model.
 
-    rotor_inertia: whether motors have one; friction lists the terms of FRICTION to fit, and of
-    MORE_FRICTION: 'stribeck', whose speeds (rad/s or m/s) are found where stribeck does not give
-    them, and 'load'. scales lists joints whose efforts are in an unknown unit. smoothing
+    rotor_inertia: whether motors have one; friction lists the terms to fit, of FRICTION and of
+    MORE_FRICTION. Speeds of Stribeck terms, rad/s or m/s, are found where stribeck does not give
+    them. scales lists joints whose efforts are in an unknown unit. smoothing
     (Hz) is the cut-off of positions, cutoff (Hz) that of the equations; both follow from the
     spectra by default. prior weighs the given model, 1 for errors of about 100 %. Each of so many
     parts is predicted by a fit of the others; the result is offered where that is better. sure

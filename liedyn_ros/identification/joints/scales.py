@@ -84,7 +84,7 @@ def _with_errors(model: Model, equations: Equations, at: list[int], x: Array) ->
 
 
 def _require_told(equations: Equations, at: list[int], deviations: Array) -> None:
-    """Raise LimitError for scales that are hardly told."""
+    """Raise LimitError for scales that the recording hardly gives."""
     open_ = [equations.joints[k] for k, each in zip(at, deviations) if not each < _TOLD]
     if open_:
         raise LimitError(
