@@ -17,6 +17,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from liedyn_ros import __version__
+
 SHOWN = 2000  # points of a curve that a report shows
 Tell = Callable[[int, int], None]
 
@@ -45,7 +47,8 @@ class Job:
             if path is not None:
                 told.append((name, 0, int.from_bytes(hashlib.sha256(
                     Path(path).read_bytes()).digest()[:7], 'big')))
-        text = json.dumps([told, {key: str(value) for key, value in self.settings.items()},
+        text = json.dumps([__version__, told,
+                           {key: str(value) for key, value in self.settings.items()},
                            {key: str(value) for key, value in self.files.items()}])
         return hashlib.sha256(text.encode()).hexdigest()
 

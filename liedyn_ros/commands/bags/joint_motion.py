@@ -47,25 +47,34 @@ class Block(NamedTuple):
     stamps: Stamps
     columns: dict[str, Array]
     remarks: tuple[str, ...]
+    after: After | None = None
+
+
+class After(NamedTuple):
+    """Where the next block begins: message, stamp (ns), configuration of a looped machine."""
+
+    message: int = 0
+    seam: int = 0
+    start: Array | None = None
 
 
 def processed_motion(bag: Bag, model: Model, *, topic: str | None = None, arrival: bool = False,
                      order: int = 1, cutoff: float | None = None, block: int = BLOCK,
-                     overlap: int = OVERLAP) -> Iterator[Block]:
+                     overlap: int = OVERLAP, after: After = After()) -> Iterator[Block]:
     """
     Yield smooth positions, velocities, accelerations, and the torques that they need.
 
     The torques have time derivatives to an order. Of a machine with closed loops the joints that
     were not measured follow, and the torques are those of its actuators. cutoff (Hz) is that of
     motion_of. Messages are held in blocks, which overlap; at their seams the filter is that of
-    the block. Raises the errors of joint_samples and motion_of.
+    the block. after is that of a block, after which to go on. Raises the errors of joint_samples
+    and motion_of.
     """
     if not 0 <= order <= HIGHEST:
         raise LimitError(f'order: expected 0 to {HIGHEST}, got {order}')
     names = measured_joints(model)
-    start: Array | None = None
-    seam = 0
-    for first, last, messages in _blocks(bag, topic, block, overlap):
+    message, seam, start = after
+    for first, last, messages in _blocks(bag, topic, block, overlap, message):
         samples = samples_of_messages(bag, messages, names, topic, arrival=arrival)
         recording = _recording(model, samples, start)
         least = 0.0 if first and last else ENDS * recording.rate / (overlap - 1)
@@ -81,20 +90,21 @@ def processed_motion(bag: Bag, model: Model, *, topic: str | None = None, arriva
                 for what, at_end, seconds in (
                     ('the first', first, motion.time[0] - samples.time[0]),
                     ('the last', last, samples.time[-1] - motion.time[-1])) if at_end]
-        yield _with_torques(model, motion, stamps, slice(begin, end), order,
-                            (*samples.remarks, *motion.remarks, *left))
+        message += block - 2 * overlap
+        yield _with_torques(
+            model, motion, stamps, slice(begin, end), order, (*samples.remarks, *motion.remarks,
+                                                              *left)
+        )._replace(after=None if last else After(message, seam, start))
 
 
-def processed_loops(messages: Iterable[JointStateMessage], model: Model, *,
-                    measured: tuple[str, ...] | None = None, start: Array | None = None,
-                    agreement: float) -> Iterator[tuple[int, Array | None, Array | None, str]]:
+def processed_loops(messages: Iterable[JointStateMessage], model: Model, tracker: LoopTracker
+                    ) -> Iterator[tuple[int, Array | None, Array | None, str]]:
     """
     Yield stamp (ns), q (nq,), v (nv,) or None, and why there is none, of each message.
 
     All joints of a machine with closed loops follow from the measured ones, one message after the
     other and without smoothing, as loop_state_publisher completes them.
     """
-    tracker = LoopTracker(ConstrainedDynamics(model), measured, start=start, agreement=agreement)
     order = NameOrder('name', tracker.measured, ignore_others=True)
     at = [model.joint(name).qi for name in tracker.measured]
     for each in messages:
@@ -130,11 +140,11 @@ def motion_columns(model: Model, order: int) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _blocks(bag: Bag, topic: str | None, size: int, overlap: int
+def _blocks(bag: Bag, topic: str | None, size: int, overlap: int, skip: int
             ) -> Iterator[tuple[bool, bool, list[JointStateMessage]]]:
     """Yield whether it is the first, whether the last, and the messages of each block."""
-    source = joint_state_messages(bag, topic)
-    held, first = list(islice(source, size)), True
+    source = joint_state_messages(bag, topic, skip)
+    held, first = list(islice(source, size)), skip == 0
     while held:
         more = list(islice(source, size - 2 * overlap))
         if len(more) < 2 * overlap:  # the last ones are too few for a block of their own

@@ -11,15 +11,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from itertools import chain
 from typing import Any
 
 from liedyn_ros.commands.bags.job import Curves, Job, Outcome, Tell
-from liedyn_ros.commands.bags.tables import table_writer
+from liedyn_ros.commands.bags.kept_parts import KeptParts, MESSAGES, Part
+from liedyn_ros.commands.bags.tables import table_writer, whole_folder
 from liedyn_ros.commands.stewart.processed.platform_settings import settings_of
 from liedyn_ros.commands.stewart.processed.shown import Shown
-from liedyn_ros.commands.stewart.processed.tracking import Processed, processed
+from liedyn_ros.commands.stewart.processed.tracking import (
+    Processed, processed, tracker_of)
 from liedyn_ros.commands.stewart.processed.writers import (
     BagWriter, COLUMNS, INTEGERS, row_of, TEXTS)
 from liedyn_ros.recordings.bags import Bag, joint_state_messages
@@ -33,9 +36,11 @@ def platform_job(job: Job, tell: Tell) -> Outcome:
     topic = bag.topic(job.settings['topic'] or TOPIC, 'sensor_msgs/msg/JointState')
     counts, reasons = Counter[str](), Counter[str]()
     curves, total = Curves(list(COLUMNS[1:4])), bag.counts[topic]
+    parts = KeptParts(job)
+    rows = chain.from_iterable(parts.rows(lambda done: _parts(bag, topic, settings, done)))
     with ExitStack() as stack:
         writers = _writers(job, settings, stack)
-        for each in processed(joint_state_messages(bag, topic), settings):
+        for each in rows:
             good = each.pose is not None and each.pose.converged
             counts['with a pose' if good else
                    'refused' if each.pose is None else 'not solved'] += 1
@@ -46,9 +51,25 @@ def platform_job(job: Job, tell: Tell) -> Outcome:
             curves.take(each.stamp_ns, each.pose.pose[:3, 3].tolist()
                         if good and each.pose is not None else None)
             tell(counts.total(), total)
+    parts.clear()
     return Outcome(dict(counts), [
+        *parts.remarks(),
         *(f'{count} times: {reason}' for reason, count in reasons.most_common(5)),
         *(str(loss) for loss in bag.losses)], curves=curves.points)
+
+
+def _parts(bag: Bag, topic: str, settings: Mapping[str, Any], done: Part) -> Iterator[Part]:
+    """Yield parts whose rows are Processed; their state is the tracker."""
+    tracker = done.state or tracker_of(settings)
+    rows: list[Processed] = []
+    count = done.messages
+    for each in processed(joint_state_messages(bag, topic, count), settings, tracker):
+        rows.append(each.slim())
+        count += 1
+        if len(rows) == MESSAGES:
+            yield Part(rows, count, tracker)
+            rows = []
+    yield Part(rows, count, None, True)
 
 
 def _writers(job: Job, settings: Mapping[str, Any], stack: ExitStack
@@ -57,8 +78,9 @@ def _writers(job: Job, settings: Mapping[str, Any], stack: ExitStack
     for kind, path in job.files.items():
         if kind == 'mcap':
             prefix = settings['frame_prefix']
-            writer = BagWriter(path, prefix + settings['base_frame'],
-                               prefix + settings['platform_frame'])
+            writer = BagWriter(
+                stack.enter_context(whole_folder(path)), prefix + settings['base_frame'],
+                prefix + settings['platform_frame'])
             stack.callback(writer.close)
             found.append(writer)
         elif kind == 'html':

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
+from itertools import chain
 import json
 from typing import Any
 
@@ -21,10 +22,12 @@ import numpy as np
 from liedyn_ros.commands.bags.job import Curves, done_before, Job, Outcome, Tell
 from liedyn_ros.commands.bags.joint_bag import JointBagWriter
 from liedyn_ros.commands.bags.joint_motion import (
-    motion_columns, processed_loops, processed_motion, single_joints)
+    After, motion_columns, processed_loops, processed_motion, single_joints)
+from liedyn_ros.commands.bags.kept_parts import KeptParts, MESSAGES, Part
 from liedyn_ros.commands.bags.platform_poses import platform_job
-from liedyn_ros.commands.bags.tables import Cell, RowWriter, table_writer
+from liedyn_ros.commands.bags.tables import Cell, RowWriter, table_writer, whole_folder
 from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LoopTracker
 from liedyn_ros.model import load_model, Model
 from liedyn_ros.recordings.bags import Bag, joint_state_messages
 
@@ -52,13 +55,16 @@ def _joint_job(job: Job, tell: Tell) -> Outcome:
     model, bag = load_model(job.settings['model']), Bag(job.bag)
     topic = bag.topic(job.settings['topic'], 'sensor_msgs/msg/JointState')
     total = bag.counts[topic]
-    rows, columns = _MODES[job.settings['complete']]
+    produce, columns = _MODES[job.settings['complete']]
     names = columns(model, job.settings)
     counts, reasons = Counter[str](), dict[str, None]()
-    curves = Curves(names)
+    curves, parts = Curves(names), KeptParts(job)
+    rows = chain.from_iterable(
+        (reasons.update(dict.fromkeys(remarks)) or rows for rows, remarks in parts.rows(
+            lambda after: produce(bag, model, topic, job.settings, after))))
     with ExitStack() as stack:
         writers = _writers(job, names, stack)
-        for stamp, values, reason in rows(bag, model, topic, job.settings, reasons):
+        for stamp, values, reason in rows:
             good = values is not None
             counts['with all joints' if good else 'refused'] += 1
             if not good:
@@ -69,7 +75,8 @@ def _joint_job(job: Job, tell: Tell) -> Outcome:
                 write(row)
             curves.take(stamp, values)
             tell(counts.total(), total)
-    losses = [*(str(each) for each in bag.losses), *list(reasons)[:12]]
+    parts.clear()
+    losses = [*(str(each) for each in bag.losses), *parts.remarks(), *list(reasons)[:12]]
     return Outcome(dict(counts), losses, curves=curves.points)
 
 
@@ -78,26 +85,27 @@ def _writers(job: Job, names: list[str], stack: ExitStack) -> list[RowWriter]:
     found = [stack.enter_context(table_writer(path, columns, [REASON], [STAMP]))
              for kind, path in job.files.items() if kind != 'mcap']
     if 'mcap' in job.files:
-        found.append(stack.enter_context(JointBagWriter(job.files['mcap'], names)))
+        place = stack.enter_context(whole_folder(job.files['mcap']))
+        found.append(stack.enter_context(JointBagWriter(place, names)))
     return found
 
 
-Rows = Iterator[tuple[int, list[float] | None, str]]
-
-
-def _moved(bag: Bag, model: Model, topic: str, settings: Mapping[str, Any],
-           reasons: dict[str, None]) -> Rows:
+def _moved(bag: Bag, model: Model, topic: str, settings: Mapping[str, Any], done: Part
+           ) -> Iterator[Part]:
+    """Yield parts whose rows are a list of stamps, values and reasons, and remarks."""
     for block in processed_motion(
             bag, model, topic=topic, arrival=settings['arrival'], order=settings['order'],
-            cutoff=settings['smoothing']):
-        reasons.update(dict.fromkeys(block.remarks))
+            cutoff=settings['smoothing'], after=done.state or After()):
         table = np.column_stack(list(block.columns.values()))
-        for stamp, values in zip(block.stamps.tolist(), table.tolist()):
-            yield stamp, values, ''
+        rows = [(stamp, values, '') for stamp, values in zip(
+            block.stamps.tolist(), table.tolist())]
+        after = block.after
+        yield Part((rows, block.remarks), 0 if after is None else after.message, after,
+                   after is None)
 
 
-def _completed(bag: Bag, model: Model, topic: str, settings: Mapping[str, Any],
-               reasons: dict[str, None]) -> Rows:
+def _completed(bag: Bag, model: Model, topic: str, settings: Mapping[str, Any], done: Part
+               ) -> Iterator[Part]:
     at = single_joints(model)
     q_at, v_at = [qi for _, qi, _, _ in at], [vi for _, _, vi, _ in at]
     start = None
@@ -105,14 +113,23 @@ def _completed(bag: Bag, model: Model, topic: str, settings: Mapping[str, Any],
         start = model.neutral()
         for name, value in settings['start'].items():
             start[model.joint(name).qi] = value
+    tracker = done.state or LoopTracker(
+        ConstrainedDynamics(model), settings['measured'], start=start,
+        agreement=settings['agreement'])
+    rows: list[tuple[int, list[float] | None, str]] = []
+    count = done.messages
     for stamp, q, v, reason in processed_loops(
-            joint_state_messages(bag, topic), model, measured=settings['measured'], start=start,
-            agreement=settings['agreement']):
-        if q is None:
-            yield stamp, None, reason
-            continue
-        rates = np.full(len(at), np.nan) if v is None else v[v_at]
-        yield stamp, np.column_stack([q[q_at], rates]).ravel().tolist(), reason
+            joint_state_messages(bag, topic, count), model, tracker):
+        values = None
+        if q is not None:
+            rates = np.full(len(at), np.nan) if v is None else v[v_at]
+            values = np.column_stack([q[q_at], rates]).ravel().tolist()
+        rows.append((stamp, values, reason))
+        count += 1
+        if len(rows) == MESSAGES:
+            yield Part((rows, ()), count, tracker)
+            rows = []
+    yield Part((rows, ()), count, None, True)
 
 
 def _columns_of_motion(model: Model, settings: Mapping[str, Any]) -> list[str]:

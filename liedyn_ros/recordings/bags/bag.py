@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 import contextlib
+from itertools import islice
 from pathlib import Path
 import re
 from typing import Any, NamedTuple
@@ -95,9 +96,9 @@ class Bag:
                 return each
         raise unknown_name(NameSetError, f'{self.path}: topic', self.topics, name)
 
-    def messages(self, topics: Iterable[str]) -> Iterator[Received]:
-        """Yield the messages of topics in the order of the files. Raises DescriptionError."""
-        for raw in self.raw_messages(topics):
+    def messages(self, topics: Iterable[str], skip: int = 0) -> Iterator[Received]:
+        """Yield messages of topics by the order of files, after skip. Raises DescriptionError."""
+        for raw in islice(self.raw_messages(topics), skip, None):
             self._define(raw)
             try:
                 message = self._store.deserialize_cdr(raw.data, raw.type_name)

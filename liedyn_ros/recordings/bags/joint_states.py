@@ -34,9 +34,10 @@ class JointStateMessage(NamedTuple):
     message: Any
 
 
-def joint_state_messages(bag: Bag, topic: str | None = None) -> Iterator[JointStateMessage]:
-    """Yield the JointStates of a topic one after the other; see Bag.topic."""
-    for received in bag.messages([bag.topic(topic, JOINT_STATE)]):
+def joint_state_messages(bag: Bag, topic: str | None = None, skip: int = 0
+                         ) -> Iterator[JointStateMessage]:
+    """Yield the JointStates of a topic, the first skip left out; see Bag.topic."""
+    for received in bag.messages([bag.topic(topic, JOINT_STATE)], skip):
         message = received.message
         stamp = message.header.stamp
         yield JointStateMessage(stamp.sec * 1_000_000_000 + stamp.nanosec, received.received_ns,

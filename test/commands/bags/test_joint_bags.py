@@ -137,8 +137,8 @@ def test_joints_of_loops_are_completed_message_by_message_as_the_tracker_does(tm
     bag = write_bag(tmp_path / 'bag', as_messages(
         names, stamps, q[:, at], v[:, at], 0.0 * v[:, at]))
     tracker = LoopTracker(ConstrainedDynamics(model), start=start)
-    found = list(processed_loops(joint_state_messages(Bag(bag)), model, start=start,
-                                 agreement=0.05))
+    found = list(processed_loops(joint_state_messages(Bag(bag)), model, LoopTracker(
+        ConstrainedDynamics(model), start=start, agreement=0.05)))
     assert len(found) == len(q)
     for k, (stamp, got, rates, reason) in enumerate(found):
         state = tracker.update(q[k, at], v[k, at], ahead=False)

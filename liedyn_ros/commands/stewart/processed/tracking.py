@@ -23,8 +23,25 @@ from liedyn_ros.lie import se3, so3
 from liedyn_ros.recordings.bags import JointStateMessage
 from liedyn_ros.stewart import (
     in_fixed_axes, LegActuators, load_geometry, MonitoredPose, MonitoredTracker, MotionEstimator,
-    StewartGeometry)
+    Status, StewartGeometry)
 from liedyn_ros.stewart.tracking.settings import config_of, method_of
+
+
+class Solved(NamedTuple):
+    """What is kept of a MonitoredPose for files: without the motion of the legs behind it."""
+
+    pose: Array
+    twist: Array | None
+    status: Status
+    flags: int
+    iterations: int
+    residual: float
+    smallest_singular_value: float
+
+    @property
+    def converged(self) -> bool:
+        """Return whether there is a pose."""
+        return self.status is Status.CONVERGED
 
 
 class Processed(NamedTuple):
@@ -36,25 +53,38 @@ class Processed(NamedTuple):
     """
 
     stamp_ns: int
-    pose: MonitoredPose | None
+    pose: MonitoredPose | Solved | None
     covariance: Array | None
     reason: str
 
+    def slim(self) -> Processed:
+        """Return the same as it is written to files."""
+        x = self.pose
+        return self if x is None else self._replace(pose=Solved(
+            x.pose, x.twist, x.status, int(x.flags), x.iterations, x.residual,
+            x.smallest_singular_value))
 
-def processed(messages: Iterable[JointStateMessage], settings: Mapping[str, Any]
-              ) -> Iterator[Processed]:
+
+def tracker_of(settings: Mapping[str, Any]) -> MonitoredTracker:
+    """Return the tracker of the pose node. Raises LiedynError for settings that it refuses."""
+    geometry, home = platform_of(settings)
+    return MonitoredTracker(geometry, home, method_of(settings), config_of(settings, None))
+
+
+def processed(messages: Iterable[JointStateMessage], settings: Mapping[str, Any],
+              tracker: MonitoredTracker | None = None) -> Iterator[Processed]:
     """
     Yield the pose of each message, as the pose node tracks them.
 
-    No message is passed over, and none is refused for its age. Raises LiedynError for settings
-    that the node refuses.
+    No message is passed over, and none is refused for its age. tracker has tracked the messages
+    before. Raises LiedynError for settings that the node refuses.
     """
-    geometry, home = platform_of(settings)
+    geometry, _ = platform_of(settings)
     names = settings['actuator_names']
     actuators = LegActuators(
         geometry.leg_names if names == [''] else tuple(names), settings['actuator_scale'],
         settings['actuator_offset'], settings['ignore_other_joints'], settings['actuator_beside'])
-    tracker = MonitoredTracker(geometry, home, method_of(settings), config_of(settings, None))
+    tracker = tracker or tracker_of(settings)
     estimator = MotionEstimator(geometry, settings['leg_rate_noise'])
     for each in messages:
         try:
