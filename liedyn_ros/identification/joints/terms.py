@@ -26,8 +26,8 @@ class Term(NamedTuple):
     """
     A term of the coordinate at: its kind, and the speed of a Stribeck term, rad/s or m/s.
 
-    The unknown is N m s or N s/m of damping, N m or N of friction, offset and Stribeck. That of
-    load is friction over the force that the joint bears, that of scale the relative error.
+    The unknown is N m s or N s/m of damping, N m or N of friction, offset and Stribeck. Of load
+    it is friction over the force that the joint bears, of scale a relative error.
     """
 
     kind: str
