@@ -74,9 +74,9 @@ def _stribeck(model: Model, motion: Motion, equations: Equations, given: Mapping
         most = _FASTEST * float(np.abs(motion.v[:, i]).max(initial=0.0))
         least = max(least, 1e-3 * most)
         if names[i] in given:
-            grids[i] = np.array([given[names[i]]])
+            grids[i] = np.array([given[names[i]]], dtype=np.float64)
         elif 2.0 * least < most:
-            grids[i] = np.geomspace(least, most, SPEEDS)
+            grids[i] = np.asarray(np.geomspace(least, most, SPEEDS), dtype=np.float64)
     best = _search(model, motion, equations, grids)
     for _ in range(ZOOMS):
         grids = {i: grid if len(grid) == 1 else np.geomspace(
