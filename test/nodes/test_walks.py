@@ -73,7 +73,7 @@ def walk():
 
 def passes(walk, way, first):
     """Assert that a walk passes what the page names, and print its modules."""
-    row, = re.findall(rf'^\| {way} \| (.*) \|$', PAGE.read_text(encoding='utf-8'), re.MULTILINE)
+    row, = re.findall(rf'^\| {way} \| (.*`.*) \|$', PAGE.read_text(encoding='utf-8'), re.MULTILINE)
     calls = walk.calls_of(first)
     modules = list(dict.fromkeys(module for module, _ in calls))
     folders = {Path(module).parent for module in modules}

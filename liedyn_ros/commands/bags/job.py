@@ -17,7 +17,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from liedyn_ros import __version__
+from liedyn_ros.commands.operation.environment import PACKAGE
 
 SHOWN = 2000  # points of a curve that a report shows
 Tell = Callable[[int, int], None]
@@ -47,7 +47,7 @@ class Job:
             if path is not None:
                 told.append((name, 0, int.from_bytes(hashlib.sha256(
                     Path(path).read_bytes()).digest()[:7], 'big')))
-        text = json.dumps([__version__, told,
+        text = json.dumps([PACKAGE.__version__, told,
                            {key: str(value) for key, value in self.settings.items()},
                            {key: str(value) for key, value in self.files.items()}])
         return hashlib.sha256(text.encode()).hexdigest()

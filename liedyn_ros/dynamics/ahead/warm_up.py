@@ -13,7 +13,7 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_acceleration, complete_velocity, ConstrainedDynamics, LEAST_FORCE,
-    LoopTracker)
+    LoopTracker, mobility)
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.linearization.closed_loops import linearize_constrained
 from liedyn_ros.model import ModelBuilder, pose, SpatialInertia
@@ -101,6 +101,7 @@ def warm_up_loops() -> None:
     dynamics.jacobian(q)
     linearize_constrained(dynamics, q, v, v)
     dynamics.model.difference(q, q)  # as that does near a singular state
+    mobility(dynamics, q)  # as well
     dynamics.inverse.batch(q[None], v[None], np.zeros((1, 2, 2)))  # as retiming calls them
     LoopTracker(dynamics, ['left_joint'], start=q).update(q[:1])
     known = np.array([True, False])

@@ -9,7 +9,7 @@
 
 """The rank of constraints is one of geometry: masses and units do not change it."""
 
-from collections.abc import Iterator
+from functools import cache
 
 from hypothesis import given, settings, strategies as st
 from mpmath import mp
@@ -29,16 +29,15 @@ from liedyn_ros.model import CLOSURE_TYPES, load_model
 GALLERY = ('delta', 'excavator', 'gripper', 'quick_return', 'scissor_lift')
 
 
-def machines() -> Iterator[tuple[str, Looped]]:
-    """Yield machines with closures: planar, redundant by geometry, of the gallery."""
-    models = {'bennett': bennett().model, 'four_bar': four_bar(), 'five_bar': five_bar()}
-    for name in GALLERY:
-        models[name] = load_model(config_file(f'gallery/{name}.yaml'))
-    for name, model in models.items():
-        yield name, Looped(model, assemble(ConstrainedDynamics(model)))
+MADE = {'bennett': lambda: bennett().model, 'four_bar': four_bar, 'five_bar': five_bar}
+MACHINES = (*MADE, *GALLERY)
 
 
-MACHINES = dict(machines())
+@cache
+def machine(name: str) -> Looped:
+    """Return a machine with closures: planar, redundant by geometry, or of the gallery."""
+    model = MADE[name]() if name in MADE else load_model(config_file(f'gallery/{name}.yaml'))
+    return Looped(model, assemble(ConstrainedDynamics(model)))
 
 
 def by_singular_values(dynamics: ConstrainedDynamics, q: Array) -> int:
@@ -49,9 +48,9 @@ def by_singular_values(dynamics: ConstrainedDynamics, q: Array) -> int:
 
 @pytest.mark.parametrize('name', MACHINES)
 def test_the_rank_is_that_of_singular_values(name: str) -> None:
-    dynamics = ConstrainedDynamics(MACHINES[name].model)
-    rank = by_singular_values(dynamics, MACHINES[name].q)
-    assert dynamics.mobility.rank == rank == mobility(dynamics, MACHINES[name].q).rank
+    dynamics = ConstrainedDynamics(machine(name).model)
+    rank = by_singular_values(dynamics, machine(name).q)
+    assert dynamics.mobility.rank == rank == mobility(dynamics, machine(name).q).rank
     assert dynamics.mobility.degrees_of_freedom == dynamics.model.nv - rank
 
 
@@ -66,7 +65,7 @@ def test_closures_of_every_kind(kind: str) -> None:
 @settings(deadline=None, max_examples=10)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_masses_over_nine_decades_change_no_rank(name: str, seed: int) -> None:
-    looped = MACHINES[name]
+    looped = machine(name)
     factors = 10.0**np.random.default_rng(seed).uniform(-6.0, 3.0, len(looped.model.bodies))
     here, rest = ConstrainedDynamics(looped.model), np.zeros(looped.model.nv)
     other = ConstrainedDynamics(remade(looped, factors).model)
@@ -79,7 +78,7 @@ def test_masses_over_nine_decades_change_no_rank(name: str, seed: int) -> None:
 @pytest.mark.parametrize('name', ['excavator', 'quick_return', 'delta'])
 @pytest.mark.parametrize('unit', [1e-3, 1e3])
 def test_units_change_no_pivot(name: str, unit: float) -> None:
-    looped = MACHINES[name]
+    looped = machine(name)
     every = np.ones(looped.model.nv, dtype=np.bool_)
     other = remade(looped, unit=unit)
     assert_same(equilibrated(ConstrainedDynamics(other.model), other.q, every),
@@ -90,7 +89,7 @@ def test_units_change_no_pivot(name: str, unit: float) -> None:
 @pytest.mark.parametrize('light', [1e-3, 1e-6, 1e-9])
 def test_accelerations_beside_a_light_rod_are_those_of_forty_digits(
         name: str, light: float) -> None:
-    looped = MACHINES[name]
+    looped = machine(name)
     factors = np.ones(len(looped.model.bodies))
     factors[-1] = light
     dynamics = ConstrainedDynamics(remade(looped, factors).model, dissipation=False)
@@ -125,7 +124,7 @@ def in_forty_digits(dynamics: ConstrainedDynamics, q: Array, v: Array, tau: Arra
 @pytest.mark.parametrize('name', ['bennett', 'five_bar'])
 def test_steps_beside_a_light_link_keep_the_energy(name: str) -> None:
     """A stage of a step is off the loops: there the rank of the mobility counts."""
-    looped = MACHINES[name]
+    looped = machine(name)
     factors = np.ones(len(looped.model.bodies))
     factors[-1] = 1e-9
     dynamics = ConstrainedDynamics(remade(looped, factors).model, dissipation=False)
