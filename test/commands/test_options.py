@@ -52,7 +52,8 @@ def required(command):
 
 
 @pytest.mark.parametrize(('name', 'command'), COMMANDS.items(), ids=COMMANDS)
-def test_help_and_unknown_options(name, command, capsys):
+def test_help_and_unknown_options(name, command, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where a default folder is made
     with pytest.raises(SystemExit, match=r'^0$'):
         command.main(['--help'])
     assert capsys.readouterr().out.startswith(f'usage: {name} ')
