@@ -24,6 +24,7 @@ from threading import current_thread, main_thread, RLock, Thread
 from time import monotonic
 from typing import Any, NoReturn
 
+from llvmlite.binding import ffi
 from numba import types
 import numpy as np
 
@@ -40,9 +41,19 @@ QUIET = 'LIEDYN_QUIET'  # a variable of the environment; if set, it says nothing
 
 _COMPILING = RLock()
 
+def _lock() -> None:
+    """Wait for threads at the compiler, and for garbage of the compiler."""
+    _COMPILING.acquire()
+    ffi.lib._lock.__enter__()
+
+
+def _unlock() -> None:
+    ffi.lib._lock.__exit__(None, None, None)
+    _COMPILING.release()
+
+
 # A child has the locks of its parent, but not the thread that would release them.
-os.register_at_fork(before=_COMPILING.acquire, after_in_parent=_COMPILING.release,
-                    after_in_child=_COMPILING.release)
+os.register_at_fork(before=_lock, after_in_parent=_unlock, after_in_child=_unlock)
 
 
 class OtherTypesError(TypeError):
