@@ -41,6 +41,7 @@ QUIET = 'LIEDYN_QUIET'  # a variable of the environment; if set, it says nothing
 
 _COMPILING = RLock()
 
+
 def _lock() -> None:
     """Wait for threads at the compiler, and for garbage of the compiler."""
     _COMPILING.acquire()
