@@ -35,31 +35,34 @@ JOBS := --numprocesses=$(TEST_JOBS) --dist=loadfile --no-loadscope-reorder
 SHELL := bash
 .SHELLFLAGS := -eo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build test coverage smoke checked lint demo docs wheel bench faults soak fuzz clean
+.PHONY: help setup build test coverage smoke checked lint demo kernels docs wheel bench faults soak fuzz clean
 
 help:  ## show the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo 'variables: DISTRO=kilted|jazzy (wheels), REQUIREMENTS=oldest|newest, PYTHON=python3.12, TEST_ARGS=..., TEST_JOBS=2, TEST_DOMAIN_ID=...'
 
+SETUP = tools/setup.sh $(DISTRO) $(VENV) $(REQUIREMENTS)
+LISTS := $(wildcard requirements/*.txt) tools/setup.sh
+
 setup: $(VENV)/.installed  ## make the virtual environment with everything pinned
 
-$(VENV)/.installed: $(wildcard requirements/*.txt) tools/setup.sh
-	@tools/setup.sh $(DISTRO) $(VENV) $(REQUIREMENTS)
-	@touch $(VENV)/.core $(VENV)/.demo $@
+$(VENV)/.installed: $(LISTS)
+	@$(SETUP)
+	@touch $(addprefix $(VENV)/.,empty core messages demo) $@
 
-# What the demo needs is a third of it, so that nobody who tries it waits for tests and linters.
-$(VENV)/.demo: $(VENV)/.core
-	@tools/setup.sh $(DISTRO) $(VENV) $(REQUIREMENTS) demo
+# What the demo needs is a third of it, so that nobody who tries it waits for tests and linters. It comes in
+# parts: kernels compile while the rest is installed, and messages are built before there is anything to draw.
+$(VENV)/.core $(VENV)/.messages $(VENV)/.demo: $(VENV)/.%: $(VENV)/.empty
+	@$(SETUP) $*
 	@touch $@
 
-# What kernels need, so that they compile while the rest is installed and messages are built.
-$(VENV)/.core: $(wildcard requirements/*.txt) tools/setup.sh
-	@tools/setup.sh $(DISTRO) $(VENV) $(REQUIREMENTS) core
+$(VENV)/.empty: $(LISTS)
+	@$(SETUP) empty
 	@touch $@
 
 build: $(VENV)/.installed $(OVERLAY)/.built  ## build the messages and services
 
-$(OVERLAY)/.built: $(VENV)/.demo $(shell find liedyn_interfaces -type f)
+$(OVERLAY)/.built: $(VENV)/.core $(VENV)/.messages $(shell find liedyn_interfaces -type f)
 	@$(ENV) && PYTHONPATH=$(CURDIR)/tools/idl_cache:$$PYTHONPATH LIEDYN_IDL_CACHE=$(CURDIR)/$(OVERLAY)/idl \
 	  MAKEFLAGS=-j$$(nproc) colcon --log-base $(OVERLAY)/log build --base-paths liedyn_interfaces \
 	  --build-base $(OVERLAY)/build --install-base $(OVERLAY)/install
@@ -81,12 +84,15 @@ checked: setup  ## run tests of kernels that check their indices
 lint: setup  ## run the linters alone
 	@$(ENV) && python -m pytest test/test_linters.py
 
-# In a fresh clone the demo's kernels compile beside all else, those that it needs first.
-KERNELS = { $(ENV) && { LIEDYN_QUIET=1; export LIEDYN_QUIET; python -m liedyn_ros.warm_up platform & \
-  python -m liedyn_ros.jit.beside liedyn_ros.dynamics.ahead.warm_up:warm_up_states > /dev/null & wait; } }
-demo: $(VENV)/.core  ## track a platform at 1 kHz, fly the aerial manipulator, headless; plots under out/
-	@[ -e $(OVERLAY)/.built ] || $(KERNELS) & $(MAKE) --no-print-directory $(OVERLAY)/.built && wait
+demo:  ## track a platform at 1 kHz, fly the aerial manipulator, headless; plots under out/
+	@[ -e $(OVERLAY)/.built ] || $(MAKE) --no-print-directory -j5 kernels $(OVERLAY)/.built $(VENV)/.demo
+	@$(MAKE) --no-print-directory $(VENV)/.demo $(OVERLAY)/.built
 	@$(ENV) && $(LOCAL) && python -m liedyn_ros.demo
+
+# In a fresh clone the demo's kernels compile beside all else, those that it needs first.
+kernels: $(VENV)/.core
+	@$(ENV) && export LIEDYN_QUIET=1 && { python -m liedyn_ros.warm_up platform & \
+	  python -m liedyn_ros.jit.beside liedyn_ros.dynamics.ahead.warm_up:warm_up_states > /dev/null & wait; }
 
 docs: .venv-docs/.installed  ## build the documentation site under out/site; a warning is an error
 	@.venv-docs/bin/python -m tools.pictures.drawings

