@@ -16,7 +16,7 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.demo.aerial import demo as aerial
 from liedyn_ros.demo.drawing import Drawings
 from liedyn_ros.demo.stewart import control, demo as stewart, singularity
-from liedyn_ros.demo.watching import watched
+from liedyn_ros.demo.watching import Pages
 
 FOLDER = Path('out')
 # Messages of a demo stay on this machine, whoever starts it.
@@ -25,11 +25,11 @@ os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
 
 def main() -> int:
     """Run the demos into the folder out/ and return the exit code."""
-    with Drawings() as drawings:
-        with watched(FOLDER, 'platform'):
+    with Pages(FOLDER) as pages, Drawings() as drawings:
+        with pages.watch('platform'):
             held = [demo.run(FOLDER, drawings) for demo in (stewart, singularity, control)]
-        with watched(FOLDER, 'aerial_manipulator',
-                     model_file=config_file('aerial_manipulator.yaml')):
+        with pages.watch('aerial_manipulator',
+                         model_file=config_file('aerial_manipulator.yaml')):
             held.append(aerial.run(FOLDER, drawings))
     return 0 if all(held) else 1
 

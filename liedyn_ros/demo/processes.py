@@ -35,7 +35,7 @@ class NodeProcess:
         arguments = [sys.executable, '-m', module, '--ros-args']
         for name, value in parameters.items():
             arguments += ['-p', f'{name}:={str(value).lower() if value is True else value}']
-        self.log, self._patience = log, patience
+        self.log, self._patience, self._asked = log, patience, False
         self._output = log.open('w', encoding='utf-8')
         self._process = subprocess.Popen(
             arguments, stdout=self._output, stderr=subprocess.STDOUT,
@@ -48,6 +48,12 @@ class NodeProcess:
             raise RuntimeError('\n'.join([f'{self.log.stem} ended with exit code '
                                           f'{self._process.returncode}:', *tail]))
 
+    def ask_to_end(self) -> None:
+        """Send the signal of Ctrl-C, once."""
+        if not self._asked and self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+        self._asked = True
+
     def __enter__(self) -> 'NodeProcess':
         """Return the running process."""
         return self
@@ -55,11 +61,10 @@ class NodeProcess:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
         """Ask the process to end, and kill it if it does not."""
-        if self._process.poll() is None:
-            self._process.send_signal(signal.SIGINT)
-            try:
-                self._process.wait(self._patience)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
+        self.ask_to_end()
+        try:
+            self._process.wait(self._patience)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
         self._output.close()

@@ -60,5 +60,7 @@ class Session:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
-        """End the processes, the last first, and the recorder."""
+        """End the processes, all at a time, and the recorder."""
+        for process in self._processes:
+            process.ask_to_end()
         self._stack.close()

@@ -9,11 +9,13 @@
 """A page that shows a demo live while it runs, and is left as one HTML file when it has ended."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 import re
 import time
+from types import TracebackType
 from typing import Any
 
 from liedyn_ros.demo.processes import NodeProcess
@@ -25,21 +27,52 @@ REFUSED = re.compile('not configured: .*')
 WRITING = 120.0  # s that the page has to be written, on a busy machine
 
 
-@contextmanager
-def watched(folder: Path, name: str, **parameters: Any) -> Iterator[None]:
-    """Show a machine on a page while a demo runs, and write NAME.html into a folder."""
-    if find_spec('viser') is None:
-        print("\nNo live page: pip install 'liedyn_ros[view]'")
+class Pages:
+    """
+    The pages of demos; a context manager that waits until all are written.
+
+    Nobody waits for a page to open, or for the file that it leaves while the next demo begins.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Take the folder of the files."""
+        self._folder, self._stack, self._pool = folder, ExitStack(), ThreadPoolExecutor()
+        self._written: list[Path] = []
+
+    @contextmanager
+    def watch(self, name: str, **parameters: Any) -> Iterator[None]:
+        """Show a machine on a page while a demo runs, and write NAME.html."""
+        if find_spec('viser') is None:
+            print("\nNo live page: pip install 'liedyn_ros[view]'")
+            yield
+            return
+        self._folder.mkdir(parents=True, exist_ok=True)
+        file = self._folder / f'{name}.html'
+        view = self._stack.enter_context(NodeProcess(
+            'liedyn_ros.view', {'recording': file.absolute(), 'rate': RATE, **parameters},
+            self._folder / f'{name}_view.log', WRITING))
+        told = self._pool.submit(_tell, view)
         yield
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    recording = folder.absolute() / f'{name}.html'
-    with NodeProcess('liedyn_ros.view', {'recording': recording, 'rate': RATE, **parameters},
-                     folder / f'{name}_view.log', WRITING) as view:
-        print(f'\nWatch it live: {address_of(view)}', flush=True)
-        yield
+        told.result()
         require_machine(view)  # the page is there before its machine
-    print(f'\n{folder / name}.html plays it again in any browser, without a network')
+        view.ask_to_end()
+        self._written.append(file)
+
+    def __enter__(self) -> 'Pages':
+        """Return the pages."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        """Wait for the files and name them."""
+        self._stack.close()
+        self._pool.shutdown()
+        for file in self._written:
+            print(f'\n{file} plays it again in any browser, without a network')
+
+
+def _tell(view: NodeProcess) -> None:
+    print(f'\nWatch it live: {address_of(view)}', flush=True)
 
 
 def address_of(view: NodeProcess) -> str:

@@ -32,7 +32,6 @@ SETTLED = 2.0  # s after which the bounds hold
 MAX_POSITION_ERROR, MAX_ATTITUDE_ERROR = 0.01, 1.0  # m, degree
 MIN_RATE, REAL_TIME = 200.0, 0.95  # Hz, real-time factor; below them the machine was too busy
 MAX_COMMAND_AGE = 0.02  # s; a third of the delay the loop bears; simulated time then waits
-ANSWERS = 'dynamics_server/inverse_dynamics/answer'  # published once the server is configured
 TOPICS = {'odometry': Odometry, 'joint_states': JointState, 'rotor_speeds': JointState,
           'joint_torques': JointState, '/diagnostics': DiagnosticArray}
 
@@ -61,8 +60,6 @@ def record(model: Model, folder: Path) -> Recorder:
         session.start('dynamics.server', model_file=known, floating=True, use_sim_time=True)
         session.start('aerial.controller', use_sim_time=True,
                       **deep('rotor_speeds', 'joint_torques'))
-        session.wait_for('the server and the controller', lambda: all(
-            recorder.count_publishers(topic) for topic in (ANSWERS, 'rotor_speeds')))
         session.start('aerial.simulator', publish_clock=True, max_command_age=MAX_COMMAND_AGE,
                       **deep('odometry', 'joint_states'))
         session.wait_for('a command of a state', lambda: all(

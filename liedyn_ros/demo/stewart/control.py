@@ -57,8 +57,6 @@ def record(folder: Path) -> tuple[Recorder, int]:
         session.start('stewart.pose', 'stewart_control_pose', use_sim_time=True, **deep('pose'))
         session.start('stewart.controller', 'stewart_control_controller', use_sim_time=True,
                       frequencies=[FREQUENCY] * 6, **deep('leg_forces', 'reference'))
-        session.wait_for('the pose node and the controller', lambda: all(
-            recorder.count_publishers(topic) for topic in ('pose', 'leg_forces')))
         session.start('stewart.dynamics_simulator', 'stewart_control_dynamics_simulator',
                       publish_clock=True, max_command_age=MAX_COMMAND_AGE, rate=RATE,
                       leg_lag=LAG, **deep('true_pose'))

@@ -32,8 +32,7 @@ HOME_TURN, HOME_POSITION = (0.05, 0.03, 0.0), (0.02, 0.01, 0.5)  # rotation vect
 TURN, FREQUENCY = 2.27, 0.05  # rad, Hz: a quarter of a period in the duration
 SEED = 6  # of the noise
 RELIABLE = 'qos_overrides./leg_states.publisher.reliability'  # so that the recorder hears
-TOPICS = {'true_pose': PoseStamped, 'leg_states': JointState, 'pose': PoseStamped,
-          'status': StewartStatus}
+TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped, 'status': StewartStatus}
 
 
 def run(folder: Path, drawings: Drawings) -> bool:
@@ -56,19 +55,22 @@ def record(folder: Path) -> Crossing:
         recorder = session.recorder
         session.start('stewart.pose', 'stewart_singularity_pose', leg_noise=NOISE,
                       hold_hypotheses=True, **home, **deep('pose', 'status'))
-        session.wait_for('the pose node', lambda: recorder.count_publishers('pose') > 0)
         session.start('stewart.simulator', 'stewart_singularity_simulator', rate=RATE,
                       duration=DURATION, length_noise=NOISE, seed=SEED, publish_leg_rates=False,
                       amplitudes=[0.0, 0.0, TURN, 0.0, 0.0, 0.0], frequencies=[FREQUENCY] * 6,
                       phases=[0.0] * 6, wait_for_subscribers=True, **home,
                       **{RELIABLE: 'reliable'}, **deep('true_pose', 'leg_states'))
+        session.wait_for('the pose node', lambda: recorder.count_publishers('pose') > 0)
+        # Not before: the motion begins once somebody listens to the legs.
+        recorder.record('leg_states', JointState)
         session.wait_for('a pose', lambda: recorder.count('pose') > 0)
         seen = -1
         while recorder.count('pose') != seen:
             seen = recorder.count('pose')
             recorder.spin_for(1.0)
     return Crossing.of(load_geometry(config_file('stewart_geometry.yaml')),
-                       *(recorder.messages(topic) for topic in TOPICS))
+                       *(recorder.messages(topic) for topic in (
+                           'true_pose', 'leg_states', 'pose', 'status')))
 
 
 def report(crossing: Crossing) -> bool:
