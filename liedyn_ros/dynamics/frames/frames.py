@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import (
-    Array, as_array, output, require_kind, unknown_name)
+    Array, as_array, as_trailing, output, require_kind, unknown_name)
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.dynamics.frames.kernels.jacobians import (
     frame_jacobian, frame_jacobian_rates, frame_jacobians, jacobians_of_states)
@@ -183,6 +183,30 @@ class Frames:
                 at = se3.from_rotation_translation(np.eye(3), at[:3, 3])
             to_body = se3.adjoint(se3.compose(se3.inverse(at), pose_ground_body))
             result[body] += to_body.T @ as_array(f'wrench at {frame}', wrench, (6,))  # (1.2)
+        return result
+
+    def closure_wrenches(self, q: ArrayLike, wrenches: ArrayLike,
+                         axes: int = LOCAL_WORLD_ALIGNED) -> Array:
+        """
+        Return the wrenches (..., C, 6) of closures of a solution at q in other axes.
+
+        Each acts on body_b, its moment (N m) about the origin of frame_b, or of the ground for
+        WORLD. Solutions have them LOCAL.
+        """
+        require_axes(axes)
+        model = self.model
+        wrenches = as_trailing('wrenches', wrenches, (len(model.closures), 6))
+        result = wrenches.copy()
+        for c, closure in enumerate(model.closures):
+            at = closure.frame_b
+            if closure.body_b is not None:
+                at = se3.compose(self.pose(q, closure.body_b), at)
+            if axes != LOCAL:
+                there = np.eye(4)
+                if axes == LOCAL_WORLD_ALIGNED:
+                    there[:3, 3] = at[:3, 3]
+                result[..., c, :] = wrenches[..., c, :] @ se3.adjoint(
+                    se3.compose(se3.inverse(at), there))  # (1.2)
         return result
 
     def _body(self, place: int) -> int:

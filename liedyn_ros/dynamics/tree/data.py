@@ -52,6 +52,10 @@ class Data:
         self.table[0, [tables.ROTATION, tables.ROTATION + 4, tables.ROTATION + 8]] = 1.0
         self.table[0, [tables.GROUND_POSE, tables.GROUND_POSE + 4, tables.GROUND_POSE + 8]] = 1.0
 
+    def __repr__(self) -> str:
+        """Return a line that names the model."""
+        return f'<Data of {self.constants.model!r}>'
+
     def copy(self) -> 'Data':
         """Return data of the same constants with the same results."""
         other = Data(self.constants)

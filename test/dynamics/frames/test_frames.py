@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from support.comparison import assert_same
 from support.machines.dynamics_cases import Case, rate_along
+from support.machines.loop_states import EVERY, state
 from support.machines.looped_machines import four_bar
 
 from liedyn_ros.common.checks import Array
@@ -220,6 +221,25 @@ def test_closed_loops_have_frames() -> None:
     loop, q = ConstrainedDynamics(model), model.neutral()
     np.testing.assert_allclose(
         loop.frames.pose(q, 'pen'), loop.tree.kinematics(q).poses[-1] @ PLACEMENT, atol=1e-14)
+
+
+@pytest.mark.parametrize('name', ['revolute', 'rod', 'balls', 'floating'])
+def test_wrenches_of_closures_in_axes_of_the_ground_do_the_same_work(name: str) -> None:
+    loop, q, v, (tau, _), *_ = state(EVERY[name])
+    found, frames, model = loop.forward(q, v, tau), loop.frames, loop.model
+    closed = np.zeros(model.nv)
+    for closure, wrench in zip(model.closures, frames.closure_wrenches(q, found.wrenches, WORLD)):
+        for body, sign in ((closure.body_b, 1.0), (closure.body_a, -1.0)):
+            if body is not None:
+                closed += sign * frames.jacobian(q, body, WORLD).T @ wrench
+    assert_same(closed, loop.jacobian(q).T @ found.multipliers, 1e-10)
+    aligned = frames.closure_wrenches(q, found.wrenches)
+    for closure, wrench, there in zip(model.closures, found.wrenches, aligned):
+        at = closure.frame_b
+        if closure.body_b is not None:
+            at = frames.pose(q, closure.body_b) @ at
+        assert_same(there, np.kron(np.eye(2), at[:3, :3]) @ wrench, 1e-12)
+    assert_same(frames.closure_wrenches(q, found.wrenches, LOCAL), found.wrenches, 0.0)
 
 
 def test_names_are_refused_with_the_nearest(framed: Case) -> None:
