@@ -9,9 +9,9 @@
 """
 What a first use costs on an empty cache of kernels: scripts, then nodes until they are active.
 
-`python -m benchmarks.first_use` for all, or with names of some. Seconds are those of the
-processor, which depend less on what else runs than those of the clock. `--beside FOLDER` runs
-scripts in turns with the package of another tree, such as a `git worktree` of an earlier commit.
+`python -m benchmarks.first_use` for all, or with names of some. Seconds are of the
+processor: they depend less on other programs than the clock does. `--beside FOLDER` runs scripts
+in turns with the package of another tree, such as a `git worktree` of an earlier commit.
 """
 
 import argparse
@@ -112,7 +112,7 @@ def processor_time(tree: Path, text: str, variables: dict[str, str]) -> tuple[fl
 
 @contextmanager
 def empty_cache() -> Iterator[dict[str, str]]:
-    """Have an environment with an empty cache, in which compiling is told."""
+    """Have an environment with an empty cache, which hides no line of the compiler."""
     with TemporaryDirectory() as folder:
         variables = {**os.environ, 'NUMBA_CACHE_DIR': folder}
         variables.pop('LIEDYN_QUIET', None)
