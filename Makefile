@@ -85,8 +85,7 @@ lint: setup  ## run the linters alone
 	@$(ENV) && python -m pytest test/test_linters.py
 
 demo:  ## track a platform at 1 kHz, fly the aerial manipulator, headless; plots under out/
-	@[ -e $(OVERLAY)/.built ] || $(MAKE) --no-print-directory -j5 kernels $(OVERLAY)/.built $(VENV)/.demo
-	@$(MAKE) --no-print-directory $(VENV)/.demo $(OVERLAY)/.built
+	@$(MAKE) -s --no-print-directory -j5 $$([ -e $(OVERLAY)/.built ] || echo kernels) $(OVERLAY)/.built $(VENV)/.demo
 	@$(ENV) && $(LOCAL) && python -m liedyn_ros.demo
 
 # In a fresh clone the demo's kernels compile beside all else, those that it needs first.

@@ -32,8 +32,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters im
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
     ConstrainedProduct, LoopProducts)
 from liedyn_ros.dynamics.constrained.partial_derivatives.rate_partials import by_blocks
-from liedyn_ros.dynamics.constrained.partial_derivatives.second import (
-    tree_forces, Variation, VariedTwice)
+from liedyn_ros.dynamics.constrained.partial_derivatives.second import hybrid_seconds
 from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstraintStatus)
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
@@ -191,13 +190,9 @@ class ConstrainedForwardPartialDerivatives:
         tau = as_array('tau', tau, (n,))
         require_series(constraints)
         found = self._regular(q, v, tau, external, closed)
-        rows, forces = tree_forces(constraints, (q, v, found.a), external)
-        tree = forces.less_reactions(rows, found.multipliers)
-        given = Variation(
-            (*tree.first[:2], -np.eye(n)), (*tree.second[:3], np.zeros((n, n, n))))
-        solved = VariedTwice(forces.first[2], forces.second[3], rows, found.rank).solve(
-            given, rows.of_acceleration(v, found.a), found.multipliers)
-        return ConstrainedForwardSecondDerivatives(*solved[0], *solved[1])
+        a, _, multipliers = hybrid_seconds(
+            constraints, q, v, np.ones(n, dtype=bool), found, external)
+        return ConstrainedForwardSecondDerivatives(*a, *multipliers)
 
     @exclusive
     def by_kinematics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,

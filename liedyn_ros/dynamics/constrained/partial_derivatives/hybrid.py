@@ -36,6 +36,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kkt import KktSeries, K
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
     ConstrainedProduct, LoopProducts)
 from liedyn_ros.dynamics.constrained.partial_derivatives.rate_partials import by_blocks, earlier
+from liedyn_ros.dynamics.constrained.partial_derivatives.second import hybrid_seconds
 from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstraintStatus)
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
@@ -92,6 +93,30 @@ class ConstrainedHybridGradient(NamedTuple):
     by_q: Array
     by_v: Array
     by_given: Array
+
+
+class ConstrainedHybridSecondDerivatives(NamedTuple):
+    """
+    The second derivatives of a, tau (nv, nv, nv) and the multipliers (m, nv, nv).
+
+    All but zero ones. a_by_qgiven[i, k, j] is the derivative of da[i]/dq[k] by the known of
+    coordinate j, as in ConstrainedHybridJacobians. Known ones have zero rows. by_qq is not
+    symmetric between two coordinates of one spherical or free joint (13.5): the last index is
+    that of the derivative that is taken last.
+    """
+
+    a_by_qq: Array
+    a_by_qv: Array
+    a_by_vv: Array
+    a_by_qgiven: Array
+    tau_by_qq: Array
+    tau_by_qv: Array
+    tau_by_vv: Array
+    tau_by_qgiven: Array
+    multipliers_by_qq: Array
+    multipliers_by_qv: Array
+    multipliers_by_vv: Array
+    multipliers_by_qgiven: Array
 
 
 class HybridKinematicJacobians(NamedTuple):
@@ -183,6 +208,21 @@ class ConstrainedHybridPartialDerivatives:
         by_q, by_v, by_a, by_tau = self._products.gradient(
             hybrid_task(~known), (q, v, found), y, z, arrays)
         return ConstrainedHybridGradient(by_q, by_v, np.where(known, by_a, by_tau))
+
+    @exclusive
+    def second_derivatives(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
+                           tau: ArrayLike, external: ArrayLike | None = None
+                           ) -> ConstrainedHybridSecondDerivatives:
+        """Return all second derivatives by q, v and what is given, in O(n^4)."""
+        constraints, n = self._solver.constraints, self._model.nv
+        q, v = self._model.check_configuration(q), as_array('v', v, (n,))
+        a, tau = as_array('a', a, (n,)), as_array('tau', tau, (n,))
+        known = constraints.names.mask('prescribed', prescribed)
+        require_series(constraints)
+        found = self._regular(q, v, known, a, tau, external)
+        accelerations, forces, multipliers = hybrid_seconds(
+            constraints, q, v, ~known, found, external)
+        return ConstrainedHybridSecondDerivatives(*accelerations, *forces, *multipliers)
 
     @exclusive
     def by_kinematics(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,

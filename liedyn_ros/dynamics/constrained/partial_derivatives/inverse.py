@@ -36,7 +36,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
     ConstrainedProduct, LoopProducts)
 from liedyn_ros.dynamics.constrained.partial_derivatives.rate_partials import by_blocks, earlier
 from liedyn_ros.dynamics.constrained.partial_derivatives.second import (
-    tree_forces, Variation, VariedTwice)
+    least_force_seconds, least_torque_seconds, tree_forces)
 from liedyn_ros.dynamics.constrained.solver.solution import ConstrainedSolution
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import inverse_task, LEAST_TORQUE, Task
@@ -218,30 +218,25 @@ class ConstrainedInversePartialDerivatives:
     @exclusive
     def second_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                            external: ArrayLike | None = None, *, tau: ArrayLike | None = None,
-                           actuated: ArrayLike | None = None, weights: ArrayLike | None = None
+                           actuated: ArrayLike | None = None, redundancy: str = LEAST_TORQUE,
+                           weights: ArrayLike | None = None
                            ) -> ConstrainedInverseSecondDerivatives:
-        """Return all second derivatives by q, v, a and tau, of least torques, in O(n^4)."""
+        """Return all second derivatives by q, v, a and tau, in O(n^4)."""
         constraints, n = self._solver.constraints, self._model.nv
         q, v = self._model.check_configuration(q), as_array('v', v, (n,))
         a = as_array('a', a, (n,))
         require_series(constraints)
         driven, task, found = self._regular(
-            q, v, a, tau, actuated, LEAST_TORQUE, weights, external)
-        torque, passive = np.where(driven, task.weight, 0.0), np.diag(1.0 * ~driven)
+            q, v, a, tau, actuated, redundancy, weights, external)
         rows, forces = tree_forces(constraints, (q, v, a), external)
-        varied = VariedTwice(np.diag(torque), np.zeros((n, n, n)), rows, found.rank)
-        # H nu - A^T x = need, A nu = 0, x = -lam and tau = H nu
-        need = constraints.tree.inverse(q, v, a, external) - passive @ found.tau
-        nu = varied.unknowns(need)
-        tree = forces.negative().less_reactions(rows, -found.multipliers)
-        gaps, still = rows.of_motion(nu), np.zeros((constraints.m, n))
-        cube = np.zeros((constraints.m, n, n))
-        solved, multipliers = varied.solve(
-            Variation((*tree.first, passive), (*tree.second, np.zeros((n, n, n)))),
-            Variation((np.einsum('mix,i->mx', rows.slopes, nu), still, still, still),
-                      (gaps, cube, cube, cube, cube)), -found.multipliers)
-        return ConstrainedInverseSecondDerivatives(
-            *(torque[:, None, None] * each for each in solved), *(-each for each in multipliers))
+        if task.kind == kernels.LEAST_FORCE:
+            by_forces, by_multipliers = least_force_seconds(
+                rows, forces, found.multipliers, driven, task.weight)
+        else:
+            needs = constraints.tree.inverse(q, v, a, external) - np.where(driven, 0.0, found.tau)
+            by_forces, by_multipliers = least_torque_seconds(
+                rows, forces, needs, found, driven, np.where(driven, task.weight, 0.0))
+        return ConstrainedInverseSecondDerivatives(*by_forces, *by_multipliers)
 
     @exclusive
     def by_kinematics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,

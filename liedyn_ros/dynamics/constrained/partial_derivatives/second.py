@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-All second derivatives of machines with closed loops, of forward and inverse dynamics (13.25b).
+All second derivatives of machines with closed loops: forward, hybrid, inverse dynamics (13.25b).
 
 Both solve H y - A^T lam = f, A y = g for unknowns y and lam. Varied twice, the same matrix has on
 its right the second derivatives of the tree and of the rows. Those of the rows are time
@@ -18,12 +18,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.partial_derivatives.constraint_rates import ConstraintRates
 from liedyn_ros.dynamics.constrained.partial_derivatives.kkt import KktSeries, KktSystem
+from liedyn_ros.dynamics.constrained.solver.solution import ConstrainedSolution
 from liedyn_ros.dynamics.partial_derivatives.rate_jacobians import velocity_brackets
 
 PAIRS = ((0, 0), (0, 1), (1, 1), (0, 2), (0, 3))  # of q, v and what is given; others are zero
@@ -39,6 +40,16 @@ class Variation(NamedTuple):
 
     first: Sequence[Array]
     second: Sequence[Array]
+
+    @classmethod
+    def of_first(cls, by_q: Array, by_qq: Array) -> 'Variation':
+        """Return that of an equation in which q alone stands, of q, v, a and tau."""
+        still, cube = np.zeros_like(by_q), np.zeros_like(by_qq)
+        return cls((by_q, still, still, still), (by_qq, cube, cube, cube, cube))
+
+    def with_given(self, given: Array) -> 'Variation':
+        """Return that with tau in addition, by which the equation varies so (x, nv)."""
+        return Variation((*self.first, given), (*self.second, np.zeros_like(self.second[0])))
 
     def negative(self) -> 'Variation':
         """Return that of minus the equation."""
@@ -113,18 +124,53 @@ class RowSeconds:
         return 0.5 * (both - twice @ turns) - np.einsum('mlk,lj->mjk', twice, turns)
 
 
+class TurnedRows:
+    """The columns of passive joints as rows, by multipliers: all of them are independent."""
+
+    def __init__(self, rows: RowSeconds, passive: NDArray[np.bool_]) -> None:
+        """Take the rows and a mask (nv,)."""
+        self.rows, self.slopes = rows.rows.T[passive], rows.slopes.swapaxes(0, 1)[passive]
+
+    def of_motion(self, y: Array) -> Array:
+        """Raise: nobody asks where rows are independent."""
+        raise NotImplementedError
+
+
+class FreeColumns:
+    """The rows of constraints, by the coordinates whose acceleration is unknown alone."""
+
+    def __init__(self, rows: RowSeconds, free: NDArray[np.bool_]) -> None:
+        """Take the rows and a mask (nv,)."""
+        self._all, self._free = rows, free
+        self.rows, self.slopes = rows.rows[:, free], rows.slopes[:, free]
+
+    def of_motion(self, y: Array) -> Array:
+        """Return that of RowSeconds for y of these coordinates, the others being zero."""
+        whole = np.zeros(len(self._free))
+        whole[self._free] = y
+        return self._all.of_motion(whole)
+
+
+Rows = RowSeconds | FreeColumns | TurnedRows
+
+
 class VariedTwice:
     """The unknowns y (c,) and multipliers (m,) of H y - A^T lam = f, A y = g, varied twice."""
 
-    def __init__(self, upper: Array, upper_slopes: Array, rows: RowSeconds, rank: int) -> None:
+    def __init__(self, upper: Array, upper_slopes: Array, rows: Rows, rank: int) -> None:
         """Factor the matrix; upper_slopes (n, k, n) is how H varies with q[k]."""
         self._rows, self._upper_slopes = rows, upper_slopes
         self._system = KktSystem(upper, rows.rows[None], rank)
+        self.first: list[tuple[Array, Array, Array]] = []  # how y, lam and mu vary once
 
     def unknowns(self, forces: Array) -> Array:
         """Return y (c,) with A y = 0 for H y - A^T lam = f (c,)."""
         rest = np.zeros(len(self._rows.rows))
         return self._solved(-forces, rest, 0.0)[0]
+
+    def potentials(self, gaps: Array) -> Array:
+        """Return lam (m,) with A^T lam = H y for y of the least norm in H with A y = gaps."""
+        return self._solved(np.zeros(len(self._upper_slopes)), -gaps, 0.0)[1]
 
     def solve(self, forces: Variation, gaps: Variation, multipliers: Array
               ) -> tuple[list[Array], list[Array]]:
@@ -138,7 +184,7 @@ class VariedTwice:
         potential = np.zeros(slopes.shape[1])
         if system.redundant:
             potential = system.potentials(multipliers[None])[0]
-        first = [self._solved(
+        self.first = first = [self._solved(
             force, gap, 0.0 if k else np.einsum('mix,i->mx', slopes, potential))
             for k, (force, gap) in enumerate(zip(forces.first, gaps.first))]
         if system.redundant:
@@ -167,6 +213,78 @@ class VariedTwice:
         y, lam = (of[0].reshape(-1, *shape) for of in (series.y, series.multipliers))
         potentials = series.potentials[0] if self._system.redundant else y
         return y, lam, potentials.reshape(y.shape)
+
+
+def hybrid_seconds(constraints: Constraints, q: Array, v: Array, free: NDArray[np.bool_],
+                   found: ConstrainedSolution, external: ArrayLike | None
+                   ) -> tuple[list[Array], list[Array], list[Array]]:
+    """
+    Return a, tau (nv, nv, nv) and multipliers (m, nv, nv) of the first four PAIRS.
+
+    found is the solution; known accelerations and forces are given.
+    """
+    n, known = len(free), np.diag(1.0 * ~free)
+    rows, forces = tree_forces(constraints, (q, v, found.a), external)
+    mass, bent = forces.first[2], forces.second[3]
+    tree = forces.less_reactions(rows, found.multipliers)
+    needs = Variation((*tree.first[:2], mass @ known - np.diag(1.0 * free)),
+                      (*tree.second[:3], bent @ known))
+    gaps = rows.of_acceleration(v, found.a)
+    gaps = Variation((*gaps.first[:2], rows.rows @ known),
+                     (*gaps.second[:3], rows.slopes.transpose(0, 2, 1) @ known))
+    varied = VariedTwice(mass[np.ix_(free, free)], bent[free][:, :, free],
+                         FreeColumns(rows, free), found.rank)
+    accelerations, multipliers = varied.solve(
+        Variation(*([each[free] for each in part] for part in needs)), gaps, found.multipliers)
+    ys, lams = ([each[k] for each in varied.first] for k in (0, 1))
+    a, tau = np.zeros((2, len(accelerations), n, n, n))
+    a[:, free] = accelerations
+    for k, (pair, need, y, lam) in enumerate(zip(
+            PAIRS, needs.second, accelerations, multipliers)):
+        needed = (need + _sides(bent[:, :, free], 'nxi,iy->nxy', pair, ys)
+                  - _sides(rows.slopes, 'mnx,my->nxy', pair, lams)
+                  + np.tensordot(mass[:, free], y, 1) - np.tensordot(rows.rows.T, lam, 1))
+        tau[k, ~free] = needed[~free]
+    return list(a), list(tau), multipliers
+
+
+def least_torque_seconds(rows: RowSeconds, forces: Variation, needs: Array,
+                         found: ConstrainedSolution, driven: NDArray[np.bool_], torque: Array
+                         ) -> tuple[list[Array], list[Array]]:
+    """
+    Return tau (nv, nv, nv) and the multipliers (m, nv, nv) of inverse dynamics for each of PAIRS.
+
+    forces are those of the tree, needs what actuators and constraints bear, torque the weights.
+    """
+    n = len(driven)
+    varied = VariedTwice(np.diag(torque), np.zeros((n, n, n)), rows, found.rank)
+    nu = varied.unknowns(needs)  # Q nu - A^T x = needs, A nu = 0, x = -lam and tau = Q nu
+    tree = forces.negative().less_reactions(rows, -found.multipliers)
+    solved, multipliers = varied.solve(
+        tree.with_given(np.diag(1.0 * ~driven)),
+        Variation.of_first(np.einsum('mix,i->mx', rows.slopes, nu), rows.of_motion(nu)),
+        -found.multipliers)
+    return [torque[:, None, None] * each for each in solved], [-each for each in multipliers]
+
+
+def least_force_seconds(rows: RowSeconds, forces: Variation, multipliers: Array,
+                        driven: NDArray[np.bool_], weight: Array
+                        ) -> tuple[list[Array], list[Array]]:
+    """Return the same where forces in constraints are least; weight (m,) is 1 / sqrt(W)."""
+    passive, turned = ~driven, TurnedRows(rows, ~driven)
+    m, n = rows.rows.shape
+    varied = VariedTwice(np.diag(weight**-2), np.zeros((m, n, m)), turned, int(passive.sum()))
+    mu = np.zeros(n)
+    mu[passive] = varied.potentials(turned.rows @ multipliers)
+    left = forces.negative().with_given(np.diag(1.0 * passive)).less_reactions(rows, -multipliers)
+    solved, _ = varied.solve(
+        Variation.of_first(-np.einsum('mix,i->mx', rows.slopes, mu), -rows.of_motion(mu)),
+        Variation(*([each[passive] for each in part] for part in left)), multipliers)
+    lams = [lam for lam, _, _ in varied.first]
+    borne = [rest + _sides(rows.slopes, 'mnx,my->nxy', pair, lams)
+             + np.tensordot(rows.rows.T, lam, 1)
+             for pair, lam, rest in zip(PAIRS, solved, left.second)]
+    return [np.where(driven[:, None, None], -each, 0.0) for each in borne], solved
 
 
 def _sides(slopes: Array, subscripts: str, pair: tuple[int, int], changes: Sequence[Array]
