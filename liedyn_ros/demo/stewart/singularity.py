@@ -32,7 +32,8 @@ HOME_TURN, HOME_POSITION = (0.05, 0.03, 0.0), (0.02, 0.01, 0.5)  # rotation vect
 TURN, FREQUENCY = 2.27, 0.05  # rad, Hz: a quarter of a period in the duration
 SEED = 6  # of the noise
 RELIABLE = 'qos_overrides./leg_states.publisher.reliability'  # so that the recorder hears
-TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped, 'status': StewartStatus}
+TOPICS = {'true_pose': PoseStamped, 'leg_states': JointState, 'pose': PoseStamped,
+          'status': StewartStatus}
 
 
 def run(folder: Path, drawings: Drawings) -> bool:
@@ -58,19 +59,17 @@ def record(folder: Path) -> Crossing:
         session.start('stewart.simulator', 'stewart_singularity_simulator', rate=RATE,
                       duration=DURATION, length_noise=NOISE, seed=SEED, publish_leg_rates=False,
                       amplitudes=[0.0, 0.0, TURN, 0.0, 0.0, 0.0], frequencies=[FREQUENCY] * 6,
-                      phases=[0.0] * 6, wait_for_subscribers=True, **home,
+                      phases=[0.0] * 6, wait_for_subscribers=True, autostart=False, **home,
                       **{RELIABLE: 'reliable'}, **deep('true_pose', 'leg_states'))
-        session.wait_for('the pose node', lambda: recorder.count_publishers('pose') > 0)
-        # Not before: the motion begins once somebody listens to the legs.
-        recorder.record('leg_states', JointState)
+        session.wait_until_active('stewart_pose')
+        session.activate('stewart_simulator')
         session.wait_for('a pose', lambda: recorder.count('pose') > 0)
         seen = -1
         while recorder.count('pose') != seen:
             seen = recorder.count('pose')
             recorder.spin_for(1.0)
     return Crossing.of(load_geometry(config_file('stewart_geometry.yaml')),
-                       *(recorder.messages(topic) for topic in (
-                           'true_pose', 'leg_states', 'pose', 'status')))
+                       *(recorder.messages(topic) for topic in TOPICS))
 
 
 def report(crossing: Crossing) -> bool:
