@@ -34,7 +34,8 @@ class NodeProcess:
         """
         arguments = [sys.executable, '-m', module, '--ros-args']
         for name, value in parameters.items():
-            arguments += ['-p', f'{name}:={str(value).lower() if isinstance(value, bool) else value}']
+            text = str(value).lower() if isinstance(value, bool) else value
+            arguments += ['-p', f'{name}:={text}']
         self.log, self._patience, self._asked = log, patience, False
         self._output = log.open('w', encoding='utf-8')
         self._process = subprocess.Popen(
