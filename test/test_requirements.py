@@ -9,6 +9,7 @@
 """Dependencies for pip and for rosdep are one set, and the pins are within its ranges."""
 
 import ast
+from importlib import metadata
 import os
 from pathlib import Path
 import subprocess
@@ -16,6 +17,7 @@ import sys
 
 from catkin_pkg.package import parse_package
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 import pytest
 import yaml
 
@@ -42,6 +44,31 @@ def test_pins_are_within_the_ranges():
     assert {each.name.lower() for each in declared()} == set(versions)
     for each in declared():
         assert each.specifier.contains(versions[each.name.lower()]), each
+
+
+@pytest.mark.parametrize('python', ['3.10', '3.11', '3.12', '3.13'])
+def test_lists_of_the_demo_are_whole(python):
+    """Its parts are installed without what their packages ask for."""
+    surroundings = {'python_version': python, 'python_full_version': f'{python}.5', 'extra': ''}
+    wanted = [
+        requirement for name in ('runtime', 'messages', 'demo', 'ros-kilted', 'ros-jazzy')
+        for line in (ROOT / 'requirements' / f'{name}.txt').read_text().splitlines()
+        if '==' in line and applies(requirement := Requirement(line), surroundings)]
+    names, missing = {canonicalize_name(each.name) for each in wanted}, []
+    for name in names:
+        try:
+            needs = metadata.requires(name) or ()
+        except metadata.PackageNotFoundError:  # of another release or version of Python
+            continue
+        missing += [f'{name} needs {need}' for need in needs
+                    if applies(Requirement(need), surroundings)
+                    and canonicalize_name(Requirement(need).name) not in names]
+    assert missing == []
+
+
+def applies(requirement, surroundings):
+    """Return whether a requirement is one there."""
+    return requirement.marker is None or requirement.marker.evaluate(surroundings)
 
 
 def test_rosdep_brings_the_same():
