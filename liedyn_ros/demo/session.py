@@ -15,17 +15,12 @@ import time
 from types import TracebackType
 from typing import Any
 
-from lifecycle_msgs.msg import Transition
-from lifecycle_msgs.srv import ChangeState, GetState
 import rclpy
 from rclpy.signals import uninstall_signal_handlers
 
 from liedyn_ros.demo.processes import NodeProcess
 from liedyn_ros.demo.recorder import Recorder
 
-ACTIVE = 'active'
-TRANSITIONS = {'configure': Transition.TRANSITION_CONFIGURE,
-               'activate': Transition.TRANSITION_ACTIVATE}
 START_LIMIT = 600.0  # s for the nodes to start; the first time compiles, on any machine
 
 
@@ -58,26 +53,6 @@ class Session:
                 logs = ', '.join(str(process.log) for process in self._processes)
                 raise RuntimeError(f'expected {what} within {START_LIMIT:g} s; see {logs}')
             self.recorder.spin_for(0.05)
-
-    def wait_until_active(self, name: str) -> None:
-        """Spin until a node is active: its topics are there before."""
-        state = ''
-        while state != ACTIVE:
-            state = self._ask(name, 'get_state', GetState, GetState.Request()).current_state.label
-
-    def activate(self, name: str) -> None:
-        """Configure and activate a node that was started with autostart=False."""
-        for label, transition in TRANSITIONS.items():
-            request = ChangeState.Request(transition=Transition(id=transition))
-            if not self._ask(name, 'change_state', ChangeState, request).success:
-                raise RuntimeError(f'expected {name} to {label}; its log has the reason')
-
-    def _ask(self, name: str, service: str, kind: type, request: Any) -> Any:
-        client = self.recorder.create_client(kind, f'{name}/{service}')
-        self.wait_for(f'the services of {name}', client.service_is_ready)
-        asked = client.call_async(request)
-        self.wait_for(f'an answer of {name}', asked.done)
-        return asked.result()
 
     def __enter__(self) -> 'Session':
         """Return the session."""

@@ -118,10 +118,9 @@ def record(folder: Path) -> Tracking:
     with Session(TOPICS, folder) as session:
         recorder = session.recorder
         session.start('stewart.pose', **deep('pose', 'status'))
-        session.start('stewart.simulator', autostart=False, rate=RATE, duration=DURATION,
+        session.wait_for('the pose node', lambda: recorder.count_publishers('pose') > 0)
+        session.start('stewart.simulator', rate=RATE, duration=DURATION,
                       length_noise=NOISE, wait_for_subscribers=True, **deep('true_pose'))
-        session.wait_until_active('stewart_pose')
-        session.activate('stewart_simulator')
         session.wait_for('a pose', lambda: recorder.count('true_pose') > 0)
         watch(recorder)
     return Tracking.of(*(recorder.messages(topic) for topic in TOPICS))

@@ -56,13 +56,12 @@ def record(folder: Path) -> Crossing:
         recorder = session.recorder
         session.start('stewart.pose', 'stewart_singularity_pose', leg_noise=NOISE,
                       hold_hypotheses=True, **home, **deep('pose', 'status'))
+        session.wait_for('the pose node', lambda: recorder.count_publishers('pose') > 0)
         session.start('stewart.simulator', 'stewart_singularity_simulator', rate=RATE,
                       duration=DURATION, length_noise=NOISE, seed=SEED, publish_leg_rates=False,
                       amplitudes=[0.0, 0.0, TURN, 0.0, 0.0, 0.0], frequencies=[FREQUENCY] * 6,
-                      phases=[0.0] * 6, wait_for_subscribers=True, autostart=False, **home,
+                      phases=[0.0] * 6, wait_for_subscribers=True, **home,
                       **{RELIABLE: 'reliable'}, **deep('true_pose', 'leg_states'))
-        session.wait_until_active('stewart_pose')
-        session.activate('stewart_simulator')
         session.wait_for('a pose', lambda: recorder.count('pose') > 0)
         seen = -1
         while recorder.count('pose') != seen:
