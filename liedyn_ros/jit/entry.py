@@ -18,7 +18,7 @@ one, if one is wanted. No exception begins in an entry.
 
 from collections.abc import Callable
 import ctypes
-from typing import Any
+from typing import Any, NamedTuple
 
 from llvmlite import binding, ir
 import numba
@@ -39,6 +39,7 @@ HEADER = object.__basicsize__
 DATA, DIMENSIONS, LENGTHS, DTYPE, FLAGS = (HEADER + part for part in (0, 8, 16, 40, 48))
 TYPE = HEADER - 8  # of any object
 PLAIN = 0x0001 | 0x0100 | 0x0400  # the flags of C order, of alignment, and of writable memory
+KINDS = PLAIN | 0x0002  # and of Fortran order: what numba tells arrays of one dtype apart by
 ITEM = 8  # bytes of a number; a truth value has one
 NUMBER = HEADER  # of a float
 
@@ -60,12 +61,42 @@ _new_function.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
 _code: dict[Any, tuple[Any, int]] = {}  # the machine code for the types of a call, its address
 
 
+class _Call(NamedTuple):
+    """What calls of one kernel on values of the same types share."""
+
+    given: tuple[Any, ...]
+    result: Any
+    address: int
+    has_entry: bool
+    code: dict[int, tuple[Any, int]]  # by number of tables
+
+
+_calls: dict[Any, _Call] = {}  # by kernel and kinds of values: numba's types take 15 us an array
+
+
+def _call_of(compiled: Any, values: tuple[Any, ...]) -> _Call:
+    key = compiled, *map(_kind_of, values)
+    call = _calls.get(key)
+    if call is None:
+        given = tuple(map(numba.typeof, values))
+        result = compiled.overloads[given]
+        call = _calls[key] = _Call(
+            given, result, result.library.get_pointer_to_function(result.fndesc.llvm_func_name),
+            (not compiled.targetoptions.get('nogil') and all(map(_is_readable, given))
+             and isinstance(result.signature.return_type, types.Integer | types.Boolean)), {})
+    return call
+
+
+def _kind_of(value: Any) -> Any:
+    """Return what values of the same type of numba's, and of no other, have in common."""
+    if type(value) is np.ndarray:
+        return value.dtype, value.ndim, value.flags.num & KINDS
+    return float if type(value) is float else numba.typeof(value)
+
+
 def has_entry(compiled: Any, tables: tuple[Any, ...], arguments: tuple[Any, ...]) -> bool:
     """Return whether `entry` takes a kernel that has run on such arguments."""
-    given = tuple(map(numba.typeof, (*tables, *arguments)))
-    returned = compiled.overloads[given].signature.return_type
-    return (not compiled.targetoptions.get('nogil') and all(map(_is_readable, given))
-            and isinstance(returned, types.Integer | types.Boolean))
+    return _call_of(compiled, (*tables, *arguments)).has_entry
 
 
 def entry(compiled: Any, tables: tuple[Any, ...], arguments: tuple[Any, ...], wanted: int | None,
@@ -76,21 +107,21 @@ def entry(compiled: Any, tables: tuple[Any, ...], arguments: tuple[Any, ...], wa
     It returns None, or what otherwise returns; where no code is wanted, the code. Raises TypeError
     for a kernel that others call without Python's lock, and for arguments that it cannot read.
     """
-    given = tuple(map(numba.typeof, (*tables, *arguments)))
-    result = compiled.overloads[given]
     if compiled.targetoptions.get('nogil'):
         raise TypeError(f'{compiled.__name__}: expected a kernel that keeps the lock of Python')
-    key = given, result.signature.return_type, len(tables)
-    made = _code.get(key) or _make(key)
-    words = [result.library.get_pointer_to_function(result.fndesc.llvm_func_name),
-             id(otherwise), int(wanted or 0), int(wanted is not None)]
+    call = _call_of(compiled, (*tables, *arguments))
+    made = call.code.get(len(tables))
+    if made is None:
+        key = call.given, call.result.signature.return_type, len(tables)
+        made = call.code[len(tables)] = _code.get(key) or _make(key)
+    words = [call.address, id(otherwise), int(wanted or 0), int(wanted is not None)]
     for table in tables:
-        words += [0, 0, table.size, table.itemsize, table.ctypes.data, *table.shape,
-                  *table.strides]
+        words += [0, 0, table.size, table.itemsize, table.__array_interface__['data'][0],
+                  *table.shape, *table.strides]
     record = np.array(words, dtype=np.int64)
     definition = _Definition(NAME.encode(), made[1], _FASTCALL, None)
     # The last argument is what the function keeps alive, beside the record.
-    held = definition, made, result, tables, otherwise
+    held = definition, made, call, tables, otherwise
     return _new_function(ctypes.addressof(definition), record, held)
 
 

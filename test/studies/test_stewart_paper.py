@@ -22,7 +22,6 @@ ONE_SOLVE = 2.0  # percent; some starts are on the edge between two ends, where 
 DIFFERENT = {
     **dict.fromkeys(UNEXPLAINED, pytest.mark.xfail(
         strict=True, reason='no reading of the paper reproduces this cell')),
-    ('GN-SE(3)', 0): pytest.mark.xfail(reason='one solve of fifty differs: all that may'),
     ('GN-SE(3)', 1): pytest.mark.xfail(strict=True, reason='two solves of fifty differ')}
 CELLS = [(table, method, state, float(table.published[state, k]))
          for table in TABLES for k, method in enumerate(table.methods)
