@@ -28,7 +28,8 @@ import sys
 import time
 
 from liedyn_ros.jit.beside import compile_beside
-from liedyn_ros.jit.cache import cache_state
+from liedyn_ros.jit.cache import kernel_files
+from liedyn_ros.jit.cache.folder import cache_root
 from liedyn_ros.jit.cache.shipped import environment
 
 PROCESSES = 4  # at most; each takes 0.4 GB
@@ -71,9 +72,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print('interrupted; the next start finds what is compiled', file=sys.stderr)
         return INTERRUPTED
-    state = cache_state(options.into)
-    print(f'{time.monotonic() - began:.0f} s; {state.folder} holds {state.kernels} kernels, '
-          f'{state.size / 1e6:.0f} MB')
+    files = kernel_files(options.into)
+    print(f'{time.monotonic() - began:.0f} s; {options.into or cache_root()} holds {len(files)} '
+          f'kernels, {sum(file.lstat().st_size for file in files) / 1e6:.0f} MB')
     return 0 if right else 1
 
 
@@ -104,14 +105,14 @@ def default_parts() -> list[str]:
 
 def compile_all(parts: Sequence[str], processes: int, into: Path | None = None) -> bool:
     """Compile for some parts at a time and print the progress; return whether none failed."""
-    began, before = time.monotonic(), cache_state(into).kernels
+    began, before = time.monotonic(), len(kernel_files(into))
     with ThreadPoolExecutor(processes) as pool:
         jobs: dict[Future[bool], str] = {
             pool.submit(compile_for, part, into): part for part in parts}
         try:
             while wait(jobs, PROGRESS_PERIOD).not_done:
                 going = ', '.join(part for job, part in jobs.items() if job.running())
-                print(f'{going}: {cache_state(into).kernels - before} kernels, '
+                print(f'{going}: {len(kernel_files(into)) - before} kernels, '
                       f'{time.monotonic() - began:.0f} s', flush=True)
         except KeyboardInterrupt:  # which the processes got too
             pool.shutdown(cancel_futures=True)

@@ -43,12 +43,28 @@ int liedyn_load(const char *path, void *memory, size_t bytes, const liedyn_model
   return code ? code : liedyn_open(memory, length, model);
 }
 
-static uint32_t checksum(const unsigned char *bytes, size_t count) { /* CRC-32 of zlib */
-  uint32_t crc = 0xffffffffu;
-  for (size_t i = 0; i < count; ++i) {
-    crc ^= bytes[i];
-    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ (0xedb88320u & (0u - (crc & 1u)));
+/* CRC-32 of zlib, four bytes at a time: table[k] is what a byte does that k bytes follow. */
+static uint32_t checksum(const unsigned char *bytes, size_t count) {
+  uint32_t table[4][256], crc = 0xffffffffu;
+  for (uint32_t byte = 0; byte < 256; ++byte) {
+    uint32_t row = byte;
+    for (int bit = 0; bit < 8; ++bit) row = (row >> 1) ^ (0xedb88320u & (0u - (row & 1u)));
+    table[0][byte] = row;
   }
+  for (int k = 1; k < 4; ++k) {
+    for (int byte = 0; byte < 256; ++byte) {
+      const uint32_t row = table[k - 1][byte];
+      table[k][byte] = (row >> 8) ^ table[0][row & 255u];
+    }
+  }
+  size_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    crc ^= (uint32_t)bytes[i] | (uint32_t)bytes[i + 1] << 8 | (uint32_t)bytes[i + 2] << 16 |
+           (uint32_t)bytes[i + 3] << 24;
+    crc = table[3][crc & 255u] ^ table[2][(crc >> 8) & 255u] ^ table[1][(crc >> 16) & 255u] ^
+          table[0][crc >> 24];
+  }
+  for (; i < count; ++i) crc = (crc >> 8) ^ table[0][(crc ^ bytes[i]) & 255u];
   return ~crc;
 }
 

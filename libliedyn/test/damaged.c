@@ -24,11 +24,15 @@ static uint64_t next(void) { /* xorshift64* */
 }
 
 static uint32_t checksum(const unsigned char *bytes, size_t count) {
-  uint32_t crc = 0xffffffffu;
-  for (size_t i = 0; i < count; ++i) {
-    crc ^= bytes[i];
-    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ (0xedb88320u & (0u - (crc & 1u)));
+  static uint32_t table[256];
+  for (uint32_t i = 0; table[255] == 0 && i < 256; ++i) {
+    table[i] = i;
+    for (int bit = 0; bit < 8; ++bit) {
+      table[i] = (table[i] >> 1) ^ (0xedb88320u & (0u - (table[i] & 1u)));
+    }
   }
+  uint32_t crc = 0xffffffffu;
+  for (size_t i = 0; i < count; ++i) crc = table[(crc ^ bytes[i]) & 255u] ^ (crc >> 8);
   return ~crc;
 }
 

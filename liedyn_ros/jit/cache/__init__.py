@@ -9,6 +9,6 @@
 """Compiled kernels on disk: by a digest of their sources, with a checksum, of trusted owners."""
 
 from liedyn_ros.jit.cache.kernel_cache import COUNTS, KernelCache, NO_WRAPPER
-from liedyn_ros.jit.cache.state import cache_state, CacheState
+from liedyn_ros.jit.cache.state import cache_state, CacheState, kernel_files
 
-__all__ = ['cache_state', 'CacheState', 'COUNTS', 'KernelCache', 'NO_WRAPPER']
+__all__ = ['cache_state', 'CacheState', 'COUNTS', 'kernel_files', 'KernelCache', 'NO_WRAPPER']

@@ -41,9 +41,9 @@ def digest(source: Path) -> str:
     """Return the digest of compilers, checks of indices, and sources that a module can reach."""
     state = hashlib.sha256(f'{numba.__version__} {llvmlite.__version__} {CHECKED} '
                            f'{sys.implementation.cache_tag}'.encode())
-    for path in reachable(source):
-        state.update(_name(path).encode())
-        state.update(_read(path))
+    for name in _reachable(_name(source)):
+        state.update(name.encode())
+        state.update(_read(name))
     return state.hexdigest()[:16]
 
 
@@ -55,47 +55,56 @@ def reachable(source: Path) -> list[Path]:
     are not called by them. Raises ImportError for a module that holds neither kernels nor jit, or
     whose part the part of this module may not import.
     """
-    parts = allowed(_part(source))
-    found, waiting = {source}, [source]
-    while waiting:
-        for path in _imports(waiting.pop()):
-            if _part(path) not in parts or not (_is_jit(path) or path.parent.name == 'kernels'):
-                raise ImportError(f'{source}: expected imports of kernels of {sorted(parts)} '
-                                  f'alone, got {path}')
-            if path not in found:
-                found.add(path)
-                waiting += [] if _is_jit(path) else [path]
+    return [PACKAGE / name for name in _reachable(_name(source))]
+
+
+def _reachable(source: str) -> list[str]:
+    """Return the same as names in the package; a start asks for 15 000, which paths make slow."""
+    parts, found = allowed(_part(source)), _behind(source)
+    for name in found:
+        if _part(name) not in parts or not (_is_jit(name) or _parts(name)[-2] == 'kernels'):
+            raise ImportError(f'{PACKAGE / source}: expected imports of kernels of '
+                              f'{sorted(parts)} alone, got {PACKAGE / name}')
     return [source, *sorted(found - {source}, key=_parts)]
 
 
-def _is_jit(path: Path) -> bool:
-    return _part(path) == 'jit'
+@functools.cache
+def _behind(name: str) -> frozenset[str]:
+    """Return what a module imports, directly or not, as far as jit."""
+    found = set(_imports(name))
+    for each in _imports(name):
+        found |= frozenset() if _is_jit(each) else _behind(each)
+    return frozenset(found)
 
 
-def _part(path: Path) -> str:
-    return _parts(path)[0].removesuffix('.py')
+def _is_jit(name: str) -> bool:
+    return _part(name) == 'jit'
+
+
+@functools.cache
+def _part(name: str) -> str:
+    return _parts(name)[0].removesuffix('.py')
+
+
+@functools.cache
+def _parts(name: str) -> tuple[str, ...]:
+    return tuple(name.split('/'))
 
 
 def _name(path: Path) -> str:
-    return '/'.join(_parts(path))
+    return path.relative_to(PACKAGE).as_posix()
 
 
 @functools.cache
-def _parts(path: Path) -> tuple[str, ...]:
-    """Return the path in the package; all kernels ask for it thousands of times."""
-    return path.relative_to(PACKAGE).parts
+def _read(name: str) -> bytes:
+    return (PACKAGE / name).read_bytes()
 
 
 @functools.cache
-def _read(path: Path) -> bytes:
-    return path.read_bytes()
-
-
-@functools.cache
-def _imports(path: Path) -> tuple[Path, ...]:
+def _imports(name: str) -> tuple[str, ...]:
     """Return the modules of the package that a module names in its imports."""
-    return tuple(place for name in imported_names(_read(path).decode())
-                 if (place := _place(name)) is not None)
+    return tuple(place for each in imported_names(_read(name).decode())
+                 if (place := _place(each)) is not None)
 
 
 def imported_names(source: str) -> Iterator[str]:
@@ -111,10 +120,10 @@ def imported_names(source: str) -> Iterator[str]:
 
 
 @functools.cache
-def _place(name: str) -> Path | None:
-    """Return the file of a module of the package; a package's own file has no kernels."""
+def _place(name: str) -> str | None:
+    """Return the file of a module in the package; a package's own file has no kernels."""
     first, *rest = name.split('.')
     if first != PACKAGE.name or not rest:
         return None
-    path = PACKAGE.joinpath(*rest).with_suffix('.py')
-    return path if path.is_file() else None
+    place = f'{"/".join(rest)}.py'
+    return place if (PACKAGE / place).is_file() else None

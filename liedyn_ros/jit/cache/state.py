@@ -50,7 +50,7 @@ def cache_state(folder: Path | None = None) -> CacheState:
     try:
         found = folder.stat()
         require_trust(found, folder)
-        paths = sorted(folder.glob(f'*/*{SUFFIX}'))
+        paths = kernel_files(folder)
         os.scandir(folder).close()
     except (OSError, DistrustError) as error:
         return CacheState(folder, str(error))
@@ -58,6 +58,12 @@ def cache_state(folder: Path | None = None) -> CacheState:
         folder, '', os.access(folder, os.W_OK | os.X_OK), found.st_uid, found.st_mode & 0o7777,
         len(paths), sum(path.lstat().st_size for path in paths),
         tuple(path for path in paths if not _is_whole(path)))
+
+
+def kernel_files(folder: Path | None = None) -> list[Path]:
+    """Return the kernels in the cache, or in another folder, unread."""
+    folder = folder or cache_root()
+    return [] if folder is None else sorted(folder.glob(f'*/*{SUFFIX}'))
 
 
 def _is_whole(path: Path) -> bool:

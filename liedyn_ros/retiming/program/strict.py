@@ -21,6 +21,7 @@ from liedyn_ros.retiming.result import Margins, travel_time
 
 TIGHTENINGS = 3  # rounds, each with limits lower by their excess
 PASSES, MORE = 8, 1.5  # the same where ends are passed: rounds, and what part of the excess
+BEYOND = 0.01  # excess at the grid itself, for which tighter limits are no cure
 
 
 def within_intervals(problem: Problem, found: Array, z0: float, margins: Margins,
@@ -54,7 +55,7 @@ def _tightest(problem: Problem, found: Array, z0: float, margins: Margins,
               budget: RetimingBudget) -> Array:
     """Return the unknowns that exceed the limits within the intervals least, if at all."""
     best, least = z0 * found, margins.most(problem.grid, z0 * found)
-    for _ in range(PASSES):
+    for _ in range(PASSES if problem.excess(found) < BEYOND else 0):
         if least <= 1.0:
             break
         problem = _tightened(problem, z0 * found, margins, MORE)
