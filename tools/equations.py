@@ -120,15 +120,26 @@ def prose(source: str) -> list[str]:
     return lines
 
 
+def functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    """Provide the functions of a module, outer ones first."""
+    waiting: list[ast.AST] = [tree]
+    for node in waiting:
+        if isinstance(node, ast.FunctionDef):
+            yield node
+        for block in ('body', 'orelse', 'handlers', 'finalbody'):
+            inner = getattr(node, block, ())
+            waiting += [each for each in inner if not isinstance(each, ast.Expr)] if isinstance(
+                inner, list) else []
+
+
 def texts(path: Path) -> Iterator[tuple[Place, str]]:
     """Provide the prose of each function of a file, and that outside of functions."""
     source = path.read_text()
     lines = prose(source)
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.FunctionDef):
-            yield Place(path, node.name), '\n'.join(lines[node.lineno - 1:node.end_lineno])
-            for at in range(node.lineno - 1, node.end_lineno or node.lineno):
-                lines[at] = ''
+    for node in functions(ast.parse(source)):
+        yield Place(path, node.name), '\n'.join(lines[node.lineno - 1:node.end_lineno])
+        for at in range(node.lineno - 1, node.end_lineno or node.lineno):
+            lines[at] = ''
     yield Place(path, ''), '\n'.join(lines)
 
 
@@ -137,7 +148,8 @@ def mentions(folder: Path) -> dict[str, list[Place]]:
     """Return the places below a folder that name each equation or formula."""
     found: dict[str, list[Place]] = defaultdict(list)
     for path in sorted(folder.rglob('*.py')):
-        for place, text in texts(path):
+        source = path.read_text()
+        for place, text in texts(path) if FORMULA.search(source) or MENTION.search(source) else ():
             for name in sorted({*numbers_of(text), *tags_in(text)}):
                 found[name].append(place)
     return dict(found)

@@ -35,7 +35,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def forget() -> None:
     """Read all sources again."""
     for remembered in (
-            cache.digest, cache._read, cache._imports, cache._place, cache._parts):
+            cache.digest, cache._behind, cache._read, cache._imports, cache._place):
         remembered.cache_clear()
 
 

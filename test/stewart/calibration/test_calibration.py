@@ -131,9 +131,10 @@ def test_derivatives_agree_with_differences(geometry, home, machine_of, kind, kn
     def half_of_squares(at):
         return 0.5 * (problem.at(at).errors ** 2).sum()
     at = problem.at(z)
-    slopes = np.einsum('nd,ndk->k', at.errors, at.derivatives)
-    steps = 1e-5 * np.eye(len(z))
-    by_differences = [(half_of_squares(z + step) - half_of_squares(z - step)) / 2e-5
+    # Along random directions: each of the 60 numbers and more has a part in every one.
+    steps = 1e-5 * rng.normal(size=(12, len(z)))
+    slopes = np.einsum('nd,ndk,sk->s', at.errors, at.derivatives, steps)
+    by_differences = [(half_of_squares(z + step) - half_of_squares(z - step)) / 2.0
                       for step in steps]
     np.testing.assert_allclose(slopes, by_differences, rtol=2e-6, atol=1e-7 * np.abs(slopes).max())
 
