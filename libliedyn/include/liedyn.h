@@ -406,6 +406,23 @@ int liedyn_loops_complete_acceleration(const liedyn_loops *loops, void *work, in
                                        const double *q, const double *v,
                                        const unsigned char *known, double *a);
 
+typedef struct {
+  double residual; /* the largest, rad or m, over the size of the machine where that is below 1 m */
+  int constraint;  /* which one that is, for liedyn_constraint_name; -1 where all are exactly closed */
+  int iterations;
+} liedyn_assembly;
+/**
+ * A configuration (nq) that closes the loops, by Levenberg-Marquardt: at most 200 iterations. Attempt 0
+ * starts from q_start (nq), which may be q; NULL is the neutral configuration. Each attempt above starts
+ * from a random configuration of its own, the same at every call: another one may be another assembly.
+ * Coordinates whose held (nv) is not 0 keep the value of q_start; NULL holds none. within_limits keeps all
+ * others within their position limits. With LIEDYN_NOT_CONVERGED, q is where the attempt stopped.
+ * report may be NULL.
+ */
+int liedyn_loops_assemble(const liedyn_loops *loops, void *work, int attempt, const double *q_start,
+                          const unsigned char *held, int within_limits, double *q,
+                          liedyn_assembly *report);
+
 /**
  * All joints from the measured ones, which the file names: liedyn_export --measured, by default the
  * actuated ones. The first sample follows from the file's configuration, each other from the last
@@ -429,7 +446,7 @@ int liedyn_loops_restart(const liedyn_loops *loops, void *work, const double *q)
 /*
  * Partial derivatives. They solve at order 0 and write that solution too. Those by q are along the
  * tangents of liedyn_integrate; they mean something along changes that keep loops closed. Wrenches stay
- * in the frames of their bodies. A Jacobian takes nv solutions, a product or a gradient one.
+ * in the frames of their bodies. A Jacobian takes one solution and nv gradients.
  * LIEDYN_DEPENDENT where the rank of the constraints drops.
  */
 int liedyn_loops_inverse_jacobians(const liedyn_loops *loops, void *work, const double *q,

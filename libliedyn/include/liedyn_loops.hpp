@@ -75,6 +75,18 @@ class LoopsWork : public detail::Calls<liedyn_loops, liedyn_loops_explain> {
     return found;
   }
 
+  /// Moves q to the first of so many starts that closes; throws where none does.
+  liedyn_assembly assemble(Eigen::Ref<Vector> q, int attempts = 50, bool within_limits = false) {
+    if (q.size() != nq_) wrong();
+    liedyn_assembly found{};
+    int code = LIEDYN_NOT_CONVERGED;
+    for (int k = 0; k < attempts && code == LIEDYN_NOT_CONVERGED; ++k)
+      code = liedyn_loops_assemble(machine_, memory_.get(), k, q.data(), nullptr, within_limits, q.data(),
+                                   &found);
+    check(code);
+    return found;
+  }
+
   void residual(const VectorIn &q, Eigen::Ref<Vector> residual, Matrix &jacobian) {
     sizes(q, {}, nv_);
     if (residual.size() != m_) wrong();

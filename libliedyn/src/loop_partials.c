@@ -73,16 +73,15 @@ int liedyn_loops_inverse_gradient(const liedyn_loops *loops, void *work, const d
   return code ? code : pull(loops, work, INVERSE_TASK, y, 0, by_q, by_v, by_a);
 }
 
-/* Gradients are rows of Jacobians; each follows a solution of its own, whose tables it changes. */
+/* Gradients are rows of Jacobians. They follow one solution. */
 int liedyn_loops_inverse_jacobians(const liedyn_loops *loops, void *work, const double *q,
                                    const double *v, const double *a, const double *external,
                                    double *tau, double *by_q, double *by_v, double *by_a) {
   int code = start(loops, work, 0, q && v && a && tau && by_q && by_v && by_a);
   const int nv = code ? 0 : liedyn_nv(liedyn_loops_tree(loops));
-  for (int k = 0; !code && k < nv; ++k) {
-    code = solve_inverse(loops, work, q, v, a, external, tau);
-    if (!code) code = pull(loops, work, INVERSE_TASK, NULL, k, by_q + k * nv, by_v + k * nv, by_a + k * nv);
-  }
+  if (!code) code = solve_inverse(loops, work, q, v, a, external, tau);
+  for (int k = 0; !code && k < nv; ++k)
+    code = pull(loops, work, INVERSE_TASK, NULL, k, by_q + k * nv, by_v + k * nv, by_a + k * nv);
   return code;
 }
 
@@ -134,10 +133,8 @@ int liedyn_loops_hybrid_jacobians(const liedyn_loops *loops, void *work, const d
                                   double *by_given) {
   int code = start(loops, work, 0, q && v && a && tau && by_q && by_v && by_given);
   const int nv = code ? 0 : liedyn_nv(liedyn_loops_tree(loops));
-  for (int k = 0; !code && k < nv; ++k) {
-    code = solve_hybrid(loops, work, q, v, prescribed, a, tau, external);
-    if (!code)
-      code = pull(loops, work, HYBRID_TASK, NULL, k, by_q + k * nv, by_v + k * nv, by_given + k * nv);
-  }
+  if (!code) code = solve_hybrid(loops, work, q, v, prescribed, a, tau, external);
+  for (int k = 0; !code && k < nv; ++k)
+    code = pull(loops, work, HYBRID_TASK, NULL, k, by_q + k * nv, by_v + k * nv, by_given + k * nv);
   return code;
 }

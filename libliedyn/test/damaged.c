@@ -104,6 +104,7 @@ static void use_loops(const liedyn_loops *loops) {
   if (liedyn_loops_init(loops, work, size) != LIEDYN_OK || liedyn_neutral(tree, q)) exit(3);
   if (numbers_of_closed == nq) memcpy(q, closed, 8 * nq);
   liedyn_loops_residual(loops, work, q, residual, NULL);
+  for (int k = 0; k < 2; ++k) liedyn_loops_assemble(loops, work, k, q, NULL, k, by, NULL);
   liedyn_loops_restart(loops, work, q);
   for (int k = 0; k < liedyn_measured(loops); ++k) {
     liedyn_place place;

@@ -71,6 +71,21 @@ static void track(const double *q, const double *v, int nq, int nv) {
   put(all_q, nq), put(all_v, nv);
 }
 
+/* The configuration that closes the loops near one that is beside q. */
+static void assemble(const double *q, const double *v, int nq, int nv) {
+  static double *work_of_tree, *step, *start, *end;
+  const liedyn_model *tree = liedyn_loops_tree(loops);
+  if (start == NULL) {
+    const size_t size = liedyn_work(tree, 0);
+    work_of_tree = numbers(size / 8), step = numbers(nv), start = numbers(nq), end = numbers(nq);
+    RUN(liedyn_init(tree, 0, work_of_tree, size));
+  }
+  for (int k = 0; k < nv; ++k) step[k] = 0.05 * v[k];
+  RUN(liedyn_integrate(tree, work_of_tree, q, step, start));
+  RUN(liedyn_loops_assemble(loops, work, 0, start, NULL, 0, end, NULL));
+  put(end, nq);
+}
+
 /* Partial derivatives by every function; directions and weights are what comes to hand. */
 static void partials(const double *q, const double *v, const double *a, const double *free_a,
                      const double *tau, const double *external, const unsigned char *prescribed, int nv) {
@@ -152,6 +167,7 @@ int main(int count, char **arguments) {
     RUN(liedyn_loops_forces(loops, work, order, multipliers, wrenches));
     put(multipliers, rows * m), put(wrenches, rows * closed);
     track(q, v, nq, nv);
+    assemble(q, v, nq, nv);
     partials(q, v, full, a, tau, external, prescribed, nv);
     RUN(liedyn_loops_hybrid(loops, work, order, q, v, prescribed, a, tau, external, NULL));
     put(a, rows * nv), put(tau, rows * nv);

@@ -16,12 +16,12 @@ from typing import Any
 from numba import types
 
 from liedyn_ros.export.functions import (
-    frames, layout, loop_partials, loop_tracking, loops, partials, platform_tracking, platforms,
-    reading, trees)
+    frames, layout, loop_assembly, loop_partials, loop_tracking, loops, partials,
+    platform_tracking, platforms, reading, trees)
 from liedyn_ros.jit.pointers import COUNT, FLAGS, NUMBERS, WHOLES
 
 MODULES = (layout, reading, trees, frames, partials, platforms, platform_tracking, loops,
-           loop_partials, loop_tracking)
+           loop_partials, loop_tracking, loop_assembly)
 C_TYPES = {COUNT: 'int64_t ', NUMBERS: 'double *', FLAGS: 'unsigned char *', WHOLES: 'int64_t *'}
 
 

@@ -25,6 +25,7 @@ from liedyn_ros.common.checks import Array, require_kind
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.constrained import (
     assemble, ConstrainedDynamics, LEAST_TORQUE, LoopTracker)
+from liedyn_ros.dynamics.constrained.configurations.closing import closing_tables
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.kernels.tables import REPORT_WIDTH
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import buffers
@@ -101,5 +102,6 @@ def _work(dynamics: ConstrainedDynamics, order: int, dissipation: bool,
         wrenches=np.zeros(rows * closures * 6), jacobian=np.zeros(m * nv),
         report=np.zeros(REPORT_WIDTH), product=buffers(nv, m, model.link_table.N),
         change=np.zeros(2 * nv + m), gradient=np.zeros(4 * nv), still=np.zeros(m),
-        sample=np.zeros(TRACKING_WIDTH),
+        sample=np.zeros(TRACKING_WIDTH), lower=model.limits.lower, upper=model.limits.upper,
+        closing=closing_tables(dynamics, np.ones(nv, dtype=np.bool_)),
         **dict(zip(('tracker', 'good', 'near', 'trial'), tracker)))

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import GeometryError, LiedynError
+from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.export.kernels import platform as kernels
 from liedyn_ros.export.machine_file import file_bytes, PLATFORM, texts
 from liedyn_ros.stewart import LevenbergMarquardt, StewartGeometry
@@ -37,15 +37,12 @@ def platform_bytes(geometry: StewartGeometry, *, length_bound: ArrayLike = 0.0,
     Return the content of a model file, for `liedyn_platform_open`.
 
     length_bound, joint_bound: bounds of errors for the certificates, as PoseCertifier takes them.
-    Raises LiedynError for another object, LimitError, and GeometryError for legs with latency, or
-    for bounds of a platform whose poses cannot be proved.
+    Raises LiedynError for another object, LimitError, and GeometryError for bounds of a platform
+    whose poses cannot be proved.
     """
     if not isinstance(geometry, StewartGeometry):
         raise LiedynError('geometry: expected a StewartGeometry, as load_geometry returns, '
                           f'got {geometry!r}')
-    if geometry.leg_latency.any():
-        raise GeometryError('geometry: expected legs without latency, which the C library lacks, '
-                            f'got {geometry.leg_latency.tolist()} s')
     provable, unit = not unproved(geometry), geometry.characteristic_length
     tables = geometry.table(unit), geometry.table()
     proofs: Array = np.zeros(TABLE + len(tables[0]))
@@ -60,6 +57,7 @@ def platform_bytes(geometry: StewartGeometry, *, length_bound: ArrayLike = 0.0,
     head[kernels.DAMPING:kernels.SINGULAR_VALUE + 1] = LevenbergMarquardt().as_tuple()[3:]
     head[kernels.SCALES:kernels.UNIT], head[kernels.UNIT] = (
         geometry.drive_scales, geometry.reading_unit[0])
+    head[kernels.LATENCY:kernels.LATENCY + 6] = geometry.leg_latency
     numbers = np.concatenate((head, limits_of(geometry), *tables, proofs, dynamics))
     return file_bytes(PLATFORM, [
         (numbers.astype('<f8').tobytes(), len(numbers)), texts(geometry.leg_names)])

@@ -9,12 +9,11 @@
 """The C library beside Python: the same digits, and what its header promises."""
 
 import pytest
-from support.c_library.c_answers import answers_of_c, answers_of_python, random_states
+from support.c_library.c_answers import (
+    answers_of_c, answers_of_python, random_states, random_tree)
 from support.c_library.c_library import built, HOST, require_tools, run, SANITIZERS, V2
 from support.c_library.comparison import assert_near
 from support.machines.example_robots import example_robot
-from support.machines.model_variants import sprung
-from support.machines.random_models import random_model
 
 from liedyn_ros.export import write_model
 from liedyn_ros.model import load_model, ModelBuilder
@@ -39,17 +38,6 @@ def tolerance(name: str) -> float:
     return 1e-13 if name in ('forward', 'hybrid a', 'hybrid tau') else 1e-14
 
 
-def model_of(seed):
-    """
-    Return a random tree of ten joints, every second one on a floating base.
-
-    Those of odd halves have springs and armatures.
-    """
-    loaded = seed // 2 % 2
-    return sprung(random_model(seed, 10, floating=seed % 2 == 1), seed, 30.0 * loaded,
-                  3.0 * loaded)
-
-
 def assert_digits(program, tmp_path, model, states):
     """Assert that the answers of a program are those of Python."""
     assert_near(answers_of_c(program, tmp_path, model, states), answers_of_python(model, states),
@@ -61,7 +49,7 @@ def assert_digits(program, tmp_path, model, states):
 @pytest.mark.parametrize('seed', range(20))
 def test_random_trees_have_the_digits_of_python(tmp_path, seed, flags):
     program = built(['test/answers.c'], *flags)
-    model = model_of(seed)
+    model = random_tree(seed)
     assert_digits([program], tmp_path, model, random_states(model, ORDER, STATES, seed))
 
 
@@ -92,7 +80,7 @@ def test_aarch64_has_the_digits_of_python(tmp_path, seed):
     require_tools('aarch64-linux-gnu-gcc', 'qemu-aarch64-static')
     program = built(['test/answers.c'], '-static', processor='aarch64',
                     compiler='aarch64-linux-gnu-gcc')
-    model = model_of(seed)
+    model = random_tree(seed)
     assert_digits(['qemu-aarch64-static', program], tmp_path, model,
                   random_states(model, ORDER, STATES, seed))
 
@@ -102,7 +90,7 @@ def test_aarch64_has_the_digits_of_python(tmp_path, seed):
 def test_nothing_is_allocated_and_threads_agree(tmp_path, seed):
     wrapped = ','.join(f'--wrap={name}' for name in ('malloc', 'calloc', 'realloc'))
     program = built(['test/promises.c'], '-DCOUNT_ALLOCATIONS', f'-Wl,{wrapped}')
-    write_model(tmp_path / 'model.liedyn', model_of(seed))
+    write_model(tmp_path / 'model.liedyn', random_tree(seed))
     printed = run(program, tmp_path / 'model.liedyn', 20000)
     assert '20000 rounds of 5 calls, 0 allocations' in printed and printed.endswith('kept\n')
 
@@ -111,7 +99,7 @@ def test_nothing_is_allocated_and_threads_agree(tmp_path, seed):
 @pytest.mark.parametrize('name', ['promises', 'damaged'])
 def test_sanitizers_find_nothing(tmp_path, name):
     program = built([f'test/{name}.c'], *SANITIZERS)
-    write_model(tmp_path / 'model.liedyn', model_of(1))
+    write_model(tmp_path / 'model.liedyn', random_tree(1))
     arguments = {'promises': [100], 'damaged': [5000, 7]}[name]
     assert run(program, tmp_path / 'model.liedyn', *arguments)
 
@@ -120,6 +108,6 @@ def test_sanitizers_find_nothing(tmp_path, name):
 def test_valgrind_finds_nothing(tmp_path):
     require_tools('valgrind')
     program = built(['test/promises.c'], '-g')
-    write_model(tmp_path / 'model.liedyn', model_of(1))
+    write_model(tmp_path / 'model.liedyn', random_tree(1))
     run('valgrind', '-q', '--error-exitcode=9', '--leak-check=full', program,
         tmp_path / 'model.liedyn', 20)

@@ -9,6 +9,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 import ctypes
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,15 +22,17 @@ from support.machines.random_models import random_model
 
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, LoopTracker
+from liedyn_ros.dynamics.constrained import (
+    assemble, assemblies, ConstrainedDynamics, LoopTracker)
 from liedyn_ros.export import loops_bytes, model_bytes, write_loops
 from liedyn_ros.export.command import main
-from liedyn_ros.model import load_model
+from liedyn_ros.model import Limits, load_model
 
 ORDER, STATES = 2, 10
 # Codes of liedyn.h.
-NOT_FINITE, NULL, RANGE, WORK_AREA, DAMAGED, KIND, OPEN, UNMOVED, BROKEN, BLOCKED = (
-    1, 6, 7, 8, 14, 16, 22, 23, 24, 26)
+NOT_FINITE, OVERLAP, NULL, RANGE, WORK_AREA, DAMAGED, KIND, NOT_CONVERGED = (
+    1, 5, 6, 7, 8, 14, 16, 19)
+OPEN, UNMOVED, BROKEN, BLOCKED = 22, 23, 24, 26
 
 
 def tolerance(name):
@@ -38,8 +41,11 @@ def tolerance(name):
 
     Forces and accelerations are as uncertain as constraints are nearly dependent; Python completes
     velocities by singular values, and solves for Jacobians as a dense system. A residual is
-    relative to 0.01.
+    relative to 0.01. Steps of an assembly that are damped least have digits of no meaning along
+    free motions.
     """
+    if name == 'assembled':
+        return 1e-7
     if name == 'velocity' or name.startswith((
             'forward', 'hybrid', 'derivatives of', 'partial', 'tracked')):
         return 1e-10
@@ -85,9 +91,9 @@ def aligned(count):
 class Machine:
     """The five-bar by ctypes."""
 
-    def __init__(self, library):
-        """Open its file, and prepare a work area."""
-        self.library, self.model = library, load_model(config_file('five_bar.yaml'))
+    def __init__(self, library, model=None):
+        """Open its file, or that of another model, and prepare a work area."""
+        self.library, self.model = library, model or load_model(config_file('five_bar.yaml'))
         content = loops_bytes(self.model, order=1)
         self.content = aligned(len(content))
         self.content[:] = np.frombuffer(content, dtype=np.uint8)
@@ -234,6 +240,64 @@ def test_measured_joints_lead_the_others(library):
     assert machine.call('restart', start)[0] == 0
     assert machine.call('track', start[at], None, q, None, None)[0] == 0
     np.testing.assert_allclose(q, start, atol=1e-12)
+
+
+@HOST
+def test_loops_are_assembled_as_in_python(library):
+    machine = Machine(library)
+    dynamics, model = ConstrainedDynamics(machine.model), machine.model
+    q, held = np.empty(model.nq), np.array([1, 0, 1, 0], dtype=np.uint8)
+    cranks = {'left_crank_joint': 2.0, 'right_crank_joint': 1.0}
+    start, report, found = np.array([2.0, 0.0, 1.0, 0.0]), np.empty(2), []
+    for attempt in range(8):
+        code, _ = machine.call('assemble', attempt, start, held, 0, q, report)
+        if code == 0:
+            assert report[0] <= 1e-9 and (q[[0, 2]] == start[[0, 2]]).all()
+            assert dynamics.largest(dynamics.residual(q)) <= 1e-9
+            found.append(np.exp(1j * q))
+    wanted = assemblies(dynamics, start, held=cranks)
+    assert len(wanted) == 2
+    for each in wanted:  # both modes, whole turns aside
+        assert min(np.abs(np.exp(1j * each) - other).max() for other in found) < 1e-9
+    again = np.empty(model.nq)
+    for out in (q, again):
+        assert machine.call('assemble', 3, start, held, 0, out, None)[0] in (0, NOT_CONVERGED)
+    np.testing.assert_array_equal(q, again)
+    held[:] = 1
+    code, why = machine.call('assemble', 0, start, held, 0, q, report)
+    assert code == NOT_CONVERGED and why.startswith('tip/')
+    np.testing.assert_array_equal(q, start)
+
+
+@HOST
+def test_wrong_calls_of_an_assembly_have_a_code(library):
+    machine = Machine(library)
+    q, nv = np.zeros(machine.model.nq), machine.model.nv
+    assert machine.call('assemble', 0, q, None, 0, None, None)[0] == NULL
+    assert machine.call('assemble', -1, q, None, 0, q, None)[0] == RANGE
+    assert machine.call('assemble', 0, q, np.full(nv, 2, dtype=np.uint8), 0, q, None)[0] == RANGE
+    longer = np.zeros(machine.model.nq + 1)
+    assert machine.call('assemble', 0, longer[1:], None, 0, longer, None)[0] == OVERLAP
+    assert machine.call('assemble', 0, q + np.nan, None, 0, q, None) == (
+        NOT_FINITE, 'q_start[0]: an input has a NaN or an infinity, nan')
+
+
+@HOST
+def test_an_assembly_stays_within_limits(library):
+    model = load_model(config_file('five_bar.yaml'))
+    start = assemble(ConstrainedDynamics(model))
+    most = start[0] - 0.3
+    first, *rest = model.joint_list
+    limited = replace(model, joint_list=(
+        replace(first, type_name='revolute', limits=Limits(-3.0, most)), *rest))
+    machine, q = Machine(library, limited), np.empty(model.nq)
+    for attempt in range(6):
+        code, _ = machine.call('assemble', attempt, start, None, 1, q, None)
+        assert code in (0, NOT_CONVERGED) and q[0] <= most + 1e-15
+        if attempt == 0:
+            assert code == 0
+            np.testing.assert_allclose(q, assemble(
+                ConstrainedDynamics(limited), start, within_limits=True), atol=1e-7)
 
 
 def test_measured_joints_that_do_not_decide_are_refused_where_named():

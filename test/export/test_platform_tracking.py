@@ -7,6 +7,7 @@
 # language governing permissions and limitations under the License.
 """The tracker of platforms in the C library: the poses, twists and flags of Python's trackers."""
 
+import dataclasses
 from dataclasses import dataclass
 import math
 
@@ -32,6 +33,7 @@ SECOND = 1_000_000_000
 BRANCH_FLAGS = (Flag.NEAR_SINGULARITY | Flag.BRANCH_CROSSED | Flag.BRANCH_UNSURE
                 | Flag.BRANCH_WRONG | Flag.RESTARTED)
 PROGRAM = ['test/tracker.c']
+NONE, DELAYS = np.zeros(6), np.array([0.0, 0.004, 0.01, 0.0, 0.02, 0.004])  # s
 
 
 @dataclass
@@ -56,15 +58,21 @@ class Run:
         return None if self.rates is None else self.rates[k]
 
 
-def tracked(program, folder, name, samples, noise):
+def tracked(program, folder, name, samples, noise, latency=NONE):
     """Return what the program answers to a run, a sample a row."""
-    geometry, home = platform(name)
+    geometry, home = late(name, latency)
     write_platform(folder / 'model.liedyn', geometry)
     samples.write(folder / 'samples')
     np.append(home.ravel(), noise).tofile(folder / 'start')
     run(*program, folder / 'model.liedyn', folder / 'start', folder / 'samples',
         folder / 'results')
     return np.fromfile(folder / 'results').reshape(-1, WIDTH)
+
+
+def late(name, latency):
+    """Return a geometry with a latency (6,), s, and its home pose."""
+    geometry, home = platform(name)
+    return dataclasses.replace(geometry, leg_latency=latency), home
 
 
 def swinging(name, *, seconds=0.4, noise=0.0, rates=False):
@@ -120,6 +128,36 @@ def test_poses_are_those_of_python(tmp_path, name, rates, flags):
     rows = tracked([built(PROGRAM, *flags)], tmp_path, name, samples, 0.0)
     assert assert_follows(rows, samples, *platform(name)) > 0.9 * len(rows)
     assert {NOT_FINITE, LATE} <= {*rows[:, CODE]}
+
+
+@HOST
+@pytest.mark.parametrize('flags', [(), V2], ids=['best', 'v2'])
+@pytest.mark.parametrize('rates', [False, True], ids=['lengths', 'rates'])
+@pytest.mark.parametrize('name', [MASSIVE, 'cranks'])
+def test_late_readings_are_moved_on_as_in_python(tmp_path, name, rates, flags):
+    samples = swinging(name, rates=rates)
+    rows = tracked([built(PROGRAM, *flags)], tmp_path, name, samples, 0.0, DELAYS)
+    assert assert_follows(rows, samples, *late(name, DELAYS)) > 0.9 * len(rows)
+    without = tracked([built(PROGRAM, *flags)], tmp_path, name, samples, 0.0)
+    assert np.abs(rows[:, POSE:STATUS] - without[:, POSE:STATUS]).max() > 1e-4
+
+
+@HOST
+@pytest.mark.parametrize('rates', [False, True], ids=['lengths', 'rates'])
+def test_late_readings_are_moved_on_by_the_filter(tmp_path, rates):
+    samples, noise = swinging(MASSIVE, noise=1e-5, rates=rates), 1e-5
+    rows = tracked([built(PROGRAM)], tmp_path, MASSIVE, samples, noise, DELAYS)
+    tracker = MonitoredTracker(*late(MASSIVE, DELAYS), config=MonitorConfig(
+        leg_noise=noise, replace_outliers=False, frozen_time=0.0))
+    compared = 0
+    for k in range(60):  # what comes then are faults, which Python's legs judge
+        wanted = tracker.track(int(samples.stamps[k]), samples.lengths[k], samples.rate(k))
+        assert rows[k, CODE] == OK and not wanted.legs
+        assert np.abs(rows[k, POSE:STATUS].reshape(4, 4) - wanted.pose).max() < 1e-12
+        if wanted.twist is not None and wanted.twist_span == rows[k, SPAN]:
+            compared += 1
+            assert np.abs(rows[k, TWIST:SPAN] - wanted.twist).max() < 1e-9
+    assert compared > 50
 
 
 def test_aarch64_has_the_poses_of_python(tmp_path):

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from liedyn_ros.dynamics.constrained.configurations.kernels import closing
 from liedyn_ros.dynamics.constrained.kernels import tables as constrained_tables
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels import closure_rows, products
 from liedyn_ros.dynamics.constrained.tracking.kernels import tracking
@@ -48,7 +49,7 @@ def _plain(value: Any) -> Any:
 DIGESTS = TREE, PLATFORM, LOOPS = (
     _digest((tables, kinds)), _digest((leg_rows, limits, pose, platform_dynamics, leg, platform)),
     _digest((tables, kinds, constrained_tables, closure_kinds, loops, closure_rows, products,
-             tracking)))
+             tracking, closing)))
 
 
 def layout(kind: COUNT) -> COUNT:

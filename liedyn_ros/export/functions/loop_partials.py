@@ -15,7 +15,7 @@ They follow a solution of order zero, of inverse dynamics or of hybrid dynamics.
 from liedyn_ros.dynamics.constrained.kernels import solver
 from liedyn_ros.dynamics.constrained.kernels.tables import task_of
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.gradients import (
-    constrained_gradient)
+    another_gradient, constrained_gradient)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.products import (
     constrained_product)
 from liedyn_ros.export.kernels import loops as area
@@ -62,15 +62,20 @@ def loops_gradient(work: NUMBERS, inverse: COUNT, y: NUMBERS, row: COUNT, by_q: 
     """
     Write the gradient of y . x by q, v and what is given, each (nv,); x are the unknowns.
 
-    For a NULL y, x[row] counts alone.
+    For a NULL y, x[row] counts alone. Rows above 0 follow row 0 of the same solution.
     """
     loops = area.loops_of(vector(work, 1))
     nv, task = area.count_coordinates(loops), loops.inverse if inverse else loops.hybrid
     free, weights, by = task_of(task).free, loops.change[:nv], loops.gradient.reshape((4, nv))
     for j in range(nv):
         weights[j] = vector(y, nv)[j] if given(y) else 1.0 if j == row else 0.0
-    if not constrained_gradient(loops.workspace, task, loops.product, None, None, weights,
-                                loops.still, by):
+    if row == 0:
+        good = constrained_gradient(loops.workspace, task, loops.product, None, None, weights,
+                                    loops.still, by)
+    else:
+        good = another_gradient(loops.workspace, task, loops.product, None, None, weights,
+                                loops.still, by)
+    if not good:
         return REFUSED
     for j in range(nv):
         vector(by_q, nv)[j], vector(by_v, nv)[j] = by[0, j], by[1, j]

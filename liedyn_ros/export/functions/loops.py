@@ -24,7 +24,8 @@ from liedyn_ros.dynamics.constrained.tracking.kernels.tracking import (
 from liedyn_ros.dynamics.time_derivatives.kernels.series import MAX_ORDER
 from liedyn_ros.export.kernels import loops as area
 from liedyn_ros.export.kernels.arrays import is_work_area
-from liedyn_ros.export.kernels.buffers import are_buffers, are_tasks, is_point, is_tracker
+from liedyn_ros.export.kernels.buffers import (
+    are_buffers, are_tasks, is_closing, is_point, is_tracker)
 from liedyn_ros.export.kernels.machine import is_machine
 from liedyn_ros.jit.pointers import COUNT, FLAGS, given, NUMBERS, vector
 
@@ -44,7 +45,8 @@ def loops_accepts(work: NUMBERS, count: COUNT, nq: COUNT, nv: COUNT, bodies: COU
             and is_machine(workspace, nq, nv, bodies, constraints, closures)
             and are_buffers(workspace, sizes[area.ORDER] + 2, bodies)
             and are_tasks(loops.hybrid, loops.inverse, loops.product, nv, constraints,
-                          len(workspace_of(workspace).machine.kind))):
+                          len(workspace_of(workspace).machine.kind))
+            and is_closing(loops.closing, nq, nv, constraints)):
         return 1
     if len(tracker) > 0 and not (
             is_tracker(tracker, nq, nv, constraints, closures)
@@ -61,7 +63,8 @@ def loops_accepts(work: NUMBERS, count: COUNT, nq: COUNT, nv: COUNT, bodies: COU
             and len(loops.wrenches) == rows * closures * 6
             and len(loops.jacobian) == constraints * nv and len(loops.report) == REPORT_WIDTH
             and len(loops.change) == 2 * nv + constraints and len(loops.gradient) == 4 * nv
-            and len(loops.still) == constraints and len(loops.sample) == SAMPLE_WIDTH)
+            and len(loops.still) == constraints and len(loops.sample) == SAMPLE_WIDTH
+            and len(loops.lower) == nv and len(loops.upper) == nv)
     return 0 if good else 1
 
 

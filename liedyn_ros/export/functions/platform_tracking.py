@@ -19,6 +19,7 @@ from liedyn_ros.export.kernels import tracking as tables
 from liedyn_ros.export.kernels.following import (
     BRANCHES, FLAGS, follow_platform, HOME, judge_sample, MOTIONS, START, TRACKED, TWIST,
     TWIST_SPAN, write_twist)
+from liedyn_ros.export.kernels.latency import is_late, move_to_stamp
 from liedyn_ros.export.kernels.platform import BEYOND, LATE, NO_POSE, NOT_STARTED
 from liedyn_ros.jit.pointers import after, as_wholes, COUNT, NUMBERS, table, vector
 from liedyn_ros.stewart.dynamics.kernels import platform as dynamics
@@ -63,12 +64,15 @@ def platform_track(constants: NUMBERS, work: NUMBERS, stamp: COUNT, lengths: NUM
             return BEYOND
     if stamp <= stamps[tables.NEWEST]:
         return LATE
-    stamps[tables.NEWEST] = stamp
     period = 0.0
     if follower[tables.NOISE] > 0.0:
         period = motion_bank.filter_motion(
             motion_of(vector(after(work, area.MOTION), MOTIONS)), stamp, read,
             follower[tables.NOISE], 0.0, False, vector(after(work, area.MOVED), tables.MOVED))
+    if is_late(constants):
+        lengths, rates = move_to_stamp(
+            constants, work, 1e-9 * (stamp - stamps[tables.NEWEST]), period, lengths, rates)
+    stamps[tables.NEWEST] = stamp
     judge = vector(after(work, area.BRANCH), BRANCHES)
     keeps = branch.is_branch_near(branch.monitor_of(judge).numbers, branch.KEPT_BRANCH)
     started = follower[tables.GOOD] > 0.0

@@ -39,6 +39,8 @@ def platform_accepts(constants: NUMBERS, count: COUNT) -> COUNT:
             and 1.0 <= of[area.ITERATIONS] <= area.ITERATION_LIMIT)
     for i in range(7):  # six scales and the unit
         good &= of[area.SCALES + i] > 0.0 and math.isfinite(of[area.SCALES + i])
+    for i in range(6):
+        good &= 0.0 <= of[area.LATENCY + i] <= area.LONGEST_LATENCY
     return 0 if good and count == area.numbers(int(legs)) else 1
 
 

@@ -13,6 +13,7 @@ Kernels trust headers and indices. Here nothing is trusted: a header is read as 
 each array has to begin where the one before ends.
 """
 
+from liedyn_ros.dynamics.constrained.configurations.kernels.closing import CLOSING
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     MACHINE, MOTION, SCRATCH, SPACE, TASK, WORKSPACE)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.products import PRODUCT
@@ -39,10 +40,11 @@ def _place(bundle, name):
 AXES_OF_LOOPS, AXES_OF_WORKSPACE, AXES_OF_MACHINE = map(_axes, (LOOPS, WORKSPACE, MACHINE))
 AXES_OF_MOTION, AXES_OF_SCRATCH, AXES_OF_SPACE = map(_axes, (MOTION, SCRATCH, SPACE))
 AXES_OF_QR, AXES_OF_TASK, AXES_OF_PRODUCT = map(_axes, (QR, TASK, PRODUCT))
-AXES_OF_TRACKER, AXES_OF_POINT = map(_axes, (TRACKER, POINT))
-AT_WORKSPACE, AT_HYBRID, AT_INVERSE, AT_PRODUCT, AT_TRACKER, AT_GOOD, AT_NEAR, AT_TRIAL = (
-    _place(LOOPS, name) for name in (
-        'workspace', 'hybrid', 'inverse', 'product', 'tracker', 'good', 'near', 'trial'))
+AXES_OF_TRACKER, AXES_OF_POINT, AXES_OF_CLOSING = map(_axes, (TRACKER, POINT, CLOSING))
+AT_WORKSPACE, AT_HYBRID, AT_INVERSE, AT_PRODUCT, AT_CLOSING = (
+    _place(LOOPS, name) for name in ('workspace', 'hybrid', 'inverse', 'product', 'closing'))
+AT_TRACKER, AT_GOOD, AT_NEAR, AT_TRIAL = (
+    _place(LOOPS, name) for name in ('tracker', 'good', 'near', 'trial'))
 AT_MACHINE, AT_MOTION, AT_BY_ROW, AT_BY_COLUMN, AT_SPACE = (
     _place(WORKSPACE, name) for name in ('machine', 'motion', 'by_row', 'by_column', 'space'))
 AT_QR, AT_BASIS, AT_QR_OF_SPACE = (
@@ -100,7 +102,8 @@ def is_work_area(numbers, count):
             and are_inner(numbers, AT_WORKSPACE, AXES_OF_WORKSPACE)
             and are_inner(numbers, AT_HYBRID, AXES_OF_TASK)
             and are_inner(numbers, AT_INVERSE, AXES_OF_TASK)
-            and are_inner(numbers, AT_PRODUCT, AXES_OF_PRODUCT)):
+            and are_inner(numbers, AT_PRODUCT, AXES_OF_PRODUCT)
+            and are_inner(numbers, AT_CLOSING, AXES_OF_CLOSING)):
         return False
     tables = part_at(numbers, AT_WORKSPACE)
     if not (are_inner(tables, AT_MACHINE, AXES_OF_MACHINE)

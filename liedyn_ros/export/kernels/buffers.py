@@ -8,6 +8,7 @@
 
 """Whether the scratch buffers of closed loops in a file have the sizes that kernels rely on."""
 
+from liedyn_ros.dynamics.constrained.configurations.kernels.closing import closing_of, NUMBERS
 from liedyn_ros.dynamics.constrained.kernels.solver import HYBRID, LEAST_FORCE, LEAST_TORQUE
 from liedyn_ros.dynamics.constrained.kernels.tables import REPORT_WIDTH, task_of, workspace_of
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows import (
@@ -163,3 +164,14 @@ def is_point(flat, tracker, nq, nv, m):
             and len(point.size) == others and has_shape(point.excess, n, m)
             and has_shape(point.excess_mix, n, n) and len(point.excess_size) == n
             and len(point.report) == tracking.REPORT_WIDTH)
+
+
+@kernel
+def is_closing(closing, nq, nv, m):
+    """Return whether tables are those of an assembly of a machine."""
+    t = closing_of(closing)
+    return (len(t.numbers) == NUMBERS and len(t.free) == nv and len(t.lower) == nv
+            and len(t.upper) == nv and len(t.size) == m and len(t.q) == nq and len(t.f) == m
+            and has_shape(t.rows, m, nv) and len(t.trial) == nq and len(t.trial_f) == m
+            and has_shape(t.trial_rows, m, nv) and len(t.normal) == nv * nv
+            and len(t.right) == nv and len(t.step) == nv and len(t.moving) == nv)

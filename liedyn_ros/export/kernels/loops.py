@@ -45,7 +45,9 @@ LOOPS = Bundle(
     product=VECTOR,  # of partial_derivatives/kernels/products.py
     change=VECTOR, gradient=VECTOR, still=VECTOR,  # (2 nv + m,), (4, nv), (m,) zeros
     # Of tracking/kernels/tracking.py, empty where the measured joints do not decide the others.
-    tracker=VECTOR, good=VECTOR, near=VECTOR, trial=VECTOR, sample=VECTOR)
+    tracker=VECTOR, good=VECTOR, near=VECTOR, trial=VECTOR, sample=VECTOR,
+    closing=VECTOR,  # of configurations/kernels/closing.py
+    lower=VECTOR, upper=VECTOR)  # (nv,) position limits
 
 loops_of = LOOPS.view
 

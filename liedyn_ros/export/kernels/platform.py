@@ -11,8 +11,9 @@ The constants of a platform in a model file, and the parts of its work area; all
 
 The constants are the characteristic length (m), how many numbers a table of legs has, whether a
 pose can be proved, whether there are masses. Then come five settings of Levenberg-Marquardt, the
-scale of each drive, and the unit of the readings (m). Then limits, the tables of legs in
-characteristic lengths and in m, the constants of the certificate, of the dynamics and its legs.
+scale of each drive, the unit of the readings (m), and the latency of each leg (s). Then limits,
+the tables of legs in characteristic lengths and in m, the constants of the certificate, of the
+dynamics and its legs.
 """
 
 from liedyn_ros.export.kernels import tracking
@@ -28,9 +29,10 @@ from liedyn_ros.stewart.solver.kernels.solve import SOLVER_WORK
 NO_POSE, NOT_REACHED, NOT_CONVERGED, NOT_PROVED, SINGULAR = 1, 2, 3, 4, 5
 NOT_STARTED, LATE, BEYOND = 6, 7, 8  # of a tracker
 
-SCALE, TABLE, PROVABLE, MASSES, LIMITS = 0, 1, 2, 3, 16
+SCALE, TABLE, PROVABLE, MASSES, LIMITS = 0, 1, 2, 3, 22
 DAMPING, ITERATIONS, TOLERANCE, STEP_TOLERANCE, SINGULAR_VALUE = 4, 5, 6, 7, 8
-SCALES, UNIT = 9, 15  # (6,), m at the end of a drive for one unit of its reading; m
+SCALES, UNIT, LATENCY = 9, 15, 16  # (6,), m at a drive's end for one unit of reading; m; (6,), s
+LONGEST_LATENCY = 1.0  # s
 ITERATION_LIMIT = 10_000
 NUMBER_OF_LIMITS, NUMBER_OF_CONSTANTS = 75, 17
 LEGS = 6 * leg_dynamics.LEG

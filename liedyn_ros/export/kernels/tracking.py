@@ -25,7 +25,10 @@ from liedyn_ros.stewart.tracking.legs.kernels.motion_bank import empty_filter, M
 # at most. MOVES: whether the last one has a twist; SPAN: s between the two of which it is made.
 # RATED: whether it comes from RATES, measured ones. SIGN: of the branch as reported before.
 HOME, LAST, BEFORE, LENGTHS, TWIST, RATES, GUESS_TWIST = 0, 16, 32, 48, 54, 60, 66
-STARTED, NOISE, GOOD, MOVES, SPAN, RATED, SIGN, FOLLOWER = 72, 73, 74, 75, 76, 77, 78, 79
+STARTED, NOISE, GOOD, MOVES, SPAN, RATED, SIGN, READS = 72, 73, 74, 75, 76, 77, 78, 79
+# Of legs with latency: the lengths read last, and lengths and rates moved on to the stamp. READS:
+# whether there are such lengths.
+READ, NOW, NOW_RATES, FOLLOWER = 80, 86, 92, 98
 LAST_AT, BEFORE_AT, NEWEST, STAMPS = range(4)  # ns; NEWEST: of any sample that was taken
 MOVED = MOTION_SIZE
 NEAR_SINGULARITY, BRANCH_CROSSED, BRANCH_UNSURE, BRANCH_WRONG, RESTARTED = 1, 4, 8, 16, 32

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Gaussian elimination with row pivots for complex matrices (Golub and Van Loan, 3.4.1)."""
+"""Gaussian elimination with row pivots, real or complex (Golub and Van Loan, 3.4.1)."""
 
 from liedyn_ros.jit.decorators import kernel
 

@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 from support.c_library.comparison import answers
+from support.machines.model_variants import sprung
+from support.machines.random_models import random_model
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics, LOCAL, LOCAL_WORLD_ALIGNED, WORLD
@@ -31,6 +33,17 @@ class State(NamedTuple):
     external: Array
     prescribed: Array
     dv: Array
+
+
+def random_tree(seed: int) -> Model:
+    """
+    Return a random tree of ten joints, every second one on a floating base.
+
+    Those of odd halves have springs and armatures.
+    """
+    loaded = seed // 2 % 2
+    return sprung(random_model(seed, 10, floating=seed % 2 == 1), seed, 30.0 * loaded,
+                  3.0 * loaded)
 
 
 def random_states(model: Model, order: int, count: int, seed: int) -> list[State]:

@@ -26,8 +26,8 @@ from liedyn_ros.jit.cache.sources import digest
 
 ROOT = Path(__file__).parents[3] / 'libliedyn'
 SOURCES = tuple(f'src/{name}.c' for name in (
-    'calls', 'loop_partials', 'loop_tracking', 'loops', 'model', 'partials', 'platform_tracking',
-    'platforms'))
+    'calls', 'loop_assembly', 'loop_partials', 'loop_tracking', 'loops', 'model', 'partials',
+    'platform_tracking', 'platforms'))
 WARNINGS = ('-std=gnu11', '-Wall', '-Wextra', '-Wpedantic', '-Werror')
 HOST = pytest.mark.skipif(platform.machine() != 'x86_64', reason='needs an x86-64 processor')
 V2 = ('-DLIEDYN_V2_ALONE',)  # the kernels of the older processor

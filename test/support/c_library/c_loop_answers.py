@@ -21,6 +21,7 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_acceleration, complete_velocity, ConstrainedDynamics, ConstrainedSolution,
     ConstraintStatus, LoopTracker, project)
+from liedyn_ros.dynamics.constrained.configurations.closing import close
 from liedyn_ros.export import write_loops
 
 STATUS = list(ConstraintStatus)
@@ -88,6 +89,8 @@ def _answers(dynamics: ConstrainedDynamics, state: State) -> Iterator[tuple[str,
     yield 'derivatives of multipliers', found.multipliers
     yield 'derivatives of wrenches', found.wrenches
     yield from _tracked(dynamics, q, v)
+    yield 'assembled', close(dynamics, dynamics.model.integrate(q, 0.05 * v),
+                             np.ones(dynamics.model.nv, dtype=np.bool_))[0]
     yield from _partials(dynamics, state, full[0])
     found = dynamics.hybrid(q, v, prescribed, a, tau, external, **free)
     yield 'hybrid derivatives of a', found.a

@@ -37,6 +37,13 @@ def relative(name: str, mine: Array, theirs: Array) -> float:
 def assert_near(got: Array, wanted: list[dict[str, Array]], tolerance: Callable[[str], float],
                 difference: Difference = relative) -> None:
     """Assert that answers differ by their tolerance at most; time derivatives order by order."""
+    worst = differences(got, wanted, difference)
+    assert {name: error for name, error in worst.items() if not error <= tolerance(name)} == {}
+
+
+def differences(got: Array, wanted: list[dict[str, Array]], difference: Difference = relative
+                ) -> dict[str, float]:
+    """Return the largest difference of each result; time derivatives order by order."""
     worst: dict[str, float] = {}
     for row, values in zip(got, wanted):
         at = 0
@@ -46,4 +53,4 @@ def assert_near(got: Array, wanted: list[dict[str, Array]], tolerance: Callable[
             for mine, theirs in zip(part, value) if 'derivatives' in name else [(part, value)]:
                 worst[name] = max(worst.get(name, 0.0), difference(name, mine, theirs))
         assert at == row.size
-    assert {name: error for name, error in worst.items() if not error <= tolerance(name)} == {}
+    return worst

@@ -24,8 +24,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array, as_number, as_numbers, require_kind
 from liedyn_ros.common.errors import ConvergenceError, ModelError, ShapeError
-from liedyn_ros.dynamics.constrained.configurations.closing import (
-    bounds_of, close, ITERATIONS)
+from liedyn_ros.dynamics.constrained.configurations.closing import bounds_of, close
+from liedyn_ros.dynamics.constrained.configurations.kernels.closing import ITERATIONS
 from liedyn_ros.dynamics.constrained.configurations.misfit import suggestion
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive

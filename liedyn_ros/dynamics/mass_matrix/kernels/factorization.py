@@ -20,6 +20,8 @@ import math
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes
 
+PANEL = 4  # times LANES columns are solved at once
+
 
 @inlined
 def factor_tree_matrix(before, matrix):
@@ -106,25 +108,82 @@ def solve_tree_matrix(before, factors, sides, start):
     Replace the rows X (nv, width) of sides by those of M^-1 X.
 
     From column start on, X is the identity, and only entries from the diagonal on are written.
-    start and the width are multiples of LANES. L^-T has entries at pairs on one path alone.
-    Coordinates are depth first, so a row has them up to the end of its subtree.
+    start and the width are multiples of LANES. Columns are solved by panels, so that a sum over
+    the rows of a path or a subtree stays in registers.
     """
-    after = len(before)
-    for i in range(len(before) - 1, -1, -1):
-        after = end_of_subtree(before, i, after)
-        end = min(start + after, sides.shape[1])
-        j = before[i]
-        while j >= 0:
-            subtract_row(sides, get(factors, i, j), i, j, start, i, end)
-            j = before[j]
-    for i in range(len(before)):
+    c, n = 0, len(before)
+    while c < sides.shape[1]:
+        end = start if c < start else sides.shape[1]
+        count = PANEL if c + PANEL * LANES <= end else 1
+        first, last = 0, n  # rows that these columns of the identity have
+        if c >= start:
+            first, last = c - start, min(c - start + count * LANES, n)
+        if count == PANEL:
+            solve_panel(before, factors, sides, c, first, last)
+        else:
+            solve_column(before, factors, sides, c, first, last)
+        c += count * LANES
+
+
+@inlined
+def solve_panel(before, factors, sides, c, first, last):
+    """
+    Solve PANEL times LANES columns from c on, whose right sides have rows from first to last.
+
+    L^-T has entries at pairs on one path alone. Coordinates are depth first, so a row has them up
+    to the end of its subtree.
+    """
+    d, e, f, after = c + LANES, c + 2 * LANES, c + 3 * LANES, len(before)
+    for j in range(len(before) - 1, -1, -1):
+        after = end_of_subtree(before, j, after)
+        if j < last and after > first:
+            w, x, y, z = (get_lanes(sides, j, c), get_lanes(sides, j, d), get_lanes(sides, j, e),
+                          get_lanes(sides, j, f))
+            for i in range(j + 1, min(after, last)):
+                factor = get(factors, i, j)
+                w = w - factor * get_lanes(sides, i, c)
+                x = x - factor * get_lanes(sides, i, d)
+                y = y - factor * get_lanes(sides, i, e)
+                z = z - factor * get_lanes(sides, i, f)
+            put_lanes(sides, j, c, w)
+            put_lanes(sides, j, d, x)
+            put_lanes(sides, j, e, y)
+            put_lanes(sides, j, f, z)
+    for i in range(last):
         scale = 1.0 / get(factors, i, i)
-        for c in range(0, sides.shape[1], LANES):
-            put_lanes(sides, i, c, scale * get_lanes(sides, i, c))
+        w, x, y, z = (scale * get_lanes(sides, i, c), scale * get_lanes(sides, i, d),
+                      scale * get_lanes(sides, i, e), scale * get_lanes(sides, i, f))
         j = before[i]
         while j >= 0:
-            subtract_row(sides, get(factors, i, j), j, i, start, i, sides.shape[1])
+            factor = get(factors, i, j)
+            w = w - factor * get_lanes(sides, j, c)
+            x = x - factor * get_lanes(sides, j, d)
+            y = y - factor * get_lanes(sides, j, e)
+            z = z - factor * get_lanes(sides, j, f)
             j = before[j]
+        put_lanes(sides, i, c, w)
+        put_lanes(sides, i, d, x)
+        put_lanes(sides, i, e, y)
+        put_lanes(sides, i, f, z)
+
+
+@inlined
+def solve_column(before, factors, sides, c, first, last):
+    """Solve LANES columns from c on, as solve_panel does."""
+    after = len(before)
+    for j in range(len(before) - 1, -1, -1):
+        after = end_of_subtree(before, j, after)
+        if j < last and after > first:
+            x = get_lanes(sides, j, c)
+            for i in range(j + 1, min(after, last)):
+                x = x - get(factors, i, j) * get_lanes(sides, i, c)
+            put_lanes(sides, j, c, x)
+    for i in range(last):
+        x, j = 1.0 / get(factors, i, i) * get_lanes(sides, i, c), before[i]
+        while j >= 0:
+            x = x - get(factors, i, j) * get_lanes(sides, j, c)
+            j = before[j]
+        put_lanes(sides, i, c, x)
 
 
 @inlined
@@ -134,14 +193,3 @@ def end_of_subtree(before, i, after):
     while end < len(before) and before[end] >= i:
         end += 1
     return end
-
-
-@inlined
-def subtract_row(sides, factor, source, target, start, k, end):
-    """Subtract a multiple of a row from another; of the identity, columns from k to the end."""
-    for c in range(0, start, LANES):
-        put_lanes(sides, target, c, get_lanes(sides, target, c)
-                  - factor * get_lanes(sides, source, c))
-    for c in range(start + k // LANES * LANES, end, LANES):
-        put_lanes(sides, target, c, get_lanes(sides, target, c)
-                  - factor * get_lanes(sides, source, c))

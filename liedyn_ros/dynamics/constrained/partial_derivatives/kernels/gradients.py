@@ -41,16 +41,24 @@ def constrained_gradient(workspace, task, product, params, functions, y, z, foun
     given, gets the gradient by parameters. functions is FunctionWeights, or None. Else it is as
     in constrained_product.
     """
+    tables, work, task_table = workspace_of(workspace), product_of(product).work, task_of(task)
+    begin_products(tables.machine, tables.motion, tables.space, work, task_table.kind[0],
+                   task_table.free, task_table.chosen)
+    return another_gradient(workspace, task, product, params, functions, y, z, found)
+
+
+@kernel
+def another_gradient(workspace, task, product, params, functions, y, z, found):
+    """Write a gradient as constrained_gradient does, after one of the same solution."""
     if not (finite(y) and finite(z)):
         return False
     tables, work = workspace_of(workspace), product_of(product).work
     machine, motion, task_table = tables.machine, tables.motion, task_of(task)
-    kind, free, table = task_table.kind[0], task_table.free, product_of(product).variations
+    kind, table = task_table.kind[0], product_of(product).variations
     scratch = tables.by_column if kind == LEAST_FORCE else tables.by_row
     by_q, by_v, by_a, weights = found[0], found[1], found[2], found[3]
     rank, size, count = int(scratch.report[RANK]), len(y), len(z)
     varied, sign = work[VARIED, :count], -1.0 if kind == HYBRID else 1.0
-    begin_products(machine, motion, tables.space, work, kind, free, task_table.chosen)
     reverse.clear(machine, table, params)
     for r in range(count):
         varied[r] = z[r]

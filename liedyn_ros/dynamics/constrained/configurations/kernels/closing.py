@@ -1,0 +1,174 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+One start of an assembly: Levenberg-Marquardt from a configuration to the constraints (12.31).
+
+It stops for each trial configuration, whose residuals and rows the caller writes. So those of a
+user's functions may come from Python. Residuals are compared with the sizes of their rows.
+"""
+
+import math
+
+from liedyn_ros.dynamics.constrained.kernels import position
+from liedyn_ros.dynamics.constrained.kernels.tables import workspace_of
+from liedyn_ros.dynamics.constrained.kernels.tolerances import (
+    CLOSED_CONFIGURATION, STALLED_RESIDUAL)
+from liedyn_ros.jit.bundle import Bundle, INTEGERS, MATRIX, VECTOR
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.linear_algebra.kernels.elimination import solve_by_elimination
+from liedyn_ros.model.kernels import configuration
+
+ITERATIONS = 200  # of one start
+FIRST_DAMPING, LEAST_DAMPING, MOST_DAMPING = 1e-3, 1e-15, 1e8  # of the largest diagonal entry
+LEAST_SCALE = 1e-12  # of that entry
+LEAST_GAIN = 1e-6  # part of the cost, below which a minimum is one
+CLOSED, EVALUATE = 0, 1  # how a call ends: it has come to an end, or wants residuals of the trial
+DAMPING, COST, COUNT, NUMBERS = range(4)  # columns of numbers
+
+CLOSING = Bundle(
+    'Closing',
+    numbers=VECTOR,  # (NUMBERS,)
+    free=INTEGERS,  # (nv,) 1 where a coordinate moves
+    lower=VECTOR, upper=VECTOR,  # (nv,) position limits of those that move, rad or m
+    size=VECTOR,  # (m,) of the rows
+    q=VECTOR, f=VECTOR, rows=MATRIX,  # (nq,), (m,), (m, nv) where it is; these are compared
+    trial=VECTOR, trial_f=VECTOR, trial_rows=MATRIX,  # the same of the next configuration
+    normal=VECTOR, right=VECTOR, step=VECTOR,  # (nv nv,), (nv,), (nv,)
+    moving=INTEGERS)  # (nv,) the coordinates of a step
+
+closing_of = CLOSING.view
+
+
+@kernel
+def begin_closing(workspace, tables, q):
+    """Take a configuration q (nq,), within limits: the first trial."""
+    machine, t = workspace_of(workspace).machine, closing_of(tables)
+    t.numbers[DAMPING], t.numbers[COST], t.numbers[COUNT] = FIRST_DAMPING, math.inf, 0.0
+    for i in range(len(q)):
+        t.q[i] = t.trial[i] = q[i]
+    for j in range(len(t.step)):
+        if has_limit(t, j):
+            at = machine.position_at[j]
+            t.trial[at] = min(max(q[at], t.lower[j]), t.upper[j])
+
+
+@kernel
+def continue_closing(workspace, tables):
+    """Use residuals and rows of the trial; return EVALUATE, or CLOSED where t.q is the end."""
+    machine, t = workspace_of(workspace).machine, closing_of(tables)
+    numbers, cost = t.numbers, 0.0
+    for r in range(len(t.size)):
+        t.trial_f[r] /= t.size[r]
+        cost += t.trial_f[r] * t.trial_f[r]
+        for j in range(len(t.step)):
+            t.trial_rows[r, j] /= t.size[r]
+    if numbers[COUNT] == 0.0:
+        accept_trial(t, cost)
+    elif cost < numbers[COST]:
+        gain = 1.0 - cost / numbers[COST]
+        accept_trial(t, cost)
+        numbers[DAMPING] = max(0.1 * numbers[DAMPING], LEAST_DAMPING)
+        if gain < LEAST_GAIN and cost > STALLED_RESIDUAL * STALLED_RESIDUAL:
+            return CLOSED  # a minimum that is not closed
+    else:
+        numbers[DAMPING] *= 10.0
+        if numbers[DAMPING] > MOST_DAMPING:
+            return CLOSED
+    if position.largest_magnitude(t.f) <= CLOSED_CONFIGURATION or numbers[COUNT] >= ITERATIONS:
+        return CLOSED
+    numbers[COUNT] += 1.0
+    write_damped_step(machine, t)
+    write_trial(machine, t)
+    return EVALUATE
+
+
+@kernel
+def accept_trial(t, cost):
+    """Go to the trial."""
+    t.numbers[COST] = cost
+    for i in range(len(t.q)):
+        t.q[i] = t.trial[i]
+    for r in range(len(t.f)):
+        t.f[r] = t.trial_f[r]
+        for j in range(len(t.step)):
+            t.rows[r, j] = t.trial_rows[r, j]
+
+
+@kernel
+def write_trial(machine, t):
+    """Write the configuration a step further, which ends at the limits."""
+    for j in range(len(t.step)):
+        if has_limit(t, j):
+            here = t.q[machine.position_at[j]]
+            t.step[j] = min(max(here + t.step[j], t.lower[j]), t.upper[j]) - here
+    configuration.integrate(machine.kind, machine.qi, machine.vi, t.q, t.step, t.trial)
+
+
+@kernel
+def write_damped_step(machine, t):
+    """Write the damped step (nv,) of the coordinates that move, none longer than pi."""
+    count = write_moving(machine, t)
+    most = write_normal_matrix(t, count)
+    for i in range(count):
+        t.normal[(count + 1) * i] += t.numbers[DAMPING] * max(most, LEAST_SCALE)
+        t.right[i] = slope_along(t, t.moving[i])
+    solve_by_elimination(t.normal[:count * count], t.right[:count])
+    longest = max(1.0, position.largest_magnitude(t.right[:count]) / math.pi)
+    t.step[:] = 0.0
+    for i in range(count):
+        t.step[t.moving[i]] = -t.right[i] / longest
+
+
+@kernel
+def write_normal_matrix(t, count):
+    """Write rows^T rows of the coordinates that move; return the largest diagonal entry."""
+    t.normal[:count * count] = 0.0
+    for r in range(len(t.f)):
+        for i in range(count):
+            entry = t.rows[r, t.moving[i]]
+            if entry != 0.0:
+                for k in range(i + 1):
+                    t.normal[count * i + k] += entry * t.rows[r, t.moving[k]]
+    most = 0.0
+    for i in range(count):
+        most = max(most, t.normal[(count + 1) * i])
+        for k in range(i):
+            t.normal[count * k + i] = t.normal[count * i + k]
+    return most
+
+
+@kernel
+def write_moving(machine, t):
+    """List the coordinates that a descent does not take off limits; return how many."""
+    count = 0
+    for j in range(len(t.step)):
+        moves = t.free[j] != 0
+        if moves and has_limit(t, j):
+            here, slope = t.q[machine.position_at[j]], slope_along(t, j)
+            moves = not ((here <= t.lower[j] and slope > 0.0)
+                         or (here >= t.upper[j] and slope < 0.0))
+        if moves:
+            t.moving[count] = j
+            count += 1
+    return count
+
+
+@kernel
+def slope_along(t, j):
+    """Return the derivative of half the cost by a coordinate."""
+    total = 0.0
+    for r in range(len(t.f)):
+        total += t.rows[r, j] * t.f[r]
+    return total
+
+
+@kernel
+def has_limit(t, j):
+    """Return whether a coordinate has a position limit."""
+    return t.lower[j] > -math.inf or t.upper[j] < math.inf
