@@ -39,14 +39,14 @@ Row = dict[str, Any]
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure the nodes, print the table and keep it as JSON."""
     parser = argparse.ArgumentParser(prog='benchmarks.nodes.starts', description=__doc__)
-    names = [subject.node for subject in SUBJECTS]
+    names = [subject.node for subject in SUBJECTS.values()]
     parser.add_argument('--nodes', nargs='+', choices=names, default=names)
     options = parser.parse_args(arguments)
     along = shipped_root() is not None
     print(f'kernels came along: {along}; load {os.getloadavg()[0]:.1f}')
     print(f'{"node":32}{"first, s":>10}{"processor":>10}{"later, s":>10}{"processor":>10}')
     rows = []
-    for subject in SUBJECTS:
+    for subject in SUBJECTS.values():
         if subject.node in options.nodes:
             rows.append(measure(subject))
             print(line(rows[-1]), flush=True)

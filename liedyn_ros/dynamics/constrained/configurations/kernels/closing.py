@@ -25,7 +25,7 @@ from liedyn_ros.linear_algebra.kernels.elimination import solve_by_elimination
 from liedyn_ros.model.kernels import configuration
 
 ITERATIONS = 200  # of one start
-FIRST_DAMPING, LEAST_DAMPING, MOST_DAMPING = 1e-3, 1e-15, 1e8  # of the largest diagonal entry
+FIRST_DAMPING, LEAST_DAMPING, LARGEST_DAMPING = 1e-3, 1e-15, 1e8  # of the largest diagonal entry
 LEAST_SCALE = 1e-12  # of that entry
 LEAST_GAIN = 1e-6  # part of the cost, below which a minimum is one
 CLOSED, EVALUATE = 0, 1  # how a call ends: it has come to an end, or wants residuals of the trial
@@ -78,7 +78,7 @@ def continue_closing(workspace, tables):
             return CLOSED  # a minimum that is not closed
     else:
         numbers[DAMPING] *= 10.0
-        if numbers[DAMPING] > MOST_DAMPING:
+        if numbers[DAMPING] > LARGEST_DAMPING:
             return CLOSED
     if position.largest_magnitude(t.f) <= CLOSED_CONFIGURATION or numbers[COUNT] >= ITERATIONS:
         return CLOSED
