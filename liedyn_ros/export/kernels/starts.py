@@ -46,14 +46,14 @@ def write_random(machine, held, lower, upper, number, q):
             x = next_number(x)
             q[at + k] = 2.0 * x / MODULUS - 1.0
         if not stays and kind < SPHERICAL:
-            q[at] = between(kind, lower[step], upper[step], q[at])
+            q[at] = position_within(kind, lower[step], upper[step], q[at])
         elif not stays:
             x = write_rotation(q, at + NQ[kind] - 4, x)
     return x
 
 
 @kernel
-def between(kind, lower, upper, share):
+def position_within(kind, lower, upper, share):
     """Return the position of a coordinate within its limits, for a share from -1 to 1."""
     reach = 1.0 if kind == PRISMATIC else math.pi
     low, high = lower, upper
