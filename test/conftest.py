@@ -19,7 +19,10 @@ HAS_ROS = find_spec('rclpy') is not None
 WITH_ROS = ['interfaces', 'launch', 'nodes', 'ros']
 collect_ignore = [] if HAS_ROS else WITH_ROS
 LONG = ('test_linters.py', 'test_tutorials.py', 'test_executables.py', 'test_browser.py',
-        'test_c_library.py', 'test_calibration.py', 'test_retime.py', 'test_branch_monitor.py')
+        'test_c_controller.py', 'test_calibration.py', 'test_retime.py', 'test_moving_ends.py',
+        'test_warm_up.py', 'test_documents.py', 'test_examples.py', 'test_branch_monitor.py',
+        'test_actuators.py', 'test_controller.py', 'test_path_runner.py', 'test_busy_machine.py')
+STEP = 33  # between domains of processes; a multiple of it ends in each of 100 domains once
 COLLECTED = pytest.StashKey[list[str]]()
 pytest_plugins = ['support.bench.ros_fixtures'] if HAS_ROS else []
 
@@ -31,7 +34,7 @@ os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
 WORKER = os.environ.get('PYTEST_XDIST_WORKER', 'gw0').removeprefix('gw')
 if WORKER != '0' and 'ROS_DOMAIN_ID' in os.environ:
     os.environ['ROS_DOMAIN_ID'] = str(
-        1 + (int(os.environ['ROS_DOMAIN_ID']) + 50 * int(WORKER)) % 100)
+        1 + (int(os.environ['ROS_DOMAIN_ID']) + STEP * int(WORKER)) % 100)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
