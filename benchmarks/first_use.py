@@ -54,7 +54,7 @@ NODES = {
     'path_runner': ('nodes.running', MODEL), 'view': ('view', {})}
 ACTIVE = re.compile(r'\]: active')
 READY = re.compile(r'kernels are ready: (\d+) compiled')
-PATIENCE, LOOK = 1800.0, 0.1  # s
+TIMEOUT, LOOK = 1800.0, 0.1  # s
 SECONDS = 1.0 / os.sysconf('SC_CLK_TCK')
 
 
@@ -132,7 +132,7 @@ def start(name: str, variables: dict[str, str]) -> tuple[str, str, str]:
                 command, stdout=output, stderr=subprocess.STDOUT, env=variables)
         try:
             while not ACTIVE.search(said := log.read_text()):
-                if process.poll() is not None or time.monotonic() - began > PATIENCE:
+                if process.poll() is not None or time.monotonic() - began > TIMEOUT:
                     raise SystemExit(f'{name}: expected an active node, got {said}')
                 time.sleep(LOOK)
             used, took = of_process(process.pid), time.monotonic() - began
