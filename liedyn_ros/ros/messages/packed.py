@@ -313,11 +313,19 @@ def _find(message: Any, path: str) -> list[tuple[int, str]]:
     for seed in (0x11, 0x23, 0x35, 0):  # padding is undefined, but not the same in all probes
         probe = bytes(seed + k for k in range(size)) if seed else bytes(size)
         _write(message, (path,), repeat(struct.unpack('<' + code, probe)[0]))
-        raw, wanted = serialize_message(message), count * probe
-        found = {at for at in range(len(raw)) if raw[at:at + len(wanted)] == wanted}
+        found = _places(serialize_message(message), count * probe)
         places = found if places is None else places & found
     if places is None or len(places) != 1:
         raise EncodingError(
             f'{path}: expected one place in the bytes of the message, got {places}')
     begin = places.pop()
     return [(begin + k * size, code) for k in range(count)]
+
+
+def _places(raw: bytes, wanted: bytes) -> set[int]:
+    """Return where some bytes begin in others."""
+    found, at = set[int](), raw.find(wanted)
+    while at >= 0:
+        found.add(at)
+        at = raw.find(wanted, at + 1)
+    return found

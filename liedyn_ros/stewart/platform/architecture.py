@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 import itertools
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -62,8 +63,18 @@ class Architecture(NamedTuple):
         return bool(self.reason)
 
 
+_EXAMINED: WeakKeyDictionary[StewartGeometry, Architecture] = WeakKeyDictionary()
+
+
 def architecture(geometry: StewartGeometry) -> Architecture:
     """Return how a platform is built: regular, nearly singular everywhere, or singular."""
+    found = _EXAMINED.get(geometry)  # readers, trackers and searches ask for it in turn
+    if found is None:
+        found = _EXAMINED[geometry] = _examined(geometry)
+    return found
+
+
+def _examined(geometry: StewartGeometry) -> Architecture:
     conditioning = _conditioning(geometry)
     if np.isnan(conditioning):
         return Architecture(conditioning, '', 'no pose was found that all rods reach: expected '

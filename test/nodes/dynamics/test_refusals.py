@@ -9,6 +9,7 @@
 """Bad requests: success false, a message that names the fault, and the server goes on."""
 
 from contextlib import closing
+from itertools import cycle
 
 from geometry_msgs.msg import Accel, Quaternion, Wrench
 from liedyn_interfaces.msg import (
@@ -247,9 +248,10 @@ def test_wrenches_have_a_bound_for_strange_writers_too(server, count, message):
     raw = with_one_more_wrench(query)
     answers = server.bench.collect(DynamicsAnswer, f'dynamics_server/{inverse}/answer')
     queries = server.bench.publisher(DynamicsQuery, f'dynamics_server/{inverse}/query')
+    looks = cycle([True, *[False] * 99])  # a message of a megabyte, once a second
     answer, *_ = server.bench.until(
         lambda: [each for each in answers if each.request_id == count], 'an answer',
-        act=lambda: queries.publish(raw))
+        act=lambda: queries.get_subscription_count() and next(looks) and queries.publish(raw))
     assert (answer.success, answer.message) == (not message, message)
     assert server.ask(inverse, Motion(AERIAL).query()).success
 
