@@ -93,7 +93,7 @@ WITH_CALLS = [page for page in WITH_SNIPPETS if calls(page) and page.name != 'fi
 
 
 def test_each_call_of_pinocchio_is_compared():
-    """But for a few, and every one has a call of ours; another test runs the comparisons."""
+    """But for a few, and each row has a call; another test runs the comparisons."""
     page = ROOT / 'docs' / 'guides' / 'pinocchio.md'
     head, *rows = map(cells, TABLE.search(BLOCK.sub('', page.read_text()))[0].splitlines())
     assert head[:2] == ['Pinocchio', 'call']
