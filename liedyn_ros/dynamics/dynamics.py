@@ -75,7 +75,7 @@ class Dynamics(StateBatches):
 
     With dissipation, damping v + friction sign(v) of the model acts against the motion of the
     joints. At rest that is zero: there is no stiction. Springs and armatures of the joints are
-    always in. tau also holds the springs, stiffness (q - rest), and armature is on the diagonal of
+    always in. tau also holds springs and end stops, see spring_forces, and armature is on the diagonal of
     M.
 
     Threads may share an object: no call leaves anything behind but the results in data.
@@ -178,9 +178,8 @@ class Dynamics(StateBatches):
         return self.constants.damping * v + self.constants.friction * np.sign(v)
 
     def spring_forces(self, q: ArrayLike) -> Array:
-        """Return the joint forces (nv,) that hold the springs, stiffness (q - rest) (3.19)."""
-        at, table = self.model.check_configuration(q), self.model.link_table
-        return np.asarray(table.stiffness * (at[table.position_at] - table.rest))
+        """Return the joint forces (nv,) that hold springs and end stops (3.19), (3.21)."""
+        return self.model.link_table.spring_forces(self.model.check_configuration(q))
 
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, out: Array | None = None) -> Array:
         """
@@ -243,9 +242,9 @@ class Dynamics(StateBatches):
 
     def potential_energy(self, q: ArrayLike) -> float:
         """
-        Return the energy of the moving bodies in the field of gravity and of the springs, J.
+        Return the energy of the moving bodies in gravity, of springs and of end stops, J.
 
-        It is 0 at the origin of the ground, and where the springs rest.
+        It is 0 at the origin of the ground, where springs rest, and far from stops.
         """
         result = np.empty(1)
         self._potential.call(q, result)

@@ -179,8 +179,8 @@ def _raw(model: Model, regressor: Regressor | LoopRegressor, base: BaseParameter
     q, v, a = motion.q[window], motion.v[window], motion.a[window]
     tree = regressor.tree if isinstance(regressor, LoopRegressor) else regressor
     inertial = base.columns(tree.torque_batch(q, v, a))
-    table = model.link_table
-    known = table.stiffness * (q[:, table.position_at] - table.rest)
+    table = model.link_table  # springs and stops are known, and armatures that are not fitted
+    known = table.spring_forces(q)
     if not tree.rotor_inertia:
         known = known + table.armature * a
     drag = _drag(terms, motion, window, None)

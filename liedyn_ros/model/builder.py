@@ -204,14 +204,15 @@ class ModelBuilder:
             second_axis: ArrayLike | None = None, pitch: float = 0.0,
             limits: Mapping[str, ArrayLike] | None = None,
             damping: ArrayLike = 0.0, friction: ArrayLike = 0.0, stiffness: ArrayLike = 0.0,
-            rest: ArrayLike = 0.0, armature: ArrayLike = 0.0, actuated: bool = True) -> None:
+            rest: ArrayLike = 0.0, armature: ArrayLike = 0.0, stop_stiffness: ArrayLike = 0.0,
+            stop_width: ArrayLike = 0.0, actuated: bool = True) -> None:
         """
         Add a joint; Joint explains the arguments.
 
         placement is the identity by default. An axis is needed by the types that have one, a
         second axis by universal joints; planar joints may have one. limits holds any of lower,
-        upper, velocity and effort, as for Limits. damping, friction, stiffness, rest and armature
-        are one number, or one for each degree of freedom. Raises ModelError, LimitError,
+        upper, velocity and effort, as for Limits. damping, friction, stiffness, rest, armature,
+        stop_stiffness and stop_width are one number, or one for each degree of freedom. Raises ModelError, LimitError,
         ShapeError, NotFiniteError or NotInGroupError.
         """
         self._check_new_joint(name, type_name, child)
@@ -226,8 +227,15 @@ class ModelBuilder:
             limits=_limits(name, type_name, limits or {}),
             actuated=actuated, **joint_forces(name, type_name, {
                 'damping': damping, 'friction': friction, 'stiffness': stiffness, 'rest': rest,
-                'armature': armature}))
+                'armature': armature, 'stop_stiffness': stop_stiffness,
+                'stop_width': stop_width}))
         self._joint_names.add(name)
+        joint = self._joints[child]
+        if joint.stop_stiffness.any() and not np.isfinite(np.where(
+                joint.stop_stiffness > 0.0, [joint.limits.lower, joint.limits.upper],
+                0.0)).any(axis=0).all():
+            raise ModelError(f'joint {name}: expected a lower or an upper limit, where its '
+                             'stop_stiffness holds it, got none')
 
     def _check_new_joint(self, name: str, type_name: str, child: str) -> None:
         if type_name not in JOINT_TYPES:

@@ -70,7 +70,7 @@ def _expand(bodies: Sequence[Body], joints: Sequence[Joint], gravity: Array) -> 
         friction=_join([joint.friction for joint in joints]),
         stiffness=_join([joint.stiffness for joint in joints]),
         rest=_join([joint.rest for joint in joints]),
-        armature=_join([joint.armature for joint in joints]),
+        armature=_join([joint.armature for joint in joints]), stops=_stops(joints),
         gravity=gravity.copy(), body_link=body_link, body_placement=_rows(pose_link_body),
         nq=sum(kinds.NQ[kind] for kind in links.kind),
         nv=sum(kinds.NV[kind] for kind in links.kind))
@@ -154,6 +154,15 @@ def _rows(poses: Sequence[Array] | Array) -> Array:
 
 def _join(parts: Sequence[Array]) -> Array:
     return np.concatenate([np.empty(0), *parts])
+
+
+def _stops(joints: Sequence[Joint]) -> Array:
+    """Return stiffness, width, lower and upper limit of the end stops (nv, 4)."""
+    columns = [_join(parts) for parts in zip(*(
+        (joint.stop_stiffness, joint.stop_width, joint.limits.lower, joint.limits.upper)
+        for joint in joints))] or [np.empty(0)] * 4
+    stops = np.stack(columns, axis=1)
+    return np.where(stops[:, :1] > 0.0, stops, 0.0)
 
 
 def _indices(values: Sequence[int]) -> NDArray[np.int64]:

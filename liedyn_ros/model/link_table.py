@@ -36,7 +36,8 @@ class LinkTable:
     q and in v. placement is (N, 12): rotation row by row, then translation (m). inertia is
     (N, 10): m (kg), h = m c (kg m), Ixx, Ixy, Ixz, Iyy, Iyz, Izz (kg m^2) about the link origin.
     pitch is (N,), m/rad. damping and friction are (nv,): N m s/rad or N s/m, and N m or N.
-    stiffness, rest and armature are (nv,), as Joint has them. gravity is (3,), m/s^2. body_link is
+    stiffness, rest and armature are (nv,), as Joint has them. stops is (nv, 4): stiffness, width,
+    lower and upper limit, zeros for none. gravity is (3,), m/s^2. body_link is
     (B,), -1 for a body fixed to the ground, and body_placement (B, 12) is the constant pose of the
     body in that link.
     """
@@ -53,6 +54,7 @@ class LinkTable:
     stiffness: Array
     rest: Array
     armature: Array
+    stops: Array
     gravity: Array
     body_link: Indices
     body_placement: Array
@@ -78,7 +80,21 @@ class LinkTable:
         return np.array([at if NV[int(kind)] == 1 else 0 for kind, at in zip(self.kind, self.qi)
                          for _ in range(NV[int(kind)])], dtype=np.int64)
 
+    def spring_forces(self, q: Array) -> Array:
+        """Return the forces (..., nv) that hold springs and end stops at q (..., nq)."""
+        at = q[..., self.position_at]
+        stiffness, width, lower, upper = self.stops.T
+        width = np.where(stiffness > 0.0, width, 1.0)
+        above, below = (at - upper) / width, (lower - at) / width
+        stops = stiffness * width * (_half_square_rate(above) - _half_square_rate(below))  # (3.21)
+        return np.asarray(self.stiffness * (at - self.rest) + stops)  # (3.19)
+
     @property
     def N(self) -> int:
         """Return the number of links."""
         return len(self.kind)
+
+
+def _half_square_rate(x: Array) -> Array:
+    """Return the derivative of log(1 + exp(x))^2 / 2."""
+    return np.asarray(np.logaddexp(0.0, x) * np.exp(-np.logaddexp(0.0, -x)))

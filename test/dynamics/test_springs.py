@@ -6,13 +6,13 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Springs and armatures of trees, beside the machine without them, energy, and MuJoCo."""
+"""Springs, end stops and armatures of trees, beside the machine without them, energy, and MuJoCo."""
 
 import numpy as np
 import pytest
 from support.comparison import assert_same
 from support.machines.dynamics_cases import Case, make_case, TREES
-from support.machines.model_variants import sprung
+from support.machines.model_variants import spring_series, sprung
 from support.machines.random_models import random_model
 
 from liedyn_ros.common.errors import ModelError
@@ -41,8 +41,7 @@ def bare(case: Case) -> Dynamics:
 def extra(case: Case, motion) -> np.ndarray:
     """Return what springs and armatures add to forces along v, a, a', ...; rows are orders."""
     table = case.model.link_table
-    stretch = np.vstack([case.dynamics.spring_forces(case.q), table.stiffness * motion[:-2]])
-    return stretch + table.armature * motion[1:]
+    return spring_series(case.model, case.q, motion[:-2]) + table.armature * motion[1:]
 
 
 def random_motion(case: Case, order: int) -> np.ndarray:
@@ -75,7 +74,7 @@ def test_each_algorithm_is_the_machine_without_them_under_other_forces(loaded: C
                 d.inverse(q, v, a))
     assert_same(regressor.kinetic_energy(q, v) @ regressor.parameters, d.kinetic_energy(q, v))
     factors = product_of_exponentials(loaded.model).to_model().link_table
-    for name in ('stiffness', 'rest', 'armature'):
+    for name in ('stiffness', 'rest', 'armature', 'stops'):
         assert_same(getattr(factors, name), getattr(loaded.model.link_table, name))
     assert_same(d.inverse(q, rest, rest), d.gravity_vector(q) + d.spring_forces(q))
 

@@ -30,7 +30,7 @@ from liedyn_ros.dynamics.integrators.kernels.variational import (
     discrete_momenta, STEP_WIDTH, write_tangent)
 from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.dynamics.tree.inputs import refuse
-from liedyn_ros.dynamics.tree.kernels.tables import ACCELERATION, STIFFNESS
+from liedyn_ros.dynamics.tree.kernels.tables import ACCELERATION, STIFFNESS, STOP_STIFFNESS
 from liedyn_ros.lie import so3
 from liedyn_ros.model import Model
 from liedyn_ros.model.kernels.kinds import FREE
@@ -62,12 +62,13 @@ def step(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLi
 
 @weak_cache
 def _without_springs(dynamics: Dynamics) -> Dynamics | None:
-    """Return the dynamics without springs, or None where there are none."""
-    if not dynamics.model.link_table.stiffness.any():
+    """Return the dynamics without springs and stops, or None where there are none."""
+    links = dynamics.model.link_table
+    if not (links.stiffness.any() or links.stops.any()):
         return None
     inert = Dynamics(dynamics.model, dissipation=dynamics.dissipation)
     first, end = inert.constants.links, inert.constants.rows
-    inert.constants.table[first:end, STIFFNESS] = 0.0
+    inert.constants.table[first:end, [STIFFNESS, STOP_STIFFNESS]] = 0.0
     return inert
 
 

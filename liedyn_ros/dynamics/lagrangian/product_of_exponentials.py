@@ -33,7 +33,7 @@ class Factor:
     screws A are the home screws in the ground at zero. They are (1, 6) for one degree of freedom,
     (3, 6) for a spherical joint and (6, 6) for a free joint. For the last two x is the logarithm
     of the motion. parent is the place of the factor before it on its path, -1 for none. limits,
-    damping, friction, springs and armature are those of its coordinates.
+    damping, friction, springs, stops and armature are those of its coordinates.
     """
 
     name: str
@@ -45,6 +45,7 @@ class Factor:
     stiffness: Array
     rest: Array
     armature: Array
+    stops: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +101,8 @@ class ProductOfExponentials:
                 factor.name, joint.type_name, parent, f'{factor.name}_frame',
                 placement=se3.inverse(pose) @ joint.frame, axis=joint.axis, pitch=joint.pitch,
                 limits=bounds, damping=factor.damping, friction=factor.friction,
-                stiffness=factor.stiffness, rest=factor.rest, armature=factor.armature)
+                stiffness=factor.stiffness, rest=factor.rest, armature=factor.armature,
+                stop_stiffness=factor.stops[:, 0], stop_width=factor.stops[:, 1])
         for body, carrier, home in zip(self.bodies, self.carriers, self.homes):
             parent, pose = frames[carrier + 1]
             builder.add_body(body.name, body.inertia, body.visuals)
@@ -125,7 +127,7 @@ def product_of_exponentials(model: Model) -> ProductOfExponentials:
             Limits(limits.lower[own], limits.upper[own], limits.velocity[own],
                    limits.effort[own], nv=own.stop - vi),
             table.damping[own], table.friction[own], table.stiffness[own], table.rest[own],
-            table.armature[own]))
+            table.armature[own], table.stops[own]))
     poses = [np.eye(4), *home.poses]
     homes = [poses[link + 1] @ unpacked(placement)
              for link, placement in zip(table.body_link, table.body_placement)]

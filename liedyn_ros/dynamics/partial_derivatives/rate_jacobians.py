@@ -80,7 +80,7 @@ class RateTables:
             np.empty((rows, n, n)), np.empty((rows, n, n)), np.zeros((rows, rows, n, n)))
         inverse_rate_jacobians(
             self._constants.table, self._links, self._columns, self._raw, self._gamma,
-            self._factorial, np.array(q), motion, wrenches, *result)
+            self._stop, self._factorial, np.array(q), motion, wrenches, *result)
         for name, each in zip(result._fields, result):
             as_array(name, each, each.shape)
         return result
@@ -93,6 +93,7 @@ class RateTables:
         self._links = np.zeros(((rows + 1) * count, SERIES_WIDTH))
         self._columns = np.zeros(((rows + 1) * n, COLUMN_SERIES_WIDTH))
         self._raw, self._gamma = np.zeros((3, rows, n, n)), np.zeros((rows, rows, 6, 6))
+        self._stop = np.zeros((rows, 5))
         self._factorial = np.array([float(factorial(k)) for k in range(rows + 2)])
 
 

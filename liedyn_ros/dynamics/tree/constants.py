@@ -53,8 +53,12 @@ class Constants:
         self.table[coordinate, tables.STIFFNESS] = mass_unit * links.stiffness
         self.table[coordinate, tables.REST] = links.rest
         self.table[coordinate, tables.ARMATURE] = mass_unit * links.armature
+        stops = np.clip(links.stops, -tables.FAR, tables.FAR)
+        stops[:, 0] *= mass_unit
+        self.table[coordinate, tables.STOP_STIFFNESS:tables.STOP_UPPER + 1] = stops
         whole[coordinate, tables.POSITION_AT] = links.position_at
-        whole[0, tables.LOADED_JOINTS] = links.stiffness.any() or links.armature.any()
+        whole[0, tables.LOADED_JOINTS] = (
+            links.stiffness.any() or links.armature.any() or links.stops.any())
         whole[body, tables.CARRIER] = links.body_link + 1
         self.table[body, tables.PLACEMENT:tables.PLACEMENT + 12] = links.body_placement
         for row, frame in enumerate(model.frame_list, self.rows + bodies):

@@ -44,7 +44,8 @@ def is_motion(machine, motion, orders, bodies):
     heavy, frames = machine.heavy_links[0] + 1, len(machine.frame_link)
     return (has_shape(motion.pose, n + 2, padded(12)) and len(motion.reference) == 3
             and has_shape(motion.rate, orders, padded(nv)) and has_shape(motion.effort, nv, orders)
-            and len(motion.extension) == nv and is_cube(motion.screw, orders, 6, nv)
+            and len(motion.position) == nv
+            and has_shape(motion.stop, orders, 4 * nv) and is_cube(motion.screw, orders, 6, nv)
             and has_shape(motion.screw_row, padded(nv), LANES)
             and is_cube(motion.carrier, orders, 6, nv) and has_shape(motion.step, 1, padded(nv))
             and has_shape(motion.step_row, padded(nv), LANES)

@@ -66,7 +66,8 @@ def are_coordinates(machine, nq, nv):
     typical, before, starts = machine.typical_inertia, machine.ancestor, machine.ancestor_start
     if not (len(machine.damping) == nv and len(machine.friction) == nv
             and len(machine.stiffness) == nv and len(machine.rest) == nv
-            and len(machine.armature) == nv and len(machine.position_at) == nv
+            and len(machine.armature) == nv and has_shape(machine.stops, nv, 4)
+            and len(machine.position_at) == nv
             and lie_in(machine.position_at, 0, nq) and len(machine.gravity) == 3
             and (len(typical) == 0 or len(typical) == nv)
             and is_index(machine.coordinate_row, nv, len(machine.kind))

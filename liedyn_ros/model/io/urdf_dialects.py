@@ -30,7 +30,8 @@ _SCREEN = {'collision_filter_group'}  # of Drake, without an effect on the dynam
 _INERTIAS = {'rotorinertia', 'motorinertia', 'reflectedinertia', 'armature'}  # without underscores
 _GRAVITY_OFF = {'turnGravityOff': ('true', '1'), 'gravity': ('false', '0')}
 _FORCES = {'springStiffness': 'stiffness', 'dampingFactor': 'damping'}  # of <gazebo>
-FORCES = 'damping', 'friction', 'stiffness', 'rest', 'armature'  # of <dynamics>, all read
+FORCES = (  # of <dynamics>, all read
+    'damping', 'friction', 'stiffness', 'rest', 'armature', 'stop_stiffness', 'stop_width')
 ADVICE = 'not read: add it by a file for annotate, or by ModelBuilder'
 
 

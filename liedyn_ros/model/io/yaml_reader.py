@@ -174,7 +174,8 @@ _BOUNDS: dict[str, Callable[[Node], Any]] = dict.fromkeys(
 _JOINT_OPTIONS: dict[str, Callable[[Node], Any]] = {
     'placement': _placement, 'axis': _triple, 'second_axis': _triple, 'pitch': Node.number,
     'limits': _limits, **dict.fromkeys(
-        ('damping', 'friction', 'stiffness', 'rest', 'armature'), Node.number_or_numbers),
+        ('damping', 'friction', 'stiffness', 'rest', 'armature', 'stop_stiffness', 'stop_width'),
+        Node.number_or_numbers),
     'actuated': Node.truth}
 _CLOSURE_OPTIONS: dict[str, Callable[[Node], Any]] = {
     'placement_a': _placement, 'placement_b': _placement, 'axis': _triple,

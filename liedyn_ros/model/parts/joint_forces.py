@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a joint resists with: damping, friction, a spring, and the inertia of its motor."""
+"""What a joint resists with: damping, friction, a spring, end stops, and the inertia of its motor."""
 
 from collections.abc import Mapping
 import math
@@ -27,33 +27,42 @@ class JointForces(TypedDict):
     stiffness: Array
     rest: Array
     armature: Array
+    stop_stiffness: Array
+    stop_width: Array
 
 
 def no_forces() -> JointForces:
     """Return those of a joint without a coordinate."""
     none = per_coordinate('', 0.0, 0)
     return JointForces(
-        damping=none, friction=none, stiffness=none, rest=none, armature=none)
+        damping=none, friction=none, stiffness=none, rest=none, armature=none,
+        stop_stiffness=none, stop_width=none)
 
 
 def joint_forces(joint: str, type_name: str, values: Mapping[str, ArrayLike]) -> JointForces:
     """
     Return them from one number or one for each coordinate, zero for those not given.
 
-    Raises ModelError for one below zero or not finite. So it does for a spring or an armature of a
-    spherical or free joint, which has no single axis. Raises ShapeError, or LimitError for NaN.
+    Raises ModelError for one below zero or not finite. So it does for a spring, a stop or an armature
+    of a spherical or free joint, which has no single axis, and for stops without a width. Raises
+    ShapeError, or LimitError for NaN.
     """
     spec, names = JOINT_TYPES[type_name], list(no_forces())
     checked = {name: _checked(f'joint {joint}: {name}', values.get(name, 0.0), spec.nv,
                               -math.inf if name == 'rest' else 0.0) for name in names}
     if spec.nq > spec.nv:
-        for name in ('stiffness', 'rest', 'armature'):
+        for name in ('stiffness', 'rest', 'armature', 'stop_stiffness'):
             if checked[name].any():
                 raise ModelError(f'joint {joint}: expected no {name} for type {type_name}, which '
                                  f'has no single axis, got {checked[name].tolist()}')
+    if (checked['stop_stiffness'].any()
+            and not checked['stop_width'][checked['stop_stiffness'] > 0.0].all()):
+        raise ModelError(f'joint {joint}: expected a stop_width above 0 beside stop_stiffness, got '
+                         f'{checked["stop_width"].tolist()}')
     return JointForces(
         damping=checked['damping'], friction=checked['friction'], stiffness=checked['stiffness'],
-        rest=checked['rest'], armature=checked['armature'])
+        rest=checked['rest'], armature=checked['armature'],
+        stop_stiffness=checked['stop_stiffness'], stop_width=checked['stop_width'])
 
 
 def _checked(name: str, value: ArrayLike, nv: int, least: float) -> Array:

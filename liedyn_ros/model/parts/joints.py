@@ -120,8 +120,10 @@ class Joint:
     to it: the second axis of a universal joint, the x direction of a planar joint. It has no
     effect in others. pitch is in m/rad. damping (N m s/rad or N s/m) and friction (N m or N) are
     (nv,). So are the stiffness (N m/rad or N/m) of springs and their rest positions (rad or m).
-    armature (nv,) is the inertia of the motors, reduced to the joint (kg m^2 or kg). A joint that
-    is not actuated is passive: it has no motor. qi and vi are its first indices in q and v.
+    armature (nv,) is the inertia of the motors, reduced to the joint (kg m^2 or kg). End stops at
+    the limits have a stop_stiffness (nv,), in the unit of stiffness, and a stop_width (nv,), rad
+    or m: how softly they begin (3.21). A joint that is not actuated is passive: it has no motor.
+    qi and vi are its first indices in q and v.
     """
 
     name: str
@@ -138,6 +140,8 @@ class Joint:
     stiffness: Array
     rest: Array
     armature: Array
+    stop_stiffness: Array
+    stop_width: Array
     actuated: bool = True
     qi: int = 0
     vi: int = 0

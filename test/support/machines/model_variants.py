@@ -9,28 +9,57 @@
 """Models that differ from others by joints, and where these are in the link table."""
 
 from dataclasses import replace
+from math import factorial
 
 import numpy as np
 from scipy.linalg import expm
 from support.witnesses.complex_step import hat
 from support.witnesses.link_kinematics import body_poses, unpack
 
-from liedyn_ros.model import JOINT_TYPES, Model, ModelBuilder
+from liedyn_ros.model import JOINT_TYPES, Limits, Model, ModelBuilder
 from liedyn_ros.model.expansion import expand
 
 
 def sprung(model: Model, seed: int = 0, stiffness: float = 30.0, armature: float = 3.0) -> Model:
-    """Return the model with a random spring and armature at each coordinate of one axis."""
+    """Return the model with a random spring, stops and armature at each coordinate of one axis."""
     rng, joints = np.random.default_rng(seed), []
     for joint in model.joint_list:
         spec = JOINT_TYPES[joint.type_name]
-        one = float(spec.nq == spec.nv)
+        one, bounded = float(spec.nq == spec.nv), spec.has_bounds and spec.nq == spec.nv
+        limits = Limits(
+            *rng.uniform([[-0.6], [0.1]], [[-0.1], [0.6]], (2, spec.nv)), joint.limits.velocity,
+            joint.limits.effort, nv=spec.nv) if bounded else joint.limits
         joints.append(replace(
             joint, stiffness=one * rng.uniform(0.0, stiffness, spec.nv),
             rest=one * rng.normal(size=spec.nv),
-            armature=one * rng.uniform(0.0, armature, spec.nv)))
+            armature=one * rng.uniform(0.0, armature, spec.nv), limits=limits,
+            stop_stiffness=bounded * rng.uniform(0.0, stiffness, spec.nv),
+            stop_width=rng.uniform(0.2, 0.6, spec.nv)))
     return replace(model, joint_list=tuple(joints),
                    link_table=expand(model.body_list, joints, model.gravity))
+
+
+def spring_series(model: Model, q, rates) -> np.ndarray:
+    """
+    Return the forces of springs and stops, and their time derivatives along rates v, v', ...
+
+    Those of the stops are numerical: Cauchy's integral about t = 0 of the forces at complex times.
+    """
+    table, orders = model.link_table, len(rates) + 1
+    stiffness, width, lower, upper = table.stops.T
+    width = np.where(stiffness > 0.0, width, 1.0)
+    size = np.max([np.abs(rate).max(initial=0.0) ** (1.0 / (k + 1)) for k, rate in enumerate(
+        rates)], initial=1.0)
+    points = 0.3 / size * np.exp(2j * np.pi * np.arange(64) / 64)
+    at = q[table.position_at] + sum(
+        np.outer(points ** (k + 1) / factorial(k + 1), rate) for k, rate in enumerate(rates))
+    above, below = np.exp((at - upper) / width), np.exp((lower - at) / width)
+    forces = stiffness * width * (np.log(1.0 + above) * above / (1.0 + above)
+                                  - np.log(1.0 + below) * below / (1.0 + below))
+    result = np.array([factorial(k) * (forces / points[:, None] ** k).mean(axis=0).real
+                       for k in range(orders)])
+    return result + np.vstack([table.stiffness * (q[table.position_at] - table.rest),
+                               *(table.stiffness * rate for rate in rates)])
 
 
 def rebuilt(model: Model, changed: str, **options) -> Model:
@@ -42,7 +71,10 @@ def rebuilt(model: Model, changed: str, **options) -> Model:
         spec = JOINT_TYPES[joint.type_name]
         given = {'placement': joint.placement, 'damping': joint.damping,
                  'friction': joint.friction, 'stiffness': joint.stiffness, 'rest': joint.rest,
-                 'armature': joint.armature}
+                 'armature': joint.armature, 'stop_width': joint.stop_width,
+                 'stop_stiffness': joint.stop_stiffness,
+                 'limits': {name: getattr(joint.limits, name) for name in (
+                     'lower', 'upper') if spec.has_bounds}}
         if spec.has_axis:
             given['axis'] = joint.axis
         if spec.has_second_axis:

@@ -70,7 +70,7 @@ class ComplexTree:
         if external is not None:
             self._press(forces, moves, external)
         tau = self.damping * v + self.friction * np.sign(np.real(v))
-        tau = tau + self.stiffness * (self.stretch + eta) + self.armature * a
+        tau = tau + self.stiffness * (self.stretch + eta) + self.armature * a + self.stops(eta)
         for i in reversed(range(count)):
             own = self.own(i)
             tau[own] = tau[own] + screws[i].T @ forces[i]
@@ -78,6 +78,17 @@ class ComplexTree:
                 forces[table.parent[i]] = (forces[table.parent[i]]
                                            + adjoint(rigid_inverse(moves[i])).T @ forces[i])
         return tau
+
+    def stops(self, eta):
+        """Return the forces (nv,) of end stops at q (+) eta."""
+        result = np.zeros(self.nv, dtype=complex)
+        for j, (stiffness, width, *limits) in enumerate(self.table.stops):
+            if stiffness:
+                position = self.stretch[j] + self.table.rest[j] + eta[j]
+                for limit, side in zip(limits, (-1.0, 1.0)):
+                    x = np.exp(side * (position - limit) / width)
+                    result[j] += side * stiffness * width * np.log(1.0 + x) * x / (1.0 + x)
+        return result
 
     def forward(self, v, tau, external=None, eta=None):
         """Return a (nv,) at q (+) eta."""

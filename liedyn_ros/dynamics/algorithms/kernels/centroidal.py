@@ -14,7 +14,7 @@ is a wrench to these kernels: m angular, f linear.
 """
 
 from liedyn_ros.dynamics.algorithms.kernels import coriolis, crba
-from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid
+from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid, stops
 from liedyn_ros.dynamics.tree.kernels.tables import (
     ACCELERATION, add3, ARMATURE, COMPOSITE, COMPUTED, coordinate_row, INERTIA, KIND, LINKS, load3,
     load9, NV, PARENT, PITCH, POSES, POSITION, POSITION_AT, REST, ROTATION, STIFFNESS, store3,
@@ -40,7 +40,7 @@ def center_of_mass(model, data, q, out):
 
 @kernel
 def potential_energy(model, data, q, out):
-    """Write the energy (1,) of gravity and springs; return whether all is good."""
+    """Write the energy (1,) of gravity, springs and stops; return whether all is good."""
     put(data, 0, COMPUTED, 0.0)
     if not joints.acceptable(model, q):
         return False
@@ -48,8 +48,9 @@ def potential_energy(model, data, q, out):
     energy = vec3.dot(moment, load3(data, 0, ACCELERATION + 3))  # -a_g . m c (3.0)
     for k in range(get_int(model, 0, NV)):  # (3.19)
         row = coordinate_row(model, k)
-        extension = q[get_int(model, row, POSITION_AT)] - get(model, row, REST)
-        energy += 0.5 * get(model, row, STIFFNESS) * extension * extension
+        stretch = q[get_int(model, row, POSITION_AT)] - get(model, row, REST)
+        energy += 0.5 * get(model, row, STIFFNESS) * stretch * stretch + stops.of_coordinate(
+            model, k, stops.energy, q)  # (3.21)
     out[0] = energy
     put(data, 0, COMPUTED, float(POSES))
     return finite(out)

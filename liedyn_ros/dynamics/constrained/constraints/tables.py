@@ -18,6 +18,7 @@ from liedyn_ros.dynamics.constrained.constraints.sparsity import (
     hull, padded, spans, Sparsity)
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     MACHINE, MOTION, REPORT_WIDTH, SCRATCH, SPACE, WORKSPACE)
+from liedyn_ros.dynamics.tree.kernels.tables import FAR
 from liedyn_ros.jit.simd import LANES
 from liedyn_ros.linear_algebra.kernels.orthogonal import QR
 from liedyn_ros.model import Model
@@ -64,7 +65,8 @@ def _tree(model: Model, dissipation: bool, sparsity: Sparsity) -> dict[str, Arra
         'damping': _floats(table.damping) * dissipation,
         'friction': _floats(table.friction) * dissipation,
         'stiffness': _floats(table.stiffness), 'rest': _floats(table.rest),
-        'armature': _floats(table.armature), 'position_at': _ints(table.position_at),
+        'armature': _floats(table.armature),
+        'stops': np.clip(_floats(table.stops, 4), -FAR, FAR), 'position_at': _ints(table.position_at),
         'gravity': _floats(table.gravity), 'link': _ints(link),
         'ancestor_start': _starts(sparsity.ancestors), 'ancestor': _joined(sparsity.ancestors),
         'coordinate_row': _filled_up(link, table.N + 1)}
@@ -178,8 +180,8 @@ class ConstrainedData:
             pose=np.zeros((n + 2, padded(12))), reference=np.zeros(3),
             rate=np.zeros((k, padded(nv))),
             effort=np.zeros((nv, k)), screw=_cube(k, 6, nv), screw_row=_rows(nv),
-            carrier=_cube(k, 6, nv), step=np.zeros((1, padded(nv))), extension=np.zeros(nv),
-            step_row=_rows(nv),
+            carrier=_cube(k, 6, nv), step=np.zeros((1, padded(nv))), position=np.zeros(nv),
+            step_row=_rows(nv), stop=np.zeros((k, 4 * nv)),
             twist=_cube(2, 6, n + 1), heavy_twist=_cube(k, 6, self._heavy + 1),
             wrench=_cube(1, 6, n + 1),
             load=_cube(k, 6, nv), moments=_cube(k, 9, self._heavy + 1),

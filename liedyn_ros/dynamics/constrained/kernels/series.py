@@ -14,7 +14,7 @@ from liedyn_ros.dynamics.constrained.kernels.tables import (
     add_row, AXES, columns3, columns9, FIRST_MOMENT, get3, get_row, get_rows, many3, ORIGIN,
     pick_poses, pick_rows, place_rows, put3, put_many3, put_row, put_rows, ROTATIONAL_INERTIA,
     START, zeros)
-from liedyn_ros.dynamics.tree.kernels import joints, rigid
+from liedyn_ros.dynamics.tree.kernels import joints, rigid, stops
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_lanes, LANES, put_lanes, spread
 from liedyn_ros.lie.kernels import mat3, se3, vec3
@@ -33,7 +33,7 @@ def write_configuration(machine, motion, q, frames):
     count = len(machine.kind)
     center = vec3.ZERO
     for j in range(len(machine.link)):
-        motion.extension[j] = q[machine.position_at[j]] - machine.rest[j]
+        motion.position[j] = q[machine.position_at[j]]
     for i in range(count):
         r, p = joints.placed(machine.kind[i], machine.pitch[i], columns9(machine.placement, i),
                              columns3(machine.placement, i, 9), q, machine.qi[i])
@@ -284,10 +284,37 @@ def write_joint_forces(machine, motion, k, out):
         put_lanes(motion.step, 0, j, total)
     for j in range(len(machine.link)):
         force = get(motion.step, 0, j) + machine.damping[j] * motion.rate[k, j]
-        position = motion.extension[j] if k == 0 else motion.rate[k - 1, j] / k
-        force += machine.stiffness[j] * position  # (3.19)
+        stretch = motion.position[j] - machine.rest[j] if k == 0 else motion.rate[k - 1, j] / k
+        force += machine.stiffness[j] * stretch  # (3.19)
+        if machine.stops[j, 0] > 0.0:
+            force += stop_force(machine, motion, k, j)  # (3.21)
         force += (k + 1.0) * machine.armature[j] * motion.rate[k + 1, j]  # (3.20)
         if k == 0:
             rate = motion.rate[0, j]
             force += machine.friction[j] * math.copysign(1.0, rate) if rate != 0.0 else 0.0
         out[j] = force
+
+
+@kernel
+def stop_force(machine, motion, k, j):
+    """Return coefficient k of the force of the stops of coordinate j."""
+    stiffness, width = machine.stops[j, 0], machine.stops[j, 1]
+    if k > 0:
+        return stops.force_coefficient(
+            motion.stop, 0, 4 * j, motion.rate, 0, j, k, stiffness, width)
+    q = motion.position[j]
+    above, up = stops.depth((q - machine.stops[j, 3]) / width)
+    below, down = stops.depth((machine.stops[j, 2] - q) / width)
+    motion.stop[0, 4 * j], motion.stop[0, 4 * j + 1] = above, up
+    motion.stop[0, 4 * j + 2], motion.stop[0, 4 * j + 3] = below, down
+    return stiffness * width * (above * up - below * down)
+
+
+@inlined
+def spring_rate(machine, motion, j):
+    """Return the derivative of the forces of spring and stops of coordinate j by it."""
+    if machine.stops[j, 0] > 0.0:
+        return machine.stiffness[j] + stops.rate(
+            machine.stops[j, 0], machine.stops[j, 1], machine.stops[j, 2], machine.stops[j, 3],
+            motion.position[j])
+    return machine.stiffness[j]

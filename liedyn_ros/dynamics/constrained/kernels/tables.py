@@ -46,6 +46,7 @@ MACHINE = Bundle(
     pitch=VECTOR,  # (N,)
     damping=VECTOR, friction=VECTOR,  # (nv,)
     stiffness=VECTOR, rest=VECTOR, armature=VECTOR,  # (nv,)
+    stops=MATRIX,  # (nv, 4) stiffness, width, lower and upper limit of end stops
     position_at=INTEGERS,  # (nv,) index in q of a coordinate about or along one axis, else 0
     gravity=VECTOR,
     # (nv,) inertia of the size of the machine's, where M alone is singular; else empty
@@ -90,7 +91,8 @@ MOTION = Bundle(
     pose=MATRIX,  # (N + 2, 12), order zero, rows filled up to LANES, the last one zero
     reference=VECTOR,  # (3,) origin of the inertial frame in the ground
     rate=MATRIX, effort=MATRIX,  # (K, nv) v, and (nv, K) tau
-    extension=VECTOR,  # (nv,) q less the rest position of the spring
+    position=VECTOR,  # (nv,) of coordinates about or along one axis
+    stop=MATRIX,  # (K, 4 nv) depths and slopes beyond the stops of each coordinate
     screw=CUBE, screw_row=MATRIX,  # (K, 6, nv), and order zero as rows
     carrier=CUBE,  # (K, 6, nv) twists of the links that coordinates move
     step=MATRIX,  # (1, nv) numbers of one order

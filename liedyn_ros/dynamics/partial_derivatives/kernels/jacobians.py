@@ -13,8 +13,9 @@ from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.motion import 
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     CHANGE, FORCE, INERTIA, load_pair, P, Q, R, S)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
+from liedyn_ros.dynamics.tree.kernels.motion import spring_rate
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    ARMATURE, coordinate_row, DAMPING, KIND, LINKS, PARENT, STIFFNESS, store3, VI)
+    ARMATURE, coordinate_row, DAMPING, KIND, LINKS, PARENT, store3, VI)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get, get_int, put
@@ -71,7 +72,7 @@ def write_jacobians(model, links, columns, q, v, a, external, by_q, by_v, by_a, 
             change.add(links, parent, CHANGE, t, b)
     for k in range(len(v)):  # (13.13), (3.19), (3.20)
         row = coordinate_row(model, k)
-        put(by_q, k, k, get(by_q, k, k) + get(model, row, STIFFNESS))
+        put(by_q, k, k, get(by_q, k, k) + spring_rate(model, k, q))
         put(by_v, k, at_v + k, get(by_v, k, at_v + k) + get(model, row, DAMPING))
         put(by_a, k, k, get(by_a, k, k) + get(model, row, ARMATURE))
     return True

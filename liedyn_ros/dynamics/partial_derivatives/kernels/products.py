@@ -19,10 +19,11 @@ from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
     DISPLACEMENT, GRAVITY, LINK_PITCH, LINK_WRENCH, PART_WIDTH)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
+from liedyn_ros.dynamics.tree.kernels.motion import spring_rate
 from liedyn_ros.dynamics.tree.kernels.tables import (
     ACCELERATION, add3, ARMATURE, coordinate_row, DAMPING, INERTIA, KIND, LINKS, load3, load9,
-    LOADED_JOINTS, ORDER_CHANGE, PARENT, PITCH, POSITION, QI, ROTATION, STIFFNESS, store3, TWIST,
-    VI, WRENCH)
+    LOADED_JOINTS, ORDER_CHANGE, PARENT, PITCH, POSITION, QI, ROTATION, store3, TWIST, VI,
+    WRENCH)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import mat3, se3, vec3
@@ -76,7 +77,7 @@ def multiply(model, data, table, parts, q, v, a, xq, xv, xa, out):
     if get_int(model, 0, LOADED_JOINTS):
         for k in range(len(out)):  # (3.19), (3.20)
             row = coordinate_row(model, k)
-            out[k] += get(model, row, STIFFNESS) * xq[k]
+            out[k] += spring_rate(model, k, q) * xq[k]
             if xa is not None:
                 out[k] += get(model, row, ARMATURE) * xa[k]
 
@@ -228,7 +229,7 @@ def multiply_transposed(model, data, table, parts, q, v, a, y, by_q, by_v, by_a)
     if get_int(model, 0, LOADED_JOINTS):
         for k in range(len(v)):  # (3.19), (3.20)
             row = coordinate_row(model, k)
-            by_q[k] += get(model, row, STIFFNESS) * y[k]
+            by_q[k] += spring_rate(model, k, q) * y[k]
             if by_a is not None:
                 by_a[k] += get(model, row, ARMATURE) * y[k]
 

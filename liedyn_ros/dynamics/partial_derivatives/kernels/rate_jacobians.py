@@ -20,10 +20,11 @@ from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.motion import 
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     ACCELERATION, CHANGE, FORCE, INERTIA, LINK_WIDTH, load_pair, P, POSITION, Q, R, ROTATION, S,
     store_pair, TWIST)
-from liedyn_ros.dynamics.tree.kernels import joints, rigid, symmetric
+from liedyn_ros.dynamics.tree.kernels import joints, rigid, stops, symmetric
 from liedyn_ros.dynamics.tree.kernels.tables import (
     add3, ARMATURE, body_row, CARRIER, coordinate_row, DAMPING, GRAVITY, INERTIA as OWN_INERTIA,
-    KIND, LINKS, load3, load9, PARENT, PITCH, STIFFNESS, VI)
+    KIND, LINKS, load3, load9, PARENT, PITCH, POSITION_AT, STIFFNESS, STOP_LOWER, STOP_STIFFNESS,
+    STOP_UPPER, STOP_WIDTH, VI)
 from liedyn_ros.dynamics.tree.kernels.wrenches import on_link
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.simd import get, get_int
@@ -37,13 +38,14 @@ OWN, CARRIED, Z, G, K, COLUMN_SERIES_WIDTH = 24, 30, 36, 42, 48, 51
 
 
 @kernel
-def inverse_rate_jacobians(model, links, columns, raw, gamma, factorial, q, motion, external,
-                           by_q, by_v, by_a):
+def inverse_rate_jacobians(model, links, columns, raw, gamma, stop, factorial, q, motion,
+                           external, by_q, by_v, by_a):
     """
     Write the partial derivatives of tau, tau', ..., of as many rows as by_q has.
 
     motion (rows + 1, nv) is v and its derivatives, external (rows, B, 6) those of wrenches, or
-    empty. raw (3, rows, nv, nv) and gamma (rows, rows, 6, 6), or larger, are scratch buffers.
+    empty. raw (3, rows, nv, nv), gamma (rows, rows, 6, 6) and stop (rows, 5), or larger, are
+    scratch buffers.
     """
     rows, count = len(by_q), get_int(model, 0, LINKS)
     write_poses(model, links, columns, q)
@@ -68,10 +70,27 @@ def inverse_rate_jacobians(model, links, columns, raw, gamma, factorial, q, moti
     for k in range(motion.shape[1]):  # (13.13), (3.19), (3.20)
         row = coordinate_row(model, k)
         raw[0, 0, k, k] += get(model, row, STIFFNESS)
+        if get(model, row, STOP_STIFFNESS) > 0.0:
+            add_stops(model, row, k, stop, factorial, q, motion, rows, raw)
         raw[1, 0, k, k] += get(model, row, DAMPING)
         raw[2, 0, k, k] += get(model, row, ARMATURE)
     for i in range(1, count):
         combine(model, i, raw, gamma, factorial, motion, by_q, by_v, by_a)
+
+
+@kernel
+def add_stops(model, row, k, stop, factorial, q, motion, rows, raw):
+    """Add the derivatives of the rate of the stops of coordinate k (3.21)."""
+    stiffness, width = get(model, row, STOP_STIFFNESS), get(model, row, STOP_WIDTH)
+    at = q[get_int(model, row, POSITION_AT)]
+    stop[0, 0], stop[0, 1] = stops.depth((at - get(model, row, STOP_UPPER)) / width)
+    stop[0, 2], stop[0, 3] = stops.depth((get(model, row, STOP_LOWER) - at) / width)
+    for m in range(rows):
+        stop[m, 4] = motion[m, k] / factorial[m]
+        if m > 0:
+            stops.advance(stop, 0, 0, stop, 0, 4, m, 1.0 / width)
+            stops.advance(stop, 0, 2, stop, 0, 4, m, -1.0 / width)
+        raw[0, m, k, k] += factorial[m] * stops.rate_coefficient(stop, 0, 0, m, stiffness)
 
 
 @kernel

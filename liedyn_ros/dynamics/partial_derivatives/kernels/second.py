@@ -18,7 +18,7 @@ from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.motion import compute_motion
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     ACCELERATION, CHANGE, FORCE, INERTIA, load_pair, P, Q, R, S, store_pair, TWIST)
-from liedyn_ros.dynamics.tree.kernels import joints, rigid
+from liedyn_ros.dynamics.tree.kernels import joints, rigid, stops
 from liedyn_ros.dynamics.tree.kernels.tables import add3, KIND, LINKS, load3, PARENT, store3, VI
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get_int
@@ -46,6 +46,8 @@ def inverse_second(model, links, columns, table, q, v, a, external, y, xq, xv, x
             and joints.is_velocity(model, xv) and joints.is_velocity(model, xa)):
         return False
     vary(model, links, columns, table, v, y, xq, xv, xa, by_q, by_v, by_a)
+    for k in range(len(v)):
+        by_q[k] += y[k] * xq[k] * stops.of_coordinate(model, k, stops.curvature, q)  # (3.21)
     return finite(by_q) and finite(by_v) and finite(by_a)
 
 
@@ -77,6 +79,7 @@ def inverse_second_all(model, links, columns, table, units, q, v, a, external,
             for k in range(len(v)):
                 by_qv[i, k, j], by_vv[i, k, j] = by_q[k], by_v[k]
         y[i] = 0.0
+        by_qq[i, i, i] += stops.of_coordinate(model, i, stops.curvature, q)  # (3.21)
     return (finite(by_qq.reshape(-1)) and finite(by_qv.reshape(-1))
             and finite(by_vv.reshape(-1)) and finite(by_qa.reshape(-1)))
 

@@ -20,12 +20,12 @@ from liedyn_ros.dynamics.algorithms.kernels.aba import is_prescribed
 from liedyn_ros.dynamics.time_derivatives.kernels.joints import translation_per_unit
 from liedyn_ros.dynamics.time_derivatives.kernels.series import (
     ACCELERATION, COSINE, EFFORT, EXTERNAL, MAX_ORDER, POSITION, RATE, ROTATION, SINE, SQUARE,
-    TRANSLATION, VELOCITY)
-from liedyn_ros.dynamics.tree.kernels import joints, wrenches
+    STOP, TRANSLATION, VELOCITY)
+from liedyn_ros.dynamics.tree.kernels import joints, stops, wrenches
 from liedyn_ros.dynamics.tree.kernels.motion import spring
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    BODIES, body_row, CARRIER, coordinate_row, FRICTION, GRAVITY, KIND, LINKS, load3, QI, store3,
-    store6, VI)
+    BODIES, body_row, CARRIER, coordinate_row, FRICTION, GRAVITY, KIND, LINKS, load3, QI,
+    STOP_LOWER, STOP_STIFFNESS, STOP_UPPER, STOP_WIDTH, store3, store6, VI)
 from liedyn_ros.dynamics.tree.kernels.trigonometry import sine_cosine
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_int, get_lane, lanes_of, put_lane
@@ -60,6 +60,8 @@ def store_joint_pose(model, series, i, q, lane, size):
     """Write coefficient 0 of the pose of the joint of link i, of one state."""
     kind, row, qi = get_int(model, i, KIND), i * size, get_int(model, i, QI)
     if kind < SPHERICAL:
+        if get(model, coordinate_row(model, get_int(model, i, VI)), STOP_STIFFNESS) > 0.0:
+            store_stops(model, series, get_int(model, i, VI), q[qi], lane, row)
         if kind != REVOLUTE:
             put_lane(series, row, TRANSLATION, lane, translation_per_unit(kind, model, i) * q[qi])
         if kind != PRISMATIC:
@@ -74,6 +76,17 @@ def store_joint_pose(model, series, i, q, lane, size):
         r = joints.rotation_of_quaternion((q[qi], q[qi + 1], q[qi + 2], q[qi + 3]))
         for j in range(9):
             put_lane(series, row, ROTATION + j, lane, r[j])
+
+
+@inlined
+def store_stops(model, series, j, q, lane, row):
+    """Write coefficient 0 of the depths beyond the stops of coordinate j, and their slopes."""
+    at = coordinate_row(model, j)
+    width = get(model, at, STOP_WIDTH)
+    for k, x in ((0, q - get(model, at, STOP_UPPER)), (2, get(model, at, STOP_LOWER) - q)):
+        soft, slope = stops.depth(x / width)
+        put_lane(series, row, STOP + k, lane, soft)
+        put_lane(series, row, STOP + k + 1, lane, slope)
 
 
 @inlined
@@ -203,7 +216,7 @@ def put_of_order(x, s, k, j, value):
 
 @inlined
 def held_force(model, j, q, v, s):
-    """Return Coulomb friction and the spring of a coordinate of state s, of order zero alone."""
+    """Return Coulomb friction, spring and stops of a coordinate of state s, of order zero alone."""
     return coulomb(model, j, of_state(v, s, j)) + spring(model, j, q[s] if q.ndim == 2 else q)
 
 

@@ -35,4 +35,5 @@ AXIS_ACCELERATION = 48  # of the parent: its acceleration tensor times the axis
 ROTATION = 51  # of a spherical or free joint, row by row
 POSITION = 60  # of a free joint, in the joint frame
 TENSOR = 63  # acceleration tensor [w'] + [w]^2 of the parent, row by row
-WIDTH = 73  # odd, so that rows of LANES states do not fall on the same lines of a cache
+STOP = 72  # depth and slope beyond the upper limit, then below the lower one (3.21)
+WIDTH = 77  # odd, so that rows of LANES states do not fall on the same lines of a cache

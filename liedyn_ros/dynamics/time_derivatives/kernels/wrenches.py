@@ -11,12 +11,13 @@
 from liedyn_ros.dynamics.time_derivatives.kernels import joints
 from liedyn_ros.dynamics.time_derivatives.kernels.motion import angular_acceleration, tensor_times
 from liedyn_ros.dynamics.time_derivatives.kernels.series import (
-    ACCELERATION, EFFORT, EXTERNAL, JOINT_FORCE, POSITION, RATE, SQUARE, TRANSLATION, WRENCH)
-from liedyn_ros.dynamics.tree.kernels import rigid, symmetric
+    ACCELERATION, EFFORT, EXTERNAL, JOINT_FORCE, POSITION, RATE, SQUARE, STOP, TRANSLATION,
+    WRENCH)
+from liedyn_ros.dynamics.tree.kernels import rigid, stops, symmetric
 from liedyn_ros.dynamics.tree.kernels.joints import along, degrees
 from liedyn_ros.dynamics.tree.kernels.tables import (
     add3, ARMATURE, coordinate_row, DAMPING, INERTIA, KIND, load3, load6, load9, LOADED_JOINTS,
-    PARENT, PITCH, PLACEMENT, STIFFNESS, store3, VI)
+    PARENT, PITCH, PLACEMENT, STIFFNESS, STOP_STIFFNESS, STOP_WIDTH, store3, VI)
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import mat3, vec3
@@ -109,6 +110,12 @@ def store_efforts(model, series, i, k, size):
 
 @inlined
 def spring_coefficient(model, series, j, row, column, k):
-    """Return coefficient k > 0 of the force of the spring of coordinate j (3.19)."""
-    stiffness = get(model, coordinate_row(model, j), STIFFNESS)
-    return (stiffness / k) * get(series, row - 1, RATE + column)
+    """Return coefficient k > 0 of the force of spring and stops of coordinate j (3.19), (3.21)."""
+    at = coordinate_row(model, j)
+    force = (get(model, at, STIFFNESS) / k) * get(series, row - 1, RATE + column)
+    stiffness = get(model, at, STOP_STIFFNESS)
+    if stiffness > 0.0:
+        force = force + stops.force_coefficient(
+            series, row - k, STOP, series, row - k, RATE + column, k, stiffness,
+            get(model, at, STOP_WIDTH))
+    return force

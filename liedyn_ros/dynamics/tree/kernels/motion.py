@@ -8,7 +8,7 @@
 
 """Steps of all recursions: pose and twist of a link from its parent's, and forces in joints."""
 
-from liedyn_ros.dynamics.tree.kernels import joints
+from liedyn_ros.dynamics.tree.kernels import joints, stops
 from liedyn_ros.dynamics.tree.kernels.tables import (
     ACCELERATION, coordinate_row, DAMPING, FRICTION, GROUND_POSE, KIND, load3, load9, PARENT,
     PITCH, POSITION, POSITION_AT, REST, ROTATION, STIFFNESS, store3, store9, TWIST, VI)
@@ -90,7 +90,14 @@ def dissipation(model, k, rate):
 
 @inlined
 def spring(model, k, q):
-    """Return the force that holds the spring of a coordinate (3.19); q is one state."""
+    """Return the force that holds spring and stops of a coordinate (3.19); q is one state."""
     row = coordinate_row(model, k)
     return get(model, row, STIFFNESS) * (q[get_int(model, row, POSITION_AT)] - get(
-        model, row, REST))
+        model, row, REST)) + stops.of_coordinate(model, k, stops.force, q)  # (3.21)
+
+
+@inlined
+def spring_rate(model, k, q):
+    """Return the derivative of that force by the coordinate."""
+    return get(model, coordinate_row(model, k), STIFFNESS) + stops.of_coordinate(
+        model, k, stops.rate, q)

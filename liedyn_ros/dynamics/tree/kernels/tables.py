@@ -21,7 +21,7 @@ from liedyn_ros.jit.simd import get, get_int, put
 # Columns of model, row 0: the ground. Whole numbers; LINKS counts the ground too.
 LINKS, NQ, NV, BODIES = range(4)
 GRAVITY = 4
-LOADED_JOINTS = 7  # whole number: 1 if any coordinate has a spring or an armature
+LOADED_JOINTS = 7  # whole number: 1 if any coordinate has a spring, a stop or an armature
 # Columns of model, rows 1 to N: links. Whole numbers: kind, row of the parent, first index in q
 # and in v.
 KIND, PARENT, QI, VI = range(4)
@@ -33,6 +33,8 @@ DAMPING, FRICTION = range(2)
 STIFFNESS, REST = range(2, 4)  # of a spring, and where it holds no force
 ARMATURE = 4  # inertia of the motor, reduced to the coordinate
 POSITION_AT = 5  # whole number: index in q of a coordinate about or along one axis, else 0
+STOP_STIFFNESS, STOP_WIDTH, STOP_LOWER, STOP_UPPER = range(6, 10)  # of end stops, 0 without
+FAR = 1e300  # stands for a limit at infinity
 # Columns of model, rows N + nv + 1 on: bodies, then frames; PLACEMENT is the pose in the link.
 CARRIER = 0  # whole number: row of the link that carries the body or frame, 0 for the ground
 MODEL_WIDTH = 27

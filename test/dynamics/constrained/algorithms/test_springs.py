@@ -18,7 +18,7 @@ import pytest
 from support.comparison import assert_same
 from support.machines.loop_states import ALL
 from support.machines.looped_machines import bar, four_bar
-from support.machines.model_variants import sprung
+from support.machines.model_variants import spring_series, sprung
 
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_velocity, constrained_stormer_verlet, ConstrainedDynamics, LEAST_FORCE,
@@ -37,9 +37,7 @@ def test_all_orders_are_those_of_the_machine_without_them(name: str) -> None:
     q, v = project(loaded, looped.q, rng.normal(size=model.nv))
     tau = rng.normal(size=(ORDER + 1, model.nv))
     found = loaded.forward(q, v, tau)
-    positions = np.vstack([loaded.tree.spring_forces(q), model.link_table.stiffness
-                           * np.vstack([v, found.a[:ORDER - 1]])])
-    held = positions + model.link_table.armature * found.a
+    held = spring_series(model, q, np.vstack([v, found.a[:ORDER - 1]])) + model.link_table.armature * found.a
     other = plain.forward(q, v, tau - held)
     assert_same(other.a, found.a, 1e-5)
     assert_same(other.wrenches, found.wrenches, 1e-5)
