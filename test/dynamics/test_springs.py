@@ -181,7 +181,7 @@ def test_mujoco_has_the_same_springs_armatures_and_dampers() -> None:
         builder.add_joint(joint.name, joint.type_name, parent, body.name, axis=joint.axis,
                           placement=joint.placement, damping=joint.damping)
         parent = body.name
-    model = sprung(builder.build(), 8)
+    model = sprung(builder.build(), 8, stops=False)
     machine = mujoco.MjModel.from_xml_string(mjcf(model))
     data, (v, tau) = mujoco.MjData(machine), rng.normal(size=(2, model.nv))
     q = rng.normal(size=model.nq)

@@ -20,12 +20,13 @@ from liedyn_ros.model import JOINT_TYPES, Limits, Model, ModelBuilder
 from liedyn_ros.model.expansion import expand
 
 
-def sprung(model: Model, seed: int = 0, stiffness: float = 30.0, armature: float = 3.0) -> Model:
+def sprung(model: Model, seed: int = 0, stiffness: float = 30.0, armature: float = 3.0,
+           stops: bool = True) -> Model:
     """Return the model with a random spring, stops and armature at each coordinate of one axis."""
     rng, joints = np.random.default_rng(seed), []
     for joint in model.joint_list:
         spec = JOINT_TYPES[joint.type_name]
-        one, bounded = float(spec.nq == spec.nv), spec.has_bounds and spec.nq == spec.nv
+        one, bounded = float(spec.nq == spec.nv), stops and spec.has_bounds and spec.nq == spec.nv
         limits = Limits(
             *rng.uniform([[-0.6], [0.1]], [[-0.1], [0.6]], (2, spec.nv)), joint.limits.velocity,
             joint.limits.effort, nv=spec.nv) if bounded else joint.limits
