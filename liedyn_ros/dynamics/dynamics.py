@@ -75,8 +75,8 @@ class Dynamics(StateBatches):
 
     With dissipation, damping v + friction sign(v) of the model acts against the motion of the
     joints. At rest that is zero: there is no stiction. Springs and armatures of the joints are
-    always in. tau also holds springs and end stops, see spring_forces, and armature is on the diagonal of
-    M.
+    always in. tau also holds springs and end stops, see spring_forces, and armature is on the
+    diagonal of M.
 
     Threads may share an object: no call leaves anything behind but the results in data.
 

@@ -211,31 +211,25 @@ class ModelBuilder:
 
         placement is the identity by default. An axis is needed by the types that have one, a
         second axis by universal joints; planar joints may have one. limits holds any of lower,
-        upper, velocity and effort, as for Limits. damping, friction, stiffness, rest, armature,
-        stop_stiffness and stop_width are one number, or one for each degree of freedom. Raises ModelError, LimitError,
-        ShapeError, NotFiniteError or NotInGroupError.
+        upper, velocity and effort, as for Limits. damping and what follows but actuated are one
+        number, or one for each degree of freedom. Raises ModelError, LimitError, ShapeError,
+        NotFiniteError or NotInGroupError.
         """
         self._check_new_joint(name, type_name, child)
         z, x = _axes(name, type_name, axis, second_axis)
         if pitch != 0.0 and type_name != 'helical':
             raise ModelError(f'joint {name}: expected no pitch for type {type_name}, got {pitch}')
+        bounds = _limits(name, type_name, limits or {})
         self._joints[child] = Joint(
             name, type_name, parent, child,
             placement=IDENTITY if placement is None else checked_pose(
                 f'joint {name}: placement', placement),
             axis=z, second_axis=x, pitch=as_number(f'joint {name}: pitch', pitch),
-            limits=_limits(name, type_name, limits or {}),
-            actuated=actuated, **joint_forces(name, type_name, {
+            limits=bounds, actuated=actuated, **joint_forces(name, type_name, bounds, {
                 'damping': damping, 'friction': friction, 'stiffness': stiffness, 'rest': rest,
                 'armature': armature, 'stop_stiffness': stop_stiffness,
                 'stop_width': stop_width}))
         self._joint_names.add(name)
-        joint = self._joints[child]
-        if joint.stop_stiffness.any() and not np.isfinite(np.where(
-                joint.stop_stiffness > 0.0, [joint.limits.lower, joint.limits.upper],
-                0.0)).any(axis=0).all():
-            raise ModelError(f'joint {name}: expected a lower or an upper limit, where its '
-                             'stop_stiffness holds it, got none')
 
     def _check_new_joint(self, name: str, type_name: str, child: str) -> None:
         if type_name not in JOINT_TYPES:

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Springs, end stops and armatures of trees, beside the machine without them, energy, and MuJoCo."""
+"""Springs, end stops and armatures of trees: the machine without them, energy, and MuJoCo."""
 
 import numpy as np
 import pytest
@@ -224,6 +224,20 @@ def test_wrong_numbers_are_refused(values) -> None:
               for name, value in values.items()}
     with pytest.raises((ModelError, ValueError), match=f'joint j: {next(iter(values))}: expected'):
         builder.add_joint('j', 'revolute', None, 'body', axis=[0, 0, 1], **values)
+
+
+@pytest.mark.parametrize('kind, values, message', (
+    ('revolute', {'limits': {'upper': 1.0}}, 'a stop_width above 0 beside stop_stiffness'),
+    ('continuous', {'stop_width': 0.01}, 'a lower or an upper limit beside stop_stiffness'),
+    ('revolute', {'stop_width': 0.01}, 'a lower or an upper limit beside stop_stiffness'),
+    ('free', {'stop_width': 0.01}, 'no stop_stiffness for type free'),
+    ('cylindrical', {'stop_width': 0.01, 'limits': {'lower': [0.0, -np.inf]}}, 'a lower or an')))
+def test_stops_without_a_width_or_a_place_are_refused(kind: str, values, message: str) -> None:
+    builder = ModelBuilder('door')
+    builder.add_body('body', SpatialInertia(1.0, [0, 0, 0], np.eye(3)))
+    with pytest.raises(ModelError, match=f'joint j: expected {message}'):
+        builder.add_joint('j', kind, None, 'body', axis=None if kind == 'free' else [0, 0, 1],
+                          stop_stiffness=5.0, **values)
 
 
 def test_scaled_and_locked_machines() -> None:

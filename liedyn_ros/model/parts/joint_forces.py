@@ -6,17 +6,18 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a joint resists with: damping, friction, a spring, end stops, and the inertia of its motor."""
+"""What a joint resists with: damping, friction, spring, end stops, inertia of its motor."""
 
 from collections.abc import Mapping
 import math
 from typing import TypedDict
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ModelError
-from liedyn_ros.model.parts.joints import JOINT_TYPES, per_coordinate
+from liedyn_ros.model.parts.joints import JOINT_TYPES, Limits, per_coordinate
 
 
 class JointForces(TypedDict):
@@ -39,13 +40,14 @@ def no_forces() -> JointForces:
         stop_stiffness=none, stop_width=none)
 
 
-def joint_forces(joint: str, type_name: str, values: Mapping[str, ArrayLike]) -> JointForces:
+def joint_forces(joint: str, type_name: str, limits: Limits, values: Mapping[str, ArrayLike]
+                 ) -> JointForces:
     """
     Return them from one number or one for each coordinate, zero for those not given.
 
-    Raises ModelError for one below zero or not finite. So it does for a spring, a stop or an armature
-    of a spherical or free joint, which has no single axis, and for stops without a width. Raises
-    ShapeError, or LimitError for NaN.
+    Raises ModelError for one below zero or not finite. So it does for a spring, a stop or an
+    armature of a spherical or free joint, which has no single axis, and for stops without a width
+    or a limit to stand at. Raises ShapeError, or LimitError for NaN.
     """
     spec, names = JOINT_TYPES[type_name], list(no_forces())
     checked = {name: _checked(f'joint {joint}: {name}', values.get(name, 0.0), spec.nv,
@@ -55,14 +57,22 @@ def joint_forces(joint: str, type_name: str, values: Mapping[str, ArrayLike]) ->
             if checked[name].any():
                 raise ModelError(f'joint {joint}: expected no {name} for type {type_name}, which '
                                  f'has no single axis, got {checked[name].tolist()}')
-    if (checked['stop_stiffness'].any()
-            and not checked['stop_width'][checked['stop_stiffness'] > 0.0].all()):
-        raise ModelError(f'joint {joint}: expected a stop_width above 0 beside stop_stiffness, got '
-                         f'{checked["stop_width"].tolist()}')
+    stopped = checked['stop_stiffness'] > 0.0
+    if stopped.any():
+        _require_places(joint, limits, stopped, checked['stop_width'])
     return JointForces(
         damping=checked['damping'], friction=checked['friction'], stiffness=checked['stiffness'],
         rest=checked['rest'], armature=checked['armature'],
         stop_stiffness=checked['stop_stiffness'], stop_width=checked['stop_width'])
+
+
+def _require_places(joint: str, limits: Limits, stopped: NDArray[np.bool_], width: Array) -> None:
+    if not width[stopped].all():
+        raise ModelError(f'joint {joint}: expected a stop_width above 0 beside stop_stiffness, '
+                         f'got {width.tolist()}')
+    if not np.isfinite([limits.lower, limits.upper]).any(axis=0)[stopped].all():
+        raise ModelError(f'joint {joint}: expected a lower or an upper limit beside '
+                         'stop_stiffness, got none')
 
 
 def _checked(name: str, value: ArrayLike, nv: int, least: float) -> Array:

@@ -66,7 +66,8 @@ def _tree(model: Model, dissipation: bool, sparsity: Sparsity) -> dict[str, Arra
         'friction': _floats(table.friction) * dissipation,
         'stiffness': _floats(table.stiffness), 'rest': _floats(table.rest),
         'armature': _floats(table.armature),
-        'stops': np.clip(_floats(table.stops, 4), -FAR, FAR), 'position_at': _ints(table.position_at),
+        'stops': np.clip(_floats(table.stops, 4), -FAR, FAR),
+        'position_at': _ints(table.position_at),
         'gravity': _floats(table.gravity), 'link': _ints(link),
         'ancestor_start': _starts(sparsity.ancestors), 'ancestor': _joined(sparsity.ancestors),
         'coordinate_row': _filled_up(link, table.N + 1)}

@@ -216,7 +216,7 @@ def put_of_order(x, s, k, j, value):
 
 @inlined
 def held_force(model, j, q, v, s):
-    """Return Coulomb friction, spring and stops of a coordinate of state s, of order zero alone."""
+    """Return Coulomb friction, spring and stops of a coordinate of state s, order zero alone."""
     return coulomb(model, j, of_state(v, s, j)) + spring(model, j, q[s] if q.ndim == 2 else q)
 
 
