@@ -45,9 +45,9 @@ def joint_forces(joint: str, type_name: str, limits: Limits, values: Mapping[str
     """
     Return them from one number or one for each coordinate, zero for those not given.
 
-    Raises ModelError for one below zero or not finite. So it does for a spring, a stop or an
-    armature of a spherical or free joint, which has no single axis, and for stops without a width
-    or a limit to stand at. Raises ShapeError, or LimitError for NaN.
+    Raises ModelError for one below zero or not finite, and for stops without a width or a limit
+    to stand at. So it does for a spring, a stop or an armature of a spherical or free joint, which
+    has no single axis. Raises ShapeError, or LimitError for NaN.
     """
     spec, names = JOINT_TYPES[type_name], list(no_forces())
     checked = {name: _checked(f'joint {joint}: {name}', values.get(name, 0.0), spec.nv,
@@ -70,7 +70,8 @@ def _require_places(joint: str, limits: Limits, stopped: NDArray[np.bool_], widt
     if not width[stopped].all():
         raise ModelError(f'joint {joint}: expected a stop_width above 0 beside stop_stiffness, '
                          f'got {width.tolist()}')
-    if not np.isfinite([limits.lower, limits.upper]).any(axis=0)[stopped].all():
+    bounded = np.isfinite(limits.lower) | np.isfinite(limits.upper)
+    if not bounded[stopped].all():
         raise ModelError(f'joint {joint}: expected a lower or an upper limit beside '
                          'stop_stiffness, got none')
 

@@ -42,14 +42,21 @@ class ClosedLoopPlatform:
                 stretch: Array, external: Array) -> None:
         """Write drive forces and second derivatives of the legs' values."""
         require_finite('acceleration', a)
-        q, v = self._state(pose_base_platform, twist)
+        q, v, pull = self._state.motion(pose_base_platform, twist, a[0])
+        moving = pull[None]
+        if len(a) > 1 or not np.isfinite(moving).all():
+            moving = self._moving(pose_base_platform, q, v, a)
+        found = self._dynamics.inverse(q, v, moving, external=self._wrenches(external, a))
+        forces[:], stretch[:] = found.tau[:, self._legs], moving[:, self._legs]
+
+    def _moving(self, pose_base_platform: ArrayLike, q: Array, v: Array, a: Array) -> Array:
+        """Return the accelerations (orders, nv) of all, given those of the platform."""
         given = self._rows(a, slice(0, 6))
         moved = self._dynamics.hybrid(q, v, self._platform, given, np.zeros_like(given))
         if moved.status is ConstraintStatus.INCONSISTENT:
             raise SingularError('pose_base_platform: expected legs that follow the platform, got '
                                 f'a singular pose\n{np.asarray(pose_base_platform)}')
-        found = self._dynamics.inverse(q, v, moved.a, external=self._wrenches(external, a))
-        forces[:], stretch[:] = found.tau[:, self._legs], moved.a[:, self._legs]
+        return moved.a
 
     def forward(self, pose_base_platform: ArrayLike, twist: ArrayLike, a: Array, forces: Array,
                 stretch: Array, external: Array) -> None:

@@ -147,6 +147,10 @@ def test_states_are_on_the_loops_and_orders_go_round(geometry: StewartGeometry) 
         np.testing.assert_allclose(v[legs], leg_rates(geometry, at, twist), atol=1e-12)
         rates, external = rng.normal(size=(2, ORDER + 1, 6))
         found = dynamics.inverse(at, twist, rates, external=external)
+        alone = dynamics.inverse(at, twist, rates[0], external=external[0])  # in closed form
+        np.testing.assert_allclose(alone.forces, found.forces[0], rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(
+            alone.leg_accelerations, found.leg_accelerations[0], rtol=1e-9, atol=1e-9)
         back = dynamics.forward(at, twist, found.forces, external=external)
         for k in range(ORDER + 1):
             size = 1.0 + max(np.abs(found.forces[:k + 1]).max(), np.abs(rates[:k + 1]).max())

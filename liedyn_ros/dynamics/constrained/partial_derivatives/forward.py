@@ -27,6 +27,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.equations import (
     by_parameters, one_order, order_zero, refuse_rank)
 from liedyn_ros.dynamics.constrained.partial_derivatives.function_rows import require_series
 from liedyn_ros.dynamics.constrained.partial_derivatives.hybrid import hybrid_responses
+from liedyn_ros.dynamics.constrained.partial_derivatives.jacobians import ForwardLoopJacobians
 from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import (
     kinematic_jacobians, LoopKinematicJacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
@@ -129,6 +130,11 @@ class ConstrainedForwardPartialDerivatives:
                  ) -> ConstrainedForwardJacobians:
         """Return a, the multipliers and all Jacobians, in O(n^3); closed is that of forward."""
         tau = as_array('tau', tau, (self._model.nv,))
+        if not self._solver.constraints.functions:
+            found = self._regular(q, v, tau, external, closed)
+            blocks = self._jacobians(q, v, found, external)
+            if blocks is not None:
+                return ConstrainedForwardJacobians(found.a, found.multipliers, *blocks)
         external = one_order(self._solver.constraints, external)
         return order_zero(self.time_derivatives(
             q, v, tau[None], external=external, closed=closed))
@@ -211,6 +217,10 @@ class ConstrainedForwardPartialDerivatives:
 
         return ForwardKinematicJacobians(
             *kinematic_jacobians(self._solver.constraints, pull))
+
+    @cached_property
+    def _jacobians(self) -> ForwardLoopJacobians:
+        return ForwardLoopJacobians(self._solver, self._task)
 
     @cached_property
     def _products(self) -> LoopProducts:

@@ -34,6 +34,18 @@ def test_along_the_motion_they_make_the_time_derivatives(name: str) -> None:
                 + got.multipliers_by_tau @ tau[1], wanted.multipliers[1], 1e-9)
 
 
+@pytest.mark.parametrize('name', ALL)
+def test_the_kernel_of_order_zero_is_the_series_cut_there(name: str) -> None:
+    dynamics, q, v, tau, w, rng = state(ALL[name])
+    calls = dynamics.forward.partial_derivatives
+    for off, closed in ((0.0, True), (1e-3, False)):  # Newton's first steps are off the loops
+        at = dynamics.model.integrate(q, off * rng.normal(size=len(v)))
+        got = calls(at, v, tau[0], external=w, closed=closed)
+        wanted = calls.time_derivatives(at, v, tau[:1], external=w[None], closed=closed)
+        for each, series in zip(got, wanted):
+            assert_same(each, series.reshape(each.shape), 1e-9)
+
+
 @pytest.mark.parametrize('redundancy', (LEAST_TORQUE, LEAST_FORCE))
 @pytest.mark.parametrize('name', ALL)
 def test_inverse_along_the_motion(name: str, redundancy: str) -> None:
