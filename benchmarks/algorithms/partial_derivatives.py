@@ -216,9 +216,10 @@ def measure_loop_jacobians(name: str, machine: Machine) -> list[Row]:
         Call(partial(inverse, **every), (q, v, a[0])),
         Call(partial(dynamics.inverse, **every), (q, v, a[0])),
         Call(partial(inverse.time_derivatives, **every), (q, v, a))])
-    return [_beside(name, f'{what}, Jacobians{to}', call, beside, target) for what, times, most in (
-        ('forward', ahead, OTHERS), ('inverse', back, None)) for to, call, beside, target in (
-            ('', times[0], times[1], most), (f' to {ORDER}', times[2], times[0], None))]
+    return [_beside(name, f'{what}, Jacobians{to}', call, beside, target)
+            for what, times, most in (('forward', ahead, OTHERS), ('inverse', back, None))
+            for to, call, beside, target in (('', times[0], times[1], most),
+                                             (f' to {ORDER}', times[2], times[0], None))]
 
 
 def measure_loop_products(name: str, machine: Machine) -> list[Row]:

@@ -39,8 +39,12 @@ class ClosedLoopPlatform:
         self._body = model.body_index('platform')
 
     def inverse(self, pose_base_platform: ArrayLike, twist: ArrayLike, a: Array, forces: Array,
-                stretch: Array, external: Array) -> None:
-        """Write drive forces and second derivatives of the legs' values."""
+                stretch: Array, external: Array) -> float | None:
+        """
+        Write drive forces and second derivatives of the legs' values.
+
+        Returns the inverse condition number of the actuation.
+        """
         require_finite('acceleration', a)
         q, v, pull = self._state.motion(pose_base_platform, twist, a[0])
         moving = pull[None]
@@ -48,6 +52,7 @@ class ClosedLoopPlatform:
             moving = self._moving(pose_base_platform, q, v, a)
         found = self._dynamics.inverse(q, v, moving, external=self._wrenches(external, a))
         forces[:], stretch[:] = found.tau[:, self._legs], moving[:, self._legs]
+        return found.actuation_inverse_condition_number
 
     def _moving(self, pose_base_platform: ArrayLike, q: Array, v: Array, a: Array) -> Array:
         """Return the accelerations (orders, nv) of all, given those of the platform."""

@@ -92,13 +92,17 @@ class StewartDynamics:
         found, stretch = np.empty(known.shape), np.empty(known.shape)
         a, forces = (known, found) if task == platform.INVERSE else (found, known)
         rows = (a, forces, stretch) if known.ndim == 2 else (a[None], forces[None], stretch[None])
+        held: float | None = None
         if self._loops is None:
             self._run(task, pose_base_platform, twist, *rows, external)
+            if task == platform.INVERSE:  # the buffer holds J^-T
+                held = min(1.0, 1.0 / float(np.abs(self._buffer[:36]).max()))
         elif task == platform.INVERSE:
-            self._loops.inverse(pose_base_platform, twist, *rows, self._wrenches(external, a))
+            held = self._loops.inverse(
+                pose_base_platform, twist, *rows, self._wrenches(external, a))
         else:
             self._loops.forward(pose_base_platform, twist, *rows, self._wrenches(external, a))
-        return StewartMotion(a, forces, stretch)
+        return StewartMotion(a, forces, stretch, held)
 
     def _run(self, task: int, pose_base_platform: ArrayLike, twist: ArrayLike, a: Array,
              forces: Array, stretch: Array, external: ArrayLike | None) -> None:

@@ -11,6 +11,7 @@
 from typing import NamedTuple
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics.constrained.kernels.tolerances import NEAR_SINGULAR
 
 
 class Energy(NamedTuple):
@@ -26,11 +27,23 @@ class StewartMotion(NamedTuple):
 
     Each is (6,), or (order + 1, 6) with time derivatives. Forces are in N, of cranks N m; values
     are lengths or positions in m, of cranks angles in rad.
+
+    Of inverse dynamics, inverse_condition_number says how well the drives hold the platform: 1
+    well, 0 not. It is 1 over the largest entry of J^-T without units, where that is above 1. Of
+    rails and cranks it is the actuation's of ConstrainedDynamics.inverse. Below NEAR_SINGULAR,
+    1e-4, forces are large and tell little.
     """
 
     acceleration: Array
     forces: Array
     leg_accelerations: Array
+    inverse_condition_number: float | None = None
+
+    @property
+    def near_singular(self) -> bool:
+        """Return whether the drives hardly hold the platform, of inverse dynamics."""
+        held = self.inverse_condition_number
+        return held is not None and held < NEAR_SINGULAR
 
     @property
     def stretch(self) -> Array:

@@ -116,9 +116,13 @@ def drive_forces(geometry, at, twist, rate):
     return np.linalg.solve(jacobian.T, work)
 
 
+@pytest.mark.parametrize('pushes', (None, False))
 @pytest.mark.parametrize('form', HEIGHTS)
-def test_drive_forces_are_those_of_virtual_work(form: str) -> None:
+def test_drive_forces_are_those_of_virtual_work(form: str, pushes: bool | None) -> None:
     geometry, rng = geometry_of(form), np.random.default_rng(12)
+    if pushes is not None:  # rods on the other side of their dead centres
+        geometry = replace(geometry, length_limits=np.tile([-10.0, 10.0], (6, 1)), leg_types=tuple(
+            replace(leg, pushes=pushes) for leg in geometry.leg_types))
     dynamics = StewartDynamics(geometry)
     for _ in range(10):
         at, twist, rate = state_of(form, rng)

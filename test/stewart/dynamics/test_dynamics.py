@@ -197,6 +197,18 @@ def test_what_cannot_be_is_refused() -> None:
         dynamics.inverse(flat, np.zeros(6), np.zeros(6))
 
 
+def test_near_a_singular_pose_the_result_says_so() -> None:
+    """Before, 1e-6 degrees from a pose turned by 90 degrees gave 2.5e9 N without a word."""
+    dynamics, still = StewartDynamics(GEOMETRY), np.zeros(6)
+    low = pose([0.0, 0.0, 1e-6])  # the plane of the base, in which legs hold no weight
+    found, usual = dynamics.inverse(low, still, still), dynamics.inverse(
+        pose([0.0, 0.0, 0.5]), still, still)
+    assert found.near_singular and np.abs(found.forces).max() > 1e5
+    assert not usual.near_singular and 0.01 < usual.inverse_condition_number <= 1.0
+    forward = dynamics.forward(low, still, still)
+    assert forward.inverse_condition_number is None and not forward.near_singular
+
+
 @pytest.mark.parametrize(('change', 'reason'), [
     ({'mass': -1.0}, 'mass'), ({'transverse': 0.1, 'axial': 0.3}, 'twice the transverse'),
     ({'mass': 0.0, 'transverse': 0.1}, 'more than 0 kg')])

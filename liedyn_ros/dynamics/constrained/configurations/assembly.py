@@ -38,6 +38,12 @@ from liedyn_ros.model.parts.geometry import checked_pose
 ATTEMPTS = 50  # starts
 SAME = 1e-6  # distance below which configurations are the same
 SEED = 1
+# Of a step towards the constraints, rad or m, as longer ones lead elsewhere; and how it may grow
+# from step to step, as machines of a hundred metres have far to go.
+LONGEST, LONGER = 0.3, 1.1
+NEARER = 20  # steps along the constraints
+BESIDE = 0.05  # rad or m: a projection from nearer is not looked at again
+ALONG = 0.5  # of a distance: the part along the constraints, above which another state is nearer
 
 Held: TypeAlias = Mapping[str, ArrayLike]
 
@@ -110,24 +116,53 @@ def project(constraints: Constraints, q: ArrayLike, v: ArrayLike) -> tuple[Array
     """
     Return the state on the constraints that is nearest to one beside them (12.36).
 
-    Near is by kinetic energy. Raises ConvergenceError where q is too far off.
+    Near is by kinetic energy. Raises ConvergenceError where q is so far off that none is found to
+    which q is off across the constraints, not along them.
     """
     model = constraints.model
-    q = model.check_configuration(q)
-    for _ in range(ITERATIONS):
+    start = model.check_configuration(q)
+    q = _corrected(constraints, start)
+    for _ in range(NEARER):
+        along = _distance_along(constraints, q, start)
+        if not along.any():
+            break
+        q = _corrected(constraints, model.integrate(q, along))
+    else:
+        raise ConvergenceError('q: expected a configuration near the constraints, got one from '
+                               f'which no nearest on them was found in {NEARER} steps: assemble '
+                               'finds one from afar')
+    rows = constraints.jacobian(q)
+    v = as_array('v', v, (model.nv,))
+    return q, v + _least(constraints, q, rows, -rows @ v)
+
+
+def _distance_along(constraints: Constraints, q: Array, start: Array) -> Array:
+    """Return how far start is along the motions free at q; zero (nv,) where that is little."""
+    away = constraints.model.difference(q, start)
+    if np.abs(away).max(initial=0.0) < BESIDE:
+        return np.zeros_like(away)
+    rows, mass = constraints.jacobian(q), constraints.tree.mass_matrix(q)
+    along = away - _least(constraints, q, rows, rows @ away)
+    little = along @ mass @ along <= ALONG**2 * (away @ mass @ away)
+    return np.zeros_like(away) if little else along
+
+
+def _corrected(constraints: Constraints, q: Array) -> Array:
+    """Return where Newton's steps of least kinetic energy lead, or raise ConvergenceError."""
+    model = constraints.model
+    for k in range(ITERATIONS):
         f, rows = constraints.residual_and_jacobian(q)
         size = constraints.largest(f)
         if size <= CLOSED_CONFIGURATION:
             break
         step = _least(constraints, q, rows, -f)
-        q = model.integrate(q, step)
+        longest = LONGEST * LONGER**k
+        q = model.integrate(q, step / max(1.0, np.abs(step).max(initial=0.0) / longest))
         if size <= STALLED_RESIDUAL and constraints.largest(constraints.residual(q)) >= 0.5 * size:
             break
     else:
         _fail(constraints, q, 1, np.ones(model.nv, dtype=np.bool_))
-    rows = constraints.jacobian(q)
-    v = as_array('v', v, (model.nv,))
-    return q, v + _least(constraints, q, rows, -rows @ v)
+    return q
 
 
 def complete_velocity(constraints: Constraints, q: ArrayLike, v: ArrayLike,

@@ -38,6 +38,12 @@ def independent_columns(columns: Array, tolerance: float = RANK_TOLERANCE
     return rank_of(np.abs(np.diag(r)), tolerance), order
 
 
+def pivots_of(columns: Array) -> Array:
+    """Return the sizes of the pivots of columns (m, n), the largest first."""
+    r, _ = scipy.linalg.qr(columns, mode='r', pivoting=True)
+    return np.abs(np.diag(r))
+
+
 def equilibrated(constraints: Constraints, q: Array, free: NDArray[np.bool_]) -> Array:
     """
     Return the rows (m, f) of A on free coordinates (nv,), scaled so that neither end has units.

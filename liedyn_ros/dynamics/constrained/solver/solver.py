@@ -24,6 +24,7 @@ from liedyn_ros.dynamics.constrained.configurations.mobility import (
     Mobility, mobility, usual_rank)
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.exclusive import exclusive
+from liedyn_ros.dynamics.constrained.constraints.rank import equilibrated, pivots_of
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.kernels import batch, solver
 from liedyn_ros.dynamics.constrained.kernels.tables import (
@@ -136,7 +137,7 @@ class Solver:
         if found is None:
             state = self._inputs.one(task, q, v, a, tau, external)
             found = self._solution_of(task, self._solve_checked(task, state, closed, ''),
-                                      None if state.single else len(state.a))
+                                      None if state.single else len(state.a), q)
         if found.a.ndim > 1 and task.kind == solver.HYBRID and at_risk(
                 found.inverse_condition_number, len(found.a) - 1, max_error):
             self._require_digits(task, self._inputs.one(task, q, v, a, tau, external),
@@ -215,7 +216,7 @@ class Solver:
                     self._require_digits(
                         task, states.state(s), (results.a[s], results.tau[s]),
                         int(report.item(RANK)), max_error, f'[{s}]')
-        return self._solutions_of(task, results, states.single)
+        return self._solutions_of(task, results, states.single, states.q)
 
     def _attempt(self, task: Task, q: ArrayLike, v: ArrayLike, a: ArrayLike | None,
                  tau: ArrayLike | None, external: ArrayLike | None, closed: bool
@@ -258,7 +259,7 @@ class Solver:
             task.table, limit, wrenches, q, v, motion, forces, found)
         if code != solver.DONE or self._beyond(task, found[-REPORT_WIDTH:]):
             return None
-        return self._solution_of(task, found, rows if known.ndim == 2 else None)
+        return self._solution_of(task, found, rows if known.ndim == 2 else None, q)
 
     def _meets_functions(self, q: ArrayLike, v: ArrayLike, closed: bool) -> bool:
         """Write functions at a state; return False for a wrong one, or one off the functions."""
@@ -320,13 +321,14 @@ class Solver:
                        found[tau:m].reshape(rows, self._m), found[m:end].reshape(rows, -1, 6),
                        found[end:])
 
-    def _solution_of(self, task: Task, found: Array, rows: int | None) -> ConstrainedSolution:
+    def _solution_of(self, task: Task, found: Array, rows: int | None, q: ArrayLike
+                     ) -> ConstrainedSolution:
         """Return the results of the kernel, with an axis of orders unless rows is None."""
         rank, inverse_condition_number, defect = (
             int(found.item(RANK - REPORT_WIDTH)), found.item(INVERSE_CONDITION - REPORT_WIDTH),
             found.item(DEFECT - REPORT_WIDTH))
         actuation = found.item(ACTUATION - REPORT_WIDTH)
-        status = self._status(task, rank, inverse_condition_number, defect, actuation, '')
+        status = self._status(task, q, rank, inverse_condition_number, defect, actuation, '')
         held = None if task.kind == solver.HYBRID else actuation
         if rows is None:
             a, tau, m, end = self._ends
@@ -336,21 +338,22 @@ class Solver:
         return ConstrainedSolution(
             *self._parts(found, rows)[:-1], rank, inverse_condition_number, status, held)
 
-    def _solutions_of(self, task: Task, results: Results, single: bool) -> ConstrainedSolutions:
+    def _solutions_of(self, task: Task, results: Results, single: bool, q: Array
+                      ) -> ConstrainedSolutions:
         """Return the results of K states, without the axis of orders if they are single."""
         at = slice(None), 0 if single else slice(None)
         arrays = results.a[at], results.tau[at], results.multipliers[at], results.wrenches[at]
         rank = results.report[:, RANK].astype(np.int64)
         conditions = results.report[:, INVERSE_CONDITION].copy()
         actuation = results.report[:, ACTUATION].copy()
-        status = tuple(self._status(task, *each, f'[{s}]') for s, each in enumerate(zip(
+        status = tuple(self._status(task, q[s], *each, f'[{s}]') for s, each in enumerate(zip(
             rank.tolist(), conditions.tolist(), results.report[:, DEFECT].tolist(),
             actuation.tolist())))
         return ConstrainedSolutions(*arrays, rank, conditions, status,
                                     None if task.kind == solver.HYBRID else actuation)
 
-    def _status(self, task: Task, rank: int, inverse_condition_number: float, defect: float,
-                actuation: float, suffix: str) -> ConstraintStatus:
+    def _status(self, task: Task, q: ArrayLike, rank: int, inverse_condition_number: float,
+                defect: float, actuation: float, suffix: str) -> ConstraintStatus:
         """Return the status, or raise LiedynError for a motion that inverse dynamics refuses."""
         if defect > CONSISTENT:
             if task.kind != solver.HYBRID:
@@ -359,9 +362,18 @@ class Solver:
         if task.kind == solver.HYBRID and rank < self._m and rank < self.usual_rank(task):
             return ConstraintStatus.SINGULAR
         judged = self._m and (rank or task.kind != solver.HYBRID)  # no row is free to judge
-        if actuation < NEAR_SINGULAR or (judged and inverse_condition_number < NEAR_SINGULAR):
+        if actuation < NEAR_SINGULAR or (
+                judged and inverse_condition_number < NEAR_SINGULAR and (
+                    task.kind == solver.LEAST_FORCE or self._is_near(task, q, rank))):
             return ConstraintStatus.NEAR_SINGULAR
         return ConstraintStatus.REGULAR if rank == self._m else ConstraintStatus.REDUNDANT
+
+    def _is_near(self, task: Task, q: ArrayLike, rank: int) -> bool:
+        """Return whether A alone is nearly of a lower rank: light links do not count (12.59)."""
+        free = task.reads_tau if task.kind == solver.HYBRID else np.ones(self._nv, dtype=np.bool_)
+        pivots = pivots_of(equilibrated(
+            self.constraints, self.model.check_configuration(q), free).T)
+        return bool(pivots[rank - 1] < NEAR_SINGULAR * pivots[0])
 
     def _refuse(self, task: Task, state: States, code: int, suffix: str) -> NoReturn:
         """Raise the error for a code of the kernel at a state."""

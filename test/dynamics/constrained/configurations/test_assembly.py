@@ -211,3 +211,20 @@ def test_links_taut_between_two_pins_cannot_move() -> None:
     assert mobility(taut).degrees_of_freedom == 0
     slack = Constraints(planar_linkage((0.2, 0.3), (0.3,), 0.78, ('left_0',)))
     assert mobility(slack).degrees_of_freedom == 1
+
+
+@pytest.mark.parametrize('off', (0.1, 0.4, 1.5))
+def test_a_projection_from_afar_ends_nearby(off: float) -> None:
+    """Before, one of 60 random four-bars 0.8 rad off went 15 times as far as the nearest state."""
+    constraints, rng = Constraints(four_bar()), np.random.default_rng(1)
+    name = constraints.model.joints[0]
+    closed = np.array([each for angle in np.linspace(-np.pi, np.pi, 60, endpoint=False)
+                       for each in assemblies(constraints, held={name: angle}, attempts=5)])
+    for at in closed[rng.integers(len(closed), size=15)]:
+        q = at + off * rng.uniform(-1.0, 1.0, 3)
+        found, _ = project(constraints, q, np.zeros(3))
+        assert np.abs(constraints.residual(found)).max() < 1e-9
+        mass, moved = constraints.tree.mass_matrix(q), found - q
+        others = np.remainder(closed - q + np.pi, 2.0 * np.pi) - np.pi
+        least = np.einsum('ki,ij,kj->k', others, mass, others).min()
+        assert moved @ mass @ moved <= 9.0 * least + 0.01 * np.trace(mass)

@@ -22,7 +22,8 @@ from support.machines.looped_machines import (
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics.constrained import (
-    assemble, complete_velocity, ConstrainedDynamics, mobility, projected_runge_kutta)
+    assemble, complete_velocity, ConstrainedDynamics, ConstraintStatus, mobility,
+    projected_runge_kutta)
 from liedyn_ros.dynamics.constrained.constraints.rank import equilibrated
 from liedyn_ros.model import CLOSURE_TYPES, load_model
 
@@ -100,6 +101,9 @@ def test_accelerations_beside_a_light_rod_are_those_of_forty_digits(
     for closed in (True, False):
         found = dynamics.forward(looped.q, v, tau, closed=closed)
         assert_same(found.a, in_forty_digits(dynamics, looped.q, v, tau), 1e-6)
+        assert found.status is not ConstraintStatus.NEAR_SINGULAR  # A is not
+    several = dynamics.forward.batch(looped.q[None], v[None], tau[None])
+    assert several.status[0] is dynamics.forward(looped.q, v, tau).status
 
 
 def in_forty_digits(dynamics: ConstrainedDynamics, q: Array, v: Array, tau: Array) -> Array:

@@ -8,16 +8,19 @@
 
 """Every call agrees on where a machine with closed loops becomes singular."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from support.machines.looped_machines import planar_linkage
+from support.machines.looped_machines import planar_linkage, random_looped
 
 from liedyn_ros.common.errors import ModelError, SingularError
 from liedyn_ros.dynamics.constrained import (
-    complete_velocity, ConstrainedDynamics, LoopTracker, mobility)
+    complete_velocity, ConstrainedDynamics, ConstrainedSolution, LoopTracker, mobility)
 from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 from liedyn_ros.identification import LoopRegressor
+from liedyn_ros.model import Model
 
 # A parallelogram; flat at angle 0, where A and its passive columns lose a rank in proportion.
 MODEL = planar_linkage((0.2, 0.45), (0.2,), 0.45, ('left_0',))
@@ -58,6 +61,19 @@ DECISIONS = {
     'complete_velocity': lambda q: refused(lambda: complete_velocity(DYNAMICS, q, ZERO)),
     'LoopTracker': lambda q: refused(lambda: LoopTracker(DYNAMICS, start=q).update(q[:1])),
     'LoopRegressor': lambda q: refused(lambda: REGRESSOR.motions(q))}
+
+
+@pytest.mark.parametrize('pitch', (1e-6, 1.0, 1e4))
+def test_a_helical_closure_counts_whatever_its_pitch(pitch: float) -> None:
+    looped = random_looped(60, ('helical',))
+
+    def found(model: Model) -> ConstrainedSolution:
+        rest = np.zeros(model.nv)
+        return ConstrainedDynamics(model).forward(looped.q, rest, rest, closed=False)
+
+    screw = found(replace(looped.model, closures=tuple(
+        replace(closure, pitch=pitch) for closure in looped.model.closures)))
+    assert screw.rank == found(looped.model).rank and screw.inverse_condition_number > 1e-4
 
 
 def decided(name, exponent):
