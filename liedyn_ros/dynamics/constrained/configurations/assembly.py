@@ -38,8 +38,8 @@ from liedyn_ros.model.parts.geometry import checked_pose
 ATTEMPTS = 50  # starts
 SAME = 1e-6  # distance below which configurations are the same
 SEED = 1
-# Of a step towards the constraints, rad or m, as longer ones lead elsewhere; and how it may grow
-# from step to step, as machines of a hundred metres have far to go.
+# A step towards the constraints, rad or m: longer ones lead elsewhere. It may grow from step to
+# step, as large machines have far to go.
 LONGEST, LONGER = 0.3, 1.1
 NEARER = 20  # steps along the constraints
 BESIDE = 0.05  # rad or m: a projection from nearer is not looked at again
