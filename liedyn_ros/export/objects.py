@@ -16,8 +16,8 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.export.lowering import PREFIX
 
 ALLOWED = frozenset((  # of libm, and of what every C library has
-    'acos', 'asin', 'atan', 'atan2', 'cos', 'cosh', 'exp', 'fabs', 'fma', 'fmod', 'hypot', 'log', 'log1p',
-    'memcpy', 'memmove', 'memset', 'pow', 'sin', 'sincos', 'sinh', 'sqrt', 'tan', 'tanh'))
+    'acos', 'asin', 'atan', 'atan2', 'cos', 'cosh', 'exp', 'fabs', 'fma', 'fmod', 'hypot', 'log',
+    'log1p', 'memcpy', 'memmove', 'memset', 'pow', 'sin', 'sincos', 'sinh', 'sqrt', 'tan', 'tanh'))
 ADDRESSES = 'numba.dynamic.globals'  # names of what stands at an address of the compiling process
 
 

@@ -20,8 +20,8 @@ DONE, UNREACHED, DEAD_CENTRE = range(3)
 MIN_TRANSMISSION = 1e-6  # of a drive: the cosine of the angle between a rod and its end's way
 
 # Columns of a leg: its kind, the scale of its drive (m), the radius of a crank, the direction of a
-# rail. Then axes, as columns: of the frame at its base joint, which is that of a crank at zero, and
-# of its universal joint there. Then base joint, and platform joint in the platform.
+# rail. Then axes, as columns: of the frame at its base joint, that of a crank at zero, and of its
+# universal joint there. Then base joint, and platform joint in the platform.
 LEG_KIND, DRIVE_SCALE, RADIUS, DIRECTION, FRAME, JOINT_AXES, BASE_JOINT, TIP, LEG_WIDTH = (
     0, 1, 2, 3, 6, 15, 24, 27, 30)
 
