@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Gaussian elimination with row pivots for many right-hand sides, eight columns at a time.
+Gaussian elimination with row pivots for many sides at a time (Golub and Van Loan, 3.4.1).
 
 Rows of A and of B follow each other in one table. So each step is one sum of two rows. Entries
 of A that are zero take no time.
@@ -39,7 +39,7 @@ def solve_many_sides(table, size, first):
         for i in range(k + 1, size):
             factor = get(table, i, k) * inverse
             if factor != 0.0:
-                subtract_row(table, i, k, factor, begin, width)
+                subtract_scaled_row(table, i, k, factor, begin, width)
     for k in range(size - 1, -1, -1):
         inverse = 1.0 / get(table, k, k)
         for c in range(first, width, LANES):
@@ -47,7 +47,7 @@ def solve_many_sides(table, size, first):
         for i in range(k):
             factor = get(table, i, k)
             if factor != 0.0:
-                subtract_row(table, i, k, factor, first, width)
+                subtract_scaled_row(table, i, k, factor, first, width)
 
 
 @kernel
@@ -60,7 +60,7 @@ def swap_rows(table, i, j, begin):
 
 
 @kernel
-def subtract_row(table, i, k, factor, begin, end):
+def subtract_scaled_row(table, i, k, factor, begin, end):
     """Subtract factor times row k from row i, columns `begin` to `end`."""
     for c in range(begin, end, LANES):
         put_lanes(table, i, c, get_lanes(table, i, c) - factor * get_lanes(table, k, c))

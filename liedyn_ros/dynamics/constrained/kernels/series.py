@@ -287,7 +287,7 @@ def write_joint_forces(machine, motion, k, out):
         stretch = motion.position[j] - machine.rest[j] if k == 0 else motion.rate[k - 1, j] / k
         force += machine.stiffness[j] * stretch  # (3.19)
         if machine.stops[j, 0] > 0.0:
-            force += stop_force(machine, motion, k, j)  # (3.21)
+            force += stop_coefficient(machine, motion, k, j)  # (3.21)
         force += (k + 1.0) * machine.armature[j] * motion.rate[k + 1, j]  # (3.20)
         if k == 0:
             rate = motion.rate[0, j]
@@ -296,25 +296,25 @@ def write_joint_forces(machine, motion, k, out):
 
 
 @kernel
-def stop_force(machine, motion, k, j):
+def stop_coefficient(machine, motion, k, j):
     """Return coefficient k of the force of the stops of coordinate j."""
     stiffness, width = machine.stops[j, 0], machine.stops[j, 1]
     if k > 0:
         return stops.force_coefficient(
             motion.stop, 0, 4 * j, motion.rate, 0, j, k, stiffness, width)
     q = motion.position[j]
-    above, up = stops.depth((q - machine.stops[j, 3]) / width)
-    below, down = stops.depth((machine.stops[j, 2] - q) / width)
+    above, up = stops.soft_depth((q - machine.stops[j, 3]) / width)
+    below, down = stops.soft_depth((machine.stops[j, 2] - q) / width)
     motion.stop[0, 4 * j], motion.stop[0, 4 * j + 1] = above, up
     motion.stop[0, 4 * j + 2], motion.stop[0, 4 * j + 3] = below, down
     return stiffness * width * (above * up - below * down)
 
 
 @inlined
-def spring_rate(machine, motion, j):
+def elastic_rate(machine, motion, j):
     """Return the derivative of the forces of spring and stops of coordinate j by it."""
     if machine.stops[j, 0] > 0.0:
-        return machine.stiffness[j] + stops.rate(
+        return machine.stiffness[j] + stops.stop_rate(
             machine.stops[j, 0], machine.stops[j, 1], machine.stops[j, 2], machine.stops[j, 3],
             motion.position[j])
     return machine.stiffness[j]

@@ -83,8 +83,8 @@ def add_stops(model, row, k, stop, factorial, q, motion, rows, raw):
     """Add the derivatives of the rate of the stops of coordinate k (3.21)."""
     stiffness, width = get(model, row, STOP_STIFFNESS), get(model, row, STOP_WIDTH)
     at = q[get_int(model, row, POSITION_AT)]
-    stop[0, 0], stop[0, 1] = stops.depth((at - get(model, row, STOP_UPPER)) / width)
-    stop[0, 2], stop[0, 3] = stops.depth((get(model, row, STOP_LOWER) - at) / width)
+    stop[0, 0], stop[0, 1] = stops.soft_depth((at - get(model, row, STOP_UPPER)) / width)
+    stop[0, 2], stop[0, 3] = stops.soft_depth((get(model, row, STOP_LOWER) - at) / width)
     for m in range(rows):
         stop[m, 4] = motion[m, k] / factorial[m]
         if m > 0:

@@ -84,7 +84,7 @@ def store_stops(model, series, j, q, lane, row):
     at = coordinate_row(model, j)
     width = get(model, at, STOP_WIDTH)
     for k, x in ((0, q - get(model, at, STOP_UPPER)), (2, get(model, at, STOP_LOWER) - q)):
-        soft, slope = stops.depth(x / width)
+        soft, slope = stops.soft_depth(x / width)
         put_lane(series, row, STOP + k, lane, soft)
         put_lane(series, row, STOP + k + 1, lane, slope)
 

@@ -93,11 +93,11 @@ def spring(model, k, q):
     """Return the force that holds spring and stops of a coordinate (3.19); q is one state."""
     row = coordinate_row(model, k)
     return get(model, row, STIFFNESS) * (q[get_int(model, row, POSITION_AT)] - get(
-        model, row, REST)) + stops.of_coordinate(model, k, stops.force, q)  # (3.21)
+        model, row, REST)) + stops.of_coordinate(model, k, stops.stop_force, q)  # (3.21)
 
 
 @inlined
 def spring_rate(model, k, q):
     """Return the derivative of that force by the coordinate."""
     return get(model, coordinate_row(model, k), STIFFNESS) + stops.of_coordinate(
-        model, k, stops.rate, q)
+        model, k, stops.stop_rate, q)

@@ -22,7 +22,7 @@ from liedyn_ros.jit.simd import get, get_int, put
 
 
 @inlined
-def depth(x):
+def soft_depth(x):
     """Return log(1 + exp(x)) and its slope, without overflow."""
     if x > 0.0:
         small = math.exp(-x)
@@ -32,18 +32,18 @@ def depth(x):
 
 
 @kernel
-def force(stiffness, width, lower, upper, q):
+def stop_force(stiffness, width, lower, upper, q):
     """Return the force that holds the stops of a coordinate at q."""
-    above, up = depth((q - upper) / width)
-    below, down = depth((lower - q) / width)
+    above, up = soft_depth((q - upper) / width)
+    below, down = soft_depth((lower - q) / width)
     return stiffness * width * (above * up - below * down)
 
 
 @kernel
-def rate(stiffness, width, lower, upper, q):
+def stop_rate(stiffness, width, lower, upper, q):
     """Return its derivative by q."""
-    above, up = depth((q - upper) / width)
-    below, down = depth((lower - q) / width)
+    above, up = soft_depth((q - upper) / width)
+    below, down = soft_depth((lower - q) / width)
     return stiffness * (up * up + above * up * (1.0 - up)
                         + down * down + below * down * (1.0 - down))
 
@@ -51,13 +51,13 @@ def rate(stiffness, width, lower, upper, q):
 @kernel
 def curvature(stiffness, width, lower, upper, q):
     """Return its second derivative by q."""
-    above, up = depth((q - upper) / width)
-    below, down = depth((lower - q) / width)
-    return stiffness / width * (bend(above, up) - bend(below, down))
+    above, up = soft_depth((q - upper) / width)
+    below, down = soft_depth((lower - q) / width)
+    return stiffness / width * (second_slope(above, up) - second_slope(below, down))
 
 
 @inlined
-def bend(soft, slope):
+def second_slope(soft, slope):
     """Return the second derivative of soft times slope."""
     return slope * (1.0 - slope) * (3.0 * slope + soft * (1.0 - 2.0 * slope))
 
@@ -65,8 +65,8 @@ def bend(soft, slope):
 @kernel
 def energy(stiffness, width, lower, upper, q):
     """Return the energy of the stops of a coordinate at q."""
-    above, _ = depth((q - upper) / width)
-    below, _ = depth((lower - q) / width)
+    above, _ = soft_depth((q - upper) / width)
+    below, _ = soft_depth((lower - q) / width)
     return 0.5 * stiffness * width * width * (above * above + below * below)
 
 
@@ -101,7 +101,7 @@ def advance(table, row, at, rates, rate_row, rate_column, k, scale):
 
 
 @inlined
-def product(table, row, at, other, k):
+def column_product(table, row, at, other, k):
     """Return coefficient k of the product of two columns."""
     total = get(table, row, at) * get(table, row + k, other)
     for i in range(1, k + 1):
@@ -119,8 +119,8 @@ def force_coefficient(table, row, at, rates, rate_row, rate_column, k, stiffness
     """
     advance(table, row, at, rates, rate_row, rate_column, k, 1.0 / width)
     advance(table, row, at + 2, rates, rate_row, rate_column, k, -1.0 / width)
-    return (stiffness * width) * (product(table, row, at, at + 1, k)
-                                  - product(table, row, at + 2, at + 3, k))
+    return (stiffness * width) * (column_product(table, row, at, at + 1, k)
+                                  - column_product(table, row, at + 2, at + 3, k))
 
 
 @inlined
@@ -128,9 +128,9 @@ def rate_coefficient(table, row, at, k, stiffness):
     """Return coefficient k of the derivative of that force by q, from the same columns."""
     total = 0.0
     for column in (at, at + 2):  # slope^2 + depth slope (1 - slope)
-        total += product(table, row, column + 1, column + 1, k) + product(
+        total += column_product(table, row, column + 1, column + 1, k) + column_product(
             table, row, column, column + 1, k)
         for i in range(k + 1):
-            total -= get(table, row + i, column) * product(
+            total -= get(table, row + i, column) * column_product(
                 table, row, column + 1, column + 1, k - i)
     return stiffness * total

@@ -71,8 +71,8 @@ def write_leg(leg, value, moved, q, v, a):
     direction, rate, pull, at = vec3.load(leg, DIRECTION), 0.0, 0.0, 0
     turns = leg[LEG_KIND] == CRANK
     if turns:
-        tip, speed, push = (
-            turned_back(value, tip), turned_back(value, speed), turned_back(value, push))
+        tip, speed, push = (seen_from_crank(value, tip), seen_from_crank(value, speed),
+                            seen_from_crank(value, push))
     rod = vec3.sub(tip, vec3.axpy(value, direction, (leg[RADIUS], 0.0, 0.0)))
     length = math.sqrt(vec3.dot(rod, rod))
     if leg[LEG_KIND] != 0.0:
@@ -124,7 +124,7 @@ def write_universal(length, rod, speed, push, q, v, a):
 
 
 @kernel
-def turned_back(angle, x):
+def seen_from_crank(angle, x):
     """Return a vector in a frame that has turned about z."""
     c, s = math.cos(angle), math.sin(angle)
     return c * x[0] + s * x[1], c * x[1] - s * x[0], x[2]

@@ -14,7 +14,7 @@ Each pass of variation is transposed, from the leaves to the ground, on the weig
 """
 
 from liedyn_ros.dynamics.constrained.kernels.closures import links_of, row_wrench
-from liedyn_ros.dynamics.constrained.kernels.series import spring_rate
+from liedyn_ros.dynamics.constrained.kernels.series import elastic_rate
 from liedyn_ros.dynamics.constrained.kernels.tables import axpy6, dot6, get6, START
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows import (
     BY_ACCELERATION, BY_FIELD, BY_POSE, BY_TWIST, FIELD, pull_row)
@@ -128,7 +128,7 @@ def pull_motion(machine, motion, table, params, weights, by_q, by_v, by_a):
         turned = dual(load_pair(table, parent, FIELD), wrench)
         for j in range(machine.vi[i], machine.vi[i] + joints.degrees(machine.kind[i])):
             screw = get6(motion.screw, j, START)
-            by_q[j] = dot6(screw, axpy6(1.0, by_moved, turned)) + spring_rate(
+            by_q[j] = dot6(screw, axpy6(1.0, by_moved, turned)) + elastic_rate(
                 machine, motion, j) * weights[j]
             by_v[j] = dot6(screw, by_twist) + machine.damping[j] * weights[j]
             by_a[j] = dot6(screw, by_acceleration) + machine.armature[j] * weights[j]

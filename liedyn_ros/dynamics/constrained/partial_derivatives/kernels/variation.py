@@ -14,7 +14,7 @@ A variation in the frame of a link is the spatial one less the bracket with the 
 """
 
 from liedyn_ros.dynamics.constrained.kernels.closures import links_of, row_wrench
-from liedyn_ros.dynamics.constrained.kernels.series import spring_rate
+from liedyn_ros.dynamics.constrained.kernels.series import elastic_rate
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     axpy6, dot6, FIRST_MOMENT, get3, get6, ROTATIONAL_INERTIA, START)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows import (
@@ -52,7 +52,7 @@ def vary_equations(machine, motion, table, params, xq, xv, xa, gamma, tau):
         for j in range(machine.vi[i], machine.vi[i] + joints.degrees(machine.kind[i])):
             screw = get6(motion.screw, j, START)
             tau[j] = dot6(screw, wrench) + machine.damping[j] * xv[j]
-            tau[j] += spring_rate(machine, motion, j) * xq[j] + machine.armature[j] * xa[j]
+            tau[j] += elastic_rate(machine, motion, j) * xq[j] + machine.armature[j] * xa[j]
         if params is not None:
             tau[machine.vi[i]] += dot6(pitch_change(motion, params, i), get6(
                 motion.wrench, i, START))
