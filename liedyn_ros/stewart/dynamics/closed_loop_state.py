@@ -78,12 +78,12 @@ class ClosedLoopState:
 
 def _own(leg_type: LegType, scale: float, masses: LegMasses) -> list[float]:
     """Return the columns of a leg that its type gives, and the axes of its joints."""
-    kind, radius, direction, frame = 0, 0.0, (0.0, 0.0, 0.0), np.eye(3)
+    kind, radius, direction, frame = 0, 0.0, np.zeros(3), np.eye(3)
     if isinstance(leg_type, Crank):
         kind, radius = leg_rows.CRANK, leg_type.radius
         frame = np.column_stack(
             (leg_type.zero, np.cross(leg_type.axis, leg_type.zero), leg_type.axis))
     elif isinstance(leg_type, Rail):
-        kind, direction = leg_rows.RAIL, leg_type.direction
+        kind, direction = leg_rows.RAIL, np.array(leg_type.direction)
     return [kind, scale, radius, *direction, *frame.ravel(),
             *(frame.T @ universal_axes(masses)).ravel()]

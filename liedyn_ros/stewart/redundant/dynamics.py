@@ -87,7 +87,7 @@ class RedundantDynamics:
         for function, extra in ((self._forces, (rows[0],)), (self._stretch, ())):
             slope = (at(function, STEP, *extra) - at(function, -STEP, *extra)) / (2.0 * STEP)
             found.append(np.stack((at(function, 0.0, *extra), slope)))
-        return StewartMotion(given, *found)
+        return StewartMotion(given, found[0], found[1])
 
     def forward(self, pose_base_platform: ArrayLike, twist: ArrayLike, forces: ArrayLike, *,
                 external: ArrayLike | None = None) -> StewartMotion:
