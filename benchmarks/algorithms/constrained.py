@@ -275,7 +275,7 @@ def measure_driven(form: str, drives: str) -> list[Row]:
     rates[0] = rng.normal(size=6)
     forces = dynamics.inverse(at, twist, rates).forces
     agree(dynamics.inverse(at, twist, rates[0]).forces, forces[0])
-    agree(dynamics.forward(at, twist, forces).acceleration, rates)
+    agree(dynamics.forward(at, twist, forces[0]).acceleration, rates[0])
     rows = []
     for method, given in ((dynamics.inverse, rates), (dynamics.forward, forces)):
         taken = interleaved([Call(method, (at, twist, each)) for each in (given[0], given)])
