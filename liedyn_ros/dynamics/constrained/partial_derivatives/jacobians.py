@@ -27,6 +27,7 @@ from liedyn_ros.dynamics.constrained.solver.solution import ConstrainedSolution
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import Task
 from liedyn_ros.dynamics.partial_derivatives.inverse import InverseJacobians
+from liedyn_ros.jit.bound_kernel import BoundKernel
 
 Blocks = tuple[Array, Array, Array, Array, Array, Array]
 
@@ -36,11 +37,13 @@ class ForwardLoopJacobians:
 
     def __init__(self, solver: Solver, task: Task) -> None:
         """Allocate the buffers."""
-        self._constraints, self._task = solver.constraints, task
+        self._constraints = solver.constraints
         n, m = solver.model.nv, solver.constraints.m
         self._n, self._m, self._end = n, m, 3 * n * n
-        self._variations = np.zeros((solver.model.link_table.N + 1, VARIATION_WIDTH))
-        self._matrix = np.zeros((n + m, padded(n + m) + padded(3 * n)))
+        self._kernel = BoundKernel(
+            forward_loop_jacobians, task.table,
+            np.zeros((solver.model.link_table.N + 1, VARIATION_WIDTH)),
+            np.zeros((n + m, padded(n + m) + padded(3 * n))))
         self._tree: InverseJacobians | None = None
 
     def __call__(self, q: ArrayLike, v: ArrayLike, found: ConstrainedSolution,
@@ -55,9 +58,8 @@ class ForwardLoopJacobians:
         tree = self._tree = self._constraints.tree.inverse.partial_derivatives(
             q, v, found.a, external, self._tree)
         result = np.empty(self._end + 3 * self._m * self._n)
-        if not forward_loop_jacobians(
-                self._constraints.data.workspace, self._task.table, self._variations,
-                self._matrix, tree.by_q, tree.by_v, tree.by_a, result):
+        if not self._kernel.call(self._constraints.data.workspace, tree.by_q, tree.by_v,
+                                 tree.by_a, result):
             return None
         a, multipliers = (result[:self._end].reshape(3, self._n, self._n),
                           result[self._end:].reshape(3, self._m, self._n))

@@ -31,7 +31,7 @@ from liedyn_ros.model.kernels.acceptance import finite
 
 
 @kernel
-def forward_loop_jacobians(workspace, task, table, matrix, by_q, by_v, mass, found):
+def forward_loop_jacobians(task, table, matrix, workspace, by_q, by_v, mass, found):
     """
     Write how a (nv, nv) and the multipliers (m, nv) vary with q, v and tau.
 
@@ -55,23 +55,34 @@ def forward_loop_jacobians(workspace, task, table, matrix, by_q, by_v, mass, fou
     for block in range(3):
         at = first + block * n
         for i in range(n):
-            for j in range(n):
-                found[(block * n + i) * n + j] = scratch.y[i]**-1 * get(matrix, i, at + j)
+            copy_scaled(matrix, i, at, n, scratch.x[i], found, (block * n + i) * n)
         for r in range(m):
-            for j in range(n):
-                found[(3 * n + block * m + r) * n + j] = -scratch.scale[r] * get(
-                    matrix, n + r, at + j)
+            copy_scaled(matrix, n + r, at, n, -scratch.scale[r], found,
+                        (3 * n + block * m + r) * n)
     return finite(found)
 
 
 @kernel
+def copy_scaled(matrix, i, at, count, scale, found, to):
+    """Write scale times `count` entries of row i, from column `at` on, into found from `to` on."""
+    for j in range(count):
+        found[to + j] = scale * get(matrix, i, at + j)
+
+
+@kernel
 def write_scaled_saddle_point(motion, scratch, matrix, first, by_q, by_v, mass):
-    """Write M, A and A^T, and the sides of forces, in scaled coordinates and rows."""
+    """
+    Write M, A and A^T, and the sides of forces, in scaled coordinates and rows.
+
+    scratch.x is given the scales of the coordinates.
+    """
     n, m = len(by_q), len(scratch.gamma)
     for i in range(n):
-        d = 1.0 / scratch.y[i]
+        scratch.x[i] = 1.0 / scratch.y[i]
+    for i in range(n):
+        d = scratch.x[i]
         for j in range(n):
-            put(matrix, i, j, d * mass[i, j] / scratch.y[j])
+            put(matrix, i, j, d * scratch.x[j] * mass[i, j])
             put(matrix, i, first + j, -d * by_q[i, j])
             put(matrix, i, first + n + j, -d * by_v[i, j])
         put(matrix, i, first + 2 * n + i, d)
