@@ -22,18 +22,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
 import numpy as np
+from tools.pictures.joint_types import joints
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.model.kernels import kinds
-from liedyn_ros.model.parts.joints import JOINT_TYPES
 from liedyn_ros.pictures import new_figure, PAGE, PALETTE
 from liedyn_ros.stewart import load_geometry
 
-# What each elementary link does, with its axis.
-MOVES = {kinds.REVOLUTE: 'turn about {}', kinds.PRISMATIC: 'slide along {}',
-         kinds.HELICAL: 'screw along {}', kinds.SPHERICAL: 'turn about any axis',
-         kinds.FREE: 'move freely'}
 FOLDER = Path(__file__).resolve().parents[2] / 'docs' / 'images' / 'drawings'
 BLUE, ORANGE, GREEN = PALETTE[0], PALETTE[1], PALETTE[2]
 GREY, STEEL, RAIL = '0.35', '#e69f00', '#cc79a7'
@@ -144,7 +139,7 @@ def crank(axes: Axes, tip: Array) -> None:
     axes.plot((0.0, end[0]), (0.0, end[1]), color=RAIL, linewidth=4.0)
     axes.plot((end[0], tip[0]), (end[1], tip[1]), color=STEEL, linewidth=2.0)
     axes.plot(0.0, 0.0, 'o', color=GREY)
-    axes.text(0.34, 0.05, 'angle', color=ORANGE)
+    axes.text(0.4, 0.05, 'angle', color=ORANGE)
     axes.text(0.56, 0.5, 'rod')
 
 
@@ -157,26 +152,6 @@ def stage(axes: Axes, tip: Array) -> None:
     axes.plot(*np.stack(((0.2, 0.12), tip + 0.2 * along)).T, color=STEEL, linewidth=2.0)
     axes.text(-0.3, 0.34, 'two\npositions', color=ORANGE)
     axes.text(0.55, 0.5, 'guide, free')
-
-
-def joints() -> Figure:
-    """Return the coordinates of each joint type, from the table of the package."""
-    figure = new_figure(10.0 + 9.0 * len(JOINT_TYPES), PAGE)
-    axes = figure.subplots()
-    rows = list(JOINT_TYPES.items())
-    for row, (name, kind) in enumerate(rows):
-        axes.text(0.0, -row, name, weight='bold', va='center')
-        axes.text(0.9, -row, f'{kind.nq}, {kind.nv}', va='center')
-        axes.text(1.5, -row, ', then '.join(
-            MOVES[link].format(axis) for link, axis in kind.links) or 'none', va='center')
-        axes.text(4.7, -row, ', '.join(filter(None, kind.coordinates)) or (
-            "the joint's name" if kind.coordinates else '-'), va='center')
-    for x, head in ((0.0, 'joint type'), (0.9, 'nq, nv'), (1.5, 'motion of the child'),
-                    (4.7, 'names of coordinates, after that of the joint')):
-        axes.text(x, 1.0, head, color=BLUE, va='center')
-    axes.set(xlim=(-0.1, 7.4), ylim=(-len(rows) + 0.3, 1.6))
-    axes.set_axis_off()
-    return figure
 
 
 def data_flow() -> Figure:

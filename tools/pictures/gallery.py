@@ -13,19 +13,22 @@ from pathlib import Path
 import sys
 from typing import Any
 
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Model
-from liedyn_ros.pictures import draw_machine, new_figure, save
+from liedyn_ros.pictures import draw_machine, save
+from liedyn_ros.pictures.style import INCH
 
 ROOT = Path(__file__).parents[2]
 IMAGES = ROOT / 'docs' / 'images' / 'gallery'
 SPACE = {'delta', 'servo_hexapod', 'humanoid_ankle', 'dual_arm'}  # the others move in a plane
 POSES = ((50, 1.0), (25, 0.25))  # row of the motion, opacity
-MARGIN = 1.2  # of the extent: lines are as wide as the bodies, and are not cut
+WIDTH, SHARE = 58.0, 0.94  # mm, the longer side of a picture; share of it that is drawn on
 
 
 def gallery() -> Any:
@@ -50,21 +53,44 @@ def corners(model: Model, q: Array) -> Array:
     return np.array(found)
 
 
-def draw(module: Any, name: str) -> None:
-    """Write the picture of a machine."""
-    dynamics = module.machine(name)
-    moved, space = module.motion(dynamics, name), name in SPACE
-    figure = new_figure(60.0, 58.0)
-    axes = figure.add_subplot(projection='3d', proj_type='ortho')
-    points = np.concatenate([corners(dynamics.model, moved.q[row]) for row, _ in POSES])
+def ink(figure: Figure) -> Array:
+    """Return where a drawn figure is not white (least, greatest), each of x and y in 0 to 1."""
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    drawn = (np.asarray(canvas.buffer_rgba())[::-1, :, :3] < 255).any(axis=2)
+    ends = [np.flatnonzero(drawn.any(axis=axis))[[0, -1]] for axis in (0, 1)]
+    return (np.transpose(ends) + ((0, 0), (1, 1))) / drawn.shape[::-1]
+
+
+def picture(machine: Dynamics, moved: Any, space: bool, scale: float) -> tuple[Figure, Any]:
+    """Return a square picture of a machine in two poses, and its axes; scale: of widths."""
+    figure = Figure(figsize=(WIDTH / INCH, WIDTH / INCH))
+    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0), projection='3d', proj_type='ortho')
+    points = np.concatenate([corners(machine.model, moved.q[row]) for row, _ in POSES])
     middle, half = (points.max(axis=0) + points.min(axis=0)) / 2.0, np.ptp(points, axis=0) / 2.0
     for row, alpha in POSES:
-        draw_machine(axes, dynamics.model, moved.q[row], alpha, size=2.0 * float(half.max()))
-    half = MARGIN * np.maximum(half, 0.05 * half.max())
+        draw_machine(axes, machine.model, moved.q[row], alpha,
+                     size=2.0 * float(half.max()) / scale)
+    half = np.maximum(half, 0.05 * half.max())
     axes.set(**{f'{axis}lim': (m - h, m + h) for axis, m, h in zip('xyz', middle, half)})
-    axes.set_box_aspect(half, zoom=1.2 if space else 1.3)
+    axes.set_box_aspect(half)
     axes.view_init(elev=18.0 if space else 0.0, azim=-55.0 if space else -90.0)
     axes.set_axis_off()
+    return figure, axes
+
+
+def draw(module: Any, name: str) -> None:
+    """Write the picture of a machine, as large as its column, without white margins."""
+    machine, scale = module.machine(name), 1.0
+    moved = module.motion(machine, name)
+    for _ in range(3):  # wider lines move the margins a little
+        figure, axes = picture(machine, moved, name in SPACE, scale)
+        low, high = ink(figure)
+        scale = SHARE / (high - low).max()
+    size = scale * (high - low) / SHARE  # of the picture, over WIDTH
+    figure.set_size_inches(WIDTH / INCH * size)
+    corner = 0.5 - scale * (low + high) / 2.0 / size
+    axes.set_position((*corner, *(scale / size)))
     save(figure, IMAGES / f'{name}.png')
 
 

@@ -1,0 +1,98 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Command lines of README and docs name programs that are there, and options that these take."""
+
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+import re
+import shlex
+import sys
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / 'README.md', *sorted((ROOT / 'docs').rglob('*.md'))]
+BLOCK = re.compile(r'^ *```sh\n(.*?)^ *```', re.DOTALL | re.MULTILINE)
+QUOTED = re.compile(r"(?<= )'[^']*\n[^']*'")  # messages in YAML of several lines
+SCRIPTS = dict(re.findall(r"^ +'(\w+) = '?\s*'?(liedyn_ros[\w.]+):main'", (
+    ROOT / 'setup.py').read_text(encoding='utf-8'), re.MULTILINE))
+OPTION = re.compile(r'(?<![\w-])--?[a-z][\w-]*')
+ARGUMENT = re.compile(r'(\w+):=')
+
+
+def lines():
+    """Yield the page and the words of each command line."""
+    for page in PAGES:
+        for block in BLOCK.findall(page.read_text(encoding='utf-8')):
+            for line in re.sub(r'\\\n', ' ', QUOTED.sub("''", block)).splitlines():
+                words = shlex.split(line, comments=True)
+                while words:
+                    end = words.index('&&') if '&&' in words else len(words)
+                    if words[:end]:
+                        yield page, words[:end]
+                    words = words[end + 1:]
+
+
+def program(words):
+    """Return the module and the arguments of a command of this package, else None."""
+    if words[:2] == ['python', '-m'] and words[2].startswith('liedyn_ros'):
+        return words[2], words[3:]
+    if words[:3] == ['ros2', 'run', 'liedyn_ros']:
+        return SCRIPTS.get(words[3], words[3]), words[4:]
+    if words[0] in SCRIPTS:
+        return SCRIPTS[words[0]], words[1:]
+    return None
+
+
+PROGRAMS = sorted({(page, *found[:1], tuple(found[1])) for page, words in lines()
+                   if (found := program(words))})
+
+
+def name(value):
+    """Return how a test names a page, a module and arguments."""
+    return value.stem if isinstance(value, Path) else '_'.join(value)[:30] if isinstance(
+        value, tuple) else value.rpartition('.')[2]
+
+
+def test_lines_are_found():
+    assert len(PROGRAMS) > 40
+    assert {module for _, module, _ in PROGRAMS} >= {
+        SCRIPTS[each] for each in ('identify', 'process_bag', 'stewart_pose', 'view')}
+
+
+@pytest.mark.parametrize(('page', 'module', 'arguments'), PROGRAMS, ids=name)
+def test_a_program_is_there_and_takes_its_options(page, module, arguments, capsys, monkeypatch):
+    assert find_spec(module), f'{page}: no module {module}'
+    own = arguments[:arguments.index('--ros-args')] if '--ros-args' in arguments else arguments
+    options = [each for each in own if OPTION.fullmatch(each)]
+    if not options:
+        return
+    for needed in ('rosbags', 'clarabel', 'rclpy'):
+        if f'import {needed}' in Path(find_spec(module).origin).read_text(encoding='utf-8'):
+            pytest.importorskip(needed)
+    monkeypatch.setattr(sys, 'argv', [module])
+    with pytest.raises(SystemExit, match=r'^0$'):
+        import_module(module).main(['--help'])
+    known = set(OPTION.findall(capsys.readouterr().out))
+    assert set(options) <= known
+
+
+@pytest.mark.parametrize('page', PAGES, ids=name)
+def test_scripts_and_arguments_of_launch_files_are_there(page):
+    for source, words in lines():
+        if source != page:
+            continue
+        if words[0] == 'python' and words[1].endswith('.py'):
+            assert (ROOT / words[1]).is_file(), words
+        if words[:3] == ['ros2', 'launch', 'liedyn_ros']:
+            text = (ROOT / 'launch' / words[3]).read_text(encoding='utf-8') + (
+                ROOT / 'liedyn_ros' / 'ros' / 'launch.py').read_text(encoding='utf-8')
+            for argument in ARGUMENT.findall(' '.join(words[4:])):
+                assert f"'{argument}'" in text, (words, argument)
