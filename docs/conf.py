@@ -32,6 +32,7 @@ extensions = ['myst_parser', 'sphinx.ext.autodoc', 'sphinx.ext.viewcode']
 html_math_renderer = 'mathml'  # browsers have it built in; MathJax would come from a network
 html_theme, html_title = 'furo', 'liedyn_ros'
 html_show_sourcelink = False
+html_static_path, html_css_files = ['static'], ['narrow.css']
 html_last_updated_fmt = None  # the same sources give the same pages
 myst_heading_anchors = 4
 autodoc_member_order = 'bysource'
@@ -44,6 +45,7 @@ INTERFACES = 'liedyn_interfaces'  # whose pages rosdoc2 makes, in a folder of th
 LITERAL = re.compile(r'(`[^`]*`)')
 FORMULA = re.compile(r'\$`([^`]*)`\$')  # as GitHub has it
 CODE = {}  # path of a linked file, and its lexer: each has a page
+WAY_BACK = re.compile(r'<a class="viewcode-back" href="[^"#]*#([^"]*)">.*?</a>')
 SPECIAL = re.compile(r'([*|\\_])')
 
 
@@ -98,6 +100,14 @@ def pages_of_code(app):
         yield f'code/{name}', {'title': name, 'body': f'<h1>{name}</h1>{code}'}, 'page.html'
 
 
+def without_dead_ways_back(app, pagename, templatename, context, doctree):
+    """Leave out links from a page of code to a description that has another name."""
+    if pagename.startswith('_modules/'):
+        known = app.env.domaindata['py']['objects']
+        context['body'] = WAY_BACK.sub(
+            lambda match: match[0] if match[1] in known else '', context['body'])
+
+
 def plain(app, what, name, obj, options, lines):
     """Let docstrings, which are plain text with names between backticks, say what they say."""
     lines[:] = [''.join(
@@ -125,8 +135,11 @@ def without_fields(app, what, name, obj, skip, options):
 
 
 def as_mathml(writer, node):
-    """Write a formula as MathML."""
-    writer.body.append(tex2mathml(node.astext(), as_block=node.tagname == 'math_block'))
+    """Write a formula as MathML, in a part that may scroll."""
+    block = node.tagname == 'math_block'
+    tag = 'div' if block else 'span'
+    formula = tex2mathml(node.astext(), as_block=block)
+    writer.body.append(f'<{tag} class="formula">{formula}</{tag}>')
     raise nodes.SkipNode
 
 
@@ -134,6 +147,7 @@ def setup(app):
     """Connect the functions above."""
     app.add_html_math_renderer('mathml', (as_mathml, None), (as_mathml, None))
     app.connect('source-read', without_links_outside)
+    app.connect('html-page-context', without_dead_ways_back)
     app.connect('autodoc-process-docstring', plain)
     app.connect('html-collect-pages', pages_of_code)
     app.connect('autodoc-process-signature', readable)

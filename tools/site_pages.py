@@ -10,8 +10,9 @@
 Look at each page of the built site: python -m tools.site_pages out/site.
 
 Links, also those to places on a page, must lead somewhere. In a browser of the name chromium each
-page is opened at a phone's width, without a network: it must not be wider, ask nobody else, and
-raise no error. Without that browser, or Playwright, only the links are looked at.
+page is opened at the widths of a phone and of a desk, without a network: nothing of it may be cut
+off, it asks nobody else, and raises no error. Without that browser, or without Playwright, only
+the links are looked at.
 """
 
 from collections.abc import Iterator
@@ -22,7 +23,17 @@ import shutil
 import sys
 from urllib.parse import unquote, urlsplit
 
-PHONE = {'width': 390, 'height': 844}  # px
+SCREENS = {'a phone': {'width': 390, 'height': 844},
+           'a desk': {'width': 1280, 'height': 900}}  # px
+# The texts beyond the right edge of the screen that nothing beside it scrolls to.
+CUT = """() => [...document.querySelectorAll('[role=main] *')].filter(each => {
+  const box = each.getBoundingClientRect();
+  if (!box.width || !box.height || box.right <= document.documentElement.clientWidth + 1)
+    return false;
+  for (let part = each; part.role !== 'main'; part = part.parentElement)
+    if (['auto', 'scroll'].includes(getComputedStyle(part).overflowX)) return false;
+  return true;
+}).map(each => each.textContent.trim().slice(0, 40))"""
 LIMIT = 240_000.0  # ms; a processor that draws takes its time
 BROWSER = shutil.which('chromium') if find_spec('playwright') else None
 
@@ -65,13 +76,13 @@ def pages_of(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob('*.html') if '_static' not in path.parts)
 
 
-def misfits(folder: Path, scheme: str = 'light') -> Iterator[str]:
-    """Yield what is wrong with the pages of a folder in a browser on a phone."""
+def misfits(folder: Path) -> Iterator[str]:
+    """Yield what is wrong with the pages of a folder in a browser."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as context:
         browser = context.chromium.launch(executable_path=BROWSER, args=['--no-sandbox'])
-        tab = browser.new_context(viewport=PHONE, color_scheme=scheme, offline=True).new_page()
+        tab = browser.new_context(offline=True).new_page()
         tab.set_default_timeout(LIMIT)
         heard: list[str] = []
         tab.on('pageerror', lambda error: heard.append(str(error)))
@@ -79,10 +90,10 @@ def misfits(folder: Path, scheme: str = 'light') -> Iterator[str]:
                request.url.startswith(('file:', 'data:', 'blob:')) else None)
         for path in pages_of(folder):
             tab.goto(path.as_uri())
-            wider = tab.evaluate(
-                'document.documentElement.scrollWidth - document.documentElement.clientWidth')
-            if wider:
-                heard.append(f'{wider} px wider than a phone')
+            for name, size in SCREENS.items():
+                tab.set_viewport_size(size)
+                if cut := tab.evaluate(CUT):
+                    heard.append(f'{name} cuts off {len(cut)} parts: {cut[0]!r}')
             yield from (f'{path.relative_to(folder)}: {each}' for each in heard)
             heard.clear()
         browser.close()

@@ -17,7 +17,8 @@ from liedyn_ros.pictures.platform import (  # noqa: E402
     draw_platform, legend_of, share_scale)
 from liedyn_ros.pictures.saving import save  # noqa: E402
 from liedyn_ros.pictures.style import (  # noqa: E402
-    BOUND, COLUMN, legend_above, legend_beside, new_figure, PAGE, PALETTE, RIGHT, WRONG)
+    BOUND, COLUMN, fill, legend_above, legend_beside, new_figure, PAGE, PALETTE, RIGHT, WRONG)
 
-__all__ = ['BOUND', 'COLUMN', 'draw_machine', 'draw_platform', 'legend_above', 'legend_beside',
+__all__ = ['BOUND', 'COLUMN', 'draw_machine', 'draw_platform', 'fill', 'legend_above',
+           'legend_beside',
            'legend_of', 'new_figure', 'PAGE', 'PALETTE', 'RIGHT', 'save', 'share_scale', 'WRONG']

@@ -25,7 +25,7 @@ from liedyn_ros.stewart import leg_ends, StewartGeometry
 from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail
 from liedyn_ros.stewart.platform.kinematics import driven_platform
 
-NUMBERS_AT = (0.28, 0.42)  # of a leg, from its base joint, where its number stands, in turns
+NUMBERS_AT = np.linspace(0.2, 0.6, 9)  # of a leg, from its base joint: where its number may stand
 LEG, BASE, TIPS, NORMAL, DRIVE = '#e69f00', '0.3', '#0072b2', '#009e73', '#cc79a7'
 FRONT, BACK = '#a8cdf0', '#f2b8a8'  # of the platform, seen from its +z and its -z side
 SMALL = 0.1  # m; smaller platforms are labelled in mm
@@ -45,11 +45,11 @@ def draw_platform(
     if values is not None and geometry.driven:
         base = driven_platform(geometry, values)[0].base_joints
     draw_drives(axes, geometry, base)
-    for k, (a, b) in enumerate(zip(base, tips)):
+    for a, b in zip(base, tips):
         axes.plot(*np.stack((a, b)).T, color=LEG, linewidth=1.5)
-        if numbered:
-            axes.text(*(a + NUMBERS_AT[k % 2] * (b - a)), f'{k + 1}', fontsize=7, ha='center',
-                      va='center', bbox={'facecolor': 'white', 'edgecolor': 'none', 'pad': 0.8})
+    for k, place in enumerate(places_of_numbers(axes, base, tips) if numbered else ()):
+        axes.text(*place, f'{k + 1}', fontsize=7, ha='center', va='center',
+                  bbox={'facecolor': 'white', 'edgecolor': 'none', 'pad': 0.8})
     around = outline(tips)
     for points, color, style in (
             (outline(geometry.base_outline), BASE, '-'), (around, TIPS, '--')):
@@ -63,6 +63,18 @@ def draw_platform(
     axes.set_title(title)
     scale_equally(axes)
     label_axes(axes, 0.5 * float(np.ptp(np.concatenate((base, tips)), axis=0).max()) < SMALL)
+
+
+def places_of_numbers(axes: Any, base: Array, tips: Array) -> list[Array]:
+    """Return where on its leg the number of each stands, far from the others as they are seen."""
+    viewer = towards_viewer(axes)
+    places: list[Array] = []
+    for a, b in zip(base, tips):
+        choices = a + NUMBERS_AT[:, None] * (b - a)
+        away = choices[:, None] - np.reshape((*base, *places), (-1, 3))
+        seen = away - (away @ viewer)[..., None] * viewer
+        places.append(choices[np.argmax(np.linalg.norm(seen, axis=2).min(axis=1))])
+    return places
 
 
 def draw_drives(axes: Any, geometry: StewartGeometry, ends: Array) -> None:

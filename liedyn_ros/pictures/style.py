@@ -13,11 +13,16 @@ from typing import Any
 from cycler import cycler
 import matplotlib
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+import numpy as np
+
+from liedyn_ros.common.checks import Array
 
 COLUMN, PAGE = 88.0, 180.0  # mm, widths of pictures in a journal of two columns
 INCH = 25.4  # mm
+EDGE, FITS = 1.0, 5  # mm around a drawing that fills its figure; steps until it does
 # Told apart by the colour-blind too (Okabe and Ito); the first six differ in grey.
 PALETTE = ('#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#222222', '#8c6d31')
 RIGHT, WRONG, BOUND = '#0072b2', '#d00000', '#555555'  # ours, what is wrong, what is allowed
@@ -41,6 +46,35 @@ def new_figure(
     return Figure(
         figsize=(width / INCH, height / INCH),
         layout=ConstrainedLayoutEngine(rect=(0.0, free, 1.0 - right / width, 1.0 - free)))
+
+
+def fill(axes: Any, above: float = 0.0) -> None:
+    """Make a drawing in space, its labels included, as large as its figure; mm. above: free."""
+    figure = axes.figure
+    figure.set_layout_engine('none')
+    title = axes.get_title()
+    axes.set_title('')
+    width, height = figure.get_size_inches() * INCH
+    free = np.array([1.0 - 2.0 * EDGE / width, 1.0 - (2.0 * EDGE + above) / height])
+    middle = np.array([0.5, 0.5 - 0.5 * above / height])
+    for _ in range(FITS):  # labels keep their size
+        low, high = ink(figure)
+        place = axes.get_position(original=True)
+        scale = (free / (high - low)).min()
+        offset = 0.5 * (place.min + place.max) - 0.5 * (low + high)
+        axes.set_position((*(middle + scale * offset - 0.5 * scale * place.size),
+                           *(scale * place.size)))
+    if title:
+        figure.suptitle(title, fontsize=STYLE['axes.titlesize'])
+
+
+def ink(figure: Figure) -> Array:
+    """Return where a drawn figure is not white (least, greatest), each of x and y in 0 to 1."""
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    drawn = (np.asarray(canvas.buffer_rgba())[::-1, :, :3] < 255).any(axis=2)
+    ends = [np.flatnonzero(drawn.any(axis=axis))[[0, -1]] for axis in (0, 1)]
+    return np.array((np.transpose(ends) + ((0, 0), (1, 1))) / drawn.shape[::-1])
 
 
 def legend_beside(axes: Axes, **options: Any) -> None:

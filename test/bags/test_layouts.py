@@ -43,7 +43,9 @@ PATH = {'value': str, 'enabled': bool, 'timestampMethod': {'receiveTime', 'heade
 SETTINGS = {
     '3D': {'cameraState': CAMERA, 'followTf': str,
            'followMode': {'follow-pose', 'follow-position', 'follow-none'},
-           'imageMode': {}, 'publish': {}, 'scene': {}, 'transforms': {},
+           'imageMode': {}, 'publish': {},
+           'scene': {'transforms': {'showLabel': bool}},
+           'transforms': {},
            'layers': {'*': GRID}, 'topics': {'*': TOPIC}},
     'Plot': {'paths': [PATH], 'title': str, 'legendDisplay': {'floating', 'top', 'left', 'none'},
              'xAxisVal': {'timestamp', 'index', 'custom', 'currentCustom'},

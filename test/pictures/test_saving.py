@@ -14,7 +14,8 @@ from matplotlib.image import imread
 import numpy as np
 import pytest
 
-from liedyn_ros.pictures import COLUMN, new_figure, PAGE, save
+from liedyn_ros.pictures import COLUMN, fill, new_figure, PAGE, save
+from liedyn_ros.pictures.style import ink
 
 INCH = 25.4  # mm
 
@@ -83,3 +84,17 @@ def test_a_logarithmic_axis_of_few_decades_has_more_than_one_number(tmp_path, hi
     save(figure, tmp_path / 'a.png')
     shown = [label.get_text() for label in axes.get_yticklabels()]
     assert all(any(number in text for text in shown) for number in numbers)
+
+
+def test_a_drawing_in_space_leaves_no_white_margins(tmp_path):
+    figure = new_figure(60.0)
+    axes = figure.add_subplot(projection='3d')
+    axes.plot([0.0, 1.0], [2.0, 3.0], [4.0, 5.0])
+    axes.set(xlabel='x, m', zlabel='z, m')
+    before = np.ptp(ink(figure), axis=0)
+    axes.set_title('a line')
+    fill(axes, above=5.0)
+    low, high = ink(figure)
+    assert np.all((low >= 0.0) & (high <= 1.0))
+    assert max(high - low) > 0.96 > max(before)
+    assert figure.get_suptitle() == 'a line'

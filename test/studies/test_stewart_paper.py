@@ -73,7 +73,7 @@ def test_figures_show_every_solve(study, tmp_path):
     assert shown == 3 * len(TABLES[0].values)
     true = cells['GN-Quat', 0].ends == End.TRUE_POSE
     assert np.count_nonzero(true) == 26
-    assert 'GN-Quat 52 % (published 52 %)' in axes.get_title()
+    assert 'GN-Quat 52 % (52 %)' in axes.get_title()
     assert '*' not in axes.get_title()
     [axes] = stewart_figures.comparison(7, TABLES[0], cells, (3,)).axes
     assert '(published 54 %)*\n* no reading of the paper gives this' in axes.get_title()

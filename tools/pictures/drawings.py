@@ -22,7 +22,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
 import numpy as np
-from tools.pictures.joint_types import joints
+from tools.pictures.joint_types import joint_types
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
@@ -328,7 +328,7 @@ def finish(axes: Axes) -> None:
 
 
 DRAWINGS: dict[str, Callable[[], Figure]] = {
-    'platform_frames': platform_frames, 'leg_forms': leg_forms, 'joint_types': joints,
+    'platform_frames': platform_frames, 'leg_forms': leg_forms, 'joint_types': joint_types,
     'data_flow': data_flow, 'frame_axes': frame_axes, 'contacts': contacts, 'words': words,
     'assemblies': assemblies, 'queries': queries}
 

@@ -13,7 +13,6 @@ from pathlib import Path
 import sys
 from typing import Any
 
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 import numpy as np
 
@@ -22,7 +21,7 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Model
 from liedyn_ros.pictures import draw_machine, save
-from liedyn_ros.pictures.style import INCH
+from liedyn_ros.pictures.style import INCH, ink
 
 ROOT = Path(__file__).parents[2]
 IMAGES = ROOT / 'docs' / 'images' / 'gallery'
@@ -51,15 +50,6 @@ def corners(model: Model, q: Array) -> Array:
             centre = poses[body.name] @ visual.placement
             found += [*se3.act(centre, radius * np.concatenate((np.eye(3), -np.eye(3))))]
     return np.array(found)
-
-
-def ink(figure: Figure) -> Array:
-    """Return where a drawn figure is not white (least, greatest), each of x and y in 0 to 1."""
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    drawn = (np.asarray(canvas.buffer_rgba())[::-1, :, :3] < 255).any(axis=2)
-    ends = [np.flatnonzero(drawn.any(axis=axis))[[0, -1]] for axis in (0, 1)]
-    return (np.transpose(ends) + ((0, 0), (1, 1))) / drawn.shape[::-1]
 
 
 def picture(machine: Dynamics, moved: Any, space: bool, scale: float) -> tuple[Figure, Any]:

@@ -29,7 +29,7 @@ COLUMNS = {'joint type': 0.0, 'nq, nv': 22.0, 'signs': 36.0, 'motion of the chil
            'names of coordinates': 143.0}  # mm from the left
 
 
-def joints() -> Figure:
+def joint_types() -> Figure:
     """Return the coordinates of each joint type, from the table of the package."""
     height = ROW * (len(JOINT_TYPES) + 1.0)
     figure = new_figure(height, PAGE)

@@ -35,6 +35,7 @@ from liedyn_ros.stewart import (
     LegNoise, LegSimulation, load_geometry, MonitoredTracker, SmoothTrajectory)
 from liedyn_ros.view.page import LivePage
 from liedyn_ros.view.platforms.what_if import PlatformWhatIf
+from liedyn_ros.view.sliders import move_slider
 from liedyn_ros.view.trees.what_if import TreeWhatIf
 
 IMAGES = Path(__file__).parents[2] / 'docs' / 'images'
@@ -118,7 +119,10 @@ def try_hand(page: LivePage, tab: Page) -> None:
     assert isinstance(what_if, TreeWhatIf)
     what_if.body.value = 'wrist_3_link'
     positions = {name: slider.value for name, slider in what_if.sliders.items()}
-    what_if.set_joints({**positions, 'shoulder_pan_joint': -0.7, 'elbow_joint': 0.9})
+    tried = {**positions, 'shoulder_pan_joint': -0.7, 'elbow_joint': 0.9}
+    what_if.set_joints(tried)
+    for name, position in tried.items():
+        move_slider(what_if.sliders[name], position)
 
 
 def shoot(tab: Page, name: str, text: str) -> None:

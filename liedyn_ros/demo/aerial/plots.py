@@ -18,7 +18,7 @@ from liedyn_ros.aerial import AerialManipulator
 from liedyn_ros.common.checks import Array
 from liedyn_ros.demo.aerial.flight import RecordedFlight
 from liedyn_ros.pictures import (
-    BOUND, draw_machine, legend_beside, new_figure, PAGE, PALETTE, RIGHT, save)
+    BOUND, draw_machine, fill, legend_beside, new_figure, PAGE, PALETTE, RIGHT, save)
 
 SHOWN = 1500  # points of a line that is drawn; more cannot be seen
 POSES = 4  # of the machine along its path
@@ -94,7 +94,7 @@ def _commands(flight: RecordedFlight, machine: AerialManipulator) -> Figure:
 
 
 def _machine(flight: RecordedFlight, machine: AerialManipulator) -> Figure:
-    figure = new_figure(100.0, 140.0)
+    figure = new_figure(92.0, 140.0)
     axes: Any = figure.add_subplot(projection='3d')
     every = max(1, len(flight.times) // SHOWN)
     axes.plot(*flight.wanted[::every, :3].T, color='0.75', linewidth=3.5, label='reference')
@@ -109,7 +109,8 @@ def _machine(flight: RecordedFlight, machine: AerialManipulator) -> Figure:
     axes.locator_params(nbins=5)
     axes.set_aspect('equal')
     axes.view_init(elev=28.0, azim=-58.0)
-    axes.legend(loc='upper right')
+    fill(axes, above=5.0)
+    figure.legend(loc='upper left', ncols=2)
     return figure
 
 

@@ -17,10 +17,11 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.demo.stewart.tracking import SIGMAS, Tracking
 from liedyn_ros.lie import se3
 from liedyn_ros.pictures import (
-    COLUMN, draw_platform, legend_above, new_figure, PAGE, PALETTE, RIGHT, save)
+    draw_platform, fill, legend_above, new_figure, PAGE, PALETTE, RIGHT, save)
 from liedyn_ros.stewart import StewartGeometry
 
 SHOWN = 2000  # points of a line that is drawn; more cannot be seen
+TALL = 78.0  # mm, a picture of a platform
 
 
 def draw(tracking: Tracking, geometry: StewartGeometry, folder: Path) -> None:
@@ -89,9 +90,10 @@ def _latency(tracking: Tracking) -> Figure:
 
 
 def _platform(pose: Array, geometry: StewartGeometry, tracking: Tracking) -> Figure:
-    figure = new_figure(COLUMN)
+    figure = new_figure(TALL)
     axes = figure.add_subplot(projection='3d')
     draw_platform(axes, geometry, pose, 'the farthest pose, and the path of the centre')
     path = tracking.estimate[::max(1, len(tracking.times) // SHOWN), :3, 3]
     axes.plot(*path.T, color=PALETTE[3], linewidth=0.8, label='path')
+    fill(axes, above=5.0)
     return figure

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 import numpy as np
 
-from liedyn_ros.pictures import COLUMN, draw_platform, new_figure, PAGE, save, share_scale
+from liedyn_ros.pictures import draw_platform, fill, new_figure, PAGE, save, share_scale
 from liedyn_ros.studies.stewart_pose.paper import (
     Cell, End, pose_of, STATES, Study, Table, TABLES, UNEXPLAINED)
 
@@ -33,6 +33,7 @@ MEANINGS = {End.TRUE_POSE: 'true pose (above zero)', End.BRANCH: '$T_s$ (below z
 APART = 0.15  # of the parameter's step: offset between markers at the same place
 
 Cells = dict[tuple[str, int], Cell]  # by method and state
+TALL = 78.0  # mm, a picture of a platform
 
 
 def draw(study: Study, cells: Cells, folder: Path) -> None:
@@ -46,7 +47,7 @@ def draw(study: Study, cells: Cells, folder: Path) -> None:
 
 def states(study: Study) -> Figure:
     """Return Figure 4: the true state and the five initial ones."""
-    figure = new_figure(125.0, PAGE, below=4.0)  # space for ticks of 3D axes
+    figure = new_figure(130.0, PAGE, below=5.0, right=5.0)  # space for labels of axes in space
     poses = [study.true_pose, *(pose_of(*state) for state in STATES)]
     titles = ['true state', *(f'state {k + 1}' for k in range(len(STATES)))]
     for k, (pose, title) in enumerate(zip(poses, titles)):
@@ -59,10 +60,11 @@ def states(study: Study) -> Figure:
 
 def branch(study: Study) -> Figure:
     """Return Figure 5: the branch solution."""
-    figure = new_figure(COLUMN)
+    figure = new_figure(TALL)
     axes = figure.add_subplot(projection='3d')
     draw_platform(axes, study.geometry, study.branch,
                   'Figure 5: $T_s$, the branch solution $q_{S1}$ or $q_{S2}$')
+    fill(axes, above=5.0)
     return figure
 
 
@@ -98,9 +100,9 @@ def percentages(table: Table, cells: Cells, state: int) -> str:
     for method, published in zip(table.methods, table.published[state]):
         star = '*' if (method, state) in UNEXPLAINED else ''
         parts.append(f'{method} {cells[method, state].percentage:.0f} % '
-                     f'(published {published:.0f} %){star}')
+                     f'({published:.0f} %){star}')
     end = '\n* no reading of the paper gives this' if '*' in ''.join(parts) else ''
-    return 'to the true pose: ' + ', '.join(parts) + end
+    return 'to the true pose (published): ' + ', '.join(parts) + end
 
 
 def plot_cell(axes: Axes, table: Table, cell: Cell, style: dict[str, Any], place: int) -> None:

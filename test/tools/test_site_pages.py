@@ -1,0 +1,38 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The look at the pages of the site finds dead links, and what a narrow screen cuts off."""
+
+import pytest
+from tools import site_pages
+
+WIDE = '<div style="width: 700px">wide</div>'
+
+
+def write(folder, name, body):
+    (folder / f'{name}.html').write_text(
+        f'<html><body><article role="main">{body}</article></body></html>')
+
+
+def test_a_link_that_leads_nowhere_is_found(tmp_path):
+    write(tmp_path, 'a', '<p id="here"><a href="b.html#there">b</a> <a href="#here">a</a>'
+                         '<a href="https://elsewhere.example">out</a></p>')
+    write(tmp_path, 'b', '<p><a href="a.html">a</a> <a href="c.html">c</a></p>')
+    assert list(site_pages.dead_links(tmp_path)) == [
+        'a.html: b.html#there leads nowhere', 'b.html: c.html leads nowhere']
+
+
+@pytest.mark.skipif(site_pages.BROWSER is None, reason='no browser chromium with Playwright here')
+def test_what_a_phone_cuts_off_is_found_and_what_scrolls_is_not(tmp_path):
+    write(tmp_path, 'cut', WIDE)
+    write(tmp_path, 'scrolls', f'<div style="overflow-x: auto">{WIDE}</div>')
+    write(tmp_path, 'asks', '<img src="http://127.0.0.1:9/a.png"><script>wrong()</script>')
+    cut, fault, asked = sorted(site_pages.misfits(tmp_path), key=lambda each: 'asks' in each)
+    assert cut == "cut.html: a phone cuts off 1 parts: 'wide'"
+    assert 'wrong is not defined' in fault + asked
+    assert 'asks for http://127.0.0.1:9/a.png' in fault + asked
