@@ -10,8 +10,8 @@
 Look at each page of the built site: python -m tools.site_pages out/site.
 
 Links, also those to places on a page, must lead somewhere. In a browser of the name chromium each
-page is opened at the widths of a phone and of a desk, without a network: nothing of it may be cut
-off, it asks nobody else, and raises no error. Without that browser, or without Playwright, only
+page is opened at the widths of a phone and of a desk, without a network. Nothing of it may be cut
+off. It asks nobody else, and raises no error. Without that browser, or without Playwright, only
 the links are looked at.
 """
 

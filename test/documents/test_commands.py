@@ -28,7 +28,7 @@ ARGUMENT = re.compile(r'(\w+):=')
 
 
 def lines():
-    """Yield the page and the words of each command line."""
+    """Yield the page of each command line, and its parts."""
     for page in PAGES:
         for block in BLOCK.findall(page.read_text(encoding='utf-8')):
             for line in re.sub(r'\\\n', ' ', QUOTED.sub("''", block)).splitlines():
