@@ -72,7 +72,7 @@ def ink(figure: Figure) -> Array:
     """Return where a drawn figure is not white (least, greatest), each of x and y in 0 to 1."""
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
-    drawn = (np.asarray(canvas.buffer_rgba())[::-1, :, :3] < 255).any(axis=2)
+    drawn: Array = np.any(np.asarray(canvas.buffer_rgba())[::-1, :, :3] < 255, axis=2)
     ends = [np.flatnonzero(drawn.any(axis=axis))[[0, -1]] for axis in (0, 1)]
     return np.array((np.transpose(ends) + ((0, 0), (1, 1))) / drawn.shape[::-1])
 

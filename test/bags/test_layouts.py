@@ -49,7 +49,7 @@ SETTINGS = {
            'layers': {'*': GRID}, 'topics': {'*': TOPIC}},
     'Plot': {'paths': [PATH], 'title': str, 'legendDisplay': {'floating', 'top', 'left', 'none'},
              'xAxisVal': {'timestamp', 'index', 'custom', 'currentCustom'},
-             'followingViewWidth': NUMBER, 'sidebarDimension': NUMBER, **dict.fromkeys(
+             'sidebarDimension': NUMBER, **dict.fromkeys(
                  ('isSynced', 'showLegend', 'showPlotValuesInLegend', 'showXAxisLabels',
                   'showYAxisLabels'), bool)},
     'DiagnosticSummary': {'hardwareIdFilter': str, 'minLevel': int, 'pinnedIds': [str],
