@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Find errors of placements and joint offsets of an arm in measured poses.
+Find errors of placements and joint offsets of an arm, or a machine with loops, in measured poses.
 
 `ros2 run liedyn_ros calibrate_arm robot.urdf samples.csv --body tool0 --folder calibrated`, or the
 same with `python -m liedyn_ros.commands.identification.calibrate_arm`. A row of the table has the
@@ -24,16 +24,16 @@ import sys
 import numpy as np
 
 from liedyn_ros.commands.identification.model_files import write_model
-from liedyn_ros.commands.outputs import folder, pair_of
+from liedyn_ros.commands.outputs import folder, number_of, pair_of
 from liedyn_ros.commands.reports import Page
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, NameSetError
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.identification.calibration import ArmCalibration, calibrate_arm
 from liedyn_ros.identification.calibration.calibrate import TOLERANCE
-from liedyn_ros.identification.calibration.unknowns import chain_of
+from liedyn_ros.identification.calibration.unknowns import read_joints
 from liedyn_ros.lie import SE3, SO3
-from liedyn_ros.model import JOINT_TYPES, load_model, Model
+from liedyn_ros.model import load_model, Model
 from liedyn_ros.recordings import pose_table, PoseColumns
 
 POSE = 'X', 'Y', 'Z', 'ROLL', 'PITCH', 'YAW'
@@ -64,8 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _calibrated(model: Model, options: argparse.Namespace) -> ArmCalibration:
-    names = options.joints or [joint.name for joint in chain_of(model, options.body)
-                               if JOINT_TYPES[joint.type_name].nv]
+    names = options.joints or list(read_joints(model, options.body))
     samples = pose_table(options.samples, names, PoseColumns(
         None, None if options.point is None else [options.point], dict(options.unit)))
     if len(samples.points) != 1:
@@ -78,7 +77,18 @@ def _calibrated(model: Model, options: argparse.Namespace) -> ArmCalibration:
         samples.rotations, names=tuple(names), **given,
         deviations=None if options.position_noise is None else (
             options.position_noise, options.rotation_noise or options.position_noise),
-        tolerance=tuple(options.tolerance), offsets=options.offsets)
+        tolerance=tuple(options.tolerance), offsets=options.offsets,
+        start=_start(model, dict(options.start)))
+
+
+def _start(model: Model, given: dict[str, float]) -> Array | None:
+    """Return a configuration (nq,) with positions of some joints."""
+    if not given:
+        return None
+    result = model.neutral()
+    for name, value in given.items():
+        result[model.joint(name).qi] = value
+    return result
 
 
 def _pose(numbers: Sequence[float]) -> Array:
@@ -126,6 +136,12 @@ def _corrections(found: ArmCalibration) -> list[list[object]]:
             for name, twist, deviation in zip(found.frames, found.twists, found.deviations)]
 
 
+def _lengths(found: ArmCalibration) -> list[str]:
+    rods = [each.name for each in found.model.closures if each.length]
+    return [f'length of {name}: {1e3 * length:.3f} ± {1e3 * deviation:.3f} mm' for
+            name, length, deviation in zip(rods, found.lengths, found.length_deviations)]
+
+
 def _report(found: ArmCalibration, options: argparse.Namespace) -> Path:
     page = Page(f'Calibration of {options.model.name}')
     page.text(_findings(found)[0], 'good' if found.offered else 'bad')
@@ -137,7 +153,7 @@ def _report(found: ArmCalibration, options: argparse.Namespace) -> Path:
               'the poses do not tell are the tolerance. The offset is the part along the axis, '
               'mrad or mm.')
     page.table(HEAD, _corrections(found))
-    page.items([f'hardly told: {name}' for name in found.untold])
+    page.items([*_lengths(found), *(f'hardly told: {name}' for name in found.untold)])
     page.settings({key: str(value) for key, value in vars(options).items()})
     path = options.folder / REPORT
     path.write_text(page.html(), encoding='utf-8')
@@ -155,7 +171,10 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument('--folder', type=folder, default='calibrated',
                         help='folder of the results')
     result.add_argument('--joints', nargs='+', metavar='JOINT', help=(
-        'joints whose readings the table has; by default all on the way to the body'))
+        'joints whose readings the table has; by default all on the way to the body, of a machine '
+        'with loops those with actuators'))
+    result.add_argument('--start', action='append', default=[], type=number_of,
+                        metavar='JOINT=POSITION', help='near which the loops are closed')
     result.add_argument('--point', help='position to take, of several in the table')
     result.add_argument('--unit', action='append', default=[], type=pair_of, metavar='KIND=UNIT',
                         help='unit of reading, position or orientation, such as position=mm')

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Calibration of an arm from measured poses of one of its bodies.
+Calibration of an arm, or of a machine with loops, from measured poses of one of its bodies.
 
 Only what held-out poses confirm is offered. The covariance says what the poses left unknown.
 """
@@ -25,8 +25,11 @@ from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.identification.calibration.fit import Fit, fit, refit
 from liedyn_ros.identification.calibration.frames import frames_of
+from liedyn_ros.identification.calibration.loops import (
+    accepted, closed_configurations, is_looped, with_closed_loops)
 from liedyn_ros.identification.calibration.problem import ArmProblem, Samples
-from liedyn_ros.identification.calibration.unknowns import FRAMES, unknowns_of
+from liedyn_ros.identification.calibration.unknowns import (
+    FRAMES, read_joints, Unknowns, unknowns_of)
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import JOINT_TYPES, Model
 
@@ -58,6 +61,7 @@ class ArmCalibration:
     model: Model
     frames: tuple[str, ...]
     twists: Array
+    lengths: Array
     covariance: Array
     instrument: Array
     target: Array
@@ -79,7 +83,13 @@ class ArmCalibration:
     @property
     def deviations(self) -> Array:
         """Return how uncertain twists (t, 6) are: one sigma, rad and m."""
-        return np.sqrt(np.maximum(np.diag(self.covariance), 0.0)).reshape(-1, 6)
+        variances = np.diag(self.covariance)[:self.twists.size]
+        return np.sqrt(np.maximum(variances, 0.0)).reshape(-1, 6)
+
+    @property
+    def length_deviations(self) -> Array:
+        """Return how uncertain lengths (r,) are: one sigma, m."""
+        return np.sqrt(np.maximum(np.diag(self.covariance)[self.twists.size:], 0.0))
 
     def offset(self, name: str) -> float:
         """Return what a joint's readings lack, rad or m: its twist along the axis."""
@@ -93,25 +103,31 @@ def calibrate_arm(
         rotations: ArrayLike | None = None, *, names: tuple[str, ...] | None = None,
         instrument: ArrayLike | None = None, target: ArrayLike | None = None,
         deviations: tuple[float, float] | None = None,
-        tolerance: tuple[float, float] = TOLERANCE, offsets: bool = False) -> ArmCalibration:
+        tolerance: tuple[float, float] = TOLERANCE, offsets: bool = False,
+        start: ArrayLike | None = None) -> ArmCalibration:
     """
     Return what readings (n, m) at n measured poses of a body tell of a model's geometry.
 
-    names are those of the readings' joints: by default those on the way to the body. positions
+    names are those of the readings' joints: by default those on the way to the body, of a machine
+    with loops the actuated ones that it depends on; the others follow. positions
     (n, 3), m, and rotations (n, 3, 3) are of a target on the body. instrument (4, 4) is the pose
     of the ground in the instrument's frame. target (4, 4) is that of the target on the body. Both
     are found where they are None. deviations:
     of a measured position (m) and rotation (rad), estimated where None. tolerance: deviations of
-    the model's placements (m, rad). offsets: whether joints have offsets alone. Raises ModelError,
-    ShapeError, NotFiniteError, LimitError, NotInGroupError or ConvergenceError.
+    the model's placements (m, rad). offsets: whether joints have offsets alone. start (nq,):
+    a rough configuration on the branch of the machine's loops. Raises ModelError, ShapeError,
+    NotFiniteError, LimitError, NotInGroupError or ConvergenceError.
     """
     frames = tuple(name for name, given in zip(FRAMES, (instrument, target)) if given is None)
     limits = tuple(as_positive('tolerance', each) for each in tolerance)
-    unknowns = unknowns_of(model, body, (limits[0], limits[1]), offsets=offsets, frames=frames)
-    measured = names or tuple(joint.name for joint in unknowns.joints)
-    samples = _samples(model, measured, readings, positions, rotations, deviations,
-                       unknowns.size)
-    q = _configurations(model, samples)
+    measured = read_joints(model, body) if names is None else tuple(names)
+    unknowns = unknowns_of(model, body, (limits[0], limits[1]), offsets=offsets, frames=frames,
+                           names=measured)
+    samples = _samples(model, measured, readings, positions, rotations, deviations)
+    q = _configurations(model, samples, start)
+    if is_looped(model):
+        unknowns = with_closed_loops(unknowns, measured, body, q)
+    _require_enough(samples, unknowns.size)
     known = [None if each is None else se3.require_pose(name, as_array(name, each, (4, 4)))
              for name, each in zip(FRAMES, (instrument, target))]
     poses = np.array([Dynamics(model).kinematics(each).poses[model.body_index(body)]
@@ -124,8 +140,7 @@ def calibrate_arm(
 
 
 def _samples(model: Model, names: tuple[str, ...], readings: ArrayLike, positions: ArrayLike,
-             rotations: ArrayLike | None, deviations: tuple[float, float] | None, unknowns: int
-             ) -> Samples:
+             rotations: ArrayLike | None, deviations: tuple[float, float] | None) -> Samples:
     """Return the samples, checked."""
     places = as_array('positions', positions, (-1, 3))
     count = len(places)
@@ -133,10 +148,6 @@ def _samples(model: Model, names: tuple[str, ...], readings: ArrayLike, position
     turns = None if rotations is None else as_array('rotations', rotations, (count, 3, 3))
     for k, each in enumerate(() if turns is None else turns):
         so3.require_rotation(f'rotations[{k}]', each)
-    numbers = count * (3 if turns is None else 6)
-    if numbers <= unknowns:
-        raise ShapeError(f'positions: expected poses with more numbers than the {unknowns} '
-                         f'unknown ones, got {numbers} at {count} poses')
     for k, name in enumerate(names):
         wide = float(np.abs(given[:, k]).max())
         if model.joint(name).type_name != 'prismatic' and wide > TURNS:
@@ -147,14 +158,25 @@ def _samples(model: Model, names: tuple[str, ...], readings: ArrayLike, position
     return Samples(names, given, places, turns, sizes)
 
 
-def _configurations(model: Model, samples: Samples) -> Array:
-    """Return q (n, nq) with the readings."""
-    q = np.tile(model.neutral(), (len(samples.readings), 1))
-    for k, name in enumerate(samples.names):
+def _require_enough(samples: Samples, unknowns: int) -> None:
+    count = len(samples.positions)
+    numbers = count * (3 if samples.rotations is None else 6)
+    if numbers <= unknowns:
+        raise ShapeError(f'positions: expected poses with more numbers than the {unknowns} '
+                         f'unknown ones, got {numbers} at {count} poses')
+
+
+def _configurations(model: Model, samples: Samples, start: ArrayLike | None) -> Array:
+    """Return q (n, nq) with the readings, loops closed."""
+    begin = model.neutral() if start is None else as_array('start', start, (model.nq,))
+    for name in samples.names:
         joint = model.joint(name)
         if JOINT_TYPES[joint.type_name].nq != 1:
             raise LimitError(f'{name}: expected a joint of one number, got {joint.type_name}')
-        q[:, joint.qi] = samples.readings[:, k]
+    if is_looped(model):
+        return closed_configurations(model, samples.names, begin, samples.readings)
+    q = np.tile(begin, (len(samples.readings), 1))
+    q[:, [model.joint(name).qi for name in samples.names]] = samples.readings
     return q
 
 
@@ -169,7 +191,7 @@ def _result(problem: ArmProblem, found: Fit, *, given: bool) -> ArmCalibration:
     covariance = found.scaled_covariance(factor, problem.prior)[
         :unknowns.of_machine, :unknowns.of_machine]
     values = np.linalg.eigvalsh(covariance)
-    share = np.diag(covariance)
+    share = unknowns.shares(covariance)
     before, after, gain, spread = _held_out(problem, found)
     left = int((~found.used).sum())
     if left:
@@ -180,15 +202,22 @@ def _result(problem: ArmProblem, found: Fit, *, given: bool) -> ArmCalibration:
     if told < unknowns.of_machine:
         remarks.append(f'poses of this kind tell {told} of {unknowns.of_machine} numbers: the '
                        'others are fixed by the smallest correction')
-    frames = [joint.name for joint in unknowns.joints]
-    turned = se3.right_jacobian(unknowns.twists_of(found.z))  # to the frames of the new model
-    basis = np.einsum('tij,tjk->tik', turned, unknowns.basis.reshape(
-        len(turned), 6, -1)).reshape(6 * len(turned), -1)
+    model = unknowns.moved(found.z)
     return ArmCalibration(
-        unknowns.moved(found.z), tuple(frames), unknowns.twists_of(found.z),
-        basis @ covariance @ basis.T, instrument, target, found.used, before, after, gain, spread,
-        factor ** 0.5, told, tuple(
+        accepted(model, problem.q) if model.closures else model, unknowns.places,
+        unknowns.twists_of(found.z), unknowns.lengths_of(found.z),
+        _of_frames(unknowns, found.z, covariance), instrument, target, found.used,
+        before, after, gain, spread, factor ** 0.5, told, tuple(
             name for name, each in zip(unknowns.names, share) if each > OPEN), tuple(remarks))
+
+
+def _of_frames(unknowns: Unknowns, z: Array, covariance: Array) -> Array:
+    """Return the covariance of twists in the frames of the new model, and of lengths."""
+    turned, basis = se3.right_jacobian(unknowns.twists_of(z)), unknowns.basis.copy()
+    first = 6 * len(turned)
+    basis[:first] = np.einsum('tij,tjk->tik', turned, basis[:first].reshape(
+        len(turned), 6, -1)).reshape(first, -1)
+    return np.asarray(basis @ covariance @ basis.T)
 
 
 def _held_out(problem: ArmProblem, found: Fit) -> tuple[Array, Array, float, float]:

@@ -18,10 +18,17 @@ from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.constrained import Constraints
+from liedyn_ros.dynamics.constrained.configurations.closing import close
+from liedyn_ros.dynamics.constrained.kernels.tolerances import STALLED_RESIDUAL
 from liedyn_ros.identification.calibration.fit import Equations
-from liedyn_ros.identification.calibration.unknowns import FRAMES, Unknowns
+from liedyn_ros.identification.calibration.loops import (
+    following_twists, free_coordinates, is_looped)
+from liedyn_ros.identification.calibration.unknowns import chain_of, FRAMES, Unknowns
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model
+
+LOST = 1e6  # deviations: errors of a pose whose loops do not close
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,14 +56,15 @@ class ArmProblem:
     """
     Errors of measured poses by the unknowns, and their derivatives.
 
-    The pose of the target in the instrument's frame is B X(q) T.
+    The pose of the target in the instrument's frame is B X(q) T. Joints of a machine with loops
+    that are not read follow.
     """
 
     def __init__(self, unknowns: Unknowns, body: str, samples: Samples, start: dict[str, Array],
                  q: Array) -> None:
         """Take frames (4, 4) of instrument and target and configurations (n, nq) to begin at."""
         self.unknowns, self.body, self.samples, self.start = unknowns, body, samples, start
-        self.q = q.copy()
+        self.begin, self.q = q, q.copy()  # always from begin, so a long step leaves no trace
         self.settled: NDArray[np.bool_] = np.ones(len(samples.readings), dtype=bool)
         self._last: tuple[Array, Equations] | None = None
 
@@ -68,7 +76,7 @@ class ArmProblem:
     def rows(self, chosen: NDArray[Any]) -> ArmProblem:
         """Return the equations of some poses."""
         return ArmProblem(self.unknowns, self.body, self.samples.rows(chosen), self.start,
-                          self.q[chosen])
+                          self.begin[chosen])
 
     def frames(self, z: Array) -> tuple[Array, Array]:
         """Return where instrument and target are, (4, 4) each."""
@@ -83,26 +91,31 @@ class ArmProblem:
         return found[:, :3] * position, found[:, 3:].reshape(count, -1) * rotation
 
     def at(self, z: Array) -> Equations:
-        """Return the equations at z."""
+        """Return the equations at z; loops are closed again."""
         if self._last is not None and np.array_equal(self._last[0], z):
             return self._last[1]
-        model = self.unknowns.moved(z)
+        model, unknowns, samples = self.unknowns.moved(z), self.unknowns, self.samples
         base, target = self.frames(z)
-        unknowns, samples = self.unknowns, self.samples
         slopes = se3.right_jacobian(unknowns.twists_of(z))
-        size = 3 if samples.rotations is None else 6
-        errors = np.empty((len(samples.readings), size))
+        errors = np.full((len(samples.readings), 3 if samples.rotations is None else 6), LOST)
         derivatives = np.zeros((*errors.shape, unknowns.size))
         dynamics = Dynamics(model)
+        closed = Constraints(model) if is_looped(model) else None
         twist_of = {name: se3.right_jacobian(unknowns.frame(name, z)) for name in unknowns.frames}
-        for k, q in enumerate(self.q):
-            poses = dynamics.kinematics(q).poses
+        for k in range(len(errors)):
+            self.settled[k] = closed is None or self._close(closed, k)
+            if not self.settled[k]:
+                continue
+            poses = dynamics.kinematics(self.q[k]).poses
             at_body = poses[model.body_index(self.body)]
-            by_twists = self._by_twists(model, poses, at_body)
+            by_numbers = self._by_numbers(model, closed, poses, k)
+            by_twists = by_numbers[:, :6 * unknowns.twists].reshape(6, -1, 6)
+            by_numbers[:, :6 * unknowns.twists] = np.einsum(
+                'ikj,kjl->ikl', by_twists, slopes).reshape(6, -1)
             seen = at_body @ target
             turned = np.zeros((6, unknowns.size))  # twists of the target by z
             turned[:, :unknowns.of_machine] = se3.adjoint(se3.inverse(target)) @ (
-                np.einsum('ikj,kjl->ikl', by_twists, slopes).reshape(6, -1) @ unknowns.basis)
+                by_numbers @ unknowns.basis)
             for name, about in (('instrument', se3.adjoint(se3.inverse(seen))),
                                 ('target', np.eye(6))):
                 if name in unknowns.frames:
@@ -112,6 +125,15 @@ class ArmProblem:
         result = Equations(errors, derivatives)
         self._last = z.copy(), result
         return result
+
+    def _close(self, closed: Constraints, k: int) -> bool:
+        """Close the loops of a pose near where they were; return whether that is possible."""
+        free = free_coordinates(closed.model, self.samples.names)
+        found, left = close(closed, self.begin[k], free)
+        if left > STALLED_RESIDUAL:  # too long a step of the search, or a wrong reading
+            return False
+        self.q[k] = found
+        return True
 
     def _write(self, k: int, seen: Array, turned: Array, errors: Array, slopes: Array) -> None:
         """Write the errors (3 or 6,) of a pose, and their derivatives."""
@@ -123,19 +145,20 @@ class ArmProblem:
             errors[3:] = off / rotation
             slopes[3:] = so3.right_jacobian_inverse(off) @ turned[:3] / rotation
 
-    def _by_twists(self, model: Model, poses: Array, at_body: Array) -> Array:
-        """Return twists (6, twists, 6) of the body by those of placements before it (13.26)."""
-        result = np.zeros((6, self.unknowns.twists, 6))
-        back, parents = se3.inverse(at_body), {j.child: j.parent for j in model.joint_list}
-        before = set[str]()
-        at: str | None = self.body
-        while at is not None:
-            before.add(at)
-            at = parents.get(at)
-        for k, joint in enumerate(self.unknowns.joints):
-            if joint.child in before:
+    def _by_numbers(self, model: Model, closed: Constraints | None, poses: Array, k: int
+                    ) -> Array:
+        """Return twists (6, numbers) of the body by those of frames (13.26), and by lengths."""
+        unknowns = self.unknowns
+        result = np.zeros((6, len(unknowns.basis)))
+        back = se3.inverse(poses[model.body_index(self.body)])
+        before = {joint.name for joint in chain_of(model, self.body)}
+        for j, joint in enumerate(unknowns.joints):
+            if joint.name in before:
                 placed = model.joint(joint.name).placement
                 whole = placed if joint.parent is None else (
                     poses[model.body_index(joint.parent)] @ placed)
-                result[:, k] = se3.adjoint(back @ whole)
+                result[:, 6 * j:6 * j + 6] = se3.adjoint(back @ whole)
+        if closed is not None:
+            result += following_twists(
+                unknowns, self.samples.names, self.body, closed, self.q[k])
         return result

@@ -21,6 +21,7 @@ from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.yaml_reader import read_text, write_text
 from liedyn_ros.lie import SO3
 from liedyn_ros.model.model import Model
+from liedyn_ros.model.parts.constraints import Closure, CLOSURE_TYPES
 from liedyn_ros.model.parts.inertia import SpatialInertia
 
 FORCES = 'damping', 'friction', 'armature'  # of joints, that recordings tell
@@ -33,8 +34,9 @@ def updated_urdf(text: str, before: Model, after: Model) -> str:
     Return the text of a URDF with what differs between two models of it.
 
     That is masses, centres and inertias of links, placements of joints, and their forces in
-    FORCES. Meshes, limits and all other elements stay. Raises DescriptionError for links and
-    joints that the text does not have, and for joints of several coordinates.
+    FORCES, and frames of loops. Meshes, limits and all other elements stay. Raises
+    DescriptionError for links, joints and loops that the text does not have, and for joints of
+    several coordinates.
     """
     parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
     robot = ElementTree.fromstring(text, parser)
@@ -53,14 +55,19 @@ def updated_urdf(text: str, before: Model, after: Model) -> str:
         if origin is None:
             origin = Element('origin')
             joint.insert(0, origin)
-        origin.set('xyz', ' '.join(map(repr, placement[:3, 3].tolist())))
-        origin.set('rpy', ' '.join(map(repr, SO3.from_matrix(placement[:3, :3]).rpy)))
+        _write_origin(origin, placement)
+    for closure in _moved_closures(before, after):
+        _write_loop(_found(robot, 'loop', closure.name), closure)
     ElementTree.indent(robot)
     return ElementTree.tostring(robot, encoding='unicode')
 
 
 def updated_yaml(text: str, before: Model, after: Model) -> str:
-    """Return the text of a YAML model with what differs, as updated_urdf; comments are lost."""
+    """
+    Return the text of a YAML model with what differs, as updated_urdf; comments are lost.
+
+    Frames, lengths and tolerances of closures are new too.
+    """
     content: dict[str, Any] = read_text(text, 'model').value
     bodies, joints = content['bodies'], content['joints']
     for name, inertia in _changed_bodies(before, after).items():
@@ -75,6 +82,9 @@ def updated_yaml(text: str, before: Model, after: Model) -> str:
             for key, values in forces.items()}}
     for name, placement in _moved_joints(before, after).items():
         joints[name] = {**joints[name], 'placement': _steps(placement)}
+    for closure in _moved_closures(before, after):
+        content['closures'][closure.name] = {
+            **content['closures'][closure.name], **_of_closure(closure)}
     return write_text(content)
 
 
@@ -113,11 +123,57 @@ def _moved_joints(before: Model, after: Model) -> dict[str, Array]:
             if not np.array_equal(before.joint(joint.name).placement, joint.placement)}
 
 
+def _moved_closures(before: Model, after: Model) -> list[Closure]:
+    """Return the closures whose frames, length or tolerance differ."""
+    return [new for old, new in zip(before.closures, after.closures)
+            if (old.length, old.tolerance) != (new.length, new.tolerance)
+            or not np.array_equal(old.frame_a, new.frame_a)
+            or not np.array_equal(old.frame_b, new.frame_b)]
+
+
+def _of_closure(closure: Closure) -> dict[str, Any]:
+    """Return frames, their axes, length and tolerance of a closure, as a YAML file has them."""
+    spec = CLOSURE_TYPES[closure.type_name]
+    found: dict[str, Any] = {
+        'placement_a': _steps(closure.frame_a), 'placement_b': _steps(closure.frame_b)}
+    if spec.axes:
+        found['axis'] = [1.0, 0.0, 0.0] if spec.axes == 2 else [0.0, 0.0, 1.0]
+    if spec.axes == 2:
+        found['second_axis'] = [0.0, 1.0, 0.0]
+    if spec.has_length:
+        found['length'] = closure.length
+    if closure.tolerance:
+        found['tolerance'] = closure.tolerance
+    return found
+
+
 def _found(robot: Element, tag: str, name: str) -> Element:
     for element in robot.findall(tag):
         if element.get('name') == name:
             return element
     raise DescriptionError(f'URDF: expected a {tag} {name}, got none')
+
+
+def _write_origin(element: Element, placement: Array) -> None:
+    element.set('xyz', ' '.join(map(repr, placement[:3, 3].tolist())))
+    element.set('rpy', ' '.join(map(repr, SO3.from_matrix(placement[:3, :3]).rpy)))
+
+
+def _write_loop(loop: Element, closure: Closure) -> None:
+    """Write the frames of a loop, whose z is its axis, and its tolerance."""
+    for tag, frame in (('predecessor', closure.frame_a), ('successor', closure.frame_b)):
+        side = loop.find(tag)
+        if side is None:
+            raise DescriptionError(f'loop {closure.name}: expected a {tag}, got none')
+        for old in side.findall('origin'):
+            side.remove(old)
+        _write_origin(SubElement(side, 'origin'), frame)
+    for old in loop.findall('axis'):
+        loop.remove(old)
+    if CLOSURE_TYPES[closure.type_name].axes == 1:
+        SubElement(loop, 'axis', xyz='0 0 1')
+    if closure.tolerance:
+        loop.set('tolerance', repr(closure.tolerance))
 
 
 def _write_inertial(link: Element, inertia: SpatialInertia) -> None:

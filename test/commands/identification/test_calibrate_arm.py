@@ -15,7 +15,9 @@ import pytest
 from support.recordings.recorded_arm import JOINTS, true_arm
 
 from liedyn_ros.commands.identification import calibrate_arm as command
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 from liedyn_ros.lie import se3, SO3
 from liedyn_ros.model import load_model, to_urdf, with_placements
 
@@ -57,6 +59,34 @@ def test_a_better_urdf_and_a_report(measured, tmp_path, capsys):
     assert np.linalg.norm(places[1] - places[0]) < 3e-5
     assert np.linalg.norm(places[2] - places[0]) > 5e-4
     assert 'arm_calibrated.urdf' in (out / 'dynamics_server.yaml').read_text()
+
+
+def test_a_machine_with_loops(tmp_path, capsys):
+    """Its cranks are read, its file of YAML has new frames of the closure."""
+    rng, at = np.random.default_rng(2), np.array([2.0, -1.4, 1.2, 1.4])
+    tip = se3.exp([0.0, 0.0, 0.0, 0.4, 0.0, 0.0])
+    source, table = tmp_path / 'five_bar.yaml', tmp_path / 'samples.csv'
+    source.write_text(config_file('five_bar.yaml').read_text())
+    drawn = load_model(source)
+    true = with_placements(drawn, {'right_crank_joint': se3.exp([0.0, 2e-3, 0.0, 0.251, 0, 0])})
+    closed, lines = ConstrainedDynamics(true), ['left_crank_joint,right_crank_joint,x,y,z']
+    for read in np.array([2.0, 1.2]) + rng.uniform(-0.3, 0.3, (20, 2)):
+        at = assemble(closed, at, held={'left_crank_joint': read[0], 'right_crank_joint': read[1]})
+        place = (closed.frames.pose(at, 'left_coupler') @ tip)[:3, 3]
+        lines.append(','.join(map(repr, [*read.tolist(), *(
+            place + 1e-5 * rng.normal(size=3)).tolist()])))
+    table.write_text('\n'.join(lines))
+    assert command.main([
+        str(source), str(table), '--body', 'left_coupler', '--folder', str(tmp_path / 'out'),
+        '--instrument', *'000000', '--target', '0.4', *'00000', '--start', 'left_crank_joint=2',
+        '--start', 'left_coupler_joint=-1.4', '--start', 'right_crank_joint=1.2', '--start',
+        'right_coupler_joint=1.4']) == 0
+    assert 'is offered' in capsys.readouterr().out
+    better = ConstrainedDynamics(load_model(tmp_path / 'out' / 'five_bar_calibrated.yaml'))
+    held = {'left_crank_joint': 1.9, 'right_crank_joint': 1.3}
+    places = [(machine.frames.pose(assemble(machine, at, held=held), 'left_coupler') @ tip)[:3, 3]
+              for machine in (closed, better)]
+    assert np.linalg.norm(places[0] - places[1]) < 5e-5
 
 
 def test_errors_are_named(measured, tmp_path, capsys):
