@@ -108,8 +108,8 @@ def calibrate_arm(
     """
     Return what readings (n, m) at n measured poses of a body tell of a model's geometry.
 
-    names are those of the readings' joints: by default those on the way to the body, of a machine
-    with loops the actuated ones that it depends on; the others follow. positions
+    names are those of the readings' joints: by default all on the way to the body. Of a machine
+    with loops they are the actuated joints before it, and the others follow. positions
     (n, 3), m, and rotations (n, 3, 3) are of a target on the body. instrument (4, 4) is the pose
     of the ground in the instrument's frame. target (4, 4) is that of the target on the body. Both
     are found where they are None. deviations:

@@ -82,8 +82,8 @@ def with_closed_loops(unknowns: Unknowns, names: tuple[str, ...], body: str, q: 
     some = q[::max(1, len(q) // SOME)]
     model = _with_independent_rows(relaxed(unknowns.model, ()), some)
     held = replace(unknowns, model=model)
-    ranks = [rank_of(np.linalg.svd(opened(held, names, body, Constraints(model), each)[1],
-                                   compute_uv=False), USUAL_RANK) for each in some]
+    ranks = [rank_of(np.linalg.svd(opened(held, names, body, Constraints(model), each)[1])[1],
+                     USUAL_RANK) for each in some]
     if max(ranks) < (count := int(_following(model, names, body).sum())):
         raise ModelError(f'names: expected joints whose readings decide the place of {body}, got '
                          f'{list(names)}, which leave {count - max(ranks)} coordinates free')
@@ -127,8 +127,8 @@ def accepted(model: Model, q: Array) -> Model:
     """
     Return the model whose closures hold all rows again, with tolerances where it needs them.
 
-    They are above the gaps at q (n, nq), and great enough that the rows which decide stay those
-    of model: noise of a calibration makes redundant rows independent, and so a machine rigid.
+    They are above the gaps at q (n, nq), and so great that as many rows decide as in model. Noise
+    of a calibration makes redundant rows independent, and so a machine rigid.
     """
     closed, size = Constraints(model), min(1.0, machine_size(model))
     gaps = [closure_gaps(closed, each) for each in q]
