@@ -206,7 +206,7 @@ class Frames:
                 if axes == LOCAL_WORLD_ALIGNED:
                     there[:3, 3] = at[:3, 3]
                 result[..., c, :] = wrenches[..., c, :] @ se3.adjoint(
-                    se3.compose(se3.inverse(at), there))  # (1.2)
+                    se3.compose(se3.inverse(at), there))
         return result
 
     def _body(self, place: int) -> int:
