@@ -78,7 +78,9 @@ class ClosedLoopState:
 
 def _own(leg_type: LegType, scale: float, masses: LegMasses) -> list[float]:
     """Return the columns of a leg that its type gives, and the axes of its joints."""
-    kind, radius, direction, frame = 0, 0.0, np.zeros(3), np.eye(3)
+    kind, radius = 0, 0.0
+    direction: Array = np.zeros(3)
+    frame: Array = np.eye(3)
     if isinstance(leg_type, Crank):
         kind, radius = leg_rows.CRANK, leg_type.radius
         frame = np.column_stack(
