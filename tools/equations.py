@@ -194,7 +194,7 @@ def rows(paper: str) -> Iterator[tuple[str, ...]]:
         shown = sorted({Place(place.path, '') for name in names for place in tests.get(name, [])
                         if place.path.name.startswith('test_')})
         found.append((equation, (', '.join(formulas or places), *(
-            ', '.join(place.link() for place in each)
+            '; '.join(place.link() for place in each)
             for each in (functions, shown or tests_beside(functions))))))
     for cells, group in groupby(found, lambda row: row[1]):
         alike = [equation for equation, _ in group]

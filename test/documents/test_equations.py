@@ -29,6 +29,7 @@ SECTION = re.compile(r'\b[Tt]heory (?P<number>\d+\.\d+)')
 LITERATURE = re.compile(
     r'\((Ali|Kim|Park|Stewart) \d+'
     r'|\b(Featherstone|Golub and Van Loan|Higham|Knuth), \d+\.\d+'
+    r'|\bPark and Miller\b'
     r'|\b(Cody and Waite|Lumelsky|Sommese and Wampler|Wampler) \d{4}\b')
 
 WITHOUT_EQUATION = {
