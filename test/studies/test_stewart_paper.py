@@ -76,7 +76,7 @@ def test_figures_show_every_solve(study, tmp_path):
     assert 'GN-Quat 52 % (52 %)' in axes.get_title()
     assert '*' not in axes.get_title()
     [axes] = stewart_figures.comparison(7, TABLES[0], cells, (3,)).axes
-    assert '(published 54 %)*\n* no reading of the paper gives this' in axes.get_title()
+    assert '(54 %)*\n* no reading of the paper gives this' in axes.get_title()
 
 
 def test_panels_that_are_compared_have_one_scale_and_numbered_legs(study):
