@@ -38,6 +38,7 @@ PLATFORMS = (('geometry', 0.025, 2.5), ('6_3', 0.1, 2.25), ('octahedron', 0.2, 2
              ('geometry', 0.5, 2.5), ('geometry', 1.0, 2.0))
 RATES = (20, 100, 200, 500, 1000, 2000)  # Hz
 SAMPLES, LONGEST = 12_000, 300.0  # of a run, and s
+SEEDS = 10_000  # apart, of two runs of one rate
 MAX_RATIO = 1.2
 # True of a fast motion: the time to the singularity at its present rate.
 TRUE_FLAGS = Flag.APPROACHING_SINGULARITY | Flag.NEAR_SINGULARITY
@@ -122,20 +123,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument('--only', default='', help='part of the name of a disturbance')
     parser.add_argument('--samples', type=int, default=SAMPLES,
                         help=f'of a run, which takes {LONGEST:g} s at most')
+    parser.add_argument('--seeds', type=int, default=1, help='runs of each with other noise')
     given = parser.parse_args(arguments)
-    figures = defaults(given.samples, given.only)
+    figures = defaults(given.samples, given.only, given.seeds)
     print(f'figures in {keep("stewart_defaults", {"defaults": figures})}')
     return 0
 
 
-def defaults(samples: int = SAMPLES, only: str = '') -> list[Figures]:
+def defaults(samples: int = SAMPLES, only: str = '', seeds: int = 1) -> list[Figures]:
     """Run every disturbance, or those whose name has a part, at every rate on every platform."""
     print('nothing set: worst pose error over the bare solver, false alarms (samples flagged)')
     rows, figures = [], []
     for disturbance in (each for each in DISTURBANCES if only in each.name):
         cells, begin = [], time.perf_counter()
         for rate in RATES:
-            found = [run(disturbance, rate, samples, *platform) for platform in PLATFORMS]
+            found = [run(disturbance, rate, samples, *platform, seed=rate + SEEDS * seed)
+                     for platform in PLATFORMS for seed in range(seeds)]
             figures.extend(found)
             worst = max(figure['ratio'] for figure in found)
             alarms, flagged = (sum(figure[key] for figure in found)
@@ -161,12 +164,12 @@ def bad(figure: Figures) -> bool:
 
 
 def run(disturbance: Disturbance, rate: int, samples: int, name: str, radius: float,
-        height: float) -> Figures:
+        height: float, seed: int) -> Figures:
     """Track one run with the tracker and the solver."""
     geometry, home = platform(name, radius, height)
     times = np.arange(min(samples, round(LONGEST * rate))) / rate
     poses = poses_of(disturbance, home, times, radius / 0.2)
-    rng = np.random.default_rng(rate)
+    rng = np.random.default_rng(seed)
     lengths = readings_of(disturbance, leg_lengths(geometry, poses), times, rng)
     stamps = np.round(1e9 * (1.0 + times + disturbance.jitter * rng.normal(size=len(times))))
     before = np.maximum.accumulate(np.concatenate(([0.0], stamps[:-1])))

@@ -8,7 +8,7 @@
 
 """Certificates in the status and proofs of paths by the service, of platforms of any form."""
 
-from geometry_msgs.msg import Pose, PoseArray, Quaternion
+from geometry_msgs.msg import Point, Pose, PoseArray, Quaternion, Vector3
 from liedyn_interfaces.msg import StewartStatus
 from liedyn_interfaces.srv import ProveStewartPath, SolveStewartPose
 import numpy as np
@@ -20,7 +20,8 @@ import yaml
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.ros.messages.conversions import to_pose
-from liedyn_ros.stewart import leg_lengths, load_geometry, PoseCertifier
+from liedyn_ros.stewart import (
+    ForceLimits, leg_lengths, load_geometry, PathProver, PoseCertifier, SpeedLimits)
 
 pytestmark = pytest.mark.ros
 
@@ -87,6 +88,43 @@ def test_a_path_is_proved_or_its_piece_told(tracking):
     assert response.success and not response.proved and response.smallest_singular_value == 0.0
     response = prove(node, home, FAR, frame='map')
     assert not response.success and 'path.header.frame_id: expected' in response.message
+
+
+def test_a_path_within_limits_of_speeds_and_forces(tracking):
+    node, home, weight = tracking(), pose_of((0.0, 0.0, 0.5), (0.0, 0.0, 0.0)), 981.0
+    speeds, forces = SpeedLimits(limits=1.0, durations=2.0), ForceLimits(
+        limits=[2e3] * 6, force=(0.0, 0.0, -weight), point=(0.0, 0.0, 0.05), further_force=5.0)
+    expected = PathProver(GEOMETRY).prove([home, FAR], speeds=speeds, forces=forces)
+    load = {'force': Vector3(z=-weight), 'force_point': Point(z=0.05), 'force_bound': 5.0}
+    response = prove(node, home, FAR, speed_limits=[1.0], durations=[2.0],
+                     force_limits=[2e3] * 6, **load)
+    assert response.success and response.proved and expected.proved, response.message
+    np.testing.assert_allclose(response.speeds, expected.speeds, rtol=1e-9)
+    np.testing.assert_allclose(response.forces, expected.forces, rtol=1e-9)
+    response = prove(node, home, FAR, speed_limits=[0.9 * max(expected.speeds) / 2] * 6,
+                     durations=[2.0])
+    assert response.success and not response.proved and 'the speed of leg_' in response.message
+    response = prove(node, home, FAR, force_limits=[1.0], **load)
+    assert response.success and not response.proved and 'the force of leg_' in response.message
+    plain = prove(node, home, FAR)
+    assert plain.proved and not len(plain.speeds) and not len(plain.forces)
+
+
+@pytest.mark.parametrize('fields, said', [
+    ({'durations': [1.0]}, 'speed_limits: expected one or six'),
+    ({'linear_speed_bound': 0.1}, 'speed_limits: expected one or six'),
+    ({'moment_bound': 1.0}, 'force_limits: expected one or six'),
+    ({'force': Vector3(z=-1.0)}, 'force_limits: expected one or six'),
+    ({'speed_limits': [1.0, 2.0]}, 'limits of speeds: expected one number from 0 on or six'),
+    ({'force_limits': [np.nan]}, 'limits of forces: expected one number from 0 on or six'),
+    ({'speed_limits': [1.0], 'durations': [1.0, 1.0]}, 'durations: expected one number'),
+    ({'speed_limits': [1.0], 'durations': [-1.0]}, 'durations: expected one number'),
+    ({'speed_limits': [1.0], 'angular_speed_bound': np.inf}, 'angular: expected'),
+    ({'force_limits': [1.0], 'force': Vector3(z=np.nan)}, 'force[2]: expected'),
+    ({'force_limits': [1.0], 'force_bound': -1.0}, 'further_force: expected')])
+def test_limits_that_are_none_are_refused(tracking, fields, said):
+    response = prove(tracking(), NEAR, FAR, **fields)
+    assert not response.success and said in response.message, response.message
 
 
 def test_a_path_that_is_none_is_refused(tracking):

@@ -18,8 +18,9 @@ import math
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
     AMPLITUDE, ANCHOR, BEFORE, BEND, CAUTION, COUNT, ENDED, ERROR, FIRST, FOLLOWED,
-    HISTORY_SAMPLES, HOLD, HOLDS, LAST_ACCELERATION, LEG, NOISY, OUTLYING, POINTS, QUIET, RATE,
-    RAW, SIGMA, SMALLEST, SPREAD, STEADY, STEP, STEPPED, TAILS, THRESHOLD, UNCONFIRMED, WIDTH)
+    HISTORY_SAMPLES, HOLD, HOLDS, KEPT, LAST_ACCELERATION, LEG, LINE, NOISY, OUTLYING, POINTS,
+    QUIET, RATE, RAW, SIGMA, SMALLEST, SPREAD, STEADY, STEP, STEPPED, TAILS, THRESHOLD,
+    UNCONFIRMED, UNUSUAL, USUAL, WIDTH)
 from liedyn_ros.stewart.tracking.legs.kernels.frozen_legs import detect_frozen_legs
 from liedyn_ros.stewart.tracking.legs.kernels.held_readings import KNOWN, MAX_OUTLIERS, RUSH
 
@@ -35,7 +36,9 @@ NOISE_ORDER, ENOUGH_WINDOWS = 5, 4  # of differences, and their least number
 # Times the known noise and step. From the first on that of the last readings counts. From the
 # second on they are no base to replace a reading.
 GROWN_NOISE, DOUBTFUL_NOISE = 2.0, 1.6
+CLEAR = 1.3  # times its threshold, for an outlier to be replaced: a smaller one may be better
 GLARING = 5.0  # times its threshold, for an outlier just after another one, or in unknown noise
+FEW_ERRORS, STRANGE = 50.0, 3.0  # errors in a mean square; its roots that make a reading no base
 MIN_NOISE = 0.3  # of a threshold, below which its error says nothing about noise
 
 
@@ -49,6 +52,7 @@ def forget_leg_motion(history, legs, numbers, smallest):
             if k != AMPLITUDE and (k != SMALLEST or smallest > 0.0):
                 legs[i, k] = 0.0
         legs[i, ANCHOR], legs[i, QUIET] = math.nan, HISTORY_SAMPLES
+        legs[i, UNUSUAL] = HISTORY_SAMPLES
         if smallest > 0.0:
             legs[i, SMALLEST] = smallest
 
@@ -69,6 +73,7 @@ def detect_leg_faults(
     factor, bound, frozen_settings = settings
     for i in range(6):
         plausible[i] = legs[i, FOLLOWED] = lengths[i]
+        legs[i, KEPT] = 0.0
     frozen, outliers, jumped, grown = 0, 0, False, 0.0
     if numbers[COUNT] > 0.0:
         frozen = detect_frozen_legs(time, dt, lengths, legs, since, numbers, frozen_settings)
@@ -80,7 +85,7 @@ def detect_leg_faults(
         if fresh >> i & 1:
             add_point(history[i], legs[i], time, plausible[i])
             legs[i, FOLLOWED] = plausible[i]
-        if legs[i, NOISY] > 0.0:
+        if legs[i, NOISY] > 0.0 or legs[i, KEPT] > 0.0:
             plausible[i] = lengths[i]
     numbers[COUNT] += 1.0
     stepped = 0
@@ -119,6 +124,7 @@ def detect_outliers(
     for i in range(6):
         if fresh >> i & 1:
             legs[i, LAST_ACCELERATION] = abs(legs[i, ERROR]) / legs[i, BEND]
+            note_error(legs[i], legs[i, WIDTH] / factor * legs[i, SIGMA])
     return outliers, jumped, grown
 
 
@@ -153,6 +159,7 @@ def choose_line(time, history, leg, factor, bound):
         width = factor * spread * sigma + bound * bend
         if width < best:
             best, points, leg[WIDTH], leg[BEND] = width, k + 1, factor * spread, bend
+    leg[LINE] = points
     return points
 
 
@@ -198,12 +205,26 @@ def predict_readings(time, lengths, fresh, history, legs, numbers, factor, bound
             known = leg[SIGMA] + leg[STEP]
             if lately > GROWN_NOISE * known:
                 leg[THRESHOLD] = scale * (leg[WIDTH] * lately + motion)
-            if lately > DOUBTFUL_NOISE * known:
+            if lately > DOUBTFUL_NOISE * known or leg[UNUSUAL] < leg[LINE]:
                 leg[NOISY] = HISTORY_SAMPLES
         count += abs(leg[ERROR]) > leg[THRESHOLD] or leg[OUTLYING] > 0.0
     if tails:
         numbers[TAILS] += 1.0
     return count
+
+
+@kernel
+def note_error(leg, noise):
+    """
+    Note whether an error is larger than noise (m) and those before it: its reading is no base.
+
+    Noise that grows shows there first: readings below the threshold spoil the next predictions.
+    """
+    square = leg[ERROR] * leg[ERROR]
+    unusual = square > STRANGE * STRANGE * max(leg[USUAL], noise * noise)
+    leg[UNUSUAL] = 0.0 if unusual else leg[UNUSUAL] + 1.0
+    limit = STRANGE * STRANGE * leg[USUAL] if leg[USUAL] > 0.0 else math.inf
+    leg[USUAL] += (min(square, limit) - leg[USUAL]) / FEW_ERRORS
 
 
 @kernel
@@ -288,6 +309,9 @@ def classify_outliers(
         else:
             grown = max(grown, continue_outlier(leg, numbers, error, dt))
         leg[BEFORE], leg[QUIET] = error, 0.0
+        leg[KEPT] = abs(error) < CLEAR * leg[THRESHOLD]
+        if several and abs(error) < GLARING * leg[THRESHOLD]:
+            leg[STEADY] = 0.0
         if several and leg[NOISY] > 0.0 and abs(error) < GLARING * leg[THRESHOLD]:
             outliers |= 1 << i  # perhaps noise that has grown: predict from here on
             leg[OUTLYING] = leg[POINTS] = 0.0
@@ -312,6 +336,8 @@ def begin_outlier(leg, error, dt, noise):
     leg[OUTLYING], leg[STEADY] = dt, 1.0
     if leg[QUIET] < HISTORY_SAMPLES or (noise and abs(error) < GLARING * leg[THRESHOLD]):
         leg[NOISY] = HISTORY_SAMPLES
+    if leg[UNUSUAL] < leg[LINE]:
+        leg[STEADY] = 0.0
 
 
 @kernel
