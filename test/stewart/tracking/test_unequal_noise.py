@@ -146,14 +146,14 @@ def test_readings_that_spoil_the_prediction_replace_none(geometry, home, motion,
     """Of grown noise the first readings agree by chance. In one of three runs a pose was worse."""
     times, worst = 2.0 + np.arange(rate) / rate, []
     grown = 1.0 + 19.0 * np.outer(times > 2.8, legs)
-    poses = motion.pose(times)
+    poses, scales = motion.pose(times), np.array([1.0, 1.0, 1.0, 0.2, 0.2, 0.2])
     for seed in range(12):
         noise = 1e-5 * grown * np.random.default_rng(seed).normal(size=grown.shape)
         lengths, tracker = leg_lengths(geometry, poses) + noise, MonitoredTracker(geometry, home)
         bare = PoseSolver(geometry).solve_batch(lengths, poses).poses
         found = [tracker.track(round(1e9 * time), values) for time, values in zip(times, lengths)]
         errors, usual = (
-            np.abs(se3.log(se3.compose(se3.inverse(poses), each)) / (1, 1, 1, 0.2, 0.2, 0.2)).max(axis=-1)
+            np.abs(se3.log(se3.compose(se3.inverse(poses), each)) / scales).max(axis=-1)
             for each in (np.array([each.pose for each in found]), bare))
         worst.append((errors / usual)[len(times) // 4:].max())
         assert not found[-1].flags & (Flag.LEG_STEPPED | Flag.PARAMETER_TOO_SMALL)
