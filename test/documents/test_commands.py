@@ -86,9 +86,7 @@ def test_a_program_is_there_and_takes_its_options(page, module, arguments, capsy
 
 @pytest.mark.parametrize('page', PAGES, ids=name)
 def test_scripts_and_arguments_of_launch_files_are_there(page):
-    for source, words in lines():
-        if source != page:
-            continue
+    for words in (each for source, each in lines() if source == page):
         if words[0] == 'python' and words[1].endswith('.py'):
             assert (ROOT / words[1]).is_file(), words
         if words[:3] == ['ros2', 'launch', 'liedyn_ros']:

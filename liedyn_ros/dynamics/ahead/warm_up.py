@@ -21,8 +21,8 @@ from liedyn_ros.model import ModelBuilder, pose, SpatialInertia
 STATES = 2  # of a batch; any number will do
 
 
-def two_bars() -> ConstrainedDynamics:
-    """Return two bars that a rod connects, a machine to warm up with."""
+def two_bars(rods: int = 1) -> ConstrainedDynamics:
+    """Return two bars that rods connect, a machine to warm up with; redundant from two rods on."""
     builder = ModelBuilder('two_bars')
     inertia = SpatialInertia(1.0, (0.5, 0.0, 0.0), np.eye(3))
     for bar, x in (('left', 0.0), ('right', 1.0)):
@@ -30,8 +30,9 @@ def two_bars() -> ConstrainedDynamics:
         builder.add_joint(f'{bar}_joint', 'revolute', None, bar, axis=(0.0, 1.0, 0.0),
                           placement=pose([x, 0.0, 0.0]))
     end = pose([0.0, 0.0, 1.0])
-    builder.add_closure('rod', 'rod', 'left', 'right', placement_a=end, placement_b=end,
-                        length=1.0)
+    for k in range(rods):
+        builder.add_closure(f'rod_{k}', 'rod', 'left', 'right', placement_a=end, placement_b=end,
+                            length=1.0)
     return ConstrainedDynamics(builder.build())
 
 
@@ -99,7 +100,8 @@ def warm_up_loops() -> None:
     dynamics.forward(q, v, v)
     dynamics.inverse(q, v, v, redundancy=LEAST_FORCE)
     dynamics.jacobian(q)
-    linearize_constrained(dynamics, q, v, v)
+    for machine in (dynamics, two_bars(rods=2)):  # of redundant constraints: other kernels
+        linearize_constrained(machine, q, v, v)
     dynamics.model.difference(q, q)  # as that does near a singular state
     mobility(dynamics, q)  # as well
     dynamics.inverse.batch(q[None], v[None], np.zeros((1, 2, 2)))  # as retiming calls them

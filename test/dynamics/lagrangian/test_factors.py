@@ -68,7 +68,8 @@ def test_screws_of_no_joint_are_refused() -> None:
     for screws in ([[0.0, 0, 2.0, 0, 0, 0]], [[0.0, 0, 0.5, 0, 0, 0.5]],
                    np.eye(6)[3:], np.eye(6)[::-1]):
         size = len(screws)
-        factor = Factor('odd', -1, np.array(screws), Limits(nv=size), *np.zeros((5, size)))
+        factor = Factor('odd', -1, np.array(screws), Limits(nv=size), *np.zeros((5, size)),
+                        np.zeros((size, 4)))
         with pytest.raises(ModelError, match=r'^factor odd: expected'):
             ProductOfExponentials('odd', np.zeros(3), (factor,), (), (), np.empty((0, 4, 4))
                                   ).to_model()

@@ -169,4 +169,3 @@ def test_bad_input_is_refused(change, error, message):
     given = {'body': 'tool', 'readings': np.zeros((40, 6)), 'positions': np.zeros((40, 3))}
     with pytest.raises(error, match=message):
         calibrate_arm(arm(), **{**given, **change})
-

@@ -16,7 +16,7 @@ from support.machines.looped_machines import bar, bennett, five_bar, planar_link
 
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.dynamics.constrained import assemble, Constraints, ConstrainedDynamics
+from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, Constraints
 from liedyn_ros.identification.calibration import calibrate_arm
 from liedyn_ros.identification.calibration.calibrate import _configurations, _samples
 from liedyn_ros.identification.calibration.loops import (

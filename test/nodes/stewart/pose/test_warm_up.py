@@ -49,6 +49,7 @@ print(*sorted(left), sep='\\n')
 SEVEN_LEGS = 'liedyn_ros.stewart.redundant.'  # the node has six
 NOT_OF_THE_NODE = {'liedyn_ros.lie.kernels.so3.normalize'} | {
     f'liedyn_ros.stewart.{name}' for name in (
+        'dynamics.kernels.loop_state.write_loop_state',
         'dynamics.kernels.platform.solve_platform', 'platform.kernels.leg_types.ratio',
         'platform.kernels.geometry_errors.covariance_of_errors',
         'platform.kernels.leg_types.values_batch', 'platform.kernels.inverse_rates.covariance',
