@@ -45,7 +45,7 @@ INTERFACES = 'liedyn_interfaces'  # whose pages rosdoc2 makes, in a folder of th
 LITERAL = re.compile(r'(`[^`]*`)')
 FORMULA = re.compile(r'\$`([^`]*)`\$')  # as GitHub has it
 CODE = {}  # path of a linked file, and its lexer: each has a page
-WAY_BACK = re.compile(r'<a class="viewcode-back" href="[^"#]*#([^"]*)">.*?</a>')
+WAY_BACK = re.compile(r'<a class="viewcode-back" href="([^"#]*)#([^"]*)">.*?</a>')
 SPECIAL = re.compile(r'([*|\\_])')
 
 
@@ -101,11 +101,12 @@ def pages_of_code(app):
 
 
 def without_dead_ways_back(app, pagename, templatename, context, doctree):
-    """Leave out links from a page of code to a description that has another name."""
+    """Leave out links from a page of code to a description that is not on the page they name."""
     if pagename.startswith('_modules/'):
         known = app.env.domaindata['py']['objects']
         context['body'] = WAY_BACK.sub(
-            lambda match: match[0] if match[1] in known else '', context['body'])
+            lambda match: match[0] if match[2] in known
+            and match[1].endswith(f'{known[match[2]].docname}.html') else '', context['body'])
 
 
 def plain(app, what, name, obj, options, lines):
