@@ -95,11 +95,13 @@ kernels: $(VENV)/.core
 	@$(ENV) && export LIEDYN_QUIET=1 && { python -m liedyn_ros.warm_up platform & \
 	  python -m liedyn_ros.jit.beside liedyn_ros.dynamics.ahead.warm_up:warm_up_states > /dev/null & wait; }
 
-docs: .venv-docs/.installed  ## build the documentation site under out/site; a warning is an error
+docs: .venv-docs/.installed  ## build the documentation site under out/site; a warning or a dead link is an error
 	@.venv-docs/bin/python -m tools.pictures.drawings
+	@rm -rf out/site
 	@.venv-docs/bin/python -m sphinx -W --keep-going -q -b html docs out/site
 	@mkdir -p out/rosdoc2 && .venv-docs/bin/rosdoc2 build -p liedyn_interfaces -d out/rosdoc2/build \
 	  -c out/rosdoc2/known -o out/site > out/rosdoc2/log 2>&1 || { cat out/rosdoc2/log; exit 1; }
+	@.venv-docs/bin/python -m tools.site_pages out/site --links
 	@echo 'open out/site/index.html'
 
 .venv-docs/.installed: requirements/docs.txt requirements/runtime.txt

@@ -11,10 +11,11 @@ Look at each page of the built site: python -m tools.site_pages out/site.
 
 Links, also those to places on a page, must lead somewhere. In a browser of the name chromium each
 page is opened at the widths of a phone and of a desk, without a network. Nothing of it may be cut
-off. It asks nobody else, and raises no error. Without that browser, or without Playwright, only
-the links are looked at.
+off. It asks nobody else, and raises no error. Without that browser, without Playwright, or with
+--links as in `make docs`, only the links are looked at.
 """
 
+import argparse
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from importlib.util import find_spec
@@ -101,11 +102,16 @@ def misfits(folder: Path) -> Iterator[str]:
 
 def main() -> int:
     """Look at the site that is named; the exit code says whether all is well."""
-    folder = Path(sys.argv[1]).resolve()
-    wrong = [*dead_links(folder), *(misfits(folder) if BROWSER else ())]
+    parser = argparse.ArgumentParser(prog='site_pages', description='Look at a site.')
+    parser.add_argument('folder', type=Path, help='where the site is')
+    parser.add_argument('--links', action='store_true', help='without a browser')
+    chosen = parser.parse_args()
+    folder = chosen.folder.resolve()
+    drawn = BROWSER is not None and not chosen.links
+    wrong = [*dead_links(folder), *(misfits(folder) if drawn else ())]
     print(*wrong, sep='\n', end='\n' * bool(wrong))
     print(f'{len(pages_of(folder))} pages, {len(wrong)} faults'
-          + ('' if BROWSER else '; no browser chromium with Playwright: links alone'))
+          + ('' if drawn else '; links alone, without a browser'))
     return 1 if wrong else 0
 
 

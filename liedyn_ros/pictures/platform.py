@@ -127,8 +127,8 @@ def legend_of(geometry: StewartGeometry) -> list[Line2D | Patch]:
     return parts
 
 
-def share_scale(panels: Sequence[Axes]) -> None:
-    """Give axes in space the same limits, so that what they show can be compared."""
+def share_scale(panels: Sequence[Any]) -> None:
+    """Give small axes in space the same limits, so that what they show can be compared."""
     spans = []
     for name in 'xyz':
         limits = np.array([getattr(axes, f'get_{name}lim')() for axes in panels])
@@ -136,6 +136,11 @@ def share_scale(panels: Sequence[Axes]) -> None:
     for axes in panels:
         for name, span in zip('xyz', spans):
             getattr(axes, f'set_{name}lim')(span)
+        for axis, span in zip((axes.xaxis, axes.yaxis), spans):
+            ticks = axis.get_major_locator().tick_values(*span)
+            inside = ticks[(ticks >= span[0]) & (ticks <= span[1])]
+            axis.set_ticks([inside[0], inside[-1]])  # more would lie on each other
+        axes.yaxis.labelpad = axes.zaxis.labelpad = 1.0
         scale_equally(axes)
 
 

@@ -27,6 +27,15 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path):
         'a.html: b.html#there leads nowhere', 'b.html: c.html leads nowhere']
 
 
+def test_links_are_looked_at_without_a_browser(tmp_path, monkeypatch, capsys):
+    write(tmp_path, 'a', '<p><a href="b.html">b</a></p>')
+    monkeypatch.setattr(site_pages, 'misfits', None)
+    monkeypatch.setattr('sys.argv', ['site_pages', str(tmp_path), '--links'])
+    assert site_pages.main() == 1
+    assert capsys.readouterr().out.splitlines() == [
+        'a.html: b.html leads nowhere', '1 pages, 1 faults; links alone, without a browser']
+
+
 @pytest.mark.skipif(site_pages.BROWSER is None, reason='no browser chromium with Playwright here')
 def test_what_a_phone_cuts_off_is_found_and_what_scrolls_is_not(tmp_path):
     write(tmp_path, 'cut', WIDE)

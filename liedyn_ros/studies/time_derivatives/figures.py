@@ -117,6 +117,7 @@ def _finish(figure: Figure, axes: Any, path: Path, title: str) -> None:
     """Name the axes, set the legend of each column under it, and save."""
     for ax in axes[-1]:
         ax.set_xlabel('time, s')
-        ax.legend(ncols=2, loc='upper center', bbox_to_anchor=(0.5, -0.45))
+        ax.legend(ncols=2, loc='upper center', bbox_to_anchor=(0.5, -0.45), handlelength=1.0,
+                  columnspacing=1.0)
     figure.suptitle(title)
     save(figure, path)

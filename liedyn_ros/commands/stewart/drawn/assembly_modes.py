@@ -140,7 +140,7 @@ def picture(geometry: StewartGeometry, modes: AssemblyModes, values: Array) -> F
                       f'singular value {mode.smallest_singular_value:.3f}{behind(geometry, mode)}',
                       values=values)
     share_scale(figure.axes)
-    figure.legend(handles=legend_of(geometry), loc='lower center', ncols=4)
+    figure.legend(handles=legend_of(geometry), loc='lower center', ncols=5)
     figure.suptitle(f'{geometry.name}: {len(modes.modes)} assembly modes of the same '
                     f'{asked(geometry)}'.rpartition(' in ')[0])
     return figure
