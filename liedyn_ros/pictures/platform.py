@@ -12,7 +12,6 @@ from collections.abc import Sequence
 import math
 from typing import Any
 
-from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
