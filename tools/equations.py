@@ -31,10 +31,12 @@ PACKAGE, TESTS, THEORY, PAGE = (
 PAPERS = {'Kim': 'Kim 2012', 'Park': 'Park, Bobrow, Ploen 1995',
           'Ali': 'Ali, Gabellieri, Franchi 2026', 'Stewart': 'Xie, Dai, Liu 2021'}
 NAME = '|'.join(PAPERS)
+WHAT = '(?:Algorithm|Lemma|Table) '
 TAG = re.compile(rf'\[((?:{NAME}) [^\]]*)\]')
-ITEM = re.compile(rf'^(?P<paper>{NAME}),? (?P<what>(?:Table|Algorithm) )?(?P<first>\d+)'
+ITEM = re.compile(rf'^(?P<paper>{NAME}),? (?P<what>{WHAT})?(?P<first>\d+)'
                   r'(?: to (?P<last>\d+))?')
-MENTION = re.compile(rf'\b(?P<paper>{NAME}) (?P<numbers>\d+(?:(?:, | to | and )\d+)*)')
+MENTION = re.compile(rf'\b(?P<paper>{NAME}) (?P<what>{WHAT})?'
+                     r'(?P<numbers>\d+(?:(?:, | to | and )\d+)*)')
 DEFINED = 12  # characters of a line, within which it numbers its formula
 NUMBER = r'\d{1,2}\.\d{1,2}[a-z]?'
 FORMULA = re.compile(rf'\((?P<numbers>{NUMBER}(?:(?:,| to| and) {NUMBER})*)(?=[),;])')
@@ -52,7 +54,7 @@ formula replaces. The [errata](errata.md) have what is misprinted.
 
 
 class Equation(NamedTuple):
-    """An equation, table or algorithm of a paper; sorted as in it."""
+    """An equation, table, algorithm or lemma of a paper; sorted as in it."""
 
     paper: str
     what: str
@@ -162,7 +164,7 @@ def tags_in(text: str) -> Iterator[str]:
         last = 0
         for separator, number in zip(['', *parts[1::2]], map(int, parts[::2])):
             for each in range(last + 1 if separator == ' to ' else number, number + 1):
-                yield f'{found["paper"]} {each}'
+                yield f'{found["paper"]} {found["what"] or ""}{each}'
             last = number
 
 
@@ -182,8 +184,8 @@ def rows(paper: str) -> Iterator[tuple[str, ...]]:
     code, tests = mentions(PACKAGE), mentions(TESTS)
     (theory, sections), found = of_theory(), []
     for name in [*code, *tests]:  # equations that the theory does not repeat
-        if name.startswith(f'{paper} '):
-            theory.setdefault(Equation(paper, '', int(name.split()[1])), ['-'])
+        for equation in equations_of(name):
+            theory.setdefault(equation, ['-'])
     for equation, places in sorted(theory.items()):
         if equation.paper != paper:
             continue

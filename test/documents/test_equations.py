@@ -133,6 +133,6 @@ def test_equations_of_a_tag_are_found(tag, expected):
 
 
 def test_equations_that_code_names_are_found():
-    text = 'By (Kim 67 to 69), (Stewart 22, 24) and Ali 8; not Kim, version 2.'
+    text = 'By (Kim 67 to 69), (Stewart 22, 24), Ali 8 and Ali ' 'Lemma 1; not Kim, version 2.'
     assert list(equations.tags_in(text)) == [
-        'Kim 67', 'Kim 68', 'Kim 69', 'Stewart 22', 'Stewart 24', 'Ali 8']
+        'Kim 67', 'Kim 68', 'Kim 69', 'Stewart 22', 'Stewart 24', 'Ali 8', 'Ali ' 'Lemma 1']

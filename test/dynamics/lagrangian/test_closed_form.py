@@ -30,7 +30,7 @@ def test_order_zero_is_that_of_the_recursions(case: Case) -> None:
 
 
 def test_coriolis_is_admissible(case: Case) -> None:
-    # Lemma 1, of the dense matrix and of the recursive one.
+    # Ali Lemma 1, of the dense matrix and of the recursive one.
     rate = closed_form_rate(case.dynamics, case.q, case.v, case.a).mass
     for coriolis in (closed_form(case.dynamics, case.q, case.v).coriolis,
                      case.dynamics.coriolis_matrix(case.q, case.v)):

@@ -85,7 +85,7 @@ def test_equations_give_the_derivatives_of_tau(case: Case, motion) -> None:
             comb(k, j) * (mass[k - j] @ motion[j + 1] + coriolis[k - j] @ motion[j])
             for j in range(k + 1))
         np.testing.assert_allclose(found, tau[k], atol=1e-10 * np.abs(tau[k]).max())
-    for k in range(ORDER):  # Lemma 1, and its derivatives
+    for k in range(ORDER):  # Ali Lemma 1, and its derivatives
         skew = mass[k + 1] - 2.0 * coriolis[k]
         np.testing.assert_allclose(skew, -skew.T, atol=1e-10 * np.abs(mass[k + 1]).max())
 
