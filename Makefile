@@ -54,8 +54,9 @@ $(VENV)/.installed: $(LISTS)
 
 # What the demo needs is a third of it, so that nobody who tries it waits for tests and linters. It comes in
 # parts: kernels compile while the rest is installed, and messages are built before there is anything to draw.
+# What draws gives way to kernels and messages, for which the first part waits.
 $(VENV)/.core $(VENV)/.messages $(VENV)/.demo: $(VENV)/.%: $(VENV)/.empty
-	@$(SETUP) $*
+	@$(if $(filter demo,$*),nice -n 10) $(SETUP) $*
 	@touch $@
 
 $(VENV)/.empty: $(LISTS)
