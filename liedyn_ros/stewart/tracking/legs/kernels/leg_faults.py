@@ -215,11 +215,7 @@ def predict_readings(time, lengths, fresh, history, legs, numbers, factor, bound
 
 @kernel
 def note_error(leg, noise):
-    """
-    Note whether an error is larger than noise (m) and those before it: its reading is no base.
-
-    Noise that grows shows there first: readings below the threshold spoil the next predictions.
-    """
+    """Note whether an error is larger than noise (m) and those before it: a reading is no base."""
     square = leg[ERROR] * leg[ERROR]
     unusual = square > STRANGE * STRANGE * max(leg[USUAL], noise * noise)
     leg[UNUSUAL] = 0.0 if unusual else leg[UNUSUAL] + 1.0
@@ -288,9 +284,12 @@ def stamp_explains_errors(fresh, legs, numbers):
 def classify_outliers(
         fresh, history, legs, numbers, time, dt, lengths, plausible, bound, several):
     """Tell outliers, steps and accelerations apart; return the outliers and an acceleration."""
-    outliers, earlier, grown = 0, 0, 0.0
+    outliers, earlier, grown, noisy = 0, 0, 0.0, 0
+    for i in range(6):
+        noisy += legs[i, NOISY] > 0.0
     for i in range(6):
         leg, error = legs[i], legs[i, ERROR]
+        together = several or noisy > (leg[NOISY] > 0.0)  # or another leg is noisy: so may this be
         if not fresh >> i & 1:
             if leg[OUTLYING] > 0.0:
                 leg[OUTLYING] += dt
@@ -303,14 +302,14 @@ def classify_outliers(
             if correct_previous_outlier(history[i], leg, time, lengths[i]):
                 earlier |= 1 << i
                 continue
-            begin_outlier(leg, error, dt, several or numbers[UNCONFIRMED] > 0.0)
+            begin_outlier(leg, error, dt, together or numbers[UNCONFIRMED] > 0.0)
         elif ends_outlier(leg, error, dt, bound):
             continue
         else:
             grown = max(grown, continue_outlier(leg, numbers, error, dt))
         leg[BEFORE], leg[QUIET] = error, 0.0
         leg[KEPT] = abs(error) < CLEAR * leg[THRESHOLD]
-        if several and abs(error) < GLARING * leg[THRESHOLD]:
+        if together and abs(error) < GLARING * leg[THRESHOLD]:
             leg[STEADY] = 0.0
         if several and leg[NOISY] > 0.0 and abs(error) < GLARING * leg[THRESHOLD]:
             outliers |= 1 << i  # perhaps noise that has grown: predict from here on
