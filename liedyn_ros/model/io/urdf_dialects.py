@@ -83,7 +83,7 @@ def _drake(robot: Element) -> Iterator[str]:
     """Name Drake's other elements beside the links and joints, and within joints."""
     for xml in robot.value:
         tag = _drake_tag(xml.tag)
-        if tag and tag not in _SCREEN | {'ball_constraint'}:
+        if tag and tag not in _SCREEN and xml.tag != f'{DRAKE}ball_constraint':
             names = [each.get('name') or each.get('link') for each in xml if
                      each.get('name') or each.get('link')]
             label = f' {short(xml.get("name"))}' if xml.get('name') else ''
@@ -95,7 +95,9 @@ def _drake(robot: Element) -> Iterator[str]:
 
 
 def _drake_tag(tag: str) -> str:
-    return tag.removeprefix(DRAKE) if tag.startswith(DRAKE) else ''
+    """Return the name of an element of Drake, whatever address its prefix has, or none."""
+    address, _, name = tag.rpartition('}')
+    return name if 'drake' in address else ''
 
 
 def _gazebo(robot: Element) -> Iterator[str]:

@@ -84,6 +84,9 @@ UNREAD = {
     'bushing': ("""<drake:linear_bushing_rpy><drake:bushing_frameA name="coupler"/>
 <drake:bushing_frameC name="rocker"/><drake:bushing_force_stiffness value="1 1 1"/>
 </drake:linear_bushing_rpy>""", ['drake:linear_bushing_rpy', "['coupler', 'rocker']", 'not read']),
+    'ball of another address': ("""<near:ball_constraint xmlns:near="http://drake.example">
+<near:ball_constraint_body_A name="coupler"/></near:ball_constraint>""", [
+        'drake:ball_constraint', 'coupler', 'not read']),
     'spring': ("""<drake:linear_spring_damper><drake:linear_spring_damper_body_A name="coupler"/>
 <drake:linear_spring_damper_body_B name="rocker"/></drake:linear_spring_damper>""", [
         'drake:linear_spring_damper', 'coupler', 'rocker']),

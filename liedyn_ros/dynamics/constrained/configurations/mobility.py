@@ -49,12 +49,17 @@ def mobility(constraints: Constraints, q: ArrayLike | None = None) -> Mobility:
     Without q it is that of the largest rank among assemblies near the one at rest. Raises the
     errors of assembly.assemble.
     """
-    if q is not None:
-        return _at(constraints, constraints.model.check_configuration(q))
-    found = _usual_configurations(constraints)
-    usual = max((_at(constraints, each, USUAL_RANK) for each in found),
-                key=lambda each: each.rank)
-    return usual._replace(degrees_of_freedom=0) if _is_isolated(constraints, found) else usual
+    if q is None:
+        found = _assemblies_near(constraints, assemble(constraints))
+        result = max((_at(constraints, each, USUAL_RANK) for each in found),
+                     key=lambda each: each.rank)
+    else:
+        at = constraints.model.check_configuration(q)
+        result = _at(constraints, at)
+        if not (result.degrees_of_freedom and result.redundant):
+            return result
+        found = _assemblies_near(constraints, at)
+    return result._replace(degrees_of_freedom=0) if _is_isolated(constraints, found) else result
 
 
 def _is_isolated(constraints: Constraints, found: list[Array]) -> bool:
@@ -72,7 +77,7 @@ def usual_rank(constraints: Constraints, free: NDArray[np.bool_]) -> int:
     at rest. Raises the errors of assembly.assemble.
     """
     return max(_independent(constraints, q, free, USUAL_RANK)[0]
-               for q in _usual_configurations(constraints))
+               for q in _assemblies_near(constraints, assemble(constraints)))
 
 
 def independent_constraints(constraints: Constraints, q: Array) -> NDArray[np.int64]:
@@ -82,15 +87,15 @@ def independent_constraints(constraints: Constraints, q: Array) -> NDArray[np.in
     return np.sort(order[:rank])
 
 
-def _usual_configurations(constraints: Constraints) -> list[Array]:
-    """Return closed configurations near the one at rest, and that one first."""
+def _assemblies_near(constraints: Constraints, q: Array) -> list[Array]:
+    """Return closed configurations near one, and that one first."""
     model, rng = constraints.model, np.random.default_rng(1)
-    found = [assemble(constraints)]
+    found = [q]
     for _ in range(STARTS - 1):
         near = model.integrate(found[0], rng.uniform(-REACH, REACH, model.nv))
         try:
             found.append(assemble(constraints, near, attempts=1))
-        except ConvergenceError:  # the one at rest counts
+        except ConvergenceError:  # the first one counts
             continue
     return found
 

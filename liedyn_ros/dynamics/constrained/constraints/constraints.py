@@ -168,5 +168,5 @@ class Constraints:
                 names = [each for each, bad in zip(self.constraint_names, wide) if bad]
                 raise LiedynError(f'{name}{suffix}: expected a state on the constraints, got '
                                   f'{names} open by {np.abs(value)[wide].max():.3g}; '
-                                  'assembly.assemble and assembly.project close them', names=names,
+                                  'assemble and project close them', names=names,
                                   expected=0.0, got=float(np.abs(value)[wide].max()))

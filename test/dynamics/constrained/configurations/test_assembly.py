@@ -20,7 +20,7 @@ from liedyn_ros.common.errors import (
     ConvergenceError, ModelError, NameSetError, NotFiniteError, NotInGroupError, ShapeError)
 from liedyn_ros.dynamics.constrained import (
     assemble, assemblies, complete_acceleration, complete_velocity, ConstrainedDynamics,
-    Constraints, mobility, other_assembly, project)
+    Constraints, ConstraintStatus, mobility, other_assembly, project)
 from liedyn_ros.model import CLOSURE_TYPES, Limits, pose
 
 
@@ -207,8 +207,12 @@ def test_coordinates_are_known_by_name() -> None:
 
 
 def test_links_taut_between_two_pins_cannot_move() -> None:
-    taut = Constraints(planar_linkage((0.2, 0.3), (0.3,), 0.8, ('left_0',)))
+    taut = ConstrainedDynamics(planar_linkage((0.2, 0.3), (0.3,), 0.8, ('left_0',)))
     assert mobility(taut).degrees_of_freedom == 0
+    assembled, drawn, rest = assemble(taut), np.array([0.0, 0.0, np.pi]), np.zeros(3)
+    for q in (assembled, drawn):  # before: 1 and 2, and accelerations as of a usual linkage
+        assert mobility(taut, q).degrees_of_freedom == 0
+        assert taut.forward(q, rest, rest).status is ConstraintStatus.SINGULAR
     slack = Constraints(planar_linkage((0.2, 0.3), (0.3,), 0.78, ('left_0',)))
     assert mobility(slack).degrees_of_freedom == 1
 

@@ -1,0 +1,197 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Draw the gallery's machines with dimensions, and write docs/guides/drawings.md beside them.
+
+Run python -m tools.pictures.machines. Places are those of the machines' files, assembled as drawn.
+"""
+
+from pathlib import Path
+import sys
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+import numpy as np
+from tools.pictures.gallery import gallery
+from tools.pictures.machine_views import Drawing, DRAWINGS, Point
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, statics
+from liedyn_ros.lie import se3
+from liedyn_ros.pictures import new_figure, PAGE, PALETTE, WRONG
+
+ROOT = Path(__file__).parents[2]
+IMAGES, PAGE_FILE = ROOT / 'docs' / 'images' / 'machines', ROOT / 'docs' / 'guides' / 'drawings.md'
+MM = 1000.0  # in a metre
+WIDTHS = {'bar': 2.2, 'barrel': 5.0, 'rod': 1.0}
+GREY, RED = '0.35', WRONG
+HEAD = """# Drawings of the ten machines
+
+Dimensioned drawings of the machines of the [gallery](gallery.md). Describe one yourself, from this
+page and [From your drawing](gallery.md#from-your-drawing). Then compare what comes out with the
+last line of its section. A quarter of an hour is enough for each. Numbers are in mm, kg, N and
+N m. Gravity acts along -z, and the ground is fixed.
+
+Places are those of the drawn pose, in the axes of the ground. The shortest way is to turn no
+frame: let every body's axes be those of the ground as drawn. Then the `placement` of a joint is
+the place of its pin minus that of the pin where its parent begins, in metres. Centres of mass and
+placements of closures are such differences too. A cylinder slides along the difference of its two
+pins. Motions in the x-z plane turn about y. A square is the ground, a double circle a motor, a
+broad line a barrel, and arrows show where a pin slides or rolls.
+
+Inertias are about the centre of mass: about y for machines in a plane, else about x, y, z of the
+part, with x along it. They do not change the efforts at rest. `statics(machine,
+assemble(machine)).efforts` gives these, once the motors are at zero as drawn. Signs depend on the
+direction of your axes, so sizes alone are given.
+"""
+
+
+def machine(name: str) -> tuple[ConstrainedDynamics, Array]:
+    """Return a machine of the gallery and its configuration as drawn."""
+    module = gallery()
+    dynamics: ConstrainedDynamics = module.machine(name)
+    held = dict.fromkeys(module.MACHINES[name][1], 0.0) | DRAWINGS[name].pose
+    return dynamics, assemble(dynamics, held=held)
+
+
+def place(dynamics: ConstrainedDynamics, q: Array, point: Point) -> Array:
+    """Return where a point of a body is (3,), mm."""
+    body, local, _ = point
+    at = np.array(local) if body is None else se3.act(dynamics.frames.pose(q, body), local)
+    return MM * np.asarray(at)
+
+
+def picture(dynamics: ConstrainedDynamics, q: Array, drawing: Drawing) -> Figure:
+    """Return the views of a drawing, side by side."""
+    places = {name: place(dynamics, q, pin) for name, pin in drawing.pins.items()}
+    figure = new_figure(120.0 if len(drawing.views) == 1 else 90.0, PAGE)
+    panels = np.array(figure.subplots(1, len(drawing.views), squeeze=False), dtype=object)[0]
+    shown = '', drawing.beside
+    for axes, view, names in zip(panels, drawing.views, shown):
+        draw(axes, drawing, {name: each for name, each in places.items()
+                             if not names or name in names.split()}, view)
+    return figure
+
+
+def draw(axes: Axes, drawing: Drawing, places: dict[str, Array], view: str) -> None:
+    """Draw the parts, pins and lengths that are seen along an axis."""
+    columns = ['xyz'.index(axis) for axis in view]
+    flat = {name: each[columns] for name, each in places.items()}
+    size = max(np.ptp(np.array(list(flat.values())), axis=0))
+    for i, part in enumerate(drawing.parts.values()):
+        for line in part.lines:
+            names = [name for name in line.split() if name in flat]
+            if len(names) > 1 or line in flat:
+                axes.plot(*np.array([flat[name] for name in names]).T, zorder=1 + (
+                    part.style == 'rod'), color=PALETTE[i % len(PALETTE)] if part.bodies else GREY,
+                    linewidth=WIDTHS[part.style], solid_capstyle='round')
+    for text in drawing.dimensions:
+        a, b = text.split()
+        if a in flat and b in flat and np.linalg.norm(flat[a] - flat[b]) > 0.05 * size:
+            axes.annotate(f'{np.linalg.norm(places[a] - places[b]):.5g}',
+                          (flat[a] + flat[b]) / 2.0, (5, -8), textcoords='offset points',
+                          fontsize=7, color=GREY)
+    mark(axes, drawing, flat, size)
+    for name, direction in drawing.slides.items():
+        reach = 0.08 * size * np.array(direction)[columns]
+        axes.annotate('', flat[name] + reach, flat[name] - reach,
+                      annotation_clip=False,
+                      arrowprops={'arrowstyle': '<->', 'color': RED})
+    axes.set_aspect('equal')
+    axes.margins(0.12)
+    axes.set(xlabel=f'{view[0]} [mm]', ylabel=f'{view[1]} [mm]')
+
+
+def mark(axes: Axes, drawing: Drawing, flat: dict[str, Array], size: float) -> None:
+    """Draw the pins, and their letters beside each other where pins cover each other."""
+    done: list[Array] = []
+    for name, at in flat.items():
+        if name in drawing.ground.split():
+            axes.plot(*at, 's', markersize=11, markerfacecolor='none', color=GREY,
+                      markeredgewidth=0.8)
+        if name in drawing.motors.split():
+            axes.plot(*at, 'o', markersize=8, markerfacecolor='none', color='black', zorder=5)
+        axes.plot(*at, 'o', markersize=4, color='white', markeredgecolor='black', zorder=5)
+        before = sum(bool(np.linalg.norm(at - each) < 0.03 * size) for each in done)
+        done.append(at)
+        axes.annotate(name, at, (5 + 16 * before, 5), textcoords='offset points', zorder=6,
+                      fontsize=8, fontweight='bold')
+
+
+def section(name: str) -> str:
+    """Return the section of the page for a machine."""
+    drawing, (dynamics, q) = DRAWINGS[name], machine(name)
+    planar = len(drawing.views) == 1
+    axes = [0, 2] if planar else [0, 1, 2]
+    rows = [f'\n## {drawing.title}\n', drawing.text,
+            f'\n![{drawing.title}, with pins by letter](../images/machines/{name}.png)\n',
+            f'| pin | {", ".join("xyz"[i] for i in axes)} [mm] | joins |', '| --- | --- | --- |']
+    for pin, point in drawing.pins.items():
+        rows.append(f'| {pin} | {numbers(place(dynamics, q, point)[axes])} | {point[2]} |')
+    rows += ['', '| part | pins | mass [kg] | centre of mass [mm] | inertia [kg m²] |',
+             '| --- | --- | --- | --- | --- |']
+    for part, (bodies, lines, _) in drawing.parts.items():
+        for body in bodies:
+            inertia = dynamics.model.body(body).inertia
+            assert inertia is not None
+            centre = place(dynamics, q, (body, inertia.center_of_mass, ''))[axes]
+            about = np.diag(inertia.inertia_about_com)[slice(1, 2) if planar else slice(3)]
+            rows.append(f'| {part} | {pins_of(lines)} | {inertia.mass:g} | {numbers(centre)} | '
+                        f'{", ".join(digits(x) for x in about)} |')
+    return '\n'.join((*rows, '', answer(name, dynamics, q), ''))
+
+
+def answer(name: str, dynamics: ConstrainedDynamics, q: Array) -> str:
+    """Return the sentence of what should come out."""
+    model, driven = dynamics.model, None
+    if name == 'cassie_leg':  # springs hold too
+        driven = [joint.name for joint in model.joint_list
+                  if joint.actuated or joint.stiffness > 0.0]
+    found = statics(dynamics, q, actuated=driven).efforts
+    efforts = ', '.join(
+        f'{joint} {digits(abs(effort))} '
+        f'{"N" if model.joint(joint).type_name == "prismatic" else "N m"}'
+        for joint, effort in found.items())
+    springs = ', where springs count as motors' if driven else ''
+    free = dynamics.mobility.degrees_of_freedom
+    return (f'What should come out: {free} degree{"s" * (free > 1)} of freedom. At rest as '
+            f'drawn{springs}: {efforts}.')
+
+
+def pins_of(lines: tuple[str, ...]) -> str:
+    """Return the pins of a part, each once."""
+    return ' '.join(dict.fromkeys(' '.join(lines).split()))
+
+
+def numbers(values: Array) -> str:
+    """Return places as they are written on a drawing, to a tenth of a millimetre."""
+    return ', '.join(f'{round(float(x), 1) + 0.0:g}' for x in values)
+
+
+def digits(value: float) -> str:
+    """Return three digits of a size, and zero for one of rounding."""
+    return f'{float(f"{value if value > 1e-9 else 0.0:.3g}"):g}'
+
+
+def page() -> str:
+    """Return the page."""
+    return HEAD + ''.join(section(name) for name in DRAWINGS)
+
+
+def main() -> None:
+    """Draw all, or the machines that are named, and write the page."""
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    for name in sys.argv[1:] or DRAWINGS:
+        picture(*machine(name), DRAWINGS[name]).savefig(
+            IMAGES / f'{name}.png', dpi=150, bbox_inches='tight', facecolor='white')
+    PAGE_FILE.write_text(page(), encoding='utf-8')
+
+
+if __name__ == '__main__':
+    main()
