@@ -31,7 +31,7 @@ from liedyn_ros.common.tables import print_table
 from liedyn_ros.identification import equations_of, motion_of, Recording
 from liedyn_ros.identification.consistent_fit import PRIOR
 from liedyn_ros.identification.identify import estimate_of
-from liedyn_ros.identification.spectrum import NYQUIST, smoothed
+from liedyn_ros.identification.motion.spectrum import NYQUIST, smoothed
 from liedyn_ros.model import load_model, Model, ModelBuilder, to_urdf
 
 Array = NDArray[np.float64]

@@ -21,7 +21,7 @@ from liedyn_ros.common.errors import SingularError
 from liedyn_ros.dynamics.algorithms.forward import Forward
 from liedyn_ros.dynamics.algorithms.hybrid import Hybrid
 from liedyn_ros.dynamics.algorithms.inverse import Inverse
-from liedyn_ros.dynamics.algorithms.kernels import centroidal
+from liedyn_ros.dynamics.algorithms.kernels import centroidal, springs
 from liedyn_ros.dynamics.algorithms.kernels.coriolis import BLOCKS, coriolis_matrix
 from liedyn_ros.dynamics.algorithms.kernels.crba import crba
 from liedyn_ros.dynamics.batch.pool import BatchPool, LaneTables
@@ -101,6 +101,9 @@ class Dynamics(StateBatches):
         blocks = np.empty((self.constants.links, BLOCKS))
         self._crba = self._bound('q out', crba, self._matrix)
         self._gravity = self._bound('q out', centroidal.gravity_forces, self._vector)
+        self._springs = CheckedKernel(
+            Arguments(self.model, 'q out', done=True, shapes=(self._vector,)),
+            springs.spring_forces, self.constants.table)
         self._coriolis = self._bound('q v out', coriolis_matrix, self._matrix, blocks)
         self._kinematics = self._bound('q v a', kinematics)
         self._center = self._bound('q out', centroidal.center_of_mass, (3,))
@@ -177,9 +180,12 @@ class Dynamics(StateBatches):
         v = as_array('v', v, self._vector)
         return self.constants.damping * v + self.constants.friction * np.sign(v)
 
-    def spring_forces(self, q: ArrayLike) -> Array:
+    def spring_forces(self, q: ArrayLike, out: Array | None = None) -> Array:
         """Return the joint forces (nv,) that hold springs and end stops (3.19), (3.21)."""
-        return self.model.link_table.spring_forces(self.model.check_configuration(q))
+        if out is None:
+            out = np.empty(self._vector)
+        self._springs.call(q, out)
+        return out
 
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, out: Array | None = None) -> Array:
         """

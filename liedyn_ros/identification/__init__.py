@@ -8,7 +8,6 @@
 
 """Inertial parameters of a model: regressors, base parameters, recordings, consistency."""
 
-from liedyn_ros.identification.base_parameters import base_parameters, BaseParameters
 from liedyn_ros.identification.consistency import (
     is_consistent, nearest_consistent, parameters_of, pseudo_inertia)
 from liedyn_ros.identification.consistent_fit import consistent_fit, lifted_prior
@@ -17,12 +16,11 @@ from liedyn_ros.identification.excitation import (
     Capsule, capsules_of, Clearance, Excitation, excite, MotionLimits)
 from liedyn_ros.identification.identify import Estimate, Identification, identify
 from liedyn_ros.identification.joints import Term
-from liedyn_ros.identification.loop_regressor import LoopRegressor
-from liedyn_ros.identification.motion import Motion, motion_of
+from liedyn_ros.identification.motion import Motion, motion_of, Recording
 from liedyn_ros.identification.payload import (
     MotionWindow, Payload, PayloadEstimator, PayloadStream, with_payload)
-from liedyn_ros.identification.recording import Recording
-from liedyn_ros.identification.regressor import Regressor
+from liedyn_ros.identification.regressors import (
+    base_parameters, BaseParameters, LoopRegressor, Regressor)
 from liedyn_ros.identification.robust_fit import Fit, robust_fit
 from liedyn_ros.identification.verdict import Verdict
 

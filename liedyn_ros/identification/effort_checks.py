@@ -15,8 +15,8 @@ import numpy as np
 from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.identification.equations import Equations
-from liedyn_ros.identification.loop_regressor import LoopRegressor
 from liedyn_ros.identification.motion import Motion
+from liedyn_ros.identification.regressors import LoopRegressor
 from liedyn_ros.identification.robust_fit import Fit
 
 UNIT = 300.0  # times what the given model needs: no model is so wrong

@@ -20,12 +20,11 @@ from numpy.typing import NDArray
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.identification.base_parameters import base_parameters, BaseParameters
 from liedyn_ros.identification.joints import FRICTION, SCALE, Term, terms_of
-from liedyn_ros.identification.loop_regressor import LoopRegressor
 from liedyn_ros.identification.motion import Motion
-from liedyn_ros.identification.regressor import Regressor
-from liedyn_ros.identification.spectrum import NYQUIST, smoothed, spectrum_of
+from liedyn_ros.identification.motion.spectrum import NYQUIST, smoothed, spectrum_of
+from liedyn_ros.identification.regressors import (
+    base_parameters, BaseParameters, LoopRegressor, Regressor)
 from liedyn_ros.model import Model
 
 WIDER = 2.5  # times the band of the motion, to which the equations are filtered
@@ -179,10 +178,7 @@ def _raw(model: Model, regressor: Regressor | LoopRegressor, base: BaseParameter
     q, v, a = motion.q[window], motion.v[window], motion.a[window]
     tree = regressor.tree if isinstance(regressor, LoopRegressor) else regressor
     inertial = base.columns(tree.torque_batch(q, v, a))
-    table = model.link_table  # springs and stops are known, and armatures that are not fitted
-    known = table.spring_forces(q)
-    if not tree.rotor_inertia:
-        known = known + table.armature * a
+    known = tree.known_forces(q, a)
     drag = _drag(terms, motion, window, None)
     forces = np.stack([motion.tau[window] - known, known], axis=2)
     turned = _turned(regressor, motion, window, np.concatenate([inertial, drag, forces], axis=2))

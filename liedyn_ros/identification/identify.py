@@ -27,8 +27,7 @@ from liedyn_ros.identification.joints import (
 from liedyn_ros.identification.joints.friction import with_friction
 from liedyn_ros.identification.joints.scales import scaled, with_scales
 from liedyn_ros.identification.lumps import Lump, lumps_of
-from liedyn_ros.identification.motion import Motion, motion_of
-from liedyn_ros.identification.recording import Recording
+from liedyn_ros.identification.motion import Motion, motion_of, Recording
 from liedyn_ros.identification.robust_fit import Fit, reduced, robust_fit
 from liedyn_ros.identification.verdict import judge, Verdict
 from liedyn_ros.model import JOINT_TYPES, Model, with_armatures, with_inertias, with_resistances

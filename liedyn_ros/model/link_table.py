@@ -80,21 +80,7 @@ class LinkTable:
         return np.array([at if NV[int(kind)] == 1 else 0 for kind, at in zip(self.kind, self.qi)
                          for _ in range(NV[int(kind)])], dtype=np.int64)
 
-    def spring_forces(self, q: Array) -> Array:
-        """Return the forces (..., nv) that hold springs and end stops at q (..., nq)."""
-        at = q[..., self.position_at]
-        stiffness, width, lower, upper = self.stops.T
-        width = np.where(stiffness > 0.0, width, 1.0)
-        above, below = (at - upper) / width, (lower - at) / width
-        stops = stiffness * width * (_half_square_rate(above) - _half_square_rate(below))  # (3.21)
-        return np.asarray(self.stiffness * (at - self.rest) + stops)  # (3.19)
-
     @property
     def N(self) -> int:
         """Return the number of links."""
         return len(self.kind)
-
-
-def _half_square_rate(x: Array) -> Array:
-    """Return the derivative of log(1 + exp(x))^2 / 2."""
-    return np.asarray(np.logaddexp(0.0, x) * np.exp(-np.logaddexp(0.0, -x)))

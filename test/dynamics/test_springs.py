@@ -77,6 +77,8 @@ def test_each_algorithm_is_the_machine_without_them_under_other_forces(loaded: C
     for name in ('stiffness', 'rest', 'armature', 'stops'):
         assert_same(getattr(factors, name), getattr(loaded.model.link_table, name))
     assert_same(d.inverse(q, rest, rest), d.gravity_vector(q) + d.spring_forces(q))
+    assert_same(d.spring_forces(q), spring_series(loaded.model, q, [v])[0])
+    assert_same(d.spring_forces_batch([q, q]), [d.spring_forces(q)] * 2)
 
 
 def test_time_derivatives(loaded: Case) -> None:

@@ -39,7 +39,7 @@ def test_parameters_give_the_forces_of_inverse_dynamics(name: str) -> None:
     regressor = LoopRegressor(model, independent=known, dissipation=True)
     a = dynamics.forward(q, v, tau[0]).a
     table, motions = model.link_table, regressor.motions(q)  # springs and motors are no columns
-    others = table.spring_forces(q) + table.armature * a
+    others = dynamics.tree.spring_forces(q) + table.armature * a
     forces = regressor.torque(q, v, a) @ regressor.parameters + motions.T @ others
     assert_same(forces, dynamics.inverse(q, v, a, actuated=known).tau[known], 1e-10)
     assert_same(forces, regressor.project(q, tau[0]), 1e-10)

@@ -15,7 +15,7 @@ from support.machines.random_models import random_model
 from support.recordings.recorded_motion import arm_motion, coloured, group_motion
 
 from liedyn_ros.identification import equations_of, motion_of, Recording
-from liedyn_ros.identification.spectrum import smoothed
+from liedyn_ros.identification.motion.spectrum import smoothed
 from liedyn_ros.model import JOINT_TYPES
 
 ARM = random_model(3, 4, False, types=('revolute', 'prismatic', 'revolute'))

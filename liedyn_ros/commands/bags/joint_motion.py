@@ -24,8 +24,8 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_acceleration, ConstrainedDynamics, LoopTracker)
 from liedyn_ros.identification import Motion, motion_of, Recording
-from liedyn_ros.identification.motion import DEGREE, ENDS
-from liedyn_ros.identification.spectrum import derivative_noise, NYQUIST
+from liedyn_ros.identification.motion.motion import DEGREE, ENDS
+from liedyn_ros.identification.motion.spectrum import derivative_noise, NYQUIST
 from liedyn_ros.model import JOINT_TYPES, Model
 from liedyn_ros.recordings import JointSamples, measured_joints, model_samples
 from liedyn_ros.recordings.bags import Bag, joint_state_messages, JointStateMessage

@@ -55,7 +55,7 @@ def warm_up_states() -> None:
     dynamics.kinematics(q)
     for of_configuration in (
             dynamics.mass_matrix, dynamics.inverse_mass_matrix, dynamics.gravity_vector,
-            dynamics.center_of_mass, dynamics.centroidal_map, dynamics.potential_energy,
+            dynamics.spring_forces, dynamics.center_of_mass, dynamics.centroidal_map, dynamics.potential_energy,
             dynamics.frames.poses):
         of_configuration(q)
     for of_motion in (dynamics.coriolis_matrix, dynamics.kinetic_energy, dynamics.momentum,
@@ -86,7 +86,7 @@ def warm_up_batches() -> None:
     dynamics.frames.poses_batch(states)
     dynamics.frames.jacobian_batch(states, 'bob')
     for of_states in (dynamics.mass_matrix_batch, dynamics.gravity_vector_batch,
-                      dynamics.center_of_mass_batch):
+                      dynamics.spring_forces_batch, dynamics.center_of_mass_batch):
         of_states(states)
     dynamics.momentum_batch(states, states)
     dynamics.coriolis_matrix_batch(states, states)

@@ -55,6 +55,10 @@ class StateBatches:
         """Return gravity_vector (K, nv) of K states, a state a row."""
         return self._of_states(kernels.gravity_of_states, (self.model.nv,), q)
 
+    def spring_forces_batch(self, q: ArrayLike) -> Array:
+        """Return spring_forces (K, nv) of K states, a state a row."""
+        return self._of_states(kernels.springs_of_states, (self.model.nv,), q)
+
     def center_of_mass_batch(self, q: ArrayLike) -> Array:
         """Return center_of_mass (K, 3) of K states, a state a row."""
         self._require_mass()

@@ -11,11 +11,11 @@ import math
 
 from liedyn_ros.dynamics.constrained.configurations.kernels.closing import (
     begin_closing, closing_of, continue_closing, COUNT as STEPS, EVALUATE)
-from liedyn_ros.dynamics.constrained.kernels import solver
 from liedyn_ros.dynamics.constrained.kernels.position import closure_residuals
 from liedyn_ros.dynamics.constrained.kernels.series import is_configuration
 from liedyn_ros.dynamics.constrained.kernels.tables import workspace_of
 from liedyn_ros.dynamics.constrained.kernels.tolerances import STALLED_RESIDUAL
+from liedyn_ros.dynamics.constrained.solver.kernels import solver
 from liedyn_ros.export.kernels import loops as area
 from liedyn_ros.export.kernels.starts import write_random
 from liedyn_ros.jit.pointers import COUNT, FLAGS, given, NUMBERS, vector

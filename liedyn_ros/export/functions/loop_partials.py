@@ -12,12 +12,12 @@ Partial derivatives of machines with closed loops for the C library, as in loops
 They follow a solution of order zero, of inverse dynamics or of hybrid dynamics.
 """
 
-from liedyn_ros.dynamics.constrained.kernels import solver
 from liedyn_ros.dynamics.constrained.kernels.tables import task_of
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.gradients import (
     another_gradient, constrained_gradient)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.products import (
     constrained_product)
+from liedyn_ros.dynamics.constrained.solver.kernels import solver
 from liedyn_ros.export.kernels import loops as area
 from liedyn_ros.jit.pointers import COUNT, given, NUMBERS, vector
 

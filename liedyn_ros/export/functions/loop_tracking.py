@@ -14,10 +14,10 @@ As in loops.py, work is a work area. It has the last configuration, at first tha
 
 import math
 
-from liedyn_ros.dynamics.constrained.kernels import solver
 from liedyn_ros.dynamics.constrained.kernels.position import closure_residuals, largest_magnitude
 from liedyn_ros.dynamics.constrained.kernels.tables import workspace_of
 from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE
+from liedyn_ros.dynamics.constrained.solver.kernels import solver
 from liedyn_ros.dynamics.constrained.tracking.kernels import tracking
 from liedyn_ros.export.kernels import loops as area
 from liedyn_ros.jit.pointers import COUNT, given, NUMBERS, vector

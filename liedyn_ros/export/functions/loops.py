@@ -13,11 +13,11 @@ work is a work area (kernels/loops.py). Returns DONE or a code of the kernels.
 
 import math
 
-from liedyn_ros.dynamics.constrained.kernels import solver
 from liedyn_ros.dynamics.constrained.kernels.position import closure_residuals
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     REPORT_WIDTH, task_of, workspace_of)
 from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE
+from liedyn_ros.dynamics.constrained.solver.kernels import solver
 from liedyn_ros.dynamics.constrained.tracking.kernels.completion import complete_accelerations
 from liedyn_ros.dynamics.constrained.tracking.kernels.tracking import (
     REPORT_WIDTH as SAMPLE_WIDTH)

@@ -9,12 +9,12 @@
 """Whether the scratch buffers of closed loops in a file have the sizes that kernels rely on."""
 
 from liedyn_ros.dynamics.constrained.configurations.kernels.closing import closing_of, NUMBERS
-from liedyn_ros.dynamics.constrained.kernels.solver import HYBRID, LEAST_FORCE, LEAST_TORQUE
 from liedyn_ros.dynamics.constrained.kernels.tables import REPORT_WIDTH, task_of, workspace_of
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows import (
     VARIATION_WIDTH)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.products import (
     product_of, WORK_ROWS)
+from liedyn_ros.dynamics.constrained.solver.kernels.solver import HYBRID, LEAST_FORCE, LEAST_TORQUE
 from liedyn_ros.dynamics.constrained.tracking.kernels import tracking
 from liedyn_ros.export.kernels.arrays import are_apart, has_shape, is_cube, lie_in, padded
 from liedyn_ros.jit.decorators import kernel

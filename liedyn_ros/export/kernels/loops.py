@@ -12,11 +12,11 @@ A model file has all of it as it begins, for time derivatives to its order. So k
 how their tables are laid out.
 """
 
-from liedyn_ros.dynamics.constrained.kernels import solver
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     ACTUATION, DEFECT, INVERSE_CONDITION, RANK, task_of, workspace_of)
 from liedyn_ros.dynamics.constrained.kernels.tolerances import (
     CLOSED_STATE, CONSISTENT, NEAR_SINGULAR, OFF_LOOP)
+from liedyn_ros.dynamics.constrained.solver.kernels import solver
 from liedyn_ros.dynamics.constrained.tracking.kernels import completion
 from liedyn_ros.jit.bundle import Bundle, INTEGERS, VECTOR
 from liedyn_ros.jit.decorators import kernel

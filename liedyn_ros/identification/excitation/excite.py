@@ -20,10 +20,8 @@ from liedyn_ros.common.checks import Array, as_positive, listed
 from liedyn_ros.common.errors import ConvergenceError, LiedynError, LimitError, ShapeError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, LoopTracker
-from liedyn_ros.identification.base_parameters import base_parameters
 from liedyn_ros.identification.excitation.capsules import Clearance
-from liedyn_ros.identification.loop_regressor import LoopRegressor
-from liedyn_ros.identification.regressor import Regressor
+from liedyn_ros.identification.regressors import base_parameters, LoopRegressor, Regressor
 from liedyn_ros.model import JOINT_TYPES, Model
 
 SAMPLES = 20  # of each period of the highest harmonic, at which limits are looked at

@@ -19,8 +19,8 @@ from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.identification.consistency import is_consistent, nearest_consistent
-from liedyn_ros.identification.loop_regressor import LoopRegressor
-from liedyn_ros.identification.regressor import BODY_PARAMETERS, Regressor
+from liedyn_ros.identification.regressors.loop_regressor import LoopRegressor
+from liedyn_ros.identification.regressors.regressor import BODY_PARAMETERS, Regressor
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia, with_inertias
 
 NAME = 'payload'

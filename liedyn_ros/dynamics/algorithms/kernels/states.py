@@ -9,10 +9,10 @@
 """
 Kernels of one state over many, one after the other; each returns the first state refused.
 
-They are those of crba (3.6), of coriolis (7.17) and of centroidal.
+They are those of crba (3.6), of coriolis (7.17), of springs (3.19) and of centroidal.
 """
 
-from liedyn_ros.dynamics.algorithms.kernels import centroidal, coriolis
+from liedyn_ros.dynamics.algorithms.kernels import centroidal, coriolis, springs
 from liedyn_ros.dynamics.algorithms.kernels import crba as mass
 from liedyn_ros.jit.decorators import long_kernel
 
@@ -31,6 +31,15 @@ def gravity_of_states(model, data, q, out):
     """Write the forces (K, nv) that hold the weight."""
     for s in range(len(q)):
         if not centroidal.gravity_forces(model, data, q[s], out[s]):
+            return s
+    return len(q)
+
+
+@long_kernel
+def springs_of_states(model, data, q, out):
+    """Write the forces (K, nv) that hold springs and stops; data is not used."""
+    for s in range(len(q)):
+        if not springs.spring_forces(model, q[s], out[s]):
             return s
     return len(q)
 

@@ -24,8 +24,8 @@ from liedyn_ros.dynamics.constrained.constraints.function import ConstraintFunct
 from liedyn_ros.dynamics.constrained.constraints.singular_mass import typical_inertia
 from liedyn_ros.dynamics.constrained.constraints.size import machine_size, translates
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
-from liedyn_ros.dynamics.constrained.kernels.position import closure_residuals
-from liedyn_ros.dynamics.constrained.kernels.sizes import write_constraint_sizes
+from liedyn_ros.dynamics.constrained.kernels.position import (
+    closure_residuals, write_constraint_sizes)
 from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.frames import Frames

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The position residuals f of closures and their Jacobian, exact off the closed set (12.2)."""
+"""Position residuals f of closures, their Jacobian off the closed set (12.2), and its sizes."""
 
 import math
 
@@ -60,11 +60,52 @@ def write_closure(machine, motion, c, turns, f, jacobian):
     for at in range(machine.path_start[c], machine.path_start[c + 1]):
         j = machine.path[at]
         sign = machine.path_sign[c, j]
-        w, v = get6(motion.screw, j, START)
-        v = vec3.scale(sign, mat3.apply(to_b, vec3.add(v, vec3.cross(w, origin))))
+        w, v = twist_at(motion, j, origin)
+        v = vec3.scale(sign, mat3.apply(to_b, v))
         w = vec3.scale(sign, mat3.apply(to_b, w))
         for row in range(machine.closure_row[c], machine.closure_row[c + 1]):
             jacobian[row, j] = rate(kind, machine.row_kind[row], r, p, size, w, v)
+
+
+@kernel
+def write_constraint_sizes(workspace, q, sizes):
+    """
+    Write the most that each coordinate at unit rate can change each constraint, sizes (m, nv).
+
+    That is so whatever the direction in which closures hold (12.59). Returns whether the
+    configuration is acceptable.
+    """
+    tables = workspace_of(workspace)
+    machine, motion = tables.machine, tables.motion
+    if not series.is_configuration(machine, q):
+        return False
+    series.write_configuration(machine, motion, q, 2 * len(machine.closure_kind))
+    sizes[:] = 0.0
+    for c in range(len(machine.closure_kind)):
+        origin = get3(motion.frame, c, START, ORIGIN)
+        for at in range(machine.path_start[c], machine.path_start[c + 1]):
+            j = machine.path[at]
+            w, v = twist_at(motion, j, origin)
+            turned, moved = math.sqrt(vec3.dot(w, w)), math.sqrt(vec3.dot(v, v))
+            for row in range(machine.closure_row[c], machine.closure_row[c + 1]):
+                kind, size = machine.row_kind[row], moved
+                if kind < FORCE_X or kind == MOMENT_CROSS:
+                    size = turned
+                elif kind == SCREW:
+                    size += abs(machine.closure_size[c, 0]) * turned
+                sizes[row, j] = size
+    first = len(machine.row_kind)
+    for r in range(len(machine.coupling)):
+        for j in range(len(machine.link)):
+            sizes[first + r, j] = abs(machine.coupling[r, j])
+    return True
+
+
+@kernel
+def twist_at(motion, j, point):
+    """Return the twist of coordinate j at unit rate, its linear part that of a point."""
+    w, v = get6(motion.screw, j, START)
+    return w, vec3.add(v, vec3.cross(w, point))
 
 
 @kernel

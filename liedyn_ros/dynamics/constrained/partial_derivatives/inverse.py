@@ -25,7 +25,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array, as_numbers
 from liedyn_ros.dynamics.constrained.constraints.exclusive import exclusive
-from liedyn_ros.dynamics.constrained.kernels import solver as kernels
 from liedyn_ros.dynamics.constrained.partial_derivatives.equations import (
     by_parameters, Motion, one_order, order_zero, refuse_rank, VariedEquations)
 from liedyn_ros.dynamics.constrained.partial_derivatives.function_rows import require_series
@@ -37,6 +36,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
 from liedyn_ros.dynamics.constrained.partial_derivatives.rate_partials import by_blocks, earlier
 from liedyn_ros.dynamics.constrained.partial_derivatives.second import (
     least_force_seconds, least_torque_seconds, tree_forces)
+from liedyn_ros.dynamics.constrained.solver.kernels import solver as kernels
 from liedyn_ros.dynamics.constrained.solver.solution import ConstrainedSolution
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import inverse_task, LEAST_TORQUE, Task

@@ -16,8 +16,8 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, ModelError, SingularError
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.rank import rank_of, unheld_motions
-from liedyn_ros.dynamics.constrained.kernels.solver import HYBRID
 from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE, RANK_TOLERANCE
+from liedyn_ros.dynamics.constrained.solver.kernels.solver import HYBRID
 from liedyn_ros.dynamics.constrained.solver.tasks import Task
 
 

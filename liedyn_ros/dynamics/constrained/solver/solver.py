@@ -26,13 +26,13 @@ from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.exclusive import exclusive
 from liedyn_ros.dynamics.constrained.constraints.rank import equilibrated, pivots_of
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
-from liedyn_ros.dynamics.constrained.kernels import batch, solver
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     ACTUATION, DEFECT, INVERSE_CONDITION, RANK, REPORT_WIDTH)
 from liedyn_ros.dynamics.constrained.kernels.tolerances import (
     CLOSED_STATE, CONSISTENT, NEAR_SINGULAR, OFF_LOOP)
 from liedyn_ros.dynamics.constrained.solver.digits import at_risk, require_order_digits
 from liedyn_ros.dynamics.constrained.solver.inputs import Inputs, States, wrench_series
+from liedyn_ros.dynamics.constrained.solver.kernels import batch, solver
 from liedyn_ros.dynamics.constrained.solver.refusals import (
     refuse_actuators, refuse_massless, refuse_motion, refuse_open)
 from liedyn_ros.dynamics.constrained.solver.solution import (

@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LiedynError, LimitError
-from liedyn_ros.dynamics.constrained.kernels import solver as kernels
 from liedyn_ros.dynamics.constrained.kernels.tables import TASK
+from liedyn_ros.dynamics.constrained.solver.kernels import solver as kernels
 from liedyn_ros.dynamics.tree.names import Names
 
 Mask = NDArray[np.bool_]

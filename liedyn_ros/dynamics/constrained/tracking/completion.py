@@ -20,9 +20,9 @@ from liedyn_ros.dynamics.constrained.configurations.assembly import (
 from liedyn_ros.dynamics.constrained.constraints.exclusive import exclusive
 from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
-from liedyn_ros.dynamics.constrained.kernels import solver
 from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE
 from liedyn_ros.dynamics.constrained.solver.inputs import Inputs
+from liedyn_ros.dynamics.constrained.solver.kernels import solver
 from liedyn_ros.dynamics.constrained.solver.refusals import refuse_open
 from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task
 from liedyn_ros.dynamics.constrained.tracking.kernels import completion

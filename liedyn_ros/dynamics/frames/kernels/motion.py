@@ -17,7 +17,7 @@ from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.axes import are_axes, expressed
 from liedyn_ros.dynamics.tree.kernels.kinematics import store_matrix
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    body_row, CARRIER, KIND, load3, load9, PARENT, PITCH, PLACEMENT, VI)
+    body_row, CARRIER, KIND, load12, PARENT, PITCH, PLACEMENT, VI)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_int
 from liedyn_ros.lie.kernels import se3, vec3
@@ -28,8 +28,8 @@ from liedyn_ros.model.kernels.acceptance import finite
 def frame_on_link(model, frame):
     """Return the link that carries a frame, and the pose of the frame in it."""
     row = body_row(model, frame)
-    return get_int(model, row, CARRIER), load9(model, row, PLACEMENT), load3(
-        model, row, PLACEMENT + 9)
+    r, p = load12(model, row, PLACEMENT)
+    return get_int(model, row, CARRIER), r, p
 
 
 @inlined

@@ -26,8 +26,8 @@ Computed twice, it would drift: no rotation of a placement is orthogonal to the 
 
 from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid, symmetric
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    ARMATURE, COMPUTED, coordinate_row, INERTIA, KIND, LINKS, load3, load9, PARENT, PITCH,
-    POSITION, ROTATION, store3, store9, VI)
+    ARMATURE, COMPUTED, coordinate_row, INERTIA, KIND, LINKS, load12, load3, load9, PARENT, PITCH,
+    POSITION, ROTATION, store12, store3, VI)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import mat3, se3, so3, vec3
@@ -76,14 +76,13 @@ def write_displacement(model, data, steps, i, q0, rate, step):
     r, p = joint_displacement(model, i, rate, step)
     parent = get_int(model, i, PARENT)
     if parent > 0:
-        rp, pp = load9(steps, parent, DISPLACEMENT), load3(steps, parent, DISPLACEMENT + 9)
+        rp, pp = load12(steps, parent, DISPLACEMENT)
         # R0^T (p_p + (R_p - 1) p0 + R_p R0 p), R0^T R_p R0 R (3.16)
         moved = vec3.add(pp, vec3.sub(mat3.apply(rp, p0), p0))
         moved = vec3.add(moved, mat3.apply(rp, mat3.apply(r0, p)))
         p = mat3.apply_t(r0, moved)
         r = mat3.mul(mat3.transpose(r0), mat3.mul(rp, mat3.mul(r0, r)))
-    store9(steps, i, DISPLACEMENT, r)
-    store3(steps, i, DISPLACEMENT + 9, p)
+    store12(steps, i, DISPLACEMENT, r, p)
 
 
 @inlined
@@ -100,7 +99,7 @@ def joint_displacement(model, i, rate, step):
 @inlined
 def store_momenta(model, steps, i, step):
     """Write the momentum of link i about its origin at q0, in its frame there (3.17)."""
-    r, p = load9(steps, i, DISPLACEMENT), load3(steps, i, DISPLACEMENT + 9)
+    r, p = load12(steps, i, DISPLACEMENT)
     mass, h, inertia = rigid.load(model, i, INERTIA)
     c = vec3.scale(1.0 / mass, h) if mass > 0.0 else vec3.ZERO
     f = vec3.scale(1.0 / step, vec3.axpy(mass, p, vec3.sub(mat3.apply(r, h), h)))
@@ -119,7 +118,7 @@ def gather_momenta(model, data, steps, i, rate, start, end):
     kind, pitch = get_int(model, i, KIND), get(model, i, PITCH)
     vi, parent = get_int(model, i, VI), get_int(model, i, PARENT)
     m, f = load3(steps, i, WRENCH), load3(steps, i, WRENCH + 3)
-    r, p = load9(steps, i, DISPLACEMENT), load3(steps, i, DISPLACEMENT + 9)
+    r, p = load12(steps, i, DISPLACEMENT)
     m1, f1 = se3.adjoint_dual(r, p, m, f)  # (3.18)
     for k in range(joints.degrees(kind)):
         rotor = get(model, coordinate_row(model, vi + k), ARMATURE) * rate[vi + k]  # (3.20)

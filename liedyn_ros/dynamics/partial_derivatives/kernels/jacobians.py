@@ -15,7 +15,7 @@ from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.motion import spring_rate
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    ARMATURE, coordinate_row, DAMPING, KIND, LINKS, PARENT, store3, VI)
+    add12, ARMATURE, coordinate_row, DAMPING, KIND, LINKS, load12, PARENT, store3, VI)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get, get_int, put
@@ -68,8 +68,8 @@ def write_jacobians(model, links, columns, q, v, a, external, by_q, by_v, by_a, 
         if parent > 0:  # (13.10)
             rigid.store(links, parent, INERTIA, rigid.add(
                 rigid.load(links, parent, INERTIA), rigid.load(links, i, INERTIA)))
-            t, b = change.load(links, i, CHANGE)
-            change.add(links, parent, CHANGE, t, b)
+            t, b = load12(links, i, CHANGE)
+            add12(links, parent, CHANGE, t, b)
     for k in range(len(v)):  # (13.13), (3.19), (3.20)
         row = coordinate_row(model, k)
         put(by_q, k, k, get(by_q, k, k) + spring_rate(model, k, q))
@@ -94,7 +94,7 @@ def shared(x, q, v, a, external):
 def fill_jacobians(model, links, columns, i, k, by_q, by_v, by_a, by_gravity, at_v, at_gravity):
     """Write the rows and columns of coordinate k of link i, with those before it (13.11)."""
     body = rigid.load(links, i, INERTIA)
-    t, b = change.load(links, i, CHANGE)
+    t, b = load12(links, i, CHANGE)
     (sw, sv), (pw, _) = load_pair(columns, k, S), load_pair(columns, k, P)
     (qw, qv), (rw, rv) = load_pair(columns, k, Q), load_pair(columns, k, R)
     um, uf = rigid.apply(body, qw, qv)

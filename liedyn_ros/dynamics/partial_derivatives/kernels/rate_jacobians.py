@@ -22,9 +22,9 @@ from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     store_pair, TWIST)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid, stops, symmetric
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    add3, ARMATURE, body_row, CARRIER, coordinate_row, DAMPING, GRAVITY, INERTIA as OWN_INERTIA,
-    KIND, LINKS, load3, load9, PARENT, PITCH, POSITION_AT, STIFFNESS, STOP_LOWER, STOP_STIFFNESS,
-    STOP_UPPER, STOP_WIDTH, VI)
+    add12, add3, ARMATURE, body_row, CARRIER, coordinate_row, DAMPING, GRAVITY,
+    INERTIA as OWN_INERTIA, KIND, LINKS, load12, load3, load9, PARENT, PITCH, POSITION_AT,
+    STIFFNESS, STOP_LOWER, STOP_STIFFNESS, STOP_UPPER, STOP_WIDTH, VI)
 from liedyn_ros.dynamics.tree.kernels.wrenches import on_link
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.simd import get, get_int
@@ -180,7 +180,7 @@ def push(links, i, count, rows):
             x = rigid.apply(body, dw, dv)
             fm, ff = vec3.add(fm, x[0]), vec3.add(ff, x[1])
             t, b = change.of_rigid(body, w, v)
-            change.add(links, row, CHANGE, t, b)
+            add12(links, row, CHANGE, t, b)
         store_pair(links, row, MOMENTUM, pm, pf)
         for n in range(m + 1):
             (w, v), (pm, pf) = load_pair(links, n * count + i, TWIST), load_pair(
@@ -246,7 +246,7 @@ def load_column(links, columns, i, count, k, nv, rows):
         gm, gf, um, uf, km = vec3.ZERO, vec3.ZERO, vec3.ZERO, vec3.ZERO, vec3.ZERO
         for n in range(m + 1):
             there, here = n * count + i, (m - n) * nv + k
-            body, (t, b) = rigid.load(links, there, INERTIA), change.load(links, there, CHANGE)
+            body, (t, b) = rigid.load(links, there, INERTIA), load12(links, there, CHANGE)
             (sw, sv), (pw, _) = load_pair(columns, here, S), load_pair(columns, here, P)
             (qw, qv), (rw, rv) = load_pair(columns, here, Q), load_pair(columns, here, R)
             x, y = rigid.apply(body, qw, qv), change.apply(t, b, pw)

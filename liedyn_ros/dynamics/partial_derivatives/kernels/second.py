@@ -19,7 +19,8 @@ from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.motion import 
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     ACCELERATION, CHANGE, FORCE, INERTIA, load_pair, P, Q, R, S, store_pair, TWIST)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid, stops
-from liedyn_ros.dynamics.tree.kernels.tables import add3, KIND, LINKS, load3, PARENT, store3, VI
+from liedyn_ros.dynamics.tree.kernels.tables import (
+    add3, KIND, LINKS, load12, load3, PARENT, store3, VI)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get_int
 from liedyn_ros.lie.kernels import se3, vec3
@@ -137,7 +138,7 @@ def vary_link_motion(model, links, columns, table, i, v, y, xq, xv, xa):
 def vary_sums(links, table, i):
     """Write the part of link i alone in al, be, and in the variations of al, be and F."""
     body = rigid.load(links, i, INERTIA)
-    t, b = change.load(links, i, CHANGE)
+    t, b = load12(links, i, CHANGE)
     (yw, yv), (dyw, dyv) = load_pair(table, i, Y), load_pair(table, i, D_Y)
     (w, u), (dw, du) = load_pair(links, i, TWIST), load_pair(table, i, D_TWIST)
     store_pair(table, i, AL, *rigid.apply(body, yw, yv))

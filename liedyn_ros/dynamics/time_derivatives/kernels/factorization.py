@@ -18,8 +18,8 @@ from liedyn_ros.dynamics.time_derivatives.kernels.series import (
     COSINE, POSITION, ROTATION, SINE, TRANSLATION)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    ARMATURE, coordinate_row, GAIN, INERTIA, INVERSE_PIVOT, KIND, LINKS, load3, load9, NV, PARENT,
-    PITCH, PIVOT_MARGIN, PLACEMENT, store3, VI)
+    ARMATURE, coordinate_row, GAIN, INERTIA, INVERSE_PIVOT, KIND, LINKS, load12, load3, load9, NV,
+    PARENT, PITCH, PIVOT_MARGIN, PLACEMENT, store3, VI)
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_int, get_lane, put, zero_like
 from liedyn_ros.lie.kernels import mat3, vec3
@@ -89,7 +89,8 @@ def lane_rotation(kind, model, series, i, row):
 @inlined
 def position(kind, model, series, i, row):
     """Return the position of link i in its parent."""
-    e, p, zero = load9(model, i, PLACEMENT), load3(model, i, PLACEMENT + 9), zero_like(series)
+    e, p = load12(model, i, PLACEMENT)
+    zero = zero_like(series)
     if kind == FREE:
         return vec3.add(p, mat3.apply(e, load3(series, row, POSITION)))
     if kind == REVOLUTE or kind == SPHERICAL:

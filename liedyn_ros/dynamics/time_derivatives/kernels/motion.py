@@ -22,7 +22,7 @@ from liedyn_ros.dynamics.time_derivatives.kernels.series import (
     ROTATION, SQUARE, TENSOR, TRANSLATION, VELOCITY)
 from liedyn_ros.dynamics.tree.kernels import symmetric
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    GRAVITY, KIND, load3, load6, load9, PARENT, PLACEMENT, store3, store6, store9)
+    GRAVITY, KIND, load12, load3, load6, load9, PARENT, PLACEMENT, store3, store6, store9)
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_int, zero_like
 from liedyn_ros.lie.kernels import mat3, vec3
@@ -91,7 +91,7 @@ def opposite_gravity(model, series, i, row, k):
 @inlined
 def origin_acceleration(kind, model, series, i, parent, row, k):
     """Return coefficient k of the parent's part of s of link i, in the joint frame (7.29)."""
-    e, p = load9(model, i, PLACEMENT), load3(model, i, PLACEMENT + 9)
+    e, p = load12(model, i, PLACEMENT)
     dw, c = angular_acceleration(series, parent, k), load6(series, parent + k, SQUARE)
     s = mat3.apply_t(e, vec3.add(
         load3(series, parent + k, ACCELERATION), tensor_times(dw, c, p)))

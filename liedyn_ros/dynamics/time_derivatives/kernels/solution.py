@@ -22,7 +22,7 @@ from liedyn_ros.dynamics.time_derivatives.kernels.series import (
 from liedyn_ros.dynamics.time_derivatives.kernels.wrenches import spring_coefficient
 from liedyn_ros.dynamics.tree.kernels.joints import along, degrees, screw
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    add3, add9, coordinate_row, DAMPING, GAIN, INVERSE_PIVOT, KIND, load3, load9, LOADED_JOINTS,
+    add3, add9, coordinate_row, DAMPING, GAIN, INVERSE_PIVOT, KIND, load12, load3, LOADED_JOINTS,
     ORDER_CHANGE, ORDER_WRENCH, PARENT, PITCH, PLACEMENT, RESIDUAL, store3, VI)
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_int, put
@@ -78,7 +78,7 @@ def solve_link(model, data, series, prescribed, i, k, size):
 @inlined
 def change_from_parent(kind, model, series, i, row, k, dw, ds):
     """Complete the parent's part of the motion of link i; return the changes of its w' and s."""
-    e, p = load9(model, i, PLACEMENT), load3(model, i, PLACEMENT + 9)
+    e, p = load12(model, i, PLACEMENT)
     ds = mat3.apply_t(e, vec3.add(ds, vec3.cross(dw, p)))
     dw = mat3.apply_t(e, dw)
     if kind == FREE:

@@ -16,7 +16,7 @@ from liedyn_ros.dynamics.time_derivatives.kernels.series import (
 from liedyn_ros.dynamics.tree.kernels import rigid, stops, symmetric
 from liedyn_ros.dynamics.tree.kernels.joints import along, degrees
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    add3, ARMATURE, coordinate_row, DAMPING, INERTIA, KIND, load3, load6, load9, LOADED_JOINTS,
+    add3, ARMATURE, coordinate_row, DAMPING, INERTIA, KIND, load12, load3, load6, LOADED_JOINTS,
     PARENT, PITCH, PLACEMENT, STIFFNESS, STOP_STIFFNESS, STOP_WIDTH, store3, VI)
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_int, put
@@ -55,7 +55,7 @@ def gyroscopic(inertia, c):
 def add_wrench_to_parent(model, series, i, k, size):
     """Add coefficient k of the wrench of link i to that of its parent (7.37)."""
     kind, row, parent = get_int(model, i, KIND), i * size, get_int(model, i, PARENT) * size
-    e, p = load9(model, i, PLACEMENT), load3(model, i, PLACEMENT + 9)
+    e, p = load12(model, i, PLACEMENT)
     m, f = joints.rotate_columns(kind, series, row, WRENCH, k)
     if kind == FREE:
         store3(series, row + k, JOINT_FORCE, f)

@@ -10,7 +10,7 @@
 
 
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    KIND, LINKS, load3, load9, NQ, NV, PITCH, PLACEMENT, QI)
+    KIND, LINKS, load12, NQ, NV, PITCH, PLACEMENT, QI)
 from liedyn_ros.dynamics.tree.kernels.trigonometry import sine_cosine
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_int
@@ -22,8 +22,8 @@ from liedyn_ros.model.kernels.kinds import FREE, HELICAL, PRISMATIC, REVOLUTE, S
 @inlined
 def joint_pose(model, i, q):
     """Return (r, p), the pose of link i in its parent."""
-    return placed(get_int(model, i, KIND), get(model, i, PITCH), load9(model, i, PLACEMENT),
-                  load3(model, i, PLACEMENT + 9), q, get_int(model, i, QI))
+    e, p = load12(model, i, PLACEMENT)
+    return placed(get_int(model, i, KIND), get(model, i, PITCH), e, p, q, get_int(model, i, QI))
 
 
 @inlined

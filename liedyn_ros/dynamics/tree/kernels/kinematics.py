@@ -10,7 +10,7 @@
 
 from liedyn_ros.dynamics.tree.kernels import joints, motion
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    ACCELERATION, ACCELERATIONS, BODIES, body_row, CARRIER, COMPUTED, LINKS, load3, load9,
+    ACCELERATION, ACCELERATIONS, BODIES, body_row, CARRIER, COMPUTED, LINKS, load12, load3,
     PLACEMENT, POSES, store3, TWIST, TWISTS)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get_int, put
@@ -32,8 +32,8 @@ def kinematics(model, data, q, v, a, poses, twists, accelerations):
     lift = load3(data, 0, ACCELERATION + 3)  # -a_g, by which all accelerations are off (3.0)
     for b in range(get_int(model, 0, BODIES)):
         row = body_row(model, b)
-        i, e, d = get_int(model, row, CARRIER), load9(model, row, PLACEMENT), load3(
-            model, row, PLACEMENT + 9)
+        i = get_int(model, row, CARRIER)
+        e, d = load12(model, row, PLACEMENT)
         r, p = motion.load_ground_pose(data, i)
         store_matrix(poses, b, *se3.compose(r, p, e, d))
         w, u = se3.adjoint_inverse(e, d, load3(data, i, TWIST), load3(data, i, TWIST + 3))

@@ -10,8 +10,9 @@
 
 from liedyn_ros.dynamics.tree.kernels import joints, stops
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    ACCELERATION, coordinate_row, DAMPING, FRICTION, GROUND_POSE, KIND, load3, load9, PARENT,
-    PITCH, POSITION, POSITION_AT, REST, ROTATION, STIFFNESS, store3, store9, TWIST, VI)
+    ACCELERATION, coordinate_row, DAMPING, FRICTION, GROUND_POSE, KIND, load12, load3, load9,
+    PARENT, PITCH, POSITION, POSITION_AT, REST, ROTATION, STIFFNESS, store12, store3, store9,
+    TWIST, VI)
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_int
 from liedyn_ros.lie.kernels import se3, vec3
@@ -71,14 +72,13 @@ def store_ground_pose(model, data, i, q):
     store_pose(model, data, i, q)
     rp, pp = load_ground_pose(data, get_int(model, i, PARENT))
     r, p = se3.compose(rp, pp, load9(data, i, ROTATION), load3(data, i, POSITION))
-    store9(data, i, GROUND_POSE, r)
-    store3(data, i, GROUND_POSE + 9, p)
+    store12(data, i, GROUND_POSE, r, p)
 
 
 @inlined
 def load_ground_pose(data, i):
     """Return the pose (r, p) of link i in the ground."""
-    return load9(data, i, GROUND_POSE), load3(data, i, GROUND_POSE + 9)
+    return load12(data, i, GROUND_POSE)
 
 
 @inlined

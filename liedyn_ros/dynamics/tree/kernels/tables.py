@@ -97,6 +97,12 @@ def load9(table, i, at):
 
 
 @inlined
+def load12(table, i, at):
+    """Return a matrix, row by row, and a vector from row i, e.g. a pose (r, p)."""
+    return load9(table, i, at), load3(table, i, at + 9)
+
+
+@inlined
 def store3(table, i, at, x):
     """Write three numbers into row i from a column on."""
     put(table, i, at, x[0])
@@ -120,6 +126,13 @@ def store9(table, i, at, x):
 
 
 @inlined
+def store12(table, i, at, r, p):
+    """Write a matrix and a vector into row i."""
+    store9(table, i, at, r)
+    store3(table, i, at + 9, p)
+
+
+@inlined
 def add3(table, i, at, x):
     """Add three numbers to row i from a column on."""
     put(table, i, at, get(table, i, at) + x[0])
@@ -133,3 +146,10 @@ def add9(table, i, at, x):
     add3(table, i, at, x[0:3])
     add3(table, i, at + 3, x[3:6])
     add3(table, i, at + 6, x[6:9])
+
+
+@inlined
+def add12(table, i, at, r, p):
+    """Add a matrix and a vector to row i."""
+    add9(table, i, at, r)
+    add3(table, i, at + 9, p)

@@ -9,7 +9,7 @@
 """The wrenches that the environment applies to bodies."""
 
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    add3, BODIES, body_row, CARRIER, load3, load9, PLACEMENT)
+    add3, BODIES, body_row, CARRIER, load12, load3, PLACEMENT)
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get_int
 from liedyn_ros.lie.kernels import se3, vec3
@@ -29,9 +29,8 @@ def fits_bodies(model, external):
 def on_link(model, b, external):
     """Return the wrench on body b in the frame of the link that carries it (1.5)."""
     row = body_row(model, b)
-    return se3.adjoint_inverse_dual(
-        load9(model, row, PLACEMENT), load3(model, row, PLACEMENT + 9),
-        load3(external, b, 0), load3(external, b, 3))
+    r, p = load12(model, row, PLACEMENT)
+    return se3.adjoint_inverse_dual(r, p, load3(external, b, 0), load3(external, b, 3))
 
 
 @inlined

@@ -13,9 +13,7 @@ They follow a call of the dynamics at order zero too. The systems that a product
 for the weights of these equations, r = ID - A^T lam = tau and c = A a + A' v = 0.
 """
 
-from liedyn_ros.dynamics.constrained.kernels import solution
 from liedyn_ros.dynamics.constrained.kernels.groups import count_groups, rows_of
-from liedyn_ros.dynamics.constrained.kernels.solver import HYBRID, LEAST_FORCE
 from liedyn_ros.dynamics.constrained.kernels.tables import RANK, START, task_of, workspace_of
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels import (
     function_rows, parameters as loop_parameters, reverse)
@@ -25,6 +23,8 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.products import
     write_side_multipliers)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation import (
     add_force_response)
+from liedyn_ros.dynamics.constrained.solver.kernels import solution
+from liedyn_ros.dynamics.constrained.solver.kernels.solver import HYBRID, LEAST_FORCE
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import all_finite
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.linear_algebra.kernels import orthogonal

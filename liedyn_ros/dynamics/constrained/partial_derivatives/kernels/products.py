@@ -15,16 +15,16 @@ c = A a + A' v = 0. Redundant forces are the least, with mu: lam = A mu, or tau 
 All are varied. Module `gradients` has products with vectors from the left.
 """
 
-from liedyn_ros.dynamics.constrained.kernels import (
-    closures, forward, inverse, least_torque, order, solution)
+from liedyn_ros.dynamics.constrained.kernels import closures, order
 from liedyn_ros.dynamics.constrained.kernels.groups import (
     coordinates_of, count_groups, rows_of)
-from liedyn_ros.dynamics.constrained.kernels.solver import HYBRID, LEAST_FORCE, LEAST_TORQUE
 from liedyn_ros.dynamics.constrained.kernels.tables import add6, RANK, START, task_of, workspace_of
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels import (
     function_rows, parameters as loop_parameters)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation import (
     add_force_response, vary_equations, vary_rows)
+from liedyn_ros.dynamics.constrained.solver.kernels import forward, inverse, least_torque, solution
+from liedyn_ros.dynamics.constrained.solver.kernels.solver import HYBRID, LEAST_FORCE, LEAST_TORQUE
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import all_finite
 from liedyn_ros.jit.bundle import Bundle, MATRIX
 from liedyn_ros.jit.decorators import kernel

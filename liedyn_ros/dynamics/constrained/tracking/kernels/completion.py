@@ -8,13 +8,14 @@
 
 """Accelerations of all coordinates from those of some, by the constraints alone (12.33)."""
 
-from liedyn_ros.dynamics.constrained.kernels import inverse, order
+from liedyn_ros.dynamics.constrained.kernels import order
 from liedyn_ros.dynamics.constrained.kernels.groups import count_groups, rows_of
 from liedyn_ros.dynamics.constrained.kernels.position import is_open
 from liedyn_ros.dynamics.constrained.kernels.series import is_configuration
-from liedyn_ros.dynamics.constrained.kernels.solver import DONE, OPEN, REFUSED, UNMOVED
 from liedyn_ros.dynamics.constrained.kernels.tables import DEFECT, workspace_of
 from liedyn_ros.dynamics.constrained.kernels.tolerances import CONSISTENT
+from liedyn_ros.dynamics.constrained.solver.kernels import inverse
+from liedyn_ros.dynamics.constrained.solver.kernels.solver import DONE, OPEN, REFUSED, UNMOVED
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.linear_algebra.kernels import orthogonal
 from liedyn_ros.model.kernels.acceptance import finite

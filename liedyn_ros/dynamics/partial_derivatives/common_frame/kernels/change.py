@@ -14,7 +14,6 @@ survives sums, and transports into the common frame.
 """
 
 from liedyn_ros.dynamics.tree.kernels import symmetric
-from liedyn_ros.dynamics.tree.kernels.tables import add3, add9, load3, load9, store3, store9
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.lie.kernels import mat3, vec3
 
@@ -66,23 +65,3 @@ def apply(t, b, w):
 def apply_t(t, b, w, v):
     """Return the moment of B^T S, whose force is zero."""
     return vec3.sub(mat3.apply_t(t, w), vec3.cross(b, v))
-
-
-@inlined
-def load(links, i, at):
-    """Return (T, b)."""
-    return load9(links, i, at), load3(links, i, at + 9)
-
-
-@inlined
-def store(links, i, at, t, b):
-    """Write (T, b)."""
-    store9(links, i, at, t)
-    store3(links, i, at + 9, b)
-
-
-@inlined
-def add(links, i, at, t, b):
-    """Add (T, b)."""
-    add9(links, i, at, t)
-    add3(links, i, at + 9, b)

@@ -15,7 +15,7 @@ from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
     add3, body_row, CARRIER, GRAVITY, INERTIA as OWN_INERTIA, KIND, LINKS, load3, load9, PARENT,
-    PITCH, store3, store9, VI)
+    PITCH, store12, store3, store9, VI)
 from liedyn_ros.dynamics.tree.kernels.wrenches import fits_bodies, on_link
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_int
@@ -101,7 +101,7 @@ def store_motion(model, links, columns, i, q, v, a):
     body = rigid.transport(r, p, rigid.load(model, i, OWN_INERTIA))
     rigid.store(links, i, INERTIA, body)
     t, b = change.of_rigid(body, w, u)
-    change.store(links, i, CHANGE, t, b)
+    store12(links, i, CHANGE, t, b)
     m, f = rigid.apply(body, dw, du)
     bm, bf = rigid.bias(body, w, u)
     store_pair(links, i, FORCE, vec3.add(m, bm), vec3.add(f, bf))  # (3.4)

@@ -15,13 +15,13 @@ and in how an order is solved.
 
 import math
 
-from liedyn_ros.dynamics.constrained.kernels import (
-    closures, forward, inverse, least_torque, order, solution)
+from liedyn_ros.dynamics.constrained.kernels import closures, order
 from liedyn_ros.dynamics.constrained.kernels.position import is_open
 from liedyn_ros.dynamics.constrained.kernels.series import is_configuration
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     ACTUATION, DEFECT, RANK, REPORT_WIDTH, START, task_of, workspace_of)
 from liedyn_ros.dynamics.constrained.kernels.tolerances import SINGULAR_ACTUATION
+from liedyn_ros.dynamics.constrained.solver.kernels import forward, inverse, least_torque, solution
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.model.kernels.acceptance import finite
 

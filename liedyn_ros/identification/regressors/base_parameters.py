@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import qr, solve_triangular
 
 from liedyn_ros.common.checks import Array, as_trailing
-from liedyn_ros.identification.loop_regressor import LoopRegressor
-from liedyn_ros.identification.regressor import Regressor
+from liedyn_ros.identification.regressors.loop_regressor import LoopRegressor
+from liedyn_ros.identification.regressors.regressor import Regressor
 
 RANK_TOLERANCE = 1e-9  # of the largest pivot; smaller ones are rounding
 _STATES = 3  # times as many rows as parameters

@@ -19,7 +19,7 @@ from liedyn_ros.common.errors import ConvergenceError, ModelError
 from liedyn_ros.dynamics.constrained import assemble, complete_acceleration, ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
-from liedyn_ros.identification.regressor import Regressor
+from liedyn_ros.identification.regressors.regressor import Regressor
 from liedyn_ros.model import Model
 
 STARTS = 100  # random configurations from which assembly starts

@@ -8,7 +8,8 @@
 
 """Constrained forward and hybrid dynamics at one order (12.15), (12.16)."""
 
-from liedyn_ros.dynamics.constrained.kernels import closures, order, solution
+from liedyn_ros.dynamics.constrained.kernels import closures, order
+from liedyn_ros.dynamics.constrained.solver.kernels import solution
 from liedyn_ros.jit.decorators import kernel
 
 

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_array, as_numbers
 from liedyn_ros.common.errors import LiedynError, LimitError, ShapeError
 from liedyn_ros.dynamics import Dynamics, Kinematics
-from liedyn_ros.identification.kernels.regressor import regressors_of_states
+from liedyn_ros.identification.regressors.kernels.regressor import regressors_of_states
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model
 from liedyn_ros.model.configuration import with_unit_quaternions
@@ -94,6 +94,11 @@ class Regressor:
             except LiedynError as error:
                 raise type(error)(f'state {good}: {error}') from error
         return rows
+
+    def known_forces(self, q: Array, a: Array) -> Array:
+        """Return the forces (K, nv) that no parameter changes: springs, stops, armatures."""
+        springs = self._dynamics.spring_forces_batch(q)
+        return springs if self.rotor_inertia else springs + self.model.link_table.armature * a
 
     def _refuse(self, q: Array, v: Array, a: Array) -> NoReturn:
         """Raise what is wrong with a motion that the kernel refuses."""

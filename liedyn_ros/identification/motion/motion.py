@@ -18,8 +18,8 @@ from scipy.interpolate import make_interp_spline
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LoopTracker
-from liedyn_ros.identification.recording import Recording
-from liedyn_ros.identification.spectrum import (
+from liedyn_ros.identification.motion.recording import Recording
+from liedyn_ros.identification.motion.spectrum import (
     derivative_noise, NYQUIST, smoothed, Spectrum, spectrum_of)
 from liedyn_ros.lie import so3
 from liedyn_ros.model import JOINT_TYPES, Model

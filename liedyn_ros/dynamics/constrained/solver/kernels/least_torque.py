@@ -15,10 +15,11 @@ closures carry. tau_a = Q^-1 N_a s is least at all times. A may have any rank.
 
 import math
 
-from liedyn_ros.dynamics.constrained.kernels import closures, inertia, solution
+from liedyn_ros.dynamics.constrained.kernels import closures, inertia
 from liedyn_ros.dynamics.constrained.kernels.groups import (
     coordinates_of, count_groups, rows_of, scatter_coordinates)
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
+from liedyn_ros.dynamics.constrained.solver.kernels import solution
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.simd import get_lanes, LANES, put_lanes, spread
 from liedyn_ros.linear_algebra.kernels import orthogonal

@@ -8,8 +8,8 @@
 
 """Constrained dynamics (12.15, 12.16, 12.18, 12.21) of many states, one after the other."""
 
-from liedyn_ros.dynamics.constrained.kernels.solver import DONE, solve_state
 from liedyn_ros.dynamics.constrained.kernels.tables import task_of, workspace_of
+from liedyn_ros.dynamics.constrained.solver.kernels.solver import DONE, solve_state
 from liedyn_ros.jit.decorators import long_kernel
 
 
