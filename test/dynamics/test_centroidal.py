@@ -107,7 +107,8 @@ def test_compiled_calls_write_into_nothing_else(case: Case) -> None:
             d.coriolis_matrix(q, v, out))),
         (6, n): (d.centroidal_map, lambda q, out=None: d.centroidal_map_rate(q, v, out),
                  lambda q, out=None: d.frames.jacobian(q, 0, out=out)),
-        (n,): (d.gravity_vector, d.spring_forces, lambda q, out=None: case.model.difference(q, q, out)),
+        (n,): (d.gravity_vector, d.spring_forces,
+               lambda q, out=None: case.model.difference(q, q, out)),
         (6,): (lambda q, out=None: d.momentum(q, v, out),), (3,): (d.center_of_mass,),
         (len(case.model.frames), 4, 4): (d.frames.poses,),
         (2, 6, n): (lambda q, out=None: d.frames.jacobian(q, [0, 1], out=out),)}

@@ -55,8 +55,8 @@ def warm_up_states() -> None:
     dynamics.kinematics(q)
     for of_configuration in (
             dynamics.mass_matrix, dynamics.inverse_mass_matrix, dynamics.gravity_vector,
-            dynamics.spring_forces, dynamics.center_of_mass, dynamics.centroidal_map, dynamics.potential_energy,
-            dynamics.frames.poses):
+            dynamics.spring_forces, dynamics.center_of_mass, dynamics.centroidal_map,
+            dynamics.potential_energy, dynamics.frames.poses):
         of_configuration(q)
     for of_motion in (dynamics.coriolis_matrix, dynamics.kinetic_energy, dynamics.momentum,
                       dynamics.centroidal_map_rate):
