@@ -55,6 +55,16 @@ static int pull(const liedyn_loops *loops, void *work, enum task task, const dou
   CONCLUDE(kernels()->loops_gradient(area(work), task, in(y), row, by_q, by_v, by_given), NV(y));
 }
 
+/* Gradients are rows of Jacobians. They follow one solution. */
+static int pull_rows(const liedyn_loops *loops, void *work, enum task task, double *by_q, double *by_v,
+                     double *by_given) {
+  const int nv = liedyn_nv(liedyn_loops_tree(loops));
+  int code = LIEDYN_OK;
+  for (int k = 0; !code && k < nv; ++k)
+    code = pull(loops, work, task, NULL, k, by_q + k * nv, by_v + k * nv, by_given + k * nv);
+  return code;
+}
+
 int liedyn_loops_inverse_product(const liedyn_loops *loops, void *work, const double *q,
                                  const double *v, const double *a, const double *external,
                                  const double *dq, const double *dv, const double *da, double *tau,
@@ -73,16 +83,12 @@ int liedyn_loops_inverse_gradient(const liedyn_loops *loops, void *work, const d
   return code ? code : pull(loops, work, INVERSE_TASK, y, 0, by_q, by_v, by_a);
 }
 
-/* Gradients are rows of Jacobians. They follow one solution. */
 int liedyn_loops_inverse_jacobians(const liedyn_loops *loops, void *work, const double *q,
                                    const double *v, const double *a, const double *external,
                                    double *tau, double *by_q, double *by_v, double *by_a) {
   int code = start(loops, work, 0, q && v && a && tau && by_q && by_v && by_a);
-  const int nv = code ? 0 : liedyn_nv(liedyn_loops_tree(loops));
   if (!code) code = solve_inverse(loops, work, q, v, a, external, tau);
-  for (int k = 0; !code && k < nv; ++k)
-    code = pull(loops, work, INVERSE_TASK, NULL, k, by_q + k * nv, by_v + k * nv, by_a + k * nv);
-  return code;
+  return code ? code : pull_rows(loops, work, INVERSE_TASK, by_q, by_v, by_a);
 }
 
 int liedyn_loops_forward_product(const liedyn_loops *loops, void *work, const double *q,
@@ -103,10 +109,16 @@ int liedyn_loops_forward_gradient(const liedyn_loops *loops, void *work, const d
   return code ? code : pull(loops, work, HYBRID_TASK, y, 0, by_q, by_v, by_tau);
 }
 
+/* All at once where constraints are independent; otherwise gradients are their rows. */
 int liedyn_loops_forward_jacobians(const liedyn_loops *loops, void *work, const double *q,
                                    const double *v, const double *tau, const double *external,
                                    double *a, double *by_q, double *by_v, double *by_tau) {
-  return liedyn_loops_hybrid_jacobians(loops, work, q, v, NULL, a, in(tau), external, by_q, by_v, by_tau);
+  int code = start(loops, work, 0, q && v && tau && a && by_q && by_v && by_tau);
+  if (!code) code = solve_hybrid(loops, work, q, v, NULL, a, in(tau), external);
+  if (code) return code;
+  const int64_t done = kernels()->loops_jacobians(words(liedyn_loops_tree(loops)), area(work), in(q), in(v),
+                                                  a, in(external), by_q, by_v, by_tau);
+  return done == 0 ? LIEDYN_OK : pull_rows(loops, work, HYBRID_TASK, by_q, by_v, by_tau);
 }
 
 int liedyn_loops_hybrid_product(const liedyn_loops *loops, void *work, const double *q,
@@ -132,9 +144,6 @@ int liedyn_loops_hybrid_jacobians(const liedyn_loops *loops, void *work, const d
                                   double *tau, const double *external, double *by_q, double *by_v,
                                   double *by_given) {
   int code = start(loops, work, 0, q && v && a && tau && by_q && by_v && by_given);
-  const int nv = code ? 0 : liedyn_nv(liedyn_loops_tree(loops));
   if (!code) code = solve_hybrid(loops, work, q, v, prescribed, a, tau, external);
-  for (int k = 0; !code && k < nv; ++k)
-    code = pull(loops, work, HYBRID_TASK, NULL, k, by_q + k * nv, by_v + k * nv, by_given + k * nv);
-  return code;
+  return code ? code : pull_rows(loops, work, HYBRID_TASK, by_q, by_v, by_given);
 }

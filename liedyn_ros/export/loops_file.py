@@ -26,12 +26,15 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.constrained import (
     assemble, ConstrainedDynamics, LEAST_TORQUE, LoopTracker)
 from liedyn_ros.dynamics.constrained.configurations.closing import closing_tables
+from liedyn_ros.dynamics.constrained.constraints.sparsity import padded
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.kernels.tables import REPORT_WIDTH
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import buffers
 from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task, inverse_task
 from liedyn_ros.dynamics.constrained.tracking.kernels.tracking import (
     REPORT_WIDTH as TRACKING_WIDTH)
+from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
+    COLUMN_WIDTH, LINK_WIDTH)
 from liedyn_ros.dynamics.tree.orders import require_order
 from liedyn_ros.export.kernels.loops import LOOPS
 from liedyn_ros.export.machine_file import file_bytes, LOOPS as KIND, texts
@@ -90,6 +93,7 @@ def _work(dynamics: ConstrainedDynamics, order: int, dissipation: bool,
     """Return a work area as it begins."""
     model, m, rows = dynamics.model, dynamics.m, order + 1
     closures, bodies, nv = len(model.closures), len(model.bodies), model.nv
+    links = model.link_table.N + 1  # with the ground
     data = ConstrainedData(model, dissipation, typical_inertia=dynamics.data.typical_inertia)
     data.reserve(order)
     _, inverse = inverse_task(dynamics.names, m, None, LEAST_TORQUE, None)
@@ -100,8 +104,12 @@ def _work(dynamics: ConstrainedDynamics, order: int, dissipation: bool,
         rest=np.zeros(nv), a=np.zeros(rows * nv), tau=np.zeros(rows * nv),
         external=np.zeros(bodies * rows * 6), multipliers=np.zeros(rows * m),
         wrenches=np.zeros(rows * closures * 6), jacobian=np.zeros(m * nv),
-        report=np.zeros(REPORT_WIDTH), product=buffers(nv, m, model.link_table.N),
+        report=np.zeros(REPORT_WIDTH), product=buffers(nv, m, links - 1),
         change=np.zeros(2 * nv + m), gradient=np.zeros(4 * nv), still=np.zeros(m),
+        links=np.zeros((links, LINK_WIDTH)), columns=np.zeros((nv, COLUMN_WIDTH)),
+        gravity=np.zeros((nv, 3)), of_tree=np.zeros((3 * nv, nv)),
+        system=np.zeros((nv + m, padded(nv + m) + padded(3 * nv))),
+        found=np.zeros(3 * (nv + m) * nv),
         sample=np.zeros(TRACKING_WIDTH), lower=model.limits.lower, upper=model.limits.upper,
         closing=closing_tables(dynamics, np.ones(nv, dtype=np.bool_)),
         **dict(zip(('tracker', 'good', 'near', 'trial'), tracker)))

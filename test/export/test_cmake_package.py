@@ -79,6 +79,17 @@ def test_a_package_with_the_library_is_found_as_well(prefix, tmp_path):
     run(tmp_path / 'build' / 'computed_torque', tmp_path / 'none', 1, code=1)
 
 
+@pytest.mark.parametrize('processor, machine', [('x86_64', 62), ('aarch64', 183)])
+def test_an_installed_copy_builds_for_either_processor(prefix, tmp_path, processor, machine):
+    compiler = 'gcc' if processor == 'x86_64' else 'aarch64-linux-gnu-gcc'
+    require_tools(compiler)
+    run('cmake', '-S', prefix / 'share' / 'liedyn' / 'source', '-B', tmp_path,
+        '-DPython3_EXECUTABLE=none', '-DCMAKE_SYSTEM_NAME=Linux',
+        f'-DCMAKE_SYSTEM_PROCESSOR={processor}', f'-DCMAKE_C_COMPILER={compiler}')
+    run('cmake', '--build', tmp_path)
+    assert (tmp_path / 'libliedyn.so').read_bytes()[18] == machine  # of the ELF header
+
+
 def test_the_pose_of_a_platform_is_followed_and_proved(examples, tmp_path):
     geometry = load_geometry(config_file('stewart_geometry.yaml'))
     write_platform(tmp_path / 'platform.liedyn', geometry, length_bound=1e-5, joint_bound=1e-5)

@@ -12,14 +12,19 @@ Partial derivatives of machines with closed loops for the C library, as in loops
 They follow a solution of order zero, of inverse dynamics or of hybrid dynamics.
 """
 
-from liedyn_ros.dynamics.constrained.kernels.tables import task_of
+from liedyn_ros.dynamics.constrained.kernels.tables import RANK, task_of
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.gradients import (
     another_gradient, constrained_gradient)
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.jacobians import (
+    forward_loop_jacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.products import (
-    constrained_product)
+    constrained_product, product_of)
 from liedyn_ros.dynamics.constrained.solver.kernels import solver
+from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import inverse_jacobians
+from liedyn_ros.dynamics.tree.kernels.tables import MODEL_WIDTH
 from liedyn_ros.export.kernels import loops as area
-from liedyn_ros.jit.pointers import COUNT, given, NUMBERS, vector
+from liedyn_ros.export.kernels import work as trees
+from liedyn_ros.jit.pointers import COUNT, given, NUMBERS, table, vector
 
 DONE, REFUSED = solver.DONE, solver.REFUSED
 
@@ -80,4 +85,30 @@ def loops_gradient(work: NUMBERS, inverse: COUNT, y: NUMBERS, row: COUNT, by_q: 
     for j in range(nv):
         vector(by_q, nv)[j], vector(by_v, nv)[j] = by[0, j], by[1, j]
         vector(by_given, nv)[j] = by[2, j] if inverse != 0 or free[j] == 0 else by[3, j]
+    return DONE
+
+
+def loops_jacobians(constants: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, a: NUMBERS,
+                    external: NUMBERS, by_q: NUMBERS, by_v: NUMBERS, by_tau: NUMBERS) -> COUNT:
+    """
+    Write how a (nv,) of forward dynamics varies with q, v and tau (nv, nv), for all at once.
+
+    Returns REFUSED where rows are dependent, or numbers too large: then gradients have the rows.
+    """
+    model, loops = table(constants, 1, MODEL_WIDTH), area.loops_of(vector(work, 1))
+    nv, bodies = trees.nv(model), trees.bodies(model)
+    of_tree, found = loops.of_tree, loops.found
+    if loops.report[RANK] < loops.sizes[area.CONSTRAINTS]:
+        return REFUSED
+    if not (inverse_jacobians(
+            model, loops.links, loops.columns, vector(q, trees.nq(model)), vector(v, nv),
+            vector(a, nv), table(external, trees.loaded(external, bodies), 6), of_tree[:nv],
+            of_tree[nv:2 * nv], of_tree[2 * nv:], loops.gravity)
+            and forward_loop_jacobians(
+                loops.hybrid, product_of(loops.product).variations, loops.system,
+                loops.workspace, of_tree[:nv], of_tree[nv:2 * nv], of_tree[2 * nv:], found)):
+        return REFUSED
+    for i in range(nv * nv):
+        vector(by_q, nv * nv)[i], vector(by_v, nv * nv)[i] = found[i], found[nv * nv + i]
+        vector(by_tau, nv * nv)[i] = found[2 * nv * nv + i]
     return DONE

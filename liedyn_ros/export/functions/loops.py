@@ -25,7 +25,7 @@ from liedyn_ros.dynamics.time_derivatives.kernels.series import MAX_ORDER
 from liedyn_ros.export.kernels import loops as area
 from liedyn_ros.export.kernels.arrays import is_work_area
 from liedyn_ros.export.kernels.buffers import (
-    are_buffers, are_tasks, is_closing, is_point, is_tracker)
+    are_buffers, are_of_jacobians, are_tasks, is_closing, is_point, is_tracker)
 from liedyn_ros.export.kernels.machine import is_machine
 from liedyn_ros.jit.pointers import COUNT, FLAGS, given, NUMBERS, vector
 
@@ -64,6 +64,7 @@ def loops_accepts(work: NUMBERS, count: COUNT, nq: COUNT, nv: COUNT, bodies: COU
             and len(loops.jacobian) == constraints * nv and len(loops.report) == REPORT_WIDTH
             and len(loops.change) == 2 * nv + constraints and len(loops.gradient) == 4 * nv
             and len(loops.still) == constraints and len(loops.sample) == SAMPLE_WIDTH
+            and are_of_jacobians(loops, nv, constraints)
             and len(loops.lower) == nv and len(loops.upper) == nv)
     return 0 if good else 1
 

@@ -16,6 +16,8 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.products import
     product_of, WORK_ROWS)
 from liedyn_ros.dynamics.constrained.solver.kernels.solver import HYBRID, LEAST_FORCE, LEAST_TORQUE
 from liedyn_ros.dynamics.constrained.tracking.kernels import tracking
+from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
+    COLUMN_WIDTH, LINK_WIDTH)
 from liedyn_ros.export.kernels.arrays import are_apart, has_shape, is_cube, lie_in, padded
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.simd import LANES
@@ -176,3 +178,14 @@ def is_closing(closing, nq, nv, m):
             and has_shape(t.rows, m, nv) and len(t.trial) == nq and len(t.trial_f) == m
             and has_shape(t.trial_rows, m, nv) and len(t.normal) == nv * nv
             and len(t.right) == nv and len(t.step) == nv and len(t.moving) == nv)
+
+
+@kernel
+def are_of_jacobians(loops, nv, m):
+    """Return whether buffers are those of all Jacobians of a machine."""
+    links = len(workspace_of(loops.workspace).machine.kind) + 1
+    return (has_shape(loops.links, links, LINK_WIDTH)
+            and has_shape(loops.columns, nv, COLUMN_WIDTH) and has_shape(loops.gravity, nv, 3)
+            and has_shape(loops.of_tree, 3 * nv, nv)
+            and has_shape(loops.system, nv + m, padded(nv + m) + padded(3 * nv))
+            and len(loops.found) == 3 * (nv + m) * nv)

@@ -56,16 +56,18 @@ def random_states(model: Model, order: int, count: int, seed: int) -> list[State
         rng.integers(0, 2, nv).astype(bool), rng.normal(size=nv)) for _ in range(count)]
 
 
-def answers_of_c(program: list[object], folder: Path, model: Model, states: list[State]) -> Array:
+def answers_of_c(program: list[object], folder: Path, model: Model, states: list[State],
+                 dissipation: bool = True) -> Array:
     """Return what the program answers, a state a row."""
     order = len(states[0].a) - 1
-    write_model(folder / 'model.liedyn', model, tree=True)
+    write_model(folder / 'model.liedyn', model, tree=True, dissipation=dissipation)
     return answers(program, folder, states, order)
 
 
-def answers_of_python(model: Model, states: list[State]) -> list[dict[str, Array]]:
+def answers_of_python(model: Model, states: list[State], dissipation: bool = True
+                      ) -> list[dict[str, Array]]:
     """Return the same by name, in the order of the program."""
-    dynamics = Dynamics(model)
+    dynamics = Dynamics(model, dissipation=dissipation)
     return [dict(_answers(dynamics, model, state)) for state in states]
 
 

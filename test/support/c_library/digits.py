@@ -10,25 +10,31 @@
 The digits of the C library on each processor: PYTHONPATH=test python -m support.c_library.digits.
 
 20 models of 50 states: eight trees, every second one floating, eight machines with closed loops,
-four platforms. Prints for each kind of result the largest difference from Python, relative to the
-largest entry of the result.
+four platforms, with time derivatives to order 5. Prints for each kind of result two numbers. One
+is the largest difference from Python, relative to the largest entry of the result. The other is
+the largest ratio of a difference to what Python's own result changes by with the last digits of
+its input, of which CHANGES are tried.
 """
 
-from collections.abc import Iterator
+import argparse
+from collections.abc import Callable, Iterator
 from pathlib import Path
-import sys
 import tempfile
+from typing import Any
 
 from support.c_library import c_answers, c_loop_answers, c_platform_answers
 from support.c_library.c_library import built, V2
-from support.c_library.comparison import differences
+from support.c_library.comparison import (
+    conditioned, Difference, differences, relative, with_other_digits)
 from support.machines.loop_states import ALL
 
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 
-STATES, ORDER, ORDER_OF_LOOPS = 50, 5, 2
+ORDER, CHANGES = 5, 3
 PLATFORMS = 'table_1', 'hexaglide', 'cranks', 'wires'
+PROCESSORS = 'x86_64_v3', 'x86_64_v2', 'aarch64'
 CROSS = {'processor': 'aarch64', 'compiler': 'aarch64-linux-gnu-gcc'}
+Errors = dict[str, tuple[float, float]]
 
 
 def program(name: str, processor: str) -> list[object]:
@@ -38,28 +44,45 @@ def program(name: str, processor: str) -> list[object]:
     return [built([f'test/{name}.c'], *(V2 if processor == 'x86_64_v2' else ()))]
 
 
-def machines(processor: str, folder: Path) -> Iterator[tuple[str, dict[str, float]]]:
-    """Yield the kind of each machine, and the largest difference of each result."""
+def errors(states: list[Any], of_python: Callable[[list[Any]], Any],
+           of_c: dict[str, Callable[[], Any]], difference: Difference = relative
+           ) -> dict[str, Errors]:
+    """Return for each processor the largest difference and the largest ratio of each result."""
+    wanted = of_python(states)
+    moved = [of_python(with_other_digits(states, seed)) for seed in range(CHANGES)]
+    found = {}
+    for processor, answers in of_c.items():
+        got = answers()
+        ratios = conditioned(got, wanted, moved, difference)
+        found[processor] = {name: (error, ratios[name])
+                            for name, error in differences(got, wanted, difference).items()}
+    return found
+
+
+def machines(processors: list[str], folder: Path, count: int
+             ) -> Iterator[tuple[str, dict[str, Errors]]]:
+    """Yield the kind of each machine, and its errors by processor."""
     for seed in range(8):
         model = c_answers.random_tree(seed)
-        states = c_answers.random_states(model, ORDER, STATES, seed)
-        yield 'trees', differences(
-            c_answers.answers_of_c(program('answers', processor), folder, model, states),
-            c_answers.answers_of_python(model, states))
+        states = c_answers.random_states(model, ORDER, count, seed)
+        yield 'trees', errors(
+            states, lambda given: c_answers.answers_of_python(model, given),
+            {each: lambda each=each: c_answers.answers_of_c(
+                program('answers', each), folder, model, states) for each in processors})
     for looped in list(ALL.values())[:8]:
         dynamics = ConstrainedDynamics(looped.model)
-        closed = c_loop_answers.random_states(dynamics, looped.q, ORDER_OF_LOOPS, STATES, 1)
-        yield 'loops', differences(
-            c_loop_answers.answers_of_c(
-                program('loops', processor), folder, looped, ORDER_OF_LOOPS, closed),
-            c_loop_answers.answers_of_python(dynamics, closed))
+        closed = c_loop_answers.random_states(dynamics, looped.q, ORDER, count, 1)
+        yield 'loops', errors(
+            closed, lambda given: c_loop_answers.answers_of_python(dynamics, given),
+            {each: lambda each=each: c_loop_answers.answers_of_c(
+                program('loops', each), folder, looped, ORDER, closed) for each in processors})
     for name in PLATFORMS:
         geometry, home = c_platform_answers.platform(name)
-        poses = c_platform_answers.random_states(home, ORDER, STATES, 1)
-        yield 'platforms', differences(
-            c_platform_answers.answers_of_c(
-                program('platforms', processor), folder, geometry, poses),
-            c_platform_answers.answers_of_python(geometry, poses),
+        poses = c_platform_answers.random_states(home, ORDER, count, 1)
+        yield 'platforms', errors(
+            poses, lambda given: c_platform_answers.answers_of_python(geometry, given),
+            {each: lambda each=each: c_platform_answers.answers_of_c(
+                program('platforms', each), folder, geometry, poses) for each in processors},
             c_platform_answers.difference)
 
 
@@ -71,22 +94,28 @@ def group(name: str) -> str:
                         'forward prod', 'forward grad')):
         return 'partial derivatives of ' + ('inverse' if 'inverse' in name else 'the rest')
     return 'forward, hybrid' if name.startswith(('forward', 'hybrid')) else (
-        name if name in ('assembled', 'velocity') else 'all else')
+        name if name in ('assembled', 'velocity', 'bias') or 'slope' in name else 'all else')
 
 
-def main(processors: list[str]) -> None:
+def main() -> None:
     """Print the table."""
-    found: dict[tuple[str, str], dict[str, float]] = {}
-    for processor in processors:
-        with tempfile.TemporaryDirectory() as folder:
-            for kind, worst in machines(processor, Path(folder)):
-                for name, error in worst.items():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('processors', nargs='*', default=list(PROCESSORS))
+    parser.add_argument('--states', type=int, default=50)
+    options = parser.parse_args()
+    found: dict[tuple[str, str], Errors] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for kind, by_processor in machines(options.processors, Path(folder), options.states):
+            for processor, worst in by_processor.items():
+                for name, pair in worst.items():
                     row = found.setdefault((kind, group(name)), {})
-                    row[processor] = max(row.get(processor, 0.0), error)
-    print(f'{"":46}' + ''.join(f'{processor:>12}' for processor in processors))
+                    before = row.get(processor, (0.0, 0.0))
+                    row[processor] = max(before[0], pair[0]), max(before[1], pair[1])
+    print(f'{"":46}' + ''.join(f'{processor:>18}' for processor in options.processors))
     for (kind, name), row in sorted(found.items()):
-        print(f'{kind + ": " + name:46}' + ''.join(f'{row[each]:12.1e}' for each in processors))
+        print(f'{kind + ": " + name:46}' + ''.join(
+            f'{row[each][0]:10.1e} {row[each][1]:7.2g}' for each in options.processors))
 
 
 if __name__ == '__main__':
-    main(sys.argv[1:] or ['x86_64_v3', 'x86_64_v2', 'aarch64'])
+    main()

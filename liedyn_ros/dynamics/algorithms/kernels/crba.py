@@ -16,7 +16,7 @@ from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import se3
-from liedyn_ros.model.kernels.acceptance import finite
+from liedyn_ros.model.kernels.kinds import FREE, SPHERICAL
 
 
 @kernel
@@ -27,7 +27,7 @@ def crba(model, data, q, out):
             and not overlap(out, q)):
         return False
     out[:] = 0.0
-    links = get_int(model, 0, LINKS)
+    links, excess = get_int(model, 0, LINKS), 0.0
     for i in range(1, links):
         motion.store_pose(model, data, i, q)
         rigid.store(data, i, COMPOSITE, rigid.load(model, i, INERTIA))
@@ -37,13 +37,14 @@ def crba(model, data, q, out):
         for k in range(joints.degrees(kind)):
             w, v = joints.screw(kind, pitch, k)
             m, f = rigid.apply(body, w, v)
-            fill_mass_matrix(model, data, i, get_int(model, i, VI) + k, m, f, out)
+            excess += fill_mass_matrix(model, data, i, get_int(model, i, VI) + k, m, f, out)
         add_composite_to_parent(model, data, i, body)
     if get_int(model, 0, LOADED_JOINTS):
         for k in range(len(out)):  # (3.20)
             out[k, k] += get(model, coordinate_row(model, k), ARMATURE)
+            excess += out[k, k] - out[k, k]
     put(data, 0, COMPUTED, float(POSES + COMPOSITE_INERTIAS))
-    return finite(out.reshape(-1))
+    return excess == 0.0
 
 
 @inlined
@@ -58,13 +59,39 @@ def add_composite_to_parent(model, data, i, body):
 
 @inlined
 def fill_mass_matrix(model, data, i, column, m, f, out):
-    """Write the entries of a coordinate of link i: its wrench along all joints before (13.11)."""
-    while i > 0:
-        kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
-        for k in range(joints.degrees(kind)):
-            entry = joints.along(kind, pitch, k, m, f)
-            out[vi + k, column] = entry
-            out[column, vi + k] = entry
+    """
+    Write the entries of a coordinate of link i: its wrench along all joints before (13.11).
+
+    Returns zero, or NaN where an entry is not finite.
+    """
+    excess = 0.0
+    while True:
+        kind, vi = get_int(model, i, KIND), get_int(model, i, VI)
+        if kind < SPHERICAL:
+            excess += put_twice(
+                out, vi, column, joints.along(kind, get(model, i, PITCH), 0, m, f))
+        else:
+            excess += put_three(out, vi, column, m)
+            if kind == FREE:
+                excess += put_three(out, vi + 3, column, f)
+        parent = get_int(model, i, PARENT)
+        if parent == 0:
+            return excess
         r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
         m, f = se3.adjoint_inverse_dual(r, p, m, f)
-        i = get_int(model, i, PARENT)
+        i = parent
+
+
+@inlined
+def put_three(out, i, j, entries):
+    """Write three entries of a symmetric matrix from (i, j) downward, as put_twice does."""
+    return (put_twice(out, i, j, entries[0]) + put_twice(out, i + 1, j, entries[1])
+            + put_twice(out, i + 2, j, entries[2]))
+
+
+@inlined
+def put_twice(out, i, j, entry):
+    """Write an entry of a symmetric matrix; return zero, or NaN where it is not finite."""
+    out[i, j] = entry
+    out[j, i] = entry
+    return entry - entry
