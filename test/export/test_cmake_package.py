@@ -11,6 +11,7 @@
 from importlib import metadata
 import os
 from pathlib import Path
+import shutil
 import sys
 
 import pytest
@@ -103,11 +104,14 @@ def test_the_example_names_what_is_wrong(examples, tmp_path):
     run(examples / 'computed_torque', tmp_path / 'none', 1, code=1)
 
 
-def test_another_project_finds_it_by_pkg_config(prefix, tmp_path):
+def test_another_project_finds_it_by_pkg_config_where_a_wheel_puts_it(prefix, tmp_path):
     require_tools('pkg-config')
+    moved = tmp_path / 'moved'
+    shutil.copytree(prefix, moved)
     (tmp_path / 'main.c').write_text(
         '#include <liedyn.h>\nint main(void) { return liedyn_processor() == NULL; }\n')
-    flags = run('env', f'PKG_CONFIG_PATH={prefix / "lib" / "pkgconfig"}', 'pkg-config',
+    flags = run('env', f'PKG_CONFIG_PATH={moved / "lib" / "pkgconfig"}', 'pkg-config',
                 '--cflags', '--libs', 'liedyn').split()
+    assert not any(str(prefix) in flag for flag in flags)
     run('gcc', tmp_path / 'main.c', *flags, '-o', tmp_path / 'main')
-    run('env', f'LD_LIBRARY_PATH={prefix / "lib"}', tmp_path / 'main')
+    run('env', f'LD_LIBRARY_PATH={moved / "lib"}', tmp_path / 'main')

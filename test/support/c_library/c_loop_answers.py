@@ -41,12 +41,21 @@ class State(NamedTuple):
 
 def random_states(dynamics: ConstrainedDynamics, q: Array, order: int, count: int, seed: int
                   ) -> list[State]:
-    """Return states on the constraints near a configuration, with motions that they allow."""
+    """
+    Return states on the constraints near a configuration, with motions that they allow.
+
+    They are closed to the last digits: the rows of a residual, and those of a closed machine that
+    time derivatives take, differ by how far loops are open.
+    """
     rng, model = np.random.default_rng(seed), dynamics.model
     nv, rows, states = model.nv, order + 1, []
     for _ in range(count):
         here, v = project(dynamics, model.integrate(q, 0.05 * rng.normal(size=nv)),
                           rng.normal(size=nv))
+        for _ in range(2):
+            inverse = np.linalg.pinv(dynamics.jacobian(here))
+            here = model.integrate(here, -inverse @ dynamics.residual(here))
+            v = v - inverse @ (dynamics.jacobian(here) @ v)
         passive = scipy.linalg.qr(dynamics.jacobian(here), pivoting=True)[2][
             :dynamics.mobility.rank]
         known = np.ones(nv, dtype=bool)
