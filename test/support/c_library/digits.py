@@ -11,9 +11,9 @@ The digits of the C library on each processor: PYTHONPATH=test python -m support
 
 20 models of 50 states: eight trees, every second one floating, eight machines with closed loops,
 four platforms, with time derivatives to order 5. Prints for each kind of result two numbers. One
-is the largest difference from Python, relative to the largest entry of the result. The other is
-the largest ratio of a difference to what Python's own result changes by with the last digits of
-its input, of which CHANGES are tried.
+is the largest difference from Python, relative to the largest entry of the result. The other one
+divides each difference by a change of Python's own result: the largest one of CHANGES, with other
+last digits of the input.
 """
 
 import argparse
