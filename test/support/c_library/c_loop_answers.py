@@ -44,8 +44,8 @@ def random_states(dynamics: ConstrainedDynamics, q: Array, order: int, count: in
     """
     Return states on the constraints near a configuration, with motions that they allow.
 
-    They are closed to the last digits. Time derivatives take rows of a closed machine, which differ
-    from those of a residual by how far loops are open.
+    They are closed to the last digits. Time derivatives take rows of a closed machine. These
+    differ from rows of a residual by how far loops are open.
     """
     rng, model = np.random.default_rng(seed), dynamics.model
     nv, rows, states = model.nv, order + 1, []
