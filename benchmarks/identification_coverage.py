@@ -9,34 +9,68 @@
 """
 How often true parameters lie within the stated covariance.
 
-`python -m benchmarks.identification_coverage`: an arm moves along sums of sines. Each trial has
-another noise of encoders and of forces, which remembers a share of its last sample.
+`python -m benchmarks.identification_coverage`: an arm, a floating base with two arms and a
+five-bar move along sums of sines. Each trial has another noise of encoders and of forces, which
+remembers a share of its last sample. `--cluster` gives trials to the workers of a Dask cluster.
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
+import sys
 import time
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 from scipy.stats import t as student
 
+from benchmarks.record import keep
+from liedyn_ros.commands.work import add_work_options, all_results
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, LoopTracker
 from liedyn_ros.identification import equations_of, motion_of, Recording, robust_fit
 from liedyn_ros.identification.identify import given_unknowns
-from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
+from liedyn_ros.model import load_model, Model, ModelBuilder, SpatialInertia, with_resistances
 
 Array = NDArray[np.float64]
 SURE = 0.95
 RATE, SECONDS = 100.0, 30.0
-ENCODER = 1e-5  # rad
+ENCODER = 1e-5  # rad or m
 SHARE = 0.02  # of the largest force, the noise of a joint's
+H = 2e-3  # s, of differences on groups
+ASSEMBLY = {'left_crank_joint': 2.0, 'right_crank_joint': 1.2}  # rad, of the five-bar
 
 
-def arm() -> Model:
-    """Return an arm of four joints with friction."""
+class Case(NamedTuple):
+    """A machine, and a motion without noise: time (n,), q (n, nq), tau (n, nv)."""
+
+    model: Model
+    time: Array
+    q: Array
+    tau: Array
+
+
+class Trial(NamedTuple):
+    """Which noise a machine's recording has."""
+
+    machine: str
+    memory: float
+    seed: int
+
+
+class Seen(NamedTuple):
+    """Which unknowns lie in their intervals, and NEES over their number."""
+
+    inside: list[bool]
+    distance: float
+
+
+def arm() -> Case:
+    """Return the motion of an arm of four joints with friction."""
     builder = ModelBuilder('arm')
     parent = None
     for k, axis in enumerate(([0, 0, 1.0], [0, 1.0, 0], [0, 1.0, 0], [1.0, 0, 0])):
@@ -47,17 +81,68 @@ def arm() -> Model:
         builder.add_joint(f'joint_{k}', 'revolute', parent, f'link_{k}', axis=axis,
                           placement=place, damping=0.4, friction=0.3)
         parent = f'link_{k}'
-    return builder.build()
+    model, clock = builder.build(), np.arange(int(SECONDS * RATE)) / RATE
+    q, v, a = sines(model.nv)(clock)
+    return Case(model, clock, q, Dynamics(model).inverse.batch(q, v, a))
 
 
-def motion(count: int) -> tuple[Array, Array, Array, Array]:
-    """Return times, q, v and a of sums of sines up to 0.4 Hz."""
-    rng, clock = np.random.default_rng(1), np.arange(int(SECONDS * RATE)) / RATE
-    k = 2.0 * np.pi * np.array([0.1, 0.2, 0.3, 0.4])
-    size, phase = rng.uniform(0.2, 0.5, (4, count)), rng.uniform(0.0, 6.0, (4, count))
-    angle = k[:, None] * clock[:, None, None] + phase
-    return (clock, (size * np.sin(angle)).sum(1), (size * k[:, None] * np.cos(angle)).sum(1),
-            -(size * k[:, None]**2 * np.sin(angle)).sum(1))
+def floating_base() -> Case:
+    """Return the motion of a free base that carries two arms, with the wrench on it."""
+    model, clock = load_model(config_file('aerial_manipulator.yaml')), np.arange(
+        int(SECONDS * RATE)) / RATE
+    path = sines(model.nv)
+
+    def configurations(shift: int) -> Array:
+        return np.array([model.integrate(model.neutral(), each)
+                         for each in path(clock + H * shift)[0]])
+
+    q = [configurations(shift) for shift in range(-4, 5)]
+
+    def velocity(i: int) -> Array:
+        near, far = (np.array([model.difference(x, y) - model.difference(x, z) for x, y, z in zip(
+            q[i], q[i + k], q[i - k])]) for k in (1, 2))
+        return (8.0 * near - far) / (12.0 * H)
+
+    v = [velocity(i) for i in range(2, 7)]
+    a = (8.0 * (v[3] - v[1]) - (v[4] - v[0])) / (12.0 * H)
+    return Case(model, clock, q[4], Dynamics(model).inverse.batch(q[4], v[2], a))
+
+
+def five_bar() -> Case:
+    """Return the motion of a five-bar with friction in its cranks, which alone bear forces."""
+    model = load_model(config_file('five_bar.yaml'))
+    model = with_resistances(model, dict.fromkeys(ASSEMBLY, 0.4), dict.fromkeys(ASSEMBLY, 0.3))
+    dynamics, clock = ConstrainedDynamics(model), np.arange(int(SECONDS * RATE)) / RATE
+    near = assemble(dynamics, np.array([2.0, -1.4, 1.2, 1.4]), held=ASSEMBLY)
+    tracker = LoopTracker(dynamics, start=near)
+    q, v, a = sines(len(ASSEMBLY), 0.4)(clock)
+    q += [ASSEMBLY[name] for name in tracker.measured]
+    states = [tracker.update(*each, ahead=False) for each in zip(q, v, a)]
+    return Case(model, clock, np.array([each.q for each in states]), np.array([
+        dynamics.inverse(each.q, each.v, each.a).tau for each in states]))
+
+
+MACHINES: dict[str, Callable[[], Case]] = {
+    'arm': arm, 'floating base': floating_base, 'five-bar': five_bar}
+
+
+@cache
+def case_of(machine: str) -> Case:
+    """Return the motion of a machine, computed once in a process."""
+    return MACHINES[machine]()
+
+
+def sines(count: int, size: float = 1.0) -> Callable[[Array], tuple[Array, Array, Array]]:
+    """Return a function from times (n,) to q, v and a (n, count), sums of sines up to 0.4 Hz."""
+    rng, k = np.random.default_rng(1), 2.0 * np.pi * np.array([0.1, 0.2, 0.3, 0.4])
+    height, phase = size * rng.uniform(0.2, 0.5, (4, count)), rng.uniform(0.0, 6.0, (4, count))
+
+    def at(clock: Array) -> tuple[Array, Array, Array]:
+        angle = k[:, None] * clock[:, None, None] + phase
+        return ((height * np.sin(angle)).sum(1), (height * k[:, None] * np.cos(angle)).sum(1),
+                -(height * k[:, None]**2 * np.sin(angle)).sum(1))
+
+    return at
 
 
 def coloured(rng: np.random.Generator, shape: tuple[int, ...], memory: float) -> Array:
@@ -66,42 +151,50 @@ def coloured(rng: np.random.Generator, shape: tuple[int, ...], memory: float) ->
     return np.asarray(lfilter([np.sqrt(1.0 - memory**2)], [1.0, -memory], white, axis=0))[500:]
 
 
-def trials(memory: float, count: int) -> tuple[float, float, float]:
-    """Return the share of parameters within their intervals, the worst one's, and NEES / p."""
-    model = arm()
-    clock, q, v, a = motion(model.nv)
-    tau = Dynamics(model).inverse.batch(q, v, a)
-    rng, inside, distance = np.random.default_rng(2), [], []
-    for _ in range(count):
-        noise = SHARE * np.abs(tau).max(axis=0) * coloured(rng, tau.shape, memory)
-        equations = equations_of(model, motion_of(model, Recording(
-            model, clock, q + ENCODER * rng.normal(size=q.shape), tau + noise)))
-        fit = robust_fit(equations.rows, equations.forces)
-        seen = np.isfinite(fit.deviations)
-        error = (fit.x - given_unknowns(model, equations))[seen]
-        wide = student.ppf(0.5 + 0.5 * SURE, fit.freedom) * fit.deviations[seen]
-        inside.append(np.abs(error) < wide)
-        distance.append(error @ np.linalg.solve(fit.covariance[np.ix_(seen, seen)], error)
-                        / seen.sum())
-    share = np.mean(inside, axis=0)
-    return float(share.mean()), float(share.min()), float(np.mean(distance))
+def one_trial(trial: Trial) -> Seen:
+    """Return whether the truth is within the covariance that a noisy recording leads to."""
+    model, clock, q, tau = case_of(trial.machine)
+    rng = np.random.default_rng((2, trial.seed))
+    noise = SHARE * np.abs(tau).max(axis=0) * coloured(rng, tau.shape, trial.memory)
+    read = np.array([model.integrate(*each) for each in zip(
+        q, ENCODER * rng.normal(size=tau.shape))])
+    equations = equations_of(model, motion_of(model, Recording(model, clock, read, tau + noise)))
+    fit = robust_fit(equations.rows, equations.forces)
+    told = np.isfinite(fit.deviations)
+    error = (fit.x - given_unknowns(model, equations))[told]
+    wide = student.ppf(0.5 + 0.5 * SURE, fit.freedom) * fit.deviations[told]
+    return Seen((np.abs(error) < wide).tolist(), float(error @ np.linalg.solve(
+        fit.covariance[np.ix_(told, told)], error) / told.sum()))
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print a row for each memory of the noise."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print a row for each machine and memory of the noise, and keep them."""
+    parser = argparse.ArgumentParser(prog='benchmarks.identification_coverage',
+                                     description=__doc__)
     parser.add_argument('--trials', type=int, default=200)
     parser.add_argument('--memory', type=float, nargs='*', default=[0.0, 0.9, 0.97])
+    parser.add_argument('--machine', nargs='*', choices=MACHINES, default=[*MACHINES])
+    add_work_options(parser)
     options = parser.parse_args(arguments)
-    rows, begin = [], time.process_time()
-    for memory in options.memory:
-        share, worst, distance = trials(memory, options.trials)
-        rows.append([f'{memory:g}', options.trials, f'{share:.3f}', f'{worst:.3f}',
-                     f'{distance:.2f}'])
+    trials = [Trial(machine, memory, seed) for machine in options.machine
+              for memory in options.memory for seed in range(options.trials)]
+    begin = time.perf_counter()
+    found, rows = all_results(one_trial, trials, options), []
+    for first in range(0, len(trials), options.trials):
+        part = found[first:first + options.trials]
+        share = np.mean([each.inside for each in part], axis=0)
+        rows.append({
+            'machine': trials[first].machine, 'memory': trials[first].memory,
+            'trials': options.trials, 'unknowns': len(share), 'all': float(share.mean()),
+            'worst': float(share.min()),
+            'NEES / p': float(np.mean([each.distance for each in part]))})
     print(f'within intervals of {100.0 * SURE:g} %')
-    print_table(['memory', 'trials', 'all parameters', 'worst', 'NEES / p'], rows)
-    print(f'{time.process_time() - begin:.0f} s of processor time')
+    print_table([*rows[0]], [[value if isinstance(value, str) else f'{value:.4g}'
+                              for value in row.values()] for row in rows])
+    print(f'{time.perf_counter() - begin:.0f} s; figures in '
+          f'{keep("identification_coverage", {"trials": rows})}')
+    return 0
 
 
 if __name__ == '__main__':
-    main()
+    sys.exit(main())

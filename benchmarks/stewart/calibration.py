@@ -9,7 +9,7 @@
 """
 Calibrations of random platforms: what is left of errors of 0.5 mm, and whether it is stated.
 
-    python -m benchmarks.stewart.calibration [--platforms 1000] [--trials 200]
+    python -m benchmarks.stewart.calibration [--platforms 1000] [--trials 200] [--cluster ADDRESS]
 
 Each platform, of a radius of 0.2 m, is built with normal errors of joints and offsets. It is
 measured at 60 poses by readings and an instrument with noise of 10 um, 50 urad in rotations.
@@ -28,6 +28,7 @@ from scipy.stats import chi2
 
 from benchmarks.record import keep
 from benchmarks.stewart.commissioning import platform
+from liedyn_ros.commands.work import add_work_options, all_results
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
@@ -36,6 +37,8 @@ from liedyn_ros.stewart import (
     GeometryNoise, leg_lengths, load_geometry, PlatformMeter, PoseSolver, StewartGeometry)
 from liedyn_ros.stewart.calibration import (
     calibrate, Calibration, Measured, measured_orientations, measured_poses, measured_positions)
+from liedyn_ros.stewart.calibration.problem import Problem, values_and_jacobians
+from liedyn_ros.stewart.platform.description.geometry_covariance import errors_by_geometry
 
 PLATFORMS, TRIALS = 1000, 200
 POSES, HELD_OUT = 60, 20
@@ -44,6 +47,8 @@ LENGTH, ANGLE = 1e-5, 5e-5  # m and rad, noise
 REACH = np.array([0.4] * 3 + [0.08] * 3)  # rad and m, of poses about home
 REGULAR = 0.2  # of the signed singular value at home, least at poses that are measured
 SURE = 0.95
+BELOW, DRAWS = 2e-5, 1000  # m, that is asked for; draws of errors by their covariance
+LAWS = '', ', law known'
 INSTRUMENT = se3.exp([0.3, 0.2, 1.0, 0.5, 0.6, 0.7])  # where its frames are not known
 TARGET = se3.exp([0.1, -0.2, 2.3, 0.02, 0.03, 0.04])
 KINDS = 'full', 'full, frames unknown', 'position', 'orientation'
@@ -67,13 +72,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog='benchmarks.stewart.calibration', description=__doc__)
     parser.add_argument('--platforms', type=int, default=PLATFORMS)
     parser.add_argument('--trials', type=int, default=TRIALS)
+    add_work_options(parser)
     options = parser.parse_args(arguments)
-    of_platforms = random_platforms(options.platforms)
+    of_platforms = summary(all_results(random_platform, range(options.platforms), options))
     print_table(['', f'{options.platforms} platforms'], [
         [key, f'{value:.4g}'] for key, value in of_platforms.items()])
     of_trials = []
     for kind in KINDS:
-        of_trials.append(trials(kind, options.trials))
+        of_trials.append(trials(kind, options))
         print(f'  {options.trials} trials: {kind}', file=sys.stderr, flush=True)
     print_table(['measured', *list(of_trials[0])[1:]], [
         [value if isinstance(value, str) else f'{value:.4g}' for value in row.values()]
@@ -82,16 +88,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def random_platforms(count: int) -> Figures:
-    """Return what is left of errors on random platforms, and whether covariances state it."""
-    rows = []
-    for k in range(count):
-        rng = np.random.default_rng((31, k))
-        geometry, home = platform(rng, SIZE)
-        rows.append(one_platform(geometry, home, rng))
-        if (k + 1) % 50 == 0:
-            print(f'  {k + 1} of {count} platforms', file=sys.stderr, flush=True)
-    return summary(rows)
+def random_platform(seed: int) -> Figures:
+    """Return what is left of errors on a random platform, and whether covariances state it."""
+    rng = np.random.default_rng((31, seed))
+    geometry, home = platform(rng, SIZE)
+    return one_platform(geometry, home, rng)
 
 
 def summary(rows: list[Figures]) -> Figures:
@@ -104,7 +105,13 @@ def summary(rows: list[Figures]) -> Figures:
         'position after, median, um': 1e6 * float(np.median(of['after'])),
         'position after, rms, um': 1e6 * float(np.sqrt((of['after'] ** 2).mean())),
         'position after, worst platform, um': 1e6 * float(of['after'].max()),
-        'platforms below 20 um': float((of['after'] < 2e-5).mean()),
+        'platforms below 20 um': float((of['after'] < BELOW).mean()),
+        **{f'of a best estimator{what}': float(of[f'bound{what}, chance'].mean())
+           for what in LAWS},
+        **{f'platforms whose bound{what} is above 20 um': float(
+            (of[f'bound{what}'] > BELOW).mean()) for what in LAWS},
+        'squared errors over those of the bound, mean': float(
+            ((of['after'] / of['bound']) ** 2).mean()),
         'joints and offsets after, median, um': 1e6 * float(np.median(of['left'])),
         'pose NEES of 6, mean': float(of['pose NEES'].mean()),
         'its standard error': float(within.std(ddof=1) / np.sqrt(len(rows))),
@@ -125,27 +132,61 @@ def one_platform(geometry: StewartGeometry, home: Array, rng: np.random.Generato
         'offered': found.offered, 'before': apart(before, others), 'after': apart(after, others),
         'left': float(np.sqrt(((found.errors - machine.errors) ** 2).mean())),
         'pose NEES': pose_squares(found.geometry, after, others),
-        'parameter NEES': parameter_squares(found, machine.errors)[0]}
+        'parameter NEES': parameter_squares(found, machine.errors)[0],
+        **bounds(found, machine, poses, others)}
 
 
-def trials(kind: str, count: int) -> Figures:
+def bounds(found: Calibration, machine: Machine, poses: Array, others: Array) -> Figures:
+    """
+    Return the least error of positions that any estimator can have, by Cramer and Rao, m.
+
+    It is the root mean square over noise and over other poses. The second bound is that of
+    estimators that know the law of the errors (van Trees). Chances are those of less than BELOW
+    for an estimator that reaches the bound.
+    """
+    parameters, given = found.problem.parameters, found.problem
+    exact = replace(
+        given.samples, readings=machine.readings(poses), measured=measured_poses(poses))
+    truth = machine.errors.ravel() / parameters.deviations
+    rows = Problem(parameters, exact, given.start, poses).at(truth).derivatives.reshape(
+        -1, parameters.size)
+    _, jacobians = values_and_jacobians(machine.geometry, others)
+    by_errors = errors_by_geometry(jacobians, others, machine.readings(others), 7)
+    moved = np.linalg.solve(jacobians, by_errors @ parameters.basis)[:, 3:].reshape(
+        -1, parameters.size)
+    draws = np.random.default_rng(33).normal(size=(parameters.size, DRAWS))
+    result = {}
+    for law, known in zip(LAWS, (0.0, 1.0)):
+        information = rows.T @ rows + known * np.diag((parameters.deviations / ERROR) ** 2)
+        factor = moved @ np.linalg.cholesky(np.linalg.inv(information))
+        drawn = np.sqrt(((factor @ draws) ** 2).sum(axis=0) / len(others))
+        result[f'bound{law}'] = float(np.sqrt((factor ** 2).sum() / len(others)))
+        result[f'bound{law}, chance'] = float((drawn < BELOW).mean())
+    return result
+
+
+def trials(kind: str, options: argparse.Namespace) -> Figures:
     """Return whether true parameters of one platform are within the stated covariance."""
-    geometry = load_geometry(config_file('stewart_geometry.yaml'))
-    home = se3.from_rotation_translation(np.eye(3), np.array([0.0, 0.0, 0.5]))
-    squares, numbers, offered = [], 0, 0
-    for k in range(count):
-        rng = np.random.default_rng((42, k))
-        machine, poses = built(geometry, rng), spread(geometry, home, POSES, rng)
-        found = calibrate(geometry, machine.readings(poses, noise(rng, POSES, 6)), seen(
-            kind, poses, rng), home=home, deviations=(LENGTH, LENGTH, ANGLE))
-        square, numbers = parameter_squares(found, machine.errors)
-        squares.append(square)
-        offered += found.offered
+    count = options.trials
+    found = all_results(one_trial, [(kind, k) for k in range(count)], options)
+    squares, numbers = np.array([each[0] for each in found]), found[0][1]
     return {'measured': kind, 'trials': count, 'numbers': numbers,
             'NEES over numbers': float(np.mean(squares)) / numbers,
             'standard error': float(np.std(squares, ddof=1) / np.sqrt(count)) / numbers,
-            'within the 95 % region': float(np.mean(np.array(squares) < chi2.ppf(SURE, numbers))),
-            'offered': offered / count}
+            'within the 95 % region': float(np.mean(squares < chi2.ppf(SURE, numbers))),
+            'offered': sum(each[2] for each in found) / count}
+
+
+def one_trial(part: tuple[str, int]) -> tuple[float, int, bool]:
+    """Return the squared error of a kind's trial, its numbers, and whether it is offered."""
+    kind, seed = part
+    geometry = load_geometry(config_file('stewart_geometry.yaml'))
+    home = se3.from_rotation_translation(np.eye(3), np.array([0.0, 0.0, 0.5]))
+    rng = np.random.default_rng((42, seed))
+    machine, poses = built(geometry, rng), spread(geometry, home, POSES, rng)
+    found = calibrate(geometry, machine.readings(poses, noise(rng, POSES, 6)), seen(
+        kind, poses, rng), home=home, deviations=(LENGTH, LENGTH, ANGLE))
+    return *parameter_squares(found, machine.errors), found.offered
 
 
 def built(geometry: StewartGeometry, rng: np.random.Generator) -> Machine:

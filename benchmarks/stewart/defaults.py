@@ -20,11 +20,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 import sys
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from benchmarks.record import keep
+from liedyn_ros.commands.work import add_work_options, all_results, HERE
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
@@ -124,22 +125,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument('--samples', type=int, default=SAMPLES,
                         help=f'of a run, which takes {LONGEST:g} s at most')
     parser.add_argument('--seeds', type=int, default=1, help='runs of each with other noise')
+    add_work_options(parser)
     given = parser.parse_args(arguments)
-    figures = defaults(given.samples, given.only, given.seeds)
+    figures = defaults(given.samples, given.only, given.seeds, given)
     print(f'figures in {keep("stewart_defaults", {"defaults": figures})}')
     return 0
 
 
-def defaults(samples: int = SAMPLES, only: str = '', seeds: int = 1) -> list[Figures]:
+class Run(NamedTuple):
+    """One run of the tracker: what is wrong, its rate (Hz), and the platform of PLATFORMS."""
+
+    disturbance: Disturbance
+    rate: int
+    samples: int
+    platform: tuple[str, float, float]
+    seed: int
+
+
+def defaults(samples: int = SAMPLES, only: str = '', seeds: int = 1,
+             work: argparse.Namespace = HERE) -> list[Figures]:
     """Run every disturbance, or those whose name has a part, at every rate on every platform."""
     print('nothing set: worst pose error over the bare solver, false alarms (samples flagged)')
     rows, figures = [], []
     for disturbance in (each for each in DISTURBANCES if only in each.name):
-        cells, begin = [], time.perf_counter()
-        for rate in RATES:
-            found = [run(disturbance, rate, samples, *platform, seed=rate + SEEDS * seed)
-                     for platform in PLATFORMS for seed in range(seeds)]
-            figures.extend(found)
+        cells, begin, each_rate = [], time.perf_counter(), len(PLATFORMS) * seeds
+        of_all = all_results(run, [
+            Run(disturbance, rate, samples, platform, rate + SEEDS * seed)
+            for rate in RATES for platform in PLATFORMS for seed in range(seeds)], work)
+        figures.extend(of_all)
+        for first in range(0, len(of_all), each_rate):
+            found = of_all[first:first + each_rate]
             worst = max(figure['ratio'] for figure in found)
             alarms, flagged = (sum(figure[key] for figure in found)
                                for key in ('alarms', 'flagged'))
@@ -163,9 +178,9 @@ def bad(figure: Figures) -> bool:
                 or figure['untold'] or figure['silent'])
 
 
-def run(disturbance: Disturbance, rate: int, samples: int, name: str, radius: float,
-        height: float, seed: int) -> Figures:
+def run(asked: Run) -> Figures:
     """Track one run with the tracker and the solver."""
+    disturbance, rate, samples, (name, radius, height), seed = asked
     geometry, home = platform(name, radius, height)
     times = np.arange(min(samples, round(LONGEST * rate))) / rate
     poses = poses_of(disturbance, home, times, radius / 0.2)

@@ -16,7 +16,8 @@ It includes stewart_faults, stewart_estimates and stewart_defaults, which run al
 prints the figures of docs/stewart_figures.md, with progress, and writes them to out/bench.
 """
 
-from collections.abc import Iterator
+import argparse
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 import statistics
 import sys
@@ -30,6 +31,7 @@ from benchmarks.stewart.defaults import defaults
 from benchmarks.stewart.estimates import estimates
 from benchmarks.stewart.faults import faults, frozen, QUANTIZATION_DEVIATION
 from benchmarks.stewart.motions import error, Figures, GEOMETRY, good_motion, HOME, RATE
+from liedyn_ros.commands.work import add_work_options, all_results, HERE
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import se3
@@ -58,13 +60,15 @@ class Path(Protocol):
         """Return (n, 4, 4), m, at times (n,), s."""
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Measure everything."""
-    begin = time.perf_counter()
+    parser = argparse.ArgumentParser(prog='benchmarks.stewart.safety', description=__doc__)
+    add_work_options(parser)
+    work, begin = parser.parse_args(arguments), time.perf_counter()
     out = keep('stewart_safety', {
-        'covariance': covariance(), 'crossings': crossings(), 'turns': turns(),
-        'nothing_set': nothing_set(), 'alarms': alarms(), 'faults': faults(),
-        'frozen': frozen(), 'estimates': estimates(), 'defaults': defaults(),
+        'covariance': covariance(), 'crossings': crossings(work), 'turns': turns(work),
+        'nothing_set': nothing_set(work), 'alarms': alarms(), 'faults': faults(),
+        'frozen': frozen(), 'estimates': estimates(), 'defaults': defaults(work=work),
         'time': update_time()})
     print(f'\n{time.perf_counter() - begin:.0f} s; figures in {out}')
     return 0
@@ -99,14 +103,15 @@ def samples(motion: Path, duration: float, noise: float,
     return zip((10**9 + np.arange(len(times)) * (10**9 // RATE)).tolist(), poses, lengths)
 
 
-def crossings() -> list[Figures]:
+def crossings(work: argparse.Namespace = HERE) -> list[Figures]:
     """Cross singularities: where that is reported, and which tracker is right at the end."""
     print(f'paths through a singularity, 1 kHz: {len(PATHS)} paths, {len(DURATIONS)} durations, '
           f'{len(SEEDS)} seeds a row')
     rows, figures = [], []
     for noise in (0.0, 1e-6, 1e-5, 5e-5):
-        runs = [cross(name, duration, noise, seed) for name in PATHS for duration in DURATIONS
-                for seed in SEEDS]
+        runs = all_results(cross, [
+            (name, duration, noise, seed) for name in PATHS for duration in DURATIONS
+            for seed in SEEDS], work)
         away = [run['distance'] for run in runs if run['distance'] is not None]
         row = {'noise': noise, 'runs': len(runs), 'reported': len(away), 'distance': max(away),
                'median': statistics.median(away), **{
@@ -122,8 +127,9 @@ def crossings() -> list[Figures]:
     return figures
 
 
-def cross(name: str, duration: float, noise: float, seed: int) -> Figures:
-    """Run a plain tracker and one that holds both branches along one path."""
+def cross(part: tuple[str, float, float, int]) -> Figures:
+    """Run a plain tracker and one that holds both branches: path, duration (s), noise, seed."""
+    name, duration, noise, seed = part
     start, displacement = path(name)
     plain = PoseTracker(GEOMETRY, start)
     holds = MonitoredTracker(GEOMETRY, start, config=MonitorConfig(
@@ -172,15 +178,16 @@ class Return:
         return np.cos(0.5 * np.pi * np.clip((away - stop) / (half - stop), 0.0, 1.0)) ** 2
 
 
-def turns() -> list[Figures]:
+def turns(work: argparse.Namespace = HERE) -> list[Figures]:
     """Turn round close to a singularity, before and behind it: is a wrong pose always flagged."""
     print('paths that turn within 2 % of a singularity, in 4 and 10 s, 1 kHz')
     rows, figures = [], []
     for kind in ('turn', 'stop', 'bounce'):
         for noise in (1e-6, 1e-5, 5e-5):
-            runs = [turn(Return(name, kind, crossing_of(name) + depth, duration), noise, seed)
-                    for name in PATHS for duration in (4.0, 10.0) for depth in DEPTHS
-                    for seed in SEEDS[:2]]
+            runs = all_results(turn, [
+                (Return(name, kind, crossing_of(name) + depth, duration), noise, seed)
+                for name in PATHS for duration in (4.0, 10.0) for depth in DEPTHS
+                for seed in SEEDS[:2]], work)
             row = {'kind': kind, 'noise': noise, 'runs': len(runs), **{
                 key: sum(run[key] for run in runs) for key in ('wrong', 'left_open', 'silent')}}
             figures.append(row)
@@ -190,8 +197,9 @@ def turns() -> list[Figures]:
     return figures
 
 
-def turn(motion: Return, noise: float, seed: int) -> Figures:
-    """Run a tracker that holds both branches along one path and back."""
+def turn(part: tuple[Return, float, int]) -> Figures:
+    """Run a tracker that holds both branches along one path and back: path, noise, seed."""
+    motion, noise, seed = part
     tracker = MonitoredTracker(GEOMETRY, path(motion.name)[0], config=MonitorConfig(
         leg_noise=noise, hold_hypotheses=True))
     silent = False
@@ -203,7 +211,7 @@ def turn(motion: Return, noise: float, seed: int) -> Figures:
             'left_open': Flag.BRANCH_UNSURE in held.flags, 'silent': silent}
 
 
-def nothing_set() -> list[Figures]:
+def nothing_set(work: argparse.Namespace = HERE) -> list[Figures]:
     """Cross and turn with no parameter given: is a wrong pose always flagged."""
     print('the same with nothing set, which holds one branch: crossings and turns, 1 kHz')
     motions: list[tuple[Path, str, float]] = [
@@ -214,7 +222,8 @@ def nothing_set() -> list[Figures]:
                 for depth in (-0.01, 0.01)]
     rows, figures = [], []
     for noise in (0.0, 1e-6, 1e-5, 1e-4):
-        runs = [follow(*motion, noise, seed) for motion in motions for seed in SEEDS[:2]]
+        runs = all_results(follow, [
+            (*motion, noise, seed) for motion in motions for seed in SEEDS[:2]], work)
         row = {'noise': noise, 'runs': len(runs), **{
             key: sum(run[key] for run in runs) for key in ('wrong', 'silent', 'wrong_silent')}}
         figures.append(row)
@@ -225,8 +234,9 @@ def nothing_set() -> list[Figures]:
     return figures
 
 
-def follow(motion: Path, name: str, duration: float, noise: float, seed: int) -> Figures:
-    """Run a tracker with nothing set along a path."""
+def follow(part: tuple[Path, str, float, float, int]) -> Figures:
+    """Run a tracker with nothing set: path, its name, duration (s), noise, seed."""
+    motion, name, duration, noise, seed = part
     tracker, silent = MonitoredTracker(GEOMETRY, path(name)[0]), False
     for k, (stamp_ns, pose, lengths) in enumerate(samples(motion, duration, noise, seed)):
         found = tracker.track(stamp_ns, lengths)

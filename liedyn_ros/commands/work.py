@@ -26,6 +26,7 @@ Part = TypeVar('Part')
 Result = TypeVar('Result')
 TRIES = 3  # of a part whose worker was lost
 CONNECTED = 20.0  # s to reach a scheduler
+HERE = argparse.Namespace(jobs=1, cluster=None)  # work in this process
 
 
 def add_work_options(parser: argparse.ArgumentParser) -> None:
@@ -59,6 +60,13 @@ def results_of(function: Callable[[Part], Result], parts: Sequence[Part], *, job
         yield from ((k, function(part)) for k, part in enumerate(parts))
     else:
         yield from _on_cores(function, parts, min(jobs, len(parts)))
+
+
+def all_results(function: Callable[[Part], Result], parts: Sequence[Part],
+                options: argparse.Namespace) -> list[Result]:
+    """Return the results in the order of the parts, where the options of work say."""
+    found = dict(results_of(function, parts, jobs=options.jobs, cluster=options.cluster))
+    return [found[k] for k in range(len(parts))]
 
 
 def _on_cores(function: Callable[[Part], Result], parts: Sequence[Part], jobs: int

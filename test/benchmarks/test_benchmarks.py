@@ -8,6 +8,7 @@
 
 """Losses that benchmarks count, their load on the machine, and the tables they write."""
 
+import argparse
 import json
 
 import numpy as np
@@ -18,6 +19,7 @@ from benchmarks.nodes.stalls import covered, longest, merge, outside
 from benchmarks.record import origin
 from benchmarks.stewart import calibration
 from benchmarks.stewart.document import with_tables
+from liedyn_ros.commands.work import HERE
 
 MS = 1_000_000
 
@@ -108,10 +110,12 @@ def test_a_table_of_the_tracker_is_written_between_its_markers(tmp_path):
 
 def test_calibrations_of_a_few_platforms():
     """Errors fall to a few per cent, and are as large as the covariance says."""
-    found = calibration.random_platforms(3)
+    found = calibration.summary([calibration.random_platform(k) for k in range(3)])
     assert found['offered'] == 1.0
     assert found['position after, rms, um'] < 0.05 * found['position before, median, um']
     assert 2.0 < found['pose NEES of 6, mean'] < 12.0
-    row = calibration.trials('full, frames unknown', 2)
+    assert 0.4 < found['squared errors over those of the bound, mean'] < 2.0
+    row = calibration.trials('full, frames unknown', argparse.Namespace(
+        trials=2, **vars(HERE)))
     assert (row['numbers'], row['offered']) == (30, 1.0)
     assert 0.4 < row['NEES over numbers'] < 2.0

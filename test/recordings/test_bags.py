@@ -127,7 +127,7 @@ def test_rosbags_reads_the_same_messages(tmp_path):
     with Reader(path) as reader:
         expected = [STORE.deserialize_cdr(data, JOINT_STATE).effort
                     for _, _, data in reader.messages(reader.connections)]
-    got = [each.message.effort for each in joint_state_messages(Bag(path))]
+    got = [each.effort for each in joint_state_messages(Bag(path))]
     assert np.array_equal(got, expected)
 
 

@@ -22,3 +22,18 @@ def numbers(part):
         marker.touch()
         os._exit(1)
     return np.random.default_rng(seed).normal(size=3).tolist()
+
+
+class LostOnce:
+    """A function whose first call ends its process."""
+
+    def __init__(self, function, marker):
+        self.function, self.marker = function, marker
+
+    def __call__(self, part):
+        """Return what the function does, but for the first call of all."""
+        try:
+            Path(self.marker).touch(exist_ok=False)
+        except FileExistsError:
+            return self.function(part)
+        os._exit(1)

@@ -22,13 +22,17 @@ from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.common.name_order import NameOrder
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import (
-    assemble, complete_acceleration, ConstrainedDynamics, LoopTracker)
+    assemble,
+    complete_acceleration,
+    ConstrainedDynamics,
+    LoopTracker,
+)
 from liedyn_ros.identification import Motion, motion_of, Recording
 from liedyn_ros.identification.motion.motion import DEGREE, ENDS
 from liedyn_ros.identification.motion.spectrum import derivative_noise, NYQUIST
 from liedyn_ros.model import JOINT_TYPES, Model
 from liedyn_ros.recordings import JointSamples, measured_joints, model_samples
-from liedyn_ros.recordings.bags import Bag, joint_state_messages, JointStateMessage
+from liedyn_ros.recordings.bags import AnyBag, joint_state_messages, JointStateMessage
 from liedyn_ros.recordings.bags.joint_states import samples_of_messages
 from liedyn_ros.recordings.samples import Stamps
 
@@ -58,7 +62,7 @@ class After(NamedTuple):
     start: Array | None = None
 
 
-def processed_motion(bag: Bag, model: Model, *, topic: str | None = None, arrival: bool = False,
+def processed_motion(bag: AnyBag, model: Model, *, topic: str | None = None, arrival: bool = False,
                      order: int = 1, cutoff: float | None = None, block: int = BLOCK,
                      overlap: int = OVERLAP, after: After = After()) -> Iterator[Block]:
     """
@@ -110,8 +114,7 @@ def processed_loops(messages: Iterable[JointStateMessage], model: Model, tracker
     for each in messages:
         try:
             places = order.of(each.names)
-            positions = np.asarray(each.message.position, dtype=float)[places]
-            rates = np.asarray(each.message.velocity, dtype=float)
+            positions, rates = each.position[places], each.velocity
             state = tracker.update(positions, rates[places] if len(rates) else None, ahead=False)
         except (LiedynError, IndexError) as error:
             yield each.stamp_ns, None, None, str(error)
@@ -140,7 +143,7 @@ def motion_columns(model: Model, order: int) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _blocks(bag: Bag, topic: str | None, size: int, overlap: int, skip: int
+def _blocks(bag: AnyBag, topic: str | None, size: int, overlap: int, skip: int
             ) -> Iterator[tuple[bool, bool, list[JointStateMessage]]]:
     """Yield whether it is the first, whether the last, and the messages of each block."""
     source = joint_state_messages(bag, topic, skip)

@@ -18,22 +18,35 @@ from typing import Any
 
 from liedyn_ros.commands.bags.job import Curves, Job, Outcome, Tell
 from liedyn_ros.commands.bags.kept_parts import KeptParts, MESSAGES, Part
-from liedyn_ros.commands.bags.tables import table_writer, whole_folder
+from liedyn_ros.commands.bags.tables import table_writer, TABLES, whole_folder
+from liedyn_ros.commands.stewart.processed.kept_rows import KeptRows
 from liedyn_ros.commands.stewart.processed.platform_settings import settings_of
 from liedyn_ros.commands.stewart.processed.shown import Shown
 from liedyn_ros.commands.stewart.processed.tracking import (
-    Processed, processed, tracker_of)
+    actuators_of,
+    Processed,
+    processed,
+    tracker_of,
+)
 from liedyn_ros.commands.stewart.processed.writers import (
-    BagWriter, COLUMNS, INTEGERS, row_of, TEXTS)
-from liedyn_ros.recordings.bags import Bag, joint_state_messages
+    BagWriter,
+    COLUMNS,
+    INTEGERS,
+    row_of,
+    TEXTS,
+)
+from liedyn_ros.recordings.bags import AnyBag, Bag, joint_state_messages, TableBag
 
 TOPIC = 'leg_states'
 
 
 def platform_job(job: Job, tell: Tell) -> Outcome:
     """Write the poses of a bag; return how many messages had which outcome."""
-    settings, bag = settings_of(job.settings['params']), Bag(job.bag)
-    topic = bag.topic(job.settings['topic'] or TOPIC, 'sensor_msgs/msg/JointState')
+    settings = settings_of(job.settings['params'])
+    bag = (TableBag(job.bag, actuators_of(settings).names) if job.bag.suffix in TABLES
+           else Bag(job.bag))
+    topic = bag.topic(job.settings['topic'] or (
+        TOPIC if isinstance(bag, Bag) else None), 'sensor_msgs/msg/JointState')
     counts, reasons = Counter[str](), Counter[str]()
     curves, total = Curves(list(COLUMNS[1:4])), bag.counts[topic]
     parts = KeptParts(job)
@@ -58,17 +71,17 @@ def platform_job(job: Job, tell: Tell) -> Outcome:
         *(str(loss) for loss in bag.losses)], curves=curves.points)
 
 
-def _parts(bag: Bag, topic: str, settings: Mapping[str, Any], done: Part) -> Iterator[Part]:
+def _parts(bag: AnyBag, topic: str, settings: Mapping[str, Any], done: Part) -> Iterator[Part]:
     """Yield parts whose rows are Processed; their state is the tracker."""
     tracker = done.state or tracker_of(settings)
-    rows: list[Processed] = []
+    rows = KeptRows()
     count = done.messages
     for each in processed(joint_state_messages(bag, topic, count), settings, tracker):
         rows.append(each.slim())
         count += 1
         if len(rows) == MESSAGES:
             yield Part(rows, count, tracker)
-            rows = []
+            rows = KeptRows()
     yield Part(rows, count, None, True)
 
 

@@ -132,7 +132,9 @@ def parser() -> argparse.ArgumentParser:
         prog='process_bag', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         description='Poses of a Stewart platform, or motions, torques and completed joints of a '
                     'model, from bags.')
-    result.add_argument('bag', type=Path, nargs='+', help='folders, .mcap or .db3')
+    result.add_argument('bag', type=Path, nargs='+', help=(
+        'folders, .mcap or .db3; or tables, .csv or .parquet, of columns such as '
+        '"elbow.position [rad]"'))
     result.add_argument('--topic', help='topic of the joint states; leg_states of a platform')
     platform = result.add_argument_group('a Stewart platform')
     platform.add_argument('--params', type=Path, help='parameter file of the pose node')

@@ -22,14 +22,20 @@ import numpy as np
 from liedyn_ros.commands.bags.job import Curves, done_before, Job, Outcome, Tell
 from liedyn_ros.commands.bags.joint_bag import JointBagWriter
 from liedyn_ros.commands.bags.joint_motion import (
-    After, motion_columns, processed_loops, processed_motion, single_joints)
+    After,
+    motion_columns,
+    processed_loops,
+    processed_motion,
+    single_joints,
+)
 from liedyn_ros.commands.bags.kept_parts import KeptParts, MESSAGES, Part
 from liedyn_ros.commands.bags.platform_poses import platform_job
-from liedyn_ros.commands.bags.tables import Cell, RowWriter, table_writer, whole_folder
+from liedyn_ros.commands.bags.tables import Cell, RowWriter, table_writer, TABLES, whole_folder
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LoopTracker
 from liedyn_ros.model import load_model, Model
-from liedyn_ros.recordings.bags import Bag, joint_state_messages
+from liedyn_ros.recordings import measured_joints
+from liedyn_ros.recordings.bags import AnyBag, Bag, joint_state_messages, TableBag
 
 STAMP, REASON = 'stamp [ns]', 'reason'
 
@@ -52,7 +58,9 @@ def run(job: Job, tell: Tell = lambda done, total: None) -> Outcome:
 
 
 def _joint_job(job: Job, tell: Tell) -> Outcome:
-    model, bag = load_model(job.settings['model']), Bag(job.bag)
+    model = load_model(job.settings['model'])
+    bag = (TableBag(job.bag, job.settings['measured'] or measured_joints(model))
+           if job.bag.suffix in TABLES else Bag(job.bag))
     topic = bag.topic(job.settings['topic'], 'sensor_msgs/msg/JointState')
     total = bag.counts[topic]
     produce, columns = _MODES[job.settings['complete']]
@@ -90,7 +98,7 @@ def _writers(job: Job, names: list[str], stack: ExitStack) -> list[RowWriter]:
     return found
 
 
-def _moved(bag: Bag, model: Model, topic: str, settings: Mapping[str, Any], done: Part
+def _moved(bag: AnyBag, model: Model, topic: str, settings: Mapping[str, Any], done: Part
            ) -> Iterator[Part]:
     """Yield parts whose rows are a list of stamps, values and reasons, and remarks."""
     for block in processed_motion(
@@ -104,7 +112,7 @@ def _moved(bag: Bag, model: Model, topic: str, settings: Mapping[str, Any], done
                    after is None)
 
 
-def _completed(bag: Bag, model: Model, topic: str, settings: Mapping[str, Any], done: Part
+def _completed(bag: AnyBag, model: Model, topic: str, settings: Mapping[str, Any], done: Part
                ) -> Iterator[Part]:
     at = single_joints(model)
     q_at, v_at = [qi for _, qi, _, _ in at], [vi for _, _, vi, _ in at]

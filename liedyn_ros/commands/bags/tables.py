@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-import csv
 import os
 from pathlib import Path
 import shutil
@@ -23,6 +22,7 @@ from liedyn_ros.common.extras import require_module
 
 TABLES = '.csv', '.parquet'
 _GROUP = 20_000  # rows of a Parquet file that are in memory
+_QUOTED = frozenset('",\r\n')  # characters that a text without quotes cannot have
 Cell = float | int | str | None
 
 
@@ -64,15 +64,28 @@ def table_writer(path: Path, columns: Sequence[str], texts: Sequence[str] = (),
     try:
         if path.suffix == '.csv':
             with part.open('w', newline='', encoding='utf-8') as stream:
-                rows = csv.writer(stream, lineterminator='\n')
-                rows.writerow(columns)
-                yield rows.writerow
+                def write(row: Sequence[Cell]) -> None:
+                    stream.write(','.join([
+                        repr(each) if type(each) is float else _text(each) for each in row]))
+                    stream.write('\n')
+
+                write(columns)
+                yield write
         else:
             with _ParquetRows(part, columns, texts, integers) as writer:
                 yield writer.write
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def _text(cell: Cell) -> str:
+    """Return a cell of CSV as the module csv writes it, which takes half as long again a row."""
+    if not isinstance(cell, str):
+        return '' if cell is None else str(cell)
+    if _QUOTED.isdisjoint(cell):
+        return cell
+    return '"' + cell.replace('"', '""') + '"'
 
 
 class _ParquetRows:

@@ -99,13 +99,16 @@ class Bag:
     def messages(self, topics: Iterable[str], skip: int = 0) -> Iterator[Received]:
         """Yield messages of topics by the order of files, after skip. Raises DescriptionError."""
         for raw in islice(self.raw_messages(topics), skip, None):
-            self._define(raw)
-            try:
-                message = self._store.deserialize_cdr(raw.data, raw.type_name)
-            except (SerdeError, KeyError, ValueError, IndexError, UnicodeDecodeError) as error:
-                raise DescriptionError(f'{self.path}: expected {raw.type_name} on {raw.topic} at '
-                                       f'{raw.received_ns} ns, got {error!r}') from error
-            yield Received(raw.topic, raw.received_ns, message)
+            yield Received(raw.topic, raw.received_ns, self.read(raw))
+
+    def read(self, raw: RawMessage) -> Any:
+        """Return the message of its bytes. Raises DescriptionError."""
+        self._define(raw)
+        try:
+            return self._store.deserialize_cdr(raw.data, raw.type_name)
+        except (SerdeError, KeyError, ValueError, IndexError, UnicodeDecodeError) as error:
+            raise DescriptionError(f'{self.path}: expected {raw.type_name} on {raw.topic} at '
+                                   f'{raw.received_ns} ns, got {error!r}') from error
 
     def _define(self, raw: RawMessage) -> None:
         """Take the definition that the bag has of a type that is not known."""

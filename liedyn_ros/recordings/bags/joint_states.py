@@ -12,36 +12,51 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from itertools import islice
 
 import numpy as np
 
 from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.errors import NameSetError, ShapeError, StampError
 from liedyn_ros.recordings.bags.bag import Bag
+from liedyn_ros.recordings.bags.joint_state_layout import (
+    JointStateLayout,
+    JointStateMessage,
+    SECOND,
+)
+from liedyn_ros.recordings.bags.table_bag import TableBag
 from liedyn_ros.recordings.samples import JointSamples, samples_of
 
 JOINT_STATE = 'sensor_msgs/msg/JointState'
 QUANTITIES = 'position', 'velocity', 'effort'
+AnyBag = Bag | TableBag
+KINDS = 4  # of names, whose messages are read by their places
 
 
-class JointStateMessage(NamedTuple):
-    """A JointState of a bag: its stamp (ns), time of arrival (ns), names, and the message."""
-
-    stamp_ns: int
-    received_ns: int
-    names: list[str]
-    message: Any
-
-
-def joint_state_messages(bag: Bag, topic: str | None = None, skip: int = 0
+def joint_state_messages(bag: AnyBag, topic: str | None = None, skip: int = 0
                          ) -> Iterator[JointStateMessage]:
-    """Yield the JointStates of a topic, the first skip left out; see Bag.topic."""
-    for received in bag.messages([bag.topic(topic, JOINT_STATE)], skip):
-        message = received.message
-        stamp = message.header.stamp
-        yield JointStateMessage(stamp.sec * 1_000_000_000 + stamp.nanosec, received.received_ns,
-                                list(message.name), message)
+    """
+    Yield the JointStates of a topic or the rows of a table, without the first skip; see Bag.topic.
+
+    Those whose names were seen before are read by the places of their numbers.
+    """
+    if isinstance(bag, TableBag):
+        yield from bag.joint_states(bag.topic(topic, JOINT_STATE), skip)
+        return
+    layouts = list[JointStateLayout]()
+    for raw in islice(bag.raw_messages([bag.topic(topic, JOINT_STATE)]), skip, None):
+        for layout in layouts:
+            if (found := layout.read(raw.data)) is not None:
+                yield JointStateMessage(found[0], raw.received_ns, layout.names, *found[1:])
+                break
+        else:
+            message = bag.read(raw)
+            stamp, names = message.header.stamp, list(message.name)
+            if len(layouts) < KINDS:
+                layouts += JointStateLayout.of(raw.data, names)
+            yield JointStateMessage(
+                stamp.sec * SECOND + stamp.nanosec, raw.received_ns, names,
+                *(getattr(message, kind) for kind in QUANTITIES))
 
 
 def joint_samples(bag: Bag, names: Sequence[str], topic: str | None = None, *,
@@ -57,7 +72,7 @@ def joint_samples(bag: Bag, names: Sequence[str], topic: str | None = None, *,
                                arrival=arrival)
 
 
-def samples_of_messages(bag: Bag, messages: Iterable[JointStateMessage], names: Sequence[str],
+def samples_of_messages(bag: AnyBag, messages: Iterable[JointStateMessage], names: Sequence[str],
                         topic: str | None = None, *, arrival: bool = False) -> JointSamples:
     """Return the same of some messages of a bag."""
     wanted, where = list(names), f'{bag.path}: {topic or "joint states"}'
@@ -76,7 +91,7 @@ def samples_of_messages(bag: Bag, messages: Iterable[JointStateMessage], names: 
             continue
         stamps.append(each.received_ns if arrival else each.stamp_ns)
         for kind in QUANTITIES:
-            values = getattr(each.message, kind)
+            values = getattr(each, kind)
             if len(values) not in (0, len(key)):
                 raise ShapeError(f'{where}: expected a {kind} for each of {len(key)} names, got '
                                  f'{len(values)} at {each.received_ns} ns')

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Map where a Stewart platform can go at one orientation, and draw it.
+Map where a Stewart platform can go at one orientation or many, and draw it.
 
 `ros2 run liedyn_ros stewart_workspace --pitch 15`, or
 `python -m liedyn_ros.commands.stewart.drawn.workspace --pitch 15`.
@@ -15,10 +15,12 @@ Map where a Stewart platform can go at one orientation, and draw it.
 
 import argparse
 from collections.abc import Sequence
+import itertools
 from pathlib import Path
 import sys
+from tempfile import TemporaryDirectory
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
@@ -30,6 +32,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from liedyn_ros.commands import outputs
+from liedyn_ros.commands.work import add_work_options, all_results
 from liedyn_ros.common.checks import Array, as_array, as_number
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.common.resources import config_file
@@ -51,27 +54,91 @@ HOME: dict[str, Any] = {'color': 'white', 'marker': '*', 'markersize': 8,
                         'markeredgecolor': 'black', 'linestyle': 'none'}
 
 
+class Orientation(NamedTuple):
+    """One map: of this platform, at roll, pitch and yaw, degrees, as the options say."""
+
+    geometry: StewartGeometry
+    degrees: tuple[float, float, float]
+    options: argparse.Namespace
+
+
+class Mapped(NamedTuple):
+    """
+    What a map led to: the rows of its table, and its picture's files by suffix.
+
+    error is why there is nothing.
+    """
+
+    rows: list[tuple[str, float, float]]  # what, volume (m^3), smallest singular value
+    files: dict[str, bytes]
+    positions: int
+    error: str = ''
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Map, print the volumes, write the picture."""
-    options = parser().parse_args(arguments)
-    begin = time.perf_counter()
+    """Map, print the volumes, write pictures; return 1 where some of several maps failed."""
+    options, begin = parser().parse_args(arguments), time.perf_counter()
     try:
         geometry = load_geometry(options.geometry)
-        rotation = SO3.from_rpy(*np.radians((options.roll, options.pitch, options.yaw)))
-        axes = axes_of(geometry, rotation, options)
-        require_usable_home(geometry, rotation, axes, options)
-        grid = map_workspace(
-            geometry, rotation, options.home, axes, options.threshold, show)
+        wanted = [Orientation(geometry, each, options) for each in itertools.product(
+            options.roll, options.pitch, options.yaw)]
+        found = all_results(mapped, wanted, options)
     except LiedynError as error:
         print(f'stewart_workspace: {error}', file=sys.stderr)
         return 2
-    print(f'  {grid.reachable.size} positions in {time.perf_counter() - begin:.1f} s')
-    print_volumes(grid)
-    path = options.folder / (f'{options.geometry.stem}_roll_{options.roll:g}'
-                             f'_pitch_{options.pitch:g}_yaw_{options.yaw:g}.{options.format}')
-    save(draw(geometry, rotation, grid, options), path)
+    for asked, each in zip(wanted, found):
+        write(asked, each)
+    failed = sum(bool(each.error) for each in found)
+    print(f'  {sum(each.positions for each in found)} positions in '
+          f'{time.perf_counter() - begin:.1f} s')
+    if len(found) > 1:
+        path = options.folder / f'{options.geometry.stem}_volumes.csv'
+        path.write_text(table_of(wanted, found), encoding='utf-8')
+        print(f'volumes of {len(found) - failed} of {len(found)} orientations in {path}')
+    return 0 if not failed else 2 if failed == len(found) else 1
+
+
+def mapped(asked: Orientation) -> Mapped:
+    """Return the map of one orientation with its picture; errors are in the result."""
+    geometry, options = asked.geometry, asked.options
+    try:
+        rotation = SO3.from_rpy(*np.radians(asked.degrees))
+        axes = axes_of(geometry, rotation, options)
+        require_usable_home(geometry, rotation, axes, options)
+        grid = map_workspace(geometry, rotation, options.home, axes, options.threshold, show)
+    except LiedynError as error:
+        return Mapped([], {}, 0, str(error))
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / f'map.{options.format}'
+        save(draw(geometry, rotation, grid, asked), path)
+        files = {each.suffix: each.read_bytes() for each in sorted(path.parent.iterdir())}
+    return Mapped(volumes(grid), files, grid.reachable.size)
+
+
+def write(asked: Orientation, found: Mapped) -> None:
+    """Print the volumes of a map and write its picture, or say why there is none."""
+    roll, pitch, yaw = asked.degrees
+    name = f'roll_{roll:g}_pitch_{pitch:g}_yaw_{yaw:g}'
+    if found.error:
+        print(f'stewart_workspace: {name}: {found.error}', file=sys.stderr)
+        return
+    print_table(['positions', 'volume, l', 'smallest singular value'], [
+        (what, f'{1e3 * volume:.2f}', f'{lowest:.3f}') for what, volume, lowest in found.rows])
+    path = asked.options.folder / f'{asked.options.geometry.stem}_{name}.{asked.options.format}'
+    for suffix, content in found.files.items():
+        path.with_name(f'{path.name.removesuffix(path.suffix)}{suffix}').write_bytes(content)
     print(f'picture in {path}')
-    return 0
+
+
+def table_of(wanted: Sequence[Orientation], found: Sequence[Mapped]) -> str:
+    """Return the volumes of all orientations as CSV."""
+    lines = ['roll [deg],pitch [deg],yaw [deg],reachable [m^3],usable [m^3],'
+             'smallest singular value of the usable ones']
+    for asked, each in zip(wanted, found):
+        numbers = [each.rows[0][1], *each.rows[1][1:]] if each.rows else []
+        lines.append(','.join([*(repr(float(value)) for value in (*asked.degrees, *numbers)),
+                               *[''] * (3 - len(numbers))]))
+    return '\n'.join([*lines, ''])
 
 
 def parser() -> argparse.ArgumentParser:
@@ -82,7 +149,8 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument('--geometry', type=Path, default=config_file('stewart_geometry.yaml'),
                         help='geometry file')
     for name in ('roll', 'pitch', 'yaw'):
-        result.add_argument(f'--{name}', type=float, default=0.0, help='degrees')
+        result.add_argument(f'--{name}', type=float, nargs='+', default=[0.0],
+                            help='degrees; several give a map of each combination')
     result.add_argument('--home', type=float, nargs=3, default=(0.0, 0.0, 0.5), metavar='M',
                         help='position x y z where the usable part begins, m')
     result.add_argument('--threshold', type=float, default=0.05,
@@ -92,6 +160,7 @@ def parser() -> argparse.ArgumentParser:
                         help='where to draw the picture')
     result.add_argument('--format', choices=[suffix[1:] for suffix in outputs.SUFFIXES],
                         default='png', help='of the picture')
+    add_work_options(result)
     return result
 
 
@@ -160,21 +229,18 @@ def show(share: float) -> None:
         print(f'\r  {100.0 * share:3.0f} %', end='\r' if share == 1.0 else '', flush=True)
 
 
-def print_volumes(grid: WorkspaceMap) -> None:
-    """Print the reachable volume, and the volume joined to home without a singularity."""
-    rows = []
-    for name, inside in (('all limits kept', grid.reachable),
-                         ('and joined to home without a singularity', grid.usable)):
-        lowest = np.abs(grid.signed_values[inside]).min() if inside.any() else np.nan
-        rows.append([name, f'{1e3 * grid.volume(inside):.2f}', f'{lowest:.3f}'])
-    print_table(['positions', 'volume, l', 'smallest singular value'], rows)
+def volumes(grid: WorkspaceMap) -> list[tuple[str, float, float]]:
+    """Return the reachable volume, and that joined to home without a singularity."""
+    return [(name, grid.volume(inside), float(
+        np.abs(grid.signed_values[inside]).min() if inside.any() else np.nan))
+        for name, inside in (('all limits kept', grid.reachable),
+                             ('and joined to home without a singularity', grid.usable))]
 
 
-def draw(
-        geometry: StewartGeometry, rotation: SO3, grid: WorkspaceMap,
-        options: argparse.Namespace) -> Figure:
+def draw(geometry: StewartGeometry, rotation: SO3, grid: WorkspaceMap, asked: Orientation
+         ) -> Figure:
     """Return horizontal sections and a vertical one, coloured by the smallest singular value."""
-    figure = new_figure(125.0, PAGE)
+    figure, options = new_figure(125.0, PAGE), asked.options
     panels = figure.subplots(2, 3).ravel()
     levels = np.flatnonzero(grid.reachable.any(axis=(0, 1)))
     chosen = np.unique(levels[np.linspace(0, len(levels) - 1, LEVELS).round().astype(int)])
@@ -200,8 +266,8 @@ def draw(
         ('all limits kept', REACHABLE), ('and joined to home without a singularity', USABLE),
         ('home, in the vertical section and the nearest horizontal one', HOME))],
         ncols=3, loc='outside lower center')
-    figure.suptitle(f'{geometry.name}: roll {options.roll:g}, pitch {options.pitch:g}, '
-                    f'yaw {options.yaw:g} degrees')
+    figure.suptitle(f'{geometry.name}: ' + ', '.join(f'{name} {value:g}' for name, value in zip(
+        ('roll', 'pitch', 'yaw'), asked.degrees)) + ' degrees')
     return figure
 
 

@@ -14,16 +14,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.recordings.bags import JointStateMessage
 from liedyn_ros.stewart import (
-    in_fixed_axes, LegActuators, load_geometry, MonitoredPose, MonitoredTracker, MotionEstimator,
-    Status, StewartGeometry)
+    in_fixed_axes,
+    LegActuators,
+    load_geometry,
+    MonitoredPose,
+    MonitoredTracker,
+    MotionEstimator,
+    Status,
+    StewartGeometry,
+)
 from liedyn_ros.stewart.tracking.settings import config_of, method_of
 
 
@@ -80,10 +85,7 @@ def processed(messages: Iterable[JointStateMessage], settings: Mapping[str, Any]
     before. Raises LiedynError for settings that the node refuses.
     """
     geometry, _ = platform_of(settings)
-    names = settings['actuator_names']
-    actuators = LegActuators(
-        geometry.leg_names if names == [''] else tuple(names), settings['actuator_scale'],
-        settings['actuator_offset'], settings['ignore_other_joints'], settings['actuator_beside'])
+    actuators = actuators_of(settings)
     tracker = tracker or tracker_of(settings)
     estimator = MotionEstimator(geometry, settings['leg_rate_noise'])
     for each in messages:
@@ -91,6 +93,15 @@ def processed(messages: Iterable[JointStateMessage], settings: Mapping[str, Any]
             yield _one(each, actuators, tracker, estimator, settings['use_leg_rates'])
         except LiedynError as error:
             yield Processed(each.stamp_ns, None, None, str(error))
+
+
+def actuators_of(settings: Mapping[str, Any]) -> LegActuators:
+    """Return the actuators, named as the legs are where settings have no names."""
+    names = settings['actuator_names']
+    return LegActuators(
+        platform_of(settings)[0].leg_names if names == [''] else tuple(names),
+        settings['actuator_scale'], settings['actuator_offset'], settings['ignore_other_joints'],
+        settings['actuator_beside'])
 
 
 def platform_of(settings: Mapping[str, Any]) -> tuple[StewartGeometry, Array]:
@@ -104,10 +115,10 @@ def platform_of(settings: Mapping[str, Any]) -> tuple[StewartGeometry, Array]:
 
 def _one(each: JointStateMessage, actuators: LegActuators, tracker: MonitoredTracker,
          estimator: MotionEstimator, use_rates: bool) -> Processed:
-    message, rates = each.message, None
-    lengths = actuators.lengths(each.names, np.asarray(message.position))
-    if use_rates and len(message.velocity):
-        rates = actuators.rates(each.names, np.asarray(message.velocity), lengths)
+    rates = None
+    lengths = actuators.lengths(each.names, each.position)
+    if use_rates and len(each.velocity):
+        rates = actuators.rates(each.names, each.velocity, lengths)
     pose = tracker.track(each.stamp_ns, lengths, rates)
     covariance = estimator.pose_covariance(pose) if pose.converged else None
     return Processed(each.stamp_ns, pose, None if covariance is None else in_fixed_axes(
