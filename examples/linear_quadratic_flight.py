@@ -11,7 +11,7 @@ Fly the aerial manipulator by a linear-quadratic regulator beside the controller
 
 A and B along the flight come from the service of a dynamics_server, which this program starts for
 itself. The vehicle is 5 % lighter than server and controllers know. The argument is the duration
-of the flight, s.
+of the flight, 0.05 s or more.
 """
 
 import sys
@@ -35,6 +35,7 @@ from liedyn_ros.ros.messages.tree_messages import TreeMessages
 FILE, STEP = 'aerial_manipulator.yaml', 0.05  # s
 DURATION = float(sys.argv[1]) if len(sys.argv) > 1 else 6.0  # s
 PERIOD = 0.004  # s, of control
+START = min(2.0, 0.5 * DURATION)  # s, whose errors do not count
 model, reference = load_model(config_file(FILE)), Reference()
 known = Dynamics(model)
 machine = AerialManipulator(scale_masses(model, 1.0 / 1.05))
@@ -85,7 +86,7 @@ def fly(forces):
             simulation.command_torques(command.torques)
             errors.append(np.linalg.norm(error.error[:6].reshape(2, 3), axis=1))
         simulation.step()
-    attitude, position = np.max(errors[round(2.0 / PERIOD):], axis=0)
+    attitude, position = np.max(errors[round(START / PERIOD):], axis=0)
     return f'position error {1e3 * position:.3f} mm, attitude {np.degrees(attitude):.5f} degree'
 
 

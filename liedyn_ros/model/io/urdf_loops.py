@@ -10,22 +10,29 @@
 Loops in a URDF, as others write them: URDF itself has none.
 
 <loop> and <coupling> are of URDF+ (Chignoli et al., 2024), where joints that are not independent
-count as passive. <constraint> is what urdfdom may come to have (its pull request 264).
+count as passive. <constraint> is what urdfdom may come to have (its pull request 264). Our own are
+the types rod and helical of <loop>, and its attributes length, pitch and tolerance.
 """
+
+from collections.abc import Sequence
+from xml.etree.ElementTree import Element as XML
+from xml.etree.ElementTree import SubElement
 
 import numpy as np
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.xml_reader import Element
 from liedyn_ros.model.builder import ModelBuilder
-from liedyn_ros.model.io.urdf_origin import origin
-from liedyn_ros.model.parts.constraints import CLOSURE_TYPES
+from liedyn_ros.model.io.urdf_origin import add_origin, joined, origin
+from liedyn_ros.model.parts.constraints import Closure, CLOSURE_TYPES
 from liedyn_ros.model.parts.geometry import axis_frame, perpendicular, unit_axis
 
 _X = 1.0, 0.0, 0.0
-_TYPES = {name: name for name, spec in CLOSURE_TYPES.items()
-          if not (spec.has_pitch or spec.has_length)} | {
+_Z = 0.0, 0.0, 1.0
+_TYPES = {name: name for name in CLOSURE_TYPES} | {
     'fixed': 'weld', 'continuous': 'revolute', 'ball': 'spherical'}
+_NUMBERS = 'pitch', 'length', 'tolerance'
 
 
 def add_loops(robot: Element, builder: ModelBuilder) -> None:
@@ -39,7 +46,7 @@ def add_loops(robot: Element, builder: ModelBuilder) -> None:
                 loop.text('name'), kind, *(side.text('link') for side in sides),
                 placement_a=origin(sides[0]), placement_b=origin(sides[1]),
                 axis=(_X if axis is None else axis.numbers('xyz', 3)) if turns else None,
-                tolerance=loop.number('tolerance', 0.0))
+                **{name: loop.number(name, 0.0) for name in _NUMBERS})
     for constraint in robot.each('constraint'):
         kind = _type(constraint)
         with constraint.context():
@@ -48,9 +55,30 @@ def add_loops(robot: Element, builder: ModelBuilder) -> None:
                 *(constraint.take(side).text('link') for side in ('parent', 'child')),
                 placement_a=_side(constraint, 'parent', kind),
                 placement_b=_side(constraint, 'child', kind),
-                tolerance=constraint.number('tolerance', 0.0))
+                **{name: constraint.number(name, 0.0) for name in _NUMBERS})
     for coupling in robot.each('coupling'):
         _add_coupling(robot, coupling, builder)
+
+
+def write_loops(robot: XML, closures: Sequence[Closure], ground: str | None) -> None:
+    """
+    Write closures as elements loop; ground names the link that stands for the ground.
+
+    Raises DescriptionError for a closure on the ground where no link does, None.
+    """
+    for closure in closures:
+        loop = SubElement(robot, 'loop', name=closure.name, type=closure.type_name)
+        for side, body, frame in (('predecessor', closure.body_a, closure.frame_a),
+                                  ('successor', closure.body_b, closure.frame_b)):
+            link = ground if body is None else body
+            if link is None:
+                raise DescriptionError(f'closure {closure.name}: expected two bodies, as URDF has '
+                                       'no ground beside a floating base, got the ground')
+            add_origin(SubElement(loop, side, link=link), frame)
+        if CLOSURE_TYPES[closure.type_name].axes == 1:
+            SubElement(loop, 'axis', xyz=joined(_Z))
+        loop.attrib.update({name: repr(value) for name in _NUMBERS
+                            if (value := float(getattr(closure, name))) != 0.0})
 
 
 def _type(element: Element) -> str:

@@ -11,15 +11,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import warnings
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array, require_kind
-from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.common.checks import Array, listed, require_kind
+from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
 from liedyn_ros.model.io.urdf_dialects import FORCES
+from liedyn_ros.model.io.urdf_loops import write_loops
+from liedyn_ros.model.io.urdf_origin import add_origin, joined
 from liedyn_ros.model.io.urdf_reader import URDF_TYPES
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.body import Body, SHAPES, Visual
@@ -38,12 +40,14 @@ def to_urdf(model: Model) -> str:
 
     A single root that is free, or fixed at the origin, becomes the root link. An element
     virtual_joint, as in SRDF, says which of the two. Otherwise there is a root link world. Added
-    frames become links without mass. URDF
-    cannot describe gravity, closures or couplings to several leaders, so they are left out. So are
-    limits and forces of planar and floating joints, and rotors; the visuals of rotors
-    are drawn on their body. Raises DescriptionError for joints that URDF lacks: helical,
-    universal, cylindrical and spherical joints, and planar joints with another second axis than
-    the default. Raises LiedynError for anything but a Model.
+    frames become links without mass. Closures become elements loop, as URDF+ has them, and passive
+    joints beside them are not independent; other readers ignore both. URDF cannot describe
+    gravity, so it is left out. So are limits and forces of planar and floating joints, and rotors;
+    the visuals of rotors are drawn on their body. Couplings to several leaders, or of a joint's
+    coordinate, are left out with a DescriptionWarning. Raises DescriptionError for joints that
+    URDF lacks: helical, universal, cylindrical and spherical joints, and planar joints with
+    another second axis than the default, and for closures between the ground and a machine whose
+    base floats. Raises LiedynError for anything but a Model.
     """
     require_kind('model', model, Model, 'as load_model returns')
     robot = Element('robot', name=model.name)
@@ -58,11 +62,14 @@ def to_urdf(model: Model) -> str:
         _add_link(robot, body, [
             (rotor.placement @ visual.placement, visual)
             for rotor in model.rotors if rotor.body == body.name for visual in rotor.visuals])
-    couplings = {coupling.joint: coupling for coupling in model.couplings
-                 if not coupling.further}
+    couplings = _mimics(model)
     for joint in model.joint_list:
         if grounded or joint.parent is not None:
-            _add_joint(robot, joint, couplings.get(joint.name))
+            element = _add_joint(robot, joint, couplings.get(joint.name))
+            if model.closures and not joint.actuated:
+                element.set('independent', 'false')
+    ground = None if roots[0].type_name == 'free' else roots[0].child
+    write_loops(robot, model.closures, GROUND if grounded else ground)
     for frame in model.frame_list:
         _add_frame(robot, frame, GROUND if grounded else roots[0])
     if not grounded:  # other URDF readers ignore this element
@@ -72,11 +79,22 @@ def to_urdf(model: Model) -> str:
     return ElementTree.tostring(robot, encoding='unicode')
 
 
+def _mimics(model: Model) -> dict[str, Coupling]:
+    """Return the couplings that an element mimic can describe, by joint; warn of the others."""
+    found = {coupling.joint: coupling for coupling in model.couplings if not coupling.further
+             and {coupling.joint, coupling.leader} <= set(model.joints)}
+    left = [each.joint for each in model.couplings if found.get(each.joint) is not each]
+    if left:
+        warnings.warn(f'{model.name}: couplings of {listed(left)} are not written: URDF couples '
+                      'one joint to one other', DescriptionWarning, stacklevel=3)
+    return found
+
+
 def _add_link(robot: Element, body: Body, extra: Sequence[tuple[Array, Visual]]) -> None:
     link = SubElement(robot, 'link', name=body.name)
     if body.inertia is not None:
         inertial = SubElement(link, 'inertial')
-        SubElement(inertial, 'origin', xyz=_join(body.inertia.center_of_mass))
+        SubElement(inertial, 'origin', xyz=joined(body.inertia.center_of_mass))
         SubElement(inertial, 'mass', value=repr(body.inertia.mass))
         SubElement(inertial, 'inertia', {
             f'i{a}{b}': repr(float(body.inertia.inertia_about_com[i, j]))
@@ -84,13 +102,13 @@ def _add_link(robot: Element, body: Body, extra: Sequence[tuple[Array, Visual]])
     shapes = [*((visual.placement, visual) for visual in body.visuals), *extra]
     for i, (placement, visual) in enumerate(shapes):
         element = SubElement(link, 'visual')
-        _add_origin(element, placement)
-        size = ({'size': _join(visual.size)} if visual.shape == 'box' else
+        add_origin(element, placement)
+        size = ({'size': joined(visual.size)} if visual.shape == 'box' else
                 {key: repr(float(x)) for key, x in zip(SHAPES[visual.shape], visual.size)})
         SubElement(SubElement(element, 'geometry'), visual.shape, size)
         # A material's name is global: a unique name keeps each colour.
         material = SubElement(element, 'material', name=f'{body.name}_{i}')
-        SubElement(material, 'color', rgba=_join(visual.color))
+        SubElement(material, 'color', rgba=joined(visual.color))
 
 
 def _add_frame(robot: Element, frame: Frame, root: str | Joint) -> None:
@@ -103,27 +121,28 @@ def _add_frame(robot: Element, frame: Frame, root: str | Joint) -> None:
         parent = root.child
     SubElement(robot, 'link', name=frame.name)
     element = SubElement(robot, 'joint', name=f'{frame.name}_frame', type='fixed')
-    _add_origin(element, frame.placement)
+    add_origin(element, frame.placement)
     SubElement(element, 'parent', link=parent or GROUND)
     SubElement(element, 'child', link=frame.name)
 
 
-def _add_joint(robot: Element, joint: Joint, coupling: Coupling | None) -> None:
+def _add_joint(robot: Element, joint: Joint, coupling: Coupling | None) -> Element:
+    """Add a joint and return its element."""
     if joint.type_name not in _TYPES:
         raise DescriptionError(f'joint {joint.name}: expected one of the types of URDF, '
                                f'{list(_TYPES)}, got {joint.type_name}')
     element = SubElement(robot, 'joint', name=joint.name, type=_TYPES[joint.type_name])
-    _add_origin(element, joint.placement)
+    add_origin(element, joint.placement)
     SubElement(element, 'parent', link=joint.parent or GROUND)
     SubElement(element, 'child', link=joint.child)
     if joint.type_name in ('fixed', 'free'):
-        return
-    SubElement(element, 'axis', xyz=_join(joint.axis))
+        return element
+    SubElement(element, 'axis', xyz=joined(joint.axis))
     if joint.type_name == 'planar':
         if not np.allclose(joint.second_axis, perpendicular(joint.axis), rtol=0.0, atol=1e-12):
             raise DescriptionError(f'joint {joint.name}: expected the default second axis, the '
                                    f'only one URDF has, got {joint.second_axis}')
-        return
+        return element
     bounds = joint.limits
     limits = {'effort': bounds.effort, 'velocity': bounds.velocity}
     if joint.type_name != 'continuous':
@@ -137,20 +156,4 @@ def _add_joint(robot: Element, joint: Joint, coupling: Coupling | None) -> None:
     if coupling is not None:
         SubElement(element, 'mimic', joint=coupling.leader, multiplier=repr(coupling.multiplier),
                    offset=repr(coupling.offset))
-
-
-def _add_origin(element: Element, placement: Array) -> None:
-    SubElement(element, 'origin', xyz=_join(placement[:3, 3]), rpy=_join(_rpy(placement[:3, :3])))
-
-
-def _rpy(rotation: Array) -> Array:
-    """Return fixed-axis roll, pitch and yaw, exact at pitch 90 degrees too."""
-    yaw = np.arctan2(rotation[1, 0], rotation[0, 0])
-    c, s = np.cos(yaw), np.sin(yaw)
-    tilt = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]]) @ rotation
-    roll = np.arctan2(-tilt[1, 2], tilt[1, 1])  # tilt = Ry(pitch) Rx(roll)
-    return np.array([roll, np.arctan2(-tilt[2, 0], tilt[0, 0]), yaw])
-
-
-def _join(numbers: ArrayLike) -> str:
-    return ' '.join(repr(float(x) + 0.0) for x in np.asarray(numbers))  # + 0.0: no -0.0
+    return element

@@ -32,8 +32,8 @@ class SpatialInertia:
 
     mass (kg); center_of_mass (3,) (m) in the body frame; inertia_about_com (3, 3) (kg m^2) about
     the centre of mass in body axes (1.17). An inertia of exact zeros stands for a point mass.
-    physical=False does not ask for mass, positive definiteness and the triangle inequality: files
-    that describe impossible bodies can then be computed with as they are.
+    physical=False does not ask for mass, positive definiteness and the triangle inequality: what a
+    file or an unconstrained fit says of an impossible body can then be computed with as it is.
 
     Raises InertiaError, ShapeError or NotFiniteError.
     """
@@ -48,8 +48,6 @@ class SpatialInertia:
         mass = as_number('mass', mass)
         center = np.array(as_triple('center_of_mass', center_of_mass))
         inertia = np.array(as_array('inertia_about_com', inertia_about_com, (3, 3)))
-        if mass < 0.0:
-            raise InertiaError(f'mass: expected more than 0 kg, got {mass}')
         (_, xy, xz), (yx, _, yz), (zx, zy, _) = inertia.tolist()
         if (xy, xz, yz) != (yx, zx, zy) and (
                 abs(inertia - inertia.T).max() > _SYMMETRY_TOLERANCE * abs(inertia).max()):

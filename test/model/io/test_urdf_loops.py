@@ -8,13 +8,17 @@
 
 """Loops as URDF+, the proposal to urdfdom and example-parallel-robots write them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from support.machines.looped_machines import random_looped
 
-from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
-from liedyn_ros.model import annotate, load_urdf, load_yaml
+from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, Constraints
+from liedyn_ros.model import (
+    annotate, CLOSURE_TYPES, load_model, load_urdf, load_yaml, ModelBuilder, to_urdf)
 
 INERTIAL = """<inertial><origin xyz="{x} 0 0"/><mass value="1"/>
 <inertia ixx="0.01" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial>"""
@@ -127,3 +131,41 @@ def test_a_file_of_example_parallel_robots(tmp_path) -> None:
 def test_what_cannot_be_read_is_refused(loop: str, reason: str) -> None:
     with pytest.raises(DescriptionError, match=reason):
         load_urdf(four_bar(loop))
+
+
+@pytest.mark.parametrize('kind', CLOSURE_TYPES)
+@pytest.mark.parametrize('grounded', [False, True])
+def test_closures_come_back_from_urdf(kind: str, grounded: bool) -> None:
+    model, q = random_looped(5, (kind,), types=('revolute', 'prismatic'), grounded=grounded)
+    closure, = model.closures
+    model = replace(model, closures=(replace(closure, tolerance=1e-4),))
+    again = load_urdf(to_urdf(model), gravity=model.gravity)
+    one, two = Constraints(model), Constraints(again)
+    np.testing.assert_allclose(two.residual(q), one.residual(q), atol=1e-12)
+    np.testing.assert_allclose(two.jacobian(q), one.jacobian(q), atol=1e-12)
+    assert again.closures[0].tolerance == 1e-4
+
+
+@pytest.mark.parametrize('name', ['delta', 'excavator', 'cassie_leg', 'gripper', 'scissor_lift'])
+def test_machines_come_back_from_urdf(name: str) -> None:
+    model = load_model(config_file(f'gallery/{name}.yaml'))
+    again = load_urdf(to_urdf(model))
+    assert again.closures and len(again.couplings) == len(model.couplings)
+    assert [joint.actuated for joint in again.joint_list if joint.parent or joint.type_name != (
+        'fixed')] == [joint.actuated for joint in model.joint_list]
+    assert Constraints(again).m == Constraints(model).m
+
+
+def test_what_urdf_cannot_say_of_loops_is_refused_or_named() -> None:
+    builder = ModelBuilder('floating')
+    for name, parent in (('base', None), ('arm', 'base'), ('hand', 'arm'), ('tool', 'hand')):
+        builder.add_body(name, None)
+        kind, axis = ('revolute', [0, 0, 1]) if parent else ('free', None)
+        builder.add_joint(f'{name}_joint', kind, parent, name, axis=axis)
+    builder.add_coupling('tool_joint', 'arm_joint', 1.0, 0.0, {'hand_joint': 2.0})
+    with pytest.warns(DescriptionWarning, match="'tool_joint'.* are not written"):
+        to_urdf(builder.build())
+    builder.add_closure('tether', 'rod', None, 'tool', length=1.0)
+    with pytest.raises(DescriptionError, match='closure tether: expected two bodies'):
+        with pytest.warns(DescriptionWarning):
+            to_urdf(builder.build())
