@@ -46,8 +46,8 @@ def to_urdf(model: Model) -> str:
     the visuals of rotors are drawn on their body. Couplings to several leaders, or of a joint's
     coordinate, are left out with a DescriptionWarning. Raises DescriptionError for joints that
     URDF lacks: helical, universal, cylindrical and spherical joints, and planar joints with
-    another second axis than the default, and for closures between the ground and a machine whose
-    base floats. Raises LiedynError for anything but a Model.
+    another second axis than the default. It raises too for closures between the ground and a
+    machine whose base floats. Raises LiedynError for anything but a Model.
     """
     require_kind('model', model, Model, 'as load_model returns')
     robot = Element('robot', name=model.name)

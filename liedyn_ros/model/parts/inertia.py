@@ -32,8 +32,8 @@ class SpatialInertia:
 
     mass (kg); center_of_mass (3,) (m) in the body frame; inertia_about_com (3, 3) (kg m^2) about
     the centre of mass in body axes (1.17). An inertia of exact zeros stands for a point mass.
-    physical=False does not ask for mass, positive definiteness and the triangle inequality: what a
-    file or an unconstrained fit says of an impossible body can then be computed with as it is.
+    physical=False does not ask for mass, positive definiteness and the triangle inequality. Files
+    and unconstrained fits that describe impossible bodies can then be computed with as they are.
 
     Raises InertiaError, ShapeError or NotFiniteError.
     """
