@@ -46,7 +46,8 @@ def add_loops(robot: Element, builder: ModelBuilder) -> None:
                 loop.text('name'), kind, *(side.text('link') for side in sides),
                 placement_a=origin(sides[0]), placement_b=origin(sides[1]),
                 axis=(_X if axis is None else axis.numbers('xyz', 3)) if turns else None,
-                **{name: loop.number(name, 0.0) for name in _NUMBERS})
+                pitch=loop.number('pitch', 0.0), length=loop.number('length', 0.0),
+                tolerance=loop.number('tolerance', 0.0))
     for constraint in robot.each('constraint'):
         kind = _type(constraint)
         with constraint.context():
@@ -55,7 +56,8 @@ def add_loops(robot: Element, builder: ModelBuilder) -> None:
                 *(constraint.take(side).text('link') for side in ('parent', 'child')),
                 placement_a=_side(constraint, 'parent', kind),
                 placement_b=_side(constraint, 'child', kind),
-                **{name: constraint.number(name, 0.0) for name in _NUMBERS})
+                pitch=constraint.number('pitch', 0.0), length=constraint.number('length', 0.0),
+                tolerance=constraint.number('tolerance', 0.0))
     for coupling in robot.each('coupling'):
         _add_coupling(robot, coupling, builder)
 

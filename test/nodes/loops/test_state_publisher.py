@@ -15,9 +15,10 @@ from liedyn_interfaces.msg import JointMotion, LoopStatus
 import numpy as np
 import pytest
 from rclpy.logging import LoggingSeverity
-from sensor_msgs.msg import JointState, MultiDOFJointState
+from sensor_msgs.msg import MultiDOFJointState
 from std_msgs.msg import String
 from support.bench.broadcaster import Broadcaster
+from support.bench.loop_bench import LoopBench, LOOPS, MEASURED, ns, PERIOD_NS, URDF
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics.constrained import complete_trajectory, ConstrainedDynamics
@@ -27,13 +28,11 @@ from liedyn_ros.nodes.dynamics.machines import read_model
 from liedyn_ros.nodes.loops import state_publisher
 from liedyn_ros.nodes.loops.machine import warm_up_tracking
 from liedyn_ros.nodes.loops.state_publisher import LoopStatePublisherNode
-from liedyn_ros.ros.messages.conversions import nanoseconds, stamp_of
+from liedyn_ros.ros.messages.conversions import stamp_of
 from liedyn_ros.ros.qos import LATCHED
 
 pytestmark = pytest.mark.ros
-URDF, LOOPS = config_file('linkage_leg.urdf'), config_file('linkage_leg_loops.yaml')
 FOUR_BAR = config_file('four_bar.yaml')
-MEASURED, PERIOD_NS = ['hip', 'crank_joint'], 10_000_000
 AT, RATES = np.array([0.3, 0.2]), np.array([0.05, -0.07])
 
 
@@ -41,50 +40,6 @@ AT, RATES = np.array([0.3, 0.2]), np.array([0.05, -0.07])
 def warm():
     """Compile the kernels, however long that takes, before anything is waited for."""
     warm_up_tracking()
-
-
-class LoopBench:
-    """A node under test: samples go in, joint states and statuses come out."""
-
-    def __init__(self, bench, **parameters):
-        """Start the node; the leg is its model by default."""
-        if 'model_file' not in parameters:
-            parameters |= {'model_file': str(URDF), 'loops_file': str(LOOPS)}
-        self.bench, self.stamp_ns = bench, 1_000_000_000
-        self.states = bench.collect(JointState, 'joint_states')
-        self.statuses = bench.collect(LoopStatus, 'loop_state_publisher/status')
-        self.input = bench.publisher(JointState, 'measured_joint_states')
-        self.node = bench.start(
-            LoopStatePublisherNode, **{'max_age': 0.0, 'input_timeout': 0.0, **parameters})
-
-    def settle(self, positions, names=MEASURED):
-        """Send one sample until both outputs arrive."""
-        self.bench.until(lambda: self.states and self.statuses, 'the first outputs',
-                         act=lambda: self.send(positions, names=names, wait=False))
-        last_ns = self.stamp_ns
-        self.bench.until(
-            lambda: any(ns(each) == last_ns for each in self.statuses), 'the last of these')
-        return self
-
-    def send(self, positions, velocities=(), efforts=(), names=MEASURED, stamp_ns=None,
-             wait=True):
-        """Publish a sample, wait for its status, and return it."""
-        self.stamp_ns = self.stamp_ns + PERIOD_NS if stamp_ns is None else stamp_ns
-        message = JointState(name=list(names), position=list(positions),
-                             velocity=list(velocities), effort=list(efforts))
-        message.header.stamp = stamp_of(self.stamp_ns)
-        known = len(self.statuses)
-        self.input.publish(message)
-        if not wait:
-            return None
-        return self.bench.until(lambda: next(
-            (status for status in self.statuses[known:] if ns(status) == self.stamp_ns), None),
-            'its status')
-
-    def state(self):
-        """Return the joint state of the last sample."""
-        return self.bench.until(lambda: next(
-            (state for state in self.states if ns(state) == self.stamp_ns), None), 'its state')
 
 
 def test_bytes_that_are_no_message_are_a_refused_sample(bench):
@@ -98,10 +53,6 @@ def test_bytes_that_are_no_message_are_a_refused_sample(bench):
     bench.until_logged(node.node, reason)
     assert node.send(AT).status == LoopStatus.COMPLETED
     assert not any('Traceback' in line for line in bench.logged(node.node))
-
-
-def ns(message):
-    return nanoseconds(message.header.stamp)
 
 
 def pose_of(transform):

@@ -1,0 +1,53 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The ten machines of the gallery, each driven by loop_state_publisher."""
+
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+from liedyn_interfaces.msg import LoopStatus
+import numpy as np
+import pytest
+from support.bench.loop_bench import LoopBench
+
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.nodes.loops.machine import warm_up_tracking
+
+pytestmark = pytest.mark.ros
+SPEC = spec_from_file_location(
+    'gallery', Path(__file__).parents[3] / 'examples' / 'gallery.py')
+gallery = module_from_spec(SPEC)
+SPEC.loader.exec_module(gallery)
+
+
+@pytest.fixture(scope='module', autouse=True)
+def warm():
+    """Compile the kernels, however long that takes, before anything is waited for."""
+    warm_up_tracking()
+
+
+@pytest.mark.parametrize('name', gallery.MACHINES)
+def test_encoders_move_all_joints(bench, name):
+    machine, (file, swings) = gallery.machine(name), gallery.MACHINES[name]
+    motion, names = gallery.motion(machine, name), list(swings)
+    columns = [machine.model.joint(each).qi for each in names]
+    node = LoopBench(bench, model_file=str(config_file(file)), measured_joints=names)
+    node.settle(motion.q[0, columns], names=names)
+    joints = {joint.name: joint.qi for joint in machine.model.joint_list
+              if joint.q_slice.stop - joint.q_slice.start == 1}
+    for q, v in zip(motion.q[1:50:8], motion.v[1:50:8]):
+        rates = [v[machine.model.joint(each).vi] for each in names]
+        status = node.send(q[columns], velocities=rates, names=names)
+        assert status.status == LoopStatus.COMPLETED
+        state = node.state()
+        assert set(state.name) == set(joints)
+        np.testing.assert_allclose(
+            state.position, [q[joints[each]] for each in state.name], atol=1e-9)
+        np.testing.assert_allclose(
+            state.velocity, [v[machine.model.joint(each).vi] for each in state.name], atol=1e-9)
