@@ -10,7 +10,8 @@
 Record topics into a bag of MCAP: `ros2 run liedyn_ros record FOLDER [TOPIC ...]`.
 
 Without ros2: `python -m liedyn_ros.bags.record`. Foxglove, Lichtblick and `ros2 bag play` read the
-bag, and `ros2 run liedyn_ros play` does. It ends by Ctrl-C, and what it has is then written.
+bag, and `ros2 run liedyn_ros play` does. It ends by Ctrl-C, and what it has is then written. A
+robot's description and joint states lead to /tf, by which viewers move it, where nobody sends it.
 """
 
 from __future__ import annotations
@@ -30,12 +31,14 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from rosbags.rosbag2 import StoragePlugin, Writer, WriterError
 
+from liedyn_ros.bags.transforms import RobotTransforms
 from liedyn_ros.bags.types import Definitions, message_class
-from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.errors import LiedynError, LimitError
 
 DEPTH, PERIOD = 5000, 0.02  # messages of a topic that wait for a look at it; s between looks
 DISCOVERY = 0.5  # s between looks for new topics
 LEFT_OUT = ('/rosout', '/parameter_events')
+TF, TF_RATE = '/tf', 50.0  # Hz, as the nodes send transforms by default
 
 
 class Taken(NamedTuple):
@@ -51,11 +54,22 @@ class Recorder:
     Topics and what came of them, in a bag.
 
     Messages are taken as bytes, by looks at queues, so a fast topic costs little. counts are the
-    messages of each topic; faults say which topics are not recorded, and why.
+    messages of each topic; faults say which topics are not recorded, and why. Transforms of a
+    robot are made of what is recorded, until a topic /tf comes.
     """
 
-    def __init__(self, node: Node, folder: Path, topics: Sequence[str] = ()) -> None:
-        """Open a new bag. topics are resolved by the node; without any all are recorded."""
+    def __init__(self, node: Node, folder: Path, topics: Sequence[str] = (),
+                 model: Path | None = None, tf_rate: float = TF_RATE) -> None:
+        """
+        Open a new bag. topics are resolved by the node; without any all are recorded.
+
+        model is the file of the robot, in place of its description. tf_rate is the highest rate
+        of transforms, Hz, 0 for none. Raises LiedynError.
+        """
+        if not tf_rate >= 0.0:
+            raise LimitError(f'tf_rate: expected 0 or more, got {tf_rate}')
+        self._transforms = None if not tf_rate else RobotTransforms(
+            tf_rate, model, node.get_namespace().rstrip('/'))
         self._node, self._wanted = node, {node.resolve_topic_name(each) for each in topics}
         try:
             self._writer = Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP)
@@ -65,6 +79,7 @@ class Recorder:
                               ) from error
         self._definitions = Definitions()
         self._topics: dict[str, Taken] = {}
+        self._connections: dict[str, Any] = {}
         self.counts: dict[str, int] = {}
         self.faults: dict[str, str] = {}
 
@@ -86,29 +101,50 @@ class Recorder:
         if len(kinds) != 1:
             raise LiedynError(f'expected one type, got {list(kinds)}')
         message_type = message_class(kinds[0])
-        text, identity = self._definitions.text(kinds[0])
+        connection = self._connected(topic, kinds[0])
         handle = self._node.create_subscription(
             message_type, topic, _nobody, _qos([each.qos_profile for each in publishers]),
             raw=True).handle
-        self._topics[topic] = Taken(handle, message_type, self._writer.add_connection(
-            topic, kinds[0], msgdef=text, rihs01=identity))
-        self.counts[topic] = 0
+        self._topics[topic] = Taken(handle, message_type, connection)
+        if topic == TF:
+            self._transforms = None  # what robot_state_publisher sends
         print(f'recording {topic} ({kinds[0]})', flush=True)
 
+    def _connected(self, topic: str, kind: str) -> Any:
+        if topic not in self._connections:
+            text, identity = self._definitions.text(kind)
+            self._connections[topic] = self._writer.add_connection(
+                topic, kind, msgdef=text, rihs01=identity)
+            self.counts[topic] = 0
+        return self._connections[topic]
+
     def take(self) -> None:
-        """Write what waits."""
+        """Write what waits, and the transforms that are made."""
         for topic, taken in self._topics.items():
             for _ in range(DEPTH):
                 found = taken.handle.take_message(taken.message_type, True)
                 if found is None:
                     break
                 data, information = found
-                self._writer.write(taken.connection, information['received_timestamp'] or
-                                   time.time_ns(), data)
-                self.counts[topic] += 1
+                now = information['received_timestamp'] or time.time_ns()
+                self._write(taken.connection, now, data)
+                if self._transforms is not None:
+                    self._transforms.hear(topic, taken.connection.msgtype, now, data)
+        self._write_transforms()
+
+    def _write(self, connection: Any, now: int, data: bytes) -> None:
+        self._writer.write(connection, now, data)
+        self.counts[connection.topic] += 1
+
+    def _write_transforms(self, *, wait: bool = False) -> None:
+        if self._transforms is not None:
+            for each in self._transforms.made(wait=wait):
+                self._write(self._connected(each.topic, each.type_name), each.received_ns,
+                            each.data)
 
     def close(self) -> None:
-        """Write the index."""
+        """Write the transforms that are still made, and the index."""
+        self._write_transforms(wait=True)
         self._writer.close()
 
 
@@ -135,7 +171,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
               for each in (signal.SIGINT, signal.SIGTERM)}
     node = Node('record', namespace=options.namespace, start_parameter_services=False)
     try:
-        recorder = Recorder(node, options.folder, options.topic)
+        recorder = Recorder(node, options.folder, options.topic, options.model, options.tf_rate)
         _record(recorder, end, options.duration)
     except LiedynError as error:
         print(error, file=sys.stderr)
@@ -174,6 +210,11 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument('topic', nargs='*', help='topics; all where none is given')
     result.add_argument('--duration', type=float, default=0.0, metavar='S',
                         help='end after so many seconds; 0, the default, for none')
+    result.add_argument('--model', type=Path, metavar='FILE', help=(
+        'the robot whose transforms are written: .urdf, .xacro, .xml (MJCF), .sdf or .yaml; by '
+        'default the topic robot_description has it'))
+    result.add_argument('--tf-rate', type=float, default=TF_RATE, metavar='HZ',
+                        help='of transforms at most, by default 50 Hz; 0 for none')
     result.add_argument('--namespace', default='', help='of topics without a leading slash')
     return result
 

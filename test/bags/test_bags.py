@@ -8,6 +8,7 @@
 
 """Topics into a bag and back: what comes out is what was published, in files others read."""
 
+from pathlib import Path
 import threading
 import time
 
@@ -18,6 +19,7 @@ import pytest
 import rclpy
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 rosbags = pytest.importorskip('rosbags', reason='bags are not installed here')
@@ -26,10 +28,12 @@ mcap = pytest.importorskip('mcap.reader', reason='bags are not installed here')
 from liedyn_ros.bags.play import Player  # noqa: E402
 from liedyn_ros.bags.record import Recorder  # noqa: E402
 from liedyn_ros.bags.types import Definitions, message_class  # noqa: E402
-from liedyn_ros.common.errors import DescriptionError, LiedynError  # noqa: E402
+from liedyn_ros.common.errors import DescriptionError, LiedynError, LimitError  # noqa: E402
 from liedyn_ros.recordings.bags import Bag  # noqa: E402
 
 pytestmark = pytest.mark.ros
+ROOT = Path(__file__).parents[2]
+LEG = ROOT / 'config' / 'linkage_leg.urdf'
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
@@ -89,10 +93,74 @@ def test_a_bag_holds_what_was_published_and_it_is_played_again(node, tmp_path):
     assert list(player.play(rate=1e6, start=1e6)) == []
 
 
+def recorded(node, recorder, topic, moves=True):
+    """Publish joint states of the leg until the recorder has transforms, or only hears them."""
+    states = node.create_publisher(JointState, topic, 10)
+
+    def send():
+        recorder.discover()
+        message = JointState(name=['knee', 'hip'], position=[0.3, 0.2])
+        message.header.stamp.sec = 5
+        states.publish(message)
+        recorder.take()
+
+    awaited = '/tf' if moves else '/leg/robot_description'
+    until(lambda: recorder.counts.get(awaited) and recorder.counts.get(states.topic_name), send)
+    recorder.close()
+
+
+def bodies_of(bag):
+    """Return the positions of hip's and knee's bodies and the sine of half the knee's angle."""
+    message = next(iter(bag.messages(['/tf']))).message
+    found = {each.child_frame_id: each.transform for each in message.transforms}
+    assert {each.header.stamp.sec for each in message.transforms} == {5}
+    assert found.keys() == {'thigh', 'shank'}  # no position of the crank came
+    return found['shank'].translation.z, found['shank'].rotation.y, found['thigh'].rotation.y
+
+
+def test_a_described_robot_leads_to_transforms_where_nobody_sends_them(node, tmp_path):
+    node.create_publisher(String, '/leg/robot_description', LATCHED).publish(
+        String(data=LEG.read_text()))
+    recorder = Recorder(node, tmp_path / 'bag',
+                        ['/leg/joint_states', '/leg/robot_description'])
+    recorded(node, recorder, '/leg/joint_states')
+    expected = -0.35, np.sin(0.15), np.sin(0.1)
+    assert np.allclose(bodies_of(Bag(tmp_path / 'bag')), expected, atol=1e-15)
+    with (tmp_path / 'bag' / 'bag.mcap').open('rb') as stream:
+        schema, channel, _ = next(mcap.make_reader(stream).iter_messages(topics=['/tf']))
+    assert (schema.encoding, schema.name) == ('ros2msg', 'tf2_msgs/msg/TFMessage')
+    assert channel.message_encoding == 'cdr'
+    assert b'geometry_msgs/TransformStamped[] transforms' in schema.data
+    assert b'MSG: geometry_msgs/Quaternion' in schema.data
+
+
+def test_the_robot_of_a_file_is_described_in_the_bag(node, tmp_path):
+    recorder = Recorder(node, tmp_path / 'bag', ['joint_states'], model=LEG)
+    recorded(node, recorder, 'joint_states')
+    bag = Bag(tmp_path / 'bag')
+    assert next(iter(bag.messages(['/robot_description']))).message.data == LEG.read_text()
+    assert np.allclose(bodies_of(bag), (-0.35, np.sin(0.15), np.sin(0.1)), atol=1e-15)
+
+
+@pytest.mark.parametrize(('text', 'rate'), [('<robot/>', 50.0), (LEG.read_text(), 0.0)])
+def test_a_recording_goes_on_without_transforms(node, tmp_path, capsys, text, rate):
+    node.create_publisher(String, '/leg/robot_description', LATCHED).publish(String(data=text))
+    recorder = Recorder(node, tmp_path / 'bag', ['/leg/joint_states', '/leg/robot_description'],
+                        tf_rate=rate)
+    recorded(node, recorder, '/leg/joint_states', moves=False)
+    assert Bag(tmp_path / 'bag').topics.keys() == {'/leg/joint_states', '/leg/robot_description'}
+    assert ('no transforms: ' in capsys.readouterr().err) == bool(rate)
+
+
 def test_errors_name_what_was_expected(node, tmp_path):
     (tmp_path / 'there').mkdir()
     with pytest.raises(LiedynError, match='there: expected a folder that can be made'):
         Recorder(node, tmp_path / 'there')
+    with pytest.raises(DescriptionError, match=r'expected a file \.urdf'):
+        Recorder(node, tmp_path / 'new', model=tmp_path / 'a.txt')
+    with pytest.raises(LimitError, match='tf_rate: expected 0 or more, got -1'):
+        Recorder(node, tmp_path / 'new', tf_rate=-1.0)
+    assert not (tmp_path / 'new').exists()
     with pytest.raises(DescriptionError, match='nowhere/msg/X: expected a type'):
         message_class('nowhere/msg/X')
     with pytest.raises(DescriptionError, match='expected its file in a package'):

@@ -6,11 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Rows of joints as a bag of MCAP: JointMotion, or JointState where nothing was derived."""
+"""Rows of joints as a bag of MCAP: JointMotion, the URDF, and the transforms of the bodies."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 import math
 from pathlib import Path
 from types import TracebackType
@@ -21,6 +21,9 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import get_types_from_msg, get_typestore, Stores
 
 from liedyn_ros.commands.bags.tables import Cell
+from liedyn_ros.common.stamps import Pace
+from liedyn_ros.model import Model
+from liedyn_ros.recordings.bags import transforms
 
 # The file of this name in liedyn_interfaces, which this package can be without.
 JOINT_MOTION = """
@@ -40,9 +43,11 @@ FIELDS = {'position': 'position', 'velocity': 'velocity', 'acceleration': 'accel
 class JointBagWriter:
     """Writes rows of columns such as 'elbow.torque [N m]' into a new bag."""
 
-    def __init__(self, path: Path, columns: Sequence[str]) -> None:
+    def __init__(self, path: Path, columns: Sequence[str], model: Model,
+                 urdf: str | None = None) -> None:
         """Take the columns; derivatives of torques have no field and are left out."""
-        self._path = path
+        self._path, self._urdf = path, urdf
+        self._robot, self._pace = transforms.RobotFrames(model), Pace(transforms.RATE)
         self._names = list(dict.fromkeys(each.partition('.position')[0] for each in columns
                                          if '.position [' in each))
         at = {each.partition(' [')[0]: k for k, each in enumerate(columns, 1)}
@@ -55,7 +60,10 @@ class JointBagWriter:
         """Open the bag; its folder must not be there."""
         self._writer = Writer(self._path, version=9, storage_plugin=StoragePlugin.MCAP)
         self._writer.open()
-        self._connection = self._writer.add_connection(TOPIC, TYPE, typestore=self._store)
+        self._connection, self._tf, self._description = (
+            self._writer.add_connection(topic, kind, typestore=self._store) for topic, kind in (
+                (TOPIC, TYPE), (transforms.TOPIC, transforms.TYPE),
+                (transforms.DESCRIPTION, transforms.TEXT)))
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
@@ -78,3 +86,14 @@ class JointBagWriter:
             stamp=make['builtin_interfaces/msg/Time'](sec=sec, nanosec=nanosec), frame_id='')
         self._writer.write(self._connection, stamp, self._store.serialize_cdr(
             make[TYPE](header=header, name=self._names, **fields), TYPE))
+        if self._pace.is_due(stamp):
+            self._write_transforms(stamp, dict(zip(self._names, fields['position'].tolist())))
+
+    def _write_transforms(self, stamp: int, positions: Mapping[str, float]) -> None:
+        if self._urdf is not None:
+            self._writer.write(self._description, stamp,
+                               transforms.description_message(self._urdf))
+            self._urdf = None
+        placements = self._robot.at(positions)
+        if placements:
+            self._writer.write(self._tf, stamp, transforms.tf_message(stamp, placements))

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from itertools import chain
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LoopTracker
 from liedyn_ros.model import load_model, Model
 from liedyn_ros.recordings import measured_joints
 from liedyn_ros.recordings.bags import AnyBag, Bag, joint_state_messages, TableBag
+from liedyn_ros.recordings.bags.transforms import urdf_of
 
 STAMP, REASON = 'stamp [ns]', 'reason'
 
@@ -71,7 +73,7 @@ def _joint_job(job: Job, tell: Tell) -> Outcome:
         (reasons.update(dict.fromkeys(remarks)) or rows for rows, remarks in parts.rows(
             lambda after: produce(bag, model, topic, job.settings, after))))
     with ExitStack() as stack:
-        writers = _writers(job, names, stack)
+        writers = _writers(job, model, names, stack)
         for stamp, values, reason in rows:
             good = values is not None
             counts['with all joints' if good else 'refused'] += 1
@@ -88,13 +90,14 @@ def _joint_job(job: Job, tell: Tell) -> Outcome:
     return Outcome(dict(counts), losses, curves=curves.points)
 
 
-def _writers(job: Job, names: list[str], stack: ExitStack) -> list[RowWriter]:
+def _writers(job: Job, model: Model, names: list[str], stack: ExitStack) -> list[RowWriter]:
     columns = [STAMP, *names, REASON]
     found = [stack.enter_context(table_writer(path, columns, [REASON], [STAMP]))
              for kind, path in job.files.items() if kind != 'mcap']
     if 'mcap' in job.files:
         place = stack.enter_context(whole_folder(job.files['mcap']))
-        found.append(stack.enter_context(JointBagWriter(place, names)))
+        found.append(stack.enter_context(JointBagWriter(
+            place, names, model, urdf_of(Path(job.settings['model']), model))))
     return found
 
 

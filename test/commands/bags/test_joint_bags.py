@@ -24,8 +24,9 @@ from support.recordings.recorded_motion import loop_motion
 from liedyn_ros.commands.bags import process_bag
 from liedyn_ros.commands.bags.joint_bag import JOINT_MOTION, TYPE
 from liedyn_ros.commands.bags.joint_motion import processed_loops, processed_motion
+from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, LoopTracker
-from liedyn_ros.model import to_urdf
+from liedyn_ros.model import load_urdf, to_urdf
 from liedyn_ros.recordings.bags import Bag, joint_state_messages
 
 ROOT = Path(__file__).parents[3]
@@ -70,10 +71,33 @@ def test_torques_and_their_derivatives_are_those_that_the_motion_needs(arm, tmp_
     assert get_types_from_msg(text, TYPE) == get_types_from_msg(JOINT_MOTION, TYPE)
     store.register(get_types_from_msg(text, TYPE))
     with Reader(files[2]) as reader:
-        _, stamp, data = next(reader.messages())
+        motions = [each for each in reader.connections if each.topic == '/joint_motion']
+        _, stamp, data = next(reader.messages(motions))
     message = store.deserialize_cdr(data, TYPE)
     assert str(stamp) == found['stamp [ns]'][0] and message.name == list(JOINTS)
     assert message.effort[2] == float(found['elbow.torque [N m]'][0])
+
+
+def test_a_bag_of_motions_moves_the_robot_in_a_viewer(arm, tmp_path):
+    urdf, bags, _ = arm
+    process_bag.main([str(bags[0]), '--model', str(urdf), '--mcap', str(tmp_path / 'bag')])
+    bag = Bag(tmp_path / 'bag')
+    text, = (each.message.data for each in bag.messages(['/robot_description']))
+    assert text == urdf.read_text()
+    assert bag.counts['/tf'] == pytest.approx(bag.counts['/joint_motion'] / 2, abs=1)  # 50 Hz
+    motions = {each.received_ns: each.message for each in bag.messages(['/joint_motion'])}
+    model = load_urdf(text)
+    dynamics = Dynamics(model)
+    for each in list(bag.messages(['/tf']))[::100]:
+        q, motion = model.neutral(), motions[each.received_ns]
+        for name, value in zip(motion.name, motion.position):
+            q[model.joint(name).qi] = value
+        poses = dynamics.kinematics(q).poses
+        for transform in each.message.transforms:
+            move = transform.transform.translation
+            above = poses[model.body_index(transform.header.frame_id)]
+            below = poses[model.body_index(transform.child_frame_id)]
+            assert np.allclose(above @ [move.x, move.y, move.z, 1.0], below[:, 3], atol=1e-14)
 
 
 def test_blocks_of_a_long_bag_join_without_a_gap(arm):
