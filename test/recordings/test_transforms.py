@@ -11,7 +11,7 @@
 import numpy as np
 import pytest
 from support.machines.random_models import random_model
-from support.recordings.bag_files import joint_state, JOINT_STATE, STORE
+from support.recordings.bag_files import joint_state, STORE
 
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.lie import SE3, SO3
@@ -20,6 +20,7 @@ from liedyn_ros.recordings.bags.transforms import (
     description_message, ODOMETRY, robot_of_description, robot_of_file, RobotFrames, SEVERAL,
     STORE as OURS, tf_message, TYPE, urdf_of)
 
+JOINT_STATE = 'sensor_msgs/msg/JointState'
 SLIDER = """<robot name="gripper"><link name="palm"/><link name="left"/><link name="right"/>
 <link name="tip"/>
 <joint name="open" type="prismatic"><parent link="palm"/><child link="left"/>
