@@ -15,6 +15,7 @@ import sys
 
 import numpy as np
 import pytest
+from support.scripts import run_script
 
 import liedyn_ros as ld
 from liedyn_ros.common.resources import config_file
@@ -23,8 +24,18 @@ ROOT = Path(__file__).parents[2]
 NUMBER = r'([\d.e+-]+)'
 
 
-def run(name, *arguments):
-    """Return what an example prints."""
+@pytest.fixture
+def run(capfd):
+    """Return a function that runs an example and returns what it prints."""
+    def printed(name, *arguments):
+        run_script(ROOT / 'examples' / f'{name}.py', *arguments, folder=ROOT)
+        return capfd.readouterr().out
+
+    return printed
+
+
+def run_alone(name, *arguments):
+    """Return what an example of ROS prints, in a process of its own: it ends rclpy."""
     result = subprocess.run(
         [sys.executable, f'examples/{name}.py', *arguments], cwd=ROOT, capture_output=True,
         text=True)
@@ -32,7 +43,7 @@ def run(name, *arguments):
     return result.stdout
 
 
-def test_aerial_manipulator():
+def test_aerial_manipulator(run):
     lines = re.findall(rf'{NUMBER} s: position error +{NUMBER} mm, attitude +{NUMBER} degree',
                        run('aerial_manipulator'))
     errors = {float(time): (float(position), float(angle)) for time, position, angle in lines}
@@ -44,7 +55,7 @@ def test_aerial_manipulator():
 @pytest.mark.ros
 def test_linear_quadratic_flight():
     pytest.importorskip('rclpy')
-    printed = run('linear_quadratic_flight', '2')  # its first second does not count
+    printed = run_alone('linear_quadratic_flight', '2')  # its first second does not count
     errors = {name: (float(position), float(angle)) for name, position, angle in re.findall(
         rf'(.*): position error {NUMBER} mm, attitude {NUMBER} degree', printed)}
     assert list(errors) == ['linear-quadratic regulator', 'computed acceleration']
@@ -54,14 +65,14 @@ def test_linear_quadratic_flight():
 @pytest.mark.ros
 def test_gravity_compensation():
     pytest.importorskip('rclpy')
-    printed = dict(re.findall(rf'(\w+): {NUMBER} N m', run('gravity_compensation')))
+    printed = dict(re.findall(rf'(\w+): {NUMBER} N m', run_alone('gravity_compensation')))
     robot = ld.load(config_file('linkage_leg.urdf'))
     wanted = robot.gravity_vector(np.full(robot.model.nq, 0.3))
     assert list(map(float, printed.values())) == pytest.approx(wanted, abs=1e-4)
     assert tuple(printed) == robot.model.coordinate_names
 
 
-def test_trajectory_optimization():
+def test_trajectory_optimization(run):
     printed = run('trajectory_optimization')
     assert float(re.search(rf'gradient off by {NUMBER} of', printed)[1]) < 1e-8
     results = re.findall(rf'(\w+): cost {NUMBER}, misses the goal by {NUMBER} at a speed of '
@@ -73,7 +84,7 @@ def test_trajectory_optimization():
     assert len(results) == 2 or 'CasADi is not installed' in printed
 
 
-def test_stewart_pose():
+def test_stewart_pose(run):
     iterations, rotation, position = re.search(
         rf'converged after {NUMBER} iterations, off by {NUMBER} rad and {NUMBER} m',
         run('stewart_pose')).groups()
@@ -81,14 +92,14 @@ def test_stewart_pose():
     assert float(rotation) < 1e-9 and float(position) < 1e-9
 
 
-def test_stewart_dynamics():
+def test_stewart_dynamics(run):
     printed = run('stewart_dynamics')
     assert float(re.search(rf'round trip, .*: {NUMBER}', printed)[1]) < 1e-9
     without, rates = map(float, re.findall(rf'within {NUMBER} mm', printed))
     assert rates < 1.0 and rates < 0.2 * without
 
 
-def test_closed_loops():
+def test_closed_loops(run):
     printed = run('closed_loops')
     mobilities = re.findall(r'(\d+) degrees of freedom, 5 constraints of rank 2', printed)
     assert mobilities == ['1', '2']
@@ -96,7 +107,7 @@ def test_closed_loops():
     assert len(backs) == 2 and all(float(back) < 1e-9 for back in backs)
 
 
-def test_linkage_leg():
+def test_linkage_leg(run):
     printed = run('linkage_leg')
     assert 'linkage_leg: 2 degrees of freedom, measured are hip, crank_joint' in printed
     open_by, worst = re.search(

@@ -11,11 +11,10 @@
 from itertools import zip_longest
 from pathlib import Path
 import re
-import subprocess
-import sys
 
 import pytest
 from support.c_library.c_library import built, HOST
+from support.scripts import run_script
 
 ROOT = Path(__file__).parents[2]
 TUTORIALS = sorted(path.stem for path in (ROOT / 'examples').glob('[0-9][0-9]_*.py'))
@@ -49,14 +48,12 @@ def test_a_page_has_the_command_and_the_picture(name):
 
 
 @pytest.mark.parametrize('name', TUTORIALS)
-def test_a_script_prints_what_its_page_shows(name, tmp_path):
+def test_a_script_prints_what_its_page_shows(name, tmp_path, capfd):
     for module in NEEDS.get(name, ()):
         pytest.importorskip(module)
-    result = subprocess.run([sys.executable, ROOT / 'examples' / f'{name}.py'], cwd=tmp_path,
-                            capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stderr
+    run_script(ROOT / 'examples' / f'{name}.py', folder=tmp_path)
     shown = re.search(r'```text\n(.*?)```', page_of(name), re.DOTALL)[1]
-    for printed, expected in zip_longest(result.stdout.splitlines(), shown.splitlines()):
+    for printed, expected in zip_longest(capfd.readouterr().out.splitlines(), shown.splitlines()):
         printed, expected = words_of(printed or ''), words_of(expected or '')
         assert [word for word in printed if isinstance(word, str)] == [
             word for word in expected if isinstance(word, str)]
@@ -68,10 +65,8 @@ def test_a_script_prints_what_its_page_shows(name, tmp_path):
 
 
 @HOST
-def test_the_controller_runs_in_c_where_the_library_is(tmp_path):
+def test_the_controller_runs_in_c_where_the_library_is(tmp_path, capfd):
     library = built([], '-shared', '-fPIC')
-    result = subprocess.run([sys.executable, ROOT / 'examples' / '05_a_controller.py', library],
-                            cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stderr
-    *_, python, in_c = result.stdout.splitlines()
+    run_script(ROOT / 'examples' / '05_a_controller.py', library, folder=tmp_path)
+    *_, python, in_c = capfd.readouterr().out.splitlines()
     assert python.split(': ')[1] == in_c.split(': ')[1]

@@ -77,7 +77,7 @@ def test_a_stop_under_limited_rates_is_that_of_a_double_integrator() -> None:
 def test_the_shortest_stop_is_that_of_a_double_integrator() -> None:
     most, speed = TORQUE / INERTIA, 2.0
     fastest = speed / most + most / (RATE / INERTIA)
-    halt = stop_along(wheel(), line(), LIMITS['rate'], start=MovingEnd(speed, 0.0))
+    halt = stop_along(wheel(), line(), LIMITS['rate'], start=MovingEnd(speed, 0.0), intervals=60)
     assert 1.0 <= halt.law.path.length / (speed * fastest / 2.0) < 1.05
     assert_same(halt.duration, fastest, 0.06)
     with pytest.raises(LimitError, match='torque'):
@@ -161,7 +161,7 @@ def test_an_arm_stops_along_its_path_from_any_instant(arm: Dynamics, run: Retime
         now = run.at([share * run.duration])
         rest = PathPart(run.law.path, float(now.s[0]), run.law.path.length)
         start = MovingEnd(float(now.path_speed[0]), float(now.path_acceleration[0]))
-        halt = stop_along(arm, rest, stronger, start=start)
+        halt = stop_along(arm, rest, stronger, start=start, intervals=40)
         at = halt.at(np.linspace(0.0, halt.duration, 501))
         assert_same(at.torque[0], now.torque[0], 1e-9)
         assert_same(at.v[-1], np.zeros(6), 1e-8, floor=1.0)

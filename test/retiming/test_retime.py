@@ -32,6 +32,7 @@ from liedyn_ros.retiming import LoopPath, MotionLimits, PlatformPath, retime, Re
 from liedyn_ros.retiming.result import travel_time
 from liedyn_ros.stewart import load_geometry
 
+LOOP_INTERVALS = 50
 TORQUE = np.array([150.0, 150.0, 150.0, 28.0, 28.0, 28.0])
 
 
@@ -62,7 +63,7 @@ def platform() -> Retimed:
     return retime(path.dynamics, path, MotionLimits(
         velocity=dict.fromkeys(geometry.leg_names, 1.0),
         torque=dict.fromkeys(geometry.leg_names, 2000.0),
-        torque_rate=dict.fromkeys(geometry.leg_names, 20000.0)))
+        torque_rate=dict.fromkeys(geometry.leg_names, 20000.0)), intervals=LOOP_INTERVALS)
 
 
 def five_bar() -> Retimed:
@@ -71,7 +72,8 @@ def five_bar() -> Retimed:
     path = LoopPath(machine, np.array([[0.3, 2.0], [0.8, 2.4], [0.6, 1.8]]))
     cranks = path.measured
     return retime(machine, path, MotionLimits(torque=dict.fromkeys(cranks, 12.0),
-                                              torque_rate=dict.fromkeys(cranks, 200.0)))
+                                              torque_rate=dict.fromkeys(cranks, 200.0)),
+                  intervals=LOOP_INTERVALS)
 
 
 EVERY = MotionLimits(velocity=2.5, acceleration=8.0, jerk=80.0, torque=TORQUE,
@@ -95,7 +97,8 @@ def run(name: str) -> Retimed:
 def test_limits_hold_at_every_instant_and_some_bind(name: str) -> None:
     result = run(name)
     # Loops are completed instant by instant: 40 an interval of theirs, 200 of the others'.
-    count = 4003 if isinstance(result.dynamics, ConstrainedDynamics) else 20011
+    looped = isinstance(result.dynamics, ConstrainedDynamics)
+    count = 40 * LOOP_INTERVALS + 3 if looped else 20011
     at = result.at(np.linspace(0.0, result.duration, count))
     given = {'velocity': at.v, 'acceleration': at.a, 'jerk': at.jerk, 'torque': at.torque,
              'torque_rate': at.torque_rate, 'power': at.torque * at.v}

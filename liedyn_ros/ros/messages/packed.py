@@ -315,6 +315,8 @@ def _find(message: Any, path: str) -> list[tuple[int, str]]:
         _write(message, (path,), repeat(struct.unpack('<' + code, probe)[0]))
         found = _places(serialize_message(message), count * probe)
         places = found if places is None else places & found
+        if len(places) < 2:
+            break
     if places is None or len(places) != 1:
         raise EncodingError(
             f'{path}: expected one place in the bytes of the message, got {places}')

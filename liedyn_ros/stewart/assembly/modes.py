@@ -134,7 +134,7 @@ class AssemblyModeSolver:
 
     def __init__(self, geometry: StewartGeometry, seed: int = 0) -> None:
         """
-        Take a geometry and the seed of the random numbers; the first of a seed takes longer.
+        Take a geometry and the seed of random numbers; the first search of each takes longer.
 
         Raises LimitError for a seed that is no integer of 0 or more.
         """
@@ -152,7 +152,7 @@ class AssemblyModeSolver:
         self._joints = base - self._centres[0], platform - self._centres[1]
         self._radii = sum(np.linalg.norm(joints, axis=1).max() for joints in self._joints)
         self._at_infinity: int | None = None
-        self._at_infinity = self._count_at_infinity()
+        self._counted = False  # a node that nobody asks does without
 
     def solve(self, lengths: ArrayLike) -> AssemblyModes:
         """
@@ -174,6 +174,8 @@ class AssemblyModeSolver:
             return self._sided(lengths, AssemblyModeSolver(rods, self._seed).solve(rod_lengths))
         if reason := self._why_impossible(lengths):
             return AssemblyModes((), 0, 0, 0, 0, '', 0, reason)
+        if not self._counted:
+            self._counted, self._at_infinity = True, self._count_at_infinity()
         ends, real, defect = self._search(lengths)
         modes, continua = self._modes(lengths, real, ends.singular)
         if not defect and len(modes) != len(real):

@@ -8,17 +8,15 @@
 
 """The commands of the guide run as they stand, from an empty folder."""
 
-import os
 from pathlib import Path
 import re
 import shlex
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from support.recordings.recorded_arm import (
     arm_bag, arm_recording, forces_error, JOINTS, wrong_urdf)
+from support.scripts import run_command
 import yaml
 
 from liedyn_ros.model import load_model
@@ -42,11 +40,7 @@ def test_from_a_folder_with_a_bag_to_a_better_urdf(tmp_path):
                               for name in JOINTS)]))
     assert len(RUN) == 3
     for line in RUN:
-        done = subprocess.run(
-            [sys.executable, *shlex.split(line)[1:]], cwd=tmp_path, capture_output=True,
-            text=True, env={**os.environ, 'PYTHONPATH': str(ROOT)})
-        assert done.returncode in (0, 1), done.stderr
-        assert 'Traceback' not in done.stderr
+        assert run_command(line, tmp_path) in (0, 1)
         folder = tmp_path / shlex.split(line)[shlex.split(line).index('--folder') + 1]
         assert (folder / 'report.html').exists()
     before = forces_error(load_model(urdf))

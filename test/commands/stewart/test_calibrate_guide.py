@@ -8,18 +8,15 @@
 
 """The commands of the guide run as they stand, from an empty folder."""
 
-import os
 from pathlib import Path
 import re
-import shlex
 import shutil
-import subprocess
-import sys
 
 import numpy as np
 from support.platforms.calibration import built, seen, spread
 from support.recordings.calibration_tables import (
     leg_columns, measured_columns, stands_bag, write_table)
+from support.scripts import run_command
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
@@ -44,11 +41,8 @@ def test_from_a_folder_with_a_table_to_a_calibrated_platform(tmp_path):
     stands_bag(tmp_path / 'my_bag', machine, poses[:20], rng)
     assert len(RUN) == 3
     for line in RUN:
-        done = subprocess.run(
-            [sys.executable, *shlex.split(line)[1:]], cwd=tmp_path, capture_output=True,
-            text=True, env={**os.environ, 'PYTHONPATH': str(ROOT)})
-        assert done.returncode == 0 or (done.returncode == 1 and 'stewart.path' in line), (
-            done.stdout + done.stderr)
+        code = run_command(line, tmp_path)
+        assert code == 0 or (code == 1 and 'stewart.path' in line)
     for folder in ('calibrated', 'from_bag'):
         found = load_geometry(tmp_path / folder / 'my_platform_calibrated.yaml')
         assert found.calibration_covariance is not None

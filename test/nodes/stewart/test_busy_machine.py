@@ -23,7 +23,7 @@ from support.bench.executables import NODES
 from support.bench.pose_bench import ns
 
 pytestmark = pytest.mark.ros
-MOTION_NS = 1_000_000_000  # that is watched
+MOTION_NS = 300_000_000  # that is watched
 PARAMETERS = {  # as the launch file gives them for control:=true use_sim_time:=true
     'stewart_pose': 'use_sim_time', 'stewart_dynamics_simulator': 'publish_clock',
     'stewart_controller': 'use_sim_time'}

@@ -219,9 +219,8 @@ def test_a_reference_search_with_a_defect_is_none(geometry, paper_pose, monkeypa
 
     starts.start_system(0)  # is kept
     monkeypatch.setattr(starts, 'follow', lose)
-    solver = AssemblyModeSolver(geometry)
+    modes = AssemblyModeSolver(geometry).solve(leg_lengths(geometry, paper_pose))
     assert next(left, None) is None
-    modes = solver.solve(leg_lengths(geometry, paper_pose))
     assert modes.complete and modes.at_infinity == 12
 
 

@@ -360,8 +360,9 @@ class Solver:
                 refuse_motion(defect, suffix)
             return ConstraintStatus.INCONSISTENT
         if task.kind == solver.HYBRID and rank < self._m and (
-                rank < self.usual_rank(task) or (task.unprescribed and rank < self._nv
-                and not self.mobility.degrees_of_freedom)):  # taut
+                rank < self.usual_rank(task) or (
+                    task.unprescribed and rank < self._nv
+                    and not self.mobility.degrees_of_freedom)):  # taut
             return ConstraintStatus.SINGULAR
         judged = self._m and (rank or task.kind != solver.HYBRID)  # no row is free to judge
         if actuation < NEAR_SINGULAR or (

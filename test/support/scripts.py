@@ -1,0 +1,37 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Scripts and commands run as a user does, but in this process: imports and kernels are there."""
+
+from importlib import import_module
+from pathlib import Path
+import runpy
+import shlex
+import sys
+
+import pytest
+
+
+def run_script(path: Path, *arguments: object, folder: Path) -> None:
+    """Run a script in a folder, with arguments; it fails the test where it ends with a code."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setattr(sys, 'argv', [str(path), *map(str, arguments)])
+        try:
+            runpy.run_path(str(path), run_name='__main__')
+        except SystemExit as end:
+            assert not end.code
+
+
+def run_command(line: str, folder: Path) -> int:
+    """Return the code with which a line, `python -m module arguments`, ends in a folder."""
+    _, _, module, *arguments = shlex.split(line)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setattr(sys, 'argv', [module, *arguments])
+        return import_module(module).main()
