@@ -16,7 +16,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from support.c_library.c_library import HOST, installed, require_tools, ROOT, run
+from support.c_library.c_library import HOST, installed, project, require_tools, ROOT
 from support.machines.example_robots import example_robot
 
 from liedyn_ros.common.resources import config_file
@@ -32,15 +32,11 @@ PACKAGE = ROOT.parent / 'liedyn_controllers'
 
 
 @pytest.fixture(scope='module')
-def program(tmp_path_factory):
+def program():
     """Return the program that answers states."""
-    require_tools('g++', 'cmake')
-    folder = tmp_path_factory.mktemp('controllers')
-    prefix = installed(folder)
-    run('cmake', '-S', PACKAGE, '-B', folder / 'core', '-DLIEDYN_CORE_ALONE=ON',
-        f'-DCMAKE_PREFIX_PATH={prefix}', '-DCMAKE_CXX_FLAGS=-Werror')
-    run('cmake', '--build', folder / 'core')
-    return folder / 'core' / 'efforts'
+    require_tools('g++')
+    return project(PACKAGE, '-DLIEDYN_CORE_ALONE=ON', f'-DCMAKE_PREFIX_PATH={installed()}',
+                   '-DCMAKE_CXX_FLAGS=-Werror') / 'efforts'
 
 
 def efforts(program, model, lag, joints, *states):

@@ -15,7 +15,7 @@ import shutil
 import sys
 
 import pytest
-from support.c_library.c_library import installed, require_tools, ROOT, run
+from support.c_library.c_library import installed, project, require_tools, ROOT, run
 from support.machines.example_robots import example_robot
 
 from liedyn_ros.common.resources import config_file
@@ -25,9 +25,9 @@ from liedyn_ros.stewart import load_geometry
 
 
 @pytest.fixture(scope='module')
-def prefix(tmp_path_factory):
+def prefix():
     """Return the folder into which the library is installed."""
-    return installed(tmp_path_factory.mktemp('libliedyn'))
+    return installed()
 
 
 def eigen():
@@ -40,14 +40,10 @@ def eigen():
 
 
 @pytest.fixture(scope='module')
-def examples(prefix, tmp_path_factory):
+def examples(prefix):
     """Return the folder of the examples in C++, another project that finds the library."""
     require_tools('g++')
-    folder = tmp_path_factory.mktemp('examples')
-    run('cmake', '-S', ROOT / 'examples', '-B', folder,
-        f'-DCMAKE_PREFIX_PATH={prefix};{eigen()}')
-    run('cmake', '--build', folder)
-    return folder
+    return project(ROOT / 'examples', f'-DCMAKE_PREFIX_PATH={prefix};{eigen()}')
 
 
 def test_the_library_exports_what_the_header_declares(prefix):

@@ -38,7 +38,9 @@ def test_derivatives_of_the_reference_are_those_of_time() -> None:
     np.testing.assert_allclose(rate[:-1], motion[1:], atol=1e-9)
 
 
-def test_the_reference_is_recovered(tmp_path, capsys: pytest.CaptureFixture) -> None:
+def test_the_reference_is_recovered(tmp_path, monkeypatch: pytest.MonkeyPatch,
+                                    capsys: pytest.CaptureFixture) -> None:
+    monkeypatch.setattr(higher_order, 'STEP', 0.05)
     assert higher_order.fly(tmp_path)
     assert 'The reference was recovered' in capsys.readouterr().out
     assert {path.name for path in tmp_path.iterdir() if path.suffix != '.html'} == {

@@ -90,14 +90,35 @@ def built(sources: Sequence[str], *flags: str, processor: str = 'x86_64', compil
     return target
 
 
-def installed(folder: Path) -> Path:
-    """Return the prefix into which CMake installs the library, in a folder."""
-    require_tools('cmake', 'gcc', 'make')
-    run('cmake', '-S', ROOT, '-B', folder / 'build', f'-DLIEDYN_OBJECTS={object_folder()}',
-        f'-DCMAKE_INSTALL_PREFIX={folder / "prefix"}', '-DCMAKE_INSTALL_LIBDIR=lib')
-    run('cmake', '--build', folder / 'build')
-    run('cmake', '--install', folder / 'build')
+def installed() -> Path:
+    """Return the prefix into which CMake installs the library."""
+    folder = project(ROOT, f'-DLIEDYN_OBJECTS={object_folder()}', '-DCMAKE_INSTALL_LIBDIR=lib')
     return folder / 'prefix'
+
+
+def project(source: Path, *options: str) -> Path:
+    """
+    Return the folder in which CMake has built a project, and installed it if it can be.
+
+    It is kept beside the objects, under a digest of the project's files and options.
+    """
+    require_tools('cmake', 'gcc', 'make')
+    state = hashlib.sha256(repr([str(source), *options]).encode())
+    for path in sorted(each for each in source.rglob('*') if each.is_file()):
+        state.update(f'{path.relative_to(source)}\0'.encode() + path.read_bytes())
+    parent = object_folder().with_name(f'{object_folder().name}_projects')
+    parent.mkdir(exist_ok=True)
+    folder = parent / state.hexdigest()[:16]
+    with (parent / 'lock').open('w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / 'made').is_file():
+            run('cmake', '-S', source, '-B', folder, f'-DCMAKE_INSTALL_PREFIX={folder / "prefix"}',
+                *options)
+            run('cmake', '--build', folder)
+            if source == ROOT:
+                run('cmake', '--install', folder)
+            (folder / 'made').touch()
+    return folder
 
 
 def run(*command: object, code: int = 0) -> str:
