@@ -17,10 +17,8 @@ legs: an offset, a scale or a wrong sense.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 import itertools
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,42 +27,25 @@ from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart.commissioning import leg_faults
-from liedyn_ros.stewart.commissioning.common_faults import common_faults, CommonFault
-from liedyn_ros.stewart.commissioning.leg_faults import LegFits, SPREAD, Tolerance
-from liedyn_ros.stewart.commissioning.next_pose import deciding_pose, NextPose
+from liedyn_ros.stewart.commissioning import joints, leg_faults
+from liedyn_ros.stewart.commissioning.common_faults import common_faults
+from liedyn_ros.stewart.commissioning.explanations import EVERY, Finding, Fit, simplest
+from liedyn_ros.stewart.commissioning.joints import Weighed
+from liedyn_ros.stewart.commissioning.leg_faults import SPREAD, Tolerance
+from liedyn_ros.stewart.commissioning.next_pose import deciding_pose, NextPose, telling_pose
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kinematics import leg_lengths
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver
 
-EVERY = tuple(range(6))
 ACCURACY = 5e-3  # of the platform's size, within which readings are right where nothing is given
 FLOOR = 1e-5  # of the same: noise that is taken for none
 NOISE_POSES = 3  # poses from which on the readings' noise is estimated
 NOISE_FACTOR = 1.5  # from the median of six legs, the least of several faults, to a deviation
+MANY = 3  # legs without an explanation from which on none of them is at fault alone
 ROUGH = 2e-3  # of the platform's size: noise that hardly is a sensor's
 COMPETES = 2.0  # cost up to which another explanation may be the one that shows the noise
-MANY = 3  # legs without an explanation from which on none of them is at fault alone
-SMALL_KINDS = (leg_faults.UNDECIDED, leg_faults.OFFSET, leg_faults.SCALE,
-               leg_faults.SCALE_AND_OFFSET, leg_faults.UNEXPLAINED)
-SMALL = 0.1  # of the platform's size: errors that joints or poses may have
 ALTERNATIVES = 3  # other explanations that are printed
 READINGS = 'unit', 'order', 'all_scaled', 'all_offset'  # faults of all legs, not of the geometry
-
-
-class Finding(NamedTuple):
-    """
-    One fault: its kind, the legs as indices, and a sentence with the remedy.
-
-    kind: base_turned, platform_turned, base_radius, platform_radius, base_height, platform_height,
-    mirrored, base_mirrored, platform_mirrored, exchanged, joints_unit or geometry. Of readings:
-    unit, order, all_scaled, all_offset, offset, scale, scale_and_offset, sense, offset_or_scale,
-    offset_or_sense, dead or unexplained. Or home.
-    """
-
-    kind: str
-    legs: tuple[int, ...]
-    text: str
 
 
 @dataclass(frozen=True)
@@ -115,16 +96,21 @@ def check(
     expected = leg_lengths(geometry, poses)
     allowed = default_tolerance(geometry, given) if tolerance is None else Tolerance(
         checks.as_positive('tolerance', tolerance))
-    faults = list(common_faults(geometry, poses, given))
-    found, fits = _simplest(geometry, faults, given, allowed)
-    if tolerance is None and len(poses) >= NOISE_POSES:
-        allowed = Tolerance(allowed.most, _noise(geometry, found, fits, len(poses)))
-        faults = [fit.fault for fit in fits if not fit.fault.kind
-                  or fit.unexplained <= max(found.unexplained, MANY)]
-        found, fits = _simplest(geometry, faults, given, allowed)
-    if _is_scattered(geometry, found, expected, given):
+    found, fits = simplest(geometry, list(common_faults(geometry, poses, given)), given, allowed)
+    least = allowed.most / SPREAD
+    if len(poses) >= NOISE_POSES:
+        least = FLOOR * geometry.characteristic_length / geometry.reading_unit[0]
+        if tolerance is None:
+            allowed = Tolerance(allowed.most, _noise(found, fits, given, least))
+            faults = [fit.fault for fit in fits if not fit.fault.kind
+                      or fit.unexplained <= max(found.unexplained, MANY)]
+            found, fits = simplest(geometry, faults, given, allowed)
+    weighed = joints.weigh(geometry, poses, given, found, fits, least)
+    if found.findings or np.isfinite(allowed.noise):
+        found = joints.judged(geometry, found, weighed, len(poses) < NOISE_POSES)
+    if MANY <= found.unexplained and found.findings[-1].kind == 'unexplained':
         found = _geometry_unknown(geometry, fits, given)
-    return _result(geometry, poses, expected, given, home, allowed, found, fits)
+    return _result(geometry, poses, expected, given, home, allowed, found, fits, weighed)
 
 
 def default_tolerance(geometry: StewartGeometry, readings: Array) -> Tolerance:
@@ -135,109 +121,22 @@ def default_tolerance(geometry: StewartGeometry, readings: Array) -> Tolerance:
     return Tolerance(ACCURACY * size / geometry.reading_unit[0])
 
 
-class _Fit(NamedTuple):
-    """The rest of a fault of all legs, explained by their order and leg by leg."""
-
-    fault: CommonFault
-    cost: float  # of all that has to be wrong
-    unexplained: int  # legs
-    findings: tuple[Finding, ...]
-    kinds: tuple[int, ...]
-    scales: Array
-    offsets: Array
-    order: tuple[int, ...]
-    rests: Array  # (6,), sums of squared errors
-
-
-def _simplest(
-        geometry: StewartGeometry, faults: Sequence[CommonFault], readings: Array,
-        tolerance: Tolerance) -> tuple[_Fit, list[_Fit]]:
-    """Return the simplest explanation, of equal ones that which leaves least, and all."""
-    fits = [_fit(geometry, fault, readings, tolerance) for fault in faults]
-    return min(fits, key=lambda fit: (round(fit.cost, 6), fit.rests.sum())), fits
-
-
-def _fit(
-        geometry: StewartGeometry, fault: CommonFault, readings: Array, tolerance: Tolerance
-) -> _Fit:
-    """Return the simplest order and faults of single legs that a fault of all legs leaves."""
-    values = readings / fault.unit - fault.offset
-    legs = leg_faults.fit_legs(fault.expected, values, tolerance)
-    costs = leg_faults.COSTS[legs.kinds] + leg_faults.OTHER_LEG_COST * (1.0 - np.eye(6))
-    from scipy.optimize import linear_sum_assignment  # which takes long, and no node needs it
-    rows, order = linear_sum_assignment(costs)
-    kinds, scales, offsets, _, rests = (part[rows, order] for part in legs)
-    return _Fit(
-        fault, fault.cost + costs[rows, order].sum(),
-        int((kinds == leg_faults.UNEXPLAINED).sum()),
-        _findings(geometry, fault, values, legs, order),
-        tuple(kinds.tolist()), scales / fault.unit, offsets - scales * fault.offset,
-        tuple(order.tolist()), rests)
-
-
-def _findings(
-        geometry: StewartGeometry, fault: CommonFault, values: Array, legs: LegFits, order: Array
-) -> tuple[Finding, ...]:
-    """Return the findings of a fault of all legs and of what it leaves."""
-    names, findings = geometry.leg_names, []
-    if fault.unit_name:
-        findings.append(Finding('unit', EVERY, f'the readings are in {fault.unit_name}: set '
-                                f'actuator_scale to {1.0 / fault.unit:.6g}'))
-    if fault.kind:
-        findings.append(Finding(fault.kind, EVERY, fault.text))
-    moved = tuple(np.flatnonzero(order != np.arange(6)).tolist())
-    if moved:
-        listed = ', '.join(f'{names[leg]} reads as {names[order[leg]]}' for leg in moved)
-        findings.append(Finding('order', moved, f'legs are swapped: {listed}; set actuator_names '
-                                'in that order'))
-    for leg, k in enumerate(order):
-        kind, scale, offset, size, _ = (part[leg, k] for part in legs)
-        no_length = values[:, k].max() < 0.0 < fault.expected[:, leg].min()
-        if kind == leg_faults.UNDECIDED and no_length:
-            findings.append(Finding('offset_or_sense', (leg,), (
-                f'{names[leg]} reads {values[:, k].mean():.6g}, which no length is: its zero is '
-                'off, or it runs backwards; these poses do not tell')))
-        elif kind:
-            findings.append(Finding(leg_faults.KINDS[kind], (leg,), leg_faults.words(
-                names[leg], int(kind), scale, offset, size, fault.unit)))
-    return tuple(findings)
-
-
-def _noise(geometry: StewartGeometry, found: _Fit, fits: list[_Fit], poses: int) -> float:
+def _noise(found: Fit, fits: list[Fit], readings: Array, least: float) -> float:
     """Return the deviation of the readings that the best of the simple explanations leaves."""
     if found.unexplained >= MANY:
         return np.inf
-    variances = []
+    variances = [joints.of_legs(found, fits, readings, least).noise ** 2]
     for fit in fits:
         if fit.unexplained > found.unexplained or fit.cost > found.cost + COMPETES:
             continue
         kinds = np.array(fit.kinds)
-        freedom = poses - leg_faults.PARAMETERS[kinds]
+        freedom = len(readings) - leg_faults.PARAMETERS[kinds]
         good = (kinds != leg_faults.UNEXPLAINED) & (kinds != leg_faults.DEAD) & (freedom > 0)
         variances.append(np.median(fit.rests[good] / freedom[good]) if good.any() else np.inf)
-    floor = FLOOR * geometry.characteristic_length / geometry.reading_unit[0]
-    return NOISE_FACTOR * max(float(np.sqrt(min(variances))), floor)
+    return NOISE_FACTOR * max(float(np.sqrt(min(variances))), least)
 
 
-def _is_scattered(
-        geometry: StewartGeometry, found: _Fit, expected: Array, readings: Array) -> bool:
-    """
-    Return whether the legs' faults point to the geometry: many, small and of different kinds.
-
-    Legs that were never set to zero all have offsets; joints that are off look like a mixture.
-    """
-    if found.unexplained >= MANY:
-        return True
-    wrong = {kind for kind in found.kinds if kind in SMALL_KINDS}
-    count = sum(kind in wrong for kind in found.kinds) + bool(found.fault.kind)
-    alike = not found.fault.kind and any(
-        wrong <= {kind, leg_faults.UNDECIDED} for kind in (leg_faults.OFFSET, leg_faults.SCALE))
-    errors = np.abs(readings / found.fault.unit - expected).max() * geometry.reading_unit[0]
-    return bool(count > MANY and not alike and len(readings) >= NOISE_POSES
-                and errors < SMALL * geometry.characteristic_length)
-
-
-def _geometry_unknown(geometry: StewartGeometry, fits: list[_Fit], readings: Array) -> _Fit:
+def _geometry_unknown(geometry: StewartGeometry, fits: list[Fit], readings: Array) -> Fit:
     """Return that the geometry is wrong where half of the legs or more remain unexplained."""
     fit = min((fit for fit in fits if not fit.fault.kind), key=lambda fit: float(np.median(
         np.abs(readings / fit.fault.unit - fit.fault.expected))))
@@ -255,7 +154,8 @@ def _geometry_unknown(geometry: StewartGeometry, fits: list[_Fit], readings: Arr
 
 def _result(
         geometry: StewartGeometry, poses: Array, expected: Array, readings: Array,
-        home: ArrayLike, tolerance: Tolerance, found: _Fit, fits: list[_Fit]) -> Commissioning:
+        home: ArrayLike, tolerance: Tolerance, found: Fit, fits: list[Fit],
+        weighed: Weighed) -> Commissioning:
     """Return what was found, with the faults of home and what these poses leave open."""
     start = se3.require_pose('home', checks.as_array('home', home, (4, 4)))
     fault = found.fault
@@ -266,6 +166,8 @@ def _result(
     pose = None if of_geometry or not undecided else deciding_pose(
         geometry, poses, expected, readings[:, found.order] / fault.unit, undecided,
         SPREAD * tolerance.most, start)
+    if found.findings and found.findings[-1].kind == joints.UNDECIDED:
+        pose = telling_pose(geometry, poses, weighed, start)
     remarks = [*_alternatives(found, fits), *_alike(geometry, fault.expected, tolerance.most)]
     if pose is not None:
         remarks.append(pose.text)
@@ -281,7 +183,7 @@ def _result(
         tolerance, pose)
 
 
-def _order_instead(found: _Fit, fits: list[_Fit]) -> tuple[Finding, ...]:
+def _order_instead(found: Fit, fits: list[Fit]) -> tuple[Finding, ...]:
     """
     Return another order of the legs where it explains the readings as well as a mirrored frame.
 
@@ -296,7 +198,7 @@ def _order_instead(found: _Fit, fits: list[_Fit]) -> tuple[Finding, ...]:
         for finding in fit.findings if finding.kind == 'order')
 
 
-def _alternatives(found: _Fit, fits: list[_Fit]) -> tuple[str, ...]:
+def _alternatives(found: Fit, fits: list[Fit]) -> tuple[str, ...]:
     """Return a remark where other faults of all legs explain the readings as simply."""
     if found.unexplained or not found.findings:
         return ()

@@ -1,0 +1,222 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Joints that are all off the geometry file, weighed against faults of single legs.
+
+A joint's error changes with the direction of its leg, an offset does not. Errors are taken as
+noise and as numbers of one size, at each joint or of each leg; these numbers are integrated out.
+Of two explanations the likelier one is named, or neither where the poses do not decide.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.stewart.commissioning import leg_faults
+from liedyn_ros.stewart.commissioning.explanations import EVERY, Finding, Fit
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.kinematics import leg_lengths
+
+DECIDES = float(np.log(100.0))  # ratio of likelihoods, in logarithms, that names joints
+AGAINST = float(np.log(1000.0))  # the same against joints, which come first
+SURE = 10.0  # the same, to call joints off where nothing else is found: by chance once in 1e5
+LARGEST = 0.1  # of the platform's size: deviation that joints may have
+RATIOS = np.asarray(np.concatenate(([0.0], np.geomspace(1e-2, 1e5, 141))), dtype=float)[:, None]
+STEP = 1e-6  # of the platform's size, of differences
+UNDECIDED = 'geometry_or_legs'
+OWN = leg_faults.DEAD, leg_faults.SENSE  # faults of a leg that no joint explains
+OWN_KINDS = 'dead', 'sense', 'offset_or_sense'
+FEWEST = 3  # legs without such a fault, from which on these are of the leg
+
+
+class Evidence(NamedTuple):
+    """The logarithm of a likelihood, the noise of readings (m or rad), and the numbers' size."""
+
+    log: float
+    noise: float
+    size: float
+
+
+class Weighed(NamedTuple):
+    """
+    Joints against faults of single legs.
+
+    advantage: logarithm of the ratio of likelihoods, above 0 for joints. joints: m. fit, order:
+    the fault of all legs and the order about which the joints are off. legs: of their faults.
+    errors: (6, n), about that fault. columns: (6, n, 6), of a leg's joints, m.
+    """
+
+    advantage: float
+    joints: Evidence
+    legs: Evidence
+    fit: Fit
+    order: tuple[int, ...]
+    errors: Array
+    columns: Array
+
+
+def joint_columns(geometry: StewartGeometry, poses: Array) -> Array:
+    """Return d(value of a leg) / d(its joints of base, platform), (6, n, 6), at poses, m."""
+    step = STEP * geometry.characteristic_length
+    columns = np.empty((6, len(poses), 6))
+    for axis in range(6):
+        name = ('base_joints', 'platform_joints')[axis // 3]
+        joints, move = getattr(geometry, name), step * np.eye(3)[axis % 3]
+        ahead, behind = (leg_lengths(replace(geometry, **{name: moved}), poses)
+                         for moved in (joints + move, joints - move))
+        columns[:, :, axis] = ((ahead - behind) / (2.0 * step)).T
+    return columns
+
+
+def evidence(
+        errors: Iterable[Array], columns: Iterable[Array], least: float,
+        most: float = np.inf) -> Evidence:
+    """
+    Return how well noise and numbers of one size by columns (n, k) explain errors (n,) of legs.
+
+    least: of the noise. most: of the numbers. Both deviations are those of the greatest
+    likelihood; the numbers themselves are integrated out.
+    """
+    count, sizes, parts, rest = 0, [], [], 0.0
+    for error, column in zip(errors, columns):
+        left, size, _ = np.linalg.svd(column, full_matrices=False)
+        along = left.T @ error
+        count += len(error)
+        sizes.append(size)
+        parts.append(along)
+        rest += max(float(error @ error - along @ along), 0.0)
+    spread = 1.0 + (RATIOS * np.concatenate(sizes)) ** 2
+    squares = rest + (np.concatenate(parts) ** 2 / spread).sum(axis=1)
+    variances = np.maximum(squares / count, least ** 2)
+    logs = -0.5 * (count * np.log(variances) + squares / variances
+                   + np.log(spread).sum(axis=1))
+    noises = np.sqrt(variances)
+    logs[RATIOS[:, 0] * noises > most] = -np.inf
+    best = int(logs.argmax())
+    return Evidence(float(logs[best]), float(noises[best]), float(RATIOS[best, 0] * noises[best]))
+
+
+def weigh(
+        geometry: StewartGeometry, poses: Array, readings: Array, found: Fit,
+        fits: Sequence[Fit], least: float) -> Weighed:
+    """Return joints against the faults of legs of what was found. least: of noise, m or rad."""
+    legs = _open(found)
+    columns = joint_columns(geometry, poses)
+    most = LARGEST * geometry.characteristic_length
+    places = [(fit, order, _errors(fit, order, readings)) for fit, order in _about(found, fits)]
+    joints = [_less(fit, evidence(errors[legs], columns[legs], least, most))
+              for fit, _, errors in places]
+    best = int(np.argmax([each.log for each in joints]))
+    alone = of_legs(found, fits, readings, least)
+    return Weighed(joints[best].log - alone.log, joints[best], alone, *places[best], columns)
+
+
+def of_legs(found: Fit, fits: Sequence[Fit], readings: Array, least: float) -> Evidence:
+    """Return the best of the faults found, and of an offset, a scale or both of every leg."""
+    legs = _open(found)
+    best = _of_kinds(tuple(found.kinds), found, found.order, readings, legs, least)
+    for fit, order in _about(found, fits):
+        for kind in (leg_faults.OFFSET, leg_faults.SCALE, leg_faults.SCALE_AND_OFFSET):
+            best = max(best, _of_kinds((kind,) * 6, fit, order, readings, legs, least))
+    return best
+
+
+def _open(found: Fit) -> list[int]:
+    """Return the legs whose errors joints may explain; all where few of them are left."""
+    legs = [leg for leg in EVERY if found.kinds[leg] not in OWN]
+    return legs if len(legs) >= FEWEST else list(EVERY)
+
+
+def _of_kinds(
+        kinds: tuple[int, ...], fit: Fit, order: tuple[int, ...], readings: Array,
+        legs: Sequence[int], least: float) -> Evidence:
+    """Return how well faults of the kinds explain what a fault of all legs leaves."""
+    errors = _errors(fit, order, readings)[legs]
+    return _less(fit, evidence(errors, [_columns(kinds[leg], fit, leg) for leg in legs], least))
+
+
+def _less(fit: Fit, found: Evidence) -> Evidence:
+    """Return what a fault of all legs leaves of an evidence: it was chosen to fit."""
+    return found._replace(log=found.log - DECIDES * bool(fit.fault.kind))
+
+
+def _about(found: Fit, fits: Sequence[Fit]) -> Iterator[tuple[Fit, tuple[int, ...]]]:
+    """Return the places about which joints may be off: the file, then what was found."""
+    for fit in fits:
+        if not fit.fault.kind and fit.fault.unit_name == found.fault.unit_name:
+            yield fit, EVERY
+            if found.order != EVERY:
+                yield fit, found.order
+    if found.fault.kind:
+        yield found, found.order
+
+
+def _errors(fit: Fit, order: tuple[int, ...], readings: Array) -> Array:
+    """Return values that readings are, less those of a fault of all legs, (6, n)."""
+    fault = fit.fault
+    return np.asarray((readings[:, order] / fault.unit - fault.offset - fault.expected).T)
+
+
+def _columns(kind: int, found: Fit, leg: int) -> Array:
+    """Return the columns (n, k) of a fault of a leg."""
+    values = found.fault.expected[:, leg]
+    scale = values / np.abs(values).max()
+    return {
+        leg_faults.RIGHT: np.zeros((len(values), 0)),
+        leg_faults.SCALE: scale[:, None],
+        leg_faults.SCALE_AND_OFFSET: np.stack((np.ones_like(scale), scale), axis=-1),
+        leg_faults.DEAD: np.eye(len(values)), leg_faults.SENSE: np.eye(len(values)),
+        leg_faults.UNEXPLAINED: np.eye(len(values))}.get(kind, np.ones((len(values), 1)))
+
+
+def judged(geometry: StewartGeometry, found: Fit, weighed: Weighed, few: bool) -> Fit:
+    """
+    Return joints that are off, joints or faults of legs, or what was found.
+
+    few: whether the noise of readings is not known from the poses.
+    """
+    own = [finding for finding in found.findings if finding.kind in OWN_KINDS]
+    own = own if len(own) <= len(EVERY) - FEWEST else []
+    others = [finding for finding in found.findings
+              if finding.kind != 'unit' and finding not in own]
+    legs = [finding for finding in others if len(finding.legs) == 1]
+    gain = weighed.advantage
+    size = f'by about {weighed.joints.size:.2g} m each'
+    if gain > (DECIDES if found.findings else SURE):
+        text = (f'joints are off the geometry file, {size}: {_left(geometry, weighed.joints)} '
+                f'remains, where faults of single legs leave {_left(geometry, weighed.legs)}. Or '
+                'the frames of the known poses are off. stewart_calibrate finds both, from about '
+                '40 poses')
+        return _of_geometry(weighed, own, Finding('geometry', EVERY, text))
+    alone = not few or len(legs) + bool(found.fault.kind) == 1
+    if not legs or (gain < -AGAINST and alone):
+        return found
+    text = ('these poses do not decide between the geometry and single legs. Joints that are off '
+            f'the geometry file, {size}, leave {_left(geometry, weighed.joints)}. Other faults '
+            f'leave {_left(geometry, weighed.legs)}: ' + '; '.join(
+                finding.text for finding in others))
+    return _of_geometry(weighed, own, Finding(UNDECIDED, EVERY, text))
+
+
+def _left(geometry: StewartGeometry, explained: Evidence) -> str:
+    return f'{explained.noise:.2g} {geometry.reading_unit[1]}'
+
+
+def _of_geometry(weighed: Weighed, own: Sequence[Finding], finding: Finding) -> Fit:
+    """Return an explanation by the joints of all legs, in which no reading is corrected."""
+    fit = weighed.fit
+    kept = [other for other in fit.findings if other.kind in ('unit', fit.fault.kind) or (
+        other.kind == 'order' and weighed.order != EVERY)]
+    return fit._replace(
+        findings=(*kept, *own, finding), unexplained=6, order=weighed.order,
+        kinds=(leg_faults.UNEXPLAINED,) * 6, scales=np.full(6, 1.0 / fit.fault.unit),
+        offsets=np.full(6, -fit.fault.offset))
