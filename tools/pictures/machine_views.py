@@ -81,7 +81,7 @@ EXCAVATOR = Drawing(
     'The house turns on the ground about the vertical z, by a motor. Boom, stick and bucket '
     'move in its plane, by three hydraulic cylinders: B C, E F and I J. Each is a barrel, which '
     'turns in its first pin, and a rod that slides in it, pinned at its end. J is one pin of '
-    'three parts.',
+    'three parts, so it takes two closures.',
     {'S': (None, (0.0, 0.0, 0.0), 'ground, house: slewing about z, motor'),
      'A': ('house', (0.3, 0.0, 1.2), 'house, boom: pin'),
      'B': ('house', (0.8, 0.0, 0.8), 'house, boom barrel: pin'),

@@ -19,6 +19,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 import numpy as np
 from tools.pictures.gallery import gallery
+from tools.pictures.labels import Label, place_labels
 from tools.pictures.machine_views import Drawing, DRAWINGS, Point
 
 from liedyn_ros.common.checks import Array
@@ -42,13 +43,27 @@ Places are those of the drawn pose, in the axes of the ground. The shortest way 
 frame: let every body's axes be those of the ground as drawn. Then the `placement` of a joint is
 the place of its pin minus that of the pin where its parent begins, in metres. Centres of mass and
 placements of closures are such differences too. A cylinder slides along the difference of its two
-pins. Motions in the x-z plane turn about y. A square is the ground, a double circle a motor, a
-broad line a barrel, and arrows show where a pin slides or rolls.
+pins, of which the first is the barrel's. Motions in the x-z plane turn about y. A square is the
+ground, a double circle a motor, a broad line a barrel, and a red line shows where a pin slides or
+rolls.
 
-Inertias are about the centre of mass: about y for machines in a plane, else about x, y, z of the
-part, with x along it. They do not change the efforts at rest. `statics(machine,
-assemble(machine)).efforts` gives these, once the motors are at zero as drawn. Signs depend on the
-direction of your axes, so sizes alone are given.
+Inertias are about the centre of mass, in the axes of the ground as drawn. They are xx, yy and zz,
+then other elements of the tensor that are not zero. They do not change the efforts at rest.
+`statics` gives these in the drawn pose, where the motors are at zero:
+
+```python
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, statics
+from liedyn_ros.model import load_model
+
+machine = ConstrainedDynamics(load_model(config_file('gallery/delta.yaml')))  # or your file
+q = assemble(machine, held={'motor_1': 0.0, 'motor_2': 0.0, 'motor_3': 0.0})
+print(machine.mobility.degrees_of_freedom, statics(machine, q).efforts)
+```
+
+Where springs hold a part too, name them with the motors: `statics(machine, q, actuated=['hip',
+'shin_spring', ...])`. Signs depend on the direction of your axes, so sizes alone are given. The
+efforts of machines with rods follow their lengths: take these from the pins.
 """
 
 
@@ -91,26 +106,19 @@ def draw(axes: Axes, drawing: Drawing, places: dict[str, Array], view: str) -> N
                 axes.plot(*np.array([flat[name] for name in names]).T, zorder=1 + (
                     part.style == 'rod'), color=PALETTE[i % len(PALETTE)] if part.bodies else GREY,
                     linewidth=WIDTHS[part.style], solid_capstyle='round')
-    for text in drawing.dimensions:
-        a, b = text.split()
-        if a in flat and b in flat and np.linalg.norm(flat[a] - flat[b]) > 0.05 * size:
-            axes.annotate(f'{np.linalg.norm(places[a] - places[b]):.5g}',
-                          (flat[a] + flat[b]) / 2.0, (5, -8), textcoords='offset points',
-                          fontsize=7, color=GREY)
-    mark(axes, drawing, flat, size)
+    mark(axes, drawing, flat)
     for name, direction in drawing.slides.items():
         reach = 0.08 * size * np.array(direction)[columns]
-        axes.annotate('', flat[name] + reach, flat[name] - reach,
-                      annotation_clip=False,
-                      arrowprops={'arrowstyle': '<->', 'color': RED})
+        axes.plot(*np.array([flat[name] + reach, flat[name] - reach]).T, color=RED, zorder=4,
+                  linewidth=1.0, marker='D', markersize=3)
     axes.set_aspect('equal')
-    axes.margins(0.12)
+    axes.margins(0.15)
     axes.set(xlabel=f'{view[0]} [mm]', ylabel=f'{view[1]} [mm]')
+    place_labels(axes, letters(flat, size) + lengths(drawing, places, flat, size))
 
 
-def mark(axes: Axes, drawing: Drawing, flat: dict[str, Array], size: float) -> None:
-    """Draw the pins, and their letters beside each other where pins cover each other."""
-    done: list[Array] = []
+def mark(axes: Axes, drawing: Drawing, flat: dict[str, Array]) -> None:
+    """Draw the pins, squares of the ground and circles of motors."""
     for name, at in flat.items():
         if name in drawing.ground.split():
             axes.plot(*at, 's', markersize=11, markerfacecolor='none', color=GREY,
@@ -118,10 +126,28 @@ def mark(axes: Axes, drawing: Drawing, flat: dict[str, Array], size: float) -> N
         if name in drawing.motors.split():
             axes.plot(*at, 'o', markersize=8, markerfacecolor='none', color='black', zorder=5)
         axes.plot(*at, 'o', markersize=4, color='white', markeredgecolor='black', zorder=5)
-        before = sum(bool(np.linalg.norm(at - each) < 0.03 * size) for each in done)
-        done.append(at)
-        axes.annotate(name, at, (5 + 16 * before, 5), textcoords='offset points', zorder=6,
-                      fontsize=8, fontweight='bold')
+
+
+def letters(flat: dict[str, Array], size: float) -> list[Label]:
+    """Return the letters of the pins, one label for pins that cover each other."""
+    groups: list[tuple[list[str], Array]] = []
+    for name, at in flat.items():
+        near = [names for names, first in groups if np.linalg.norm(first - at) < 0.03 * size]
+        if near:
+            near[0].append(name)
+        else:
+            groups.append(([name], at))
+    return [(', '.join(names), at, {'fontsize': 8, 'fontweight': 'bold', 'zorder': 6})
+            for names, at in groups]
+
+
+def lengths(drawing: Drawing, places: dict[str, Array], flat: dict[str, Array], size: float
+            ) -> list[Label]:
+    """Return the lengths (mm) that a view shows."""
+    pairs = [text.split() for text in drawing.dimensions]
+    return [(f'{np.linalg.norm(places[a] - places[b]):.5g}', (flat[a] + flat[b]) / 2.0,
+             {'fontsize': 7, 'color': GREY}) for a, b in pairs
+            if a in flat and b in flat and np.linalg.norm(flat[a] - flat[b]) > 0.05 * size]
 
 
 def section(name: str) -> str:
@@ -141,10 +167,20 @@ def section(name: str) -> str:
             inertia = dynamics.model.body(body).inertia
             assert inertia is not None
             centre = place(dynamics, q, (body, inertia.center_of_mass, ''))[axes]
-            about = np.diag(inertia.inertia_about_com)[slice(1, 2) if planar else slice(3)]
+            turn = dynamics.frames.pose(q, body)[:3, :3]
+            about = moments(turn @ inertia.inertia_about_com @ turn.T)
             rows.append(f'| {part} | {pins_of(lines)} | {inertia.mass:g} | {numbers(centre)} | '
-                        f'{", ".join(digits(x) for x in about)} |')
+                        f'{about} |')
     return '\n'.join((*rows, '', answer(name, dynamics, q), ''))
+
+
+def moments(tensor: Array) -> str:
+    """Return xx, yy, zz of a tensor, and its other elements where they are not zero."""
+    least = 1e-3 * np.trace(tensor)
+    others = [f'{key} {float(f"{tensor[i, j]:.3g}"):g}'
+              for key, i, j in (('xy', 0, 1), ('xz', 0, 2), ('yz', 1, 2))
+              if abs(tensor[i, j]) > least]
+    return '; '.join((', '.join(digits(x) for x in np.diag(tensor)), *others))
 
 
 def answer(name: str, dynamics: ConstrainedDynamics, q: Array) -> str:
