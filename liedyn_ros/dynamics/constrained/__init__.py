@@ -9,6 +9,7 @@
 """Closed loops and couplings: dynamics, assembly and completion under constraints."""
 
 from liedyn_ros.dynamics.constrained import constrained_stormer_verlet, projected_runge_kutta
+from liedyn_ros.dynamics.constrained.backdrive import Backdrive, backdrive
 from liedyn_ros.dynamics.constrained.configurations.assembly import (
     assemble, assemblies, complete_velocity, other_assembly, project)
 from liedyn_ros.dynamics.constrained.configurations.misfit import ClosureGap
@@ -30,7 +31,7 @@ from liedyn_ros.dynamics.constrained.tracking.loop_tracker import (
     complete_trajectory, LoopState, LoopTracker, LoopTrajectory)
 
 __all__ = [
-    'assemble', 'assemblies', 'ClosureGap', 'complete_acceleration', 'complete_trajectory',
+    'assemble', 'assemblies', 'Backdrive', 'backdrive', 'ClosureGap', 'complete_acceleration', 'complete_trajectory',
     'complete_velocity', 'ConstrainedDynamics', 'ConstrainedSolution', 'ConstrainedSolutions',
     'constrained_stormer_verlet', 'ConstraintFunction', 'Constraints', 'ConstraintStatus',
     'Contact', 'ContactForce', 'Contacts', 'Impact',

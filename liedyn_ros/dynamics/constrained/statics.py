@@ -68,8 +68,7 @@ def statics(dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike | N
               else dynamics.names.mask('actuated', actuated))
     known = (independent_coordinates(dynamics, q, driven) if by is None
              else dynamics.names.mask('by', list(by)))
-    motions = np.array([complete_velocity(dynamics, q, rate, known)
-                        for rate in (rest, *np.eye(model.nv)[known])])[1:].T
+    motions = unit_motions(dynamics, q, known)
     by_q = dynamics.inverse.partial_derivatives(q, rest, rest, external, **options).by_q
     names = np.array(model.coordinate_names, dtype=object)
     return Statics(
@@ -127,6 +126,13 @@ def _towards_rest(stiffness: Array, excess: Array, moving: NDArray[np.bool_]) ->
     step[moving] = -(np.linalg.solve(stiffness, excess) if stiff
                      else vectors @ (vectors.T @ excess / size))
     return step
+
+
+def unit_motions(dynamics: ConstrainedDynamics, q: ArrayLike, known: NDArray[np.bool_]) -> Array:
+    """Return the rates (nv, f) of all coordinates for a unit rate of each of those known."""
+    nv = dynamics.model.nv
+    return np.array([complete_velocity(dynamics, q, rate, known)
+                     for rate in (np.zeros(nv), *np.eye(nv)[known])])[1:].T
 
 
 def independent_coordinates(
