@@ -31,10 +31,10 @@ from liedyn_ros.dynamics.constrained.tracking.loop_tracker import (
     complete_trajectory, LoopState, LoopTracker, LoopTrajectory)
 
 __all__ = [
-    'assemble', 'assemblies', 'Backdrive', 'backdrive', 'ClosureGap', 'complete_acceleration', 'complete_trajectory',
-    'complete_velocity', 'ConstrainedDynamics', 'ConstrainedSolution', 'ConstrainedSolutions',
-    'constrained_stormer_verlet', 'ConstraintFunction', 'Constraints', 'ConstraintStatus',
-    'Contact', 'ContactForce', 'Contacts', 'Impact',
+    'assemble', 'assemblies', 'Backdrive', 'backdrive', 'ClosureGap', 'complete_acceleration',
+    'complete_trajectory', 'complete_velocity', 'ConstrainedDynamics', 'ConstrainedSolution',
+    'ConstrainedSolutions', 'constrained_stormer_verlet', 'ConstraintFunction', 'Constraints',
+    'ConstraintStatus', 'Contact', 'ContactForce', 'Contacts', 'Impact',
     'equilibrium', 'kinematic_gaps', 'LEAST_FORCE', 'LEAST_TORQUE', 'LoopState', 'LoopTracker',
     'LoopTrajectory', 'mobility', 'Mobility', 'other_assembly', 'project',
     'projected_runge_kutta', 'statics', 'Statics', 'taylor_series', 'TaylorNumber']

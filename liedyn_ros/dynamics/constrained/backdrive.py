@@ -67,7 +67,8 @@ def backdrive(dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike |
     slack = ROUNDED * (np.abs(motions.T) @ (np.abs(holding) + np.abs(applied)))
     return Backdrive(
         tuple(np.array(model.coordinate_names, dtype=object)[known].tolist()), forces,
-        bool(np.all((forces[:, 0] <= slack) & (forces[:, 1] >= -slack))), motions.T @ dynamics.tree.mass_matrix(q) @ motions,
+        bool(np.all((forces[:, 0] <= slack) & (forces[:, 1] >= -slack))),
+        motions.T @ dynamics.tree.mass_matrix(q) @ motions,
         motions.T @ (dampers[:, None] * motions), motions)
 
 

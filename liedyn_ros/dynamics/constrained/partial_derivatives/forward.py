@@ -34,6 +34,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
     ConstrainedProduct, LoopProducts)
 from liedyn_ros.dynamics.constrained.partial_derivatives.rate_partials import by_blocks
 from liedyn_ros.dynamics.constrained.partial_derivatives.second import hybrid_seconds
+from liedyn_ros.dynamics.constrained.partial_derivatives.states import ManyStates
 from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstraintStatus)
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
@@ -108,7 +109,7 @@ class ForwardKinematicJacobians(NamedTuple):
     multipliers: LoopKinematicJacobians
 
 
-class ConstrainedForwardPartialDerivatives:
+class ConstrainedForwardPartialDerivatives(ManyStates):
     """
     Derivatives of a and the multipliers at a state on the constraints.
 

@@ -37,6 +37,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
     ConstrainedProduct, LoopProducts)
 from liedyn_ros.dynamics.constrained.partial_derivatives.rate_partials import by_blocks, earlier
 from liedyn_ros.dynamics.constrained.partial_derivatives.second import hybrid_seconds
+from liedyn_ros.dynamics.constrained.partial_derivatives.states import ManyStates
 from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstraintStatus)
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
@@ -127,7 +128,7 @@ class HybridKinematicJacobians(NamedTuple):
     multipliers: LoopKinematicJacobians
 
 
-class ConstrainedHybridPartialDerivatives:
+class ConstrainedHybridPartialDerivatives(ManyStates):
     """
     Derivatives of a, tau and the multipliers at a motion on the constraints.
 

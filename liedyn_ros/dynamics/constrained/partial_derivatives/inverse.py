@@ -36,6 +36,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
 from liedyn_ros.dynamics.constrained.partial_derivatives.rate_partials import by_blocks, earlier
 from liedyn_ros.dynamics.constrained.partial_derivatives.second import (
     least_force_seconds, least_torque_seconds, tree_forces)
+from liedyn_ros.dynamics.constrained.partial_derivatives.states import ManyStates
 from liedyn_ros.dynamics.constrained.solver.kernels import solver as kernels
 from liedyn_ros.dynamics.constrained.solver.solution import ConstrainedSolution
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
@@ -119,7 +120,7 @@ class InverseKinematicJacobians(NamedTuple):
     multipliers: LoopKinematicJacobians
 
 
-class ConstrainedInversePartialDerivatives:
+class ConstrainedInversePartialDerivatives(ManyStates):
     """
     Derivatives of tau and the multipliers at a motion on the constraints.
 
