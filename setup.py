@@ -21,13 +21,18 @@ def files(folder):
     return sorted(str(path) for path in Path(folder).glob('*') if path.is_file())
 
 
+def relative(name, default):
+    """Return the folder that a variable names, as colcon takes it: relative to this one."""
+    return Path(os.path.relpath(os.environ.get(name, default)))
+
+
 def library():
     """
     Return the files of libliedyn by folder, from where CMake installed it; none if it did not.
 
     LIEDYN_LIBRARY names that prefix, by default out/libliedyn/prefix.
     """
-    prefix = Path(os.environ.get('LIEDYN_LIBRARY', 'out/libliedyn/prefix'))
+    prefix = relative('LIEDYN_LIBRARY', 'out/libliedyn/prefix')
     found = {}
     for path in sorted(prefix.rglob('*')):
         if path.is_file():
@@ -41,7 +46,7 @@ def kernels():
 
     LIEDYN_KERNELS names that folder, by default out/kernels.
     """
-    root = Path(os.environ.get('LIEDYN_KERNELS', 'out/kernels'))
+    root = relative('LIEDYN_KERNELS', 'out/kernels')
     return [(f'{SHARE}/kernels/{folder.name}', files(folder))
             for folder in sorted(root.glob('*')) if folder.is_dir()]
 
