@@ -8,11 +8,11 @@
 
 """Every benchmark, one after the other: python -m benchmarks."""
 
-from benchmarks import retiming
 from benchmarks.algorithms import (
     constrained, dynamics, higher_order, independent_loops, kinematics, partial_derivatives)
 from benchmarks.c_library import __main__ as c_library
 from benchmarks.nodes import freshness, services
+from benchmarks.retiming import __main__ as retiming
 from benchmarks.stewart import assembly_modes, certificates, safety
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from support.work_parts import LostOnce
 
-from benchmarks import identification_coverage as coverage
+from benchmarks.identification import coverage
 from benchmarks.stewart import calibration, defaults, safety
 from liedyn_ros.commands import work
 from liedyn_ros.commands.bags import process_bag

@@ -9,7 +9,7 @@
 """
 How often true parameters lie within the stated covariance.
 
-`python -m benchmarks.identification_coverage`: an arm, a floating base with two arms and a
+`python -m benchmarks.identification.coverage`: an arm, a floating base with two arms and a
 five-bar move along sums of sines. Each trial has another noise of encoders and of forces, which
 remembers a share of its last sample. `--cluster` gives trials to the workers of a Dask cluster.
 """
@@ -169,7 +169,7 @@ def one_trial(trial: Trial) -> Seen:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print a row for each machine and memory of the noise, and keep them."""
-    parser = argparse.ArgumentParser(prog='benchmarks.identification_coverage',
+    parser = argparse.ArgumentParser(prog='benchmarks.identification.coverage',
                                      description=__doc__)
     parser.add_argument('--trials', type=int, default=200)
     parser.add_argument('--memory', type=float, nargs='*', default=[0.0, 0.9, 0.97])

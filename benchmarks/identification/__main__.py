@@ -38,7 +38,7 @@ Array = NDArray[np.float64]
 PARTS = 5
 GAP = 0.5  # s on both sides of a part, which no fit sees
 SLOW = 5.0  # Hz, below which errors are compared too
-THEIRS = Path(__file__).with_name('identification_figaroh.py')
+THEIRS = Path(__file__).with_name('figaroh.py')
 
 
 class Case(NamedTuple):
