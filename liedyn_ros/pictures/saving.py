@@ -17,7 +17,8 @@ from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+from matplotlib.ticker import (
+    LogFormatterMathtext, LogLocator, NullFormatter, StrMethodFormatter)
 import numpy as np
 
 from liedyn_ros.common.checks import Array
@@ -51,11 +52,19 @@ def save(figure: Figure, path: Path) -> None:
 
 
 def _number_log_axes(axes: Axes) -> None:
-    """Set numbers at 1, 2 and 5 of a logarithmic axis of few decades: it may have had one."""
+    """
+    Write the numbers of logarithmic axes without exponents above the line: those have 4.9 pt.
+
+    One of few decades has numbers at 1, 2 and 5 too: it may have had one.
+    """
     for name in 'xy':
         axis, (low, high) = getattr(axes, f'{name}axis'), getattr(axes, f'get_{name}lim')()
-        if axis.get_scale() == 'log' and np.log10(high / low) < FEW_DECADES:
+        if axis.get_scale() != 'log':
+            continue
+        few = np.log10(high / low) < FEW_DECADES
+        if few:
             axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        if few or isinstance(axis.get_major_formatter(), LogFormatterMathtext):
             axis.set_major_formatter(StrMethodFormatter('{x:g}'))
             axis.set_minor_formatter(NullFormatter())
 

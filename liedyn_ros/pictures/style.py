@@ -85,4 +85,4 @@ def legend_beside(axes: Axes, **options: Any) -> None:
 def legend_above(axes: Axes, columns: int, **options: Any) -> None:
     """Put the legend in one block above the axes, where it lies on nothing."""
     axes.legend(**{'loc': 'lower left', 'bbox_to_anchor': (0.0, 1.0), 'ncols': columns,
-                   'borderaxespad': 0.2, **options})
+                   'columnspacing': 1.0, 'borderaxespad': 0.2, **options})
