@@ -18,6 +18,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from benchmarks import readme
 from benchmarks.record import FOLDER
 
 PAGE = Path('docs/figures.md')
@@ -53,8 +54,8 @@ BATCHES = """
 A state of a batch of 1024 on one core, beside a single call that returns a new array, in us of the
 processor. Large matrices of so many states do not fit into the cache.
 
-Forward dynamics took 0.50 to 0.83 of a single call on this processor before 8cf94794: its batch
-ran the loops of time derivatives for one order. A kernel of order zero alone replaced them there.
+Forward dynamics takes 0.50 to 0.83 of a single call on this processor where its batch runs the
+loops of time derivatives for one order. So it has a kernel of order zero alone.
 `objdump` of both kernels, compiled from one tree for this processor, tells what changed:
 
 | in the kernel | all orders | order zero |
@@ -149,6 +150,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         text.splitlines()[0]: f'\n## {text}' for text in PAGE.read_text().split('\n## ')[1:]}
     kept |= {text.splitlines()[1].removeprefix('## '): text for text in new.values()}
     PAGE.write_text(TITLE + ''.join(kept.values()))
+    readme.main()
     print(f'in {PAGE}')
 
 

@@ -75,7 +75,8 @@ def test_a_map_keeps_its_cells(tmp_path):
     assert kept['panel_1_y'] == pytest.approx([-0.5, 0.5, 1.5])
 
 
-@pytest.mark.parametrize(('high', 'numbers'), [(60.0, ['5', '10', '20', '50']), (2e4, ['10', '1000'])])
+@pytest.mark.parametrize(('high', 'numbers'), [
+    (60.0, ['5', '10', '20', '50']), (2e4, ['10', '1000'])])
 def test_a_logarithmic_axis_has_numbers_that_are_as_large_as_all(tmp_path, high, numbers):
     figure = new_figure(40.0)
     axes = figure.subplots()
