@@ -16,6 +16,8 @@ from typing import Any
 
 import viser
 
+from liedyn_ros.common.whole_files import write_whole
+
 LONGEST = 300.0  # s; then a recording ends by itself
 START = 'Start recording'
 
@@ -78,4 +80,4 @@ class Recording:
 
     def save(self, path: Path) -> None:
         """End, and write the page."""
-        path.write_text(self.html(), encoding='utf-8')
+        write_whole(path, self.html())

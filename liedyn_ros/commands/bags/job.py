@@ -10,15 +10,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 import hashlib
 import json
 from pathlib import Path
+import re
 from typing import Any
 
 from liedyn_ros.commands.operation.environment import PACKAGE
 
+_NUMBER = re.compile(r'[-+]?\d+(\.\d+)?(e[-+]?\d+)?')
 SHOWN = 2000  # points of a curve that a report shows
 Tell = Callable[[int, int], None]
 
@@ -88,6 +91,25 @@ class Curves:
                 self._step *= 2
                 self.points = {name: each[::2] for name, each in self.points.items()}
         self._row += 1
+
+
+class Reasons:
+    """Counts why messages led to nothing; reasons that differ by numbers alone are one."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        self._of: dict[str, Counter[str]] = {}
+
+    def take(self, reason: str) -> None:
+        """Count a reason."""
+        found = self._of.setdefault(_NUMBER.sub('', reason), Counter())
+        found[reason if reason in found or len(found) < 2 else ''] += 1
+
+    def lines(self, most: int = 5) -> list[str]:
+        """Return the usual ones, each by its first."""
+        usual = sorted(self._of.values(), key=lambda each: -each.total())
+        return [f'{each.total()} times{", first" if len(each) > 1 else ""}: {next(iter(each))}'
+                for each in usual[:most]]
 
 
 def done_before(job: Job) -> Outcome | None:

@@ -22,11 +22,7 @@ from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.common.name_order import NameOrder
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import (
-    assemble,
-    complete_acceleration,
-    ConstrainedDynamics,
-    LoopTracker,
-)
+    assemble, complete_acceleration, ConstrainedDynamics, LoopTracker)
 from liedyn_ros.identification import Motion, motion_of, Recording
 from liedyn_ros.identification.motion.motion import DEGREE, ENDS
 from liedyn_ros.identification.motion.spectrum import derivative_noise, NYQUIST

@@ -12,29 +12,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from itertools import chain
 from typing import Any
 
-from liedyn_ros.commands.bags.job import Curves, Job, Outcome, Tell
+from liedyn_ros.commands.bags.job import Curves, Job, Outcome, Reasons, Tell
 from liedyn_ros.commands.bags.kept_parts import KeptParts, MESSAGES, Part
 from liedyn_ros.commands.bags.tables import table_writer, TABLES, whole_folder
 from liedyn_ros.commands.stewart.processed.kept_rows import KeptRows
 from liedyn_ros.commands.stewart.processed.platform_settings import settings_of
 from liedyn_ros.commands.stewart.processed.shown import Shown
 from liedyn_ros.commands.stewart.processed.tracking import (
-    actuators_of,
-    Processed,
-    processed,
-    tracker_of,
-)
+    actuators_of, platform_of, Processed, processed, tracker_of)
 from liedyn_ros.commands.stewart.processed.writers import (
-    BagWriter,
-    COLUMNS,
-    INTEGERS,
-    row_of,
-    TEXTS,
-)
+    BagWriter, COLUMNS, INTEGERS, row_of, TEXTS)
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.recordings.bags import AnyBag, Bag, joint_state_messages, TableBag
 
 TOPIC = 'leg_states'
@@ -47,10 +40,11 @@ def platform_job(job: Job, tell: Tell) -> Outcome:
            else Bag(job.bag))
     topic = bag.topic(job.settings['topic'] or (
         TOPIC if isinstance(bag, Bag) else None), 'sensor_msgs/msg/JointState')
-    counts, reasons = Counter[str](), Counter[str]()
+    counts, reasons = Counter[str](), Reasons()
     curves, total = Curves(list(COLUMNS[1:4])), bag.counts[topic]
     parts = KeptParts(job)
-    rows = chain.from_iterable(parts.rows(lambda done: _parts(bag, topic, settings, done)))
+    rows = chain.from_iterable(parts.rows(lambda done: _parts(
+        bag, topic, settings, done, job.settings['arrival'])))
     with ExitStack() as stack:
         writers = _writers(job, settings, stack)
         for each in rows:
@@ -58,7 +52,7 @@ def platform_job(job: Job, tell: Tell) -> Outcome:
             counts['with a pose' if good else
                    'refused' if each.pose is None else 'not solved'] += 1
             if not good:
-                reasons[each.reason] += 1
+                reasons.take(each.reason)
             for write in writers:
                 write(each)
             curves.take(each.stamp_ns, each.pose.pose[:3, 3].tolist()
@@ -67,16 +61,40 @@ def platform_job(job: Job, tell: Tell) -> Outcome:
     parts.clear()
     return Outcome(dict(counts), [
         *parts.remarks(),
-        *(f'{count} times: {reason}' for reason, count in reasons.most_common(5)),
+        *reasons.lines(), *_doubts(bag, topic, settings, counts),
         *(str(loss) for loss in bag.losses)], curves=curves.points)
 
 
-def _parts(bag: AnyBag, topic: str, settings: Mapping[str, Any], done: Part) -> Iterator[Part]:
+def _doubts(bag: AnyBag, topic: str, settings: Mapping[str, Any], counts: Counter[str]
+            ) -> list[str]:
+    """Return what is wrong with all messages, where none has a pose."""
+    if counts['with a pose'] > 1:
+        return []
+    each = next(joint_state_messages(bag, topic))
+    found = [] if each.stamp_ns else [
+        'stamps in the headers are 0: --arrival takes the times at which messages came']
+    with suppress(LiedynError):
+        lengths = actuators_of(settings).lengths(each.names, each.position)
+        low, high = platform_of(settings)[0].length_limits.T
+        if not _within(lengths, low, high) and _within(1e-3 * lengths, low, high):
+            found.append('the lengths fit in mm: set actuator_scale to 0.001')
+    return found
+
+
+def _within(lengths: Array, low: Array, high: Array) -> bool:
+    return bool(((low <= lengths) & (lengths <= high)).all())
+
+
+def _parts(bag: AnyBag, topic: str, settings: Mapping[str, Any], done: Part, arrival: bool
+           ) -> Iterator[Part]:
     """Yield parts whose rows are Processed; their state is the tracker."""
     tracker = done.state or tracker_of(settings)
     rows = KeptRows()
     count = done.messages
-    for each in processed(joint_state_messages(bag, topic, count), settings, tracker):
+    messages = joint_state_messages(bag, topic, count)
+    if arrival:
+        messages = (each._replace(stamp_ns=each.received_ns) for each in messages)
+    for each in processed(messages, settings, tracker):
         rows.append(each.slim())
         count += 1
         if len(rows) == MESSAGES:

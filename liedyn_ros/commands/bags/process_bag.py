@@ -25,6 +25,7 @@ from liedyn_ros.commands.outputs import folder, number_of
 from liedyn_ros.commands.work import add_work_options, results_of
 from liedyn_ros.common.errors import LiedynError, NameSetError
 from liedyn_ros.common.extras import require_module
+from liedyn_ros.common.whole_files import write_whole
 
 if TYPE_CHECKING:
     from liedyn_ros.commands.bags.job import Job, Outcome
@@ -55,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(f'{jobs[k].bag}: {_line(outcome)}', file=sys.stderr)
         if options.folder is not None:
             from liedyn_ros.commands.bags.report import report
-            (options.folder / REPORT).write_text(report(jobs, outcomes), encoding='utf-8')
+            write_whole(options.folder / REPORT, report(jobs, outcomes))
     except (LiedynError, OSError, ModuleNotFoundError) as error:
         print(f'process_bag: {error}', file=sys.stderr)
         return 2
@@ -135,6 +136,8 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument('bag', type=Path, nargs='+', help=(
         'folders, .mcap or .db3; or tables, .csv or .parquet, of columns such as '
         '"elbow.position [rad]"'))
+    result.add_argument('--arrival', action='store_true', help=(
+        'take the times at which messages came, where their headers have no stamps'))
     result.add_argument('--topic', help='topic of the joint states; leg_states of a platform')
     platform = result.add_argument_group('a Stewart platform')
     platform.add_argument('--params', type=Path, help='parameter file of the pose node')
@@ -146,8 +149,6 @@ def parser() -> argparse.ArgumentParser:
                         help='highest time derivative of the torques')
     joints.add_argument('--smoothing', type=float, help=(
         'cut-off of the positions, Hz; by default it follows from their spectrum'))
-    joints.add_argument('--arrival', action='store_true', help=(
-        'take the times at which messages came, where their headers have no stamps'))
     joints.add_argument('--complete', action='store_true', help=(
         'the joints of a machine with closed loops, message by message as loop_state_publisher '
         'completes them, in place of smooth motions'))

@@ -20,19 +20,15 @@ from typing import Any
 
 import numpy as np
 
-from liedyn_ros.commands.bags.job import Curves, done_before, Job, Outcome, Tell
+from liedyn_ros.commands.bags.job import Curves, done_before, Job, Outcome, Reasons, Tell
 from liedyn_ros.commands.bags.joint_bag import JointBagWriter
 from liedyn_ros.commands.bags.joint_motion import (
-    After,
-    motion_columns,
-    processed_loops,
-    processed_motion,
-    single_joints,
-)
+    After, motion_columns, processed_loops, processed_motion, single_joints)
 from liedyn_ros.commands.bags.kept_parts import KeptParts, MESSAGES, Part
 from liedyn_ros.commands.bags.platform_poses import platform_job
 from liedyn_ros.commands.bags.tables import Cell, RowWriter, table_writer, TABLES, whole_folder
 from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LoopTracker
 from liedyn_ros.model import load_model, Model
 from liedyn_ros.recordings import measured_joints
@@ -53,7 +49,7 @@ def run(job: Job, tell: Tell = lambda done, total: None) -> Outcome:
         else:
             outcome = _joint_job(job, tell)
         if job.done is not None:
-            job.done.write_text(json.dumps({'key': job.key, **vars(outcome)}), encoding='utf-8')
+            write_whole(job.done, json.dumps({'key': job.key, **vars(outcome)}))
     except (LiedynError, OSError, ModuleNotFoundError) as error:
         return Outcome(error=str(error))
     return outcome
@@ -67,10 +63,10 @@ def _joint_job(job: Job, tell: Tell) -> Outcome:
     total = bag.counts[topic]
     produce, columns = _MODES[job.settings['complete']]
     names = columns(model, job.settings)
-    counts, reasons = Counter[str](), dict[str, None]()
+    counts, reasons, remarked = Counter[str](), Reasons(), dict[str, None]()
     curves, parts = Curves(names), KeptParts(job)
     rows = chain.from_iterable(
-        (reasons.update(dict.fromkeys(remarks)) or rows for rows, remarks in parts.rows(
+        (remarked.update(dict.fromkeys(remarks)) or rows for rows, remarks in parts.rows(
             lambda after: produce(bag, model, topic, job.settings, after))))
     with ExitStack() as stack:
         writers = _writers(job, model, names, stack)
@@ -78,7 +74,7 @@ def _joint_job(job: Job, tell: Tell) -> Outcome:
             good = values is not None
             counts['with all joints' if good else 'refused'] += 1
             if not good:
-                reasons[reason] = None
+                reasons.take(reason)
             row: list[Cell] = [stamp, *(values if values is not None else [None] * len(names)),
                                reason]
             for write in writers:
@@ -86,7 +82,8 @@ def _joint_job(job: Job, tell: Tell) -> Outcome:
             curves.take(stamp, values)
             tell(counts.total(), total)
     parts.clear()
-    losses = [*(str(each) for each in bag.losses), *parts.remarks(), *list(reasons)[:12]]
+    losses = [*(str(each) for each in bag.losses), *parts.remarks(), *reasons.lines(),
+              *list(remarked)[:12]]
     return Outcome(dict(counts), losses, curves=curves.points)
 
 

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.extras import require_module
+from liedyn_ros.common.whole_files import naming, whole_file
 
 TABLES = '.csv', '.parquet'
 _GROUP = 20_000  # rows of a Parquet file that are in memory
@@ -34,9 +35,10 @@ def whole_folder(path: Path) -> Iterator[Path]:
     part = path.with_name(f'.{path.name}.part')
     shutil.rmtree(part, ignore_errors=True)  # of a run that was interrupted
     try:
-        part.mkdir(parents=True)
-        yield part / path.name
-        os.replace(part / path.name, path)
+        with naming(path, part):
+            part.mkdir(parents=True)
+            yield part / path.name
+            os.replace(part / path.name, path)
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
@@ -60,8 +62,7 @@ def table_writer(path: Path, columns: Sequence[str], texts: Sequence[str] = (),
     """
     if path.suffix not in TABLES:
         raise DescriptionError(f'{path}: expected a file {" or ".join(TABLES)}')
-    part = path.with_name(f'.{path.name}.part')
-    try:
+    with whole_file(path) as part:
         if path.suffix == '.csv':
             with part.open('w', newline='', encoding='utf-8') as stream:
                 def write(row: Sequence[Cell]) -> None:
@@ -74,9 +75,6 @@ def table_writer(path: Path, columns: Sequence[str], texts: Sequence[str] = (),
         else:
             with _ParquetRows(part, columns, texts, integers) as writer:
                 yield writer.write
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _text(cell: Cell) -> str:

@@ -29,6 +29,7 @@ from liedyn_ros.commands.reports import Page
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, NameSetError
 from liedyn_ros.common.tables import print_table
+from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.identification.calibration import ArmCalibration, calibrate_arm
 from liedyn_ros.identification.calibration.calibrate import TOLERANCE
 from liedyn_ros.identification.calibration.unknowns import read_joints
@@ -156,7 +157,7 @@ def _report(found: ArmCalibration, options: argparse.Namespace) -> Path:
     page.items([*_lengths(found), *(f'hardly told: {name}' for name in found.untold)])
     page.settings({key: str(value) for key, value in vars(options).items()})
     path = options.folder / REPORT
-    path.write_text(page.html(), encoding='utf-8')
+    write_whole(path, page.html())
     return Path(path)
 
 

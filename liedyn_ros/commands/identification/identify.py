@@ -29,6 +29,7 @@ from liedyn_ros.commands.outputs import folder, number_of
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.extras import require_module
 from liedyn_ros.common.tables import print_table
+from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.identification import Identification, identify
 from liedyn_ros.identification.consistent_fit import PRIOR
 from liedyn_ros.identification.identify import PARTS
@@ -60,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     print('error on held-out parts, rms, N m or N')
     print_table(HEAD, summary(result))
-    for text in (*result.verdict.reasons, *result.verdict.remarks):
+    for text in (*result.verdict.reasons, *result.verdict.remarks, *samples.remarks):
         print(f'- {text}')
     print('written:', ', '.join(str(each) for each in files))
     return 0 if result.offered else 1
@@ -71,9 +72,9 @@ def _write(options: argparse.Namespace, result: Identification, whole: Model,
     """Write report, numbers, and where it is offered the model."""
     settings = {key: str(value) for key, value in sorted(vars(options).items())}
     page, numbers = options.folder / REPORT, options.folder / NUMBERS
-    page.write_text(report(f'Identification of {result.given.name}', result, settings, remarks),
-                    encoding='utf-8')
-    numbers.write_text(json.dumps(_numbers(result), indent=1), encoding='utf-8')
+    write_whole(page, report(
+        f'Identification of {result.given.name}', result, settings, remarks))
+    write_whole(numbers, json.dumps(_numbers(result), indent=1))
     files = [page, numbers]
     if result.offered:
         files += write_model(options.folder, options.model, result.given, result.model, whole)

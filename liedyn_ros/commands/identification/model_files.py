@@ -14,6 +14,7 @@ from pathlib import Path
 
 import yaml
 
+from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.common.xacro_reader import expand
 from liedyn_ros.model import (
     Model, to_urdf, updated_urdf, updated_yaml, with_armatures, with_inertias, with_resistances)
@@ -41,10 +42,10 @@ def write_model(folder: Path, source: Path, before: Model, after: Model, whole: 
             encoding='utf-8')
         text, suffix = updated_urdf(urdf, whole, new), '.urdf'
     model = folder / f'{source.stem}_{"calibrated" if moved else "identified"}{suffix}'
-    model.write_text(text, encoding='utf-8')
+    write_whole(model, text)
     parameters = folder / PARAMETERS
-    parameters.write_text(yaml.safe_dump({'dynamics_server': {'ros__parameters': {
-        'model_file': str(model.resolve())}}}), encoding='utf-8')
+    write_whole(parameters, yaml.safe_dump({'dynamics_server': {'ros__parameters': {
+        'model_file': str(model.resolve())}}}))
     return [model, parameters]
 
 

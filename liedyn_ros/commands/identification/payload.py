@@ -28,6 +28,7 @@ from liedyn_ros.commands.outputs import folder
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.tables import print_table
+from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.identification import (
     is_consistent, motion_of, Payload, PayloadEstimator, with_payload)
 from liedyn_ros.model import load_model, Model, to_urdf
@@ -73,17 +74,16 @@ def _estimate(model: Model, options: argparse.Namespace) -> Payload:
 def _write(options: argparse.Namespace, whole: Model, found: Payload) -> list[Path]:
     """Write the numbers, and the model that carries the payload."""
     numbers, loaded = options.folder / NUMBERS, options.folder / LOADED
-    numbers.write_text(json.dumps({
+    write_whole(numbers, json.dumps({
         'body': options.body, 'names': found.names, 'parameters': found.parameters.tolist(),
         'deviations': [each if isfinite(each) else None for each in found.deviations.tolist()],
         'covariance': found.covariance.tolist(), 'offsets': found.offsets.tolist(),
         'errors': found.errors.tolist(), 'possible': is_consistent(found.parameters)},
-        indent=1), encoding='utf-8')
+        indent=1))
     files = [numbers]
     if isfinite(found.deviations[0]) and found.mass > 0.0:
-        loaded.write_text(to_urdf(with_payload(
-            whole, options.body, found.possible(), placement=options.placement)),
-            encoding='utf-8')
+        write_whole(loaded, to_urdf(with_payload(
+            whole, options.body, found.possible(), placement=options.placement)))
         files.append(loaded)
     return files
 

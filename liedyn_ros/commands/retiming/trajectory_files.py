@@ -18,6 +18,7 @@ import numpy as np
 import yaml
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.common.whole_files import whole_file, write_whole
 from liedyn_ros.model import Joint, JOINT_TYPES, Model
 from liedyn_ros.retiming import position_names
 
@@ -46,7 +47,7 @@ def write_csv(path: Path, model: Model, at: Samples) -> None:
         f'{kind}.{name}' for kind in ('velocity', 'acceleration', 'effort')
         for name in coordinates]
     rows = np.column_stack([at.t, at.q, at.v, at.a, at.torque])
-    with path.open('w', encoding='utf-8', newline='') as file:
+    with whole_file(path) as part, part.open('w', encoding='utf-8', newline='') as file:
         writer = csv.writer(file, lineterminator='\n')
         writer.writerow(header)
         writer.writerows([repr(value) for value in row] for row in rows.tolist())
@@ -66,8 +67,7 @@ def write_yaml(path: Path, model: Model, at: Samples) -> None:
     if turning:
         document = {'joint_trajectory': document,
                     'multi_dof_joint_trajectory': _multi_dof(turning, at)}
-    path.write_text(yaml.dump(document, Dumper=_Dumper, sort_keys=False, width=100),
-                    encoding='utf-8')
+    write_whole(path, yaml.dump(document, Dumper=_Dumper, sort_keys=False, width=100))
 
 
 def _joint_trajectory(joints: list[Joint], at: Samples) -> dict[str, Any]:

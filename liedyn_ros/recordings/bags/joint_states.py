@@ -20,10 +20,7 @@ from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.errors import NameSetError, ShapeError, StampError
 from liedyn_ros.recordings.bags.bag import Bag
 from liedyn_ros.recordings.bags.joint_state_layout import (
-    JointStateLayout,
-    JointStateMessage,
-    SECOND,
-)
+    JointStateLayout, JointStateMessage, SECOND)
 from liedyn_ros.recordings.bags.table_bag import TableBag
 from liedyn_ros.recordings.samples import JointSamples, samples_of
 

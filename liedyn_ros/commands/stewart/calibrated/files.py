@@ -18,6 +18,7 @@ from liedyn_ros.commands.stewart.calibrated.findings import as_row, findings
 from liedyn_ros.commands.stewart.calibrated.report import report
 from liedyn_ros.commands.stewart.calibrated.task import Task
 from liedyn_ros.commands.stewart.processed.platform_settings import NODE
+from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.common.yaml_reader import read, write_text
 from liedyn_ros.lie.kernels.motion import position_quaternion
 from liedyn_ros.stewart import updated_geometry
@@ -43,7 +44,7 @@ def write(task: Task, found: Calibration, ahead: NextPoses | None, remark: str) 
                        + updated_geometry(task.options.geometry, found.geometry))
         texts[PARAMETERS] = write_text(parameters(task, found, folder / name))
     for name, text in texts.items():
-        (folder / name).write_text(text, encoding='utf-8')
+        write_whole(folder / name, text)
     return [folder / name for name in texts]
 
 

@@ -37,6 +37,7 @@ from liedyn_ros.common.checks import Array, as_array, as_number
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
+from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.pictures import new_figure, PAGE, save
 from liedyn_ros.stewart import load_geometry, PlatformMeter, StewartGeometry
@@ -93,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
           f'{time.perf_counter() - begin:.1f} s')
     if len(found) > 1:
         path = options.folder / f'{options.geometry.stem}_volumes.csv'
-        path.write_text(table_of(wanted, found), encoding='utf-8')
+        write_whole(path, table_of(wanted, found))
         print(f'volumes of {len(found) - failed} of {len(found)} orientations in {path}')
     return 0 if not failed else 2 if failed == len(found) else 1
 

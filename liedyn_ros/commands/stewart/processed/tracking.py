@@ -20,15 +20,8 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.recordings.bags import JointStateMessage
 from liedyn_ros.stewart import (
-    in_fixed_axes,
-    LegActuators,
-    load_geometry,
-    MonitoredPose,
-    MonitoredTracker,
-    MotionEstimator,
-    Status,
-    StewartGeometry,
-)
+    in_fixed_axes, LegActuators, load_geometry, MonitoredPose, MonitoredTracker, MotionEstimator,
+    Status, StewartGeometry)
 from liedyn_ros.stewart.tracking.settings import config_of, method_of
 
 

@@ -1,0 +1,212 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Recordings with every fault: an error or a part of the result that says so, nothing lost."""
+
+import re
+import resource
+
+import numpy as np
+import pytest
+from support.recordings import leg_recordings
+from support.recordings.bag_files import as_messages, joint_state, write_bag, write_mcap
+from support.recordings.recorded_arm import arm_recording, JOINTS, wrong_urdf
+
+from liedyn_ros.commands.bags import process_bag
+from liedyn_ros.commands.identification import identify
+
+DONE, SOME, NOTHING = 0, 1, 2  # what a command returns
+STAMPS, Q, V, TAU = arm_recording()
+LEG_STAMPS, LENGTHS = leg_recordings.motion(200)
+LEG_STAMPS = np.array(LEG_STAMPS)
+
+
+def arm(stamps=STAMPS, q=Q, v=V, tau=TAU, joints=3):
+    return as_messages(JOINTS[:joints], stamps, q[:, :joints], v[:, :joints], tau[:, :joints])
+
+
+def legs(stamps=LEG_STAMPS, lengths=LENGTHS, count=6):
+    return [(int(stamp), joint_state(int(stamp), leg_recordings.LEGS[:count], row[:count]))
+            for stamp, row in zip(stamps, lengths)]
+
+
+def some_nan(values, step):
+    values = values.copy()
+    values[::step] = np.nan
+    return values
+
+
+def repeated(stamps, step):
+    stamps = stamps.copy()
+    stamps[1::step] = stamps[:-1:step][:len(stamps[1::step])]
+    return stamps
+
+
+def shuffled(stamps, seed=1):
+    return np.random.default_rng(seed).permutation(stamps)
+
+
+def late(stamps):
+    stamps = stamps.copy()
+    stamps[[10, 11]] = stamps[[11, 10]]
+    return stamps
+
+
+def of_two_clocks(stamps):
+    stamps = stamps.copy()
+    stamps[len(stamps) // 2:] -= stamps[len(stamps) // 2] - 10**9
+    return stamps
+
+
+# Messages of an arm and of legs; then what motion, identify and poses return and say.
+SAMPLES = {
+    'a few NaN': (arm(q=some_nan(Q, 50)), legs(lengths=some_nan(LENGTHS, 50)),
+                  (DONE, '48 of 2400 samples left out: NaN'), (DONE, '48 of 2400 samples'),
+                  (SOME, '4 times: actuator positions.*expected a finite number')),
+    'many NaN': (arm(q=some_nan(Q, 2)), legs(lengths=some_nan(LENGTHS, 2)),
+                 (NOTHING, '50 % NaN'), (NOTHING, '50 % NaN'), (SOME, '100 refused')),
+    'two clocks': (arm(of_two_clocks(STAMPS)), legs(of_two_clocks(LEG_STAMPS)),
+                   (NOTHING, 'stamps of one clock'), (NOTHING, 'stamps of one clock'),
+                   (SOME, '1 times: stamp: expected a time after')),
+    'a few stamps again': (arm(repeated(STAMPS, 20)), legs(repeated(LEG_STAMPS, 20)),
+                           (DONE, '120 samples with the stamp of another left out'),
+                           (DONE, '120 samples with the stamp'),
+                           (SOME, '10 times, first: stamp: expected a time after')),
+    'each stamp twice': (arm(repeated(STAMPS, 2)), legs(repeated(LEG_STAMPS, 2)),
+                         (NOTHING, 'a new stamp with each'), (NOTHING, 'a new stamp with each'),
+                         (SOME, '100 times, first: stamp')),
+    'one late': (arm(late(STAMPS)), legs(late(LEG_STAMPS)), (DONE, '1 samples came late'),
+                 (DONE, '1 samples came late'), (SOME, '1 times: stamp: expected a time after')),
+    'no order': (arm(shuffled(STAMPS)), legs(shuffled(LEG_STAMPS)),
+                 (NOTHING, 'two publishers or two clocks'), (NOTHING, 'two publishers'),
+                 (SOME, 'times, first: stamp: expected a time after')),
+    'no stamps': (arm(0 * STAMPS), legs(0 * LEG_STAMPS), (NOTHING, '--arrival'),
+                  (NOTHING, '--arrival'), (SOME, 'stamps in the headers are 0: --arrival takes')),
+    'degrees, mm': (arm(q=np.degrees(Q), v=np.degrees(V)), legs(lengths=1e3 * LENGTHS),
+                    (NOTHING, 'which are degrees that fit'), (NOTHING, 'which are degrees'),
+                    (NOTHING, 'the lengths fit in mm: set actuator_scale to 0.001')),
+    'currents': (arm(tau=1e4 * TAU), None, (DONE, ''), (NOTHING, 'another unit. Give the factor'),
+                 None),
+    'a joint less': (arm(joints=2), legs(count=5), (NOTHING, "'elbow'] are missing"),
+                     (NOTHING, "'elbow'] are missing"), (NOTHING, "missing \\['leg_6'\\]"))}
+
+
+def of_files(change):
+    """Return what writes MCAP files of arm and legs, changed byte by byte."""
+    def write(folder):
+        paths = folder / 'arm.mcap', folder / 'legs.mcap'
+        write_mcap(paths[0], arm(), chunk=20_000)
+        write_mcap(paths[1], legs(), topic='/leg_states', chunk=8_000)
+        for path in paths:
+            path.write_bytes(change(path.read_bytes()))
+        return paths
+    return write
+
+
+def with_a_changed_byte(content):
+    changed = bytearray(content)
+    changed[len(changed) // 3] ^= 0xff
+    return bytes(changed)
+
+
+def folders(folder):
+    (folder / 'nothing').mkdir()
+    return folder / 'nothing', folder / 'nothing'
+
+
+def of_ros_1(folder):
+    (folder / 'old.bag').write_bytes(b'#ROSBAG V2.0\n' + bytes(100))
+    return folder / 'old.bag', folder / 'old.bag'
+
+
+def each(status, message):
+    return ((status, message),) * 3
+
+
+FILES = {
+    'cut at 60 %': (of_files(lambda content: content[:6 * len(content) // 10]),
+                    *each(SOME, 'bytes lost from byte .*: the file ends there')),
+    'damaged': (of_files(with_a_changed_byte), (NOTHING, 'expected a motion, got a jump'),
+                (NOTHING, 'expected a motion, got a jump'), (SOME, 'bytes lost.*wrong checksum')),
+    'empty': (of_files(lambda content: b''), *each(NOTHING, 'expected a bag, got an empty file')),
+    'foreign': (of_files(lambda content: b'%PDF-1.7' + content), *each(
+        NOTHING, "expected an MCAP file, got one that begins with b'%PDF")),
+    'no files': (folders, *each(NOTHING, 'expected a folder with files .mcap or .db3')),
+    'ROS 1': (of_ros_1, *each(NOTHING, 'of ROS 1 is converted by `rosbags-convert`')),
+    'not there': (lambda folder: (folder / 'a', folder / 'b'), *each(
+        NOTHING, 'expected a folder or file of a bag, got nothing there'))}
+
+
+def require(found, wanted, capsys):
+    """Require that a command returned and said what was wanted."""
+    shown = capsys.readouterr()
+    assert found == wanted[0], shown
+    text = (shown.out + shown.err).replace('\n', ' ')
+    assert re.search(wanted[1], text), shown
+
+
+def run(folder, arm_path, legs_path, wanted, capsys):
+    """Run the three commands beside older results, which stay where there are no new ones."""
+    urdf = wrong_urdf(folder / 'arm.urdf')
+    results = folder / 'motion.csv', folder / 'identified' / 'report.html', folder / 'poses.csv'
+    results[1].parent.mkdir()
+    for path in results:
+        path.write_text('older')
+    calls = (lambda: process_bag.main([str(arm_path), '--model', str(urdf), '--order', '0',
+                                       '--csv', str(results[0])]),
+             lambda: identify.main([str(urdf), str(arm_path), '--folder', str(results[1].parent)]),
+             lambda: process_bag.main([str(legs_path), '--csv', str(results[2])]))
+    for path, call, expected in zip(results, calls, wanted):
+        if expected is not None:
+            require(call(), expected, capsys)
+            left = path.read_text() == 'older'
+            assert left == (expected[0] == NOTHING and 'REJECTED' not in path.read_text())
+
+
+@pytest.mark.parametrize('fault', SAMPLES)
+def test_samples(fault, tmp_path, capsys):
+    of_arm, of_legs, *wanted = SAMPLES[fault]
+    paths = write_bag(tmp_path / 'arm', of_arm), None if of_legs is None else write_bag(
+        tmp_path / 'legs', of_legs, topic='/leg_states')
+    run(tmp_path, *paths, wanted, capsys)
+
+
+@pytest.mark.parametrize('fault', FILES)
+def test_files(fault, tmp_path, capsys):
+    write, *wanted = FILES[fault]
+    (tmp_path / 'bags').mkdir()
+    run(tmp_path, *write(tmp_path / 'bags'), wanted, capsys)
+
+
+def test_topics_that_are_missing(tmp_path, capsys):
+    other = write_bag(tmp_path / 'other', legs(), topic='/legs')
+    run(tmp_path, other, other, [
+        (NOTHING, 'are missing'), (NOTHING, 'are missing'),
+        (NOTHING, "topic: expected one of .*'/legs'.*, got 'leg_states'")], capsys)
+
+
+@pytest.fixture
+def full():
+    """Let no file become greater than 10 kB, as if the disk were full."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_full_disk(tmp_path, capsys, request):
+    paths = write_bag(tmp_path / 'arm', arm()), write_bag(
+        tmp_path / 'legs', legs(), topic='/leg_states')
+    request.getfixturevalue('full')
+    run(tmp_path, *paths, [(NOTHING, "not written: '.*motion.csv'"),
+                           (NOTHING, "not written: '.*report.html'"),
+                           (NOTHING, "not written: '.*poses.csv'")], capsys)
+    assert process_bag.main([str(paths[1]), '--mcap', str(tmp_path / 'new')]) == NOTHING
+    assert "not written: '" in capsys.readouterr().err
+    left = {each.name for each in tmp_path.iterdir()}
+    assert left == {'arm', 'legs', 'arm.urdf', 'motion.csv', 'identified', 'poses.csv'}
