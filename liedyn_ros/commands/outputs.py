@@ -15,7 +15,7 @@ import os
 from pathlib import Path
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.seen import Machine, Seen
+from liedyn_ros.seen import Description, Machine, Seen
 
 SUFFIXES = '.png', '.pdf', '.svg'
 
@@ -40,17 +40,18 @@ def picture(text: str) -> Path:
 
 
 def recording(path: Path, machine: Machine, shown: Iterable[tuple[float, Seen]],
-              home: Array | None = None) -> None:
+              home: Array | None = None, description: Description | None = None) -> None:
     """
-    Write what is shown at times, s, as one HTML file, and say so; home (4, 4) is of a platform.
+    Write what is shown at times, s, as one HTML file, and say so.
 
-    Without the view there is none, which is said too.
+    home (4, 4) is of a platform, description of a robot. Without the view there is no file, which
+    is said too.
     """
     if find_spec('viser') is None:
         print("No recording to look at: pip install 'liedyn_ros[view]'")
         return
     from liedyn_ros.view.recorded import write_recording
-    write_recording(path, machine, shown, home)
+    write_recording(path, machine, shown, home, description)
     print(f'{path} plays it in any browser, without a network')
 
 

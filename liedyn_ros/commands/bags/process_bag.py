@@ -97,8 +97,6 @@ def _jobs(options: argparse.Namespace) -> 'list[Job]':
         'measured': options.measured, 'agreement': options.agreement}
     single = {kind: path for kind in (*KINDS, 'html')
               if (path := getattr(options, kind)) is not None}
-    if options.html is not None and options.model is not None:
-        raise NameSetError('--html: expected a platform, whose poses it shows, got a model')
     if options.folder is None:
         if len(options.bag) > 1:
             raise NameSetError('expected --folder for several bags, got none')
@@ -141,8 +139,6 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument('--topic', help='topic of the joint states; leg_states of a platform')
     platform = result.add_argument_group('a Stewart platform')
     platform.add_argument('--params', type=Path, help='parameter file of the pose node')
-    platform.add_argument('--html', type=Path, help=(
-        'HTML file that plays the poses in any browser, of 300 s at most'))
     joints = result.add_argument_group('joint states of a model')
     joints.add_argument('--model', type=Path, help='.urdf, .xacro, .xml (MJCF), .sdf or .yaml')
     joints.add_argument('--order', type=int, default=1, choices=range(5),
@@ -162,6 +158,8 @@ def parser() -> argparse.ArgumentParser:
     files.add_argument('--csv', type=Path, help='CSV file to write')
     files.add_argument('--parquet', type=Path, help='Parquet file to write')
     files.add_argument('--mcap', type=Path, help='folder of a new bag to write')
+    files.add_argument('--html', type=Path, help=(
+        'HTML file that plays the motion in any browser, of 300 s at most'))
     files.add_argument('--folder', type=folder, help=(
         'folder of the results of several bags with a report; bags that are done are not '
         'done again'))

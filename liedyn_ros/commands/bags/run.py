@@ -26,6 +26,7 @@ from liedyn_ros.commands.bags.joint_motion import (
     After, motion_columns, processed_loops, processed_motion, single_joints)
 from liedyn_ros.commands.bags.kept_parts import KeptParts, MESSAGES, Part
 from liedyn_ros.commands.bags.platform_poses import platform_job
+from liedyn_ros.commands.bags.shown_joints import ShownJoints
 from liedyn_ros.commands.bags.tables import Cell, RowWriter, table_writer, TABLES, whole_folder
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.whole_files import write_whole
@@ -34,6 +35,7 @@ from liedyn_ros.model import load_model, Model
 from liedyn_ros.recordings import measured_joints
 from liedyn_ros.recordings.bags import AnyBag, Bag, joint_state_messages, TableBag
 from liedyn_ros.recordings.bags.transforms import urdf_of
+from liedyn_ros.seen import Description
 
 STAMP, REASON = 'stamp [ns]', 'reason'
 
@@ -90,11 +92,17 @@ def _joint_job(job: Job, tell: Tell) -> Outcome:
 def _writers(job: Job, model: Model, names: list[str], stack: ExitStack) -> list[RowWriter]:
     columns = [STAMP, *names, REASON]
     found = [stack.enter_context(table_writer(path, columns, [REASON], [STAMP]))
-             for kind, path in job.files.items() if kind != 'mcap']
+             for kind, path in job.files.items() if kind not in ('mcap', 'html')]
+    file = Path(job.settings['model'])
     if 'mcap' in job.files:
         place = stack.enter_context(whole_folder(job.files['mcap']))
         found.append(stack.enter_context(JointBagWriter(
-            place, names, model, urdf_of(Path(job.settings['model']), model))))
+            place, names, model, urdf_of(file, model))))
+    if 'html' in job.files:
+        shown = ShownJoints(job.files['html'], names, model, Description(
+            file, file.parent.absolute()) if file.suffix == '.urdf' else None)
+        stack.callback(shown.close)
+        found.append(shown)
     return found
 
 

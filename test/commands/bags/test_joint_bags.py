@@ -100,6 +100,32 @@ def test_a_bag_of_motions_moves_the_robot_in_a_viewer(arm, tmp_path):
             assert np.allclose(above @ [move.x, move.y, move.z, 1.0], below[:, 3], atol=1e-14)
 
 
+def test_a_page_plays_the_motion_with_its_torques(arm, tmp_path, monkeypatch, capsys):
+    pytest.importorskip('viser', reason='the view is not installed here')
+    from liedyn_ros.view import recorded
+    urdf, bags, (stamps, position, _, tau) = arm
+    kept = []
+    write = recorded.write_recording
+
+    def written(path, machine, shown, home, description):
+        kept.extend(shown)
+        assert description.source == urdf
+        write(path, machine, kept[:3], home, description)
+
+    monkeypatch.setattr(recorded, 'write_recording', written)
+    assert process_bag.main([str(bags[0]), '--model', str(urdf), '--order', '0', '--csv',
+                             str(tmp_path / 'a.csv'), '--html', str(tmp_path / 'a.html')]) == 0
+    assert 'a.html plays it in any browser' in capsys.readouterr().out
+    assert '__VISER_EMBED_DATA__' in (tmp_path / 'a.html').read_text(encoding='utf-8')
+    first = int(columns_of(tmp_path / 'a.csv')['stamp [ns]'][0])
+    assert len(kept) > 100
+    for time, seen in kept[::50]:
+        at = np.searchsorted(stamps, first + round(1e9 * time))
+        for k, name in enumerate(JOINTS):
+            assert seen.positions[name] == pytest.approx(position[at, k], abs=1e-3)
+            assert seen.efforts[name] == pytest.approx(tau[at, k], abs=0.01)
+
+
 def test_blocks_of_a_long_bag_join_without_a_gap(arm):
     _, bags, (stamps, _, _, tau) = arm
     blocks = list(processed_motion(Bag(bags[0]), true_arm(), block=1000, overlap=250))
