@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 
+from liedyn_ros.jit.simd import LANES
 from liedyn_ros.linear_algebra.kernels import orthogonal
 from liedyn_ros.linear_algebra.kernels.cholesky import factor_cholesky, solve_cholesky_negated
 from liedyn_ros.linear_algebra.kernels.elimination import solve_by_elimination
@@ -52,7 +53,7 @@ class Factors(NamedTuple):
 def qr_of(*blocks, most=ANY_NUMBER, tolerance=1e-12):
     """Return the factors of a block diagonal matrix, rank and the ratio of pivots."""
     sizes, counts = np.array([block.shape for block in blocks]).T
-    rows = np.zeros((counts.sum(), sizes.max()))
+    rows = np.zeros((counts.sum(), sizes.max() + LANES))
     slots = np.cumsum(counts) - counts
     for block, slot in zip(blocks, slots):
         rows[slot:slot + block.shape[1], :len(block)] = block.T

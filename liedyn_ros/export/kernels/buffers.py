@@ -110,7 +110,7 @@ def is_qr(qr, columns, numbers):
                 and qr.size[g] == size):
             return False
         widest = max(widest, size)
-    return (has_shape(qr.rows, count, widest) and len(qr.order) == count
+    return (has_shape(qr.rows, count, widest + LANES) and len(qr.order) == count
             and lie_in(qr.order, 0, max(count, 1)) and len(qr.head) == count
             and len(qr.beta) == count and len(qr.norm) == count)
 

@@ -12,7 +12,7 @@ Sparse Cholesky factor of a Gram matrix: Y^T Y = U^T D^-1 U (Golub and Van Loan,
 The rows of U are multiples of those of R of a QR factorization (orthogonal.py). U takes a third
 of the work but loses twice the digits, so it serves well-conditioned columns.
 
-Both functions read the sparsity and write the buffers through attributes. pattern.span (2 m,): the
+All functions read the sparsity and write the buffers through attributes. pattern.span (2 m,): the
 first column and one past the last column that meet column s. pattern.support_start, support: the
 rows of Y whose entry in column s can differ from zero. buffers.response: Y. buffers.upper: U.
 buffers.inverse: D^-1, D being the diagonal of U. buffers.lower: U^T D^-1. buffers.line: two rows,
@@ -23,6 +23,7 @@ import math
 
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, spread
+from liedyn_ros.linear_algebra.kernels.rows import add_scaled_row, scale_row
 
 WELL_CONDITIONED = 1e-2  # smallest pivot of R over the largest: S then costs four digits
 
@@ -66,3 +67,16 @@ def solve_gram(pattern, buffers):
         put(line, 0, s, x)
         for c in range(pattern.span[2 * s], s, LANES):
             put_lanes(line, 1, c, get_lanes(line, 1, c) - x * get_lanes(buffers.lower, s, c))
+
+
+@kernel
+def solve_gram_for_rows(pattern, buffers, table, first, begin, end):
+    """Replace the rows X of a table from `first` on by (Y^T Y)^-1 X, columns begin to end."""
+    lower, count = buffers.lower, len(buffers.upper)
+    for s in range(count):
+        for t in range(pattern.span[2 * s], s):
+            add_scaled_row(table, first + s, table, first + t, -get(lower, s, t), begin, end)
+    for s in range(count - 1, -1, -1):
+        scale_row(table, first + s, buffers.inverse[s], begin, end)
+        for t in range(s + 1, min(pattern.span[2 * s + 1], count)):
+            add_scaled_row(table, first + s, table, first + t, -get(lower, t, s), begin, end)

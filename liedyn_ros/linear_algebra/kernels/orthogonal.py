@@ -12,14 +12,14 @@ Column-pivoted QR of a block diagonal matrix stored by columns (Golub and Van Lo
 Row slot[g] + t of `rows` holds column t of block g, and `order` a number of the caller for it.
 After `factor_qr`, row slot[g] + s is the column chosen s-th, with its number: its first entries,
 to s, are column s of R. Those after s are the tail of a reflection 1 - beta v v^T whose first
-number, v_s, is `head`. Vectors x are those of one block.
+number, v_s, is `head`. Vectors x are those of one block. A row has LANES zeros after its numbers.
 """
 
 import math
 
 from liedyn_ros.jit.bundle import Bundle, INTEGERS, MATRIX, VECTOR
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.simd import get_lanes, put_lanes
+from liedyn_ros.jit.simd import get_lanes, LANES, put_lanes, spread, total
 
 QR = Bundle(
     'QR',
@@ -58,8 +58,7 @@ def factor_qr(qr, most, tolerance):
     for g in range(len(qr.slot)):
         full += min(qr.count[g], qr.size[g])
         for t in range(qr.slot[g], qr.slot[g] + qr.count[g]):
-            column = qr.rows[t, :qr.size[g]]
-            qr.norm[t] = inner_product(column, column)
+            qr.norm[t] = row_product(qr.rows, t, t, 0, qr.size[g])
             largest = max(largest, qr.norm[t])
     largest = math.sqrt(largest)
     for g in range(len(qr.slot)):
@@ -90,21 +89,34 @@ def factor_block(qr, g, least):
         if best != s:
             order[s], order[best] = order[best], order[s]
             norm[best] = norm[s]
-            for j in range(size):
-                rows[s, j], rows[best, j] = rows[best, j], rows[s, j]
+            for c in range(0, size, LANES):
+                row = get_lanes(rows, s, c)
+                put_lanes(rows, s, c, get_lanes(rows, best, c))
+                put_lanes(rows, best, c, row)
         x = rows[s, s]
         image = -pivot if x > 0.0 else pivot
         head = x - image
         beta = -1.0 / (image * head)
         qr.head[first + s], qr.beta[first + s], rows[s, s] = head, beta, image
         for t in range(s + 1, count):
-            tail = rows[t, s + 1:size]
-            total = beta * (head * rows[t, s] + inner_product(rows[s, s + 1:size], tail))
-            rows[t, s] -= total * head
-            for j in range(s + 1, size):
-                rows[t, j] -= total * rows[s, j]
-            norm[t] = inner_product(tail, tail)
+            along = beta * (head * rows[t, s] + row_product(rows, s, t, s + 1, size))
+            rows[t, s] -= along * head
+            square = spread(0.0)
+            for c in range(s + 1, size, LANES):
+                tail = get_lanes(rows, t, c) - along * get_lanes(rows, s, c)
+                put_lanes(rows, t, c, tail)
+                square = square + tail * tail
+            norm[t] = total(square)
     return steps
+
+
+@inlined
+def row_product(rows, s, t, begin, size):
+    """Return the product of two rows from `begin` on."""
+    along = spread(0.0)
+    for c in range(begin, size, LANES):
+        along = along + get_lanes(rows, s, c) * get_lanes(rows, t, c)
+    return total(along)
 
 
 @kernel
@@ -129,10 +141,10 @@ def reflect(qr, g, s, x):
     """Apply reflection s to x."""
     t, size = qr.slot[g] + s, qr.size[g]
     row, head = qr.rows[t], qr.head[t]
-    total = qr.beta[t] * (head * x[s] + inner_product(row[s + 1:size], x[s + 1:size]))
-    x[s] -= total * head
+    along = qr.beta[t] * (head * x[s] + inner_product(row[s + 1:size], x[s + 1:size]))
+    x[s] -= along * head
     for j in range(s + 1, size):
-        x[j] -= total * row[j]
+        x[j] -= along * row[j]
 
 
 @kernel
@@ -154,10 +166,10 @@ def solve_r_transposed(qr, g, x):
     """Replace the first numbers of x by R^-T x."""
     first = qr.slot[g]
     for s in range(qr.rank[g]):
-        total = x[s]
+        along = x[s]
         for t in range(s):
-            total -= qr.rows[first + s, t] * x[t]
-        x[s] = total / qr.rows[first + s, s]
+            along -= qr.rows[first + s, t] * x[t]
+        x[s] = along / qr.rows[first + s, s]
 
 
 @kernel
@@ -165,33 +177,57 @@ def solve_r(qr, g, x):
     """Replace the first numbers of x by R^-1 x."""
     first, rank = qr.slot[g], qr.rank[g]
     for s in range(rank - 1, -1, -1):
-        total = x[s]
+        along = x[s]
         for t in range(s + 1, rank):
-            total -= qr.rows[first + t, s] * x[t]
-        x[s] = total / qr.rows[first + s, s]
+            along -= qr.rows[first + t, s] * x[t]
+        x[s] = along / qr.rows[first + s, s]
 
 
 @kernel
-def apply_q_transposed_to_lanes(qr, g, table):
-    """Replace the columns of a table (size, LANES) X by Q^T X."""
-    size = qr.size[g]
+def reflect_lanes(qr, g, s, table, at, c):
+    """Apply reflection s to the eight columns from c on of a table X, whose rows begin at `at`."""
+    t, size = qr.slot[g] + s, qr.size[g]
+    row, head, own = qr.rows[t], qr.head[t], get_lanes(table, at + s, c)
+    along = head * own
+    for j in range(s + 1, size):
+        along = along + row[j] * get_lanes(table, at + j, c)
+    along = qr.beta[t] * along
+    put_lanes(table, at + s, c, own - head * along)
+    for j in range(s + 1, size):
+        put_lanes(table, at + j, c, get_lanes(table, at + j, c) - row[j] * along)
+
+
+@kernel
+def apply_q_transposed_to_lanes(qr, g, table, at, c):
+    """Replace eight columns of X by Q^T X."""
     for s in range(qr.rank[g]):
-        row, head, own = qr.rows[qr.slot[g] + s], qr.head[qr.slot[g] + s], get_lanes(table, s, 0)
-        total = head * own
-        for j in range(s + 1, size):
-            total = total + row[j] * get_lanes(table, j, 0)
-        total = qr.beta[qr.slot[g] + s] * total
-        put_lanes(table, s, 0, own - head * total)
-        for j in range(s + 1, size):
-            put_lanes(table, j, 0, get_lanes(table, j, 0) - row[j] * total)
+        reflect_lanes(qr, g, s, table, at, c)
 
 
 @kernel
-def solve_r_for_lanes(qr, g, table):
-    """Replace the first rows of a table (rank, LANES) X by R^-1 X."""
+def apply_q_to_lanes(qr, g, table, at, c):
+    """Replace eight columns of X by Q X."""
+    for s in range(qr.rank[g] - 1, -1, -1):
+        reflect_lanes(qr, g, s, table, at, c)
+
+
+@kernel
+def solve_r_transposed_for_lanes(qr, g, table, at, c):
+    """Replace the first rows of eight columns of X by R^-T X."""
+    first = qr.slot[g]
+    for s in range(qr.rank[g]):
+        along = get_lanes(table, at + s, c)
+        for t in range(s):
+            along = along - qr.rows[first + s, t] * get_lanes(table, at + t, c)
+        put_lanes(table, at + s, c, (1.0 / qr.rows[first + s, s]) * along)
+
+
+@kernel
+def solve_r_for_lanes(qr, g, table, at, c):
+    """Replace the first rows of eight columns of X by R^-1 X."""
     first, rank = qr.slot[g], qr.rank[g]
     for s in range(rank - 1, -1, -1):
-        total = get_lanes(table, s, 0)
+        along = get_lanes(table, at + s, c)
         for t in range(s + 1, rank):
-            total = total - qr.rows[first + t, s] * get_lanes(table, t, 0)
-        put_lanes(table, s, 0, (1.0 / qr.rows[first + s, s]) * total)
+            along = along - qr.rows[first + t, s] * get_lanes(table, at + t, c)
+        put_lanes(table, at + s, c, (1.0 / qr.rows[first + s, s]) * along)

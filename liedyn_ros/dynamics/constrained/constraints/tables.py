@@ -9,6 +9,7 @@
 """The tables of constrained dynamics for one model; see kernels.tables."""
 
 from collections.abc import Sequence
+from math import factorial
 
 import numpy as np
 
@@ -157,6 +158,12 @@ class ConstrainedData:
         rows = MOTION.array(flat, 'jacobian')[1:orders, self.m - count:, :nv]
         rows[:] = jacobian[1:]
 
+    def potentials(self, orders: int) -> Array:
+        """Return y, y', ... (orders, nv) with lam = A y, of the last solution."""
+        flat = WORKSPACE.array(self.workspace, 'motion')
+        return np.array([factorial(k) * y for k, y in enumerate(
+            MOTION.array(flat, 'potential').T[:orders])])
+
     def move_frame(self, at: int, frame: Array) -> None:
         """Write the pose (4, 4) of a frame in its link, in the order of _places."""
         for flat in (self._machine, WORKSPACE.array(self.workspace, 'machine')):
@@ -261,8 +268,8 @@ def _qr(columns: Indices, numbers: Indices) -> Array:
     count, size, rows = np.diff(columns), np.diff(numbers), columns[-1]
     return QR.pack(
         slot=columns[:-1], count=count, size=size, rank=np.zeros(len(count)),
-        rows=np.zeros((rows, size.max(initial=1))), order=np.zeros(rows), head=np.zeros(rows),
-        beta=np.zeros(rows), norm=np.zeros(rows))
+        rows=np.zeros((rows, size.max(initial=1) + LANES)), order=np.zeros(rows),
+        head=np.zeros(rows), beta=np.zeros(rows), norm=np.zeros(rows))
 
 
 def _space(nv: int, k: int, coordinates: Indices) -> Array:

@@ -25,6 +25,7 @@ from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, spread
 from liedyn_ros.lie.kernels import vec3
+from liedyn_ros.linear_algebra.kernels.rows import add_scaled_row, clear_row, scale_row
 
 SMALLEST_PIVOT = 1e-12  # of the inertia that a coordinate moves
 
@@ -181,3 +182,31 @@ def solve_factor(machine, free, scratch, g, x):
             for t in range(depth(machine, k)):
                 total -= get(scratch.mass, k, t) * x[ancestor(machine, first + t)]
         x[k] = total * scratch.root[k]
+
+
+@kernel
+def solve_factor_for_rows_transposed(machine, free, scratch, table, begin, end):
+    """Replace the first nv rows X of a table by L^-T X, columns begin to end."""
+    for k in range(len(machine.link) - 1, -1, -1):
+        if not free[k]:
+            clear_row(table, k, begin, end)
+            continue
+        first = machine.ancestor_start[k]
+        scale_row(table, k, scratch.root[k], begin, end)
+        for t in range(depth(machine, k)):
+            i = ancestor(machine, first + t)
+            add_scaled_row(table, i, table, k, -get(scratch.mass, k, t), begin, end)
+
+
+@kernel
+def solve_factor_for_rows(machine, free, scratch, table, begin, end):
+    """Replace them by L^-1 X."""
+    for k in range(len(machine.link)):
+        if not free[k]:
+            clear_row(table, k, begin, end)
+            continue
+        first = machine.ancestor_start[k]
+        for t in range(depth(machine, k)):
+            i = ancestor(machine, first + t)
+            add_scaled_row(table, k, table, i, -get(scratch.mass, k, t), begin, end)
+        scale_row(table, k, scratch.root[k], begin, end)

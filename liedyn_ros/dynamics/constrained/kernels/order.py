@@ -26,7 +26,7 @@ def begin_state(machine, motion, hybrid, free, frames, q, v, a, tau):
     A hybrid task reads accelerations of prescribed and forces of free coordinates; other tasks
     read both of all. frames is the number of frames to compute.
     """
-    begin_motion(machine, motion, frames, q, v)
+    begin_motion(machine, motion, frames, q, v, len(a) == 1)
     scale = 1.0
     for k in range(len(a)):
         for j in range(len(v)):
@@ -36,48 +36,53 @@ def begin_state(machine, motion, hybrid, free, frames, q, v, a, tau):
 
 
 @kernel
-def begin_motion(machine, motion, frames, q, v):
-    """Write the quantities of a configuration and of velocities, with so many frames."""
+def begin_motion(machine, motion, frames, q, v, kept):
+    """
+    Write the quantities of a configuration and of velocities, with so many frames.
+
+    kept: derivatives of order zero follow, which read twists and wrenches of all links.
+    """
     series.write_configuration(machine, motion, q, frames)
     for j in range(len(v)):
         motion.rate[0, j] = v[j]
     closures.write_rows(machine, motion, START)
     closures.write_jacobian(machine, motion, START)
-    series.write_twists(machine, motion, START)
+    series.write_twists(machine, motion, START, kept)
     closures.write_relative_twists(machine, motion, START)
 
 
 @kernel
-def advance_order(machine, motion, scratch, external, frames, with_multipliers, k, out):
+def advance_order(machine, motion, scratch, external, frames, with_multipliers, k, out, kept):
     """
     Write the forces (nv,) that the motion needs at order k, with lam_k = 0, and gamma (12.14).
 
-    with_multipliers: add the contribution of the multipliers of lower orders.
+    with_multipliers: add the contribution of the multipliers of lower orders. kept is as for
+    begin_motion, and true at order zero alone.
     """
-    advance_motion(machine, motion, frames, k, scratch.gamma)
+    advance_motion(machine, motion, frames, k, scratch.gamma, kept)
     series.write_link_wrenches(machine, motion, k)
     if len(external) > 0:
         series.subtract_applied_wrenches(machine, motion, external, k)
     if with_multipliers:
         closures.subtract_closure_wrenches(machine, motion, k)
-    series.sum_wrenches(machine, motion, k)
+    series.sum_wrenches(machine, motion, k, kept)
     series.write_joint_forces(machine, motion, k, out)
     if with_multipliers:
         closures.subtract_function_forces(machine, motion, k, out)
 
 
 @kernel
-def advance_motion(machine, motion, frames, k, gamma):
+def advance_motion(machine, motion, frames, k, gamma, kept):
     """Write what is fixed to links and the motion at order k + 1, and gamma (12.14)."""
     series.extend(machine, motion, k, frames)
     closures.write_rows(machine, motion, k + 1)
-    write_motion(machine, motion, k, gamma)
+    write_motion(machine, motion, k, gamma, kept)
 
 
 @kernel
-def write_motion(machine, motion, k, gamma):
+def write_motion(machine, motion, k, gamma, kept):
     """Write twists at order k + 1, and what of the constraints they leave open, gamma."""
-    series.write_twists(machine, motion, k + 1)
+    series.write_twists(machine, motion, k + 1, kept)
     closures.write_relative_twists(machine, motion, k + 1)
     closures.write_rates(machine, motion, k + 1, k + 1.0, gamma)
 
@@ -97,8 +102,12 @@ def note_defect(machine, motion, scratch, k):
 
 
 @kernel
-def complete_order(machine, motion, free, k):
-    """Add to twists, wrenches and forces what the solution of order k adds."""
+def complete_order(machine, motion, free, k, kept):
+    """
+    Add to twists, wrenches and forces what the solution of order k adds.
+
+    kept is as for advance_order.
+    """
     count, twists = len(machine.kind), motion.twist_change
     put_lanes(twists, count, START, spread(0.0))
     for i in range(count):
@@ -108,12 +117,12 @@ def complete_order(machine, motion, free, k):
                 twist = twist + motion.rate[k + 1, j] * get_lanes(motion.screw_row, j, START)
         put_lanes(twists, i, START, twist)
         add_row(motion.twist_row, i, twist)
-    write_wrench_changes(machine, motion, k)
+    write_wrench_changes(machine, motion, k, kept)
     wrenches = motion.wrench_change
     closures.subtract_wrench_changes(machine, motion, k)
     for i in range(count - 1, -1, -1):
         add_row(wrenches, machine.parent[i], get_lanes(wrenches, i, START))
-    if k == 0:
+    if kept:
         for i in range(0, count + 1, LANES):
             m, f = get_rows(wrenches, i)
             add_many3(motion.wrench[k], i, START, m)
@@ -134,7 +143,7 @@ def complete_order(machine, motion, free, k):
 
 
 @kernel
-def write_wrench_changes(machine, motion, k):
+def write_wrench_changes(machine, motion, k, kept):
     """Write the wrenches that links need for a change of their twists, and add that to these."""
     twists, moments, scale = motion.heavy_twist[k + 1], motion.moments[0], k + 1.0
     series.clear_rows(motion.wrench_change, len(machine.kind) + 1)
@@ -148,7 +157,7 @@ def write_wrench_changes(machine, motion, k):
         f = vec3.add(f, vec3.scale(get_lanes(machine.mass, 0, i), v))
         place_rows(motion.wrench_change, machine.heavy_link, i, vec3.scale(scale, m),
                    vec3.scale(scale, f))
-    if k == 0:
+    if kept:
         for i in range(0, len(machine.kind) + 1, LANES):
             w, v = get_rows(motion.twist_change, i)
             add_many3(motion.twist[1], i, START, w)

@@ -93,8 +93,12 @@ def store_row_pose(pose, i, r, p):
 
 
 @kernel
-def write_twists(machine, motion, k):
-    """Write coefficient k of all twists from rates and screws to that order."""
+def write_twists(machine, motion, k, kept):
+    """
+    Write coefficient k of all twists from rates and screws to that order.
+
+    kept: derivatives of order zero follow, which read those of all links.
+    """
     count, step, twists = len(machine.kind), motion.step_row, motion.twist_row
     for j in range(0, len(machine.link), LANES):
         w, v = zeros(), zeros()
@@ -113,7 +117,7 @@ def write_twists(machine, motion, k):
         w, v = pick_rows(twists, machine.heavy_link, b)
         put_many3(motion.heavy_twist[k], b, START, w)
         put_many3(motion.heavy_twist[k], b, START + 3, v)
-    if k < 2:
+    if kept and k < 2:
         for i in range(0, count + 1, LANES):
             w, v = get_rows(twists, i)
             put_many3(motion.twist[k], i, START, w)
@@ -258,11 +262,11 @@ def subtract_applied_wrenches(machine, motion, external, k):
 
 
 @kernel
-def sum_wrenches(machine, motion, k):
-    """Add coefficient k of the wrench of each link to that of its parent."""
+def sum_wrenches(machine, motion, k, kept):
+    """Add coefficient k of the wrench of each link to that of its parent; kept: as for twists."""
     for i in range(len(machine.kind) - 1, -1, -1):
         add_row(motion.wrench_row, machine.parent[i], get_lanes(motion.wrench_row, i, START))
-    if k == 0:
+    if kept:
         for i in range(0, len(machine.kind) + 1, LANES):
             m, f = get_rows(motion.wrench_row, i)
             put_many3(motion.wrench[k], i, START, m)

@@ -27,7 +27,7 @@ from liedyn_ros.dynamics.constrained.constraints.configuration_series import (
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.constraint_rates import (
-    constraint_series, SCRATCH_WIDTH, vary_constraint_forces, vary_row_series)
+    add_rate_partials, constraint_series, SCRATCH_WIDTH, vary_constraint_forces, vary_row_series)
 from liedyn_ros.dynamics.tree.taylor import convolve
 
 
@@ -52,6 +52,7 @@ class ConstraintRates:
         self._constraints, self._workspace = constraints, data.workspace
         self._first = constraints.m - sum(each.rows for each in constraints.functions)
         self._factorial = np.array([float(factorial(k)) for k in range(len(motion))])
+        self._motion, self._gamma = motion, np.zeros((len(motion), len(motion), 6, 6))
         rate, n = self._coefficients(motion), constraints.model.nv
         self._rows = np.zeros((len(motion), constraints.m, n))
         constraint_series(self._workspace, q, rate, self._rows)
@@ -81,6 +82,12 @@ class ConstraintRates:
             result += convolve(self._slopes[:count], lam[:, self._first:],
                                lambda slope, x: np.einsum('ekj,k->je', slope, x))
         return self._derivatives('forces', result)
+
+    def add_partials(self, part: Array, m: int, first: int, factor: float, to: int, out: Array
+                     ) -> None:
+        """Add factor times what part f_m gives to f^(first), ..., as the kernel does (13.34)."""
+        add_rate_partials(self._workspace, part, m, self._factorial, self._motion, self._gamma,
+                          first, factor, to, out)
 
     def _functions(self, q: Array, rate: Array) -> tuple[Array, Array]:
         """Return coefficients of J (K, k, nv) and of E_e J (K, nv, k, nv)."""

@@ -14,21 +14,18 @@ The equations are r = ID - A^T lam - tau and c = A a + A' v, both zero.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.checks import Array, as_array, as_numbers
 from liedyn_ros.common.errors import SingularError
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.partial_derivatives.constraint_rates import ConstraintRates
-from liedyn_ros.dynamics.constrained.partial_derivatives.rate_partials import RatePartials
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.partial_derivatives.inverse import InverseJacobians
 from liedyn_ros.dynamics.partial_derivatives.rate_jacobians import InverseRateJacobians
-
-Result = TypeVar('Result', bound=tuple[Any, ...])
 
 
 class Motion(NamedTuple):
@@ -50,35 +47,37 @@ class VariedEquations:
     def __init__(self, constraints: Constraints, motion: Motion) -> None:
         """Write the series of the constraints; the multipliers stay."""
         self._constraints, self._motion = constraints, motion
-        self._orders = len(motion.multipliers)
         self._rates = ConstraintRates(constraints, motion.q, motion.rates)
-        self._partials = RatePartials(constraints.model, motion.rates)
         self.jacobian = self._rates.rows  # A, A', ... (r + 2, m, nv)
 
-    def forces(self) -> Array:
-        """Return those of ID - A^T lam, (r + 1, r + 3, nv, nv)."""
-        q, (v, *a), _, external = self._motion
-        derivatives = self._constraints.tree.inverse.partial_derivatives
+    def forces(self, below: int = 0) -> Array:
+        """Return those of ID - A^T lam, (r + 1, r + 3, nv, nv), with further rows of zero."""
+        q, (v, *a), multipliers, external = self._motion
+        derivatives, n = self._constraints.tree.inverse.partial_derivatives, len(v)
+        result = np.zeros((len(a), len(a) + 2, n + below, n))
         tree: InverseJacobians | InverseRateJacobians
         if len(a) == 1:  # the kernel of order zero is quicker
             tree = derivatives(q, v, a[0], None if external is None else external[0])
         else:
             tree = derivatives.time_derivatives(q, v, a, external)
-        result = -self._partials(
-            [self._rates.vary_forces(self._motion.multipliers)], self._orders)
-        result[:, 0] += tree.by_q
-        result[:, 1] += tree.by_v
-        result[:, 2:] += tree.by_a
+        result[:, 0, :n], result[:, 1, :n], result[:, 2:, :n] = tree.by_q, tree.by_v, tree.by_a
+        self._rates.add_partials(self._rates.vary_forces(multipliers), 0, 0, -1.0, 0, result)
         return result
 
-    def gaps(self) -> Array:
-        """Return those of A a + A' v, (r + 1, r + 3, m, nv)."""
-        rates = self._motion.rates
-        return self._partials([self._rates.vary_rows(rates), self.jacobian], len(rates))[1:]
+    def all(self) -> Array:
+        """Return those of ID - A^T lam, then of A a + A' v, (r + 1, r + 3, nv + m, nv)."""
+        rates, n = self._motion.rates, self._motion.rates.shape[1]
+        result = self.forces(self.jacobian.shape[1])
+        self._rates.add_partials(self._rates.vary_rows(rates), 0, 1, 1.0, n, result)
+        self._rates.add_partials(self.jacobian, 1, 1, 1.0, n, result)
+        return result
 
     def reactions(self, potentials: Array) -> Array:
         """Return those of A mu, (r + 1, r + 3, m, nv); mu (r + 1, nv) stays."""
-        return self._partials([self._rates.vary_rows(potentials)], self._orders)
+        part = self._rates.vary_rows(potentials)
+        result = np.zeros((len(part), len(part) + 2, *part.shape[1:]))
+        self._rates.add_partials(part, 0, 0, 1.0, 0, result)
+        return result
 
 
 def refuse_rank(solver: Solver, rank: int) -> NoReturn:
@@ -94,10 +93,9 @@ def one_order(constraints: Constraints, external: ArrayLike | None) -> Array | N
     return as_array('external', external, (len(constraints.model.bodies), 6))[None]
 
 
-def order_zero(found: Result) -> Result:
-    """Return order zero of arrays (r + 1, ...) and of blocks (r + 1, r + 1, ...) of matrices."""
-    return tuple.__new__(type(found), (
-        each[0, 0] if each.ndim == 4 else each[0] if each.ndim > 1 else each for each in found))
+def numbers_of(external: ArrayLike | None) -> Array | None:
+    """Return wrenches as numbers, if there are any."""
+    return None if external is None else as_numbers('external', external)
 
 
 def by_parameters(by_forces: Array, forces: Array) -> Array:

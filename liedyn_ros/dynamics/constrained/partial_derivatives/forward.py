@@ -24,15 +24,13 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.constrained.constraints.exclusive import exclusive
 from liedyn_ros.dynamics.constrained.partial_derivatives.equations import (
-    by_parameters, one_order, order_zero, refuse_rank)
+    by_parameters, refuse_rank)
 from liedyn_ros.dynamics.constrained.partial_derivatives.function_rows import require_series
-from liedyn_ros.dynamics.constrained.partial_derivatives.hybrid import hybrid_responses
-from liedyn_ros.dynamics.constrained.partial_derivatives.jacobians import ForwardLoopJacobians
+from liedyn_ros.dynamics.constrained.partial_derivatives.jacobians import HybridLoopJacobians
 from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import (
     kinematic_jacobians, LoopKinematicJacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
     ConstrainedProduct, LoopProducts)
-from liedyn_ros.dynamics.constrained.partial_derivatives.rate_partials import by_blocks
 from liedyn_ros.dynamics.constrained.partial_derivatives.second import hybrid_seconds
 from liedyn_ros.dynamics.constrained.partial_derivatives.states import ManyStates
 from liedyn_ros.dynamics.constrained.solver.solution import (
@@ -131,14 +129,10 @@ class ConstrainedForwardPartialDerivatives(ManyStates):
                  ) -> ConstrainedForwardJacobians:
         """Return a, the multipliers and all Jacobians, in O(n^3); closed is that of forward."""
         tau = as_array('tau', tau, (self._model.nv,))
-        if not self._solver.constraints.functions:
-            found = self._regular(q, v, tau, external, closed)
-            blocks = self._jacobians(q, v, found, external)
-            if blocks is not None:
-                return ConstrainedForwardJacobians(found.a, found.multipliers, *blocks)
-        external = one_order(self._solver.constraints, external)
-        return order_zero(self.time_derivatives(
-            q, v, tau[None], external=external, closed=closed))
+        require_series(self._solver.constraints)
+        found = self._regular(q, v, tau, external, closed)
+        a, multipliers = self._jacobians(self._task, q, v, found, external)
+        return ConstrainedForwardJacobians(found.a, found.multipliers, *a, *multipliers)
 
     @exclusive
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
@@ -154,10 +148,8 @@ class ConstrainedForwardPartialDerivatives(ManyStates):
         q, v = self._model.check_configuration(q), as_array('v', v, (n,))
         require_series(constraints)
         found = self._regular(q, v, tau, external, closed)
-        by_a, _, by_multipliers = hybrid_responses(
-            constraints, q, v, np.zeros(n, dtype=bool), found, external)
-        return ConstrainedForwardJacobians(
-            found.a, found.multipliers, *by_blocks(by_a), *by_blocks(by_multipliers))
+        a, multipliers = self._jacobians.series(self._task, q, v, found, external)
+        return ConstrainedForwardJacobians(found.a, found.multipliers, *a, *multipliers)
 
     @exclusive
     def product(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dq: ArrayLike, dv: ArrayLike,
@@ -220,8 +212,8 @@ class ConstrainedForwardPartialDerivatives(ManyStates):
             *kinematic_jacobians(self._solver.constraints, pull))
 
     @cached_property
-    def _jacobians(self) -> ForwardLoopJacobians:
-        return ForwardLoopJacobians(self._solver, self._task)
+    def _jacobians(self) -> HybridLoopJacobians:
+        return HybridLoopJacobians(self._solver)
 
     @cached_property
     def _products(self) -> LoopProducts:

@@ -16,26 +16,24 @@ and their time derivatives. Forward dynamics prescribes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.common.checks import Array, as_array, as_numbers
+from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import SingularError
-from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.exclusive import exclusive
-from liedyn_ros.dynamics.constrained.partial_derivatives.equations import (
-    by_parameters, Motion, one_order, order_zero, VariedEquations)
+from liedyn_ros.dynamics.constrained.partial_derivatives.equations import by_parameters
 from liedyn_ros.dynamics.constrained.partial_derivatives.function_rows import require_series
+from liedyn_ros.dynamics.constrained.partial_derivatives.jacobians import (
+    Blocks, HybridLoopJacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import (
     kinematic_jacobians, LoopKinematicJacobians, rows_of)
-from liedyn_ros.dynamics.constrained.partial_derivatives.kkt import KktSeries, KktSystem
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
     ConstrainedProduct, LoopProducts)
-from liedyn_ros.dynamics.constrained.partial_derivatives.rate_partials import by_blocks, earlier
 from liedyn_ros.dynamics.constrained.partial_derivatives.second import hybrid_seconds
 from liedyn_ros.dynamics.constrained.partial_derivatives.states import ManyStates
 from liedyn_ros.dynamics.constrained.solver.solution import (
@@ -147,11 +145,12 @@ class ConstrainedHybridPartialDerivatives(ManyStates):
     def __call__(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
                  tau: ArrayLike, external: ArrayLike | None = None) -> ConstrainedHybridJacobians:
         """Return the solution and all Jacobians, in O(n^3); a and tau are (nv,)."""
-        shape = (self._model.nv,)
-        a, tau = as_array('a', a, shape), as_array('tau', tau, shape)
-        return order_zero(self.time_derivatives(
-            q, v, prescribed, a[None], tau[None],
-            external=one_order(self._solver.constraints, external)))
+        known = self._solver.constraints.names.mask('prescribed', prescribed)
+        a, tau = (as_array(name, x, known.shape) for name, x in (('a', a), ('tau', tau)))
+        require_series(self._solver.constraints)
+        found = self._regular(q, v, known, a, tau, external)
+        return self._result(known, found, self._jacobians(
+            hybrid_task(~known), q, v, found, external))
 
     @exclusive
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
@@ -169,11 +168,8 @@ class ConstrainedHybridPartialDerivatives(ManyStates):
         known = constraints.names.mask('prescribed', prescribed)
         require_series(constraints)
         found = self._regular(q, v, known, a, tau, external)
-        (a_by_q, a_by_v, a_by), (tau_by_q, tau_by_v, tau_by), (by_q, by_v, by) = map(
-            by_blocks, hybrid_responses(constraints, q, v, known, found, external))
-        return ConstrainedHybridJacobians(
-            found.a, found.tau, found.multipliers, a_by_q, a_by_v, a_by, tau_by_q, tau_by_v,
-            tau_by, by_q, by_v, by, known)
+        return self._result(known, found, self._jacobians.series(
+            hybrid_task(~known), q, v, found, external))
 
     @exclusive
     def product(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
@@ -247,6 +243,22 @@ class ConstrainedHybridPartialDerivatives(ManyStates):
             rows_of(unknowns, ~known), rows_of(unknowns, known), multipliers)
 
     @cached_property
+    def _jacobians(self) -> HybridLoopJacobians:
+        return HybridLoopJacobians(self._solver)
+
+    def _result(self, known: Mask, found: ConstrainedSolution, blocks: list[Blocks]
+                ) -> ConstrainedHybridJacobians:
+        """Return the result; where no acceleration is prescribed, all forces are given."""
+        if not known.any():
+            by_q, by_v, given = (np.zeros_like(each) for each in blocks[0])
+            for k in range(max(len(given), 1) if given.ndim > 2 else 1):
+                (given[k, k] if given.ndim > 2 else given)[:] = np.eye(len(known))
+            blocks.insert(1, [by_q, by_v, given])
+        a, tau, multipliers = blocks
+        return ConstrainedHybridJacobians(
+            found.a, found.tau, found.multipliers, *a, *tau, *multipliers, known)
+
+    @cached_property
     def _products(self) -> LoopProducts:
         return LoopProducts(self._solver)
 
@@ -267,53 +279,3 @@ class ConstrainedHybridPartialDerivatives(ManyStates):
                 'prescribed: expected accelerations that the constraints allow, in a '
                 f'configuration that is not singular, got {found.status.value}')
         return found
-
-
-def hybrid_responses(constraints: Constraints, q: Array, v: Array, known: Mask,
-                     found: ConstrainedSolution, external: ArrayLike | None
-                     ) -> tuple[list[Array], list[Array], list[Array]]:
-    """
-    Return how a, tau (b, nv, nv) and the multipliers (b, m, nv) vary at each order.
-
-    found has r + 1 orders. The b = r + 3 blocks of columns are by q, by v, and by the known
-    accelerations and forces of each order.
-    """
-    (rows, n), m, free = found.a.shape, constraints.m, ~known
-    varied = VariedEquations(constraints, Motion(
-        q, np.vstack([v, found.a]), found.multipliers,
-        None if external is None else as_numbers('external', external)))
-    equations, jacobian = np.concatenate([varied.forces(), varied.gaps()], axis=2), varied.jacobian
-    mass, turned = equations[0, 2, :n], jacobian.swapaxes(1, 2)
-    system = KktSystem(mass[np.ix_(free, free)], jacobian[:, :, free], found.rank)
-    if system.redundant:
-        potentials = np.zeros((rows, n))
-        potentials[:, free] = system.potentials(found.multipliers)
-        offsets = varied.reactions(potentials)
-    series, by_a, by_tau = KktSeries(system), list[Array](), list[Array]()
-    offset: Array = np.zeros((m, 1))
-    for k in range(rows):
-        change = np.zeros((rows + 2, n, n))
-        change[2 + k][known, known] = 1.0
-        by_a.append(change)
-        needed, gaps = np.split(_along(equations[k], by_a), [n], axis=1)
-        needed[2 + k][free, free] -= 1.0  # the force given
-        if system.redundant:
-            offset = _along(offsets[k], by_a)
-        series.step(-needed[:, free], -gaps, offset)
-        change[:, free] = series.y[k]
-        if known.any():
-            needed += mass[:, free] @ series.y[k] - turned[0] @ series.multipliers[k] - earlier(
-                k, turned, series.multipliers)
-        needed[:, free] = 0.0
-        needed[2 + k][free, free] = 1.0
-        by_tau.append(needed)
-    return by_a, by_tau, series.multipliers
-
-
-def _along(partials: Array, by_a: Sequence[Array]) -> Array:
-    """Return the change (b, x, nv) of an order, given partials (b, x, nv) by q, v, a, a', ..."""
-    result = np.zeros_like(partials)
-    result[:2] = partials[:2]
-    for j, change in enumerate(by_a):  # a^(j) does not depend on later blocks
-        result[:3 + j] += partials[2 + j] @ change[:3 + j]
-    return result

@@ -23,17 +23,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.common.checks import Array, as_array, as_numbers
+from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.constrained.constraints.exclusive import exclusive
 from liedyn_ros.dynamics.constrained.partial_derivatives.equations import (
-    by_parameters, Motion, one_order, order_zero, refuse_rank, VariedEquations)
+    by_parameters, refuse_rank)
 from liedyn_ros.dynamics.constrained.partial_derivatives.function_rows import require_series
+from liedyn_ros.dynamics.constrained.partial_derivatives.jacobians import (
+    Blocks, InverseLoopJacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import (
     kinematic_jacobians, LoopKinematicJacobians)
-from liedyn_ros.dynamics.constrained.partial_derivatives.kkt import KktSeries, KktSystem
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
     ConstrainedProduct, LoopProducts)
-from liedyn_ros.dynamics.constrained.partial_derivatives.rate_partials import by_blocks, earlier
 from liedyn_ros.dynamics.constrained.partial_derivatives.second import (
     least_force_seconds, least_torque_seconds, tree_forces)
 from liedyn_ros.dynamics.constrained.partial_derivatives.states import ManyStates
@@ -141,12 +141,11 @@ class ConstrainedInversePartialDerivatives(ManyStates):
                  redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None
                  ) -> ConstrainedInverseJacobians:
         """Return tau, the multipliers and all Jacobians, in O(n^3); a and tau are (nv,)."""
-        shape = (self._model.nv,)
-        return order_zero(self.time_derivatives(
-            q, v, as_array('a', a, shape)[None],
-            tau=None if tau is None else as_array('tau', tau, shape)[None], actuated=actuated,
-            redundancy=redundancy, weights=weights,
-            external=one_order(self._solver.constraints, external)))
+        a = as_array('a', a, (self._model.nv,))
+        require_series(self._solver.constraints)
+        driven, task, found = self._regular(
+            q, v, a, tau, actuated, redundancy, weights, external)
+        return _with_given(found, driven, *self._jacobians(task, q, v, a, found, external))
 
     @exclusive
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
@@ -164,21 +163,8 @@ class ConstrainedInversePartialDerivatives(ManyStates):
         require_series(constraints)
         driven, task, found = self._regular(
             q, v, a, tau, actuated, redundancy, weights, external)
-        motion = Motion(q, np.vstack([v, a]), found.multipliers,
-                        None if external is None else as_numbers('external', external))
-        varied = VariedEquations(constraints, motion)
-        needs = _needs(varied)
-        if task.kind == kernels.LEAST_FORCE:
-            by_forces, by_multipliers = _least_force(
-                varied, needs, found.multipliers, driven, task.weight)
-        else:
-            forces = constraints.tree.inverse.time_derivatives(q, v, a, external)
-            by_forces, by_multipliers = _least_torque(
-                varied, needs, forces - np.where(driven, 0.0, found.tau),
-                found.rank, np.where(driven, task.weight, 0.0))
-        return ConstrainedInverseJacobians(
-            found.tau, found.multipliers, *_with_given(by_forces, driven, np.eye(n)),
-            *_with_given(by_multipliers, driven, np.zeros((constraints.m, n))))
+        return _with_given(
+            found, driven, *self._jacobians.series(task, q, v, a, found, external))
 
     @exclusive
     def product(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, dq: ArrayLike, dv: ArrayLike,
@@ -260,6 +246,10 @@ class ConstrainedInversePartialDerivatives(ManyStates):
             *kinematic_jacobians(self._solver.constraints, pull))
 
     @cached_property
+    def _jacobians(self) -> InverseLoopJacobians:
+        return InverseLoopJacobians(self._solver)
+
+    @cached_property
     def _products(self) -> LoopProducts:
         return LoopProducts(self._solver)
 
@@ -287,68 +277,15 @@ class ConstrainedInversePartialDerivatives(ManyStates):
         return driven, task, found
 
 
-def _needs(varied: VariedEquations) -> Array:
-    """Return how ID - A^T lam (r + 1, 2 r + 4, nv, nv) varies with q, v, a and own needs."""
-    forces = varied.forces()
-    rows, n = len(forces), forces.shape[-1]
-    units = np.zeros((rows, rows, n, n))
-    units[range(rows), range(rows)] = np.eye(n)
-    return np.concatenate([forces, units], axis=1)
-
-
-def _least_torque(varied: VariedEquations, needs: Array, forces: Array, rank: int, torque: Array
-                  ) -> tuple[list[Array], list[Array]]:
-    """
-    Return how tau (b, nv, nv) and the multipliers (b, m, nv) vary at each order (12.20).
-
-    forces (r + 1, nv) are those that actuators and constraints bear. torque (nv,) is 1 / Q.
-    """
-    rows = len(forces)
-    system = KktSystem(np.diag(torque), varied.jacobian[:rows], rank)
-    still = np.zeros((rows, len(system.basis), 1))
-    here = _solved(system, forces[..., None], still, still)  # of nu and -lam
-    gaps, offsets = (np.zeros((*needs.shape[:2], *varied.jacobian.shape[1:])) for _ in range(2))
-    gaps[:, :rows + 2] = -varied.reactions(np.array(here.y)[..., 0])
-    if system.redundant:
-        offsets[:, :rows + 2] = varied.reactions(np.array(here.potentials)[..., 0])
-    found = _solved(system, needs, gaps, offsets)
-    return [torque[:, None] * y for y in found.y], [-x for x in found.multipliers]
-
-
-def _least_force(varied: VariedEquations, needs: Array, multipliers: Array, driven: Mask,
-                 weight: Array) -> tuple[list[Array], list[Array]]:
-    """Return the same where constraint forces are least (12.18); weight (m,) is 1 / sqrt(W)."""
-    (rows, m), passive = multipliers.shape, ~driven
-    turned = varied.jacobian[:rows].swapaxes(1, 2)
-    system = KktSystem(np.diag(weight**-2), turned[:, passive], int(passive.sum()))
-    lam, still = multipliers[..., None], np.zeros((int(passive.sum()), 1))
-    borne = np.array([turned[0] @ lam[k] + earlier(k, turned, list(lam)) for k in range(rows)])
-    here = _solved(system, np.zeros((rows, m, 1)), borne[:, passive], [still] * rows)
-    potentials = np.zeros((rows, len(driven)))
-    potentials[:, passive] = np.array(here.multipliers)[..., 0]
-    offsets = np.zeros((*needs.shape[:2], m, len(driven)))
-    offsets[:, :rows + 2] = varied.reactions(potentials)
-    found = _solved(system, offsets, needs[:, :, passive], [still] * rows)
-    by_forces = []
-    for k, y in enumerate(found.y):
-        by_forces.append(needs[k] - turned[0] @ y - earlier(k, turned, found.y))
-        by_forces[k][:, passive] = 0.0
-    return by_forces, found.y
-
-
-def _solved(system: KktSystem, forces: Array, gaps: Array, offsets: Array | list[Array]
-            ) -> KktSeries:
-    """Return the solution with (A y)^(k) = gaps[k]; the first axis is that of orders k."""
-    series = KktSeries(system)
-    for k, force in enumerate(forces):
-        series.step(force, gaps[k] - earlier(k, system.jacobian, series.y), offsets[k])
-    return series
-
-
-def _with_given(orders: list[Array], driven: Mask, unit: Array) -> list[Array]:
-    """Return by_q, by_v, by_a, by_tau and by_need; forces that are given are needed no more."""
-    *blocks, by_need = by_blocks(orders)
-    rows = len(by_need)
-    units = np.zeros_like(by_need)
-    units[range(rows), range(rows)] = unit
-    return [*blocks, (units - by_need) * ~driven, by_need]
+def _with_given(found: ConstrainedSolution, driven: Mask, by_forces: Blocks,
+                by_multipliers: Blocks) -> ConstrainedInverseJacobians:
+    """Return the result: forces that are given are needed no more."""
+    by_tau, multipliers_by_tau = (-blocks[-1] * ~driven for blocks in (by_forces, by_multipliers))
+    passive = np.flatnonzero(~driven)
+    for k in range(len(by_tau) if by_tau.ndim > 2 else 1):
+        (by_tau[k, k] if by_tau.ndim > 2 else by_tau)[passive, passive] += 1.0
+    *forces, by_need = by_forces
+    *multipliers, multipliers_by_need = by_multipliers
+    return ConstrainedInverseJacobians(
+        found.tau, found.multipliers, *forces, by_tau, by_need, *multipliers, multipliers_by_tau,
+        multipliers_by_need)

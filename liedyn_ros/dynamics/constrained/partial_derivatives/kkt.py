@@ -7,12 +7,12 @@
 # language governing permissions and limitations under the License.
 
 """
-The linear system of all Jacobians of machines with closed loops, at every order (13.19), (13.19b).
+The linear system of second derivatives of machines with closed loops (13.19), (13.19b).
 
 Forward, hybrid and inverse dynamics have the same saddle point matrix. Its upper block is the mass
-matrix, or the weights of inverse dynamics. Only the right-hand sides differ. It is dense, for all
-columns of a Jacobian at once. kernels/products.py solves the same equations for one direction, or
-for one row, with the sparse factors of the dynamics.
+matrix, or the weights of inverse dynamics. Only the right-hand sides differ. It is dense, for many
+columns at once. First derivatives use the sparse factors of the dynamics: kernels/sides.py has all
+columns, kernels/products.py one of them.
 """
 
 from collections.abc import Callable
@@ -21,71 +21,52 @@ from functools import cached_property
 import numpy as np
 
 from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.dynamics.constrained.partial_derivatives.rate_partials import earlier
 
 
 class KktSystem:
     """
     The matrix of H y - A^T lam = f, A y = g, lam = A mu + l, factored.
 
-    upper (c, c) is H; jacobian (r + 1, m, c) is A, A', ..., and rank that of A. The last equation
-    makes multipliers those of least norm: without l they are in the range of A. With a basis U of
-    this range, lam = U s + l is determined. Where rows are independent, lam is so without mu.
+    upper (c, c) is H, rows (m, c) is A of a rank. The last equation makes multipliers those of
+    least norm: without l they are in the range of A. With a basis U of this range, lam = U s + l
+    is determined. Where rows are independent, lam is so without mu. Of several mu the one of least
+    energy counts, as in the dynamics: mass (c, c) is that of mu.
     """
 
-    def __init__(self, upper: Array, jacobian: Array, rank: int) -> None:
+    def __init__(self, upper: Array, rows: Array, rank: int, mass: Array) -> None:
         """Factor the matrix of y and s."""
-        self.size, self.jacobian, self.redundant = len(upper), jacobian, rank < jacobian.shape[1]
-        self.turned = jacobian.swapaxes(1, 2)
-        self.basis = np.linalg.svd(jacobian[0])[0][:, :rank] if self.redundant else np.eye(rank)
-        rows = self.basis.T @ jacobian[0]
-        self._rows = rows
-        matrix = np.zeros((self.size + rank, self.size + rank))
-        matrix[:self.size, :self.size], matrix[:self.size, self.size:] = upper, -rows.T
-        matrix[self.size:, :self.size] = rows
-        self.solve = solver_of(matrix)
+        self.redundant = rank < len(rows)
+        self._size, self._turned = len(upper), rows.T
+        self._basis = np.linalg.svd(rows)[0][:, :rank] if self.redundant else np.eye(rank)
+        self._rows, self._mass = self._basis.T @ rows, mass
+        matrix = np.zeros((self._size + rank, self._size + rank))
+        matrix[:self._size, :self._size], matrix[:self._size, self._size:] = upper, -self._rows.T
+        matrix[self._size:, :self._size] = self._rows
+        self._solve = solver_of(matrix)
 
     @cached_property
-    def inverse(self) -> Array:
-        """Return the matrix (c, rank) that has mu of least norm with A mu = U s, given s."""
-        return np.linalg.pinv(self._rows)
+    def _inverse(self) -> Array:
+        """Return the matrix (c, rank) that has mu of least energy with A mu = U s, given s."""
+        energy = self._mass + self._rows.T @ self._rows  # regular; the second part is given by s
+        response = np.linalg.solve(energy, self._rows.T)
+        return np.asarray(response @ np.linalg.inv(self._rows @ response))
 
     def potentials(self, multipliers: Array) -> Array:
-        """Return mu (r + 1, c), given lam = A mu (r + 1, m) along the motion."""
-        found: list[Array] = []
-        for k, lam in enumerate(multipliers[..., None]):
-            rest = lam - earlier(k, self.jacobian, found)
-            found.append(self.inverse @ (self.basis.T @ rest))
-        return np.array(found)[..., 0]
+        """Return mu (c,) with lam = A mu (m,)."""
+        return np.asarray(self._inverse @ (self._basis.T @ multipliers))
 
-
-class KktSeries:
-    """The solution of a KktSystem along a motion, one order after the other."""
-
-    def __init__(self, system: KktSystem) -> None:
-        """Begin before order zero."""
-        self._system = system
-        self.y: list[Array] = []
-        self.multipliers: list[Array] = []
-        self.potentials: list[Array] = []  # mu, where constraints are redundant
-
-    def step(self, forces: Array, gaps: Array, offset: Array) -> None:
+    def solve(self, forces: Array, gaps: Array, offset: Array) -> tuple[Array, Array, Array]:
         """
-        Append y (..., c, x), the multipliers (..., m, x) and mu (..., c, x) of the next order k.
+        Return y (c, x), the multipliers (m, x), and mu (c, x) where constraints are redundant.
 
-        forces is (H y - A^T lam)^(k), offset l^(k), read where constraints are redundant. gaps is
-        A y^(k): what lower orders of y add to (A y)^(k), the caller subtracts.
+        forces is f, gaps g, offset l, read where constraints are redundant.
         """
-        system, k = self._system, len(self.y)
-        offset = offset + earlier(k, system.jacobian, self.potentials) if system.redundant else (
-            np.zeros((len(system.basis), 1)))
-        forces = forces + system.turned[0] @ offset + earlier(k, system.turned, self.multipliers)
-        found = system.solve(np.concatenate([forces, system.basis.T @ gaps], axis=-2))
-        y, s = found[..., :system.size, :], found[..., system.size:, :]
-        self.y.append(y)
-        self.multipliers.append(system.basis @ s + offset)
-        if system.redundant:
-            self.potentials.append(system.inverse @ s)
+        if not self.redundant:
+            offset = np.zeros((len(self._basis), 1))
+        found = self._solve(np.concatenate(
+            [forces + self._turned @ offset, self._basis.T @ gaps], axis=-2))
+        y, s = found[:self._size], found[self._size:]
+        return y, self._basis @ s + offset, self._inverse @ s if self.redundant else y
 
 
 def solver_of(matrix: Array) -> Callable[[Array], Array]:

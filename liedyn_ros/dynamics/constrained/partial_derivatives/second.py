@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.partial_derivatives.constraint_rates import ConstraintRates
-from liedyn_ros.dynamics.constrained.partial_derivatives.kkt import KktSeries, KktSystem
+from liedyn_ros.dynamics.constrained.partial_derivatives.kkt import KktSystem
 from liedyn_ros.dynamics.constrained.solver.solution import ConstrainedSolution
 from liedyn_ros.dynamics.partial_derivatives.rate_jacobians import velocity_brackets
 
@@ -157,10 +157,11 @@ Rows = RowSeconds | FreeColumns | TurnedRows
 class VariedTwice:
     """The unknowns y (c,) and multipliers (m,) of H y - A^T lam = f, A y = g, varied twice."""
 
-    def __init__(self, upper: Array, upper_slopes: Array, rows: Rows, rank: int) -> None:
+    def __init__(self, upper: Array, upper_slopes: Array, rows: Rows, rank: int, mass: Array
+                 ) -> None:
         """Factor the matrix; upper_slopes (n, k, n) is how H varies with q[k]."""
         self._rows, self._upper_slopes = rows, upper_slopes
-        self._system = KktSystem(upper, rows.rows[None], rank)
+        self._system = KktSystem(upper, rows.rows, rank, mass)
         self.first: list[tuple[Array, Array, Array]] = []  # how y, lam and mu vary once
 
     def unknowns(self, forces: Array) -> Array:
@@ -183,7 +184,7 @@ class VariedTwice:
         offsets: list[Array | float] = [0.0] * len(forces.second)
         potential = np.zeros(slopes.shape[1])
         if system.redundant:
-            potential = system.potentials(multipliers[None])[0]
+            potential = system.potentials(multipliers)
         self.first = first = [self._solved(
             force, gap, 0.0 if k else np.einsum('mix,i->mx', slopes, potential))
             for k, (force, gap) in enumerate(zip(forces.first, gaps.first))]
@@ -206,13 +207,12 @@ class VariedTwice:
     def _solved(self, forces: Array, gaps: Array, offset: Array | float
                 ) -> tuple[Array, Array, Array]:
         """Return y, lam and mu for what varies in the equations, (n, ...) and (m, ...)."""
-        shape, series = forces.shape[1:], KktSeries(self._system)
+        shape = forces.shape[1:]
         columns = (-1, int(np.prod(shape)))
         offset = np.zeros(gaps.shape) + offset
-        series.step(-forces.reshape(columns), -gaps.reshape(columns), offset.reshape(columns))
-        y, lam = (of[0].reshape(-1, *shape) for of in (series.y, series.multipliers))
-        potentials = series.potentials[0] if self._system.redundant else y
-        return y, lam, potentials.reshape(y.shape)
+        y, lam, mu = (each.reshape(-1, *shape) for each in self._system.solve(
+            -forces.reshape(columns), -gaps.reshape(columns), offset.reshape(columns)))
+        return y, lam, mu
 
 
 def hybrid_seconds(constraints: Constraints, q: Array, v: Array, free: NDArray[np.bool_],
@@ -233,7 +233,7 @@ def hybrid_seconds(constraints: Constraints, q: Array, v: Array, free: NDArray[n
     gaps = Variation((*gaps.first[:2], rows.rows @ known),
                      (*gaps.second[:3], rows.slopes.transpose(0, 2, 1) @ known))
     varied = VariedTwice(mass[np.ix_(free, free)], bent[free][:, :, free],
-                         FreeColumns(rows, free), found.rank)
+                         FreeColumns(rows, free), found.rank, mass[np.ix_(free, free)])
     accelerations, multipliers = varied.solve(
         Variation(*([each[free] for each in part] for part in needs)), gaps, found.multipliers)
     ys, lams = ([each[k] for each in varied.first] for k in (0, 1))
@@ -257,7 +257,8 @@ def least_torque_seconds(rows: RowSeconds, forces: Variation, needs: Array,
     forces are those of the tree, needs what actuators and constraints bear, torque the weights.
     """
     n = len(driven)
-    varied = VariedTwice(np.diag(torque), np.zeros((n, n, n)), rows, found.rank)
+    varied = VariedTwice(
+        np.diag(torque), np.zeros((n, n, n)), rows, found.rank, forces.first[2])
     nu = varied.unknowns(needs)  # Q nu - A^T x = needs, A nu = 0, x = -lam and tau = Q nu
     tree = forces.negative().less_reactions(rows, -found.multipliers)
     solved, multipliers = varied.solve(
@@ -273,7 +274,8 @@ def least_force_seconds(rows: RowSeconds, forces: Variation, multipliers: Array,
     """Return the same where forces in constraints are least; weight (m,) is 1 / sqrt(W)."""
     passive, turned = ~driven, TurnedRows(rows, ~driven)
     m, n = rows.rows.shape
-    varied = VariedTwice(np.diag(weight**-2), np.zeros((m, n, m)), turned, int(passive.sum()))
+    varied = VariedTwice(np.diag(weight**-2), np.zeros((m, n, m)), turned, int(passive.sum()),
+                         np.diag(weight**-2))
     mu = np.zeros(n)
     mu[passive] = varied.potentials(turned.rows @ multipliers)
     left = forces.negative().with_given(np.diag(1.0 * passive)).less_reactions(rows, -multipliers)

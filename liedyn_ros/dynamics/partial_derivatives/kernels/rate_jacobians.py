@@ -20,6 +20,8 @@ from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.motion import 
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     ACCELERATION, CHANGE, FORCE, INERTIA, LINK_WIDTH, load_pair, P, POSITION, Q, R, ROTATION, S,
     store_pair, TWIST)
+from liedyn_ros.dynamics.partial_derivatives.kernels.rate_sums import (
+    add_rate_sum, add_turned_sum, bend, turns)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid, stops, symmetric
 from liedyn_ros.dynamics.tree.kernels.tables import (
     add12, add3, ARMATURE, body_row, CARRIER, coordinate_row, DAMPING, GRAVITY,
@@ -29,7 +31,6 @@ from liedyn_ros.dynamics.tree.kernels.wrenches import on_link
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.simd import get, get_int
 from liedyn_ros.lie.kernels import se3, vec3
-from liedyn_ros.model.kernels import kinds
 
 # Further columns of links: the momentum, and a scratch buffer of the wrench on a body.
 MOMENTUM, EXTERNAL, SERIES_WIDTH = LINK_WIDTH, LINK_WIDTH + 6, LINK_WIDTH + 12
@@ -74,8 +75,7 @@ def inverse_rate_jacobians(model, links, columns, raw, gamma, stop, factorial, q
             add_stops(model, row, k, stop, factorial, q, motion, rows, raw)
         raw[1, 0, k, k] += get(model, row, DAMPING)
         raw[2, 0, k, k] += get(model, row, ARMATURE)
-    for i in range(1, count):
-        combine(model, i, raw, gamma, factorial, motion, by_q, by_v, by_a)
+    combine(model, raw, gamma, factorial, motion, by_q, by_v, by_a)
 
 
 @kernel
@@ -304,64 +304,32 @@ def dot_columns(columns, x, at_x, y, at_y):
 
 
 @kernel
-def combine(model, i, raw, gamma, factorial, motion, by_q, by_v, by_a):
-    """Write the columns of link i: sums of derivatives of the Jacobians of order zero (13.34)."""
-    first, size = get_int(model, i, VI), joints.degrees(get_int(model, i, KIND))
-    bend(get_int(model, i, KIND), gamma, factorial, motion, first, len(by_q))
-    for k in range(len(by_q)):
-        for a in range(raw.shape[2]):
-            for c in range(size):
-                by_q[k, a, first + c] = displaced_part(
-                    raw, gamma, factorial, k, 0, a, first, c, size)
-                for j in range(1, k + 3):
-                    total = displaced_part(raw, gamma, factorial, k, j, a, first, c, size)
-                    for m in range(1, 3):  # by v^(m-1): j - i = m
-                        n = j - m
-                        if 0 <= n <= k:
-                            total += choose(factorial, k, n) * raw[m, k - n, a, first + c]
-                    if j == 1:
-                        by_v[k, a, first + c] = total
-                    else:
-                        by_a[k, j - 2, a, first + c] = total
+def combine(model, raw, gamma, factorial, motion, by_q, by_v, by_a):
+    """Write sums of derivatives of the Jacobians of order zero (13.34); by_a is zero above."""
+    rows = len(by_q)
+    for k in range(rows):
+        write_sums(raw, factorial, k, 0, by_q[k])
+        write_sums(raw, factorial, k, 1, by_v[k])
+        for j in range(k + 1):
+            write_sums(raw, factorial, k, 2 + j, by_a[k, j])
+    for i in range(1, get_int(model, 0, LINKS)):
+        kind, first = get_int(model, i, KIND), get_int(model, i, VI)
+        if turns(kind):
+            size = joints.degrees(kind)
+            bend(kind, gamma, factorial, motion, first, rows)
+            for k in range(rows):
+                add_turned_sum(raw[0], gamma, factorial, k, 0, first, size, 1.0, by_q[k])
+                add_turned_sum(raw[0], gamma, factorial, k, 1, first, size, 1.0, by_v[k])
+                for j in range(2, k):
+                    add_turned_sum(
+                        raw[0], gamma, factorial, k, j, first, size, 1.0, by_a[k, j - 2])
 
 
 @kernel
-def displaced_part(raw, gamma, factorial, k, j, a, first, c, size):
-    """Return the part of (13.34) by displacements that follow from v^(j-1), from q for j = 0."""
-    if size == 1:  # Gamma is the identity
-        return choose(factorial, k, j) * raw[0, k - j, a, first] if j <= k else 0.0
-    total = 0.0
-    for n in range(j, k + 1):
-        for e in range(size):
-            total += choose(factorial, k, n) * raw[0, k - n, a, first + e] * gamma[n, j, e, c]
-    return total
-
-
-@kernel
-def choose(factorial, k, n):
-    """Return the binomial coefficient."""
-    return factorial[k] / (factorial[n] * factorial[k - n])
-
-
-@kernel
-def bend(kind, gamma, factorial, motion, first, rows):
-    """Write Gamma_nj of a spherical or free joint: eta^(n) by eta and by v^(j-1) (13.33)."""
-    if kind != kinds.SPHERICAL and kind != kinds.FREE:
-        return
-    size = joints.degrees(kind)
-    for j in range(rows):
-        for c in range(size):
-            for n in range(j, rows):
-                for e in range(6):
-                    gamma[n, j, e, c] = 1.0 if n == j and e == c else 0.0
-                for a in range(n - j):
-                    w, v = load3(motion, a, first), vec3.ZERO
-                    if kind == kinds.FREE:
-                        v = load3(motion, a, first + 3)
-                    x = gamma[n - 1 - a, j]
-                    dw, dv = se3.ad(w, v, (x[0, c], x[1, c], x[2, c]),
-                                    (x[3, c], x[4, c], x[5, c]))
-                    scale = choose(factorial, n - 1, a)
-                    for e in range(3):
-                        gamma[n, j, e, c] -= scale * dw[e]
-                        gamma[n, j, 3 + e, c] -= scale * dv[e]
+def write_sums(raw, factorial, k, j, out):
+    """Write what all parts give to a block (nv, nv), but for what turns displacements."""
+    for a in range(len(out)):
+        for c in range(len(out)):
+            out[a, c] = 0.0
+    for m in range(3):
+        add_rate_sum(raw[m], m, factorial, k, j, 1.0, out)

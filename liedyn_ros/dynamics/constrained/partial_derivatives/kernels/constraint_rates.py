@@ -22,6 +22,8 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation impor
     add_scaled_columns, between, dual, NOTHING, twist_bracket)
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     load_pair, store_pair)
+from liedyn_ros.dynamics.partial_derivatives.kernels.rate_sums import (
+    add_rate_sum, add_turned_sum, bend, turns)
 from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.tables import load3, store3
 from liedyn_ros.jit.decorators import kernel
@@ -51,16 +53,42 @@ def constraint_series(workspace, q, rate, out):
             motion.rate[k, j] = rate[k, j]
     closures.write_rows(machine, motion, START)
     closures.write_jacobian(machine, motion, START)
-    series.write_twists(machine, motion, START)
+    series.write_twists(machine, motion, START, False)
     for k in range(len(rate) - 1):
         series.extend(machine, motion, k, frames)
         closures.write_rows(machine, motion, k + 1)
         closures.write_jacobian(machine, motion, k + 1)
-        series.write_twists(machine, motion, k + 1)
+        series.write_twists(machine, motion, k + 1, False)
     for k in range(len(rate)):
         for r in range(len(machine.row_kind) if k > 0 else out.shape[1]):
             for j in range(out.shape[2]):
                 out[k, r, j] = motion.jacobian[k, r, j]
+
+
+@kernel
+def add_rate_partials(workspace, part, m, factorial, motion, gamma, first, factor, to, out):
+    """
+    Add factor times what f_m gives to the derivatives of f^(first), f^(first+1), ... (13.34).
+
+    part (K, p, nv) is f_m with its time derivatives, motion v, v', ... They are added to rows from
+    `to` on of out (orders, blocks, rows, nv), blocks being by q, v, v', ... gamma is a scratch
+    buffer (K, K, 6, 6).
+    """
+    machine, end = workspace_of(workspace).machine, to + part.shape[1]
+    for k in range(len(out)):
+        for j in range(out.shape[1]):
+            add_rate_sum(part, m, factorial, first + k, j, factor, out[k, j, to:end])
+    if m > 0:
+        return
+    for i in range(len(machine.kind)):
+        kind = machine.kind[i]
+        if not turns(kind):
+            continue
+        bend(kind, gamma, factorial, motion, machine.vi[i], first + len(out))
+        for k in range(len(out)):
+            for j in range(first + k):
+                add_turned_sum(part, gamma, factorial, first + k, j, machine.vi[i],
+                               joints.degrees(kind), factor, out[k, j, to:end])
 
 
 @kernel

@@ -45,7 +45,7 @@ def gap_gradient(
     table, frames = product_of(product).variations, 2 * len(machine.closure_kind)
     nothing = rest[0]
     order.begin_state(machine, motion, False, free, frames, q, v, rest, rest)
-    order.advance_order(machine, motion, scratch, no_wrenches, frames, False, 0, scratch.x)
+    order.advance_order(machine, motion, scratch, no_wrenches, frames, False, 0, scratch.x, True)
     reverse.clear(machine, table, params)
     reverse.pull_rows(machine, motion, table, params, v, by_rate)
     for c in range(len(machine.closure_kind)):

@@ -7,127 +7,194 @@
 # language governing permissions and limitations under the License.
 
 """
-All Jacobians of forward dynamics of a machine with loops, whose rows are independent (13.19).
+The partial derivatives of the equations of machines with loops at order zero (13.19).
 
-They follow a call of the dynamics at order zero, and the tree's Jacobians of inverse dynamics. A
-closure varies with the coordinates of its own path alone. The KKT system is scaled by the roots of
-the inertias and by the scales of rows. It is solved for all columns at once.
+They follow a call of the dynamics, and the tree's Jacobians of inverse dynamics. A closure varies
+with the coordinates of its own path alone.
 """
 
 from liedyn_ros.dynamics.constrained.kernels import order
-from liedyn_ros.dynamics.constrained.kernels.closures import closure_wrench, links_of
+from liedyn_ros.dynamics.constrained.kernels.closures import (
+    closure_wrench, links_of, row_wrench)
+from liedyn_ros.dynamics.constrained.kernels.forward import all_set
+from liedyn_ros.dynamics.constrained.kernels.groups import count_groups
+from liedyn_ros.dynamics.constrained.kernels.least_torque import add_free_motions
+from liedyn_ros.dynamics.constrained.kernels.solver import LEAST_FORCE
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    axpy6, dot6, get6, START, task_of, workspace_of)
+    axpy6, dot6, get6, RANK, START, task_of, workspace_of)
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.changes import hybrid_changes
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows import (
-    D_POSE, D_TWIST, row_jet)
+    D_POSE, D_TWIST, FIELD, row_jet)
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.inverse_changes import (
+    inverse_changes)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation import (
-    dual, NOTHING, relative_motion, twist_bracket)
+    between, dual, NOTHING, relative_motion, store_field, twist_bracket)
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import store_pair
 from liedyn_ros.jit.decorators import kernel
-from liedyn_ros.jit.simd import get, LANES, put, put_lanes, spread
 from liedyn_ros.lie.kernels import vec3
-from liedyn_ros.linear_algebra.kernels.many_sides import solve_many_sides
-from liedyn_ros.model.kernels.acceptance import finite
+from liedyn_ros.linear_algebra.kernels.rows import copy_scaled
+from liedyn_ros.model.kernels.closure_kinds import SCREW
 
 
 @kernel
-def forward_loop_jacobians(task, table, matrix, workspace, by_q, by_v, mass, found):
+def hybrid_loop_jacobians(table, partials, reactions, lanes, changes, workspace, task, by_q, by_v,
+                          mass, found):
     """
-    Write how a (nv, nv) and the multipliers (m, nv) vary with q, v and tau.
+    Write the Jacobians of hybrid dynamics of order zero, as hybrid_changes does.
 
-    The six follow each other in `found`: a by q, v and tau, then the multipliers. table (N + 1,
-    VARIATION_WIDTH) is for variations. matrix has nv + m rows, and columns as many and 3 nv, each
-    filled up to LANES. by_q, by_v and mass (nv, nv) are those of the tree's inverse dynamics; by_q
-    is overwritten. Returns whether all that is found is finite.
+    table (N + 1, VARIATION_WIDTH) is for variations. by_q, by_v and mass (nv, nv) are those of the
+    tree's inverse dynamics. Returns whether all that is found is finite.
     """
     tables, free = workspace_of(workspace), task_of(task).free
-    machine, motion, scratch = tables.machine, tables.motion, tables.by_row
-    n, m = len(machine.link), len(scratch.gamma)
-    first = LANES * ((n + m + LANES - 1) // LANES)
-    order.complete_order(machine, motion, free, START)
-    for i in range(n + m):
-        for c in range(0, matrix.shape[1], LANES):
-            put_lanes(matrix, i, c, spread(0.0))
-    for c in range(len(machine.closure_kind)):
-        vary_closure_by_path(machine, motion, table, scratch.scale, c, matrix, first, by_q)
-    write_scaled_saddle_point(motion, scratch, matrix, first, by_q, by_v, mass)
-    solve_many_sides(matrix, n + m, first)
-    for block in range(3):
-        at = first + block * n
-        for i in range(n):
-            copy_scaled(matrix, i, at, n, scratch.x[i], found, (block * n + i) * n)
-        for r in range(m):
-            copy_scaled(matrix, n + r, at, n, -scratch.scale[r], found,
-                        (3 * n + block * m + r) * n)
-    return finite(found)
-
-
-@kernel
-def copy_scaled(matrix, i, at, count, scale, found, to):
-    """Write scale times `count` entries of row i, from column `at` on, into found from `to` on."""
-    for j in range(count):
-        found[to + j] = scale * get(matrix, i, at + j)
-
-
-@kernel
-def write_scaled_saddle_point(motion, scratch, matrix, first, by_q, by_v, mass):
-    """
-    Write M, A and A^T, and the sides of forces, in scaled coordinates and rows.
-
-    scratch.x is given the scales of the coordinates.
-    """
-    n, m = len(by_q), len(scratch.gamma)
-    for i in range(n):
-        scratch.x[i] = 1.0 / scratch.y[i]
-    for i in range(n):
-        d = scratch.x[i]
+    machine, motion, n = tables.machine, tables.motion, len(free)
+    if all_set(free):
+        order.complete_order(machine, motion, free, START, True)
+    rows = motion.jacobian[:1]
+    write_equations(machine, motion, table, by_q, by_v, partials[0])
+    if not all_set(free):
+        write_matrix(motion, mass, partials[0, 2])
+    if int(tables.by_row.report[RANK]) < rows.shape[1]:
         for j in range(n):
-            put(matrix, i, j, d * scratch.x[j] * mass[i, j])
-            put(matrix, i, first + j, -d * by_q[i, j])
-            put(matrix, i, first + n + j, -d * by_v[i, j])
-        put(matrix, i, first + 2 * n + i, d)
-        for r in range(m):
-            entry = d * scratch.scale[r] * get(motion.jacobian[0], r, i)
-            put(matrix, i, n + r, entry)
-            put(matrix, n + r, i, entry)
+            tables.by_row.x[j] = motion.potential[j, START]
+        store_field(machine, motion, table, tables.by_row.x)
+        vary_reactions_by_path(machine, motion, table, reactions[0])
+    return hybrid_changes(workspace, task, partials, rows, reactions, lanes, changes, found)
 
 
 @kernel
-def vary_closure_by_path(machine, motion, table, scale, c, matrix, first, by_q):
+def inverse_loop_jacobians(table, partials, slopes, reactions, lanes, changes, workspace, task,
+                           by_q, by_v, mass, found):
+    """Write the Jacobians of inverse dynamics of order zero, as inverse_changes does."""
+    tables, chosen, kind = workspace_of(workspace), task_of(task).chosen, task_of(task).kind[0]
+    machine, motion, space = tables.machine, tables.motion, tables.space
+    scratch = tables.by_column if kind == LEAST_FORCE else tables.by_row
+    rows = motion.jacobian[:1]
+    write_equations(machine, motion, table, by_q, by_v, partials[0])
+    write_matrix(motion, mass, partials[0, 2])
+    for j in range(len(scratch.x)):
+        scratch.x[j] = 0.0
+    if kind == LEAST_FORCE:
+        for j in chosen:
+            scratch.x[j] = motion.potential[j, START]
+        store_field(machine, motion, table, scratch.x)
+        vary_reactions_by_path(machine, motion, table, reactions[0])
+    else:
+        for g in range(count_groups(machine)):
+            add_free_motions(machine, space, g, space.size[:, START], scratch.x)
+        store_field(machine, motion, table, scratch.x)
+        vary_reactions_by_path(machine, motion, table, slopes[0])
+        if int(scratch.report[RANK]) < rows.shape[1]:
+            for j in range(len(scratch.x)):
+                scratch.x[j] = motion.potential[j, START]
+            store_field(machine, motion, table, scratch.x)
+            vary_reactions_by_path(machine, motion, table, reactions[0])
+    return inverse_changes(
+        workspace, task, partials, rows, slopes, reactions, lanes, changes, found)
+
+
+@kernel
+def write_equations(machine, motion, table, by_q, by_v, partials):
+    """Write those of ID - A^T lam and of A a + A' v (2, nv + m, nv), by q and v."""
+    n = len(by_q)
+    for i in range(n):
+        copy_scaled(by_q, i, 0, partials[0], i, 0, n, 1.0)
+        copy_scaled(by_v, i, 0, partials[1], i, 0, n, 1.0)
+    for r in range(n, n + motion.jacobian.shape[1]):  # where no path leads, rows are constant
+        for j in range(n):
+            partials[0, r, j] = partials[1, r, j] = 0.0
+    for c in range(len(machine.closure_kind)):
+        vary_closure_by_path(machine, motion, table, c, n, partials[0], partials[1])
+
+
+@kernel
+def write_matrix(motion, mass, partials):
+    """Write those by a (nv + m, nv): M and A."""
+    n = len(mass)
+    for i in range(n):
+        copy_scaled(mass, i, 0, partials, i, 0, n, 1.0)
+    for r in range(motion.jacobian.shape[1]):
+        copy_scaled(motion.jacobian[0], r, 0, partials, n + r, 0, n, 1.0)
+
+
+@kernel
+def clear_displacements(table, a, b):
+    """Write that no displacement moves links a and b."""
+    for i in (a, b):
+        store_pair(table, i, D_POSE, vec3.ZERO, vec3.ZERO)
+        store_pair(table, i, D_TWIST, vec3.ZERO, vec3.ZERO)
+
+
+@kernel
+def vary_closure_by_path(machine, motion, table, c, n, by_q, by_v):
     """
     Write how closure c varies with the coordinates that move one of its bodies against the other.
 
-    Sides of the matrix are given - D(A a + A' v) by q and by v, times the scale of their rows.
-    D(A^T lam) by q is subtracted from by_q (nv, nv). Coordinates that move both bodies change
-    neither.
+    Rows n + r of by_q and by_v (nv + m, nv) are given D(A a + A' v). D(A^T lam) by q is subtracted
+    from the first nv rows of by_q. Coordinates that move both bodies change neither.
     """
-    (a, b), n = links_of(machine, c), len(by_q)
+    a, b = links_of(machine, c)
     V, A = (relative_motion(motion.twist, a, b, START),
             relative_motion(motion.twist, a, b, START + 1))
     wrench = closure_wrench(machine, motion, c, START, START)
-    store_pair(table, a, D_POSE, vec3.ZERO, vec3.ZERO)
-    store_pair(table, a, D_TWIST, vec3.ZERO, vec3.ZERO)
-    store_pair(table, b, D_POSE, vec3.ZERO, vec3.ZERO)
-    store_pair(table, b, D_TWIST, vec3.ZERO, vec3.ZERO)
+    clear_displacements(table, a, b)
     for at in range(machine.path_start[c], machine.path_start[c + 1]):
         j = machine.path[at]
         sign, screw = machine.path_sign[c, j], get6(motion.screw, j, START)
         i = b if sign > 0.0 else a
         turned, pushed, pushed_by_rate = displaced_motion(machine, motion, i, j)
+        seen, pushes, rates = turned, pushed, pushed_by_rate
+        if sign > 0.0:  # as frame b sees it, which moves with the coordinate
+            own = axpy6(-1.0, twist_bracket(screw, get6(motion.twist, b, START)), turned)
+            seen = axpy6(-1.0, twist_bracket(screw, V), turned)
+            pushes = axpy6(-1.0, twist_bracket(screw, A), axpy6(
+                -1.0, twist_bracket(own, V), pushed))
+            rates = axpy6(-1.0, twist_bracket(screw, V), pushed_by_rate)
         store_pair(table, i, D_POSE, screw[0], screw[1])
         store_pair(table, i, D_TWIST, turned[0], turned[1])
-        varied = NOTHING
+        varied, held = NOTHING, NOTHING
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
-            m, f = row_jet(machine, motion, table, None, c, machine.row_kind[r])
+            kind = machine.row_kind[r]
+            if kind <= SCREW:
+                row, rate = (row_wrench(machine, motion, c, r, START),
+                             row_wrench(machine, motion, c, r, START + 1))
+                by_q[n + r, j] = sign * (dot6(row, pushes) + dot6(rate, seen))
+                by_v[n + r, j] = sign * (dot6(row, rates) + dot6(rate, screw))
+                held = axpy6(motion.multiplier[r, START], row, held)
+                continue
+            m, f = row_jet(machine, motion, table, None, c, kind)
             row, rate, change, both = (m[0], f[0]), (m[1], f[1]), (m[2], f[2]), (m[3], f[3])
-            put(matrix, n + r, first + j, -scale[r] * (
-                dot6(change, A) + dot6(both, V) + sign * (dot6(row, pushed) + dot6(rate, turned))))
-            put(matrix, n + r, first + n + j, -scale[r] * (
-                dot6(change, V) + sign * (dot6(row, pushed_by_rate) + dot6(rate, screw))))
+            by_q[n + r, j] = (dot6(change, A) + dot6(both, V) + sign * (
+                dot6(row, pushed) + dot6(rate, turned)))
+            by_v[n + r, j] = dot6(change, V) + sign * (
+                dot6(row, pushed_by_rate) + dot6(rate, screw))
             varied = axpy6(motion.multiplier[r, START], change, varied)
+        if sign > 0.0:
+            varied = axpy6(-1.0, dual(screw, held), varied)
         subtract_path_forces(machine, motion, c, j, varied, dual(screw, wrench), by_q)
-        store_pair(table, i, D_POSE, vec3.ZERO, vec3.ZERO)
-        store_pair(table, i, D_TWIST, vec3.ZERO, vec3.ZERO)
+        clear_displacements(table, a, b)
+
+
+@kernel
+def vary_reactions_by_path(machine, motion, table, out):
+    """Write D(A y) by q (m, nv), y being constant, after store_field."""
+    for r in range(motion.jacobian.shape[1]):
+        for j in range(len(machine.link)):
+            out[0, r, j] = out[1, r, j] = 0.0
+    for c in range(len(machine.closure_kind)):
+        a, b = links_of(machine, c)
+        field = between(table, a, b, FIELD)
+        clear_displacements(table, a, b)
+        for at in range(machine.path_start[c], machine.path_start[c + 1]):
+            j = machine.path[at]
+            sign, screw = machine.path_sign[c, j], get6(motion.screw, j, START)
+            i = b if sign > 0.0 else a
+            turned = twist_bracket(screw, between(
+                table, machine.parent[machine.link[j]], i, FIELD))
+            store_pair(table, i, D_POSE, screw[0], screw[1])
+            for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
+                m, f = row_jet(machine, motion, table, None, c, machine.row_kind[r])
+                out[0, r, j] = dot6((m[2], f[2]), field) + sign * dot6((m[0], f[0]), turned)
+            clear_displacements(table, a, b)
 
 
 @kernel

@@ -107,7 +107,7 @@ def begin_products(machine, motion, space, work, kind, free, chosen):
             least_torque.add_free_motions(machine, space, g, space.size[:, START], work[MU])
         subtract_closure_changes(machine, motion)
     elif forward.all_set(free):
-        order.complete_order(machine, motion, free, START)
+        order.complete_order(machine, motion, free, START, True)
 
 
 @kernel

@@ -35,7 +35,7 @@ def solve_forward(machine, motion, scratch, free, rank, k, last):
             closures.write_jacobian(machine, motion, k)
         solution.take_least_norm(machine, motion, scratch, free, k)
     if not (last and all_set(free)):
-        order.complete_order(machine, motion, free, k)
+        order.complete_order(machine, motion, free, k, last and k == 0)
 
 
 @kernel

@@ -110,19 +110,19 @@ def begin_steps(machine, motion, scratch, g, weight, begin):
 def follow_steps(scratch, g):
     """Write the steps of the passive coordinates of a group."""
     qr, x = scratch.qr, scratch.lanes
-    orthogonal.apply_q_transposed_to_lanes(qr, g, x)
-    orthogonal.solve_r_for_lanes(qr, g, x)
+    orthogonal.apply_q_transposed_to_lanes(qr, g, x, 0, 0)
+    orthogonal.solve_r_for_lanes(qr, g, x, 0, 0)
     for s in range(qr.count[g]):
         j = qr.order[qr.slot[g] + s]
         put_lanes(scratch.steps, j, 0, scratch.scale[j] * get_lanes(x, s, 0))
 
 
 @kernel
-def solve_least_force(machine, motion, scratch, none_free, passive, weight, k):
+def solve_least_force(machine, motion, scratch, none_free, passive, weight, k, last):
     """
     Write coefficient k of forces and multipliers; no coordinate is free: none_free (nv,) is False.
 
-    scratch.y holds the forces that the motion needs without them.
+    scratch.y holds the forces that the motion needs without them. last says that no order follows.
     """
     need = scratch.y
     if k > 0 and len(weight) > len(passive):
@@ -131,7 +131,7 @@ def solve_least_force(machine, motion, scratch, none_free, passive, weight, k):
         solve_group_force(machine, motion, scratch, g, weight, k)
     for j in range(len(need)):
         motion.effort[j, k] = need[j]
-    order.complete_order(machine, motion, none_free, k)
+    order.complete_order(machine, motion, none_free, k, last and k == 0)
 
 
 @kernel

@@ -59,6 +59,9 @@ def factor_actuators(machine, space, active, weight):
         space.active[machine.group_coordinates[g] + s], qr.size[g] = j, s + 1
         for i in range(qr.slot[g], qr.slot[g] + qr.count[g]):
             qr.order[i], qr.rows[i, s] = i, math.sqrt(weight[j]) * space.basis[0, i, j]
+    for g in range(count_groups(machine)):
+        for i in range(qr.slot[g], qr.slot[g] + qr.count[g]):
+            put_lanes(qr.rows, i, qr.size[g], spread(0.0))  # what another task has left
     rank, _ = orthogonal.factor_qr(qr, mobility, RANK_TOLERANCE)
     return rank == mobility
 
@@ -83,8 +86,8 @@ def torque_actuation(machine, scratch, space, weight):
                 put_lanes(table, t, 0, spread(0.0))
             for t in range(begin, end):
                 table[t, t - begin] = math.sqrt(weight[active[t]])
-            orthogonal.apply_q_transposed_to_lanes(space.qr, g, table)
-            orthogonal.solve_r_for_lanes(space.qr, g, table)
+            orthogonal.apply_q_transposed_to_lanes(space.qr, g, table, 0, 0)
+            orthogonal.solve_r_for_lanes(space.qr, g, table, 0, 0)
             moved = spread(0.0)
             for i in range(space.qr.count[g]):
                 moved = moved + get_lanes(table, i, 0) * get_lanes(table, i, 0)

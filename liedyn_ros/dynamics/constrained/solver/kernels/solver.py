@@ -125,13 +125,14 @@ def solve_order(machine, motion, scratch, space, task, external, frames, rank, k
     need = scratch.x if kind == HYBRID else scratch.y
     if kind == LEAST_TORQUE:
         need = space.need[k]
-    order.advance_order(machine, motion, scratch, external, frames, kind != LEAST_TORQUE, k, need)
+    order.advance_order(machine, motion, scratch, external, frames, kind != LEAST_TORQUE, k, need,
+                        last and k == 0)
     if kind == HYBRID:
         forward.solve_forward(machine, motion, scratch, free, rank, k, last)
         return
     order.note_defect(machine, motion, scratch, k + 1)
     if kind == LEAST_FORCE:
-        inverse.solve_least_force(machine, motion, scratch, free, chosen, weight, k)
+        inverse.solve_least_force(machine, motion, scratch, free, chosen, weight, k, last)
     else:
         least_torque.solve_least_torque(machine, motion, scratch, space, free, weight, rank, k)
         closures.gather_wrenches(machine, motion, k)

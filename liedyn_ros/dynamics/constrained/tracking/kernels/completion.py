@@ -37,7 +37,7 @@ def complete_accelerations(workspace, passive, ones, closed, q, v, a):
     if not (is_configuration(machine, q) and finite(v) and finite(a.reshape(-1))):
         return REFUSED
     frames = 2 * len(machine.closure_kind)
-    order.begin_motion(machine, motion, frames, q, v)
+    order.begin_motion(machine, motion, frames, q, v, False)
     if is_open(machine, motion, scratch.gamma, q, v, closed):
         return OPEN
     if not inverse.factor_passive_columns(machine, motion, scratch, passive, ones):
@@ -60,7 +60,7 @@ def follow_rates(machine, motion, scratch, frames, passive, k):
     """Write coefficient k + 1 of the rates of passive coordinates, and note the defect."""
     for j in passive:
         motion.rate[k + 1, j] = 0.0
-    order.advance_motion(machine, motion, frames, k, scratch.gamma)
+    order.advance_motion(machine, motion, frames, k, scratch.gamma, False)
     qr = scratch.qr
     for g in range(count_groups(machine)):
         first, end = rows_of(machine, g)
@@ -72,5 +72,5 @@ def follow_rates(machine, motion, scratch, frames, passive, k):
         for s in range(qr.count[g]):
             j = qr.order[qr.slot[g] + s]
             motion.rate[k + 1, j] = scratch.scale[j] * x[s]
-    order.write_motion(machine, motion, k, scratch.gamma)
+    order.write_motion(machine, motion, k, scratch.gamma, False)
     order.note_defect(machine, motion, scratch, k + 1)

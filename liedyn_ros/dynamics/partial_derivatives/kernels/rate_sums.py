@@ -1,0 +1,84 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+"""
+Partial derivatives of time derivatives, from the time derivatives of partial ones (13.34).
+
+A function f(q, v, a, ..) along a motion has the parts f_0 = D_q f, f_1 = df/dv, f_2 = df/da, each
+with its time derivatives. At spherical and free joints a displacement does not commute with the
+motion: factors Gamma of brackets appear (13.33).
+"""
+
+from liedyn_ros.dynamics.tree.kernels import joints
+from liedyn_ros.dynamics.tree.kernels.tables import load3
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.simd import get_lanes, LANES, put_lanes
+from liedyn_ros.lie.kernels import se3, vec3
+from liedyn_ros.model.kernels import kinds
+
+
+@kernel
+def add_rate_sum(part, m, factorial, k, j, factor, out):
+    """Add what part f_m (orders, rows, nv) gives to the derivative of f^(k) by v^(j-1)."""
+    n = j - m
+    if not 0 <= n <= k:
+        return
+    scale, source = factor * choose(factorial, k, n), part[k - n]
+    flat, size = source.reshape((1, source.size)), source.size
+    target = out.reshape((1, size))
+    whole = size // LANES * LANES
+    for c in range(0, whole, LANES):
+        put_lanes(target, 0, c, get_lanes(target, 0, c) + scale * get_lanes(flat, 0, c))
+    for c in range(whole, size):
+        target[0, c] += scale * flat[0, c]
+
+
+@kernel
+def add_turned_sum(part, gamma, factorial, k, j, first, size, factor, out):
+    """Add what displacements of a joint that follow from v^(j-1) give to that of f^(k)."""
+    for n in range(j + 1, k + 1):
+        scale = factor * choose(factorial, k, n)
+        for a in range(len(out)):
+            for c in range(size):
+                total = 0.0
+                for e in range(size):
+                    total += part[k - n, a, first + e] * gamma[n, j, e, c]
+                out[a, first + c] += scale * total
+
+
+@kernel
+def choose(factorial, k, n):
+    """Return the binomial coefficient."""
+    return factorial[k] / (factorial[n] * factorial[k - n])
+
+
+@kernel
+def turns(kind):
+    """Return whether displacements by a joint do not commute with its motion."""
+    return kind == kinds.SPHERICAL or kind == kinds.FREE
+
+
+@kernel
+def bend(kind, gamma, factorial, motion, first, rows):
+    """Write Gamma_nj of a spherical or free joint: eta^(n) by eta and by v^(j-1) (13.33)."""
+    size = joints.degrees(kind)
+    for j in range(rows):
+        for c in range(size):
+            for n in range(j, rows):
+                for e in range(6):
+                    gamma[n, j, e, c] = 1.0 if n == j and e == c else 0.0
+                for a in range(n - j):
+                    w, v = load3(motion, a, first), vec3.ZERO
+                    if kind == kinds.FREE:
+                        v = load3(motion, a, first + 3)
+                    x = gamma[n - 1 - a, j]
+                    dw, dv = se3.ad(w, v, (x[0, c], x[1, c], x[2, c]),
+                                    (x[3, c], x[4, c], x[5, c]))
+                    scale = choose(factorial, n - 1, a)
+                    for e in range(3):
+                        gamma[n, j, e, c] -= scale * dw[e]
+                        gamma[n, j, 3 + e, c] -= scale * dv[e]
