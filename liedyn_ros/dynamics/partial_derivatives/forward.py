@@ -238,8 +238,10 @@ class ForwardPartialDerivatives:
     def by_kinematics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                       external: ArrayLike | None = None) -> KinematicJacobians:
         """Return the derivatives of a by placements, axes and pitches of joints, in O(n^2)."""
-        return kinematic_jacobians(self._model, lambda y, parameters: self.gradient(
-            q, v, tau, y, external, parameters=parameters))
+        wrenches, by = NO_WRENCHES if external is None else external, np.empty((4, self._nv))
+        gradient = self.parameter_kernels.gradient
+        return kinematic_jacobians(self._model, lambda y, row: gradient.call(
+            q, v, tau, wrenches, y, by, row))
 
     @cached_property
     def _jacobian_pool(self) -> StatePool:

@@ -235,8 +235,10 @@ class InversePartialDerivatives:
     def by_kinematics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                       external: ArrayLike | None = None) -> KinematicJacobians:
         """Return the derivatives of tau by placements, axes and pitches of joints, in O(n^2)."""
-        return kinematic_jacobians(self._model, lambda y, parameters: self.gradient(
-            q, v, a, y, external, parameters=parameters))
+        wrenches, by = NO_WRENCHES if external is None else external, np.empty((3, self._nv))
+        gradient = self.parameter_kernels.gradient
+        return kinematic_jacobians(self._model, lambda y, row: gradient.call(
+            q, v, a, wrenches, y, by, row))
 
     def _body_jacobians(self, q: ArrayLike) -> Array:
         return self._frames.jacobian(q, range(self._bodies))

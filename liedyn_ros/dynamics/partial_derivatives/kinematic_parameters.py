@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
+from liedyn_ros.dynamics.partial_derivatives.kernels import parameters as columns
+from liedyn_ros.dynamics.partial_derivatives.parameters import BODIES, shapes_of
 from liedyn_ros.model import Model
 
 
@@ -34,14 +35,16 @@ class KinematicJacobians(NamedTuple):
     by_pitch: Array
 
 
-def kinematic_jacobians(model: Model, gradient: Callable[[Array, Parameters], object]
+def kinematic_jacobians(model: Model, gradient: Callable[[Array, Array], object]
                         ) -> KinematicJacobians:
-    """Return the Jacobians of x (nv,); gradient(y, parameters) writes the VJP y^T dx/dp."""
-    n, joints, parameters = model.nv, len(model.joint_list), Parameters(model)
-    result = KinematicJacobians(
-        np.empty((n, joints, 6)), np.empty((n, joints, 3)), np.empty((n, joints)))
-    for k, unit in enumerate(np.eye(n)):
-        gradient(unit, parameters)
-        for rows, part in zip(result, (parameters.placement, parameters.axis, parameters.pitch)):
-            rows[k] = part
-    return result
+    """Return the Jacobians of x (nv,); gradient(y, vector) writes the VJP y^T dx/dp (P,)."""
+    shapes = shapes_of(model)
+    sizes = [rows * width for rows, width in shapes]
+    whole = np.zeros((model.nv, sum(sizes)))
+    for unit, row in zip(np.eye(model.nv), whole):
+        gradient(unit, row)
+    first = sum(sizes[:BODIES])
+    bodies = whole[:, first:first + sizes[BODIES]].reshape(model.nv, *shapes[BODIES])
+    return KinematicJacobians(
+        bodies[..., columns.PLACEMENT:columns.PLACEMENT + 6].copy(),
+        bodies[..., columns.AXIS:columns.AXIS + 3].copy(), bodies[..., columns.PITCH].copy())

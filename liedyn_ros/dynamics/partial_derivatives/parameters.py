@@ -20,6 +20,7 @@ from liedyn_ros.dynamics.partial_derivatives.kernels import parameters as column
 from liedyn_ros.model import Model
 
 Shapes = tuple[tuple[int, int], ...]
+BODIES = 2  # the part of shapes_of
 
 
 class Parameters:

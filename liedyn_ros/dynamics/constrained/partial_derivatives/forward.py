@@ -28,7 +28,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.equations import (
 from liedyn_ros.dynamics.constrained.partial_derivatives.function_rows import require_series
 from liedyn_ros.dynamics.constrained.partial_derivatives.jacobians import HybridLoopJacobians
 from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import (
-    kinematic_jacobians, LoopKinematicJacobians)
+    kinematic_jacobians, LoopKinematicJacobians, Pull)
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
     ConstrainedProduct, LoopProducts)
 from liedyn_ros.dynamics.constrained.partial_derivatives.second import hybrid_seconds
@@ -199,17 +199,17 @@ class ConstrainedForwardPartialDerivatives(ManyStates):
         """
         Return how a and the multipliers vary with kinematic parameters, such as link lengths.
 
-        Each of the n + m rows takes a call of forward dynamics: see kinematic_jacobians.
+        It takes a call of forward dynamics, and n + m gradients: see kinematic_jacobians.
         """
         products, tau = self._products, as_array('tau', tau, (self._model.nv,))
 
-        def pull(y: Array, z: Array, by: Parameters) -> None:
+        def begin(by: Parameters) -> Pull:
             arrays = products.parameter_arrays(q, external, by)
             self._regular(q, v, tau, external, True)
-            products.pull(self._task, y, z, arrays)
+            return products.rows(self._task, arrays)
 
         return ForwardKinematicJacobians(
-            *kinematic_jacobians(self._solver.constraints, pull))
+            *kinematic_jacobians(self._solver.constraints, begin))
 
     @cached_property
     def _jacobians(self) -> HybridLoopJacobians:

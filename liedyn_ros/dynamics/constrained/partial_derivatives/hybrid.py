@@ -31,7 +31,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.function_rows import re
 from liedyn_ros.dynamics.constrained.partial_derivatives.jacobians import (
     Blocks, HybridLoopJacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import (
-    kinematic_jacobians, LoopKinematicJacobians, rows_of)
+    kinematic_jacobians, LoopKinematicJacobians, Pull, rows_of)
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
     ConstrainedProduct, LoopProducts)
 from liedyn_ros.dynamics.constrained.partial_derivatives.second import hybrid_seconds
@@ -228,17 +228,17 @@ class ConstrainedHybridPartialDerivatives(ManyStates):
         """
         Return how the solution varies with kinematic parameters, such as link lengths.
 
-        Each of the n + m rows takes a call of hybrid dynamics: see kinematic_jacobians.
+        It takes a call of hybrid dynamics, and n + m gradients: see kinematic_jacobians.
         """
         products = self._products
         known = self._solver.constraints.names.mask('prescribed', prescribed)
 
-        def pull(y: Array, z: Array, by: Parameters) -> None:
+        def begin(by: Parameters) -> Pull:
             arrays = products.parameter_arrays(q, external, by)
             self._regular(q, v, known, a, tau, external)
-            products.pull(hybrid_task(~known), y, z, arrays)
+            return products.rows(hybrid_task(~known), arrays)
 
-        unknowns, multipliers = kinematic_jacobians(self._solver.constraints, pull)
+        unknowns, multipliers = kinematic_jacobians(self._solver.constraints, begin)
         return HybridKinematicJacobians(
             rows_of(unknowns, ~known), rows_of(unknowns, known), multipliers)
 

@@ -31,7 +31,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.function_rows import re
 from liedyn_ros.dynamics.constrained.partial_derivatives.jacobians import (
     Blocks, InverseLoopJacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import (
-    kinematic_jacobians, LoopKinematicJacobians)
+    kinematic_jacobians, LoopKinematicJacobians, Pull)
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
     ConstrainedProduct, LoopProducts)
 from liedyn_ros.dynamics.constrained.partial_derivatives.second import (
@@ -233,17 +233,17 @@ class ConstrainedInversePartialDerivatives(ManyStates):
         """
         Return how tau and the multipliers vary with kinematic parameters, such as link lengths.
 
-        Each of the n + m rows takes a call of inverse dynamics: see kinematic_jacobians.
+        It takes a call of inverse dynamics, and n + m gradients: see kinematic_jacobians.
         """
         products, a = self._products, as_array('a', a, (self._model.nv,))
 
-        def pull(y: Array, z: Array, by: Parameters) -> None:
+        def begin(by: Parameters) -> Pull:
             arrays = products.parameter_arrays(q, external, by)
             _, task, _ = self._regular(q, v, a, tau, actuated, redundancy, weights, external)
-            products.pull(task, y, z, arrays)
+            return products.rows(task, arrays)
 
         return InverseKinematicJacobians(
-            *kinematic_jacobians(self._solver.constraints, pull))
+            *kinematic_jacobians(self._solver.constraints, begin))
 
     @cached_property
     def _jacobians(self) -> InverseLoopJacobians:

@@ -33,6 +33,9 @@ from liedyn_ros.lie import se3
 from liedyn_ros.model.kernels.closure_kinds import FORCE_Z
 
 
+Pull = Callable[[Array, Array], object]  # of y (nv,) and z (m,)
+
+
 class LoopKinematicJacobians(NamedTuple):
     """
     The partial derivatives of a quantity (k,) by the kinematics of J joints and C closures.
@@ -77,11 +80,13 @@ def kinematic_gaps(constraints: Constraints, q: ArrayLike, v: ArrayLike) -> Kine
     tables, scratch = ParameterBuffers(constraints), buffers(model.nv, m, model.link_table.N)
     free, out = np.zeros(model.nv, dtype=bool), np.empty((3, model.nv))
 
-    def pull(y: Array, z: Array, by: Parameters) -> None:
-        gap_gradient(constraints.data.workspace, scratch, tables.arrays(q, None, by), free, q,
-                     v, np.zeros((1, model.nv)), np.zeros((0, 1, 6)), y, z, out)
+    def begin(by: Parameters) -> Pull:
+        arrays, rest = tables.arrays(q, None, by), np.zeros((1, model.nv))
+        return lambda y, z: gap_gradient(
+            constraints.data.workspace, scratch, arrays, free, q, v, rest, np.zeros((0, 1, 6)), y,
+            z, out)
 
-    position, velocity = gradients(constraints, (m, m), pull)
+    position, velocity = gradients(constraints, (m, m), begin)
     turned = turned_gaps(constraints, q, v)
     return KinematicGaps(position, LoopKinematicJacobians(*(
         rate + np.tensordot(turned, gap, 1) for rate, gap in zip(velocity, position))))
@@ -115,26 +120,30 @@ def turned_gaps(constraints: Constraints, q: Array, v: Array) -> Array:
     return result
 
 
-def kinematic_jacobians(constraints: Constraints, pull: Callable[[Array, Array, Parameters], None]
+def kinematic_jacobians(constraints: Constraints, begin: Callable[[Parameters], Pull]
                         ) -> tuple[LoopKinematicJacobians, LoopKinematicJacobians]:
     """
     Return those of x (nv,) and of the multipliers (m,); see gradients.
 
-    pull solves the dynamics, then pulls. A VJP completes and overwrites the solution in the
-    tables, so each row solves once more. That costs n + m solutions and VJPs.
+    begin solves the dynamics. All n + m VJPs are of that solution.
     """
-    return gradients(constraints, (constraints.model.nv, constraints.m), pull)
+    return gradients(constraints, (constraints.model.nv, constraints.m), begin)
 
 
 def gradients(constraints: Constraints, sizes: tuple[int, int],
-              pull: Callable[[Array, Array, Parameters], None]
+              begin: Callable[[Parameters], Pull]
               ) -> tuple[LoopKinematicJacobians, LoopKinematicJacobians]:
-    """Return the Jacobians of x and z, given a function that writes the gradient of y.x + w.z."""
+    """
+    Return the Jacobians of x and z.
+
+    begin returns a function that writes the gradient of y . x + w . z into the parameters.
+    """
     by, (n, m) = Parameters(constraints.model), sizes
+    pull = begin(by)
     parts = (by.placement, by.axis, by.pitch, by.frame_a, by.frame_b, by.closure_pitch, by.length)
     result = LoopKinematicJacobians(*(np.empty((n + m, *part.shape)) for part in parts))
     for k, unit in enumerate(np.eye(n + m)):
-        pull(unit[:n], unit[n:], by)
+        pull(unit[:n], unit[n:])
         for whole, part in zip(result, parts):
             whole[k] = part
     return (LoopKinematicJacobians(*(whole[:n] for whole in result)),

@@ -16,7 +16,9 @@ jacobian_series; products take seven of these, gradients four for each coordinat
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
+from itertools import chain, repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +31,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.closure_rows im
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.function_rows import (
     FunctionWeights)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.gradients import (
-    constrained_gradient)
+    another_gradient, constrained_gradient)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.parameters import ParameterArrays
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.products import (
     constrained_product, PRODUCT, WORK_ROWS)
@@ -95,19 +97,26 @@ class LoopProducts:
         rows, v, a = self._functions(motion)
         return self.pull(task, y, z, arrays, rows.weights(v, a))
 
+    def rows(self, task: Task, arrays: ParameterArrays) -> Callable[[Array, Array], object]:
+        """Return a function that pulls y and z after a call of the dynamics, and then others."""
+        kernels = chain([constrained_gradient], repeat(another_gradient))
+        return lambda y, z: self.pull(task, y, z, arrays, kernel=next(kernels))
+
     def pull(self, task: Task, y: ArrayLike, z: ArrayLike | None, arrays: ParameterArrays | None,
-             functions: FunctionWeights | None = None) -> Array:
+             functions: FunctionWeights | None = None,
+             kernel: Callable[..., bool] = constrained_gradient) -> Array:
         """
         Return y^T and z^T times the derivatives by q, v, a and forces (4, nv), after a call.
 
         Only those by q and v need functions: parameters do not change constraint functions.
+        another_gradient follows a gradient of the same solution.
         """
         n, m = self._nv, self._m
         y = borrowed('y', y, (n,))
         z = np.zeros(m) if z is None else borrowed('z', z, (m,))
         by = np.empty((4, n))
-        if not constrained_gradient(self._constraints.data.workspace, task.table, self._buffers,
-                                    arrays, functions, y, z, by):
+        if not kernel(self._constraints.data.workspace, task.table, self._buffers, arrays,
+                      functions, y, z, by):
             as_array('y', y, (n,))
             as_array('z', z, (m,))
             as_array('gradient', by, by.shape)
