@@ -9,7 +9,8 @@
 """Every benchmark, one after the other: python -m benchmarks."""
 
 from benchmarks.algorithms import (
-    constrained, dynamics, higher_order, independent_loops, kinematics, partial_derivatives)
+    constrained, dense_calls, dynamics, higher_order, independent_loops, kinematics,
+    partial_derivatives)
 from benchmarks.c_library import __main__ as c_library
 from benchmarks.nodes import freshness, services
 from benchmarks.retiming import __main__ as retiming
@@ -19,8 +20,8 @@ from benchmarks.stewart import assembly_modes, certificates, safety
 def main() -> None:
     """Run them all; each prints its table and keeps it under out/bench."""
     for benchmark in (dynamics, c_library, kinematics, higher_order, partial_derivatives,
-                      constrained, independent_loops, retiming, services, assembly_modes,
-                      certificates, safety, freshness):
+                      dense_calls, constrained, independent_loops, retiming, services,
+                      assembly_modes, certificates, safety, freshness):
         print(f'\n{benchmark.__name__}')
         benchmark.main()
 

@@ -97,6 +97,13 @@ their ratio to Pinocchio's. All calls of closed loops are checked. The Jacobians
 dynamics are compared with Pinocchio's `constraintDynamics` and its derivatives, those of inverse
 dynamics with the dynamics. Jacobians to order 3 are compared with order 0.
 """
+DENSE = """
+## Dense calls
+
+Jacobians of hybrid dynamics and of closed loops, by kinematics, and `Regressor.torque`, beside
+as many gradients as they have rows: n, of closed loops n and one for each constraint. Times are
+those of the processor, in us; the ratio is that of the call to all gradients.
+"""
 CONSTRAINED = """
 ## Closed loops
 
@@ -214,6 +221,15 @@ def _partial(data: dict[str, Any]) -> list[str]:
         'CasADi', 'ratio'), rows), origin_line(data)]
 
 
+def _dense(data: dict[str, Any]) -> list[str]:
+    rows = [(row['machine'], row['what'], row['rows'], f'{row["call"]:.1f}',
+             f'{row["gradient"]:.2f}', f'{row["ratio"]:.2f}', _bound(data['target']))
+            for row in data['rows']]
+    return [DENSE, table((
+        'machine', 'what', 'rows', 'call', 'a gradient', 'ratio', 'wanted'), rows),
+        origin_line(data)]
+
+
 def _constrained(data: dict[str, Any]) -> list[str]:
     wanted = data['targets']
     rows = [(row['machine'], row['nv'], row['constraints'],
@@ -302,7 +318,8 @@ def origin_line(data: dict[str, Any]) -> str:
 
 SECTIONS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     'dynamics': _dynamics, 'c_library': _c_library, 'kinematics': _kinematics,
-    'higher_order': _higher, 'partial_derivatives': _partial, 'constrained': _constrained,
+    'higher_order': _higher, 'partial_derivatives': _partial,
+    'dense_calls': _dense, 'constrained': _constrained,
     'independent_loops': _independent, 'services': _services, 'assembly_modes': _modes,
     'freshness': _freshness}
 

@@ -16,16 +16,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import cho_factor, cho_solve
 
-from liedyn_ros.common.checks import Array
+from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.partial_derivatives.inverse import (
-    InverseJacobians, InversePartialDerivatives)
-from liedyn_ros.dynamics.partial_derivatives.parameter_products import ParameterProducts
+    InversePartialDerivatives)
+from liedyn_ros.dynamics.partial_derivatives.kernels.hybrid import hybrid_tree_jacobians
+from liedyn_ros.dynamics.partial_derivatives.parameter_products import (
+    on_lines, ParameterProducts)
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters, vector_of
+from liedyn_ros.dynamics.partial_derivatives.tables import ScratchBuffers
 from liedyn_ros.dynamics.tree.arguments import NO_WRENCHES
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.inputs import copied
+from liedyn_ros.jit.bound_kernel import BoundKernel
+from liedyn_ros.jit.simd import LANES
 
 
 class HybridJacobians(NamedTuple):
@@ -103,7 +107,11 @@ class HybridPartialDerivatives:
         """Return a, tau and all Jacobians."""
         a, tau = self._solve(q, v, prescribed, a, tau, external)
         at = self._inverse(q, v, a, external)
-        return hybrid_jacobians(self._mask(prescribed), a, tau, at)
+        known, n = self._mask(prescribed), self._model.nv
+        found = np.empty((6, n, n))
+        if not self._jacobians.call(known, at.by_q, at.by_v, at.by_a, found):
+            as_array('derivatives', found, found.shape)
+        return HybridJacobians(a, tau, *found, known)
 
     def product(self, q: ArrayLike, v: ArrayLike, prescribed: Any, a: ArrayLike, tau: ArrayLike,
                 dq: ArrayLike, dv: ArrayLike, given: ArrayLike,
@@ -141,6 +149,13 @@ class HybridPartialDerivatives:
         return HybridGradient(a, tau, by[0], by[1], by[2])
 
     @cached_property
+    def _jacobians(self) -> BoundKernel:
+        scratch, n = ScratchBuffers(self._constants), self._model.nv
+        width = -(-3 * n // LANES) * LANES
+        return BoundKernel(hybrid_tree_jacobians, scratch.before, scratch.factors,
+                           on_lines((n + 1) * width).reshape(n + 1, width))
+
+    @cached_property
     def _inverse(self) -> InversePartialDerivatives:
         return InversePartialDerivatives(self._constants)
 
@@ -156,25 +171,3 @@ class HybridPartialDerivatives:
 
     def _copied(self, name: str, value: ArrayLike) -> Array:
         return copied(name, value, (self._model.nv,))
-
-
-def hybrid_jacobians(prescribed: NDArray[np.bool_], a: Array, tau: Array, at: InverseJacobians
-                     ) -> HybridJacobians:
-    """Return the Jacobians from those of inverse dynamics at the solution a, tau."""
-    u, f, size = np.flatnonzero(prescribed), np.flatnonzero(~prescribed), len(a)
-    by_q, by_v, by_given = np.zeros((3, 2, size, size))
-    result = HybridJacobians(a, tau, by_q[0], by_v[0], by_given[0], by_q[1], by_v[1], by_given[1],
-                             prescribed)
-    result.a_by_given[u, u] = 1.0
-    result.tau_by_given[f, f] = 1.0
-    coupling = at.by_a[np.ix_(u, f)]
-    if len(f):
-        factors = cho_factor(at.by_a[np.ix_(f, f)])
-        result.a_by_q[f] = -cho_solve(factors, at.by_q[f])
-        result.a_by_v[f] = -cho_solve(factors, at.by_v[f])
-        result.a_by_given[np.ix_(f, u)] = -cho_solve(factors, coupling.T)
-        result.a_by_given[np.ix_(f, f)] = cho_solve(factors, np.eye(len(f)))
-    result.tau_by_q[u] = at.by_q[u] + coupling @ result.a_by_q[f]
-    result.tau_by_v[u] = at.by_v[u] + coupling @ result.a_by_v[f]
-    result.tau_by_given[u] = at.by_a[u] @ result.a_by_given
-    return result

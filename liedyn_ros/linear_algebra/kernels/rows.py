@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Operations on rows of a table, eight columns at a time, for many right sides side by side.
+Sums of rows, eight columns at a time, for many right sides at once (Golub and Van Loan, 1.1.4).
 
 Columns go from begin to end, both multiples of LANES, but in copy_scaled.
 """

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.constrained.constraints.sparsity import padded
-from liedyn_ros.dynamics.constrained.kernels import solver as kernels
+from liedyn_ros.dynamics.constrained.solver.kernels import solver as kernels
 from liedyn_ros.dynamics.constrained.partial_derivatives.equations import (
     Motion, numbers_of, one_order, VariedEquations)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.changes import hybrid_changes

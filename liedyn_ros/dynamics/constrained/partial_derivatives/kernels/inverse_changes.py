@@ -13,7 +13,7 @@ needs, of each order. Rows of coordinates are sides first, joint forces at the e
 """
 
 from liedyn_ros.dynamics.constrained.kernels.groups import coordinates_of, count_groups
-from liedyn_ros.dynamics.constrained.kernels.solver import LEAST_FORCE
+from liedyn_ros.dynamics.constrained.solver.kernels.solver import LEAST_FORCE
 from liedyn_ros.dynamics.constrained.kernels.tables import RANK, task_of, workspace_of
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels import sides
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.changes import (
