@@ -111,8 +111,8 @@ def drift(step: Callable[..., tuple[Array, Array]]) -> float:
     """
     Return by how much the energy of a fast four-bar rises, J/s, over 10 s at 5 ms.
 
-    It is the difference of two means in smooth windows, as the energy swings by 0.1 J: windows
-    with edges would add what the first and the last swing lack of a whole one.
+    It is the difference of two means in smooth windows, as the energy swings by 0.1 J. Windows
+    with edges would add what a swing cut in two leaves.
     """
     machine = ConstrainedDynamics(four_bar(), dissipation=False)
     q = assemble(machine)

@@ -16,6 +16,7 @@ from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.simd import get_lanes, LANES, put_lanes, spread
 from liedyn_ros.lie.kernels import vec3
+from liedyn_ros.linear_algebra.kernels.rows import copy_scaled
 
 
 @kernel
@@ -167,8 +168,11 @@ def write_wrench_changes(machine, motion, k, kept):
 @kernel
 def write_order(machine, motion, hybrid, k, scale, given, a, tau, multipliers, wrenches):
     """Write order k of forces, multipliers, wrenches and accelerations."""
+    if hybrid:
+        copy_scaled(motion.rate, k + 1, 0, a, k, 0, a.shape[1], scale * (k + 1.0))
+    else:
+        copy_scaled(given, k, 0, a, k, 0, a.shape[1], 1.0)
     for j in range(len(machine.link)):
-        a[k, j] = scale * (k + 1.0) * motion.rate[k + 1, j] if hybrid else given[k, j]
         tau[k, j] = scale * motion.effort[j, k]
     for r in range(multipliers.shape[1]):
         multipliers[k, r] = scale * motion.multiplier[r, k]

@@ -39,7 +39,7 @@ def add_rate_sum(part, m, factorial, k, j, factor, out):
 
 @kernel
 def add_turned_sum(part, gamma, factorial, k, j, first, size, factor, out):
-    """Add what displacements of a joint that follow from v^(j-1) give to that of f^(k)."""
+    """Add to that of f^(k) what displacements of a joint by v^(j-1) give."""
     for n in range(j + 1, k + 1):
         scale = factor * choose(factorial, k, n)
         for a in range(len(out)):

@@ -17,7 +17,7 @@ import math
 
 from liedyn_ros.dynamics.constrained.kernels import closures, inertia
 from liedyn_ros.dynamics.constrained.kernels.groups import (
-    coordinates_of, count_groups, rows_of, scatter_coordinates)
+    coordinates_of, count_groups, rows_of)
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 from liedyn_ros.dynamics.constrained.solver.kernels import solution
 from liedyn_ros.jit.decorators import kernel
@@ -28,18 +28,22 @@ from liedyn_ros.linear_algebra.kernels import orthogonal
 @kernel
 def write_null_space(machine, scratch, space, all_free):
     """Write a basis N = L^-1 Q_2 of the motions that the constraints leave, as rows."""
-    qr = scratch.qr
+    qr, table = scratch.qr, scratch.lanes
     for g in range(count_groups(machine)):
-        first, end = coordinates_of(machine, g)
-        local, rank = scratch.local[first:end], qr.rank[g]
+        (first, end), rank = coordinates_of(machine, g), qr.rank[g]
         space.qr.count[g] = end - first - rank
-        for n in range(space.qr.count[g]):
-            for i in range(len(local)):
-                local[i] = 0.0
-            local[rank + n] = 1.0
-            orthogonal.apply_q(qr, g, local)
-            scatter_coordinates(machine, g, local, space.basis[0, first + n])
-            inertia.solve_factor(machine, all_free, scratch, g, space.basis[0, first + n])
+        for begin in range(0, space.qr.count[g], LANES):
+            last = min(begin + LANES, space.qr.count[g])
+            for i in range(end - first):
+                put_lanes(table, i, 0, spread(0.0))
+            for n in range(begin, last):
+                table[rank + n, n - begin] = 1.0
+            orthogonal.apply_q_to_lanes(qr, g, table, 0, 0)
+            for n in range(begin, last):
+                row = space.basis[0, first + n]
+                for i in range(end - first):
+                    row[machine.coordinate_at[first + i]] = table[i, n - begin]
+                inertia.solve_factor(machine, all_free, scratch, g, row)
 
 
 @kernel
