@@ -39,6 +39,7 @@ from liedyn_ros.dynamics.tree.orders import require_order
 from liedyn_ros.export.kernels.loops import LOOPS
 from liedyn_ros.export.machine_file import file_bytes, LOOPS as KIND, texts
 from liedyn_ros.export.model_file import tree_sections
+from liedyn_ros.jit.simd import LANES
 from liedyn_ros.model import Model
 
 ORDER = 2  # of time derivatives, by default
@@ -108,7 +109,8 @@ def _work(dynamics: ConstrainedDynamics, order: int, dissipation: bool,
         change=np.zeros(2 * nv + m), gradient=np.zeros(4 * nv), still=np.zeros(m),
         links=np.zeros((links, LINK_WIDTH)), columns=np.zeros((nv, COLUMN_WIDTH)),
         gravity=np.zeros((nv, 3)), of_tree=np.zeros((3 * nv, nv)),
-        system=np.zeros((nv + m, padded(nv + m) + padded(3 * nv))),
+        partials=np.zeros((3 * (nv + m), nv)), reactions=np.zeros((3 * m, nv)),
+        lanes=np.zeros((nv + m, LANES)), changes=np.zeros((3 * nv + 2 * m, padded(3 * nv))),
         found=np.zeros(3 * (nv + m) * nv),
         sample=np.zeros(TRACKING_WIDTH), lower=model.limits.lower, upper=model.limits.upper,
         closing=closing_tables(dynamics, np.ones(nv, dtype=np.bool_)),

@@ -111,7 +111,9 @@ class HybridPartialDerivatives:
         found = np.empty((6, n, n))
         if not self._jacobians.call(known, at.by_q, at.by_v, at.by_a, found):
             as_array('derivatives', found, found.shape)
-        return HybridJacobians(a, tau, *found, known)
+        by_q, by_v, by_given, tau_by_q, tau_by_v, tau_by_given = found
+        return HybridJacobians(
+            a, tau, by_q, by_v, by_given, tau_by_q, tau_by_v, tau_by_given, known)
 
     def product(self, q: ArrayLike, v: ArrayLike, prescribed: Any, a: ArrayLike, tau: ArrayLike,
                 dq: ArrayLike, dv: ArrayLike, given: ArrayLike,

@@ -16,10 +16,11 @@ from liedyn_ros.dynamics.constrained.kernels.tables import RANK, task_of
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.gradients import (
     another_gradient, constrained_gradient)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.jacobians import (
-    forward_loop_jacobians)
+    hybrid_loop_jacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.products import (
     constrained_product, product_of)
 from liedyn_ros.dynamics.constrained.solver.kernels import solver
+from liedyn_ros.dynamics.constrained.solver.kernels.forward import all_set
 from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import inverse_jacobians
 from liedyn_ros.dynamics.tree.kernels.tables import MODEL_WIDTH
 from liedyn_ros.export.kernels import loops as area
@@ -93,20 +94,23 @@ def loops_jacobians(constants: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, a
     """
     Write how a (nv,) of forward dynamics varies with q, v and tau (nv, nv), for all at once.
 
-    Returns REFUSED where rows are dependent, or numbers too large: then gradients have the rows.
+    Returns REFUSED where rows are dependent, accelerations were prescribed, or numbers are too
+    large: then gradients have the rows.
     """
     model, loops = table(constants, 1, MODEL_WIDTH), area.loops_of(vector(work, 1))
     nv, bodies = trees.nv(model), trees.bodies(model)
-    of_tree, found = loops.of_tree, loops.found
-    if loops.report[RANK] < loops.sizes[area.CONSTRAINTS]:
+    of_tree, found, m = loops.of_tree, loops.found, loops.sizes[area.CONSTRAINTS]
+    changes = loops.changes.reshape((1, 3 * nv + 2 * m, loops.changes.shape[1]))
+    if loops.report[RANK] < m or not all_set(task_of(loops.hybrid).free):
         return REFUSED
     if not (inverse_jacobians(
             model, loops.links, loops.columns, vector(q, trees.nq(model)), vector(v, nv),
             vector(a, nv), table(external, trees.loaded(external, bodies), 6), of_tree[:nv],
             of_tree[nv:2 * nv], of_tree[2 * nv:], loops.gravity)
-            and forward_loop_jacobians(
-                loops.hybrid, product_of(loops.product).variations, loops.system,
-                loops.workspace, of_tree[:nv], of_tree[nv:2 * nv], of_tree[2 * nv:], found)):
+            and hybrid_loop_jacobians(
+                product_of(loops.product).variations, loops.partials.reshape((1, 3, nv + m, nv)),
+                loops.reactions.reshape((1, 3, m, nv)), loops.lanes, changes, loops.workspace,
+                loops.hybrid, of_tree[:nv], of_tree[nv:2 * nv], of_tree[2 * nv:], found)):
         return REFUSED
     for i in range(nv * nv):
         vector(by_q, nv * nv)[i], vector(by_v, nv * nv)[i] = found[i], found[nv * nv + i]

@@ -187,5 +187,7 @@ def are_of_jacobians(loops, nv, m):
     return (has_shape(loops.links, links, LINK_WIDTH)
             and has_shape(loops.columns, nv, COLUMN_WIDTH) and has_shape(loops.gravity, nv, 3)
             and has_shape(loops.of_tree, 3 * nv, nv)
-            and has_shape(loops.system, nv + m, padded(nv + m) + padded(3 * nv))
+            and has_shape(loops.partials, 3 * (nv + m), nv)
+            and has_shape(loops.reactions, 3 * m, nv) and has_shape(loops.lanes, nv + m, LANES)
+            and has_shape(loops.changes, 3 * nv + 2 * m, padded(3 * nv))
             and len(loops.found) == 3 * (nv + m) * nv)

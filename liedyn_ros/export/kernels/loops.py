@@ -45,8 +45,9 @@ LOOPS = Bundle(
     product=VECTOR,  # of partial_derivatives/kernels/products.py
     change=VECTOR, gradient=VECTOR, still=VECTOR,  # (2 nv + m,), (4, nv), (m,) zeros
     # Of all Jacobians: the tree's tables and Jacobians (links, columns, gravity, (3 nv, nv)), the
-    # system of partial_derivatives/kernels/jacobians.py with its sides, and what it finds.
-    links=MATRIX, columns=MATRIX, gravity=MATRIX, of_tree=MATRIX, system=MATRIX, found=VECTOR,
+    # buffers of partial_derivatives/kernels/jacobians.py, and what it finds.
+    links=MATRIX, columns=MATRIX, gravity=MATRIX, of_tree=MATRIX, partials=MATRIX,
+    reactions=MATRIX, lanes=MATRIX, changes=MATRIX, found=VECTOR,
     # Of tracking/kernels/tracking.py, empty where the measured joints do not decide the others.
     tracker=VECTOR, good=VECTOR, near=VECTOR, trial=VECTOR, sample=VECTOR,
     closing=VECTOR,  # of configurations/kernels/closing.py

@@ -254,9 +254,10 @@ class ConstrainedHybridPartialDerivatives(ManyStates):
             for k in range(max(len(given), 1) if given.ndim > 2 else 1):
                 (given[k, k] if given.ndim > 2 else given)[:] = np.eye(len(known))
             blocks.insert(1, [by_q, by_v, given])
-        a, tau, multipliers = blocks
+        a, tau, (by_q, by_v, given) = blocks
         return ConstrainedHybridJacobians(
-            found.a, found.tau, found.multipliers, *a, *tau, *multipliers, known)
+            found.a, found.tau, found.multipliers, a[0], a[1], a[2], tau[0], tau[1], tau[2], by_q,
+            by_v, given, known)
 
     @cached_property
     def _products(self) -> LoopProducts:

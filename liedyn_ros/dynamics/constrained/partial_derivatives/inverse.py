@@ -284,8 +284,7 @@ def _with_given(found: ConstrainedSolution, driven: Mask, by_forces: Blocks,
     passive = np.flatnonzero(~driven)
     for k in range(len(by_tau) if by_tau.ndim > 2 else 1):
         (by_tau[k, k] if by_tau.ndim > 2 else by_tau)[passive, passive] += 1.0
-    *forces, by_need = by_forces
-    *multipliers, multipliers_by_need = by_multipliers
+    (by_q, by_v, by_a, by_need), (m_by_q, m_by_v, m_by_a, m_by_need) = by_forces, by_multipliers
     return ConstrainedInverseJacobians(
-        found.tau, found.multipliers, *forces, by_tau, by_need, *multipliers, multipliers_by_tau,
-        multipliers_by_need)
+        found.tau, found.multipliers, by_q, by_v, by_a, by_tau, by_need, m_by_q, m_by_v, m_by_a,
+        multipliers_by_tau, m_by_need)

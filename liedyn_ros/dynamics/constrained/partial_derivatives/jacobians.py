@@ -100,7 +100,8 @@ class LoopJacobians:
 
     def _parted(self, result: Array, rows: list[int], orders: int) -> list[Array]:
         """Return the blocks (blocks, rows, nv) of each kind, which follow each other."""
-        parts, begin, blocks = [], 0, orders * (2 + self.series_given * orders)
+        parts: list[Array] = []
+        begin, blocks = 0, orders * (2 + self.series_given * orders)
         for count in rows:
             end = begin + blocks * count * self._n
             parts.append(result[begin:end].reshape(blocks, count, self._n))
@@ -134,7 +135,7 @@ class HybridLoopJacobians(LoopJacobians):
         """Return the same for each order of a solution (r + 1, ...)."""
         orders, rows = len(found.a), self._rows(task)
         varied = self._varied(q, v, found.a, found.multipliers, external)
-        reactions = np.zeros((orders, 3, 0, self._n))
+        reactions: Array = np.zeros((orders, 3, 0, self._n))
         if found.rank < self._m:
             reactions = varied.reactions(self._constraints.data.potentials(orders))
         result = self._result(rows, orders)
@@ -172,7 +173,8 @@ class InverseLoopJacobians(LoopJacobians):
         """Return the same for each order of a solution; a is (r + 1, nv)."""
         data, (orders, n) = self._constraints.data, a.shape
         varied = self._varied(q, v, a, found.multipliers, external)
-        slopes = reactions = np.zeros((orders, orders + 2, self._m, n))
+        slopes: Array = np.zeros((orders, orders + 2, self._m, n))
+        reactions = slopes
         if task.kind == kernels.LEAST_FORCE:
             reactions = varied.reactions(np.where(task.driven, 0.0, data.potentials(orders)))
         else:

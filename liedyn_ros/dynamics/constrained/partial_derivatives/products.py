@@ -97,7 +97,8 @@ class LoopProducts:
         rows, v, a = self._functions(motion)
         return self.pull(task, y, z, arrays, rows.weights(v, a))
 
-    def rows(self, task: Task, arrays: ParameterArrays) -> Callable[[Array, Array], object]:
+    def rows(self, task: Task, arrays: ParameterArrays | None
+             ) -> Callable[[Array, Array], object]:
         """Return a function that pulls y and z after a call of the dynamics, and then others."""
         kernels = chain([constrained_gradient], repeat(another_gradient))
         return lambda y, z: self.pull(task, y, z, arrays, kernel=next(kernels))
