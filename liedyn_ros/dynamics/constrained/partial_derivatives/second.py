@@ -182,7 +182,7 @@ class VariedTwice:
         """
         system, slopes = self._system, self._rows.slopes
         offsets: list[Array | float] = [0.0] * len(forces.second)
-        potential = np.zeros(slopes.shape[1])
+        potential: Array = np.zeros(slopes.shape[1])
         if system.redundant:
             potential = system.potentials(multipliers)
         self.first = first = [self._solved(
