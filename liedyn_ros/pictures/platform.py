@@ -24,7 +24,8 @@ from liedyn_ros.stewart import leg_ends, StewartGeometry
 from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail
 from liedyn_ros.stewart.platform.kinematics import driven_platform
 
-NUMBERS_AT = np.linspace(0.2, 0.6, 9)  # of a leg, from its base joint: where its number may stand
+NUMBERS_AT = np.linspace(0.2, 0.7, 11)  # of a leg, from its base joint: where its number may stand
+ROUNDS = 4  # in which the numbers are placed, each far from the others
 LEG, BASE, TIPS, NORMAL, DRIVE = '#e69f00', '0.3', '#0072b2', '#009e73', '#cc79a7'
 FRONT, BACK = '#a8cdf0', '#f2b8a8'  # of the platform, seen from its +z and its -z side
 SMALL = 0.1  # m; smaller platforms are labelled in mm
@@ -67,12 +68,12 @@ def draw_platform(
 def places_of_numbers(axes: Any, base: Array, tips: Array) -> list[Array]:
     """Return where on its leg the number of each stands, far from the others as they are seen."""
     viewer = towards_viewer(axes)
-    places: list[Array] = []
-    for a, b in zip(base, tips):
-        choices = a + NUMBERS_AT[:, None] * (b - a)
-        away = choices[:, None] - np.reshape((*base, *places), (-1, 3))
+    choices = base[:, None] + NUMBERS_AT[:, None] * (tips - base)[:, None]
+    places = [each[len(each) // 2] for each in choices]
+    for k in list(range(len(places))) * ROUNDS:
+        away = choices[k][:, None] - np.array((*base, *places[:k], *places[k + 1:]))
         seen = away - (away @ viewer)[..., None] * viewer
-        places.append(choices[np.argmax(np.linalg.norm(seen, axis=2).min(axis=1))])
+        places[k] = choices[k][np.argmax(np.linalg.norm(seen, axis=2).min(axis=1))]
     return places
 
 
@@ -103,6 +104,7 @@ def towards_viewer(axes: Any) -> Array:
 def label_axes(axes: Any, small: bool) -> None:
     """Label axes in space in m, or in mm, with a few numbers."""
     axes.tick_params(labelsize=6, pad=-2)
+    axes.patch.set_visible(False)  # or it covers the label of axes to its left
     for name in 'xyz':
         axis = getattr(axes, f'{name}axis')
         axis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))

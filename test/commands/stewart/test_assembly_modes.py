@@ -14,8 +14,10 @@ import pytest
 from transforms3d.axangles import axangle2mat
 
 from liedyn_ros.commands.stewart.drawn import assembly_modes
+from liedyn_ros.commands.stewart.pose_files import pose_of
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.pictures import draw_platform
+from liedyn_ros.pictures.platform import towards_viewer
 from liedyn_ros.stewart import leg_lengths, load_geometry
 
 
@@ -56,6 +58,18 @@ def test_pictures_draw_the_drives_at_their_values(name, height):
         else:
             arm = value * np.array(leg.direction)
         assert place == pytest.approx(joint + arm, abs=1e-12)
+
+
+def test_numbers_and_labels_of_a_mode_are_not_covered():
+    """Of the paper's second mode, whose legs cross; axes to the right hid the z axis' label."""
+    axes = Figure().add_subplot(projection='3d')
+    geometry = load_geometry(config_file('stewart_geometry.yaml'))
+    draw_platform(axes, geometry, pose_of((0.1758, 0.1034, 0.3671, 89.28, -67.82, -142.0)), '')
+    viewer = towards_viewer(axes)
+    places = np.array([text.get_position_3d() for text in axes.texts])
+    away = places[:, None] - places
+    seen = np.linalg.norm(away - (away @ viewer)[..., None] * viewer, axis=-1)
+    assert seen[np.triu_indices(6, 1)].min() > 0.09 and not axes.patch.get_visible()
 
 
 def test_lengths_of_no_pose_leave_nothing_to_draw(capsys, tmp_path):
