@@ -39,6 +39,7 @@ GROWN_NOISE, DOUBTFUL_NOISE = 2.0, 1.6
 CLEAR = 1.3  # times its threshold, for an outlier to be replaced: a smaller one may be better
 GLARING = 5.0  # times its threshold, for an outlier just after another one, or in unknown noise
 FEW_ERRORS, STRANGE = 50.0, 3.0  # errors in a mean square; its roots that make a reading no base
+STILL = 0.8  # times the threshold of noise as it is known now: a smaller step was none
 MIN_NOISE = 0.3  # of a threshold, below which its error says nothing about noise
 
 
@@ -90,6 +91,8 @@ def detect_leg_faults(
     numbers[COUNT] += 1.0
     stepped = 0
     for i in range(6):
+        if abs(legs[i, STEPPED]) < STILL * factor * legs[i, SIGMA]:
+            legs[i, STEPPED] = 0.0  # its noise had grown
         stepped |= (legs[i, STEPPED] != 0.0) << i
     return outliers, stepped, frozen, jumped, grown
 
