@@ -14,8 +14,10 @@ from support.comparison import assert_same
 from support.machines.dynamics_cases import make_case, TREES
 
 from liedyn_ros.common.errors import NotFiniteError, ShapeError
+from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.identification import Regressor
-from liedyn_ros.model import scale_masses
+from liedyn_ros.model import (
+    ModelBuilder, pose, scale_masses, SpatialInertia, with_inertias, with_resistances)
 
 TOLERANCE = 1e-12
 
@@ -104,3 +106,36 @@ def test_refusals() -> None:
         Regressor(case.model).torque(case.q, case.v, case.a[1:])
     with pytest.raises(NotFiniteError, match=r'^v\[0\]'):
         Regressor(case.model).momentum(case.q, np.full_like(case.v, np.nan))
+
+
+def test_accelerations_with_damping_and_friction_beside_models_that_differ() -> None:
+    case = make_case(2, True, dissipation=True)
+    model, (q, v), tau, h = case.model, (case.q, case.v), np.zeros(case.model.nv), 1e-6
+    matrix = Regressor(model, dissipation=True).acceleration(q, v, tau)
+    names, coordinate = Regressor(model, dissipation=True).names, model.coordinate_names[-1]
+    assert np.asarray(model.link_table.damping).any()
+    damping = float(model.link_table.damping[-1])
+    ends = [Dynamics(with_resistances(model, {coordinate: damping + s * h}, {})).forward(
+        q, v, tau) for s in (1.0, -1.0)]
+    column = matrix[:, names.index(f'{coordinate}/damping')]
+    assert_same((ends[0] - ends[1]) / (2.0 * h), column, 1e-6)
+    body = model.body_list[-1]
+    inertia = body.inertia.parameters()
+    heavier = [Dynamics(with_inertias(model, {body.name: inertia * (1.0 + s * h)})).forward(
+        q, v, tau) for s in (1.0, -1.0)]
+    columns = [i for i, name in enumerate(names) if name.startswith(f'{body.name}/')]
+    assert_same((heavier[0] - heavier[1]) / (2.0 * h), matrix[:, columns] @ inertia, 1e-6)
+
+
+def test_a_body_on_the_ground_has_no_energy_of_its_own() -> None:
+    builder, inertia = ModelBuilder('mast'), SpatialInertia(2.0, [0.0, 0.0, 0.3], np.eye(3))
+    for name, parent, kind in (('mast', None, 'fixed'), ('arm', 'mast', 'revolute')):
+        builder.add_body(name, inertia)
+        builder.add_joint(name, kind, parent, name, placement=pose([0.0, 0.0, 0.5]),
+                          axis=[0, 1, 0] if kind == 'revolute' else None)
+    model = builder.build()
+    regressor = Regressor(model)
+    row = regressor.potential_energy([0.4])
+    fixed = [name.startswith('mast/') for name in regressor.names]
+    assert not row[fixed].any() and row[np.logical_not(fixed)].any()
+    assert row @ regressor.parameters == pytest.approx(Dynamics(model).potential_energy([0.4]))
