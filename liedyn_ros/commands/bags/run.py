@@ -28,6 +28,7 @@ from liedyn_ros.commands.bags.kept_parts import KeptParts, MESSAGES, Part
 from liedyn_ros.commands.bags.platform_poses import platform_job
 from liedyn_ros.commands.bags.shown_joints import ShownJoints
 from liedyn_ros.commands.bags.tables import Cell, RowWriter, table_writer, TABLES, whole_folder
+from liedyn_ros.commands.identification.options import start_of
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LoopTracker
@@ -111,7 +112,8 @@ def _moved(bag: AnyBag, model: Model, topic: str, settings: Mapping[str, Any], d
     """Yield parts whose rows are a list of stamps, values and reasons, and remarks."""
     for block in processed_motion(
             bag, model, topic=topic, arrival=settings['arrival'], order=settings['order'],
-            cutoff=settings['smoothing'], after=done.state or After()):
+            cutoff=settings['smoothing'], after=done.state or After(
+                start=start_of(model, settings['start']))):
         table = np.column_stack(list(block.columns.values()))
         rows = [(stamp, values, '') for stamp, values in zip(
             block.stamps.tolist(), table.tolist())]
@@ -124,13 +126,8 @@ def _completed(bag: AnyBag, model: Model, topic: str, settings: Mapping[str, Any
                ) -> Iterator[Part]:
     at = single_joints(model)
     q_at, v_at = [qi for _, qi, _, _ in at], [vi for _, _, vi, _ in at]
-    start = None
-    if settings['start']:
-        start = model.neutral()
-        for name, value in settings['start'].items():
-            start[model.joint(name).qi] = value
     tracker = done.state or LoopTracker(
-        ConstrainedDynamics(model), settings['measured'], start=start,
+        ConstrainedDynamics(model), settings['measured'], start=start_of(model, settings['start']),
         agreement=settings['agreement'])
     rows: list[tuple[int, list[float] | None, str]] = []
     count = done.messages

@@ -11,12 +11,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from liedyn_ros.commands.outputs import number_of, pair_of
-from liedyn_ros.common.checks import require_known
+from liedyn_ros.common.checks import Array, require_known
 from liedyn_ros.common.errors import NameSetError, ShapeError
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 from liedyn_ros.identification import Recording
@@ -33,6 +34,9 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
     bags.add_argument('--topic', help='topic of joint states, where a bag has several')
     bags.add_argument('--arrival', action='store_true', help=(
         'take the times at which messages came, where their headers have no stamps'))
+    loops = parser.add_argument_group('a machine with closed loops')
+    loops.add_argument('--start', action='append', default=[], type=number_of,
+                       metavar='JOINT=POSITION', help='near which the loops are closed')
     tables = parser.add_argument_group('tables')
     tables.add_argument('--time', metavar='COLUMN', help='column of time')
     tables.add_argument('--rate', type=float, help='rate of the rows in place of a time, Hz')
@@ -80,15 +84,26 @@ def recorded(model: Model, options: argparse.Namespace) -> tuple[Recording, Join
     """Return what was recorded of a model, and the samples as they were read."""
     samples = read_samples(options.recording, measured_joints(model), topic=options.topic,
                            arrival=options.arrival, columns=columns_of(options))
-    return recording_of(model, samples), samples
+    return recording_of(model, samples, start_of(model, dict(options.start))), samples
 
 
-def recording_of(model: Model, samples: JointSamples) -> Recording:
+def start_of(model: Model, positions: Mapping[str, float]) -> Array | None:
+    """Return a configuration with these positions, or None without any. Raises NameSetError."""
+    require_known(NameSetError, '--start', model.joints, list(positions), 'joints')
+    if not positions:
+        return None
+    start = model.neutral()
+    for name, value in positions.items():
+        start[model.joint(name).qi] = value
+    return start
+
+
+def recording_of(model: Model, samples: JointSamples, start: Array | None = None) -> Recording:
     """
     Return samples as identify takes them.
 
-    Joints of a looped machine that nobody measured begin where its loops close. Raises ShapeError
-    without efforts.
+    Joints of a looped machine that nobody measured begin where its loops close near start. Raises
+    ShapeError without efforts.
     """
     found = model_samples(model, samples)
     if found.tau is None:
@@ -98,6 +113,6 @@ def recording_of(model: Model, samples: JointSamples) -> Recording:
     if unknown.any():
         held_at = {joint.name: float(q[0, joint.qi]) for joint in model.joint_list
                    if not unknown[joint.qi]}
-        q[:, unknown] = assemble(ConstrainedDynamics(model), held=held_at)[unknown]
+        q[:, unknown] = assemble(ConstrainedDynamics(model), start, held=held_at)[unknown]
         v = None
     return Recording(model, found.time, q, found.tau, v)
