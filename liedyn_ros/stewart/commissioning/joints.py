@@ -194,7 +194,7 @@ def judged(geometry: StewartGeometry, found: Fit, weighed: Weighed, few: bool) -
     if gain > (DECIDES if found.findings else SURE):
         text = (f'joints are off the geometry file, {size}: {_left(geometry, weighed.joints)} '
                 f'remains, where faults of single legs leave {_left(geometry, weighed.legs)}. Or '
-                'the frames of the known poses are off. stewart_calibrate finds both, from about '
+                'the frames of the known poses are off. calibrate_stewart finds both, from about '
                 '40 poses')
         return _of_geometry(weighed, own, Finding('geometry', EVERY, text))
     alone = not few or len(legs) + bool(found.fault.kind) == 1
