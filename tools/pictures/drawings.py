@@ -172,7 +172,7 @@ def data_flow() -> Figure:
         flat = bool(start[1] == stop[1])
         axes.text(0.5 * (start[0] + stop[0]) + (0.0 if flat else 0.05),
                   0.5 * (start[1] + stop[1]) + (0.1 if flat else 0.0), topic,
-                  ha='center' if flat else 'left', va='center', fontsize=5.5, color=ORANGE)
+                  ha='center' if flat else 'left', va='center', fontsize=6.0, color=ORANGE)
     axes.set(xlim=(-0.4, 3.4), ylim=(-0.35, 2.35))
     axes.set_axis_off()
     return figure

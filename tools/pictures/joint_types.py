@@ -61,9 +61,9 @@ def sign(axes: Axes, at: Array, link: int, axis: str) -> None:
     """Draw an axis (grey), a turn about it, a slide along it, or both."""
     along = np.array(ALONG[axis])
     across = np.array([-along[1], along[0]]) / np.linalg.norm(along)
-    axes.plot(*np.transpose((at - 3.2 * along, at + 3.2 * along)), color=GREY, linewidth=0.7)
-    label = at + 3.9 * along
-    axes.text(*label, axis, color=GREY, fontsize=5.5, ha='center', va='center')
+    axes.plot(*np.transpose((at - 3.2 * along, at + 2.9 * along)), color=GREY, linewidth=0.7)
+    label = at + 4.3 * along
+    axes.text(*label, axis, color=GREY, fontsize=6.0, ha='center', va='center')
     if link in (kinds.REVOLUTE, kinds.HELICAL):
         turn = np.linspace(0.3, 1.75, 40)[:, None] * np.pi
         arc = at + 2.2 * np.sin(turn) * across + 0.9 * np.cos(turn) * along
