@@ -11,8 +11,8 @@ Machines with loops as others publish them, beside MuJoCo's and Pinocchio's own 
 
     python -m benchmarks.algorithms.looped_files FOLDER...
 
-Folders are searched for MJCF files with equality constraints (the MuJoCo menagerie) and for
-robot.urdf beside robot.yaml (example-parallel-robots). Of each, as it comes: what was read and
+Folders are searched for MJCF files with equality constraints (the MuJoCo menagerie) and for a
+URDF beside robot.yaml (example-parallel-robots). Of each, as it comes: what was read and
 what was not, degrees of freedom, and the largest relative difference at a closed configuration.
 MuJoCo gives mass matrix, rows of its equality constraints and forces at rest; Pinocchio mass
 matrix and Jacobians of the same closures. Accelerations are those of a dense solution of these.
@@ -59,9 +59,8 @@ def files(folder: Path) -> Iterator[Path]:
         text = path.read_text(errors='ignore')
         if '<equality>' in text and '<mujoco' in text:
             yield path
-    for path in sorted(folder.rglob('robot.urdf')):
-        if (path.parent / 'robot.yaml').exists():
-            yield path
+    for beside in sorted(folder.rglob('robot.yaml')):
+        yield from sorted(beside.parent.glob('*.urdf'))
 
 
 def compared(path: Path) -> Row:
