@@ -446,7 +446,7 @@ int liedyn_loops_restart(const liedyn_loops *loops, void *work, const double *q)
 /*
  * Partial derivatives. They solve at order 0 and write that solution too. Those by q are along the
  * tangents of liedyn_integrate; they mean something along changes that keep loops closed. Wrenches stay
- * in the frames of their bodies. A Jacobian takes one solution and nv gradients.
+ * in the frames of their bodies. All Jacobians come from the factors of one solution.
  * LIEDYN_DEPENDENT where the rank of the constraints drops.
  */
 int liedyn_loops_inverse_jacobians(const liedyn_loops *loops, void *work, const double *q,

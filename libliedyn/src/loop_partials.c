@@ -49,20 +49,20 @@ static int multiply(const liedyn_loops *loops, void *work, enum task task, const
            NV(dq), NV(dv), NV(change));
 }
 
-static int pull(const liedyn_loops *loops, void *work, enum task task, const double *y, int row,
-                double *by_q, double *by_v, double *by_given) {
+static int pull(const liedyn_loops *loops, void *work, enum task task, const double *y, double *by_q,
+                double *by_v, double *by_given) {
   const liedyn_model *model = liedyn_loops_tree(loops);
-  CONCLUDE(kernels()->loops_gradient(area(work), task, in(y), row, by_q, by_v, by_given), NV(y));
+  CONCLUDE(kernels()->loops_gradient(area(work), task, in(y), by_q, by_v, by_given), NV(y));
 }
 
-/* Gradients are rows of Jacobians. They follow one solution. */
-static int pull_rows(const liedyn_loops *loops, void *work, enum task task, double *by_q, double *by_v,
-                     double *by_given) {
-  const int nv = liedyn_nv(liedyn_loops_tree(loops));
-  int code = LIEDYN_OK;
-  for (int k = 0; !code && k < nv; ++k)
-    code = pull(loops, work, task, NULL, k, by_q + k * nv, by_v + k * nv, by_given + k * nv);
-  return code;
+/* Write all Jacobians at once, at a motion that is solved. */
+static int differentiate(const liedyn_loops *loops, void *work, enum task task, const double *q,
+                         const double *v, const double *a, const double *external, double *by_q,
+                         double *by_v, double *by_given) {
+  const liedyn_model *model = liedyn_loops_tree(loops);
+  const int order = 0;
+  CONCLUDE(kernels()->loops_jacobians(words(model), area(work), task, in(q), in(v), in(a), in(external),
+                                      by_q, by_v, by_given), NQ(q), NV(v), NV(a), WRENCHES(order));
 }
 
 int liedyn_loops_inverse_product(const liedyn_loops *loops, void *work, const double *q,
@@ -80,7 +80,7 @@ int liedyn_loops_inverse_gradient(const liedyn_loops *loops, void *work, const d
                                   double *by_a) {
   int code = start(loops, work, 0, q && v && a && y && tau && by_q && by_v && by_a);
   if (!code) code = solve_inverse(loops, work, q, v, a, external, tau);
-  return code ? code : pull(loops, work, INVERSE_TASK, y, 0, by_q, by_v, by_a);
+  return code ? code : pull(loops, work, INVERSE_TASK, y, by_q, by_v, by_a);
 }
 
 int liedyn_loops_inverse_jacobians(const liedyn_loops *loops, void *work, const double *q,
@@ -88,7 +88,7 @@ int liedyn_loops_inverse_jacobians(const liedyn_loops *loops, void *work, const 
                                    double *tau, double *by_q, double *by_v, double *by_a) {
   int code = start(loops, work, 0, q && v && a && tau && by_q && by_v && by_a);
   if (!code) code = solve_inverse(loops, work, q, v, a, external, tau);
-  return code ? code : pull_rows(loops, work, INVERSE_TASK, by_q, by_v, by_a);
+  return code ? code : differentiate(loops, work, INVERSE_TASK, q, v, a, external, by_q, by_v, by_a);
 }
 
 int liedyn_loops_forward_product(const liedyn_loops *loops, void *work, const double *q,
@@ -106,19 +106,13 @@ int liedyn_loops_forward_gradient(const liedyn_loops *loops, void *work, const d
                                   double *by_tau) {
   int code = start(loops, work, 0, q && v && tau && y && a && by_q && by_v && by_tau);
   if (!code) code = solve_hybrid(loops, work, q, v, NULL, a, in(tau), external);
-  return code ? code : pull(loops, work, HYBRID_TASK, y, 0, by_q, by_v, by_tau);
+  return code ? code : pull(loops, work, HYBRID_TASK, y, by_q, by_v, by_tau);
 }
 
-/* All at once where constraints are independent; otherwise gradients are their rows. */
 int liedyn_loops_forward_jacobians(const liedyn_loops *loops, void *work, const double *q,
                                    const double *v, const double *tau, const double *external,
                                    double *a, double *by_q, double *by_v, double *by_tau) {
-  int code = start(loops, work, 0, q && v && tau && a && by_q && by_v && by_tau);
-  if (!code) code = solve_hybrid(loops, work, q, v, NULL, a, in(tau), external);
-  if (code) return code;
-  const int64_t done = kernels()->loops_jacobians(words(liedyn_loops_tree(loops)), area(work), in(q), in(v),
-                                                  a, in(external), by_q, by_v, by_tau);
-  return done == 0 ? LIEDYN_OK : pull_rows(loops, work, HYBRID_TASK, by_q, by_v, by_tau);
+  return liedyn_loops_hybrid_jacobians(loops, work, q, v, NULL, a, in(tau), external, by_q, by_v, by_tau);
 }
 
 int liedyn_loops_hybrid_product(const liedyn_loops *loops, void *work, const double *q,
@@ -136,7 +130,7 @@ int liedyn_loops_hybrid_gradient(const liedyn_loops *loops, void *work, const do
                                  double *by_q, double *by_v, double *by_given) {
   int code = start(loops, work, 0, q && v && a && tau && y && by_q && by_v && by_given);
   if (!code) code = solve_hybrid(loops, work, q, v, prescribed, a, tau, external);
-  return code ? code : pull(loops, work, HYBRID_TASK, y, 0, by_q, by_v, by_given);
+  return code ? code : pull(loops, work, HYBRID_TASK, y, by_q, by_v, by_given);
 }
 
 int liedyn_loops_hybrid_jacobians(const liedyn_loops *loops, void *work, const double *q,
@@ -145,5 +139,5 @@ int liedyn_loops_hybrid_jacobians(const liedyn_loops *loops, void *work, const d
                                   double *by_given) {
   int code = start(loops, work, 0, q && v && a && tau && by_q && by_v && by_given);
   if (!code) code = solve_hybrid(loops, work, q, v, prescribed, a, tau, external);
-  return code ? code : pull_rows(loops, work, HYBRID_TASK, by_q, by_v, by_given);
+  return code ? code : differentiate(loops, work, HYBRID_TASK, q, v, a, external, by_q, by_v, by_given);
 }

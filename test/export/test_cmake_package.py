@@ -15,7 +15,7 @@ import shutil
 import sys
 
 import pytest
-from support.c_library.c_library import installed, project, require_tools, ROOT, run
+from support.c_library.c_library import HOST, installed, project, require_tools, ROOT, run
 from support.machines.example_robots import example_robot
 
 from liedyn_ros.common.resources import config_file
@@ -76,6 +76,7 @@ def test_a_package_with_the_library_is_found_as_well(prefix, tmp_path):
     run(tmp_path / 'build' / 'computed_torque', tmp_path / 'none', 1, code=1)
 
 
+@HOST
 @pytest.mark.parametrize('processor, machine', [('x86_64', 62), ('aarch64', 183)])
 def test_an_installed_copy_builds_for_either_processor(prefix, tmp_path, processor, machine):
     compiler = 'gcc' if processor == 'x86_64' else 'aarch64-linux-gnu-gcc'

@@ -12,11 +12,11 @@ Partial derivatives of machines with closed loops for the C library, as in loops
 They follow a solution of order zero, of inverse dynamics or of hybrid dynamics.
 """
 
-from liedyn_ros.dynamics.constrained.kernels.tables import RANK, task_of
+from liedyn_ros.dynamics.constrained.kernels.tables import task_of
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.gradients import (
-    another_gradient, constrained_gradient)
+    constrained_gradient)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.jacobians import (
-    hybrid_loop_jacobians)
+    hybrid_loop_jacobians, inverse_loop_jacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.products import (
     constrained_product, product_of)
 from liedyn_ros.dynamics.constrained.solver.kernels import solver
@@ -63,25 +63,14 @@ def loops_product(work: NUMBERS, inverse: COUNT, dq: NUMBERS, dv: NUMBERS, chang
     return DONE
 
 
-def loops_gradient(work: NUMBERS, inverse: COUNT, y: NUMBERS, row: COUNT, by_q: NUMBERS,
-                   by_v: NUMBERS, by_given: NUMBERS) -> COUNT:
-    """
-    Write the gradient of y . x by q, v and what is given, each (nv,); x are the unknowns.
-
-    For a NULL y, x[row] counts alone. Rows above 0 follow row 0 of the same solution.
-    """
+def loops_gradient(work: NUMBERS, inverse: COUNT, y: NUMBERS, by_q: NUMBERS, by_v: NUMBERS,
+                   by_given: NUMBERS) -> COUNT:
+    """Write the gradient of y . x by q, v and what is given, each (nv,); x are the unknowns."""
     loops = area.loops_of(vector(work, 1))
     nv, task = area.count_coordinates(loops), loops.inverse if inverse else loops.hybrid
-    free, weights, by = task_of(task).free, loops.change[:nv], loops.gradient.reshape((4, nv))
-    for j in range(nv):
-        weights[j] = vector(y, nv)[j] if given(y) else 1.0 if j == row else 0.0
-    if row == 0:
-        good = constrained_gradient(loops.workspace, task, loops.product, None, None, weights,
-                                    loops.still, by)
-    else:
-        good = another_gradient(loops.workspace, task, loops.product, None, None, weights,
-                                loops.still, by)
-    if not good:
+    free, by = task_of(task).free, loops.gradient.reshape((4, nv))
+    if not constrained_gradient(loops.workspace, task, loops.product, None, None, vector(y, nv),
+                                loops.still, by):
         return REFUSED
     for j in range(nv):
         vector(by_q, nv)[j], vector(by_v, nv)[j] = by[0, j], by[1, j]
@@ -89,30 +78,40 @@ def loops_gradient(work: NUMBERS, inverse: COUNT, y: NUMBERS, row: COUNT, by_q: 
     return DONE
 
 
-def loops_jacobians(constants: NUMBERS, work: NUMBERS, q: NUMBERS, v: NUMBERS, a: NUMBERS,
-                    external: NUMBERS, by_q: NUMBERS, by_v: NUMBERS, by_tau: NUMBERS) -> COUNT:
-    """
-    Write how a (nv,) of forward dynamics varies with q, v and tau (nv, nv), for all at once.
-
-    Returns REFUSED where rows are dependent, accelerations were prescribed, or numbers are too
-    large: then gradients have the rows.
-    """
+def loops_jacobians(constants: NUMBERS, work: NUMBERS, inverse: COUNT, q: NUMBERS, v: NUMBERS,
+                    a: NUMBERS, external: NUMBERS, by_q: NUMBERS, by_v: NUMBERS,
+                    by_given: NUMBERS) -> COUNT:
+    """Write how the unknowns vary with q, v and what is given (nv, nv); a is the whole motion."""
     model, loops = table(constants, 1, MODEL_WIDTH), area.loops_of(vector(work, 1))
-    nv, bodies = trees.nv(model), trees.bodies(model)
-    of_tree, found, m = loops.of_tree, loops.found, loops.sizes[area.CONSTRAINTS]
-    changes = loops.changes.reshape((1, 3 * nv + 2 * m, loops.changes.shape[1]))
-    if loops.report[RANK] < m or not all_set(task_of(loops.hybrid).free):
-        return REFUSED
-    if not (inverse_jacobians(
+    nv, m, bodies = trees.nv(model), loops.sizes[area.CONSTRAINTS], trees.bodies(model)
+    of_tree = loops.of_tree
+    if not inverse_jacobians(
             model, loops.links, loops.columns, vector(q, trees.nq(model)), vector(v, nv),
             vector(a, nv), table(external, trees.loaded(external, bodies), 6), of_tree[:nv],
-            of_tree[nv:2 * nv], of_tree[2 * nv:], loops.gravity)
-            and hybrid_loop_jacobians(
-                product_of(loops.product).variations, loops.partials.reshape((1, 3, nv + m, nv)),
-                loops.reactions.reshape((1, 3, m, nv)), loops.lanes, changes, loops.workspace,
-                loops.hybrid, of_tree[:nv], of_tree[nv:2 * nv], of_tree[2 * nv:], found)):
+            of_tree[nv:2 * nv], of_tree[2 * nv:], loops.gravity):
         return REFUSED
-    for i in range(nv * nv):
-        vector(by_q, nv * nv)[i], vector(by_v, nv * nv)[i] = found[i], found[nv * nv + i]
-        vector(by_tau, nv * nv)[i] = found[2 * nv * nv + i]
+    task = loops.inverse if inverse else loops.hybrid
+    free, prescribed = task_of(task).free, inverse == 0 and not all_set(task_of(task).free)
+    found = loops.found[:(4 * (nv + m) if inverse else 3 * ((1 + prescribed) * nv + m)) * nv]
+    variations = product_of(loops.product).variations
+    partials = loops.partials.reshape((1, 3, nv + m, nv))
+    reactions = loops.reactions.reshape((1, 3, m, nv))
+    if inverse:
+        good = inverse_loop_jacobians(
+            variations, partials, loops.slopes.reshape((1, 3, m, nv)), reactions, loops.lanes,
+            loops.changes, loops.workspace, task, of_tree[:nv], of_tree[nv:2 * nv],
+            of_tree[2 * nv:], found)
+    else:
+        good = hybrid_loop_jacobians(
+            variations, partials, reactions, loops.lanes, loops.changes, loops.workspace, task,
+            of_tree[:nv], of_tree[nv:2 * nv], of_tree[2 * nv:], found)
+    if not good:
+        return REFUSED
+    for i in range(nv):
+        forces = 3 * nv * nv if prescribed and not free[i] else 0  # behind accelerations
+        for j in range(nv):
+            at = i * nv + j
+            vector(by_q, at + 1)[at] = found[forces + at]
+            vector(by_v, at + 1)[at] = found[forces + nv * nv + at]
+            vector(by_given, at + 1)[at] = found[forces + 2 * nv * nv + at]
     return DONE

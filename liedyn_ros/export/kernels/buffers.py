@@ -187,7 +187,7 @@ def are_of_jacobians(loops, nv, m):
     return (has_shape(loops.links, links, LINK_WIDTH)
             and has_shape(loops.columns, nv, COLUMN_WIDTH) and has_shape(loops.gravity, nv, 3)
             and has_shape(loops.of_tree, 3 * nv, nv)
-            and has_shape(loops.partials, 3 * (nv + m), nv)
-            and has_shape(loops.reactions, 3 * m, nv) and has_shape(loops.lanes, nv + m, LANES)
-            and has_shape(loops.changes, 3 * nv + 2 * m, padded(3 * nv))
-            and len(loops.found) == 3 * (nv + m) * nv)
+            and len(loops.partials) == 3 * (nv + m) * nv and len(loops.slopes) == 3 * m * nv
+            and len(loops.reactions) == 3 * m * nv and has_shape(loops.lanes, nv + m, LANES)
+            and loops.changes.shape == (1, 3 * nv + 2 * m, padded(4 * nv))
+            and len(loops.found) == max(6 * nv + 3 * m, 4 * nv + 4 * m) * nv)

@@ -18,7 +18,7 @@ from liedyn_ros.dynamics.constrained.kernels.tolerances import (
     CLOSED_STATE, CONSISTENT, NEAR_SINGULAR, OFF_LOOP)
 from liedyn_ros.dynamics.constrained.solver.kernels import solver
 from liedyn_ros.dynamics.constrained.tracking.kernels import completion
-from liedyn_ros.jit.bundle import Bundle, INTEGERS, MATRIX, VECTOR
+from liedyn_ros.jit.bundle import Bundle, CUBE, INTEGERS, MATRIX, VECTOR
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.pointers import cube, given, table, vector
 
@@ -44,10 +44,10 @@ LOOPS = Bundle(
     report=VECTOR,  # of dynamics/constrained/kernels/tables.py
     product=VECTOR,  # of partial_derivatives/kernels/products.py
     change=VECTOR, gradient=VECTOR, still=VECTOR,  # (2 nv + m,), (4, nv), (m,) zeros
-    # Of all Jacobians: the tree's tables and Jacobians (links, columns, gravity, (3 nv, nv)), the
-    # buffers of partial_derivatives/kernels/jacobians.py, and what it finds.
-    links=MATRIX, columns=MATRIX, gravity=MATRIX, of_tree=MATRIX, partials=MATRIX,
-    reactions=MATRIX, lanes=MATRIX, changes=MATRIX, found=VECTOR,
+    # Of all Jacobians: the tree's tables and Jacobians (links, columns, gravity, (3 nv, nv)), and
+    # the scratch buffers of partial_derivatives/kernels/jacobians.py, with what these find.
+    links=MATRIX, columns=MATRIX, gravity=MATRIX, of_tree=MATRIX, partials=VECTOR, slopes=VECTOR,
+    reactions=VECTOR, lanes=MATRIX, changes=CUBE, found=VECTOR,
     # Of tracking/kernels/tracking.py, empty where the measured joints do not decide the others.
     tracker=VECTOR, good=VECTOR, near=VECTOR, trial=VECTOR, sample=VECTOR,
     closing=VECTOR,  # of configurations/kernels/closing.py

@@ -125,12 +125,11 @@ def _partials(dynamics: ConstrainedDynamics, state: State, full: Array
     inverse, forward, hybrid = (each.partial_derivatives for each in (
         dynamics.inverse, dynamics.forward, dynamics.hybrid))
     force, wrenches, direction = tau[0], external[0], (v, full, tau[0])
-    redundant = dynamics.mobility.rank < dynamics.m
     for name, of, given, last in (
             ('inverse', inverse, (q, v, full), 'by_a'),
             ('forward', forward, (q, v, force), 'by_tau'),
             ('hybrid', hybrid, (q, v, prescribed, a[0], force), 'by_given')):
-        yield from _jacobians(name, of, given, wrenches, last, redundant, prescribed)
+        yield from _jacobians(name, of, given, wrenches, last, prescribed)
         product = of.product(*given, *direction, wrenches)
         if name != 'inverse':
             yield f'partial {name} product of a', product.a
@@ -141,26 +140,16 @@ def _partials(dynamics: ConstrainedDynamics, state: State, full: Array
 
 
 def _jacobians(name: str, of: Any, given: tuple[Array, ...], wrenches: Array, last: str,
-               redundant: bool, prescribed: Array) -> Iterator[tuple[str, Array]]:
-    """
-    Return the Jacobians of the unknowns.
-
-    Where constraints are redundant, Jacobians off the constraints are another continuation than
-    gradients, so these are the witness there.
-    """
+               prescribed: Array) -> Iterator[tuple[str, Array]]:
+    """Return the Jacobians of the unknowns."""
     found = of(*given, wrenches)
     if name != 'hybrid':
         yield f'partial {name} solution', found.tau if name == 'inverse' else found.a
-    if redundant:
-        rows = np.array([_rows_of(of.gradient(*given, unit, wrenches), last)
-                         for unit in np.eye(len(prescribed))])
-        yield f'partial {name} jacobians', rows.swapaxes(0, 1)
-    elif name == 'hybrid':
+        yield f'partial {name} jacobians', _rows_of(found, last)
+    else:
         yield 'partial hybrid jacobians', np.stack([np.where(
             prescribed[:, None], getattr(found, f'tau_{by}'), getattr(found, f'a_{by}'))
             for by in ('by_q', 'by_v', last)])
-    else:
-        yield f'partial {name} jacobians', _rows_of(found, last)
 
 
 def _rows_of(found: Any, last: str) -> Array:
