@@ -239,9 +239,9 @@ class ForwardPartialDerivatives:
                       external: ArrayLike | None = None) -> KinematicJacobians:
         """Return the derivatives of a by placements, axes and pitches of joints, in O(n^2)."""
         wrenches, by = NO_WRENCHES if external is None else external, np.empty((4, self._nv))
-        gradient = self.parameter_kernels.gradient
-        return kinematic_jacobians(self._model, lambda y, row: gradient.call(
-            q, v, tau, wrenches, y, by, row))
+        rows = self.parameter_kernels.rows
+        return kinematic_jacobians(self._model, lambda y, *rest: rows.call(
+            q, v, tau, wrenches, y, by, *rest))
 
     @cached_property
     def _jacobian_pool(self) -> StatePool:

@@ -236,9 +236,9 @@ class InversePartialDerivatives:
                       external: ArrayLike | None = None) -> KinematicJacobians:
         """Return the derivatives of tau by placements, axes and pitches of joints, in O(n^2)."""
         wrenches, by = NO_WRENCHES if external is None else external, np.empty((3, self._nv))
-        gradient = self.parameter_kernels.gradient
-        return kinematic_jacobians(self._model, lambda y, row: gradient.call(
-            q, v, a, wrenches, y, by, row))
+        rows = self.parameter_kernels.rows
+        return kinematic_jacobians(self._model, lambda y, *rest: rows.call(
+            q, v, a, wrenches, y, by, *rest))
 
     def _body_jacobians(self, q: ArrayLike) -> Array:
         return self._frames.jacobian(q, range(self._bodies))

@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.dynamics.partial_derivatives.kernels import parameters as columns
 from liedyn_ros.dynamics.partial_derivatives.parameters import BODIES, shapes_of
 from liedyn_ros.model import Model
 
@@ -35,16 +34,11 @@ class KinematicJacobians(NamedTuple):
     by_pitch: Array
 
 
-def kinematic_jacobians(model: Model, gradient: Callable[[Array, Array], object]
+def kinematic_jacobians(model: Model, rows: Callable[[Array, Array, int, Array], object]
                         ) -> KinematicJacobians:
-    """Return the Jacobians of x (nv,); gradient(y, vector) writes the VJP y^T dx/dp (P,)."""
+    """Return the Jacobians of x (nv,); rows is that of ParameterProducts at a state."""
     shapes = shapes_of(model)
     sizes = [rows * width for rows, width in shapes]
-    whole = np.zeros((model.nv, sum(sizes)))
-    for unit, row in zip(np.eye(model.nv), whole):
-        gradient(unit, row)
-    first = sum(sizes[:BODIES])
-    bodies = whole[:, first:first + sizes[BODIES]].reshape(model.nv, *shapes[BODIES])
-    return KinematicJacobians(
-        bodies[..., columns.PLACEMENT:columns.PLACEMENT + 6].copy(),
-        bodies[..., columns.AXIS:columns.AXIS + 3].copy(), bodies[..., columns.PITCH].copy())
+    out = np.empty((model.nv, len(model.bodies), 10))
+    rows(np.zeros(model.nv), np.zeros(sum(sizes)), sum(sizes[:BODIES]), out)
+    return KinematicJacobians(out[..., :6], out[..., 6:9], out[..., 9])

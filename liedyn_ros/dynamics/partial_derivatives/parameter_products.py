@@ -26,6 +26,8 @@ from liedyn_ros.model.kernels import kinds
 from liedyn_ros.model.link_table import LinkTable
 from liedyn_ros.model.parts.inertia import stacked_parameters
 
+_ROWS = {'inverse': parameter_products.inverse_parameter_rows,
+         'forward': parameter_products.forward_parameter_rows}
 _KERNELS = {  # the state, the direction, the code of success, product and gradient
     'inverse': ('q v a external', 'dq dv da', True, parameter_products.inverse_parameter_product,
                 parameter_products.inverse_parameter_product_transposed),
@@ -42,6 +44,8 @@ class ParameterProducts:
 
     product takes the state, the direction, the change of all parameters, and the result. gradient
     takes the state, y, the rows of the result, and the gradient by parameters, which it writes.
+    rows, of inverse and forward dynamics, takes y and a gradient as scratch buffers, where the
+    part of bodies begins in it, and the result.
     Parameters are the vectors of vector_of with these shapes. bodies is the table of
     kernels.parameters that they read.
     """
@@ -57,6 +61,9 @@ class ParameterProducts:
             constants.model, f'{state} {direction} parameters', done=done), product, *tables)
         self.gradient = CheckedKernel(
             Arguments(constants.model, f'{state} y', done=done), gradient, *tables)
+        if dynamics in _ROWS:
+            self.rows = CheckedKernel(
+                Arguments(constants.model, f'{state} y', done=done), _ROWS[dynamics], *tables)
 
 
 def scratch_of(constants: Constants) -> Array:

@@ -27,6 +27,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import BODIES, DATA_WIDTH, LINKS, N
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import rows_of
 from liedyn_ros.jit.simd import get_int, LANES
+from liedyn_ros.linear_algebra.kernels.rows import copy_scaled
 from liedyn_ros.model.kernels.acceptance import finite
 
 
@@ -50,6 +51,39 @@ def inverse_parameter_product_transposed(model, scratch, q, v, a, external, y, b
     good = weigh_forces(
         model, scratch, q, v, a, external, y, 1.0, by[0], by[1], by[2], vector)
     return parameters.all_finite(by) and good
+
+
+@kernel
+def inverse_parameter_rows(model, scratch, q, v, a, external, y, by, vector, first, out):
+    """
+    Write the VJP of each unit vector by placements, axes and pitches into out (nv, B, 10).
+
+    Those of bodies begin at `first` in vector. It, y and by are scratch buffers.
+    """
+    good = True
+    for k in range(len(out)):
+        write_unit(y, k)
+        good = good and inverse_parameter_product_transposed(
+            model, scratch, q, v, a, external, y, by, vector)
+        keep_kinematics(vector, first, out[k])
+    return good
+
+
+@kernel
+def keep_kinematics(vector, first, out):
+    """Write what a gradient has of placements, axes and pitches (B, 10)."""
+    row = vector.reshape((1, len(vector)))
+    for b in range(len(out)):
+        at = first + b * parameters.BODY_WIDTH + parameters.PLACEMENT
+        copy_scaled(row, 0, at, out, b, 0, out.shape[1], 1.0)
+
+
+@kernel
+def write_unit(y, k):
+    """Write the unit vector of coordinate k."""
+    for j in range(len(y)):
+        y[j] = 0.0
+    y[k] = 1.0
 
 
 @kernel
@@ -154,3 +188,16 @@ def weigh_motion(model, scratch, q, v, a, external, y, sign, by_q, by_v, by_a, v
     good = parameters.weigh_shifts(data, bodies, external, sign, of_bodies)
     good = parameters.from_links(bodies, sign, table, ground, of_bodies) and good
     return good and finite(vector[:3 + of_coordinates.size])
+
+
+@kernel
+def forward_parameter_rows(model, scratch, q, v, tau, external, y, by, vector, first, out):
+    """Write the same of forward dynamics; return its code."""
+    for k in range(len(out)):
+        write_unit(y, k)
+        code = forward_parameter_product_transposed(
+            model, scratch, q, v, tau, external, y, by, vector)
+        if code != aba.DONE:
+            return code
+        keep_kinematics(vector, first, out[k])
+    return aba.DONE
