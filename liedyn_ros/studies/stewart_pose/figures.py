@@ -28,7 +28,7 @@ STYLES: tuple[dict[str, Any], ...] = tuple(
         ('tab:blue', '-', 8.0, 'none'), ('tab:orange', '--', 5.0, 'tab:orange'),
         ('black', ':', 2.6, 'black')))
 MARKERS = {End.TRUE_POSE: 'o', End.BRANCH: 'v', End.ELSEWHERE: 's', End.NOWHERE: 'x'}
-MEANINGS = {End.TRUE_POSE: 'true pose (above zero)', End.BRANCH: '$T_s$ (below zero)',
+MEANINGS = {End.TRUE_POSE: 'true pose (above zero)', End.BRANCH: 'branch solution (below zero)',
             End.ELSEWHERE: 'another pose (below zero)', End.NOWHERE: 'no convergence (on zero)'}
 APART = 0.15  # of the parameter's step: offset between markers at the same place
 
@@ -63,7 +63,7 @@ def branch(study: Study) -> Figure:
     figure = new_figure(TALL)
     axes = figure.add_subplot(projection='3d')
     draw_platform(axes, study.geometry, study.branch,
-                  'Figure 5: $T_s$, the branch solution $q_{S1}$ or $q_{S2}$')
+                  'Figure 5: the branch solution qS1 or qS2')
     fill(axes, above=5.0)
     return figure
 
