@@ -143,7 +143,7 @@ def letters(flat: dict[str, Array], size: float) -> list[Label]:
 
 def lengths(drawing: Drawing, places: dict[str, Array], flat: dict[str, Array], size: float
             ) -> list[Label]:
-    """Return the lengths (mm) that a view shows."""
+    """Return the lengths, mm, that a view shows."""
     pairs = [text.split() for text in drawing.dimensions]
     return [(f'{np.linalg.norm(places[a] - places[b]):.5g}', (flat[a] + flat[b]) / 2.0,
              {'fontsize': 7, 'color': GREY}) for a, b in pairs

@@ -22,7 +22,6 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.constrained.constraints.sparsity import padded
-from liedyn_ros.dynamics.constrained.solver.kernels import solver as kernels
 from liedyn_ros.dynamics.constrained.partial_derivatives.equations import (
     Motion, numbers_of, one_order, VariedEquations)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.changes import hybrid_changes
@@ -32,6 +31,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.inverse_changes
     inverse_changes, write_rate_potentials)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.jacobians import (
     hybrid_loop_jacobians, inverse_loop_jacobians)
+from liedyn_ros.dynamics.constrained.solver.kernels import solver as kernels
 from liedyn_ros.dynamics.constrained.solver.solution import ConstrainedSolution
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import Task
@@ -141,7 +141,7 @@ class HybridLoopJacobians(LoopJacobians):
         result = self._result(rows, orders)
         hybrid_changes(
             self._constraints.data.workspace, task.table,
-            varied.all(), varied.jacobian, reactions, self._lanes, self._changes[:orders], result)
+            varied.whole(), varied.jacobian, reactions, self._lanes, self._changes[:orders], result)
         return self._blocks(result, rows, orders)
 
     def _rows(self, task: Task) -> list[int]:

@@ -13,9 +13,9 @@ rows are those of accelerations, of multipliers, and what follows below. The mat
 that of order zero, whose factors the dynamics has left. Only the sides differ.
 """
 
-from liedyn_ros.dynamics.constrained.solver.kernels.forward import all_set
 from liedyn_ros.dynamics.constrained.kernels.tables import RANK, task_of, workspace_of
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels import sides
+from liedyn_ros.dynamics.constrained.solver.kernels.forward import all_set
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import LANES, put
 from liedyn_ros.linear_algebra.kernels.rows import (

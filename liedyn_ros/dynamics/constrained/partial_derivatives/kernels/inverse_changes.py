@@ -13,12 +13,12 @@ needs, of each order. Rows of coordinates are sides first, joint forces at the e
 """
 
 from liedyn_ros.dynamics.constrained.kernels.groups import coordinates_of, count_groups
-from liedyn_ros.dynamics.constrained.solver.kernels.solver import LEAST_FORCE
 from liedyn_ros.dynamics.constrained.kernels.tables import RANK, task_of, workspace_of
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels import sides
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.changes import (
     add_products, add_turned_products, force_rows, offset_rows, potential_rows,
     project_multiplier_rows, whole_lanes, write_blocks)
+from liedyn_ros.dynamics.constrained.solver.kernels.solver import LEAST_FORCE
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import put
 from liedyn_ros.linear_algebra.kernels.rows import (

@@ -16,10 +16,7 @@ with the coordinates of its own path alone.
 from liedyn_ros.dynamics.constrained.kernels import order
 from liedyn_ros.dynamics.constrained.kernels.closures import (
     closure_wrench, links_of, row_wrench)
-from liedyn_ros.dynamics.constrained.solver.kernels.forward import all_set
 from liedyn_ros.dynamics.constrained.kernels.groups import count_groups
-from liedyn_ros.dynamics.constrained.solver.kernels.least_torque import add_free_motions
-from liedyn_ros.dynamics.constrained.solver.kernels.solver import LEAST_FORCE
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     axpy6, dot6, get6, RANK, START, task_of, workspace_of)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.changes import hybrid_changes
@@ -29,6 +26,9 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.inverse_changes
     inverse_changes)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation import (
     between, dual, NOTHING, relative_motion, store_field, twist_bracket)
+from liedyn_ros.dynamics.constrained.solver.kernels.forward import all_set
+from liedyn_ros.dynamics.constrained.solver.kernels.least_torque import add_free_motions
+from liedyn_ros.dynamics.constrained.solver.kernels.solver import LEAST_FORCE
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import store_pair
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import vec3
