@@ -141,7 +141,8 @@ class HybridLoopJacobians(LoopJacobians):
         result = self._result(rows, orders)
         hybrid_changes(
             self._constraints.data.workspace, task.table,
-            varied.whole(), varied.jacobian, reactions, self._lanes, self._changes[:orders], result)
+            varied.whole(), varied.jacobian, reactions, self._lanes, self._changes[:orders],
+            result)
         return self._blocks(result, rows, orders)
 
     def _rows(self, task: Task) -> list[int]:
