@@ -164,7 +164,7 @@ class RedundantSolver:
         pose leaves is in `values`, `rows` (of J, in units of the scale) and `errors`.
         """
         pose = np.empty((4, 4))
-        status, iterations, square = kernels.solve(
+        status, iterations, square = kernels.weighted_levenberg_marquardt(
             self._tables, self._scale, self._units, self._turns, lengths, weights, guess, twist,
             seconds, MAX_ITERATIONS, TOLERANCE, pose, self.values, self.rows, self.errors,
             self._system)

@@ -91,22 +91,22 @@ def leave_one_out(
             used[k] = weights[k] if k != i else 0.0
         status, square = least_squares.SINGULAR, 0.0
         if started:
-            status, _, square = least_squares.solve(
+            status, _, square = least_squares.weighted_levenberg_marquardt(
                 tables, scale, units, turns, lengths, used, poses[i], twist, seconds, limit,
                 tolerance, poses[i], values, rows, errors, system)
         if status != least_squares.CONVERGED:
-            status, _, square = least_squares.solve(
+            status, _, square = least_squares.weighted_levenberg_marquardt(
                 tables, scale, units, turns, lengths, used, pose, twist, 0.0, limit, tolerance,
                 poses[i], values, rows, errors, system)
         elif doubtful:
-            found, _, least = least_squares.solve(
+            found, _, least = least_squares.weighted_levenberg_marquardt(
                 tables, scale, units, turns, lengths, used, pose, twist, 0.0, limit, tolerance,
                 second, values, rows, errors, system)
             begin = poses[i]
             if found == least_squares.CONVERGED and least < square:
                 begin = second
             # Once more from the better one, for its rows and errors.
-            status, _, square = least_squares.solve(
+            status, _, square = least_squares.weighted_levenberg_marquardt(
                 tables, scale, units, turns, lengths, used, begin, twist, 0.0, limit, tolerance,
                 poses[i], values, rows, errors, system)
         others[i, SQUARE], others[i, ERROR], others[i, WEIGHT] = 0.0, 0.0, 0.0

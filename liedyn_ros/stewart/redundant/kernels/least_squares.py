@@ -90,8 +90,8 @@ def system_parts(system):
 
 
 @kernel
-def solve(tables, scale, units, turns, lengths, weights, guess, twist, seconds, limit, tolerance,
-          pose, values, rows, errors, system):
+def weighted_levenberg_marquardt(tables, scale, units, turns, lengths, weights, guess, twist,
+                                 seconds, limit, tolerance, pose, values, rows, errors, system):
     """
     Write the pose (4, 4) of lengths (n,) of weights (n,) from a guess moved on at a twist.
 
