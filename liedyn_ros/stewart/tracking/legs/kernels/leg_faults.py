@@ -39,7 +39,7 @@ GROWN_NOISE, DOUBTFUL_NOISE = 2.0, 1.6
 CLEAR = 1.3  # times its threshold, for an outlier to be replaced: a smaller one may be better
 GLARING = 5.0  # times its threshold, for an outlier just after another one, or in unknown noise
 FEW_ERRORS, STRANGE = 50.0, 3.0  # errors in a mean square; its roots that make a reading no base
-STILL = 0.8  # times the threshold of noise as it is known now: a smaller step was none
+STILL = 0.8  # times the threshold of noise as it is now: a smaller step may be none
 MIN_NOISE = 0.3  # of a threshold, below which its error says nothing about noise
 
 
@@ -88,10 +88,10 @@ def detect_leg_faults(
             legs[i, FOLLOWED] = plausible[i]
         if legs[i, NOISY] > 0.0 or legs[i, KEPT] > 0.0:
             plausible[i] = lengths[i]
-    numbers[COUNT] += 1.0
-    stepped = 0
+    numbers[COUNT], stepped = numbers[COUNT] + 1.0, 0
     for i in range(6):
-        if abs(legs[i, STEPPED]) < STILL * factor * legs[i, SIGMA]:
+        size, wide, n = abs(legs[i, STEPPED]), STILL * legs[i, WIDTH], int(legs[i, POINTS])
+        if 0.0 < size < wide * legs[i, SIGMA] and size < wide * noise_of_history(history[i], n):
             legs[i, STEPPED] = 0.0  # its noise had grown
         stepped |= (legs[i, STEPPED] != 0.0) << i
     return outliers, stepped, frozen, jumped, grown
