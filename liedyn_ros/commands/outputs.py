@@ -10,6 +10,7 @@
 
 from argparse import ArgumentTypeError
 from collections.abc import Iterable
+from contextlib import suppress
 from importlib.util import find_spec
 import os
 from pathlib import Path
@@ -28,6 +29,12 @@ def folder(text: str) -> Path:
     except OSError as error:
         raise ArgumentTypeError(f'expected a folder, got {error}') from error
     return _writable(path)
+
+
+def without_empty(path: Path) -> None:
+    """Remove a folder that nothing was written to, as after an error."""
+    with suppress(OSError):
+        path.rmdir()
 
 
 def picture(text: str) -> Path:

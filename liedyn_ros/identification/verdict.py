@@ -10,7 +10,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.identification.equations import Equations
 from liedyn_ros.identification.joints import MORE_FRICTION
 from liedyn_ros.identification.motion import Motion
+from liedyn_ros.identification.motion.spectrum import spectrum_of
 from liedyn_ros.identification.robust_fit import Fit, UNSEEN
 from liedyn_ros.model import Model
 
@@ -26,6 +28,8 @@ CONDITION = 100.0  # of the normalised columns
 RANGE = 1.0 / 3.0  # of the range of a joint that a motion should cover
 SAMPLES = 3.0  # independent samples for each unknown
 COSTLY = 1.1  # times the error of least squares, from which consistency costs accuracy
+EXCESS = 5.0  # times what the noise of an effort leaves, from which a term is missing
+ALONE = 1.0 - 1e-6  # of a parameter that motions tell by itself
 SURE = 2.0  # standard deviations, below which an unknown may be zero
 
 
@@ -74,11 +78,48 @@ def judge(model: Model, motion: Motion, equations: Equations, fit: Fit, consiste
                    _advice(model, motion))
 
 
+def with_held(verdict: Verdict, held: Sequence[str], model: Model, motion: Motion,
+              equations: Equations, held_out: dict[str, Array]) -> Verdict:
+    """
+    Return a verdict that names the joints which were held, as nobody measured them.
+
+    Efforts that are known to less than their own noise make it suspect that one of them moved.
+    """
+    if not held:
+        return verdict
+    reasons = [f'held, as the options say: {", ".join(held)}. Parameters are wrong if one of them '
+               'moved in truth: identify them only where it stood still']
+    times = _over_noise(model, motion, equations, held_out)
+    suspect = [f'{name} {each:.3g}' for name, each in zip(equations.joints, times)
+               if each > EXCESS]
+    if suspect:
+        reasons.append('errors are far above the noise of the efforts (times it: '
+                       f'{", ".join(suspect)}): a held joint may have moved, or a term is '
+                       'missing. Do not use the masses before you know')
+    return replace(verdict, reasons=(*verdict.reasons, *reasons))
+
+
+def _over_noise(model: Model, motion: Motion, equations: Equations, held_out: dict[str, Array]
+                ) -> Array:
+    """Return the errors (f,) over what white noise of each effort leaves below the cut-off."""
+    at = [model.coordinate_names.index(name) for name in equations.joints]
+    share = np.sqrt(min(1.0, 2.0 * equations.cutoff / motion.rate))
+    noise = share * np.array([spectrum_of(motion.tau[:, i], motion.rate).noise for i in at])
+    return held_out['consistent'] / np.maximum(noise, 1e-300)
+
+
 def ratios(held_out: dict[str, Array]) -> Array:
     """Return the error of each joint (f,) over that of the given model, 1 where both are zero."""
     before = np.minimum(held_out['given'], held_out['refitted friction'])
     after = held_out['consistent']
     return np.where(before > 0.0, after / np.maximum(before, 1e-300), 1.0 + after)
+
+
+def masses_in_sums(model: Model, equations: Equations) -> tuple[str, ...]:
+    """Return the bodies whose mass no motion tells alone, but in sums with other parameters."""
+    full = equations.full_map()[:, :10 * len(model.bodies)]
+    told = np.linalg.pinv(full) @ full
+    return tuple(name for k, name in enumerate(model.bodies) if told[10 * k, 10 * k] < ALONE)
 
 
 def _remarks(equations: Equations, fit: Fit, consistent: Array, held_out: dict[str, Array]

@@ -29,6 +29,7 @@ UNITS: dict[str, tuple[float, str]] = {
     'mN m': (1e-3, 'effort'), 'N mm': (1e-3, 'effort'),
     's': (1.0, 'time'), 'ms': (1e-3, 'time'), 'us': (1e-6, 'time'), 'ns': (1e-9, 'time')}
 _CURRENTS = 'A', 'mA'
+_NAMES = {'deg': 'degrees', 'mm': 'mm'}
 _LIKE = 0.05  # by which the ratio of two units may be missed
 _SAMPLES = 30  # in which a ratio shows
 
@@ -55,11 +56,12 @@ def require_units(model: Model, names: tuple[str, ...], time: Array, q: Array,
     for k, name in enumerate(names):
         joint = model.joint(name)
         factor, unit, wanted = (1e-3, 'mm', 'm') if joint.type_name == 'prismatic' else (
-            math.radians(1.0), 'degrees', 'rad')
+            math.radians(1.0), 'deg', 'rad')
         if _beyond(joint, q[:, k]) and not _beyond(joint, factor * q[:, k]):
             raise LimitError(
                 f'position of {name}: expected {wanted} within {_range(joint)}, got '
-                f'{q[:, k].min():.6g} to {q[:, k].max():.6g}, which are {unit} that fit',
+                f'{q[:, k].min():.6g} to {q[:, k].max():.6g}, which '
+                f'are {_NAMES[unit]} that fit: name the unit, as in --unit position={unit}',
                 names=(name,))
         if v is not None:
             ratio = _ratio(time, q[:, k], v[:, k])
@@ -67,7 +69,8 @@ def require_units(model: Model, names: tuple[str, ...], time: Array, q: Array,
                 if abs(ratio * times - 1.0) < _LIKE:
                     raise LimitError(
                         f'velocity of {name}: expected the rate of its positions, got {ratio:.4g} '
-                        f'times it: one of them is in {unit}, not in {wanted}', names=(name,))
+                        f'times it: one of them is in {_NAMES[unit]}, not in {wanted}: name '
+                        f'the unit, as in --unit position={unit}', names=(name,))
 
 
 def _beyond(joint: Joint, q: Array) -> bool:

@@ -24,7 +24,7 @@ import sys
 import numpy as np
 
 from liedyn_ros.commands.identification.model_files import write_model
-from liedyn_ros.commands.outputs import folder, number_of, pair_of
+from liedyn_ros.commands.outputs import folder, number_of, pair_of, without_empty
 from liedyn_ros.commands.reports import Page
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, NameSetError
@@ -54,6 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             written += write_model(options.folder, options.model, model, found.model, model,
                                    moved=True)
     except (LiedynError, OSError) as error:
+        without_empty(options.folder)
         print(f'calibrate_arm: {error}', file=sys.stderr)
         return 2
     print(f'errors at {int(found.used.sum())} poses, each held out of its fit, rms')

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from liedyn_ros.commands.identification.options import add_holding_options, held
-from liedyn_ros.commands.outputs import folder, number_of
+from liedyn_ros.commands.outputs import folder, number_of, without_empty
 from liedyn_ros.commands.retiming.trajectory_files import write_csv, write_yaml
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import DescriptionError, LiedynError, LimitError
@@ -52,6 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         write_csv(files[0], model, found)
         write_yaml(files[1], model, found)
     except (LiedynError, OSError, ModuleNotFoundError) as error:
+        without_empty(options.folder)
         print(f'excite: {error}', file=sys.stderr)
         return 2
     _tell(found, clearance)
@@ -72,8 +73,8 @@ def limits_of(model: Model, options: argparse.Namespace) -> MotionLimits:
         half = 0.5 * options.share * (upper - lower)
         speed = min(options.share * float(own.velocity[0]), options.speed)
         if not 0.0 < speed < NONE:
-            raise LimitError(f'velocity limit of {joint.name}: expected one above 0, got '
-                             f'{float(own.velocity[0]):g}; give --speed', names=(joint.name,))
+            raise LimitError(f'the model gives no velocity limit for joint {joint.name}: give '
+                             '--speed', names=(joint.name,))
         middle = 0.5 * (lower + upper)
         rows.append((middle - half, middle + half, speed, options.acceleration,
                      options.share * float(own.effort[0])))

@@ -16,6 +16,7 @@ of the recording that were held out say so, a better model and parameters of dyn
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 import json
 from math import inf
 from pathlib import Path
@@ -25,7 +26,7 @@ from liedyn_ros.commands.identification.model_files import write_model
 from liedyn_ros.commands.identification.options import (
     add_holding_options, add_recording_options, held, recorded)
 from liedyn_ros.commands.identification.report import HEAD, report, summary
-from liedyn_ros.commands.outputs import folder, number_of
+from liedyn_ros.commands.outputs import folder, number_of, without_empty
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.extras import require_module
 from liedyn_ros.common.tables import print_table
@@ -34,6 +35,7 @@ from liedyn_ros.identification import Identification, identify
 from liedyn_ros.identification.consistent_fit import PRIOR
 from liedyn_ros.identification.identify import PARTS
 from liedyn_ros.identification.joints import FRICTION, MORE_FRICTION
+from liedyn_ros.identification.verdict import with_held
 from liedyn_ros.model import load_model, Model
 
 REPORT, NUMBERS = 'report.html', 'parameters.json'
@@ -55,8 +57,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             friction=tuple(options.friction), smoothing=options.smoothing, cutoff=options.cutoff,
             prior=options.prior, parts=options.parts, sure=options.sure,
             stribeck=dict(options.stribeck_speed), scales=tuple(options.find_scale))
+        result = _with_held(result, whole)
         files = _write(options, result, whole, samples.remarks)
     except (LiedynError, OSError, ModuleNotFoundError) as error:
+        without_empty(options.folder)
         print(f'identify: {error}', file=sys.stderr)
         return 2
     print('error on held-out parts, rms, N m or N')
@@ -65,6 +69,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f'- {text}')
     print('written:', ', '.join(str(each) for each in files))
     return 0 if result.offered else 1
+
+
+def _with_held(result: Identification, whole: Model) -> Identification:
+    """Return a result whose verdict names the joints of the whole model that were held."""
+    names = [name for name in whole.coordinate_names if name not in result.given.coordinate_names]
+    return replace(result, verdict=with_held(
+        result.verdict, names, result.given, result.motion, result.equations, result.held_out))
 
 
 def _write(options: argparse.Namespace, result: Identification, whole: Model,

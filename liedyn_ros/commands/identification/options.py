@@ -43,11 +43,12 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
     for kind in ('position', 'velocity', 'effort'):
         tables.add_argument(f'--{kind}', metavar='PATTERN', help=(
             f"column of the {kind} of a joint, such as '{{joint}}_{kind}'"))
-    tables.add_argument('--unit', action='append', default=[], type=pair_of, metavar='KIND=UNIT',
-                        help='unit of time, position, velocity or effort, such as position=deg')
-    tables.add_argument('--scale', action='append', default=[], type=number_of,
-                        metavar='JOINT=FACTOR', help=(
-                            'effort of each recorded unit, such as the torque of an ampere'))
+    units = parser.add_argument_group('units of bags and tables')
+    units.add_argument('--unit', action='append', default=[], type=pair_of, metavar='KIND=UNIT',
+                       help='unit of time, position, velocity or effort, such as position=deg')
+    units.add_argument('--scale', action='append', default=[], type=number_of,
+                       metavar='JOINT=FACTOR', help=(
+                           'effort of each recorded unit, such as the torque of an ampere'))
 
 
 def columns_of(options: argparse.Namespace) -> Columns:
@@ -82,8 +83,15 @@ def held(model: Model, options: argparse.Namespace) -> Model:
 
 def recorded(model: Model, options: argparse.Namespace) -> tuple[Recording, JointSamples]:
     """Return what was recorded of a model, and the samples as they were read."""
-    samples = read_samples(options.recording, measured_joints(model), topic=options.topic,
-                           arrival=options.arrival, columns=columns_of(options))
+    wanted = measured_joints(model)
+    try:
+        samples = read_samples(options.recording, wanted, topic=options.topic,
+                               arrival=options.arrival, columns=columns_of(options))
+    except NameSetError as error:
+        if not error.names or not set(error.names) <= set(wanted):
+            raise
+        raise NameSetError(f'{error}; a joint that stood still is held, as by '
+                           f'--hold {error.names[0]}=0.0', names=error.names) from error
     return recording_of(model, samples, start_of(model, dict(options.start))), samples
 
 

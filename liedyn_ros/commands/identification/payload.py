@@ -24,7 +24,7 @@ import numpy as np
 
 from liedyn_ros.commands.identification.options import (
     add_holding_options, add_recording_options, held, recorded)
-from liedyn_ros.commands.outputs import folder
+from liedyn_ros.commands.outputs import folder, without_empty
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.tables import print_table
@@ -45,6 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         found = _estimate(held(whole, options), options)
         files = _write(options, whole, found)
     except (LiedynError, OSError, ModuleNotFoundError) as error:
+        without_empty(options.folder)
         print(f'payload: {error}', file=sys.stderr)
         return 2
     print_table(['number', 'value', 'deviation', 'unit'], [

@@ -19,7 +19,7 @@ from scipy.stats import t as student
 from liedyn_ros.commands.reports import Line, Page, plot
 from liedyn_ros.identification import Identification
 from liedyn_ros.identification.identify import given_unknowns
-from liedyn_ros.identification.verdict import ratios
+from liedyn_ros.identification.verdict import masses_in_sums, ratios
 
 SURE = 0.95
 METHODS = {'given': 'given model', 'refitted friction': 'given, friction fitted',
@@ -42,6 +42,9 @@ def report(title: str, result: Identification, settings: Mapping[str, Any],
     _bodies(page, result)
     page.heading('What the recording does not tell')
     page.items([f'may be zero: {name}' for name in result.verdict.unknown] or ['nothing'])
+    sums = masses_in_sums(result.given, result.equations)
+    page.items([f'mass of {name}: not told alone, only in sums with other numbers; the given '
+                'model divides them' for name in sums])
     page.items(result.verdict.advice or ['all joints moved over a third of their range or more'])
     page.heading('The recording')
     motion = result.motion

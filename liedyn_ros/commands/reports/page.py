@@ -16,6 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 import platform
 from typing import Any
 
+from liedyn_ros.commands.operation.environment import PACKAGE
 from liedyn_ros.commands.reports.plot import SCRIPT
 
 STYLE = """
@@ -31,7 +32,7 @@ svg.plot text { font: 12px system-ui, sans-serif; }
 svg.plot .title { font-weight: 600; }
 .good { color: #00664b; } .bad { color: #a03c00; }
 """
-PACKAGES = 'liedyn_ros', 'numpy', 'scipy', 'numba', 'clarabel', 'rosbags', 'mcap'
+PACKAGES = 'numpy', 'scipy', 'numba', 'clarabel', 'rosbags', 'mcap'
 
 
 class Page:
@@ -72,7 +73,8 @@ class Page:
         """Add a table of settings, and the versions that were used."""
         self.heading('Settings and versions')
         self.table(['setting', 'value'], list(settings.items()))
-        self.table(['package', 'version'], [('Python', platform.python_version()), *(
+        own = [('liedyn_ros', PACKAGE.__version__), ('Python', platform.python_version())]
+        self.table(['package', 'version'], [*own, *(
             (name, found) for name in PACKAGES if (found := _version(name)))])
 
     def html(self) -> str:

@@ -21,6 +21,7 @@ from liedyn_ros.commands.stewart.calibrated.files import write
 from liedyn_ros.commands.stewart.calibrated.findings import accuracy_rows, findings, next_of
 from liedyn_ros.commands.stewart.calibrated.options import parser
 from liedyn_ros.commands.stewart.calibrated.task import read_task
+from liedyn_ros.commands.outputs import without_empty
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.tables import print_table
 
@@ -35,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ahead, remark = next_of(found, task)
         files = write(task, found, ahead, remark)
     except (LiedynError, OSError, ModuleNotFoundError) as error:
+        without_empty(options.folder)
         print(f'calibrate_stewart: {error}', file=sys.stderr)
         return 2
     print(f'errors at {found.held_out.poses} poses, each held out of its fit, rms')

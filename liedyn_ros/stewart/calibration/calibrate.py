@@ -129,7 +129,7 @@ def calibrate(
         if tolerance is not None or np.sqrt((inner ** 2).mean()) < LARGE:
             break
         wide *= WIDER
-    held_out = compare(problem, found)
+    held_out = compare(problem, found, deviations is None)
     factor, remark = _factor(found, deviations is not None)
     covariance = found.scaled_covariance(factor, parameters.prior)[
         :parameters.of_geometry, :parameters.of_geometry]

@@ -57,8 +57,12 @@ class HeldOut(NamedTuple):
         return bool(self.gain > CLEAR * self.error)
 
 
-def compare(problem: Problem, found: Fit) -> HeldOut:
-    """Return old and new at each used pose, the new from fits without a fifth of them."""
+def compare(problem: Problem, found: Fit, assumed: bool = False) -> HeldOut:
+    """
+    Return old and new at each used pose, the new from fits without a fifth of them.
+
+    Where deviations are assumed, misfits are by those that all poses of the fit estimate.
+    """
     parameters, rows = problem.parameters, np.flatnonzero(found.used)
     frames_only = np.arange(parameters.size) >= parameters.of_geometry
     nothing = np.zeros(parameters.size)
@@ -75,6 +79,8 @@ def compare(problem: Problem, found: Fit) -> HeldOut:
             squares[k, 2, held] = (at.at(z).errors ** 2).mean(axis=1)
             squares[k, :2, held] = _instrument_squares(at, z).T
     gains = np.log((1.0 + squares[0, 2]) / (1.0 + squares[1, 2]))
+    if assumed:
+        squares[:, 2] /= found.factor
     return HeldOut(_accuracy(squares[0]), _accuracy(squares[1]), len(rows), float(gains.mean()),
                    float(gains.std(ddof=1) / np.sqrt(len(gains))))
 

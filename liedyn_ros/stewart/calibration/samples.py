@@ -106,5 +106,5 @@ def require_agreement(
     turned = float(np.median(np.linalg.norm(rotations, axis=-1))) if rotations.size else 0.0
     if apart > 3.0 * most or turned > 3.0 * most / size:
         raise LimitError('measurements: expected them near the poses of the readings, got medians '
-                         f'of {apart:.3g} m and {turned:.3g} rad: check units (m, degrees), the '
-                         'frames of the instrument, and home')
+                         f'of {apart:.3g} m and {turned:.3g} rad: check units, the order of the '
+                         'legs, the instrument, and home')

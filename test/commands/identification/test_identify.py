@@ -17,11 +17,12 @@ from support.html_page import require_complete
 from support.machines.looped_machines import five_bar
 from support.recordings.bag_files import as_messages, write_bag
 from support.recordings.recorded_arm import (
-    arm_bag, arm_recording, forces_error, JOINTS, wrong_urdf)
-from support.recordings.recorded_motion import loop_motion
+    arm_bag, arm_recording, forces_error, JOINTS, true_arm, wrong_urdf)
+from support.recordings.recorded_motion import arm_motion, loop_motion
 import yaml
 
-from liedyn_ros.commands.identification import identify
+from liedyn_ros import __version__
+from liedyn_ros.commands.identification import excite, identify
 from liedyn_ros.commands.identification.model_files import write_model
 from liedyn_ros.commands.identification.options import recording_of
 from liedyn_ros.common.resources import config_file
@@ -65,7 +66,8 @@ def test_the_report_is_one_page_that_needs_nothing_else(tmp_path):
     require_complete(page)
     for wanted in ('The identified model is offered', 'Errors on parts held out', 'elbow: error',
                    'Parameters that the recording tells', 'What the recording does not tell',
-                   'Settings and versions', str(run)):
+                   'mass of base: not told alone', 'Settings and versions',
+                   f'<td>liedyn_ros</td><td>{__version__}</td>', str(run)):
         assert wanted in page
     assert page.count('<polyline') == 6 * len(JOINTS)
     assert not re.search(r'\b(nan|inf)\b', re.sub(r'<script>.*</script>', '', page))
@@ -94,6 +96,40 @@ def test_joints_that_stood_still_are_held(tmp_path):
     assert model.coordinate_names == ('shoulder', 'elbow')
     recording, _ = identify.recorded(model, options)
     assert np.array_equal(recording.q, np.loadtxt(path, delimiter=',', skiprows=1)[:, 2:4])
+
+
+def test_a_held_joint_that_moved_is_suspected(tmp_path, capsys):
+    """The efforts of the others show it; of a joint that stood still, the verdict only says so."""
+    urdf, out = wrong_urdf(tmp_path / 'arm.urdf'), tmp_path / 'out'
+    stamps, *rest = arm_recording()
+    run = csv_table(tmp_path / 'run.csv', (stamps, *(each[:, :2] for each in rest)), JOINTS[:2])
+    command = [str(urdf), str(run), '--folder', str(out)]
+    assert identify.main(command) == 2
+    assert 'held, as by --hold elbow=0.0' in capsys.readouterr().err
+    identify.main([*command, '--hold', 'elbow=0.0'])
+    page = (out / 'report.html').read_text()
+    for text in (capsys.readouterr().out, page):
+        assert 'held, as the options say: elbow' in text
+        assert 'a held joint may have moved' in text
+
+
+def test_a_held_joint_that_stood_is_not_suspected(tmp_path, capsys):
+    urdf, out = wrong_urdf(tmp_path / 'arm.urdf'), tmp_path / 'out'
+    options = identify.parser().parse_args([str(urdf), 'x', '--hold', 'elbow=0.0'])
+    time, q, v, _, tau = arm_motion(identify.held(true_arm(), options), 1, 24.0, 100.0)
+    tau = tau + 0.02 * np.random.default_rng(1).normal(size=tau.shape)
+    run = csv_table(tmp_path / 'run.csv', (1e9 * time, q, v, tau), JOINTS[:2])
+    assert identify.main([
+        str(urdf), str(run), '--folder', str(out), '--hold', 'elbow=0.0']) == 0
+    shown = capsys.readouterr().out
+    assert 'held, as the options say: elbow' in shown and 'may have moved' not in shown
+
+
+def test_a_urdf_without_limits_of_speed_needs_a_speed(tmp_path, capsys):
+    out = tmp_path / 'out'
+    assert excite.main([str(wrong_urdf(tmp_path / 'arm.urdf')), '--folder', str(out)]) == 2
+    assert 'no velocity limit for joint base_joint: give --speed' in capsys.readouterr().err
+    assert not out.exists()
 
 
 @pytest.mark.parametrize('factor, options', [
@@ -145,7 +181,7 @@ BAD = {
     'one negated': ([], scaled(np.array([1.0, -1.0, 1.0])), "effort of ['shoulder']"),
     'jump': ([], jumping, 'got a jump of 0.5'),
     'no effort': ([], lambda *all: (*all[:3], np.full_like(all[3], np.nan)), '100 % NaN'),
-    'degrees': ([], degrees, 'degrees that fit'),
+    'degrees': ([], degrees, 'degrees that fit: name the unit, as in --unit position=deg'),
     'another joint': (['--hold-others', 'wrist'], lambda *all: all, '--hold-others: expected'),
     'prior': (['--prior', '0'], lambda *all: all, 'prior: expected a number above 0'),
     'too short': ([], lambda *all: tuple(each[:60] for each in all), 'expected')}
@@ -158,7 +194,7 @@ def test_what_cannot_be_identified_has_an_error_and_no_files(
     bag = write_bag(tmp_path / 'bag', as_messages(JOINTS, *change(*arm_recording())))
     assert identify.main([str(urdf), str(bag), '--folder', str(out), *options]) == 2
     assert message in capsys.readouterr().err
-    assert not list(out.iterdir())
+    assert not out.exists()
 
 
 def test_a_yaml_model_stays_one(tmp_path):
