@@ -43,7 +43,7 @@ def report(title: str, result: Identification, settings: Mapping[str, Any],
     page.heading('What the recording does not tell')
     page.items([f'may be zero: {name}' for name in result.verdict.unknown] or ['nothing'])
     sums = masses_in_sums(result.given, result.equations)
-    page.items([f'mass of {name}: not told alone, only in sums with other numbers; the given '
+    page.items([f'mass of {name}: known only in sums with other numbers; the given '
                 'model divides them' for name in sums])
     page.items(result.verdict.advice or ['all joints moved over a third of their range or more'])
     page.heading('The recording')

@@ -66,7 +66,7 @@ def test_the_report_is_one_page_that_needs_nothing_else(tmp_path):
     require_complete(page)
     for wanted in ('The identified model is offered', 'Errors on parts held out', 'elbow: error',
                    'Parameters that the recording tells', 'What the recording does not tell',
-                   'mass of base: not told alone', 'Settings and versions',
+                   'mass of base: known only in sums', 'Settings and versions',
                    f'<td>liedyn_ros</td><td>{__version__}</td>', str(run)):
         assert wanted in page
     assert page.count('<polyline') == 6 * len(JOINTS)
