@@ -17,11 +17,11 @@ measure, and where held-out poses say so, a better geometry file and parameters 
 from collections.abc import Sequence
 import sys
 
+from liedyn_ros.commands.outputs import without_empty
 from liedyn_ros.commands.stewart.calibrated.files import write
 from liedyn_ros.commands.stewart.calibrated.findings import accuracy_rows, findings, next_of
 from liedyn_ros.commands.stewart.calibrated.options import parser
 from liedyn_ros.commands.stewart.calibrated.task import read_task
-from liedyn_ros.commands.outputs import without_empty
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.tables import print_table
 
