@@ -321,3 +321,7 @@ class StewartPoseNode(ManagedNode):
 def main(args: Sequence[str] | None = None) -> None:
     """Run the node."""
     run(StewartPoseNode, args)
+
+
+if __name__ == '__main__':
+    main()
