@@ -10,6 +10,7 @@
 
 from liedyn_ros.dynamics.linearization.closed_loops import (
     constrained_transition, linearize_constrained, linearize_constrained_along)
+from liedyn_ros.dynamics.linearization.constrained_steps import linearize_constrained_step
 from liedyn_ros.dynamics.linearization.independent import (
     IndependentModel, linearize_independent)
 from liedyn_ros.dynamics.linearization.steps import linearize_step
@@ -18,5 +19,5 @@ from liedyn_ros.dynamics.linearization.trees import (
 
 __all__ = [
     'constrained_transition', 'IndependentModel', 'linearize', 'linearize_along',
-    'linearize_constrained', 'linearize_constrained_along', 'linearize_independent',
-    'linearize_step', 'LinearModel', 'transition']
+    'linearize_constrained', 'linearize_constrained_along', 'linearize_constrained_step',
+    'linearize_independent', 'linearize_step', 'LinearModel', 'transition']

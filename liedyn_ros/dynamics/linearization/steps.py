@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,6 +41,27 @@ def linearize_step(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, dt: float, ta
     """
     model, dt = dynamics.model, as_positive('dt', dt)
     q, v = model.check_configuration(q), as_array('v', v, (model.nv,))
+
+    def accelerate(q: Array, v: Array) -> Acceleration:
+        at = dynamics.forward.partial_derivatives(q, v, tau, external)
+        return Acceleration(at.a, at.by_q, at.by_v, at.by_tau)
+
+    return varied_step(dynamics, accelerate, q, v, dt)
+
+
+class Acceleration(NamedTuple):
+    """The accelerations a (nv,) at a state, and their derivatives (nv, nv)."""
+
+    a: Array
+    by_q: Array
+    by_v: Array
+    by_tau: Array
+
+
+def varied_step(tree: Dynamics, accelerate: Callable[[Array, Array], Acceleration], q: Array,
+                v: Array, dt: float) -> tuple[Array, Array, LinearModel]:
+    """Return q (nq,) and v (nv,) after the stages of a step, with their derivatives."""
+    model, table = tree.model, tree.constants.table
     n = model.nv
     moved, faster, pushed = np.split(np.eye(3 * n), 3)
 
@@ -47,8 +69,8 @@ def linearize_step(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, dt: float, ta
               ) -> tuple[Array, Array, Array, Array]:
         """Return dx, dv and their derivatives (nv, 3 nv) at coordinates x about q."""
         dx, turn = np.empty(n), model.integrate_derivatives(q, x)
-        exponential_rate(dynamics.constants.table, x, rate, dx)
-        at = dynamics.forward.partial_derivatives(model.integrate(q, x), rate, tau, external)
+        exponential_rate(table, x, rate, dx)
+        at = accelerate(model.integrate(q, x), rate)
         place = turn.by_q @ moved + turn.by_dv @ by_x
         by_dx = difference_derivatives(model.link_table, x).by_q1 @ by_rate + _rate_by_chart(
             model, x, rate) @ by_x

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import NoReturn, TypeAlias
+from typing import NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -133,7 +133,7 @@ def project(constraints: Constraints, q: ArrayLike, v: ArrayLike) -> tuple[Array
                                'finds one from afar')
     rows = constraints.jacobian(q)
     v = as_array('v', v, (model.nv,))
-    return q, v + _least(constraints, q, rows, -rows @ v)
+    return q, v + least(constraints, q, rows, -rows @ v)
 
 
 def _distance_along(constraints: Constraints, q: Array, start: Array) -> Array:
@@ -142,27 +142,44 @@ def _distance_along(constraints: Constraints, q: Array, start: Array) -> Array:
     if np.abs(away).max(initial=0.0) < BESIDE:
         return np.zeros_like(away)
     rows, mass = constraints.jacobian(q), constraints.tree.mass_matrix(q)
-    along = away - _least(constraints, q, rows, rows @ away)
+    along = away - least(constraints, q, rows, rows @ away)
     little = along @ mass @ along <= ALONG**2 * (away @ mass @ away)
     return np.zeros_like(away) if little else along
 
 
 def _corrected(constraints: Constraints, q: Array) -> Array:
     """Return where Newton's steps of least kinetic energy lead, or raise ConvergenceError."""
+    for each in corrections(constraints, q):
+        q = each.ended
+    return q
+
+
+class Correction(NamedTuple):
+    """A step (nv,) from q to where it ended (nq,), of residuals (m,) and rows (m, nv) at q."""
+
+    q: Array
+    residual: Array
+    rows: Array
+    step: Array
+    ended: Array
+
+
+def corrections(constraints: Constraints, q: Array) -> Iterator[Correction]:
+    """Return Newton's steps of least kinetic energy to the constraints, which project takes."""
     model = constraints.model
     for k in range(ITERATIONS):
         f, rows = constraints.residual_and_jacobian(q)
         size = constraints.largest(f)
         if size <= CLOSED_CONFIGURATION:
             break
-        step = _least(constraints, q, rows, -f)
-        longest = LONGEST * LONGER**k
-        q = model.integrate(q, step / max(1.0, np.abs(step).max(initial=0.0) / longest))
+        step = least(constraints, q, rows, -f)
+        step /= max(1.0, np.abs(step).max(initial=0.0) / (LONGEST * LONGER**k))
+        start, q = q, model.integrate(q, step)
+        yield Correction(start, f, rows, step, q)
         if size <= STALLED_RESIDUAL and constraints.largest(constraints.residual(q)) >= 0.5 * size:
             break
     else:
         _fail(constraints, q, 1, np.ones(model.nv, dtype=np.bool_))
-    return q
 
 
 def complete_velocity(constraints: Constraints, q: ArrayLike, v: ArrayLike,
@@ -262,8 +279,8 @@ def _free(model: Model, held: Mapping[str, float]) -> NDArray[np.bool_]:
     return free
 
 
-def _least(constraints: Constraints, q: Array, rows: Array, need: Array) -> Array:
-    """Return the dv of least kinetic energy with rows dv = need."""
+def least(constraints: Constraints, q: Array, rows: Array, need: Array) -> Array:
+    """Return the dv of least kinetic energy with rows dv = need, (m,) or (m, k)."""
     factor = mass_factor(constraints.tree.mass_matrix(q))
     columns = np.linalg.solve(factor, rows.T)  # L^-1 A^T
     move = np.linalg.lstsq(columns.T, need, rcond=RANK_TOLERANCE)[0]

@@ -1,0 +1,107 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The derivatives of a step of projected_runge_kutta: of its stages, then of its projection."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.checks import Array, as_array, as_positive
+from liedyn_ros.common.errors import ConvergenceError
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics
+from liedyn_ros.dynamics.constrained.configurations.assembly import (
+    BESIDE, corrections, least, project)
+from liedyn_ros.dynamics.constrained.partial_derivatives.equations import Motion, VariedEquations
+from liedyn_ros.dynamics.linearization.steps import Acceleration, varied_step
+from liedyn_ros.dynamics.linearization.trees import LinearModel
+
+
+def linearize_constrained_step(
+        dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLike,
+        external: ArrayLike | None = None) -> tuple[Array, Array, LinearModel]:
+    """
+    Return what projected_runge_kutta.step returns, and the derivatives of that step itself.
+
+    As for linearize_step. Displacements eta and dv that leave the constraints are projected, as
+    the step does it. Where constraints are redundant, only those that keep them have a meaning.
+    Raises the errors of dynamics.forward.partial_derivatives, and ConvergenceError where a step
+    is so long that the stages end far from the constraints.
+    """
+    model, dt = dynamics.model, as_positive('dt', dt)
+    q, v = model.check_configuration(q), as_array('v', v, (model.nv,))
+
+    def accelerate(q: Array, v: Array) -> Acceleration:
+        at = dynamics.forward.partial_derivatives(q, v, tau, external=external, closed=False)
+        return Acceleration(at.a, at.by_q, at.by_v, at.by_tau)
+
+    q, v, (by_state, by_tau) = varied_step(dynamics.tree, accelerate, q, v, dt)
+    moved, faster = np.split(np.hstack([by_state, by_tau]), 2)
+    _require_near(dynamics, q, v)
+    q, moved = _closed(dynamics, q, moved)
+    v, faster = _along(dynamics, q, moved, v, faster)
+    rows = np.vstack([moved, faster])
+    return q, v, LinearModel(rows[:, :2 * model.nv], rows[:, 2 * model.nv:])
+
+
+def _require_near(dynamics: ConstrainedDynamics, q: Array, v: Array) -> None:
+    """Raise ConvergenceError for stages that ended so far off that project looks again."""
+    ended, _ = project(dynamics, q, v)
+    far = np.abs(dynamics.model.difference(ended, q)).max(initial=0.0)
+    if far >= BESIDE:
+        raise ConvergenceError(f'dt: expected stages that end within {BESIDE} rad or m of the '
+                               f'constraints, got ones {far:.3g} off; take a shorter step')
+
+
+def _closed(dynamics: ConstrainedDynamics, q: Array, moved: Array) -> tuple[Array, Array]:
+    """Return the configuration on the constraints, and its derivatives (nv, ...)."""
+    for each in corrections(dynamics, q):
+        # M s = A^T y, A s = -f, and f moves by A (13.58)
+        change = _response(dynamics, each.q, each.rows, each.step, each.step,
+                           each.residual, moved, -each.rows @ moved)
+        turn = dynamics.model.integrate_derivatives(each.q, each.step)
+        q, moved = each.ended, turn.by_q @ moved + turn.by_dv @ change
+    rows = dynamics.jacobian(q)  # the start of Newton's next step: it moves with what is left
+    return q, moved - least(dynamics, q, rows, rows @ moved)
+
+
+def _along(dynamics: ConstrainedDynamics, q: Array, moved: Array, v: Array, faster: Array
+           ) -> tuple[Array, Array]:
+    """Return the velocity along the constraints, and its derivatives (nv, ...)."""
+    rows = dynamics.jacobian(q)
+    open_by = rows @ v
+    change = least(dynamics, q, rows, -open_by)
+    v = v + change
+    return v, faster + _response(
+        dynamics, q, rows, change, v, open_by, moved, -rows @ faster)
+
+
+def _response(dynamics: ConstrainedDynamics, q: Array, rows: Array, step: Array, whole: Array,
+              open_by: Array, moved: Array, gaps: Array) -> Array:
+    """
+    Return how a step s (nv,) of least kinetic energy changes, given derivatives of q (nv, x).
+
+    M s = A^T y, and A s closes open_by (m,). gaps (m, x) are the changes of A s at constant A
+    whole, whole (nv,) being what A has to keep (13.58).
+    """
+    mass, spread = dynamics.tree.mass_matrix(q), least(dynamics, q, rows, np.eye(len(rows)))
+    multipliers = -spread.T @ mass @ spread @ open_by
+    n, rest = len(step), np.zeros_like(step)
+    weight = dynamics.tree.inverse.partial_derivatives(q, rest, rest).by_q
+    forces = _varied(dynamics, q, step, multipliers)[:n] - weight
+    free = np.linalg.solve(mass, forces @ moved)
+    return np.asarray(spread @ (gaps - _varied(
+        dynamics, q, whole, multipliers)[n:] @ moved + rows @ free) - free)
+
+
+def _varied(dynamics: ConstrainedDynamics, q: Array, a: Array, multipliers: Array) -> Array:
+    """Return the derivatives by q of M a + g - A^T y, and of A a, at rest (nv + m, nv)."""
+    rates = np.stack([np.zeros_like(a), a])
+    return np.asarray(VariedEquations(
+        dynamics, Motion(q, rates, multipliers[None], None)).whole()[0, 0])
