@@ -112,6 +112,15 @@ class ConstrainedDynamics(Constraints):
         self.model = replace(self.model, closures=tuple(moved))
         self._solver.remodel(self.model)
 
+    @exclusive
+    def follow_tree(self) -> None:
+        """
+        Take inertias, placements, armatures and dissipation from the table of tree.
+
+        A ParameterChart writes them there. model stays as it is. It takes microseconds.
+        """
+        self.data.follow(self.tree.constants)
+
     def __repr__(self) -> str:
         """Return the model, and the number of its constraints."""
         return f'<ConstrainedDynamics of {self.model!r}, {self.m} constraints>'

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A tree whose parameters follow a vector of numbers, in microseconds and with gradients."""
+"""A machine whose parameters follow a vector of numbers, in microseconds and with gradients."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, require_known
-from liedyn_ros.common.errors import LimitError, ModelError, NotFiniteError
+from liedyn_ros.common.errors import InertiaError, LimitError, ModelError, NotFiniteError
 from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.dynamics.partial_derivatives import Parameters
 from liedyn_ros.dynamics.partial_derivatives.kernels import parameters as columns
 from liedyn_ros.dynamics.tree.kernels import tables
@@ -43,12 +44,13 @@ class ParameterChart:
     has ten numbers for each body with mass in the model, in a chart of INERTIA_CHARTS. The next
     three are (nv,). placement (J, 6) of the joints that move is the logarithm of the change of
     their frames, in the axes of the model's. start is x of the model. dynamics is at the x of the
-    last call of at; it is this object's own, and its attribute model stays the first one.
+    last call of at; it is this object's own, and its attribute model stays the first one. Models
+    with closures or couplings have a ConstrainedDynamics, without placement among the parts.
     Gradients at any x are those by x: partial derivatives give Parameters, and pull takes them
     back.
 
-    Raises ModelError for an unknown part or chart, or closures; InertiaError for bodies that the
-    chart of inertias lacks.
+    Raises ModelError for an unknown part or chart, or placement beside closures; InertiaError for
+    bodies that the chart of inertias lacks.
     """
 
     def __init__(self, model: Model, parts: Sequence[str] = ('inertia',), *,
@@ -59,8 +61,14 @@ class ParameterChart:
         if 'placement' in parts and model.closures:
             raise ModelError('parts: expected no placement for a model with closures, got it')
         self.model, self.parts = model, tuple(part for part in PARTS if part in parts)
-        self.dynamics, self._chart = Dynamics(model, dissipation=dissipation), INERTIA_CHARTS[
-            inertia]
+        self.dynamics: Dynamics | ConstrainedDynamics
+        if model.closures or model.couplings:
+            loops = ConstrainedDynamics(model, dissipation=dissipation)
+            self.dynamics, self._tree = loops, loops.tree
+            self._require_inertia()
+        else:
+            self.dynamics = self._tree = Dynamics(model, dissipation=dissipation)
+        self._chart = INERTIA_CHARTS[inertia]
         self._bodies = [b for b, body in enumerate(model.body_list) if body.inertia is not None]
         self._joints = [b for b, joint in enumerate(model.joint_list)
                         if joint.v_slice.start != joint.v_slice.stop]
@@ -69,8 +77,10 @@ class ParameterChart:
         self._places = {part: slice(start, end) for part, start, end in zip(
             self.parts, [0, *ends], ends)}
         self.size = ends[-1] if ends else 0
-        algorithms = self.dynamics.inverse, self.dynamics.forward, self.dynamics.hybrid
+        algorithms = self._tree.inverse, self._tree.forward, self._tree.hybrid
         self._tables = [each.partial_derivatives.parameter_kernels.bodies for each in algorithms]
+        if isinstance(self.dynamics, ConstrainedDynamics):
+            self._tables.append(self.dynamics.parameter_bodies)
         self._lay_out()
         self._x: Array = np.empty(0)
         self.start = np.zeros(self.size)
@@ -92,6 +102,14 @@ class ParameterChart:
         self._frames[:, :3, 3] = table[at + 9:at + 12, self._joints].T
         placed = links.placement[first - 1, :9].reshape(-1, 3, 3)
         self._axes = self._frames[:, :3, :3].swapaxes(1, 2) @ placed
+
+    def _require_inertia(self) -> None:
+        """Raise InertiaError for a link of loops that starts without any: tables leave it out."""
+        links = self.model.link_table
+        for name, body, at in zip(self.model.bodies, self.model.body_list, links.body_link):
+            if body.inertia is not None and at >= 0 and not links.inertia[at].any():
+                raise InertiaError(f'{name}: expected an inertia above zero in a machine with '
+                                   'closed loops, got zero; leave it out of the model')
 
     def numbers(self, model: Model) -> Array:
         """
@@ -120,7 +138,7 @@ class ParameterChart:
                 x[place] = getattr(model.link_table, _FIELDS[part])
         return x
 
-    def at(self, x: ArrayLike) -> Dynamics:
+    def at(self, x: ArrayLike) -> Dynamics | ConstrainedDynamics:
         """
         Return dynamics, whose parameters now are those of x (P,).
 
@@ -128,17 +146,19 @@ class ParameterChart:
         LimitError where x is so large that a parameter overflows.
         """
         x = as_array('x', x, (self.size,))
-        table, links = self.dynamics.constants.table, self.dynamics.constants.links
+        table, links = self._tree.constants.table, self._tree.constants.links
         with np.errstate(over='ignore', invalid='ignore'):
             for part, place in self._places.items():
                 if part == 'inertia':
                     self._set_inertias(x[place].reshape(-1, 10))
                 elif part == 'placement':
                     self._set_placements(x[place].reshape(-1, 6))
-                elif part == 'rotor_inertia' or self.dynamics.dissipation:
+                elif part == 'rotor_inertia' or self._tree.dissipation:
                     table[links:links + self.model.nv, _COLUMNS[part]] = x[place]
         if 'rotor_inertia' in self._places:
             table.view(np.int64)[0, tables.LOADED_JOINTS] = 1
+        if isinstance(self.dynamics, ConstrainedDynamics):
+            self.dynamics.follow_tree()
         self._x = np.array(x)
         return self.dynamics
 
@@ -148,9 +168,9 @@ class ParameterChart:
         except NotFiniteError as error:
             raise LimitError(
                 'x: expected numbers whose inertias are finite, got larger ones') from error
-        table = self.dynamics.constants.table
+        table = self._tree.constants.table
         own = (self._into @ self._point.parameters[:, :, None])[:, :, 0]
-        sums = np.zeros((self.dynamics.constants.links, 10))
+        sums = np.zeros((self._tree.constants.links, 10))
         np.add.at(sums, self._links + 1, own)
         table[1:len(sums), tables.INERTIA:tables.INERTIA + 10] = sums[1:]
         at = columns.OWN_INERTIA
@@ -158,7 +178,7 @@ class ParameterChart:
             bodies[at:at + 10, self._bodies] = own.T
 
     def _set_placements(self, x: Array) -> None:
-        moved, table = self._frames @ se3.exp(x), self.dynamics.constants.table
+        moved, table = self._frames @ se3.exp(x), self._tree.constants.table
         table[self._first, tables.PLACEMENT:tables.PLACEMENT + 9] = (
             moved[:, :3, :3] @ self._axes).reshape(-1, 9)
         table[self._first, tables.PLACEMENT + 9:tables.PLACEMENT + 12] = moved[:, :3, 3]

@@ -29,6 +29,7 @@ from liedyn_ros.dynamics.constrained.kernels.position import (
 from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.frames import Frames
+from liedyn_ros.dynamics.partial_derivatives.parameter_products import table_of_bodies
 from liedyn_ros.dynamics.tree.inputs import refuse
 from liedyn_ros.dynamics.tree.names import Names
 from liedyn_ros.dynamics.tree.orders import MAX_ORDER
@@ -146,6 +147,11 @@ class Constraints:
     @cached_property
     def _reach(self) -> Array:
         return np.where(translates(self.model), machine_size(self.model), 1.0)
+
+    @cached_property
+    def parameter_bodies(self) -> Array:
+        """Return the table of bodies that derivatives by parameters read."""
+        return table_of_bodies(self.model)
 
     def largest(self, residual: Array) -> float:
         """Return the largest residual (m,), compared with the sizes of the rows."""

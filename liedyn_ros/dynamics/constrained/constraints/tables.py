@@ -9,6 +9,7 @@
 """The tables of constrained dynamics for one model; see kernels.tables."""
 
 from collections.abc import Sequence
+from functools import partial
 from math import factorial
 
 import numpy as np
@@ -19,6 +20,8 @@ from liedyn_ros.dynamics.constrained.constraints.sparsity import (
     hull, padded, spans, Sparsity)
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     MACHINE, MOTION, REPORT_WIDTH, SCRATCH, SPACE, WORKSPACE)
+from liedyn_ros.dynamics.tree.constants import Constants
+from liedyn_ros.dynamics.tree.kernels import tables as tree_tables
 from liedyn_ros.dynamics.tree.kernels.tables import FAR
 from liedyn_ros.jit.simd import LANES
 from liedyn_ros.linear_algebra.kernels.orthogonal import QR
@@ -29,6 +32,8 @@ from liedyn_ros.model.link_table import Indices
 from liedyn_ros.model.parts.constraints import CLOSURE_TYPES
 
 NO_INERTIA = np.zeros(0)
+_OF_COORDINATES = {'armature': tree_tables.ARMATURE, 'damping': tree_tables.DAMPING,
+                   'friction': tree_tables.FRICTION}
 
 
 def machine(model: Model, dissipation: bool, functions: int, typical_inertia: Array,
@@ -168,6 +173,25 @@ class ConstrainedData:
         """Write the pose (4, 4) of a frame in its link, in the order of _places."""
         for flat in (self._machine, WORKSPACE.array(self.workspace, 'machine')):
             MACHINE.array(flat, 'frame_placement')[at] = _row(frame)
+
+    def follow(self, tree: Constants) -> None:
+        """Take what a ParameterChart changes from the table of the tree."""
+        inertia, placement = (tree.table[1:tree.links, at:at + width] for at, width in (
+            (tree_tables.INERTIA, 10), (tree_tables.PLACEMENT, 12)))
+        of = tree.table[tree.links:tree.rows]
+        constant, links = partial(MACHINE.array, self._machine), self._heavy
+        constant('inertia')[:], constant('placement')[:] = inertia, placement
+        heavy = constant('heavy_inertia')
+        heavy[:, :links] = inertia[constant('heavy_link')[:links]].T
+        constant('mass')[:] = heavy[:1]
+        for name, column in _OF_COORDINATES.items():
+            constant(name)[:] = of[:, column]
+        WORKSPACE.array(self.workspace, 'machine')[:] = self._machine
+
+    def share(self, other: 'ConstrainedData') -> None:
+        """Take all constants from other tables of the same model."""
+        for flat in (self._machine, WORKSPACE.array(self.workspace, 'machine')):
+            flat[:] = other._machine
 
     def reserve(self, order: int) -> None:
         """Allocate the tables of series to an order."""

@@ -60,14 +60,16 @@ class Results(NamedTuple):
 class BatchTables:
     """The tables of one thread that runs batches; they grow with the order."""
 
-    def __init__(self, model: Model, dissipation: bool, typical_inertia: Array) -> None:
-        """Lay out the tables of a model."""
-        self._data = ConstrainedData(model, dissipation, typical_inertia=typical_inertia)
+    def __init__(self, model: Model, dissipation: bool, source: ConstrainedData) -> None:
+        """Lay out the tables of a model, whose parameters stay those of the source."""
+        self._source, self._data = source, ConstrainedData(
+            model, dissipation, typical_inertia=source.typical_inertia)
 
     def run(self, task: Task, *arrays: Array) -> tuple[int, int]:
         """Return the first state that was refused, their number if none, and the code."""
         data, orders = self._data, arrays[3].shape[1]  # of a
         data.reserve(orders - 1)
+        data.share(self._source)
         return batch.solve_states(data.workspace, task.table, CLOSED_STATE, *arrays)
 
 
@@ -77,10 +79,9 @@ class Solver:
     def __init__(self, constraints: Constraints, dissipation: bool) -> None:
         """Bind the kernel."""
         self.constraints, self.model, self.lock = constraints, constraints.model, constraints.lock
-        nv, m = self.model.nv, constraints.m
+        nv, m = self._nv, self._m = self.model.nv, constraints.m
         self._inputs, self._dissipation = Inputs(constraints), dissipation
         self._pool = self._new_pool()
-        self._nv, self._m = nv, m
         self._ends = nv, 2 * nv, 2 * nv + m, 2 * nv + m + 6 * len(self.model.closures)
         self._rest, self._usual_ranks = np.zeros(nv), dict[bytes, int]()
         self._forward: Task | None = None  # where states are off the loops
@@ -97,8 +98,8 @@ class Solver:
         self.__dict__.pop('_elsewhere', None)
 
     def _new_pool(self) -> BatchPool:
-        return BatchPool(partial(BatchTables, self.model, self._dissipation,
-                                 self.constraints.data.typical_inertia))
+        return BatchPool(partial(
+            BatchTables, self.model, self._dissipation, self.constraints.data))
 
     @cached_property
     def mobility(self) -> Mobility:
@@ -126,10 +127,9 @@ class Solver:
         """
         Return the solution of a task at a state, required to be closed or not.
 
-        Raises LimitError for an order of HYBRID whose estimated relative error exceeds max_error.
-
         a may be None if the task reads nothing of it; tau None is zero. Raises the errors of
-        ConstrainedDynamics, and of inverse dynamics for its tasks.
+        ConstrainedDynamics, and of inverse dynamics for its tasks. Raises LimitError for an order
+        of HYBRID whose estimated relative error exceeds max_error.
         """
         if not closed:
             task = self._on_loops(task)
