@@ -86,10 +86,11 @@ def line_of(target, text):
     _, colon, wanted = text.replace('`', '').rpartition(': ')
     if not colon or target.suffix != '.py':
         return ''
-    for node in ast.walk(ast.parse(target.read_text(encoding='utf-8'))):
-        if getattr(node, 'name', '') == wanted.rpartition('.')[2]:
-            return f'#L-{node.lineno}'
-    return ''
+    place = ast.parse(target.read_text(encoding='utf-8'))
+    for name in wanted.split('.'):
+        place = next((node for node in ast.walk(place) if isinstance(
+            node, (ast.FunctionDef, ast.ClassDef)) and node.name == name), place)
+    return f'#L-{place.lineno}' if hasattr(place, 'lineno') else ''
 
 
 def pages_of_code(app):

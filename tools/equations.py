@@ -10,8 +10,8 @@
 Write docs/equations.md, the index of the papers' equations: python -m tools.equations.
 
 An equation has a tag in docs/theory.md, such as [Kim 58], beside a formula. The index adds the
-functions whose docstring or comments name one of both, and the tests. Functions stand in place of
-lines, which would be wrong after the next edit.
+functions and classes whose docstring or comments name one of both, and tests that name one.
+Names stand in place of lines, which would be wrong after the next edit. The site has the lines.
 """
 
 import ast
@@ -35,8 +35,10 @@ WHAT = '(?:Algorithm|Lemma|Table) '
 TAG = re.compile(rf'\[((?:{NAME}) [^\]]*)\]')
 ITEM = re.compile(rf'^(?P<paper>{NAME}),? (?P<what>{WHAT})?(?P<first>\d+)'
                   r'(?: to (?P<last>\d+))?')
-MENTION = re.compile(rf'\b(?P<paper>{NAME}) (?P<what>{WHAT})?'
+REASON = re.compile(r'; ((?:a step|an example|numbers|replaced|solved)\b[^\]]*)')
+MENTION = re.compile(rf'\b(?P<paper>{NAME})\s+(?P<what>{WHAT})?'
                      r'(?P<numbers>\d+(?:(?:, | to | and )\d+)*)')
+EXAMPLES = 'test_equations.py'  # whose tags are input, not proofs
 DEFINED = 12  # characters of a line, within which it numbers its formula
 NUMBER = r'\d{1,2}\.\d{1,2}[a-z]?'
 FORMULA = re.compile(rf'\((?P<numbers>{NUMBER}(?:(?:,| to| and) {NUMBER})*)(?=[),;])')
@@ -46,10 +48,10 @@ TITLE = """# Index of equations
 Written by `python -m tools.equations` from the tags of the [theory](theory.md) and of the code.
 To find an equation by hand, search the repository for its tag, such as `Kim 58`. A formula of
 the theory stands in brackets. Without brackets it is a section that has the equations together.
-A function is listed where its docstring or comments name the equation or the formula, of a
-section any formula in it. A test names it too, else the folder of its tests is listed. No
-function names an equation that is a definition or a step of a derivation, or that another
-formula replaces. The [errata](errata.md) have what is misprinted.
+A function or class is listed where its docstring or comments name the equation or the formula,
+of a section any formula in it. The docstring of a module counts as that of what has its name.
+Beside them stand the tests that name it. Where no code names an equation, the theory says why.
+The [errata](errata.md) have what is misprinted.
 """
 
 
@@ -66,7 +68,7 @@ class Equation(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A function, or a module where name is empty."""
+    """A function or class, or a module where name is empty."""
 
     path: Path
     name: str
@@ -93,9 +95,15 @@ def numbers_of(text: str) -> Iterator[str]:
         yield from re.findall(NUMBER, found['numbers'])
 
 
-def of_theory() -> tuple[dict[Equation, list[str]], dict[str, list[str]]]:
-    """Return the formulas, in brackets, and sections of each equation, and those of a section."""
+def of_theory() -> tuple[dict[Equation, list[str]], dict[str, list[str]], dict[Equation, str]]:
+    """
+    Return the formulas and sections of each equation, those of a section, and reasons.
+
+    Formulas are in brackets. A reason says why no function names an equation, after it in its tag:
+    [Kim 26; a step to (1.19)].
+    """
     found: dict[Equation, list[str]] = defaultdict(list)
+    reasons: dict[Equation, str] = {}
     sections: dict[str, list[str]] = defaultdict(list)
     section = ''
     for line in THEORY.read_text().splitlines():
@@ -104,16 +112,20 @@ def of_theory() -> tuple[dict[Equation, list[str]], dict[str, list[str]]]:
         if defined := next(numbers_of(line[:DEFINED]), ''):
             sections[section].append(defined)
         for tag in TAG.finditer(line):
-            near = [*reversed(list(numbers_of(line[:tag.start()]))), *numbers_of(line[tag.end():])]
+            before, after = (list(numbers_of(TAG.sub('', part)))
+                             for part in (line[:tag.start()], line[tag.end():]))
+            near = [*reversed(before), *after]
             place = f'({near[0]})' if near else section
             for equation in equations_of(tag[1]):
                 if place not in found[equation]:
                     found[equation].append(place)
-    return found, sections
+                if reason := REASON.search(tag[1]):
+                    reasons[equation] = reason[1]
+    return found, sections, reasons
 
 
 def prose(source: str) -> list[str]:
-    """Return the lines of a file with nothing but its comments and strings."""
+    """Return the lines of a file with nothing but its comments, docstrings and other strings."""
     lines = [''] * (len(source.splitlines()) + 1)
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type in (tokenize.COMMENT, tokenize.STRING):
@@ -122,27 +134,31 @@ def prose(source: str) -> list[str]:
     return lines
 
 
-def functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
-    """Provide the functions of a module, outer ones first."""
-    waiting: list[ast.AST] = [tree]
-    for node in waiting:
-        if isinstance(node, ast.FunctionDef):
-            yield node
+def definitions(tree: ast.Module) -> list[tuple[str, ast.FunctionDef | ast.ClassDef]]:
+    """Return the functions of a module, outer ones first, then its classes, with their names."""
+    found: list[tuple[str, ast.FunctionDef | ast.ClassDef]] = []
+    waiting: list[tuple[str, ast.AST]] = [('', tree)]
+    for name, node in waiting:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            name = f'{name}.{node.name}'.removeprefix('.')
+            found.append((name, node))
         for block in ('body', 'orelse', 'handlers', 'finalbody'):
             inner = getattr(node, block, ())
-            waiting += [each for each in inner if not isinstance(each, ast.Expr)] if isinstance(
-                inner, list) else []
+            waiting += [(name, each) for each in inner if not isinstance(each, ast.Expr)
+                        ] if isinstance(inner, list) else []
+    return sorted(found, key=lambda each: isinstance(each[1], ast.ClassDef))
 
 
 def texts(path: Path) -> Iterator[tuple[Place, str]]:
-    """Provide the prose of each function of a file, and that outside of functions."""
+    """Provide the prose of each definition of a file, and that outside of them."""
     source = path.read_text()
-    lines = prose(source)
-    for node in functions(ast.parse(source)):
-        yield Place(path, node.name), '\n'.join(lines[node.lineno - 1:node.end_lineno])
+    lines, names = prose(source), set()
+    for name, node in definitions(ast.parse(source)):
+        names.add(name)
+        yield Place(path, name), '\n'.join(lines[node.lineno - 1:node.end_lineno])
         for at in range(node.lineno - 1, node.end_lineno or node.lineno):
             lines[at] = ''
-    yield Place(path, ''), '\n'.join(lines)
+    yield Place(path, path.stem if path.stem in names else ''), '\n'.join(lines)
 
 
 @cache
@@ -168,22 +184,17 @@ def tags_in(text: str) -> Iterator[str]:
             last = number
 
 
-def tests_beside(places: list[Place]) -> list[Place]:
-    """Return the folders of tests, the deepest there is, for the folders of places."""
-    found = set()
-    for place in places:
-        folder = TESTS / place.path.relative_to(PACKAGE).parent
-        while not folder.is_dir():
-            folder = folder.parent
-        found.add(Place(folder, ''))
-    return sorted(found)
+def proofs(name: str) -> list[Place]:
+    """Return the functions of tests that name an equation or formula."""
+    return [place for place in mentions(TESTS).get(name, ())
+            if place.path.name.startswith('test_') and place.path.name != EXAMPLES
+            and place.name.startswith('test_')]
 
 
 def rows(paper: str) -> Iterator[tuple[str, ...]]:
     """Provide the rows of a paper: equations, theory, functions, tests."""
-    code, tests = mentions(PACKAGE), mentions(TESTS)
-    (theory, sections), found = of_theory(), []
-    for name in [*code, *tests]:  # equations that the theory does not repeat
+    code, (theory, sections, reasons), found = mentions(PACKAGE), of_theory(), []
+    for name in code:  # equations that the theory does not repeat
         for equation in equations_of(name):
             theory.setdefault(equation, ['-'])
     for equation, places in sorted(theory.items()):
@@ -191,13 +202,15 @@ def rows(paper: str) -> Iterator[tuple[str, ...]]:
             continue
         formulas = [each for each in places if each[0] == '(']
         names = [str(equation), *(each.strip('()') for each in formulas), *(
-            name for each in places if not formulas for name in sections[each])]
-        functions = sorted({place for name in names for place in code.get(name, [])})
-        shown = sorted({Place(place.path, '') for name in names for place in tests.get(name, [])
-                        if place.path.name.startswith('test_')})
-        found.append((equation, (', '.join(formulas or places), *(
-            '; '.join(place.link() for place in each)
-            for each in (functions, shown or tests_beside(functions))))))
+            name for each in places if not formulas and str(equation) not in code
+            for name in sections[each])]
+        functions, tests = (sorted({place for name in names for place in find(name)})
+                            for find in (lambda name: code.get(name, ()), proofs))
+        functions = [place for place in functions if place.name or not any(
+            other.path == place.path for other in functions if other.name)]
+        shown, tested = ('; '.join(place.link() for place in each) for each in (functions, tests))
+        found.append((equation, (
+            ', '.join(formulas or places), shown or reasons.get(equation, ''), tested)))
     for cells, group in groupby(found, lambda row: row[1]):
         alike = [equation for equation, _ in group]
         yield ', '.join(str(each) for each in alike), *cells

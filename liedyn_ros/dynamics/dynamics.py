@@ -192,7 +192,7 @@ class Dynamics(StateBatches):
         Return C (nv, nv) with C v = bias - gravity_vector - spring_forces.
 
         The bias is that without dissipation and wrenches.
-        It is the admissible one (Ali Lemma 1): Mdot - 2 C is skew-symmetric.
+        It is the admissible one (Ali 21, Ali Lemma 1): Mdot - 2 C is skew-symmetric.
         """
         if out is None:
             out = np.empty(self._matrix)

@@ -117,7 +117,7 @@ def act(pose: ArrayLike, points: ArrayLike) -> Array:
 
 
 def adjoint(pose: ArrayLike) -> Array:
-    """Return Ad_T = [R 0; [p]R R] (..., 6, 6): it takes a twist seen in b to a for T_ab."""
+    """Return Ad_T = [R 0; [p]R R] (..., 6, 6) (1.2): it takes a twist seen in b to a for T_ab."""
     t = require_pose('pose', pose)
     r = t[..., :3, :3]
     return _block_triangular(np.concatenate([r, so3.hat(t[..., :3, 3]) @ r], axis=-2))
@@ -129,7 +129,7 @@ def adjoint_dual(pose: ArrayLike) -> Array:
 
 
 def ad(twist: ArrayLike) -> Array:
-    """Return ad_V = [[w] 0; [v] [w]] (..., 6, 6): the matrix of the bracket of twists."""
+    """Return ad_V = [[w] 0; [v] [w]] (..., 6, 6) (1.3): the matrix of the bracket of twists."""
     twist = as_trailing('twist', twist, (6,))
     halves = so3.hat(twist.reshape(*twist.shape[:-1], 2, 3))  # [w] and [v]
     return _block_triangular(halves.reshape(*twist.shape, 3))

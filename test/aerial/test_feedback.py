@@ -29,7 +29,7 @@ def test_error_on_the_reference_is_zero(machine, reference):
     np.testing.assert_allclose(error.jerk, motion.jerk, atol=1e-15)
 
 
-def test_acceleration_keeps_the_rate(machine, reference):
+def test_acceleration_keeps_the_rate(machine, reference):  # (Ali 6)
     """Far from the reference too: moved with this acceleration, the rate stays what it is."""
     model, t, h = machine.model, 3.0, 1e-4
     motion = reference.at(t)

@@ -124,9 +124,22 @@ def test_the_index_is_up_to_date():
     assert equations.PAGE.read_text() == equations.page(), 'run: python -m tools.equations'
 
 
+def test_functions_have_tests_and_equations_without_any_a_reason():
+    """The formulas of a reason are in the code."""
+    for paper in equations.PAPERS:
+        for names, _, functions, tests in equations.rows(paper):
+            if '](../liedyn_ros/' in functions:
+                assert '.py: ' in functions and '.py: test_' in tests, names
+            else:
+                assert functions, f'{names}: expected a reason in its tag of the theory'
+                named = equations.mentions(PACKAGE)
+                assert [n for n in formulas_of(functions) if n not in named] == [], names
+
+
 @pytest.mark.parametrize(('tag', 'expected'), [
     ('Kim 7, Kim 8; Park 3', ['Kim 7', 'Kim 8', 'Park 3']),
     ('Kim 78 to 80 (!)', ['Kim 78', 'Kim 79', 'Kim 80']),
+    ('Kim 26, Kim 28; a step to (1.19)', ['Kim 26', 'Kim 28']),
     ('Kim Table 3, Kim 43', ['Kim Table 3', 'Kim 43']), ('ours', [])])
 def test_equations_of_a_tag_are_found(tag, expected):
     assert [str(each) for each in equations.equations_of(tag)] == expected

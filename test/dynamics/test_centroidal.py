@@ -56,7 +56,7 @@ def test_momentum_about_the_center_of_mass_does_not_see_where_the_ground_is(case
     np.testing.assert_allclose(own[:3] - shift, about[:3], atol=1e-12)
 
 
-def test_gravity_is_inverse_dynamics_at_rest(case: Case) -> None:
+def test_gravity_is_inverse_dynamics_at_rest(case: Case) -> None:  # (Park 22)
     rest = np.zeros(case.model.nv)
     assert_same(case.dynamics.gravity_vector(case.q), case.dynamics.inverse(case.q, rest, rest),
                 1e-12, floor=1.0)

@@ -16,7 +16,7 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import ModelBuilder, SpatialInertia
 
 
-def test_forward_undoes_inverse(case: Case) -> None:
+def test_forward_undoes_inverse(case: Case) -> None:  # (Kim Table 4)
     d = case.dynamics
     tau = d.inverse(case.q, case.v, case.a, case.external)
     np.testing.assert_allclose(
@@ -24,6 +24,7 @@ def test_forward_undoes_inverse(case: Case) -> None:
 
 
 def test_inverse_is_mass_matrix_coriolis_gravity_and_wrenches(case: Case) -> None:
+    # (Kim 13, 32, 42, Park 11)
     d = case.dynamics
     applied = sum(d.body_jacobian(case.q, body).T @ wrench
                   for body, wrench in zip(case.model.bodies, case.external))
@@ -34,7 +35,7 @@ def test_inverse_is_mass_matrix_coriolis_gravity_and_wrenches(case: Case) -> Non
 
 
 @pytest.mark.parametrize('share', [0.0, 0.3, 0.7, 1.0])
-def test_hybrid_solves_for_what_is_not_given(case: Case, share: float) -> None:
+def test_hybrid_solves_for_what_is_not_given(case: Case, share: float) -> None:  # (Kim Table 3)
     """Any subset of coordinates, parts of group joints and of the base among them."""
     d, q, v = case.dynamics, case.q, case.v
     tau = d.inverse(q, v, case.a, case.external)
@@ -45,7 +46,7 @@ def test_hybrid_solves_for_what_is_not_given(case: Case, share: float) -> None:
     np.testing.assert_allclose(force, tau, atol=1e-12 * abs(tau).max())
 
 
-def test_hybrid_is_the_dense_solution(case: Case) -> None:
+def test_hybrid_is_the_dense_solution(case: Case) -> None:  # (Kim 43 to 53)
     d, n = case.dynamics, case.model.nv
     given, tau = case.rng.random(n) < 0.5, case.rng.normal(size=n)
     a, force = d.hybrid(case.q, case.v, given, case.a, tau)
@@ -57,7 +58,7 @@ def test_hybrid_is_the_dense_solution(case: Case) -> None:
     np.testing.assert_allclose(force, mass @ a + bias, rtol=1e-9, atol=1e-9 * abs(force).max())
 
 
-def test_mass_matrix_is_symmetric_positive_and_gives_the_energy(case: Case) -> None:
+def test_mass_matrix_is_symmetric_positive_and_gives_the_energy(case: Case) -> None:  # (Kim 15)
     mass = case.dynamics.mass_matrix(case.q)
     assert (mass == mass.T).all()
     assert np.linalg.eigvalsh(mass)[0] > 0.0
@@ -78,6 +79,7 @@ def test_gravity_is_the_gradient_of_the_potential(case: Case) -> None:
 
 
 def test_power_of_forces_and_wrenches_is_the_rate_of_energy(case: Case) -> None:
+    # (Kim 42, Park 24 to 27)
     d, q, v = case.dynamics, case.q, case.v
     tau = d.inverse(q, v, case.a, case.external)
     wrenches = np.sum(case.external * d.kinematics(q, v).twists)

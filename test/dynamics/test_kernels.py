@@ -66,7 +66,7 @@ def test_articulated_inertia_is_its_dense_matrix() -> None:
         adjoint.T @ dense @ adjoint, atol=1e-12)
 
 
-def test_rigid_inertia_is_its_articulated_one() -> None:
+def test_rigid_inertia_is_its_articulated_one() -> None:  # (Kim 21, 23, 31)
     body = 1.7, tuple(RNG.normal(size=3)), tuple(RNG.normal(size=6))
     r, p = tuple(so3.exp(RNG.normal(size=3)).ravel()), tuple(RNG.normal(size=3))
     w, v = halves(RNG.normal(size=6))

@@ -23,13 +23,13 @@ def test_poses_are_those_of_the_link_table(case: Case) -> None:
         atol=1e-13)
 
 
-def test_twists_are_the_rates_of_poses(case: Case) -> None:
+def test_twists_are_the_rates_of_poses(case: Case) -> None:  # (Kim 37)
     motion = case.dynamics.kinematics(case.q, case.v)
     rates = rate_along(case, lambda q: case.dynamics.kinematics(q).poses)
     np.testing.assert_allclose(rates, motion.poses @ se3.hat(motion.twists), atol=1e-9)
 
 
-def test_jacobians_map_velocities_to_twists(case: Case) -> None:
+def test_jacobians_map_velocities_to_twists(case: Case) -> None:  # (Kim 11)
     motion = case.dynamics.kinematics(case.q, case.v)
     for body, pose, twist in zip(case.model.bodies, motion.poses, motion.twists):
         jacobian = case.dynamics.body_jacobian(case.q, body)
@@ -38,7 +38,7 @@ def test_jacobians_map_velocities_to_twists(case: Case) -> None:
                                    se3.adjoint(pose) @ jacobian, atol=1e-12)
 
 
-def test_accelerations_are_the_rates_of_twists(case: Case) -> None:
+def test_accelerations_are_the_rates_of_twists(case: Case) -> None:  # (Kim 41)
     d = case.dynamics
     motion = d.kinematics(case.q, case.v, case.a)
     rates = rate_along(case, lambda q: d.kinematics(q, case.v).twists)
@@ -47,7 +47,7 @@ def test_accelerations_are_the_rates_of_twists(case: Case) -> None:
             motion.accelerations[b], rates[b] + d.body_jacobian(case.q, body) @ case.a, atol=1e-8)
 
 
-def test_linear_momentum_is_mass_times_the_rate_of_the_center(case: Case) -> None:
+def test_linear_momentum_is_mass_times_the_rate_of_the_center(case: Case) -> None:  # (Kim 23)
     d, moving = case.dynamics, case.model.link_table.inertia[:, 0].sum()
     velocity = rate_along(case, d.center_of_mass)
     np.testing.assert_allclose(d.momentum(case.q, case.v)[3:], moving * velocity, atol=1e-9)
@@ -61,7 +61,7 @@ def test_momentum_is_the_wrench_of_the_ground_in_an_instant(case: Case) -> None:
 
 
 @pytest.mark.parametrize('seed', range(4))
-def test_momentum_of_a_free_base_is_its_rows_of_the_mass_matrix(seed: int) -> None:
+def test_momentum_of_a_free_base_is_its_rows_of_the_mass_matrix(seed: int) -> None:  # (Kim 24)
     case = make_case(seed, True)
     d, table = case.dynamics, case.model.link_table
     assert table.kind[0] == FREE

@@ -42,7 +42,7 @@ FAULTY = {'ur3': 'expected an attribute name'}
 RIGID = {'quadrotor_base', 'iris_simple'}  # nothing moves unless the base is free
 
 
-def test_random_trees(case: Case) -> None:
+def test_random_trees(case: Case) -> None:  # (Kim Table 2, 3, 4, Park 24 to 27)
     twin = pinocchio_twin.to_pinocchio(case.model)
     assert_same_dynamics(case.model, twin, case.rng)
     assert_same_forward_dynamics(case.model, twin, case.rng)

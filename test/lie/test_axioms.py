@@ -34,7 +34,7 @@ def assert_close(value, expected, scale=1.0):
 @both_groups
 @unhurried
 @given(x=coordinates(), y=coordinates(), z=coordinates())
-def test_group_axioms(group, x, y, z):
+def test_group_axioms(group, x, y, z):  # (1.1)
     n = DIMENSION[group]
     a, b, c = group.exp(x[:n]), group.exp(y[:n]), group.exp(z[:n])
     one = np.eye(len(a))
@@ -80,7 +80,7 @@ def test_half_turns(group, diagonal):
 @both_groups
 @unhurried
 @given(x=coordinates(), y=coordinates(), z=coordinates())
-def test_adjoint(group, x, y, z):
+def test_adjoint(group, x, y, z):  # (1.2)
     n = DIMENSION[group]
     a, b, xi = group.exp(x[:n]), group.exp(y[:n]), z[:n]
     assert_close(group.adjoint(group.compose(a, b)), group.adjoint(a) @ group.adjoint(b), 100.0)
@@ -93,7 +93,7 @@ def test_adjoint(group, x, y, z):
 @both_groups
 @unhurried
 @given(x=coordinates(), y=coordinates(), z=coordinates())
-def test_bracket(group, x, y, z):
+def test_bracket(group, x, y, z):  # (1.3)
     n = DIMENSION[group]
     x, y, z = x[:n], y[:n], z[:n]
     bracket = group.hat(x) @ group.hat(y) - group.hat(y) @ group.hat(x)

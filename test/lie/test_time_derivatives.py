@@ -62,7 +62,7 @@ def test_twists_follow_the_table_both_ways(motion: Twists) -> None:
     assert not np.allclose(spatial.time_derivatives[2], other[2])
 
 
-def test_wrenches_follow_the_table_both_ways(motion: Twists) -> None:
+def test_wrenches_follow_the_table_both_ways(motion: Twists) -> None:  # (Ali 69)
     body = Wrenches(RNG.normal(size=(ORDERS, 6)), BODY)
     spatial = body.to(SPATIAL, motion)
     assert_rows(spatial.time_derivatives,
@@ -84,7 +84,7 @@ def test_twists_of_poses(motion: Twists, frame: str) -> None:
         twists_of(poses, frame).time_derivatives, motion.to(frame).time_derivatives, poses[1:])
 
 
-def test_poses_and_adjoints_by_their_taylor_series(motion: Twists) -> None:
+def test_poses_and_adjoints_by_their_taylor_series(motion: Twists) -> None:  # (Ali 20, 70)
     dt, steps = 0.02, 2000
     powers = np.cumprod([1.0] + [dt / k for k in range(1, ORDERS + 1)])
     later = motion.pose

@@ -30,13 +30,13 @@ def xi():
 
 
 @both_groups
-def test_exp_is_scipys_matrix_exponential(group, n, xi):
+def test_exp_is_scipys_matrix_exponential(group, n, xi):  # (1.9), (1.10)
     np.testing.assert_allclose(group.exp(xi[:, :n]), expm(group.hat(xi[:, :n])), atol=1e-13)
     adjoint = group.adjoint(group.exp(xi[:, :n]))
     np.testing.assert_allclose(adjoint, expm(group.ad(xi[:, :n])), atol=1e-12)
 
 
-def test_rotations_are_scipys(xi):
+def test_rotations_are_scipys(xi):  # (1.9)
     w = xi[:, :3]
     rotation = Rotation.from_rotvec(w)
     np.testing.assert_allclose(so3.exp(w), rotation.as_matrix(), atol=1e-14)
@@ -47,7 +47,7 @@ def test_rotations_are_scipys(xi):
     np.testing.assert_allclose(so3.to_quaternion(rotation.as_matrix()), quaternion, atol=1e-14)
 
 
-def test_pinocchio_agrees(xi):
+def test_pinocchio_agrees(xi):  # (1.2), (1.10)
     pin = pytest.importorskip('pinocchio', reason='Pinocchio is not installed')
     swap = np.array([3, 4, 5, 0, 1, 2])  # Pinocchio's twists are linear part first
     for x in xi:
@@ -83,7 +83,7 @@ def test_jacobians_are_differences_of_exp_and_log(group, n, xi):
         np.testing.assert_allclose(right.T / 2e-5, group.right_jacobian_inverse(x), atol=1e-8)
 
 
-def test_kernels_on_twists_and_wrenches_are_the_matrices(xi):
+def test_kernels_on_twists_and_wrenches_are_the_matrices(xi):  # (1.1, 1.2, 1.3)
     a, b = se3.exp(xi[0]), se3.exp(xi[20])
     pose_a, pose_b = se3_kernels.load(a.ravel(), 0), se3_kernels.load(b.ravel(), 0)
     x, y = xi[7], xi[19]

@@ -18,7 +18,7 @@ from liedyn_ros.model import SpatialInertia
 CENTER = (0.1, -0.2, 0.3)
 
 
-def test_parameters_of_a_cloud_of_points() -> None:
+def test_parameters_of_a_cloud_of_points() -> None:  # (Kim 20 to 22, Park 21)
     rng = np.random.default_rng(0)
     masses, points, pose = rng.uniform(0.1, 1.0, 9), rng.normal(size=(9, 3)), random_pose(rng)
     parts = [SpatialInertia(m, x, np.zeros((3, 3))) for m, x in zip(masses, points)]

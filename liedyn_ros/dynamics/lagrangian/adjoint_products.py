@@ -9,7 +9,7 @@
 """
 Products of adjoints along a chain of screws, and their derivatives (Park, Proposition 2).
 
-Ad_j^i(x) = Ad(exp(-A_j x_j) ... exp(-A_i x_i)) for i <= j, the identity for i > j (Park 37). The
+Ad_j^i(x) = Ad(exp(-A_j x_j) ... exp(-A_i x_i)) for i <= j, the identity for i > j. The
 mass matrix is made of them, and all its derivatives follow from theirs. Places count from 0;
 screws (n, 6) are home screws in the ground and x (n,) their coordinates.
 """
@@ -25,7 +25,7 @@ from liedyn_ros.lie import se3
 
 
 def adjoint_product(screws: ArrayLike, x: ArrayLike, j: int, i: int) -> Array:
-    """Return Ad_j^i (6, 6); raises ShapeError, NotFiniteError, or LimitError for a place."""
+    """Return Ad_j^i (6, 6) (Park 37); raises ShapeError, NotFiniteError or LimitError."""
     screws, x = _checked(screws, x, j, i)
     result = np.eye(6)
     for k in range(i, j + 1):

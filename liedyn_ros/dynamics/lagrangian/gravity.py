@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The potential of gravity with its first and second derivatives, in closed form (Park 58, 59)."""
+"""The potential of gravity with its first and second derivatives, in closed form."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The mass matrix as a product of matrices, M = A^T L^T D L A = S^T G^T J G S (Park 41 to 51)."""
+"""The mass matrix as a product of matrices, M = A^T L^T D L A = S^T G^T J G S (6.5, 6.6)."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ def body_factors(model: Model, q: ArrayLike) -> MassFactors:
 
 def home_factors(model: Model, q: ArrayLike) -> MassFactors:
     """
-    Return A, L and D, all seen in the ground at the zero configuration (Park 41 to 46).
+    Return A, L and D, all seen in the ground at the zero configuration (Park 35, 41 to 46).
 
-    A holds the home screws. Q is the block diagonal of the adjoints of the links' home poses (Park
-    50). A = Q S, L = Q G Q^-1 and D = Q^-T J Q^-1. Raises the errors of ScrewTree.
+    A holds the home screws. Q is the block diagonal of the adjoints of the links' home poses. A =
+    Q S, L = Q G Q^-1 and D = Q^-T J Q^-1 (Park 50, 51). Raises the errors of ScrewTree.
     """
     tree, home = ScrewTree(model, q), ScrewTree(model, model.neutral())
     screws = [home.screws[home.link == i].T for i in range(model.link_table.N)]

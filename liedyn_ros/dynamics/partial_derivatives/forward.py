@@ -80,7 +80,7 @@ class ForwardSecondDerivatives(NamedTuple):
 
 class ForwardPartialDerivatives:
     """
-    Derivatives of a at q, v and tau; called as dynamics.forward.partial_derivatives.
+    Derivatives of a at q, v and tau (13.15); called as dynamics.forward.partial_derivatives.
 
     External wrenches (B, 6) stay the same in the frame of their body. Damping counts; the jump of
     Coulomb friction has no derivative. Errors are those of dynamics.forward raises.

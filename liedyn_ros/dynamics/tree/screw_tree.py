@@ -106,7 +106,7 @@ class ScrewTree:
 
     @cached_property
     def mass_matrix(self) -> Array:
-        """Return M (nv, nv) = <s_i, s_j> in the composite inertia of the deeper one."""
+        """Return M (nv, nv) = <s_i, s_j> in the composite inertia of the deeper one (6.4)."""
         momenta = np.einsum('jab,jb->ja', self.composites[self.link], self.screws)
         upper = (self.screws @ momenta.T) * (self.before | self.together)
         armature = np.diag(self.model.link_table.armature)  # (3.20)

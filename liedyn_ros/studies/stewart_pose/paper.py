@@ -132,7 +132,7 @@ class Study:
         self.geometry = geometry
         self.true_pose = pose_of(*Q_C)
         self.lengths = leg_lengths(geometry, self.true_pose)
-        # The paper prints T_s to four digits; a solve from there gives the rest.
+        # The paper prints T_s (Stewart 30) to four digits; a solve from there gives the rest.
         self.branch = PoseSolver(geometry).solve(self.lengths, pose_of(*Q_S1)).pose
 
     def cell(self, table: Table, method: str, state: int) -> Cell:

@@ -35,6 +35,7 @@ def koszul(model: Model, q):
 
 
 def test_symbols_are_those_of_differences_of_the_mass_matrix(case: Case) -> None:
+    # (Park 40, 52, Ali 60)
     tree = ScrewTree(case.model, case.q)
     assert_same(case.dynamics.mass_matrix(case.q), tree.mass_matrix, TOLERANCE)
     assert_same(christoffel_symbols(case.model, case.q), koszul(case.model, case.q), 1e-9)
@@ -51,7 +52,7 @@ def test_symbols_are_metric_and_without_torsion(case: Case) -> None:
 
 
 @pytest.mark.parametrize('seed', range(3))
-def test_papers_formulas_are_the_one_line(seed: int) -> None:
+def test_papers_formulas_are_the_one_line(seed: int) -> None:  # (Park 55 to 57)
     chains = [name for name in JOINT_TYPES if name not in ('spherical', 'free')]
     model = random_model(seed, 8, False, chains)
     q = model.random(np.random.default_rng(seed))
@@ -63,7 +64,7 @@ def test_papers_formulas_refuse_groups(case: Case) -> None:
         christoffel_symbols_of_chains(case.model, case.q)
 
 
-def test_the_two_coriolis_matrices_are_two_connections(case: Case) -> None:
+def test_the_two_coriolis_matrices_are_two_connections(case: Case) -> None:  # (Park 29)
     model, q, v = case.model, case.q, case.v
     ours = levi_civita_coriolis(model, q, v)
     admissible = case.dynamics.coriolis_matrix(q, v)
@@ -74,7 +75,7 @@ def test_the_two_coriolis_matrices_are_two_connections(case: Case) -> None:
     assert np.abs(ours - admissible).max() > 1e-3 * np.abs(ours).max()
 
 
-def test_gravity_terms(case: Case) -> None:
+def test_gravity_terms(case: Case) -> None:  # (Park 58, 59)
     terms = gravity_terms(case.model, case.q)
     assert terms.potential == pytest.approx(case.dynamics.potential_energy(case.q), rel=1e-12)
     assert_same(terms.gradient, case.dynamics.gravity_vector(case.q), TOLERANCE)

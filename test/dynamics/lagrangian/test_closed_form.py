@@ -30,7 +30,7 @@ def test_order_zero_is_that_of_the_recursions(case: Case) -> None:
 
 
 def test_coriolis_is_admissible(case: Case) -> None:
-    # Ali Lemma 1, of the dense matrix and of the recursive one.
+    # (Ali 21, Ali Lemma 1), of the dense matrix and of the recursive one.
     rate = closed_form_rate(case.dynamics, case.q, case.v, case.a).mass
     for coriolis in (closed_form(case.dynamics, case.q, case.v).coriolis,
                      case.dynamics.coriolis_matrix(case.q, case.v)):
@@ -50,7 +50,7 @@ def test_order_one_is_that_of_the_recursions(case: Case) -> None:
         case.q, case.v, [case.a, jerk], [case.external, force_rate])[1], TOLERANCE)
 
 
-def test_order_one_is_the_rate_of_order_zero(case: Case) -> None:
+def test_order_one_is_the_rate_of_order_zero(case: Case) -> None:  # (Ali 61)
     rate = closed_form_rate(case.dynamics, case.q, case.v, case.a)
     assert_same(rate.mass, rate_along(case, case.dynamics.mass_matrix), 1e-9)
     assert_same(rate.gravity, rate_along(case, case.dynamics.gravity_vector), 1e-9)

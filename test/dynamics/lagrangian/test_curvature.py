@@ -59,7 +59,7 @@ def test_ricci_and_scalar_curvature_sum_those_of_planes(case: Case) -> None:
 
 
 @pytest.mark.parametrize('seed', range(2))
-def test_curvature_is_that_of_differences_of_the_symbols(seed: int) -> None:
+def test_curvature_is_that_of_differences_of_the_symbols(seed: int) -> None:  # (Park 66)
     case = make_case(seed, True)
     model, q = case.model, case.q
     rates = tangent_derivatives(model, q, lambda at: christoffel_symbols(model, at))
@@ -74,7 +74,7 @@ def test_curvature_is_that_of_differences_of_the_symbols(seed: int) -> None:
 
 
 @pytest.mark.parametrize('angle', (0.0, 0.4, 1.3, 2.6))
-def test_two_links_have_the_curvature_of_their_surface(angle: float) -> None:
+def test_two_links_have_the_curvature_of_their_surface(angle: float) -> None:  # (Park 66)
     # M = [a + 2 b cos x2, d + b cos x2; ., d] depends on x2 alone: Brioschi's formula gives K.
     (l1, l2), (m1, m2), (i1, i2) = (0.7, 0.5), (1.3, 0.8), (0.2, 0.1)
     d, b = i2 + m2 * l2**2 / 4, m2 * l1 * l2 / 2

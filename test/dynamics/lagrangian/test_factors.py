@@ -27,20 +27,20 @@ from liedyn_ros.model import Limits
 TOLERANCE = 1e-12
 
 
-def test_mass_matrix_is_the_product_of_its_factors(case: Case) -> None:
+def test_mass_matrix_is_the_product_of_its_factors(case: Case) -> None:  # (Park 35, 41 to 51)
     wanted = case.dynamics.mass_matrix(case.q)
     body, home = body_factors(case.model, case.q), home_factors(case.model, case.q)
     assert_same(body.mass_matrix, wanted, TOLERANCE)
     assert_same(home.mass_matrix, wanted, TOLERANCE)
     homes = ScrewTree(case.model, case.model.neutral()).poses
-    change = block_diag(*se3.adjoint(homes))  # (Park 50)
+    change = block_diag(*se3.adjoint(homes))
     back = np.linalg.inv(change)
     assert_same(home.screws, change @ body.screws, TOLERANCE)
     assert_same(home.transports, change @ body.transports @ back, TOLERANCE)
     assert_same(home.inertias, back.T @ body.inertias @ back, TOLERANCE)
 
 
-def test_product_of_exponentials_places_the_bodies(case: Case) -> None:
+def test_product_of_exponentials_places_the_bodies(case: Case) -> None:  # (Park 31, Ali 8)
     product = product_of_exponentials(case.model)
     x = case.model.difference(case.model.neutral(), case.q)
     np.testing.assert_allclose(
@@ -75,7 +75,7 @@ def test_screws_of_no_joint_are_refused() -> None:
                                   ).to_model()
 
 
-def test_derivatives_of_adjoint_products() -> None:
+def test_derivatives_of_adjoint_products() -> None:  # (Park 37, 53, 54)
     rng = np.random.default_rng(0)
     screws, x = rng.normal(size=(5, 6)), rng.normal(size=5)
 

@@ -45,7 +45,7 @@ def test_the_witness_has_the_same_dynamics(damped, tree) -> None:
     assert_same(tree.forward(damped.v, tau, w).real, damped.a, 1e-9)
 
 
-def test_inverse(damped, tree) -> None:
+def test_inverse(damped, tree) -> None:  # (Kim Table 5)
     v, a, w, units = damped.v, damped.a, damped.external, np.eye(damped.model.nv)
     got = damped.dynamics.inverse.partial_derivatives(damped.q, v, a, w)
     for k, e in enumerate(units):
@@ -64,7 +64,7 @@ def test_products(damped, tree) -> None:
     assert by_q @ x + by_v @ y + by_a @ z == pytest.approx(weights @ wanted, rel=1e-11)
 
 
-def test_forward_and_hybrid(damped, tree) -> None:
+def test_forward_and_hybrid(damped, tree) -> None:  # (Kim Table 6, 7)
     d, v, w, n = damped.dynamics, damped.v, damped.external, damped.model.nv
     tau = d.inverse(damped.q, v, damped.a, w)
     which = np.arange(n) % 3 == 0

@@ -31,7 +31,7 @@ def damped(request) -> Case:
     return case._replace(v=case.v + 0.1 * np.sign(case.v))
 
 
-def test_inverse_beside_differences(damped: Case) -> None:
+def test_inverse_beside_differences(damped: Case) -> None:  # (Kim Table 5)
     d, model, q, v, a, w = damped.dynamics, *damped[:1], *damped[2:6]
     got = d.inverse.partial_derivatives(q, v, a, w)
     units = np.eye(model.nv)
@@ -55,7 +55,7 @@ def d_gravity(case: Case, direction):
     return 0.5 * (forces[0] - forces[1])
 
 
-def test_forward_beside_differences(damped: Case) -> None:
+def test_forward_beside_differences(damped: Case) -> None:  # (Kim Table 6, 7)
     d, model, q, v, w = damped.dynamics, damped.model, damped.q, damped.v, damped.external
     tau = d.inverse(q, v, damped.a, w)
     got, units = d.forward.partial_derivatives(q, v, tau, w), np.eye(model.nv)

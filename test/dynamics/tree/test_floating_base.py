@@ -42,7 +42,7 @@ def test_spatial_twist_is_that_of_the_jacobian(tree: Case) -> None:
     assert_allclose(twist, tree.dynamics.spatial_jacobian(tree.q, base.body) @ tree.v, atol=1e-12)
 
 
-def test_poses_are_derivatives(tree: Case) -> None:
+def test_poses_are_derivatives(tree: Case) -> None:  # (Ali 20)
     base, h = FloatingBase(tree.model), 1e-4
     before, now, after = (
         base.pose(tree.model.integrate(tree.q, t * tree.v + 0.5 * t * t * tree.a))

@@ -27,7 +27,7 @@ def moved(pose, twist, frame):
 
 
 def test_lengths_of_the_papers_pose(geometry, paper_pose):
-    # (Stewart 29), the last length corrected.
+    # (Stewart 16, 29), the last length corrected.
     expected = [55.855835, 62.531300, 52.743637, 55.145693, 44.797213, 51.991032]
     assert 100.0 * leg_lengths(geometry, paper_pose) == pytest.approx(expected, abs=2e-6)
 
@@ -41,7 +41,7 @@ def test_batch_equals_single(geometry, random_poses):
 
 
 @pytest.mark.parametrize('frame', FRAMES)
-def test_jacobians_are_derivatives(geometry, random_poses, frame):
+def test_jacobians_are_derivatives(geometry, random_poses, frame):  # (Stewart 22 to 24)
     step = 1e-5
     for pose in random_poses[:20]:
         ahead = [leg_lengths(geometry, moved(pose, step * e, frame)) for e in np.eye(6)]

@@ -39,6 +39,7 @@ def equations_at(geometry, pose, lengths, chart, residual):
 @pytest.mark.parametrize(('chart', 'residual'), FORMS)
 def test_jacobian_is_the_derivative_along_the_retraction(
         geometry, home, random_poses, chart, residual):
+    # (Stewart 22 to 24, 28)
     equations, x = equations_at(
         geometry, random_poses[0], leg_lengths(geometry, home), chart, residual)
     if chart is Chart.QUATERNION:
@@ -57,6 +58,7 @@ def test_jacobian_is_the_derivative_along_the_retraction(
 
 @pytest.mark.parametrize('residual', Residual)
 def test_residuals_are_what_they_are_called(geometry, home, random_poses, residual):
+    # (Stewart 16 to 18)
     lengths, target = leg_lengths(geometry, home), leg_lengths(geometry, random_poses[0])
     equations, x = equations_at(geometry, home, target, Chart.QUATERNION, residual)
     values = np.empty(7)
@@ -88,7 +90,7 @@ def test_angles_are_those_of_transforms3d_and_survive_gimbal_lock():
 
 
 @pytest.mark.parametrize('method', METHODS)
-def test_all_reach_the_same_pose(geometry, home, random_poses, method):
+def test_all_reach_the_same_pose(geometry, home, random_poses, method):  # (Stewart Algorithm 1, 2)
     poses = random_poses[:200]
     solutions = PoseSolver(geometry, method).solve_batch(leg_lengths(geometry, poses), home)
     assert (solutions.statuses == Status.CONVERGED).all()

@@ -48,6 +48,7 @@ def test_paper_case_from_home(geometry, home, paper_pose, method):
 
 @pytest.mark.parametrize('method', METHODS)
 def test_twenty_thousand_targets_from_home(geometry, home, random_poses, method):
+    # (Stewart 26 to 28, Stewart Algorithm 1, 2)
     solutions = PoseSolver(geometry, method).solve_batch(
         leg_lengths(geometry, random_poses), home)
     assert (solutions.statuses == Status.CONVERGED).all()
@@ -71,7 +72,7 @@ def test_batch_equals_single_and_smallest_singular_value_equals_lapack(
         assert solution.smallest_singular_value == pytest.approx(singular[-1], rel=1e-12)
 
 
-def test_agrees_with_scipy(geometry, home, random_poses):
+def test_agrees_with_scipy(geometry, home, random_poses):  # (Stewart Algorithm 2)
     solver = PoseSolver(geometry)
     for pose in random_poses[:5]:
         lengths = leg_lengths(geometry, pose)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Constrained forward dynamics: the accelerations under joint forces (Kim 67 to 69)."""
+"""Constrained forward dynamics: the accelerations under joint forces."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ class ConstrainedForward:
     """
     The accelerations under joint forces, which are unique; called as dynamics.forward.
 
-    Arrays are as ConstrainedDynamics says, and so is what is raised.
+    They solve (Kim 54, 55), by (Kim 67 to 69). Arrays are as ConstrainedDynamics says, and so is
+    what is raised.
     """
 
     def __init__(self, solver: Solver) -> None:

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Constrained hybrid dynamics: of each coordinate either is known (Kim 70 to 80)."""
+"""Constrained hybrid dynamics: of each coordinate either is known."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ class ConstrainedHybrid:
     """
     The motion where some accelerations are given and the other forces; called as dynamics.hybrid.
 
+    The equations are (Kim 70 to 80).
     prescribed names joints, or is a mask (nv,): there a is read, and tau elsewhere. The status is
     INCONSISTENT where what is prescribed breaks a loop. Where it decides more than can move,
     constraint forces are those of least norm. Arrays are as ConstrainedDynamics says, and so is

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Constrained inverse dynamics: the joint forces of a motion (Kim 57 to 66)."""
+"""Constrained inverse dynamics: the joint forces of a motion."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ class ConstrainedInverse:
     """
     The joint forces of a motion that the constraints allow; called as dynamics.inverse.
 
+    The equations are (Kim 56 to 66).
     actuated names joints, or is a mask (nv,), by default that of the model; tau holds the forces
     of passive joints, by default zero. If there are more actuators than needed, least_torque takes
     the least sum of w tau^2 over them. least_force takes the least sum of w lam^2 over the

@@ -42,7 +42,7 @@ def state(looped: Looped, seed: int = 5) -> tuple[ConstrainedDynamics, Array, Ar
     return dynamics, q, v, rng.normal(size=(ORDER + 1, model.nv))
 
 
-def test_forward_is_the_dense_solution(looped: Looped) -> None:
+def test_forward_is_the_dense_solution(looped: Looped) -> None:  # (Kim 54, 55, 67 to 69)
     dynamics, q, v, tau = state(looped)
     external = np.random.default_rng(8).normal(size=(len(looped.model.bodies), 6))
     solution = dynamics.forward(q, v, tau[0], external=external)
@@ -103,7 +103,7 @@ def bracket(model: Model, early: Array, late: Array, h: float) -> Array:
     return h * h * np.sqrt(15.0) / 36.0 * result
 
 
-def test_hybrid_undoes_forward(looped: Looped) -> None:
+def test_hybrid_undoes_forward(looped: Looped) -> None:  # (Kim 70 to 80)
     dynamics, q, v, tau = state(looped)
     motion = dynamics.forward(q, v, tau)
     prescribed = np.zeros(looped.model.nv, dtype=bool)

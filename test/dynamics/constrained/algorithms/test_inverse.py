@@ -60,7 +60,7 @@ def test_nothing_stands_for_what_was_not_given() -> None:
         dynamics.inverse(q, v, a[0], redundancy=np.array('least_torque'))
 
 
-def test_two_actuators_are_unique() -> None:  # (Kim 58)
+def test_two_actuators_are_unique() -> None:  # (Kim 56 to 58)
     dynamics, q, v, a = five_bar_state()
     need, rows = dense_parts(dynamics, q, v, a[0])
     active = dynamics.model.actuated
@@ -74,7 +74,7 @@ def test_two_actuators_are_unique() -> None:  # (Kim 58)
 
 @pytest.mark.parametrize('names', [('left_0', 'left_1', 'right_0'),
                                    ('left_0', 'left_1', 'right_0', 'right_1')])
-def test_least_torque_is_least(names: tuple[str, ...]) -> None:  # (Kim 62 to 66)
+def test_least_torque_is_least(names: tuple[str, ...]) -> None:  # (Kim 61 to 66)
     dynamics, q, v, a = five_bar_state(*names)
     need, rows = dense_parts(dynamics, q, v, a[0])
     active = dynamics.model.actuated
