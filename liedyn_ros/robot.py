@@ -25,7 +25,8 @@ from liedyn_ros.model.io.loading import load_text
 
 def load(source: str | os.PathLike[str] | Model, *, floating: bool = False,
          dissipation: bool = True, strict: bool = False, gravity: ArrayLike | None = None,
-         arguments: Mapping[str, str] | None = None) -> Dynamics | ConstrainedDynamics:
+         arguments: Mapping[str, str] | None = None,
+         urdf_constraints: bool = False) -> Dynamics | ConstrainedDynamics:
     """
     Return the dynamics of a robot from a file, a text or a Model.
 
@@ -37,22 +38,24 @@ def load(source: str | os.PathLike[str] | Model, *, floating: bool = False,
     """
     if isinstance(source, Model):
         options = {'floating': floating, 'strict': strict, 'gravity': gravity is not None,
-                   'arguments': bool(arguments)}
+                   'arguments': bool(arguments), 'urdf_constraints': urdf_constraints}
         given = [name for name, value in options.items() if value]
         if given:
             raise DescriptionError(f'expected no options of a file for a Model, got {given}')
         model = source
     else:
-        model = _read(source, floating, strict, gravity, arguments)
+        model = _read(source, floating, strict, gravity, arguments, urdf_constraints)
     kind = ConstrainedDynamics if model.closures or model.couplings else Dynamics
     return kind(model, dissipation=dissipation)
 
 
 def _read(source: str | os.PathLike[str], floating: bool, strict: bool,
-          gravity: ArrayLike | None, arguments: Mapping[str, str] | None) -> Model:
+          gravity: ArrayLike | None, arguments: Mapping[str, str] | None,
+          urdf_constraints: bool) -> Model:
     if not isinstance(source, str) or not source.lstrip().startswith('<'):
         return load_model(source, floating=floating, strict=strict, gravity=gravity,
-                          arguments=arguments)
+                          arguments=arguments, urdf_constraints=urdf_constraints)
     if arguments:
         raise DescriptionError(f'expected no xacro arguments for a text, got {short(arguments)}')
-    return load_text(source, floating=floating, strict=strict, gravity=gravity)
+    return load_text(source, floating=floating, strict=strict, gravity=gravity,
+                     urdf_constraints=urdf_constraints)

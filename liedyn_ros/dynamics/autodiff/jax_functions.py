@@ -14,10 +14,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.extras import require_module
 from liedyn_ros.dynamics.autodiff.pullbacks import DynamicsFunctions, Pullback
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.dynamics.dynamics import Dynamics
 
 
@@ -29,13 +31,15 @@ class JaxFunctions(DynamicsFunctions):
     its states on all cores. The work is done in float64 outside of jax; the result has the type
     of the first argument, so enable jax_enable_x64. Gradients by q have nq numbers, those of
     quaternions being perpendicular to them. Forward mode and second derivatives are missing.
-    Raises ModuleNotFoundError without jax.
+    Closed loops have hybrid(q, v, a, tau) too, and take states on the constraints, which float32
+    hardly keeps. Raises ModuleNotFoundError without jax.
     """
 
-    def __init__(self, dynamics: Dynamics) -> None:
-        """Take the dynamics of a tree."""
+    def __init__(self, dynamics: Dynamics | ConstrainedDynamics, *,
+                 prescribed: ArrayLike | None = None) -> None:
+        """Take the dynamics of a tree, or of closed loops and what their hybrid prescribes."""
         require_module('jax', "install it with 'pip install jax'")
-        super().__init__(dynamics, _function)
+        super().__init__(dynamics, prescribed, _function)
 
 
 def _rows(*arrays: Any) -> list[Array]:

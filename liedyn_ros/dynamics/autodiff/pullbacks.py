@@ -19,13 +19,16 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.lie import so3
 from liedyn_ros.model.kernels import kinds
 from liedyn_ros.model.link_table import LinkTable
+from liedyn_ros.model.model import Model
 from liedyn_ros.model.retraction_derivatives import (
     difference_derivatives, retraction_derivatives)
 
@@ -44,12 +47,14 @@ class Pullback(NamedTuple):
 
 
 class DynamicsFunctions:
-    """Functions of a library's arrays; `dynamics` is that of their tree."""
+    """Functions of a library's arrays; `dynamics` is that of their tree or machine with loops."""
 
-    def __init__(self, dynamics: Dynamics, function: Callable[[Pullback], Any]) -> None:
-        """Take the dynamics, and what makes a function of the library."""
+    def __init__(self, dynamics: Dynamics | ConstrainedDynamics, prescribed: ArrayLike | None,
+                 function: Callable[[Pullback], Any]) -> None:
+        """Take the dynamics, what hybrid prescribes, and what makes a function of the library."""
         self.dynamics = dynamics
-        self._functions = {name: function(each) for name, each in pullbacks(dynamics).items()}
+        self._functions = {
+            name: function(each) for name, each in pullbacks(dynamics, prescribed).items()}
 
     def inverse(self, q: Any, v: Any, a: Any) -> Any:
         """Return the joint forces tau (..., nv)."""
@@ -58,6 +63,16 @@ class DynamicsFunctions:
     def forward(self, q: Any, v: Any, tau: Any) -> Any:
         """Return the accelerations (..., nv)."""
         return self._functions['forward'](q, v, tau)
+
+    def hybrid(self, q: Any, v: Any, a: Any, tau: Any) -> Any:
+        """
+        Return tau where accelerations are prescribed, and a elsewhere (..., nv), of closed loops.
+
+        a is read where it is prescribed, tau elsewhere. Raises LiedynError for a tree.
+        """
+        if 'hybrid' not in self._functions:
+            raise LiedynError('hybrid: expected a ConstrainedDynamics, got the Dynamics of a tree')
+        return self._functions['hybrid'](q, v, a, tau)
 
     def integrate(self, q: Any, dv: Any) -> Any:
         """Return the configurations q (+) dv (..., nq)."""
@@ -68,9 +83,24 @@ class DynamicsFunctions:
         return self._functions['difference'](q0, q1)
 
 
-def pullbacks(dynamics: Dynamics) -> dict[str, Pullback]:
-    """Return those of inverse and forward dynamics, integrate and difference, by name."""
-    model, links = dynamics.model, dynamics.model.link_table
+def pullbacks(dynamics: Dynamics | ConstrainedDynamics, prescribed: ArrayLike | None = None
+              ) -> dict[str, Pullback]:
+    """
+    Return those of inverse and forward dynamics, integrate and difference, by name.
+
+    Of closed loops there is hybrid too; prescribed names joints, or is a mask (nv,).
+    """
+    if isinstance(dynamics, ConstrainedDynamics):
+        known = dynamics.names.mask('prescribed', () if prescribed is None else prescribed)
+        return _of_loops(dynamics, known) | _of_motions(dynamics.model)
+    if prescribed is not None:
+        raise LiedynError('prescribed: expected a ConstrainedDynamics, got the Dynamics of a tree')
+    return _of_trees(dynamics) | _of_motions(dynamics.model)
+
+
+def _of_trees(dynamics: Dynamics) -> dict[str, Pullback]:
+    """Return those of inverse and forward dynamics of a tree."""
+    links, nv = dynamics.model.link_table, dynamics.model.nv
     inverse, forward = dynamics.inverse, dynamics.forward
 
     def pull_inverse(q: Array, v: Array, a: Array, y: Array) -> tuple[Array, ...]:
@@ -80,6 +110,41 @@ def pullbacks(dynamics: Dynamics) -> dict[str, Pullback]:
     def pull_forward(q: Array, v: Array, tau: Array, y: Array) -> tuple[Array, ...]:
         _, by_q, by_v, by_tau = forward.partial_derivatives.gradient_batch(q, v, tau, y)
         return to_configuration(links, q, by_q), by_v, by_tau
+
+    return {'inverse': Pullback(nv, inverse.batch, pull_inverse),
+            'forward': Pullback(nv, forward.batch, pull_forward)}
+
+
+def _of_loops(dynamics: ConstrainedDynamics, known: NDArray[np.bool_]) -> dict[str, Pullback]:
+    """Return those of a machine with closed loops; known (nv,) is what hybrid prescribes."""
+    links, nv = dynamics.model.link_table, dynamics.model.nv
+    inverse, forward, hybrid = dynamics.inverse, dynamics.forward, dynamics.hybrid
+
+    def pull_inverse(q: Array, v: Array, a: Array, y: Array) -> tuple[Array, ...]:
+        by = inverse.partial_derivatives.gradient_batch(q, v, a, y)
+        return to_configuration(links, q, by.by_q), by.by_v, by.by_a
+
+    def pull_forward(q: Array, v: Array, tau: Array, y: Array) -> tuple[Array, ...]:
+        by = forward.partial_derivatives.gradient_batch(q, v, tau, y)
+        return to_configuration(links, q, by.by_q), by.by_v, by.by_tau
+
+    def unknowns(q: Array, v: Array, a: Array, tau: Array) -> Array:
+        found = hybrid.batch(q, v, known, a, tau)
+        return np.where(known, found.tau, found.a)
+
+    def pull_hybrid(q: Array, v: Array, a: Array, tau: Array, y: Array) -> tuple[Array, ...]:
+        by = hybrid.partial_derivatives.gradient_batch(q, v, known, a, tau, y)
+        return (to_configuration(links, q, by.by_q), by.by_v, np.where(known, by.by_given, 0.0),
+                np.where(known, 0.0, by.by_given))
+
+    return {'inverse': Pullback(nv, lambda *given: inverse.batch(*given).tau, pull_inverse),
+            'forward': Pullback(nv, lambda *given: forward.batch(*given).a, pull_forward),
+            'hybrid': Pullback(nv, unknowns, pull_hybrid)}
+
+
+def _of_motions(model: Model) -> dict[str, Pullback]:
+    """Return those of integrate and difference."""
+    links = model.link_table
 
     def difference(q0: Array, q1: Array) -> Array:
         return np.array([model.difference(*each) for each in zip(q0, q1)]).reshape(-1, model.nv)
@@ -94,9 +159,7 @@ def pullbacks(dynamics: Dynamics) -> dict[str, Pullback]:
             (difference_derivatives(links, each) for each in difference(q0, q1)), y)
         return to_configuration(links, q0, by_q0), to_configuration(links, q1, by_q1)
 
-    return {'inverse': Pullback(model.nv, inverse.batch, pull_inverse),
-            'forward': Pullback(model.nv, forward.batch, pull_forward),
-            'integrate': Pullback(model.nq, model.integrate_batch, pull_integrate),
+    return {'integrate': Pullback(model.nq, model.integrate_batch, pull_integrate),
             'difference': Pullback(model.nv, difference, pull_difference)}
 
 

@@ -13,9 +13,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from liedyn_ros.common.extras import require_module
 from liedyn_ros.dynamics.autodiff.pullbacks import DynamicsFunctions, Pullback
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.dynamics.dynamics import Dynamics
 
 
@@ -26,14 +28,16 @@ class TorchFunctions(DynamicsFunctions):
     Tensors are (n,) or (..., n) with the same leading axes; the result has their type and device.
     The work is done in float64 on the processor. Gradients by q have nq numbers, those of
     quaternions being perpendicular to them: torch's own steps then leave unit length, integrate
-    keeps it. Gradients have no derivatives. Raises ModuleNotFoundError without torch, and the
-    errors of the calls of Dynamics.
+    keeps it. Gradients have no derivatives. Closed loops have hybrid(q, v, a, tau) too, and take
+    states on the constraints. Raises ModuleNotFoundError without torch, and the errors of the
+    calls of the dynamics.
     """
 
-    def __init__(self, dynamics: Dynamics) -> None:
-        """Take the dynamics of a tree."""
+    def __init__(self, dynamics: Dynamics | ConstrainedDynamics, *,
+                 prescribed: ArrayLike | None = None) -> None:
+        """Take the dynamics of a tree, or of closed loops and what their hybrid prescribes."""
         require_module('torch', "install it as on pytorch.org, or 'pip install torch'")
-        super().__init__(dynamics, _function)
+        super().__init__(dynamics, prescribed, _function)
 
 
 def _function(of: Pullback) -> Any:

@@ -31,12 +31,13 @@ from liedyn_ros.model.model import Model
 def load_model(
         path: str | os.PathLike[str], *, arguments: Mapping[str, str] | None = None,
         floating: bool = False, strict: bool = False,
-        gravity: ArrayLike | None = None) -> Model:
+        gravity: ArrayLike | None = None, urdf_constraints: bool = False) -> Model:
     """
     Return the model of a file: .urdf, .xacro, .xml (MJCF), .sdf, or this package's .yaml and .yml.
 
     arguments are those of a xacro file, the others those of load_urdf. MJCF and SDF files say
-    themselves what floats; a YAML file says all itself and takes none. Raises DescriptionError.
+    themselves what floats, and have no urdf_constraints; a YAML file says all itself and takes no
+    option. Raises DescriptionError.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise DescriptionError(f'expected a path, got {short(path)}')
@@ -47,6 +48,8 @@ def load_model(
     if arguments and suffix != '.xacro':
         raise DescriptionError(f'{path}: expected no xacro arguments for a file {suffix}, '
                                f'got {short(arguments)}')
+    if suffix not in ('.urdf', '.xacro'):
+        _refuse_constraints(path, suffix, urdf_constraints)
     if suffix in ('.yaml', '.yml'):
         options = {'floating': floating, 'strict': strict, 'gravity': gravity is not None}
         given = [name for name, value in options.items() if value]
@@ -59,24 +62,34 @@ def load_model(
         return load_sdf(path, floating=floating or None, strict=strict, gravity=gravity)
     gravity = STANDARD_GRAVITY if gravity is None else gravity
     if suffix == '.xacro':
-        return load_xacro(path, arguments, floating=floating, strict=strict, gravity=gravity)
-    return load_urdf(path, floating=floating, strict=strict, gravity=gravity)
+        return load_xacro(path, arguments, floating=floating, strict=strict, gravity=gravity,
+                          urdf_constraints=urdf_constraints)
+    return load_urdf(path, floating=floating, strict=strict, gravity=gravity,
+                     urdf_constraints=urdf_constraints)
 
 
 def load_text(text: str, *, floating: bool = False, strict: bool = False,
-              gravity: ArrayLike | None = None) -> Model:
+              gravity: ArrayLike | None = None, urdf_constraints: bool = False) -> Model:
     """
     Return the model of a text of URDF, MJCF or SDF, by its root element; options as load_model.
 
     Raises DescriptionError.
     """
     tag = read(text, 'URDF, MJCF or SDF').value.tag
+    if tag in ('sdf', 'mujoco'):
+        _refuse_constraints(f'text of {tag}', tag, urdf_constraints)
     if tag == 'sdf':
         return load_sdf(text, floating=floating or None, strict=strict, gravity=gravity)
     if tag == 'mujoco':
         return _load_mjcf(text, floating, strict, gravity)
-    return load_urdf(text, floating=floating, strict=strict,
+    return load_urdf(text, floating=floating, strict=strict, urdf_constraints=urdf_constraints,
                      gravity=STANDARD_GRAVITY if gravity is None else gravity)
+
+
+def _refuse_constraints(path: str | os.PathLike[str], kind: str, urdf_constraints: bool) -> None:
+    if urdf_constraints:
+        raise DescriptionError(f'{path}: expected no option urdf_constraints for {kind}, as it is '
+                               'of URDFs, got it')
 
 
 def _load_mjcf(source: str | os.PathLike[str], floating: bool, strict: bool,
@@ -90,7 +103,7 @@ def _load_mjcf(source: str | os.PathLike[str], floating: bool, strict: bool,
 
 def load_xacro(path: str | os.PathLike[str], arguments: Mapping[str, str] | None = None, *,
                floating: bool = False, strict: bool = False,
-               gravity: ArrayLike = STANDARD_GRAVITY) -> Model:
+               gravity: ArrayLike = STANDARD_GRAVITY, urdf_constraints: bool = False) -> Model:
     """
     Return the model of a xacro file, expanded with the arguments; the others as for load_urdf.
 
@@ -105,6 +118,7 @@ def load_xacro(path: str | os.PathLike[str], arguments: Mapping[str, str] | None
                                'files (apt install ros-${ROS_DISTRO}-xacro), got none')
     try:
         text = expand(path, arguments or {})
-        return load_urdf(text, floating=floating, strict=strict, gravity=gravity)
+        return load_urdf(text, floating=floating, strict=strict, gravity=gravity,
+                         urdf_constraints=urdf_constraints)
     except DescriptionError as error:
         raise DescriptionError(f'{path}: {error}') from error

@@ -10,8 +10,9 @@
 Loops in a URDF, as others write them: URDF itself has none.
 
 <loop> and <coupling> are of URDF+ (Chignoli et al., 2024), where joints that are not independent
-count as passive. <constraint> is what urdfdom may come to have (its pull request 264). Our own are
-the types rod and helical of <loop>, and its attributes length, pitch and tolerance.
+count as passive. <constraint> is what urdfdom may come to have (its pull request 264), so it is
+read where the caller asks for it. Our own are the types rod and helical of <loop>, and its
+attributes length, pitch and tolerance.
 """
 
 from collections.abc import Sequence
@@ -21,6 +22,7 @@ from xml.etree.ElementTree import SubElement
 import numpy as np
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.common.description import short
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.xml_reader import Element
 from liedyn_ros.model.builder import ModelBuilder
@@ -35,8 +37,12 @@ _TYPES = {name: name for name in CLOSURE_TYPES} | {
 _NUMBERS = 'pitch', 'length', 'tolerance'
 
 
-def add_loops(robot: Element, builder: ModelBuilder) -> None:
-    """Add the loop closures of a URDF; raises DescriptionError and the errors of add_closure."""
+def add_loops(robot: Element, builder: ModelBuilder, urdf_constraints: bool) -> None:
+    """
+    Add the loop closures of a URDF, those of <constraint> by urdf_constraints alone.
+
+    Raises DescriptionError and the errors of add_closure.
+    """
     for loop in robot.each('loop'):
         sides, axis = (loop.take('predecessor'), loop.take('successor')), loop.optional('axis')
         kind = _type(loop)
@@ -49,6 +55,12 @@ def add_loops(robot: Element, builder: ModelBuilder) -> None:
                 pitch=loop.number('pitch', 0.0), length=loop.number('length', 0.0),
                 tolerance=loop.number('tolerance', 0.0))
     for constraint in robot.each('constraint'):
+        if not urdf_constraints:
+            builder.add_warning(
+                f'constraint {short(constraint.value.get("name", "without a name"))}: not read, '
+                'as urdfdom has not decided on this element: the option urdf_constraints reads '
+                'it as a closure, or write it as an element loop')
+            continue
         kind = _type(constraint)
         with constraint.context():
             builder.add_closure(

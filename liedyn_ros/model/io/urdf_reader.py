@@ -40,14 +40,15 @@ URDF_TYPES = {  # to the types of this package
 
 def load_urdf(
         source: str | os.PathLike[str], *, floating: bool = False, strict: bool = False,
-        gravity: ArrayLike = STANDARD_GRAVITY) -> Model:
+        gravity: ArrayLike = STANDARD_GRAVITY, urdf_constraints: bool = False) -> Model:
     """
     Return the model that a URDF file, or a text that starts with '<', describes.
 
     A joint named root_joint holds the root link on the ground, or leaves it free if floating. An
     element virtual_joint, as SRDF has it and to_urdf writes it, names that joint and says whether
     it is fixed or floating. Mimic joints become couplings of the model. Elements that others
-    close loops with are read too, see urdf_loops and urdf_dialects. What simulators add to the
+    close loops with are read too, see urdf_loops and urdf_dialects; urdf_constraints reads the
+    element constraint, a proposal to urdfdom, too. What simulators add to the
     dynamics and is not read has a DescriptionWarning each. Mass properties that no rigid body has
     are used as they are, with a DescriptionWarning that names the links; strict refuses them.
     Limits and dynamics are read where URDF defines them: not for fixed, planar and floating
@@ -62,10 +63,11 @@ def load_urdf(
             robot.fail('a root element robot', robot.value.tag)
         _require_expanded(robot)
         return model_of_file(robot.path.removesuffix(f': {robot.value.tag}'),
-                             lambda: _model(robot, floating, strict, gravity))
+                             lambda: _model(robot, floating, strict, gravity, urdf_constraints))
 
 
-def _model(robot: Element, floating: bool, strict: bool, gravity: ArrayLike) -> Model:
+def _model(robot: Element, floating: bool, strict: bool, gravity: ArrayLike,
+           urdf_constraints: bool) -> Model:
     builder = ModelBuilder(robot.text('name'), gravity)
     links = _add_links(robot, builder, strict)
     joints = list(robot.each('joint'))
@@ -73,7 +75,7 @@ def _model(robot: Element, floating: bool, strict: bool, gravity: ArrayLike) -> 
     children = {_add_joint(joint, builder, followers) for joint in joints}
     _note_degrees(joints, builder)
     _add_root(robot, builder, [link for link in links if link not in children], floating)
-    add_loops(robot, builder)
+    add_loops(robot, builder, urdf_constraints)
     add_dialects(robot, builder, links)
     return builder.build()
 

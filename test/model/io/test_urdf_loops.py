@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from support.machines.looped_machines import random_looped
 
+from liedyn_ros import load
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, Constraints
@@ -52,7 +53,7 @@ CONSTRAINT = """<constraint name="tip" type="revolute">
 
 @pytest.mark.parametrize('loop', [URDF_PLUS, CONSTRAINT])
 def test_a_loop_is_that_of_the_builder(loop: str) -> None:
-    model = load_urdf(four_bar(loop, ' independent="False"'))
+    model = load_urdf(four_bar(loop, ' independent="False"'), urdf_constraints=True)
     closure, = model.closures
     assert (closure.name, closure.type_name) == ('tip', 'revolute')
     assert (closure.body_a, closure.body_b) == ('coupler', 'rocker')
@@ -73,13 +74,32 @@ def test_a_loop_is_that_of_the_builder(loop: str) -> None:
 
 def test_a_universal_constraint_turns_about_both_axes() -> None:
     model = load_urdf(four_bar(CONSTRAINT.replace('revolute', 'universal').replace(
-        '<child_axis xyz="0 1 0"/>', '<child_axis xyz="0 0 2"/>')))
+        '<child_axis xyz="0 1 0"/>', '<child_axis xyz="0 0 2"/>')), urdf_constraints=True)
     closure, = model.closures
     np.testing.assert_allclose(closure.frame_a[:3, 0], [0.0, 1.0, 0.0], atol=1e-15)
     np.testing.assert_allclose(closure.frame_b[:3, 1], [0.0, 0.0, 1.0], atol=1e-15)
     for frame in (closure.frame_a, closure.frame_b):
         np.testing.assert_allclose(frame[:3, :3].T @ frame[:3, :3], np.eye(3), atol=1e-15)
         assert np.linalg.det(frame[:3, :3]) == pytest.approx(1.0)
+
+
+def test_a_constraint_is_read_where_the_caller_asks_for_it(tmp_path) -> None:
+    with pytest.warns(DescriptionWarning, match='constraint .tip.: not read.* urdf_constraints'):
+        model = load_urdf(four_bar(CONSTRAINT))
+    assert not model.closures
+    text, path = four_bar(CONSTRAINT), tmp_path / 'four_bar.urdf'
+    path.write_text(text)
+    for source in (text, path):
+        closure, = load(source, urdf_constraints=True).model.closures
+        assert closure.name == 'tip'
+    written, = load_urdf(to_urdf(load_model(path, urdf_constraints=True))).closures  # as a loop
+    np.testing.assert_allclose(written.frame_b, closure.frame_b, atol=1e-12)
+    with pytest.raises(DescriptionError, match='no option urdf_constraints for .yaml'):
+        load_model(config_file('four_bar.yaml'), urdf_constraints=True)
+    with pytest.raises(DescriptionError, match='no option urdf_constraints for mujoco'):
+        load('<mujoco/>', urdf_constraints=True)
+    with pytest.raises(DescriptionError, match='no options of a file for a Model'):
+        load(model, urdf_constraints=True)
 
 
 def test_a_coupling_of_links_is_one_of_the_joints_between_them() -> None:
@@ -130,7 +150,7 @@ def test_a_file_of_example_parallel_robots(tmp_path) -> None:
      '<ratio value="2"/></coupling>', 'expected links that different joints move')])
 def test_what_cannot_be_read_is_refused(loop: str, reason: str) -> None:
     with pytest.raises(DescriptionError, match=reason):
-        load_urdf(four_bar(loop))
+        load_urdf(four_bar(loop), urdf_constraints=True)
 
 
 @pytest.mark.parametrize('kind', CLOSURE_TYPES)
