@@ -94,7 +94,7 @@ def test_a_constraint_is_read_where_the_caller_asks_for_it(tmp_path) -> None:
         assert closure.name == 'tip'
     written, = load_urdf(to_urdf(load_model(path, urdf_constraints=True))).closures  # as a loop
     np.testing.assert_allclose(written.frame_b, closure.frame_b, atol=1e-12)
-    with pytest.raises(DescriptionError, match='no option urdf_constraints for .yaml'):
+    with pytest.raises(DescriptionError, match=r'no option urdf_constraints for \.yaml'):
         load_model(config_file('four_bar.yaml'), urdf_constraints=True)
     with pytest.raises(DescriptionError, match='no option urdf_constraints for mujoco'):
         load('<mujoco/>', urdf_constraints=True)
