@@ -100,9 +100,9 @@ dynamics with the dynamics. Jacobians to order 3 are compared with order 0.
 DENSE = """
 ## Dense calls
 
-Jacobians of hybrid dynamics and of closed loops, by kinematics, and `Regressor.torque`, beside
-as many gradients as they have rows: n, of closed loops n and one for each constraint. Times are
-those of the processor, in us; the ratio is that of the call to all gradients.
+Jacobians of hybrid dynamics and of closed loops, by kinematics, and `Regressor.torque`. Beside
+them are as many gradients as they have rows: n, and of closed loops one more for each constraint.
+Times are those of the processor, in us; the ratio is that of the call to all gradients.
 """
 CONSTRAINED = """
 ## Closed loops
