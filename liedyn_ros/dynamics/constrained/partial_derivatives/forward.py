@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,11 +32,12 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters im
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
     ConstrainedProduct, LoopProducts)
 from liedyn_ros.dynamics.constrained.partial_derivatives.second import hybrid_seconds
-from liedyn_ros.dynamics.constrained.partial_derivatives.states import ManyStates
+from liedyn_ros.dynamics.constrained.partial_derivatives.states import Known, ManyStates
+from liedyn_ros.dynamics.constrained.solver.inputs import States
 from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstraintStatus)
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
-from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task
+from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task, Mask, Task
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 from liedyn_ros.dynamics.tree.orders import order_of_rows
 
@@ -210,6 +211,25 @@ class ConstrainedForwardPartialDerivatives(ManyStates):
 
         return ForwardKinematicJacobians(
             *kinematic_jacobians(self._solver.constraints, begin))
+
+    def _plan(self, given: list[Any], external: Array | None, options: dict[str, Any]
+              ) -> Known | None:
+        q, v, tau = given
+        states = self._solver.inputs.many(self._task, q, v, None, tau, external)
+        return None if options else (self._task, self._task.driven, states)
+
+    def _all_jacobians(self, task: Task, mask: Mask, states: States) -> tuple[Any, Array]:
+        found, (a, multipliers) = self._batches.jacobians(
+            task, states, [self._model.nv, self._solver.constraints.m])
+        return ConstrainedForwardJacobians(
+            found.a, found.multipliers, a[:, 0], a[:, 1], a[:, 2], multipliers[:, 0],
+            multipliers[:, 1], multipliers[:, 2]), found.good
+
+    def _all_gradients(self, task: Task, mask: Mask, states: States, y: Array
+                       ) -> tuple[Any, Array]:
+        found = self._batches.gradients(task, states, y)
+        return ConstrainedForwardGradient(*(
+            found.derivatives[:, k] for k in (0, 1, 3))), found.good
 
     @cached_property
     def _jacobians(self) -> HybridLoopJacobians:

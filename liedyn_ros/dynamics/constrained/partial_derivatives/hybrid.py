@@ -18,10 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import SingularError
@@ -35,16 +35,15 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters im
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
     ConstrainedProduct, LoopProducts)
 from liedyn_ros.dynamics.constrained.partial_derivatives.second import hybrid_seconds
-from liedyn_ros.dynamics.constrained.partial_derivatives.states import ManyStates
+from liedyn_ros.dynamics.constrained.partial_derivatives.states import Known, ManyStates
+from liedyn_ros.dynamics.constrained.solver.inputs import States
 from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstraintStatus)
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
-from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task
+from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task, Mask, Task
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 from liedyn_ros.dynamics.tree.inputs import copied
 from liedyn_ros.dynamics.tree.orders import order_of_rows
-
-Mask = NDArray[np.bool_]
 
 
 class ConstrainedHybridJacobians(NamedTuple):
@@ -241,6 +240,33 @@ class ConstrainedHybridPartialDerivatives(ManyStates):
         unknowns, multipliers = kinematic_jacobians(self._solver.constraints, begin)
         return HybridKinematicJacobians(
             rows_of(unknowns, ~known), rows_of(unknowns, known), multipliers)
+
+    def _plan(self, given: list[Any], external: Array | None, options: dict[str, Any]
+              ) -> Known | None:
+        q, v, prescribed, a, tau = given
+        known = self._solver.constraints.names.mask('prescribed', prescribed)
+        task = hybrid_task(~known)
+        states = self._solver.inputs.many(task, q, v, a, tau, external)
+        return None if options else (task, known, states)
+
+    def _all_jacobians(self, task: Task, mask: Mask, states: States) -> tuple[Any, Array]:
+        n, count = self._model.nv, len(states.q)
+        rows = [n, n, self._solver.constraints.m] if mask.any() else [
+            n, self._solver.constraints.m]
+        found, blocks = self._batches.jacobians(task, states, rows)
+        if not mask.any():
+            blocks.insert(1, np.tile(np.stack(
+                [np.zeros((n, n)), np.zeros((n, n)), np.eye(n)]), (count, 1, 1, 1)))
+        return ConstrainedHybridJacobians(
+            found.a, found.tau, found.multipliers,
+            *(each[:, k] for each in blocks for k in range(3)), np.tile(mask, (count, 1))
+        ), found.good
+
+    def _all_gradients(self, task: Task, mask: Mask, states: States, y: Array
+                       ) -> tuple[Any, Array]:
+        found = self._batches.gradients(task, states, y)
+        by_q, by_v, by_a, by_tau = np.moveaxis(found.derivatives, 1, 0)
+        return ConstrainedHybridGradient(by_q, by_v, np.where(mask, by_a, by_tau)), found.good
 
     @cached_property
     def _jacobians(self) -> HybridLoopJacobians:

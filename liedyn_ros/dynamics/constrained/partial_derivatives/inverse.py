@@ -18,10 +18,10 @@ the passive joints. These systems are varied, and so are their time derivatives.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.constrained.constraints.exclusive import exclusive
@@ -36,15 +36,15 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
     ConstrainedProduct, LoopProducts)
 from liedyn_ros.dynamics.constrained.partial_derivatives.second import (
     least_force_seconds, least_torque_seconds, tree_forces)
-from liedyn_ros.dynamics.constrained.partial_derivatives.states import ManyStates
+from liedyn_ros.dynamics.constrained.partial_derivatives.states import Known, ManyStates
+from liedyn_ros.dynamics.constrained.solver.inputs import States
 from liedyn_ros.dynamics.constrained.solver.kernels import solver as kernels
 from liedyn_ros.dynamics.constrained.solver.solution import ConstrainedSolution
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
-from liedyn_ros.dynamics.constrained.solver.tasks import inverse_task, LEAST_TORQUE, Task
+from liedyn_ros.dynamics.constrained.solver.tasks import (
+    inverse_task, LEAST_TORQUE, Mask, Task)
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
 from liedyn_ros.dynamics.tree.orders import order_of_rows
-
-Mask = NDArray[np.bool_]
 
 
 class ConstrainedInverseJacobians(NamedTuple):
@@ -129,6 +129,8 @@ class ConstrainedInversePartialDerivatives(ManyStates):
     errors of dynamics.inverse, and ModelError for constraint functions without jacobian_series. It
     raises SingularError where the rank of the constraints drops: there are no derivatives.
     """
+
+    _inverse = True
 
     def __init__(self, solver: Solver) -> None:
         """Take the solver."""
@@ -244,6 +246,33 @@ class ConstrainedInversePartialDerivatives(ManyStates):
 
         return InverseKinematicJacobians(
             *kinematic_jacobians(self._solver.constraints, begin))
+
+    def _plan(self, given: list[Any], external: Array | None, options: dict[str, Any]
+              ) -> Known | None:
+        q, v, a = given
+        chosen = {'actuated': None, 'redundancy': LEAST_TORQUE, 'weights': None, **options}
+        if len(chosen) > 3:
+            return None
+        constraints = self._solver.constraints
+        driven, task = inverse_task(constraints.names, constraints.m, **chosen)
+        return task, driven, self._solver.inputs.many(task, q, v, a, None, external)
+
+    def _all_jacobians(self, task: Task, mask: Mask, states: States) -> tuple[Any, Array]:
+        found, (forces, multipliers) = self._batches.jacobians(
+            task, states, [self._model.nv, self._solver.constraints.m])
+        by_tau, multipliers_by_tau = (-each[:, 3] * ~mask for each in (forces, multipliers))
+        by_tau[:, ~mask, ~mask] += 1.0
+        return ConstrainedInverseJacobians(
+            found.tau, found.multipliers, forces[:, 0], forces[:, 1], forces[:, 2], by_tau,
+            forces[:, 3], multipliers[:, 0], multipliers[:, 1], multipliers[:, 2],
+            multipliers_by_tau, multipliers[:, 3]), found.good
+
+    def _all_gradients(self, task: Task, mask: Mask, states: States, y: Array
+                       ) -> tuple[Any, Array]:
+        found = self._batches.gradients(task, states, y)
+        by_q, by_v, by_a, by_forces = np.moveaxis(found.derivatives, 1, 0)
+        return ConstrainedInverseGradient(
+            by_q, by_v, by_a, np.where(~mask, y - by_forces, 0.0)), found.good
 
     @cached_property
     def _jacobians(self) -> InverseLoopJacobians:

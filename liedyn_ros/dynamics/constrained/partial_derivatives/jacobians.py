@@ -51,13 +51,12 @@ class LoopJacobians:
     def __init__(self, solver: Solver, kernel: Callable[..., bool], *further: Array) -> None:
         """Allocate the buffers of order zero; the kernel has further ones."""
         self._constraints = solver.constraints
-        n, m = self._n, self._m = solver.model.nv, solver.constraints.m
+        self._n, self._m = solver.model.nv, solver.constraints.m
         self._tree: InverseJacobians | None = None
-        self._lanes, self._orders, self._changes = np.zeros((n + m, LANES)), 1, self._table(1)
-        self._kernel = BoundKernel(
-            kernel, np.zeros((solver.model.link_table.N + 1, VARIATION_WIDTH)),
-            np.zeros((1, 3, n + m, n)), *further, np.zeros((1, 3, m, n)), self._lanes,
-            self._changes)
+        self._orders = 1
+        inside = jacobian_buffers(solver, self.series_given == 2, *further)
+        *_, self._lanes, self._changes = inside
+        self._kernel = BoundKernel(kernel, *inside)
 
     def _order_zero(self, task: Task, q: ArrayLike, v: ArrayLike, a: Array,
                     external: ArrayLike | None, rows: list[int]) -> list[Array]:
@@ -91,9 +90,7 @@ class LoopJacobians:
         return found
 
     def _table(self, orders: int) -> Array:
-        columns = (2 + self.series_given * orders) * self._n
-        shape = orders, 3 * self._n + 2 * self._m, padded(columns)
-        return on_lines(prod(shape)).reshape(shape)
+        return table_of_changes(self._n, self._m, self.series_given, orders)
 
     def _result(self, rows: list[int], orders: int) -> Array:
         return np.empty(sum(rows) * self._n * orders * (2 + self.series_given * orders))
@@ -195,3 +192,17 @@ class InverseLoopJacobians(LoopJacobians):
 def order_zero_of(found: list[Blocks]) -> list[Blocks]:
     """Return order zero of blocks (r + 1, ...) and (r + 1, r + 1, ...) of matrices."""
     return [[each[0, 0] if each.ndim == 4 else each[0] for each in blocks] for blocks in found]
+
+
+def jacobian_buffers(solver: Solver, inverse: bool, *further: Array) -> tuple[Array, ...]:
+    """Return the buffers of order zero of the kernels, with further ones of inverse dynamics."""
+    n, m = solver.model.nv, solver.constraints.m
+    return (np.zeros((solver.model.link_table.N + 1, VARIATION_WIDTH)),
+            np.zeros((1, 3, n + m, n)), *further, np.zeros((1, 3, m, n)),
+            np.zeros((n + m, LANES)), table_of_changes(n, m, 2 if inverse else 1, 1))
+
+
+def table_of_changes(n: int, m: int, series_given: int, orders: int) -> Array:
+    """Return the table of the columns of all changes."""
+    shape = orders, 3 * n + 2 * m, padded((2 + series_given * orders) * n)
+    return on_lines(prod(shape)).reshape(shape)

@@ -6,45 +6,121 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Partial derivatives of many states of a machine with closed loops, one after the other."""
+"""Partial derivatives of many states of a machine with closed loops."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import as_array
+from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LiedynError, ShapeError
+from liedyn_ros.dynamics.constrained.partial_derivatives.batches import LoopBatches
+from liedyn_ros.dynamics.constrained.solver.inputs import States
+from liedyn_ros.dynamics.constrained.solver.solver import Solver
+from liedyn_ros.dynamics.constrained.solver.tasks import Mask, Task
+
+Known = tuple[Task, Mask, States]  # a task, its coordinates that are prescribed or driven
 
 
 class ManyStates:
     """
-    Calls of an algorithm's derivatives for K states, a state a row.
+    Calls of an algorithm's derivatives for K states, a state a row; all cores share them.
 
     Arguments are those of the single call with an axis of states first. Masks, such as what is
-    prescribed, and options are the same for all. Results have that axis first too. Python
-    runs the states in turn. Raises the errors of the single call, with the state before them, and
-    ShapeError for another number of rows.
+    prescribed, and options are the same for all. Results have that axis first too, and are those
+    of the single call to the bit. Python runs it for states near singular ones, with constraint
+    functions, and with the options closed, tau and z. Raises its errors, with the state before
+    them, and ShapeError for another number of rows.
     """
+
+    _solver: Solver
+    _inverse = False
 
     def batch(self, *arguments: Any, external: ArrayLike | None = None, **options: Any) -> Any:
         """Return the Jacobians of K states; external is (K, B, 6)."""
         call: Callable[..., Any] = self.__call__  # type: ignore[operator]
-        return of_states(call, arguments, external, options)
+        given, wrenches = _rows(arguments, external)
+        known = self._known(given, wrenches, options)
+        if known is None:
+            return of_states(call, given, wrenches, options)
+        return self._completed(*self._all_jacobians(*known), call, given, wrenches, options)
 
     def gradient_batch(self, *arguments: Any, external: ArrayLike | None = None,
                        **options: Any) -> Any:
         """Return the gradients of K states, y (K, nv) being the last argument."""
         call: Callable[..., Any] = self.gradient  # type: ignore[attr-defined]
-        return of_states(call, arguments, external, options)
+        given, wrenches = _rows(arguments, external)
+        known = self._known(given[:-1], wrenches, options)
+        if known is None or given[-1].shape != (len(given[0]), self._solver.model.nv):
+            return of_states(call, given, wrenches, options)
+        return self._completed(
+            *self._all_gradients(*known, given[-1]), call, given, wrenches, options)
+
+    def _plan(self, given: list[Any], external: Array | None, options: dict[str, Any]
+              ) -> Known | None:
+        """Return task, mask and states, or None for options that are of single calls."""
+        raise NotImplementedError
+
+    def _all_jacobians(self, task: Task, mask: Mask, states: States) -> tuple[Any, Array]:
+        """Return the Jacobians of K states, and which are good."""
+        raise NotImplementedError
+
+    def _all_gradients(self, task: Task, mask: Mask, states: States, y: Array
+                       ) -> tuple[Any, Array]:
+        """Return the gradients of K states, and which are good."""
+        raise NotImplementedError
+
+    @cached_property
+    def _batches(self) -> LoopBatches:
+        return LoopBatches(self._solver, self._inverse)
+
+    def _known(self, given: list[Any], external: Array | None, options: dict[str, Any]
+               ) -> Known | None:
+        if self._solver.constraints.functions:
+            return None
+        try:
+            known = self._plan(given, external, options)
+        except (LiedynError, TypeError, ValueError):  # the single call says what is wrong
+            return None
+        return known if known is not None and known[2].single else None
+
+    @staticmethod
+    def _completed(found: Any, good: Array, call: Callable[..., Any], given: list[Any],
+                   external: Array | None, options: dict[str, Any]) -> Any:
+        """Return the results, with those of single calls where they are not good."""
+        for s in np.flatnonzero(~good):
+            for whole, part in zip(found, _of_state(call, int(s), given, external, options)):
+                whole[s] = part
+        return found
 
 
-def of_states(call: Callable[..., Any], arguments: tuple[Any, ...], external: ArrayLike | None,
+def of_states(call: Callable[..., Any], given: list[Any], external: Array | None,
               options: dict[str, Any]) -> Any:
     """Return the results of a call for each row of arguments, stacked."""
+    count = next(len(each) for each in given if not _is_mask(each))
+    found = [_of_state(call, s, given, external, options) for s in range(count)]
+    return type(found[0])(*map(np.array, zip(*found)))
+
+
+def _of_state(call: Callable[..., Any], s: int, given: list[Any], external: Array | None,
+              options: dict[str, Any]) -> Any:
+    """Return the result of a state; errors begin with it."""
+    try:
+        return call(*(each if _is_mask(each) else each[s] for each in given), **options,
+                    external=None if external is None else external[s])
+    except LiedynError as error:
+        error.args = (f'[{s}] {error}',)
+        raise
+
+
+def _rows(arguments: tuple[Any, ...], external: ArrayLike | None
+          ) -> tuple[list[Any], Array | None]:
+    """Return arguments as arrays, or raise ShapeError where they differ in the number of rows."""
     given = [each if _is_mask(each) else as_array(f'argument {i}', each, (-1, -1))
              for i, each in enumerate(arguments)]
     wrenches = None if external is None else as_array('external', external, (-1, -1, 6))
@@ -52,15 +128,7 @@ def of_states(call: Callable[..., Any], arguments: tuple[Any, ...], external: Ar
             if isinstance(each, np.ndarray) and each.ndim > 1}
     if len(rows) != 1:
         raise ShapeError(f'arguments: expected as many states in each, got {sorted(rows)}')
-    found = []
-    for s in range(rows.pop()):
-        try:
-            found.append(call(*(each if _is_mask(each) else each[s] for each in given), **options,
-                              external=None if wrenches is None else wrenches[s]))
-        except LiedynError as error:
-            error.args = (f'[{s}] {error}',)
-            raise
-    return type(found[0])(*map(np.array, zip(*found)))
+    return given, wrenches
 
 
 def _is_mask(value: Any) -> bool:

@@ -80,7 +80,7 @@ class Solver:
         """Bind the kernel."""
         self.constraints, self.model, self.lock = constraints, constraints.model, constraints.lock
         nv, m = self._nv, self._m = self.model.nv, constraints.m
-        self._inputs, self._dissipation = Inputs(constraints), dissipation
+        self.inputs, self._dissipation = Inputs(constraints), dissipation
         self._pool = self._new_pool()
         self._ends = nv, 2 * nv, 2 * nv + m, 2 * nv + m + 6 * len(self.model.closures)
         self._rest, self._usual_ranks = np.zeros(nv), dict[bytes, int]()
@@ -135,12 +135,12 @@ class Solver:
             task = self._on_loops(task)
         found = self._attempt(task, q, v, a, tau, external, closed)
         if found is None:
-            state = self._inputs.one(task, q, v, a, tau, external)
+            state = self.inputs.one(task, q, v, a, tau, external)
             found = self._solution_of(task, self._solve_checked(task, state, closed, ''),
                                       None if state.single else len(state.a), q)
         if found.a.ndim > 1 and task.kind == solver.HYBRID and at_risk(
                 found.inverse_condition_number, len(found.a) - 1, max_error):
-            self._require_digits(task, self._inputs.one(task, q, v, a, tau, external),
+            self._require_digits(task, self.inputs.one(task, q, v, a, tau, external),
                                  (found.a, found.tau), found.rank, max_error)
         return found
 
@@ -184,7 +184,7 @@ class Solver:
                     tau: ArrayLike | None, external: ArrayLike | None,
                     max_error: float = NO_DIGIT) -> ConstrainedSolutions:
         """Return the solutions of K closed states, on all cores; errors name the first one."""
-        states = self._inputs.many(task, q, v, a, tau, external)
+        states = self.inputs.many(task, q, v, a, tau, external)
         rows = states.a.shape[:-1]
         results = Results(
             states.a, states.tau, np.zeros((*rows, self._m)),

@@ -13,6 +13,8 @@ import pytest
 from support.machines.loop_states import ALL, state
 
 from liedyn_ros.common.errors import LiedynError, ShapeError
+from liedyn_ros.dynamics.batch import pool
+from liedyn_ros.dynamics.constrained.partial_derivatives import states
 
 NAMES = 'revolute', 'bennett', 'floating', 'gears'
 
@@ -45,6 +47,24 @@ def test_each_state_is_as_alone(name: str) -> None:
                 assert type(found) is type(wanted)
                 for both, one in zip(found, wanted):
                     np.testing.assert_array_equal(both[s], one)
+
+
+def test_threads_share_many_states(monkeypatch) -> None:
+    dynamics, q, v, _, w, rng = state(ALL['bennett'])
+    monkeypatch.setattr(pool, 'usable_cores', lambda: 3)
+    for slow in ('of_states', '_of_state'):
+        monkeypatch.setattr(states, slow, None)  # nothing here is Python's
+    count = 100
+    qs, vs = np.tile(q, (count, 1)), rng.normal(size=(count, 1)) * v
+    taus, ys = rng.normal(size=(2, count, dynamics.model.nv))
+    ws, calls = np.tile(w, (count, 1, 1)), dynamics.forward.partial_derivatives
+    found = calls.batch(qs, vs, taus, external=ws), calls.gradient_batch(
+        qs, vs, taus, ys, external=ws)
+    for s in range(0, count, 7):
+        for many, one in zip(found, (calls(qs[s], vs[s], taus[s], w), calls.gradient(
+                qs[s], vs[s], taus[s], ys[s], w))):
+            for both, alone in zip(many, one):
+                np.testing.assert_array_equal(both[s], alone)
 
 
 def test_what_is_refused_names_the_state() -> None:

@@ -1,0 +1,69 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Derivatives of one state of a machine with loops over many, one after the other (13.19)."""
+
+from liedyn_ros.dynamics.constrained.kernels.tables import task_of, workspace_of
+from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.gradients import (
+    constrained_gradient)
+from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.jacobians import (
+    hybrid_loop_jacobians, inverse_loop_jacobians)
+from liedyn_ros.dynamics.constrained.solver.kernels.solver import DONE, solve_state
+from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import inverse_jacobians
+from liedyn_ros.jit.decorators import long_kernel
+
+
+@long_kernel
+def hybrid_jacobians_of_states(workspace, task, model, links, columns, table, partials, reactions,
+                               lanes, changes, by_q, by_v, by_a, by_gravity, external, pushes, q,
+                               v, a, tau, multipliers, wrenches, report, good, found):
+    """Write solutions, and the Jacobians of hybrid dynamics where a state is good."""
+    tables, task_table = workspace_of(workspace), task_of(task)
+    for s in range(len(q)):
+        good[s] = DONE == solve_state(
+            tables, task_table, CLOSED_STATE, external[s], q[s], v[s], a[s], tau[s], a[s], tau[s],
+            multipliers[s], wrenches[s], report[s])
+        good[s] = good[s] and inverse_jacobians(
+            model, links, columns, q[s], v[s], a[s, 0], pushes[s], by_q, by_v, by_a, by_gravity)
+        good[s] = good[s] and hybrid_loop_jacobians(
+            table, partials, reactions, lanes, changes, workspace, task, by_q, by_v, by_a,
+            found[s])
+    return len(q), DONE
+
+
+@long_kernel
+def inverse_jacobians_of_loops(workspace, task, model, links, columns, table, partials, slopes,
+                               reactions, lanes, changes, by_q, by_v, by_a, by_gravity, external,
+                               pushes, q, v, a, tau, multipliers, wrenches, report, good, found):
+    """Write solutions, and the Jacobians of inverse dynamics where a state is good."""
+    tables, task_table = workspace_of(workspace), task_of(task)
+    for s in range(len(q)):
+        good[s] = DONE == solve_state(
+            tables, task_table, CLOSED_STATE, external[s], q[s], v[s], a[s], tau[s], a[s], tau[s],
+            multipliers[s], wrenches[s], report[s])
+        good[s] = good[s] and inverse_jacobians(
+            model, links, columns, q[s], v[s], a[s, 0], pushes[s], by_q, by_v, by_a, by_gravity)
+        good[s] = good[s] and inverse_loop_jacobians(
+            table, partials, slopes, reactions, lanes, changes, workspace, task, by_q, by_v, by_a,
+            found[s])
+    return len(q), DONE
+
+
+@long_kernel
+def gradients_of_loops(workspace, task, product, external, q, v, a, tau, multipliers, wrenches,
+                       report, good, y, z, found):
+    """Write solutions, and gradients (K, 4, nv) where a state is good."""
+    tables, task_table = workspace_of(workspace), task_of(task)
+    for s in range(len(q)):
+        good[s] = DONE == solve_state(
+            tables, task_table, CLOSED_STATE, external[s], q[s], v[s], a[s], tau[s], a[s], tau[s],
+            multipliers[s], wrenches[s], report[s])
+        good[s] = good[s] and constrained_gradient(
+            workspace, task, product, None, None, y[s], z, found[s])
+    return len(q), DONE
