@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,7 +82,7 @@ class LoopBatches:
         return BatchPool(partial(LoopTables, self._solver, self._inverse))
 
     def jacobians(self, task: Task, states: States, rows: list[int]) -> tuple[Found, list[Array]]:
-        """Return all, and the blocks (K, blocks, rows, nv) of each kind, which has so many rows."""
+        """Return all, and blocks (K, blocks, rows, nv) of each kind, which has so many rows."""
         n, blocks = self._solver.model.nv, 4 if self._inverse else 3
         kernel = (kernels.inverse_jacobians_of_loops if self._inverse
                   else kernels.hybrid_jacobians_of_states)
@@ -99,7 +99,7 @@ class LoopBatches:
                        for begin, end, count in zip(ends, ends[1:], rows)]
 
     def gradients(self, task: Task, states: States, y: Array) -> Found:
-        """Return all, with the gradients (K, 4, nv) as LoopProducts.pull has them."""
+        """Return all, with rows (K, 4, nv) as LoopProducts.pull has them."""
         z = np.zeros(self._solver.constraints.m)
 
         def run(tables: LoopTables, *arrays: Array) -> tuple[int, int]:
@@ -116,9 +116,10 @@ class LoopBatches:
         multipliers = np.zeros((count, 1, self._solver.constraints.m))
         wrenches = np.zeros((count, 1, len(model.closures), 6))
         report, good = np.zeros((count, REPORT_WIDTH)), np.zeros(count, dtype=np.bool_)
+        flags: Any = good  # the one array that is not of float64
         found = np.empty((count, *shape))
         self._pool.run(run, (states.external, *before, states.q, states.v, states.a, states.tau,
-                             multipliers, wrenches, report, good, *behind, found))
+                             multipliers, wrenches, report, flags, *behind, found))
         good &= self._as_alone(task, report)
         return Found(states.a[:, 0], states.tau[:, 0], multipliers[:, 0], good, found)
 

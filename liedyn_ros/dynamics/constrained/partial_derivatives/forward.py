@@ -218,7 +218,7 @@ class ConstrainedForwardPartialDerivatives(ManyStates):
         states = self._solver.inputs.many(self._task, q, v, None, tau, external)
         return None if options else (self._task, self._task.driven, states)
 
-    def _all_jacobians(self, task: Task, mask: Mask, states: States) -> tuple[Any, Array]:
+    def _all_jacobians(self, task: Task, mask: Mask, states: States) -> tuple[Any, Mask]:
         found, (a, multipliers) = self._batches.jacobians(
             task, states, [self._model.nv, self._solver.constraints.m])
         return ConstrainedForwardJacobians(
@@ -226,7 +226,7 @@ class ConstrainedForwardPartialDerivatives(ManyStates):
             multipliers[:, 1], multipliers[:, 2]), found.good
 
     def _all_gradients(self, task: Task, mask: Mask, states: States, y: Array
-                       ) -> tuple[Any, Array]:
+                       ) -> tuple[Any, Mask]:
         found = self._batches.gradients(task, states, y)
         return ConstrainedForwardGradient(*(
             found.derivatives[:, k] for k in (0, 1, 3))), found.good

@@ -249,7 +249,7 @@ class ConstrainedHybridPartialDerivatives(ManyStates):
         states = self._solver.inputs.many(task, q, v, a, tau, external)
         return None if options else (task, known, states)
 
-    def _all_jacobians(self, task: Task, mask: Mask, states: States) -> tuple[Any, Array]:
+    def _all_jacobians(self, task: Task, mask: Mask, states: States) -> tuple[Any, Mask]:
         n, count = self._model.nv, len(states.q)
         rows = [n, n, self._solver.constraints.m] if mask.any() else [
             n, self._solver.constraints.m]
@@ -257,13 +257,13 @@ class ConstrainedHybridPartialDerivatives(ManyStates):
         if not mask.any():
             blocks.insert(1, np.tile(np.stack(
                 [np.zeros((n, n)), np.zeros((n, n)), np.eye(n)]), (count, 1, 1, 1)))
+        a, tau, multipliers = (np.moveaxis(each, 1, 0) for each in blocks)
         return ConstrainedHybridJacobians(
-            found.a, found.tau, found.multipliers,
-            *(each[:, k] for each in blocks for k in range(3)), np.tile(mask, (count, 1))
-        ), found.good
+            found.a, found.tau, found.multipliers, a[0], a[1], a[2], tau[0], tau[1], tau[2],
+            multipliers[0], multipliers[1], multipliers[2], np.tile(mask, (count, 1))), found.good
 
     def _all_gradients(self, task: Task, mask: Mask, states: States, y: Array
-                       ) -> tuple[Any, Array]:
+                       ) -> tuple[Any, Mask]:
         found = self._batches.gradients(task, states, y)
         by_q, by_v, by_a, by_tau = np.moveaxis(found.derivatives, 1, 0)
         return ConstrainedHybridGradient(by_q, by_v, np.where(mask, by_a, by_tau)), found.good

@@ -257,7 +257,7 @@ class ConstrainedInversePartialDerivatives(ManyStates):
         driven, task = inverse_task(constraints.names, constraints.m, **chosen)
         return task, driven, self._solver.inputs.many(task, q, v, a, None, external)
 
-    def _all_jacobians(self, task: Task, mask: Mask, states: States) -> tuple[Any, Array]:
+    def _all_jacobians(self, task: Task, mask: Mask, states: States) -> tuple[Any, Mask]:
         found, (forces, multipliers) = self._batches.jacobians(
             task, states, [self._model.nv, self._solver.constraints.m])
         by_tau, multipliers_by_tau = (-each[:, 3] * ~mask for each in (forces, multipliers))
@@ -268,7 +268,7 @@ class ConstrainedInversePartialDerivatives(ManyStates):
             multipliers_by_tau, multipliers[:, 3]), found.good
 
     def _all_gradients(self, task: Task, mask: Mask, states: States, y: Array
-                       ) -> tuple[Any, Array]:
+                       ) -> tuple[Any, Mask]:
         found = self._batches.gradients(task, states, y)
         by_q, by_v, by_a, by_forces = np.moveaxis(found.derivatives, 1, 0)
         return ConstrainedInverseGradient(

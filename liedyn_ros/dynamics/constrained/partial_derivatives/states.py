@@ -66,12 +66,12 @@ class ManyStates:
         """Return task, mask and states, or None for options that are of single calls."""
         raise NotImplementedError
 
-    def _all_jacobians(self, task: Task, mask: Mask, states: States) -> tuple[Any, Array]:
+    def _all_jacobians(self, task: Task, mask: Mask, states: States) -> tuple[Any, Mask]:
         """Return the Jacobians of K states, and which are good."""
         raise NotImplementedError
 
     def _all_gradients(self, task: Task, mask: Mask, states: States, y: Array
-                       ) -> tuple[Any, Array]:
+                       ) -> tuple[Any, Mask]:
         """Return the gradients of K states, and which are good."""
         raise NotImplementedError
 
@@ -90,7 +90,7 @@ class ManyStates:
         return known if known is not None and known[2].single else None
 
     @staticmethod
-    def _completed(found: Any, good: Array, call: Callable[..., Any], given: list[Any],
+    def _completed(found: Any, good: Mask, call: Callable[..., Any], given: list[Any],
                    external: Array | None, options: dict[str, Any]) -> Any:
         """Return the results, with those of single calls where they are not good."""
         for s in np.flatnonzero(~good):
