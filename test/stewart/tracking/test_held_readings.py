@@ -153,8 +153,9 @@ def test_tails_of_noise_do_no_harm(geometry, poses, compare, told):
     assert ratio < 1.2 and len(outliers) <= 6 and not [k for k in outliers if k > 1000]
 
 
-def test_hum_is_no_outlier(geometry, poses, compare):
-    rng = np.random.default_rng(3)
+@pytest.mark.parametrize('seed', [3, 31])  # 31: at a crest before the errors were known
+def test_hum_is_no_outlier(geometry, poses, compare, seed):
+    rng = np.random.default_rng(seed)
     hum = 5e-5 * np.sin(300.0 * np.pi * TIMES)[:, None] * [1.0, -1.0, 1.0, 0.5, 0.0, 1.0]
     ratio, _, found = compare(
         leg_lengths(geometry, poses) + hum + NOISE * rng.normal(size=(COUNT, 6)))

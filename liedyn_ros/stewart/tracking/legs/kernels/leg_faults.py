@@ -41,6 +41,7 @@ GLARING = 5.0  # times its threshold, for an outlier just after another one, or 
 FEW_ERRORS, STRANGE = 50.0, 3.0  # errors in a mean square; its roots that make a reading no base
 STILL = 0.8  # times the threshold of noise as it is now: a smaller step may be none
 MIN_NOISE = 0.3  # of a threshold, below which its error says nothing about noise
+RIM = 2.0  # ratio of the squared amplitude of a hum to its mean square
 
 
 @kernel
@@ -67,9 +68,8 @@ def detect_leg_faults(
     fresh: of find_fresh_readings. legs: (6, LEG), of which SIGMA, STEP (m) and RATE (m/s) are
     given. since: (2, 6, 6). settings: deviations of a threshold; acceleration (m/s^2); those of
     detect_frozen_legs. Writes plausible readings (6,): those of outliers are replaced by
-    predictions. Returns three sets of legs as bits (outliers, stepped, frozen), and whether all
-    jumped. Returns too the acceleration (m/s^2) that would explain a jump or an error that grows,
-    else 0.
+    predictions. Returns three sets of legs as bits (outliers, stepped, frozen), whether all
+    jumped, and the acceleration (m/s^2) that would explain a jump or an error that grows, else 0.
     """
     factor, bound, frozen_settings = settings
     for i in range(6):
@@ -147,8 +147,7 @@ def choose_line(time, history, leg, factor, bound):
     acceleration.
     """
     sigma = leg[SIGMA]
-    s1, s2, s3 = 0.0, 0.0, 0.0
-    best, points = math.inf, 0
+    s1, s2, s3, best, points = 0.0, 0.0, 0.0, math.inf, 0
     leg[WIDTH] = leg[BEND] = 1.0
     for k in range(int(leg[POINTS])):
         ago = time - history[k, 0]
@@ -197,6 +196,8 @@ def predict_readings(time, lengths, fresh, history, legs, numbers, factor, bound
             continue
         leg[ERROR] = lengths[i] - value
         noise, motion = leg[WIDTH] * leg[SIGMA], bound * leg[BEND] + 2.0 * leg[STEP]
+        hum = max(RIM * (leg[USUAL] - (noise / factor) ** 2), 0.0) ** 0.5  # (14.16)
+        noise += max(hum - motion, 0.0)
         leg[THRESHOLD] = scale * (noise + motion)
         if leg[OUTLYING] == 0.0 and leg[QUIET] < HISTORY_SAMPLES:
             leg[THRESHOLD] *= GLARING  # its noise may have grown: no outlier, nor replaced
@@ -211,8 +212,7 @@ def predict_readings(time, lengths, fresh, history, legs, numbers, factor, bound
             if lately > DOUBTFUL_NOISE * known or leg[UNUSUAL] < leg[LINE]:
                 leg[NOISY] = HISTORY_SAMPLES
         count += abs(leg[ERROR]) > leg[THRESHOLD] or leg[OUTLYING] > 0.0
-    if tails:
-        numbers[TAILS] += 1.0
+    numbers[TAILS] += tails
     return count
 
 
