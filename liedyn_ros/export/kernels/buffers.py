@@ -130,6 +130,7 @@ def are_tasks(hybrid, inverse, product, nv, m, links):
     free, task = task_of(hybrid), task_of(inverse)
     if not (len(free.kind) == 1 and free.kind[0] == HYBRID and len(free.free) == nv
             and len(free.most) == 1 and len(free.chosen) == 0
+            and len(free.limit) == 0 and len(task.limit) == 0
             and len(task.kind) == 1 and len(task.free) == nv and len(task.most) == 1
             and are_apart(task.chosen, nv)):
         return False

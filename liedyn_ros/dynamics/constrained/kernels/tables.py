@@ -156,13 +156,14 @@ WORKSPACE = Bundle(
     'Workspace', machine=MACHINE, motion=MOTION, by_row=SCRATCH, by_column=SCRATCH, space=SPACE)
 
 # A task of solver.solve_constrained. free: nowhere for LEAST_FORCE, everywhere for LEAST_TORQUE.
-# chosen and weight: as in inverse.py and least_torque.py.
+# chosen and weight: as in inverse.py and least_torque.py. limit: as in effort_limits.py.
 TASK = Bundle(
     'Task',
     kind=INTEGERS,  # (1,)
     free=INTEGERS,  # (nv,) 1 where the acceleration is unknown
     most=INTEGERS,  # (1,) the largest rank of the constraints
-    chosen=INTEGERS, weight=VECTOR)
+    chosen=INTEGERS, weight=VECTOR,
+    limit=VECTOR)  # (nv,) of the forces of LEAST_TORQUE; else empty
 
 workspace_of, task_of = WORKSPACE.view, TASK.view
 

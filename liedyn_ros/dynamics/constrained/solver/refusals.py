@@ -13,9 +13,10 @@ from typing import NoReturn
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LiedynError, ModelError, SingularError
+from liedyn_ros.common.errors import LiedynError, LimitError, ModelError, SingularError
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.rank import rank_of, unheld_motions
+from liedyn_ros.dynamics.constrained.kernels.tables import DEFECT
 from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE, RANK_TOLERANCE
 from liedyn_ros.dynamics.constrained.solver.kernels.solver import HYBRID
 from liedyn_ros.dynamics.constrained.solver.tasks import Task
@@ -34,6 +35,18 @@ def refuse_motion(defect: float, suffix: str) -> NoReturn:
         f'a{suffix}: expected a motion that the constraints allow, got one with the relative '
         f'residual {defect:.3g}. complete_acceleration computes it from the accelerations of the '
         'actuated joints')
+
+
+def refuse_limits(constraints: Constraints, task: Task, tau: Array, report: Array,
+                  suffix: str) -> NoReturn:
+    """Raise the error for limits of effort that do not hold the motion."""
+    model, missing = constraints.model, float(report[DEFECT])
+    held = task.driven & (np.abs(tau) >= model.limits.effort)
+    names = np.array(model.coordinate_names)[held].tolist()
+    raise LimitError(
+        f'tau{suffix}: expected a motion within the effort limits of the actuators, got one that '
+        f'takes more than {names} have: {100.0 * missing:.3g} % stays open', names=names,
+        expected=0.0, got=missing, indices=[int(suffix.strip('[]'))] if suffix else ())
 
 
 def refuse_massless(constraints: Constraints, task: Task, q: Array, suffix: str) -> NoReturn:

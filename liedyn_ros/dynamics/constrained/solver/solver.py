@@ -34,7 +34,7 @@ from liedyn_ros.dynamics.constrained.solver.digits import at_risk, require_order
 from liedyn_ros.dynamics.constrained.solver.inputs import Inputs, States, wrench_series
 from liedyn_ros.dynamics.constrained.solver.kernels import batch, solver
 from liedyn_ros.dynamics.constrained.solver.refusals import (
-    refuse_actuators, refuse_massless, refuse_motion, refuse_open)
+    refuse_actuators, refuse_limits, refuse_massless, refuse_motion, refuse_open)
 from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstrainedSolutions, ConstraintStatus)
 from liedyn_ros.dynamics.constrained.solver.tasks import Task
@@ -65,7 +65,7 @@ class BatchTables:
         self._source, self._data = source, ConstrainedData(
             model, dissipation, typical_inertia=source.typical_inertia)
 
-    def run(self, task: Task, *arrays: Array) -> tuple[int, int]:
+    def run(self, *arrays: Array, task: Task) -> tuple[int, int]:
         """Return the first state that was refused, their number if none, and the code."""
         data, orders = self._data, arrays[3].shape[1]  # of a
         data.reserve(orders - 1)
@@ -196,10 +196,10 @@ class Solver:
                 for whole, part in zip(results, self._parts(found, rows[1])):
                     whole[s] = part
         else:
-            s, code = self._pool.run(
-                partial(_run, task=task), (states.external, states.q, states.v, *results))
+            s, code = self._pool.run(partial(BatchTables.run, task=task),
+                                     (states.external, states.q, states.v, *results))
             if self._seems_stuck(task, code):
-                s, code = self._pool.run(partial(_run, task=self._on_loops(task)),
+                s, code = self._pool.run(partial(BatchTables.run, task=self._on_loops(task)),
                                          (states.external, states.q, states.v, *results))
             if code != solver.DONE:
                 self._refuse(task, states.state(s), code, f'[{s}]')
@@ -384,6 +384,9 @@ class Solver:
             refuse_open(self.constraints, state.q, state.v, suffix)
         if code == solver.UNMOVED:
             refuse_actuators(self.constraints, task, state.q, suffix)
+        if code == solver.WEAK:
+            found = self._parts(self._run(task, state, math.inf, 1)[1], 1)
+            refuse_limits(self.constraints, task, found.tau[0], found.report, suffix)
         if code != solver.REFUSED:
             refuse_massless(self.constraints, task, state.q, suffix)
         name, given = ('tau', state.tau) if task.kind == solver.HYBRID else ('a', state.a)
@@ -394,7 +397,3 @@ class Solver:
 def _is_plain(value: object) -> TypeGuard[Array]:
     """Return whether a value is an array as kernels take it; they look at its layout."""
     return type(value) is np.ndarray and value.dtype is _FLOAT64
-
-
-def _run(tables: BatchTables, *arrays: Array, task: Task) -> tuple[int, int]:
-    return tables.run(task, *arrays)

@@ -65,16 +65,17 @@ def _hybrid(free: bytes) -> Task:
     """Return it, given the bytes of the mask."""
     unknown = np.frombuffer(free, dtype=np.bool_)
     table = TASK.pack(kind=[kernels.HYBRID], free=unknown, most=[ANY_RANK], chosen=[],
-                      weight=[])
+                      weight=[], limit=[])
     return Task(kernels.HYBRID, table, ~unknown, unknown, unknown, bool(unknown.all()))
 
 
 def inverse_task(names: Names, m: int, actuated: ArrayLike | None, redundancy: str,
-                 weights: ArrayLike | None) -> tuple[Mask, Task]:
+                 weights: ArrayLike | None, limits: Array | None = None) -> tuple[Mask, Task]:
     """
     Return the actuated coordinates (nv,), and the task of inverse dynamics under m constraints.
 
-    actuated names them, or is a mask; by default those of the model. Raises LiedynError for
+    actuated names them, or is a mask; by default those of the model. limits (nv,) bound the
+    forces of least torque. Raises LiedynError for
     another redundancy, name or mask, and ShapeError, NotFiniteError or LimitError for wrong
     weights.
     """
@@ -83,26 +84,29 @@ def inverse_task(names: Names, m: int, actuated: ArrayLike | None, redundancy: s
         raise LiedynError(f'redundancy: expected {LEAST_TORQUE} or {LEAST_FORCE}, '
                           f'got {redundancy!r}')
     if weights is None:
-        return driven, _unweighted(m, driven.tobytes(), redundancy)
-    return driven, _weighted(m, driven, redundancy, weights)
+        return driven, _unweighted(m, driven.tobytes(), redundancy,
+                                   None if limits is None else limits.tobytes())
+    return driven, _weighted(m, driven, redundancy, weights, limits)
 
 
 @lru_cache(maxsize=256)
-def _unweighted(m: int, actuated: bytes, redundancy: str) -> Task:
-    """Return the task of inverse dynamics with unit weights; actuated are bytes of bool (nv,)."""
-    return _weighted(m, np.frombuffer(actuated, dtype=np.bool_), redundancy, None)
+def _unweighted(m: int, actuated: bytes, redundancy: str, limits: bytes | None) -> Task:
+    """Return the task with unit weights; actuated are bytes of bool (nv,), limits of float64."""
+    return _weighted(m, np.frombuffer(actuated, dtype=np.bool_), redundancy, None,
+                     None if limits is None else np.frombuffer(limits))
 
 
-def _weighted(m: int, actuated: Mask, redundancy: str, weights: ArrayLike | None) -> Task:
+def _weighted(m: int, actuated: Mask, redundancy: str, weights: ArrayLike | None,
+              limits: Array | None) -> Task:
     passive, everywhere = np.flatnonzero(~actuated), np.ones(len(actuated), dtype=np.bool_)
-    if redundancy == LEAST_FORCE or len(passive) == m:
+    if redundancy == LEAST_FORCE or (len(passive) == m and limits is None):
         kind, free, chosen = kernels.LEAST_FORCE, ~everywhere, passive
         weight = 1.0 / np.sqrt(_weights(weights if redundancy == LEAST_FORCE else None, m))
     else:
         kind, free, chosen = kernels.LEAST_TORQUE, everywhere, np.flatnonzero(actuated)
         weight = 1.0 / _weights(weights, len(actuated))
     table = TASK.pack(kind=[kind], free=free, most=[ANY_RANK], chosen=chosen,
-                      weight=weight)
+                      weight=weight, limit=[] if limits is None else limits)
     return Task(kind, table, everywhere, everywhere, actuated.copy(), False)
 
 

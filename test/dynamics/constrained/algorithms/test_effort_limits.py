@@ -13,14 +13,15 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import lsq_linear, minimize
 from support.machines.looped_machines import bennett, five_bar
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_acceleration, complete_velocity, ConstrainedDynamics)
-from liedyn_ros.dynamics.constrained.solver.effort_limits import split_efforts
+from liedyn_ros.dynamics.constrained.solver.kernels.effort_limits import (
+    COLUMNS, NEED, split_efforts, WANTED)
 from liedyn_ros.model import Limits, Model
 
 
@@ -87,12 +88,29 @@ def test_wide_limits_change_nothing() -> None:
         assert np.array_equal(each, other)
 
 
+def test_many_states_are_each_as_alone() -> None:
+    model, (q, v, a) = cases()[0]
+    most = np.abs(limited(model, np.full(4, np.inf)).inverse(q, v, a[0]).tau)
+    efforts = np.where(most == most.max(), 0.5, 1.5) * most.max()
+    dynamics = limited(model, efforts)
+    rest = dynamics.forward(q, 0.0 * v, np.zeros(4)).a  # takes no effort
+    states = [q, q], [0.0 * v, v], np.stack([rest, a[0]])
+    found = dynamics.inverse.batch(*states, within_limits=True)
+    alone = dynamics.inverse(q, v, a[0], within_limits=True)
+    assert np.array_equal(found.tau[1], alone.tau) and np.abs(found.tau[0]).max() < 1e-9
+    assert np.abs(found.tau[1] / efforts).max() == pytest.approx(1.0)
+    weak = limited(model, np.full(4, 1e-6))
+    with pytest.raises(LimitError, match=r'^tau\[1\]: expected a motion within') as caught:
+        weak.inverse.batch(*states, within_limits=True)
+    assert list(caught.value.indices) == [1]
+
+
 def test_limits_that_are_too_low_are_told() -> None:
     model, (q, v, a) = cases()[0]
     dynamics = limited(model, np.full(4, 1e-6))
     with pytest.raises(LimitError, match=r'effort limits .* % stays open') as caught:
         dynamics.inverse(q, v, a[0], within_limits=True)
-    assert set(caught.value.names) <= set(model.joints)
+    assert caught.value.names and set(caught.value.names) <= set(model.joints)
     with pytest.raises(LiedynError, match='redundancy: expected least_torque where efforts'):
         dynamics.inverse(q, v, a[0], redundancy='least_force', within_limits=True)
 
@@ -106,10 +124,17 @@ def test_random_splits_are_optimal() -> None:
         limits = 10.0**rng.uniform(-1, 1, n)
         limits[0] = np.inf if rng.random() < 0.3 else limits[0]
         inside = rng.uniform(-1.0, 1.0, n) * np.where(np.isinf(limits), 2.0, limits)
-        found = split_efforts(moved, moved @ inside, weights, limits)
-        assert found.missing == 0.0 and (np.abs(found.efforts) <= limits).all()
-        assert np.abs(moved @ (found.efforts - inside)).max() < 1e-6
-        assert weights @ found.efforts**2 <= least(
+        table = np.zeros((n, COLUMNS))
+        table[:f, NEED] = moved @ inside
+        assert split_efforts(moved, np.arange(n), 1.0 / weights, limits, table, np.zeros(f),
+                             np.zeros(f * f)) < 1e-9
+        efforts = np.clip(table[:, WANTED], -limits, limits)
+        assert np.abs(moved @ (efforts - inside)).max() < 1e-6
+        closest = lsq_linear(np.vstack((1e4 * moved, np.diag(np.sqrt(weights)))),
+                             np.append(1e4 * moved @ inside, np.zeros(n)), (-limits, limits),
+                             method='bvls', tol=1e-15)
+        assert np.abs(efforts - closest.x).max() < 1e-4 * max(np.abs(inside).max(), 1.0)
+        assert weights @ efforts**2 <= least(
             moved, moved @ inside, weights, limits) * (1.0 + 1e-6)
 
 

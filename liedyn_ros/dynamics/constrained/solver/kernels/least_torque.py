@@ -47,17 +47,20 @@ def write_null_space(machine, scratch, space, all_free):
 
 
 @kernel
-def factor_actuators(machine, space, active, weight):
+def factor_actuators(machine, space, active, weight, held):
     """
     Factor Q^-1/2 N_a; return whether the actuators move all that can move.
 
-    active lists the actuated coordinates; weight (nv,) is 1 / Q.
+    active lists the actuated coordinates, but for those with held (nv,) not zero; weight (nv,) is
+    1 / Q.
     """
     qr, mobility = space.qr, 0
     for g in range(count_groups(machine)):
         qr.size[g] = 0
         mobility += qr.count[g]
     for j in active:
+        if held[j] != 0.0:
+            continue
         g = machine.group[j]
         s = qr.size[g]
         space.active[machine.group_coordinates[g] + s], qr.size[g] = j, s + 1

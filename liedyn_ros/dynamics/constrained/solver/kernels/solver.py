@@ -20,8 +20,9 @@ from liedyn_ros.dynamics.constrained.kernels.position import is_open
 from liedyn_ros.dynamics.constrained.kernels.series import is_configuration
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     ACTUATION, DEFECT, RANK, REPORT_WIDTH, START, task_of, workspace_of)
-from liedyn_ros.dynamics.constrained.kernels.tolerances import SINGULAR_ACTUATION
-from liedyn_ros.dynamics.constrained.solver.kernels import forward, inverse, least_torque, solution
+from liedyn_ros.dynamics.constrained.kernels.tolerances import CONSISTENT, SINGULAR_ACTUATION
+from liedyn_ros.dynamics.constrained.solver.kernels import (
+    effort_limits, forward, inverse, least_torque, solution)
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.model.kernels.acceptance import finite
 
@@ -29,6 +30,7 @@ HYBRID, LEAST_FORCE, LEAST_TORQUE = range(3)
 DONE, REFUSED = 0, -1
 UNMOVED = -2  # the actuators do not determine the motion
 OPEN = -3  # the state is not on the constraints
+WEAK = -4  # the effort limits are not enough
 
 
 @kernel
@@ -82,7 +84,9 @@ def solve_state(tables, task, closed, external, q, v, given_a, given_tau, a, tau
     accelerations of prescribed and forces of free coordinates; other tasks read both. Wrenches
     (order + 1, C, 6) act on bodies b, in frames b. Returns DONE; REFUSED for numbers that are not
     finite or too large. OPEN: the state is off the constraints. UNMOVED: the actuators do not
-    determine the motion. Else returns k + 1 for a coordinate k that moves no inertia by itself.
+    determine the motion. WEAK: their limits are not enough; tau has the nearest efforts, and
+    DEFECT is the part that they leave open. Else returns k + 1 for a coordinate k that moves no
+    inertia by itself.
     """
     kind, free, chosen = task.kind[0], task.free, task.chosen
     machine, motion, space = tables.machine, tables.motion, tables.space
@@ -107,20 +111,30 @@ def solve_state(tables, task, closed, external, q, v, given_a, given_tau, a, tau
         for j in chosen:
             motion.effort[j] = 0.0
     for k in range(len(a)):
-        solve_order(machine, motion, scratch, space, task, external, frames, rank, k,
-                    k + 1 == len(a))
+        code = solve_order(machine, motion, scratch, space, task, external, frames, rank, k,
+                           k + 1 == len(a))
+        if code != DONE:
+            break
         scale *= max(k, 1)
         order.write_order(machine, motion, kind == HYBRID, k, scale, given_a, a, tau, multipliers,
                           wrenches)
     for k in range(REPORT_WIDTH):
         report[k] = scratch.report[k]
+    if code != DONE:
+        for j in chosen:
+            tau[0, j] = motion.effort[j, 0]
+        return code
     good = finite(a.reshape(-1)) and finite(tau.reshape(-1)) and finite(multipliers.reshape(-1))
     return DONE if good else REFUSED
 
 
 @kernel
 def solve_order(machine, motion, scratch, space, task, external, frames, rank, k, last):
-    """Complete the motion of order k and solve it for a task; last: no order follows."""
+    """
+    Complete the motion of order k and solve it for a task; last: no order follows.
+
+    Returns as solve_state does.
+    """
     kind, free, chosen, weight = task.kind[0], task.free, task.chosen, task.weight
     need = scratch.x if kind == HYBRID else scratch.y
     if kind == LEAST_TORQUE:
@@ -129,13 +143,31 @@ def solve_order(machine, motion, scratch, space, task, external, frames, rank, k
                         last and k == 0)
     if kind == HYBRID:
         forward.solve_forward(machine, motion, scratch, free, rank, k, last)
-        return
+        return DONE
     order.note_defect(machine, motion, scratch, k + 1)
     if kind == LEAST_FORCE:
         inverse.solve_least_force(machine, motion, scratch, free, chosen, weight, k, last)
-    else:
-        least_torque.solve_least_torque(machine, motion, scratch, space, free, weight, rank, k)
-        closures.gather_wrenches(machine, motion, k)
+        return DONE
+    if k == 0 and len(task.limit) > 0 and scratch.report[DEFECT] <= CONSISTENT:
+        code = hold_limits(machine, motion, scratch, space, task)
+        if code != DONE:
+            return code
+    least_torque.solve_least_torque(machine, motion, scratch, space, free, weight, rank, k)
+    closures.gather_wrenches(machine, motion, k)
+    return DONE
+
+
+@kernel
+def hold_limits(machine, motion, scratch, space, task):
+    """Leave out actuators that stand at a limit, whose forces are known; return as solve_state."""
+    held = effort_limits.bound_efforts(machine, motion, scratch, space, task.weight, task.limit)
+    if held == 0:
+        return DONE
+    if held < 0 or not least_torque.factor_actuators(
+            machine, space, task.chosen, task.weight, scratch.x):
+        return WEAK
+    return judge_actuation(scratch, least_torque.torque_actuation(
+        machine, scratch, space, task.weight))
 
 
 @kernel
@@ -166,7 +198,9 @@ def factor_task(machine, motion, scratch, space, task):
     if code != DONE or kind == HYBRID:
         return code
     least_torque.write_null_space(machine, scratch, space, free)
-    if not least_torque.factor_actuators(machine, space, chosen, weight):
+    for j in range(len(scratch.x)):
+        scratch.x[j] = 0.0  # none stands at a limit
+    if not least_torque.factor_actuators(machine, space, chosen, weight, scratch.x):
         return UNMOVED
     return judge_actuation(scratch, least_torque.torque_actuation(machine, scratch, space, weight))
 
