@@ -81,7 +81,7 @@ def split_efforts(rows, active, weight, limit, table, step, curvature):
         left = write_left(rows, active, limit, table, step)
         if left <= EXACT * scale:
             break
-        write_curvature(rows, active, weight, limit, table, len(step), curvature)
+        write_dual_curvature(rows, active, weight, limit, table, len(step), curvature)
         solve_by_elimination(curvature, step)
         gain = 0.0
         for i in range(len(step)):
@@ -131,7 +131,7 @@ def write_left(rows, active, limit, table, left):
 
 
 @kernel
-def write_curvature(rows, active, weight, limit, table, f, curvature):
+def write_dual_curvature(rows, active, weight, limit, table, f, curvature):
     """Write N_a^T Q^-1 N_a (f f,) of the actuators within limits, with a little of all of them."""
     trace = 0.0
     for j in active:
