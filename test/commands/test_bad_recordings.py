@@ -8,6 +8,7 @@
 
 """Recordings with every fault: an error or a part of the result that says so, nothing lost."""
 
+from functools import cache, partial
 import re
 import resource
 
@@ -21,16 +22,26 @@ from liedyn_ros.commands.bags import process_bag
 from liedyn_ros.commands.identification import identify
 
 DONE, SOME, NOTHING = 0, 1, 2  # what a command returns
-STAMPS, Q, V, TAU = arm_recording()
-LEG_STAMPS, LENGTHS = leg_recordings.motion(200)
-LEG_STAMPS = np.array(LEG_STAMPS)
 
 
-def arm(stamps=STAMPS, q=Q, v=V, tau=TAU, joints=3):
+@cache
+def recorded():
+    """Return what is recorded of the arm, and of legs, by name."""
+    return (dict(zip(('stamps', 'q', 'v', 'tau'), arm_recording())),
+            dict(zip(('stamps', 'lengths'), map(np.array, leg_recordings.motion(200)))))
+
+
+def arm(joints=3, **changes):
+    """Return the messages of an arm, each array changed by the function of its name."""
+    stamps, q, v, tau = (changes.get(name, np.array)(value) for name, value
+                         in recorded()[0].items())
     return as_messages(JOINTS[:joints], stamps, q[:, :joints], v[:, :joints], tau[:, :joints])
 
 
-def legs(stamps=LEG_STAMPS, lengths=LENGTHS, count=6):
+def legs(count=6, **changes):
+    """Return the messages of legs, changed likewise."""
+    stamps, lengths = (changes.get(name, np.array)(value) for name, value
+                       in recorded()[1].items())
     return [(int(stamp), joint_state(int(stamp), leg_recordings.LEGS[:count], row[:count]))
             for stamp, row in zip(stamps, lengths)]
 
@@ -63,36 +74,38 @@ def of_two_clocks(stamps):
     return stamps
 
 
-# Messages of an arm and of legs; then what motion, identify and poses return and say.
+# Changes of an arm's messages and of legs'; then what motion, identify and poses return and say.
 SAMPLES = {
-    'a few NaN': (arm(q=some_nan(Q, 50)), legs(lengths=some_nan(LENGTHS, 50)),
+    'a few NaN': ({'q': partial(some_nan, step=50)}, {'lengths': partial(some_nan, step=50)},
                   (DONE, '48 of 2400 samples left out: NaN'), (DONE, '48 of 2400 samples'),
                   (SOME, '4 times: actuator positions.*expected a finite number')),
-    'many NaN': (arm(q=some_nan(Q, 2)), legs(lengths=some_nan(LENGTHS, 2)),
+    'many NaN': ({'q': partial(some_nan, step=2)}, {'lengths': partial(some_nan, step=2)},
                  (NOTHING, '50 % NaN'), (NOTHING, '50 % NaN'), (SOME, '100 refused')),
-    'two clocks': (arm(of_two_clocks(STAMPS)), legs(of_two_clocks(LEG_STAMPS)),
+    'two clocks': ({'stamps': of_two_clocks}, {'stamps': of_two_clocks},
                    (NOTHING, 'stamps of one clock'), (NOTHING, 'stamps of one clock'),
                    (SOME, '1 times: stamp: expected a time after')),
-    'a few stamps again': (arm(repeated(STAMPS, 20)), legs(repeated(LEG_STAMPS, 20)),
+    'a few stamps again': ({'stamps': partial(repeated, step=20)},
+                           {'stamps': partial(repeated, step=20)},
                            (DONE, '120 samples with the stamp of another left out'),
                            (DONE, '120 samples with the stamp'),
                            (SOME, '10 times, first: stamp: expected a time after')),
-    'each stamp twice': (arm(repeated(STAMPS, 2)), legs(repeated(LEG_STAMPS, 2)),
+    'each stamp twice': ({'stamps': partial(repeated, step=2)},
+                         {'stamps': partial(repeated, step=2)},
                          (NOTHING, 'a new stamp with each'), (NOTHING, 'a new stamp with each'),
                          (SOME, '100 times, first: stamp')),
-    'one late': (arm(late(STAMPS)), legs(late(LEG_STAMPS)), (DONE, '1 samples came late'),
+    'one late': ({'stamps': late}, {'stamps': late}, (DONE, '1 samples came late'),
                  (DONE, '1 samples came late'), (SOME, '1 times: stamp: expected a time after')),
-    'no order': (arm(shuffled(STAMPS)), legs(shuffled(LEG_STAMPS)),
+    'no order': ({'stamps': shuffled}, {'stamps': shuffled},
                  (NOTHING, 'two publishers or two clocks'), (NOTHING, 'two publishers'),
                  (SOME, 'times, first: stamp: expected a time after')),
-    'no stamps': (arm(0 * STAMPS), legs(0 * LEG_STAMPS), (NOTHING, '--arrival'),
+    'no stamps': ({'stamps': np.zeros_like}, {'stamps': np.zeros_like}, (NOTHING, '--arrival'),
                   (NOTHING, '--arrival'), (SOME, 'stamps in the headers are 0: --arrival takes')),
-    'degrees, mm': (arm(q=np.degrees(Q), v=np.degrees(V)), legs(lengths=1e3 * LENGTHS),
+    'degrees, mm': ({'q': np.degrees, 'v': np.degrees}, {'lengths': partial(np.multiply, 1e3)},
                     (NOTHING, 'which are degrees that fit'), (NOTHING, 'which are degrees'),
                     (NOTHING, 'the lengths fit in mm: set actuator_scale to 0.001')),
-    'currents': (arm(tau=1e4 * TAU), None, (DONE, ''), (NOTHING, 'another unit. Give the factor'),
-                 None),
-    'a joint less': (arm(joints=2), legs(count=5), (NOTHING, "'elbow'] are missing"),
+    'currents': ({'tau': partial(np.multiply, 1e4)}, None, (DONE, ''),
+                 (NOTHING, 'another unit. Give the factor'), None),
+    'a joint less': ({'joints': 2}, {'count': 5}, (NOTHING, "'elbow'] are missing"),
                      (NOTHING, "'elbow'] are missing"), (NOTHING, "missing \\['leg_6'\\]"))}
 
 
@@ -171,8 +184,8 @@ def run(folder, arm_path, legs_path, wanted, capsys):
 @pytest.mark.parametrize('fault', SAMPLES)
 def test_samples(fault, tmp_path, capsys):
     of_arm, of_legs, *wanted = SAMPLES[fault]
-    paths = write_bag(tmp_path / 'arm', of_arm), None if of_legs is None else write_bag(
-        tmp_path / 'legs', of_legs, topic='/leg_states')
+    paths = write_bag(tmp_path / 'arm', arm(**of_arm)), None if of_legs is None else write_bag(
+        tmp_path / 'legs', legs(**of_legs), topic='/leg_states')
     run(tmp_path, *paths, wanted, capsys)
 
 
