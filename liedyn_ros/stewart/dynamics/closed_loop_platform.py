@@ -10,6 +10,8 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -47,11 +49,11 @@ class ClosedLoopPlatform:
         """
         require_finite('acceleration', a)
         q, v, pull = self._state.motion(pose_base_platform, twist, a[0])
-        moving = pull[None]
-        if len(a) > 1 or not np.isfinite(moving).all():
+        moving = pull
+        if len(a) > 1 or not isfinite(np.dot(pull, pull)):
             moving = self._moving(pose_base_platform, q, v, a)
-        found = self._dynamics.inverse(q, v, moving, external=self._wrenches(external, a))
-        forces[:], stretch[:] = found.tau[:, self._legs], moving[:, self._legs]
+        found = self._dynamics.inverse(q, v, moving, external=self._wrenches(external, moving))
+        forces[:], stretch[:] = found.tau[..., self._legs], moving[..., self._legs]
         return found.actuation_inverse_condition_number
 
     def _moving(self, pose_base_platform: ArrayLike, q: Array, v: Array, a: Array) -> Array:
@@ -68,9 +70,11 @@ class ClosedLoopPlatform:
         """Write accelerations and second derivatives of the legs' values."""
         require_finite('forces', forces)
         q, v = self._state(pose_base_platform, twist)
-        found = self._dynamics.forward(q, v, self._rows(forces, self._legs),
-                                       external=self._wrenches(external, a))
-        a[:], stretch[:] = found.a[:, :6], found.a[:, self._legs]
+        tau = self._rows(forces, self._legs)
+        if len(tau) == 1:
+            tau = tau[0]
+        found = self._dynamics.forward(q, v, tau, external=self._wrenches(external, tau))
+        a[:], stretch[:] = found.a[..., :6], found.a[..., self._legs]
 
     def mass_matrix(self, pose_base_platform: ArrayLike) -> Array:
         """Return M_x (6, 6): N^T M N, as the platform moves all by N (12.22)."""
@@ -92,9 +96,9 @@ class ClosedLoopPlatform:
         return full
 
     def _wrenches(self, external: Array, like: Array) -> Array | None:
-        """Return wrenches (orders, B, 6) on the platform in its frame, None where none act."""
+        """Return wrenches ([orders,] B, 6) on the platform in its frame, None where none act."""
         if not len(external):
             return None
-        full = np.zeros((len(like), len(self._dynamics.model.bodies), 6))
-        full[:, self._body] = require_finite('external', external)
+        full = np.zeros((*like.shape[:-1], len(self._dynamics.model.bodies), 6))
+        full[..., self._body, :] = require_finite('external', external)
         return full
