@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The derivatives of a step of projected_runge_kutta: of its stages, then of its projection."""
+"""The derivatives of steps of closed loops: of stages, then of the projection (13.58)."""
 
 from __future__ import annotations
 
@@ -15,27 +15,35 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import ConvergenceError
-from liedyn_ros.dynamics.constrained import ConstrainedDynamics
+from liedyn_ros.dynamics.constrained import constrained_stormer_verlet, ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.configurations.assembly import (
     BESIDE, corrections, least, project)
+from liedyn_ros.dynamics.constrained.configurations.mobility import independent_constraints
 from liedyn_ros.dynamics.constrained.partial_derivatives.equations import Motion, VariedEquations
-from liedyn_ros.dynamics.linearization.steps import Acceleration, varied_step
+from liedyn_ros.dynamics.linearization.steps import (
+    Acceleration, require_scheme, varied_step)
 from liedyn_ros.dynamics.linearization.trees import LinearModel
+from liedyn_ros.dynamics.linearization.variational_steps import Step, varied_variational_step
 
 
 def linearize_constrained_step(
         dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLike,
-        external: ArrayLike | None = None) -> tuple[Array, Array, LinearModel]:
+        external: ArrayLike | None = None, scheme: str = 'projected_runge_kutta'
+        ) -> tuple[Array, Array, LinearModel]:
     """
-    Return what projected_runge_kutta.step returns, and the derivatives of that step itself.
+    Return what step of a scheme returns, and the derivatives of that step itself.
 
     As for linearize_step. Displacements eta and dv that leave the constraints are projected, as
     the step does it. Where constraints are redundant, only those that keep them have a meaning.
     Raises the errors of dynamics.forward.partial_derivatives, and ConvergenceError where a step
-    is so long that the stages end far from the constraints.
+    is so long that the stages end far from the constraints. The other scheme is
+    constrained_stormer_verlet: the errors are those of its step, LimitError for a third one.
     """
+    require_scheme(scheme, 'projected_runge_kutta', 'constrained_stormer_verlet')
     model, dt = dynamics.model, as_positive('dt', dt)
     q, v = model.check_configuration(q), as_array('v', v, (model.nv,))
+    if scheme == 'constrained_stormer_verlet':
+        return _of_verlet(dynamics, q, v, dt, tau, external)
 
     def accelerate(q: Array, v: Array) -> Acceleration:
         at = dynamics.forward.partial_derivatives(q, v, tau, external=external, closed=False)
@@ -48,6 +56,25 @@ def linearize_constrained_step(
     v, faster = _along(dynamics, q, moved, v, faster)
     rows = np.vstack([moved, faster])
     return q, v, LinearModel(rows[:, :2 * model.nv], rows[:, 2 * model.nv:])
+
+
+def _of_verlet(
+        dynamics: ConstrainedDynamics, q: Array, v: Array, dt: float, tau: ArrayLike,
+        external: ArrayLike | None) -> tuple[Array, Array, LinearModel]:
+    """Return what constrained_stormer_verlet.step returns, and its derivatives (13.59)."""
+    q1, v1 = constrained_stormer_verlet.step(dynamics, q, v, dt, tau, external)
+    rows = independent_constraints(dynamics, q)
+
+    def bend(q: Array, v: Array, y: Array) -> tuple[Array, Array]:
+        whole = np.zeros(len(dynamics.jacobian(q)))
+        free = _varied(dynamics, q, v, whole)
+        whole[rows] = y
+        n = len(v)
+        return (free - _varied(dynamics, q, v, whole))[:n], free[n:][rows]
+
+    return q1, v1, varied_variational_step(
+        dynamics.tree, Step(q, v, q1, v1, dt, tau, external), dynamics.jacobian(q)[rows],
+        dynamics.jacobian(q1)[rows], bend)
 
 
 def _require_near(dynamics: ConstrainedDynamics, q: Array, v: Array) -> None:

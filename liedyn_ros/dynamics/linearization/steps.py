@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The derivatives of a step of runge_kutta_munthe_kaas, stage by stage (13.56)."""
+"""The derivatives of steps of trees: runge_kutta_munthe_kaas stage by stage (13.56)."""
 
 from __future__ import annotations
 
@@ -15,38 +15,50 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import bernoulli, factorial
 
 from liedyn_ros.common.checks import Array, as_array, as_positive
+from liedyn_ros.common.errors import LimitError
 from liedyn_ros.dynamics.dynamics import Dynamics
+from liedyn_ros.dynamics.integrators import stormer_verlet
+from liedyn_ros.dynamics.linearization.chart_rates import rate_by_chart
 from liedyn_ros.dynamics.linearization.trees import LinearModel
+from liedyn_ros.dynamics.linearization.variational_steps import Step, varied_variational_step
 from liedyn_ros.dynamics.tree.kernels.retraction import exponential_rate
-from liedyn_ros.lie import se3, so3
-from liedyn_ros.model import Model
-from liedyn_ros.model.kernels import kinds
 from liedyn_ros.model.retraction_derivatives import difference_derivatives
-
-_TERMS = 80  # of the series below: rounding for turns of up to 4 rad in a step
-_SERIES = (-1.0) ** np.arange(_TERMS) * bernoulli(_TERMS - 1) / factorial(np.arange(_TERMS))
 
 
 def linearize_step(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLike,
-                   external: ArrayLike | None = None) -> tuple[Array, Array, LinearModel]:
+                   external: ArrayLike | None = None, scheme: str = 'runge_kutta_munthe_kaas'
+                   ) -> tuple[Array, Array, LinearModel]:
     """
-    Return what runge_kutta_munthe_kaas.step returns, and the derivatives of that step itself.
+    Return what step of a scheme returns, and the derivatives of that step itself.
 
     The model is discrete: x' = A x + B dtau, with x = (eta, dv) before and after the step, eta
     along the tangents of model.integrate. It is exact for the numbers of the step, where
-    transition is that of the motion. Raises the errors of dynamics.forward.
+    transition is that of the motion. The scheme is runge_kutta_munthe_kaas or stormer_verlet.
+    Raises the errors of its step, and LimitError for another scheme.
     """
+    require_scheme(scheme, 'runge_kutta_munthe_kaas', 'stormer_verlet')
     model, dt = dynamics.model, as_positive('dt', dt)
     q, v = model.check_configuration(q), as_array('v', v, (model.nv,))
+    if scheme == 'stormer_verlet':
+        taken = Step(q, v, *stormer_verlet.step(dynamics, q, v, dt, tau, external), dt, tau,
+                     external)
+        none = np.zeros((0, model.nv))
+        return taken.q1, taken.v1, varied_variational_step(
+            dynamics, taken, none, none, lambda q, v, y: (np.zeros((model.nv, model.nv)), none))
 
     def accelerate(q: Array, v: Array) -> Acceleration:
         at = dynamics.forward.partial_derivatives(q, v, tau, external)
         return Acceleration(at.a, at.by_q, at.by_v, at.by_tau)
 
     return varied_step(dynamics, accelerate, q, v, dt)
+
+
+def require_scheme(scheme: str, *known: str) -> None:
+    """Raise LimitError for a scheme whose steps have no derivatives here."""
+    if scheme not in known:
+        raise LimitError(f'scheme: expected one of {list(known)}, got {scheme!r}')
 
 
 class Acceleration(NamedTuple):
@@ -72,7 +84,7 @@ def varied_step(tree: Dynamics, accelerate: Callable[[Array, Array], Acceleratio
         exponential_rate(table, x, rate, dx)
         at = accelerate(model.integrate(q, x), rate)
         place = turn.by_q @ moved + turn.by_dv @ by_x
-        by_dx = difference_derivatives(model.link_table, x).by_q1 @ by_rate + _rate_by_chart(
+        by_dx = difference_derivatives(model.link_table, x).by_q1 @ by_rate + rate_by_chart(
             model, x, rate) @ by_x
         return dx, at.a, by_dx, at.by_q @ place + at.by_v @ by_rate + at.by_tau @ pushed
 
@@ -87,26 +99,3 @@ def varied_step(tree: Dynamics, accelerate: Callable[[Array, Array], Acceleratio
     turn = model.integrate_derivatives(q, x)
     rows = np.vstack([turn.by_q @ moved + turn.by_dv @ by_x, faster + by_rise])
     return model.integrate(q, x), v + rise, LinearModel(rows[:, :2 * n], rows[:, 2 * n:])
-
-
-def _rate_by_chart(model: Model, x: Array, v: Array) -> Array:
-    """Return the derivative (nv, nv) by x of the rate J_r(x)^-1 v of coordinates x (13.56)."""
-    result = np.zeros((model.nv, model.nv))
-    for kind, at in zip(model.link_table.kind, model.link_table.vi):
-        if kind in (kinds.SPHERICAL, kinds.FREE):
-            bracket, size = (so3.hat, 3) if kind == kinds.SPHERICAL else (se3.ad, 6)
-            place = slice(at, at + size)
-            result[place, place] = _block(bracket, x[place], v[place])
-    return result
-
-
-def _block(bracket: Callable[[Array], Array], x: Array, v: Array) -> Array:
-    """Return - sum_k c_k sum_j ad_x^j ad_w, w = ad_x^(k - 1 - j) v, c those of J_r^-1."""
-    step, inner = bracket(x), v
-    inside: Array = np.zeros((len(x), len(x)))
-    result = np.zeros_like(inside)
-    for weight in _SERIES[1:]:
-        inside = step @ inside + bracket(inner)
-        result -= weight * inside
-        inner = step @ inner
-    return result
