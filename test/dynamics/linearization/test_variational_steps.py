@@ -83,7 +83,7 @@ def test_differences_of_a_loop_along_its_motions(name: str) -> None:
 
 
 def form(tree: Dynamics, q: Array, v: Array) -> Array:
-    """Return the symplectic form (2 nv, 2 nv) on (eta, dv): dp, eta - dp, eta - p [eta, eta]."""
+    """Return the matrix (2 nv, 2 nv) of the symplectic form of displacements (eta, dv)."""
     table, n, rest = tree.model.link_table, len(v), np.zeros_like(v)
     mass, by_q = tree.mass_matrix(q), tree.inverse.partial_derivatives
     momentum, brackets = mass @ v, []
