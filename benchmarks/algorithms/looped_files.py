@@ -16,9 +16,11 @@ URDF beside robot.yaml (example-parallel-robots). Of each, as it comes: what was
 what was not, degrees of freedom, and the largest relative difference at a closed configuration.
 MuJoCo gives mass matrix, rows of its equality constraints and forces at rest; Pinocchio mass
 matrix and Jacobians of the same closures. Accelerations are those of a dense solution of these.
+Closures that do not meet, as lengths in a file are rounded, get a tolerance of 1e-7 m.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 import sys
 from typing import Any, NamedTuple
@@ -26,12 +28,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.errors import ConvergenceError, LiedynError
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 from liedyn_ros.lie import so3
 from liedyn_ros.model import annotate, JOINT_TYPES, load_mjcf, load_urdf, Model
 
 _RANK = 1e-9  # of the largest singular value
+_TOLERANCE, _RANK_WITHIN = 1e-7, 1e-6  # m, and the same for rows that meet only within it
 
 
 class Witness(NamedTuple):
@@ -72,40 +75,48 @@ def compared(path: Path) -> Row:
     else:
         model = annotate(load_urdf(path, floating=False), path.parent / 'robot.yaml')
         witness_of = of_pinocchio
-    dynamics = ConstrainedDynamics(model, dissipation=False)
-    q, rest = assemble(dynamics), np.zeros(model.nv)
+    dynamics, rank, remarks = ConstrainedDynamics(model, dissipation=False), _RANK, model.warnings
+    try:
+        q = assemble(dynamics)
+    except ConvergenceError:
+        dynamics = ConstrainedDynamics(replace(model, closures=tuple(
+            replace(closure, tolerance=_TOLERANCE) for closure in model.closures)),
+            dissipation=False)
+        q, rank = assemble(dynamics), _RANK_WITHIN
+        remarks = (*remarks, f'closures with a tolerance of {_TOLERANCE} m')
+    rest = np.zeros(model.nv)
     tau = np.random.default_rng(1).normal(size=model.nv)
     mobility = dynamics.mobility
     found = dynamics.forward(q, rest, tau)
     theirs = witness_of(path, model, q)
     row = Row(name, model.nv, f'{mobility.rank} of {dynamics.m}', mobility.degrees_of_freedom,
               (_off(dynamics.tree.mass_matrix(q), theirs.mass),
-               _apart(dynamics.jacobian(q), theirs.rows),
-               _off(found.a, accelerations(theirs, tau))), '; '.join(model.warnings))
+               _apart(dynamics.jacobian(q), theirs.rows, rank),
+               _off(found.a, accelerations(theirs, tau, rank))), '; '.join(remarks))
     return row
 
 
-def accelerations(of: Witness, tau: Array) -> Array:
+def accelerations(of: Witness, tau: Array, rank: float = _RANK) -> Array:
     """Return the accelerations at rest by a dense solution, rows of any rank."""
-    free = null_space(of.rows)
+    free = null_space(of.rows, rank)
     return np.asarray(free @ np.linalg.solve(free.T @ of.mass @ free, free.T @ (tau - of.bias)))
 
 
-def null_space(rows: Array) -> Array:
+def null_space(rows: Array, rank: float = _RANK) -> Array:
     """Return the motions that rows leave free, as columns."""
     if not len(rows):
         return np.eye(rows.shape[1])
     _, values, right = np.linalg.svd(rows)
-    return np.asarray(right[int((values > _RANK * values[0]).sum()):].T)
+    return np.asarray(right[int((values > rank * values[0]).sum()):].T)
 
 
 def _off(mine: Array, theirs: Array) -> float:
     return float(np.abs(mine - theirs).max() / np.abs(theirs).max())
 
 
-def _apart(mine: Array, theirs: Array) -> float:
+def _apart(mine: Array, theirs: Array, rank: float) -> float:
     """Return the sine of the largest angle between the motions that rows leave free."""
-    a, b = null_space(mine), null_space(theirs)
+    a, b = null_space(mine, rank), null_space(theirs, rank)
     return 1.0 if a.shape != b.shape else float(np.linalg.norm(a - b @ (b.T @ a), 2))
 
 
