@@ -25,8 +25,9 @@ from liedyn_ros.common.resources import config_file
 TESTS = Path(__file__).parents[1]
 
 
-@pytest.fixture(scope='module')
+@pytest.fixture
 def address():
+    """Yield the scheduler of two workers, new ones for each test: each of these loses one."""
     distributed = pytest.importorskip('distributed')
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv('PYTHONPATH', f'{TESTS.parent}:{TESTS}', prepend=':')
