@@ -98,33 +98,24 @@ def write_hybrid_sides(free, partials, rows, changes, k, m):
         if free[j]:
             put(side, j, (k + 2) * n + j, 1.0)
     for j in range(k):  # a^(j) does not depend on later blocks
-        add_products(partials[2 + j], n + m, n, -1.0, changes[j], 0, side, 0,
+        add_products(partials[2 + j], False, n + m, n, -1.0, changes[j], 0, side, 0,
                      whole_lanes((j + 3) * n))
     choose = 1.0
     for i in range(k):
-        add_turned_products(rows[k - i], m, n, choose, changes[i], n, side, 0,
-                            whole_lanes((i + 3) * n))
+        add_products(rows[k - i], True, m, n, choose, changes[i], n, side, 0,
+                     whole_lanes((i + 3) * n))
         choose = choose * (k - i) / (i + 1.0)
 
 
 @kernel
-def add_products(matrix, count, n, factor, source, first, target, to, end):
-    """Add factor times a matrix (count, n) times rows of a table, to rows of another."""
+def add_products(matrix, transposed, count, n, factor, source, first, target, to, end):
+    """Add factor times a matrix (count, n) or its transpose, times rows of a table, to another."""
     for i in range(count):
         for j in range(n):
             entry = matrix[i, j]
             if entry != 0.0:
-                add_scaled_row(target, to + i, source, first + j, factor * entry, 0, end)
-
-
-@kernel
-def add_turned_products(matrix, count, n, factor, source, first, target, to, end):
-    """Add factor times a transposed matrix (count, n) times rows of a table, to another's."""
-    for i in range(count):
-        for j in range(n):
-            entry = matrix[i, j]
-            if entry != 0.0:
-                add_scaled_row(target, to + j, source, first + i, factor * entry, 0, end)
+                row, column = (j, i) if transposed else (i, j)
+                add_scaled_row(target, to + row, source, first + column, factor * entry, 0, end)
 
 
 @kernel
@@ -136,11 +127,11 @@ def write_offsets(reactions, rows, changes, k, n, m):
         for b in range(2):
             copy_scaled(reactions[b], r, 0, side, at + r, b * n, n, 1.0)
     for j in range(k):
-        add_products(reactions[2 + j], m, n, 1.0, changes[j], 0, side, at,
+        add_products(reactions[2 + j], False, m, n, 1.0, changes[j], 0, side, at,
                      whole_lanes((j + 3) * n))
     choose = 1.0
     for i in range(k):
-        add_products(rows[k - i], m, n, choose, changes[i], potential_rows(n, m), side, at,
+        add_products(rows[k - i], False, m, n, choose, changes[i], potential_rows(n, m), side, at,
                      whole_lanes((i + 3) * n))
         choose = choose * (k - i) / (i + 1.0)
 

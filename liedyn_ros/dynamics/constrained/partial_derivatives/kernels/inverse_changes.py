@@ -16,7 +16,7 @@ from liedyn_ros.dynamics.constrained.kernels.groups import coordinates_of, count
 from liedyn_ros.dynamics.constrained.kernels.tables import RANK, task_of, workspace_of
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels import sides
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.changes import (
-    add_products, add_turned_products, force_rows, offset_rows, potential_rows,
+    add_products, force_rows, offset_rows, potential_rows,
     project_multiplier_rows, whole_lanes, write_blocks)
 from liedyn_ros.dynamics.constrained.solver.kernels.solver import LEAST_FORCE
 from liedyn_ros.jit.decorators import inlined, kernel
@@ -50,7 +50,7 @@ def inverse_changes(workspace, task, partials, rows, slopes, reactions, lanes, c
             sides.solve_least_force_sides(
                 machine, scratch, side, weight, offset_rows(n, m), potential_rows(n, m), lanes,
                 end)
-            add_turned_products(rows[0], m, n, -1.0, side, n, side, 0, end)
+            add_products(rows[0], True, m, n, -1.0, side, n, side, 0, end)
             for j in table.chosen:
                 clear_row(side, j, 0, end)
             continue
@@ -100,8 +100,8 @@ def write_inverse_sides(partials, rows, changes, k, n, m):
         put(side, i, (2 * k + 3) * n + i, 1.0)
     choose = 1.0
     for i in range(k):
-        add_turned_products(
-            rows[k - i], m, n, -choose, changes[i], n, side, 0, end_of_order(i, n))
+        add_products(rows[k - i], True, m, n, -choose, changes[i], n, side, 0,
+                     end_of_order(i, n))
         choose = choose * (k - i) / (i + 1.0)
 
 
@@ -115,7 +115,8 @@ def write_given_offsets(slopes, rows, changes, first, k, n, m):
             copy_scaled(slopes[b], r, 0, side, at + r, given_column(b, n), n, 1.0)
     choose = 1.0
     for i in range(k):
-        add_products(rows[k - i], m, n, choose, changes[i], first, side, at, end_of_order(i, n))
+        add_products(rows[k - i], False, m, n, choose, changes[i], first, side, at,
+                     end_of_order(i, n))
         choose = choose * (k - i) / (i + 1.0)
 
 

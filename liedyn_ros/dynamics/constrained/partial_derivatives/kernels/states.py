@@ -16,7 +16,17 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.jacobians impor
     hybrid_loop_jacobians, inverse_loop_jacobians)
 from liedyn_ros.dynamics.constrained.solver.kernels.solver import DONE, solve_state
 from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import inverse_jacobians
-from liedyn_ros.jit.decorators import long_kernel
+from liedyn_ros.jit.decorators import kernel, long_kernel
+
+
+@kernel
+def solve_with_tree_jacobians(tables, task, model, links, columns, by_q, by_v, by_a, by_gravity,
+                              external, pushes, q, v, a, tau, multipliers, wrenches, report):
+    """Solve a state and write the Jacobians of its tree (13.34); return whether both are good."""
+    done = solve_state(tables, task, CLOSED_STATE, external, q, v, a, tau, a, tau, multipliers,
+                       wrenches, report)
+    return done == DONE and inverse_jacobians(
+        model, links, columns, q, v, a[0], pushes, by_q, by_v, by_a, by_gravity)
 
 
 @long_kernel
@@ -26,11 +36,9 @@ def hybrid_jacobians_of_states(workspace, task, model, links, columns, table, pa
     """Write solutions, and the Jacobians of hybrid dynamics where a state is good."""
     tables, task_table = workspace_of(workspace), task_of(task)
     for s in range(len(q)):
-        good[s] = DONE == solve_state(
-            tables, task_table, CLOSED_STATE, external[s], q[s], v[s], a[s], tau[s], a[s], tau[s],
-            multipliers[s], wrenches[s], report[s])
-        good[s] = good[s] and inverse_jacobians(
-            model, links, columns, q[s], v[s], a[s, 0], pushes[s], by_q, by_v, by_a, by_gravity)
+        good[s] = solve_with_tree_jacobians(
+            tables, task_table, model, links, columns, by_q, by_v, by_a, by_gravity, external[s],
+            pushes[s], q[s], v[s], a[s], tau[s], multipliers[s], wrenches[s], report[s])
         good[s] = good[s] and hybrid_loop_jacobians(
             table, partials, reactions, lanes, changes, workspace, task, by_q, by_v, by_a,
             found[s])
@@ -44,11 +52,9 @@ def inverse_jacobians_of_loops(workspace, task, model, links, columns, table, pa
     """Write solutions, and the Jacobians of inverse dynamics where a state is good."""
     tables, task_table = workspace_of(workspace), task_of(task)
     for s in range(len(q)):
-        good[s] = DONE == solve_state(
-            tables, task_table, CLOSED_STATE, external[s], q[s], v[s], a[s], tau[s], a[s], tau[s],
-            multipliers[s], wrenches[s], report[s])
-        good[s] = good[s] and inverse_jacobians(
-            model, links, columns, q[s], v[s], a[s, 0], pushes[s], by_q, by_v, by_a, by_gravity)
+        good[s] = solve_with_tree_jacobians(
+            tables, task_table, model, links, columns, by_q, by_v, by_a, by_gravity, external[s],
+            pushes[s], q[s], v[s], a[s], tau[s], multipliers[s], wrenches[s], report[s])
         good[s] = good[s] and inverse_loop_jacobians(
             table, partials, slopes, reactions, lanes, changes, workspace, task, by_q, by_v, by_a,
             found[s])
