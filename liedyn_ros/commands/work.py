@@ -14,9 +14,12 @@ import argparse
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from multiprocessing import get_context
 import os
 from pathlib import Path
+import sys
+import threading
 from typing import Any, TypeVar
 
 from liedyn_ros.common.errors import LiedynError
@@ -26,6 +29,7 @@ Part = TypeVar('Part')
 Result = TypeVar('Result')
 TRIES = 3  # of a part whose worker was lost
 CONNECTED = 20.0  # s to reach a scheduler
+SILENT = 3.0  # s without a worker, after which that is said
 HERE = argparse.Namespace(jobs=1, cluster=None)  # work in this process
 
 
@@ -100,6 +104,8 @@ def _on_cluster(function: Callable[[Part], Result], parts: Sequence[Part], clust
         raise LiedynError(f'--cluster {cluster}: expected a scheduler that answers, got {error}'
                           ) from error
     with client:
+        done = threading.Event()
+        threading.Thread(target=_watch, args=(client, cluster, done), daemon=True).start()
         futures = client.map(function, list(parts), pure=False, retries=0)
         at = {each.key: k for k, each in enumerate(futures)}
         try:
@@ -109,6 +115,21 @@ def _on_cluster(function: Callable[[Part], Result], parts: Sequence[Part], clust
         except distributed.KilledWorker as error:
             raise LiedynError(f'--cluster {cluster}: expected workers that live, got one part '
                               f'whose workers were lost again and again: {error}') from error
+        finally:
+            done.set()
+
+
+def _watch(client: Any, cluster: str, done: threading.Event) -> None:
+    """Say on stderr when a cluster has no worker, until the work is done."""
+    told = False
+    while not done.wait(SILENT):
+        with suppress(OSError, KeyError, RuntimeError):  # the client was closed meanwhile
+            none = not client.scheduler_info()['workers']
+            if none and not told:
+                print(f'--cluster {cluster}: no worker is there; waiting for one, as by `dask '
+                      f'worker {client.scheduler.address}` where liedyn_ros[cluster] is installed',
+                      file=sys.stderr, flush=True)
+            told = none
 
 
 def _count(text: str) -> int:

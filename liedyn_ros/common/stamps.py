@@ -6,14 +6,31 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Order of time stamps: tells a late sample from a clock that was set back."""
+"""Order of time stamps: tells a late sample from a clock that was set back, and finds gaps."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from liedyn_ros.common.errors import StampError
 
 LATE_NS = 500_000_000  # a stamp older than the last by at most this is a late sample
 LARGEST_NS = 2 ** 62  # 146 years: the difference of two stamps fits into 64 bits
+GAP = 0.25  # s without a sample, which no curve through those beside it bridges
+GAP_STEPS = 20.0  # usual steps, which a gap has at least
+
+
+def gaps_in(time: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which steps (n - 1,) of increasing times (n,), s, are gaps."""
+    steps = np.diff(time)
+    if not len(steps):
+        return np.zeros(0, dtype=bool)
+    return np.asarray(steps > max(GAP, GAP_STEPS * float(np.median(steps))))
+
+
+def pieces_of(time: NDArray[np.float64]) -> list[slice]:
+    """Return the samples between the gaps of increasing times (n,), s."""
+    ends = [0, *(np.flatnonzero(gaps_in(time)) + 1).tolist(), len(time)]
+    return [slice(begin, end) for begin, end in zip(ends, ends[1:])]
 
 
 class Pace:

@@ -13,7 +13,7 @@ from liedyn_ros.identification.consistency import (
 from liedyn_ros.identification.consistent_fit import consistent_fit, lifted_prior
 from liedyn_ros.identification.equations import Equations, equations_of
 from liedyn_ros.identification.excitation import (
-    Capsule, capsules_of, Clearance, Excitation, excite, MotionLimits)
+    Capsule, capsules_of, Clearance, Excitation, excite, MotionLimits, next_motion, NextMotion)
 from liedyn_ros.identification.identify import Estimate, Identification, identify
 from liedyn_ros.identification.joints import Term
 from liedyn_ros.identification.motion import Motion, motion_of, Recording
@@ -28,6 +28,6 @@ __all__ = [
     'base_parameters', 'BaseParameters', 'Capsule', 'capsules_of', 'Clearance', 'consistent_fit',
     'Equations', 'equations_of', 'Estimate', 'Excitation', 'excite', 'Fit', 'Identification',
     'identify', 'is_consistent', 'lifted_prior', 'LoopRegressor', 'Motion', 'motion_of',
-    'MotionLimits', 'MotionWindow', 'nearest_consistent', 'parameters_of', 'Payload',
-    'PayloadEstimator', 'PayloadStream', 'pseudo_inertia', 'Recording', 'Regressor',
-    'robust_fit', 'Term', 'Verdict', 'with_payload']
+    'MotionLimits', 'MotionWindow', 'nearest_consistent', 'next_motion', 'NextMotion',
+    'parameters_of', 'Payload', 'PayloadEstimator', 'PayloadStream', 'pseudo_inertia', 'Recording',
+    'Regressor', 'robust_fit', 'Term', 'Verdict', 'with_payload']

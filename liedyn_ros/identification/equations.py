@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.identification.joints import FRICTION, SCALE, Term, terms_of
+from liedyn_ros.identification.joints import FRICTION, LOAD, SCALE, Term, terms_of
 from liedyn_ros.identification.motion import Motion
 from liedyn_ros.identification.motion.spectrum import NYQUIST, smoothed, spectrum_of
 from liedyn_ros.identification.regressors import (
@@ -97,8 +97,7 @@ def equations_of(model: Model, motion: Motion, *, rotor_inertia: bool = True,
     if not 0.0 < cutoff <= NYQUIST * motion.rate:
         raise LimitError('cutoff: expected more than 0 and at most '
                          f'{NYQUIST * motion.rate:.5g} Hz, got {cutoff}; without motion it is 0')
-    step = max(1, int(motion.rate / (2.0 * cutoff)))
-    margin, count = _margin(motion, cutoff), len(motion.time)
+    margin, count = _margin(motion, cutoff), max(each.stop - each.start for each in motion.pieces)
     if count < 4 * margin:
         raise ShapeError(f'recording: expected at least {4 * margin / motion.rate:.3g} s, got '
                          f'{count / motion.rate:.3g} s: motion up to {motion.band:.3g} Hz needs '
@@ -108,10 +107,11 @@ def equations_of(model: Model, motion: Motion, *, rotor_inertia: bool = True,
         model, regressor, base, terms, motion, window))
     at = _independent(model, regressor)
     return Equations(
-        rows, forces, known, np.ones(forces.shape[1]), motion.time[margin:count - margin:step],
+        rows, forces, known, np.ones(forces.shape[1]), motion.time[_samples(motion, cutoff)],
         tuple(name for name, row in zip(model.coordinate_names, at) if row),
         (*base.names, *(each.name(model) for each in terms)),
-        terms, base, regressor, cutoff, np.diag(Dynamics(model).mass_matrix(motion.q[count // 2])))
+        terms, base, regressor, cutoff, np.diag(Dynamics(model).mass_matrix(
+            motion.q[len(motion.q) // 2])))
 
 
 def with_terms(model: Model, motion: Motion, equations: Equations, terms: tuple[Term, ...],
@@ -134,22 +134,57 @@ def with_terms(model: Model, motion: Motion, equations: Equations, terms: tuple[
         extra=(*equations.extra, *terms))
 
 
+def rows_along(model: Model, equations: Equations, load: Array, q: Array, v: Array, a: Array
+               ) -> Array:
+    """
+    Return rows (n, f, p) of another motion, q (n, nq), v and a (n, nv), not filtered.
+
+    The unknowns are those of the equations without scales; load is that of with_terms, its first
+    numbers the base parameters.
+    """
+    regressor, base = equations.regressor, equations.base
+    nothing = np.zeros_like(v)
+    motion = Motion(np.arange(float(len(q))), q, v, a, nothing, 1.0, nothing[0], np.zeros((
+        3, model.nv)), 0.0, 0.0, (), (slice(0, len(q)),))
+    terms = tuple(each for each in equations.extra if each.kind != SCALE)
+    every = motion.pieces[0]
+    bearing = (_loads(model, regressor, base, load[:base.rank], motion, every)
+               if any(each.kind == LOAD for each in terms) else None)
+    inertial, _, _ = _raw(model, regressor, base, (), motion, every)
+    drag = _turned(regressor, motion, every, _drag(terms, motion, every, bearing))
+    return np.concatenate([inertial, drag], axis=2)
+
+
 def _margin(motion: Motion, cutoff: float) -> int:
     """Return the samples at which the ends of a window disturb the filter."""
     return math.ceil(2.0 * motion.rate / cutoff)
 
 
+def _wanted(piece: slice, motion: Motion, cutoff: float) -> NDArray[np.int_]:
+    """Return the samples of a piece that are rows: decimated, without its ends."""
+    margin = _margin(motion, cutoff)
+    return np.arange(piece.start + margin, piece.stop - margin,
+                     max(1, int(motion.rate / (2.0 * cutoff))))
+
+
+def _samples(motion: Motion, cutoff: float) -> NDArray[np.int_]:
+    """Return the samples that are rows."""
+    return np.concatenate([_wanted(each, motion, cutoff) for each in motion.pieces])
+
+
 def _filtered(motion: Motion, cutoff: float, raw: Callable[[slice], tuple[Array, ...]]
               ) -> tuple[Array, ...]:
     """Return arrays (K, ...), of which raw gives all samples (n, ...) of a window."""
-    step, margin = max(1, int(motion.rate / (2.0 * cutoff))), _margin(motion, cutoff)
-    wanted = np.arange(margin, len(motion.time) - margin, step)
+    margin = _margin(motion, cutoff)
     parts: list[list[Array]] = []
-    for begin in range(0, len(wanted), max(1, CHUNK // step)):
-        part = wanted[begin:begin + max(1, CHUNK // step)]
-        window = slice(part[0] - margin, part[-1] + margin + 1)
-        parts.append([smoothed(full, cutoff, motion.rate)[part - window.start]
-                      for full in raw(window)])
+    for piece in motion.pieces:
+        wanted = _wanted(piece, motion, cutoff)
+        size = max(1, CHUNK // max(1, int(motion.rate / (2.0 * cutoff))))
+        for begin in range(0, len(wanted), size):
+            part = wanted[begin:begin + size]
+            window = slice(part[0] - margin, part[-1] + margin + 1)
+            parts.append([smoothed(full, cutoff, motion.rate)[part - window.start]
+                          for full in raw(window)])
     return tuple(np.concatenate(each) for each in zip(*parts))
 
 

@@ -79,11 +79,12 @@ def judge(model: Model, motion: Motion, equations: Equations, fit: Fit, consiste
 
 
 def with_held(verdict: Verdict, held: Sequence[str], model: Model, motion: Motion,
-              equations: Equations, held_out: dict[str, Array]) -> Verdict:
+              equations: Equations, held_out: dict[str, Array], sure: bool = False) -> Verdict:
     """
     Return a verdict that names the joints which were held, as nobody measured them.
 
     Efforts that are known to less than their own noise make it suspect that one of them moved.
+    Nothing is offered then, unless somebody is sure that none did.
     """
     if not held:
         return verdict
@@ -95,8 +96,10 @@ def with_held(verdict: Verdict, held: Sequence[str], model: Model, motion: Motio
     if suspect:
         reasons.append('errors are far above the noise of the efforts (times it: '
                        f'{", ".join(suspect)}): a held joint may have moved, or a term is '
-                       'missing. Do not use the masses before you know')
-    return replace(verdict, reasons=(*verdict.reasons, *reasons))
+                       'missing' + ('' if sure else '. The given model stays, unless you are sure '
+                                    'that the held joints stood still (--sure)'))
+    return replace(verdict, reasons=(*verdict.reasons, *reasons),
+                   offered=verdict.offered and (sure or not suspect))
 
 
 def _over_noise(model: Model, motion: Motion, equations: Equations, held_out: dict[str, Array]

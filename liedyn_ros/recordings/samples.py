@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array, as_numbers, listed
 from liedyn_ros.common.errors import NotFiniteError, ShapeError, StampError
+from liedyn_ros.common.stamps import GAP, GAP_STEPS
 
 Stamps = NDArray[np.int64]
 FEW = 0.1  # share of the samples that may be left out
@@ -71,6 +72,34 @@ def samples_of(where: str, names: Sequence[str], stamps: Stamps, position: Array
         raise ShapeError(f'{where}: expected positions, got none')
     return JointSamples(tuple(names), first, (stamps - first) / 1e9, positions,
                         chosen['velocity'], chosen['effort'], tuple(told))
+
+
+def joined(runs: Sequence[JointSamples]) -> JointSamples:
+    """
+    Return the samples of several runs of the same joints, one after the other with gaps between.
+
+    velocity and effort are None where a run has none.
+    """
+    if len(runs) == 1:
+        return runs[0]
+    times, begin = list[Array](), 0.0
+    for run in runs:
+        times.append(run.time + begin)
+        steps = np.diff(run.time)
+        usual = float(np.median(steps)) if len(steps) else 0.0
+        begin = float(times[-1][-1]) + 2.0 * max(GAP, GAP_STEPS * usual)
+
+    def block(kind: str) -> Array | None:
+        found = [getattr(run, kind) for run in runs]
+        return None if any(each is None for each in found) else np.concatenate(found)
+
+    position = block('position')
+    if position is None:
+        raise ShapeError('recording: expected positions, got none')
+    return JointSamples(
+        runs[0].names, runs[0].start_ns, np.concatenate(times), position, block('velocity'),
+        block('effort'), tuple(f'recording {k}: {each}' for k, run in enumerate(runs, 1)
+                               for each in run.remarks))
 
 
 def stamps_of_seconds(where: str, time: Array) -> Stamps:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
+from liedyn_ros.common.stamps import gaps_in
 from liedyn_ros.model import Model
 
 _TURN = 2.0 * math.pi
@@ -31,12 +32,12 @@ def without_turns(model: Model, names: tuple[str, ...], time: Array, q: Array
     Return positions (n, joints) whose angles do not start over, and remarks on those that did.
 
     Raises LimitError for another jump from a sample to the next, as of two runs in one recording
-    or of an encoder that was reset.
+    or of an encoder that was reset. Positions beside a gap may be any.
     """
-    q, remarks = q.copy(), list[str]()
+    q, remarks, lost = q.copy(), list[str](), gaps_in(time)
     for k, name in enumerate(names):
         steps = np.diff(q[:, k])
-        jumps = _jumps(steps)
+        jumps = _jumps(steps) & ~lost
         turns: Array = np.zeros(len(steps))
         if model.joint(name).type_name != 'prismatic':
             near = np.round(steps / _TURN)

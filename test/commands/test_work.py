@@ -8,6 +8,7 @@
 
 """Work in parts has equal results wherever it is done, and outlives a worker."""
 
+import io
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from support import work_parts
 from support.recordings.bag_files import as_messages, write_bag
 from support.recordings.recorded_arm import arm_recording, JOINTS, true_arm
 
+from liedyn_ros.commands import work
 from liedyn_ros.commands.bags import process_bag
 from liedyn_ros.commands.work import results_of
 from liedyn_ros.common.errors import LiedynError
@@ -27,6 +29,33 @@ TESTS = Path(__file__).parents[1]
 def paths(monkeypatch):
     """Let other processes import the package and the support of the tests."""
     monkeypatch.setenv('PYTHONPATH', f'{TESTS.parent}:{TESTS}', prepend=':')
+
+
+class ScalesUp(io.StringIO):
+    """A stream that gives a cluster its first worker when something is written."""
+
+    def __init__(self, cluster):
+        super().__init__()
+        self._cluster = cluster
+
+    def write(self, text):
+        self._cluster.scale(1)
+        return super().write(text)
+
+
+def test_a_cluster_without_workers_says_so_and_waits(tmp_path, paths, monkeypatch):
+    distributed = pytest.importorskip('distributed')
+    monkeypatch.setattr(work, 'SILENT', 0.1)
+    (tmp_path / 'begun').touch()  # no process of this test is to be lost
+    with distributed.LocalCluster(n_workers=0, threads_per_worker=1, dashboard_address=None
+                                  ) as cluster:
+        stream = ScalesUp(cluster)
+        monkeypatch.setattr(work.sys, 'stderr', stream)
+        address = cluster.scheduler_address
+        found = in_order(results_of(work_parts.numbers, [(str(tmp_path), 1)], cluster=address))
+    assert found == in_order(results_of(work_parts.numbers, [(str(tmp_path), 1)]))
+    assert f'no worker is there; waiting for one, as by `dask worker {address}`' in (
+        stream.getvalue())
 
 
 def in_order(results):

@@ -112,6 +112,26 @@ def test_lost_samples_do_not_change_speeds() -> None:
     assert_same(motion.v, exact, 1e-3)
 
 
+def test_a_gap_is_not_felt_by_the_pieces_beside_it() -> None:
+    """Each piece is that of its own recording, and 0.2 s are too short."""
+    time, q, v, a, tau = arm_motion(ARM, 4, 20.0, 200.0)
+    kept = ((time < 9.0) | (time > 10.5)) & ((time < 15.0) | (time > 15.3)) & (
+        (time < 15.5) | (time > 15.8))
+    motion = motion_of(ARM, Recording(ARM, time[kept], q[kept], tau[kept]))
+    assert '3 gaps without samples, the longest 1.51 s at 8.995 s' in motion.remarks[0]
+    assert '1 of 4 are too short and left out' in motion.remarks[0]
+    assert len(motion.pieces) == 3 and motion.pieces[-1].stop == len(motion.time)
+    at = np.round(200.0 * motion.time).astype(int)
+    assert_same(motion.q, q[at], 1e-4)
+    assert_same(motion.v, v[at], 1e-3)
+    assert np.sqrt(np.mean((motion.a - a[at])**2)) < 0.02 * np.sqrt(np.mean(a**2))
+    first = motion_of(ARM, Recording(ARM, time[time < 9.0], q[time < 9.0], tau[time < 9.0]))
+    assert np.array_equal(motion.a[motion.pieces[0]], first.a)
+    rows = equations_of(ARM, motion)
+    assert len(rows.time) == len(rows.rows) and not (
+        (rows.time > 9.0) & (rows.time < 10.5)).any()
+
+
 def test_measured_velocities_are_taken_where_they_agree() -> None:
     time, q, v, a, tau = arm_motion(ARM, 5, 40.0, 200.0)
     rng = np.random.default_rng(4)

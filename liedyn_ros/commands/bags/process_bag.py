@@ -54,9 +54,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for k, outcome in results_of(run, jobs, jobs=options.jobs, cluster=options.cluster):
                 outcomes[k] = outcome
                 print(f'{jobs[k].bag}: {_line(outcome)}', file=sys.stderr)
-        if options.folder is not None:
+        page = options.report or (options.folder and options.folder / REPORT)
+        if page is not None:
             from liedyn_ros.commands.bags.report import report
-            write_whole(options.folder / REPORT, report(jobs, outcomes))
+            write_whole(page, report(jobs, outcomes))
     except (LiedynError, OSError, ModuleNotFoundError) as error:
         print(f'process_bag: {error}', file=sys.stderr)
         return 2
@@ -160,6 +161,8 @@ def parser() -> argparse.ArgumentParser:
     files.add_argument('--mcap', type=Path, help='folder of a new bag to write')
     files.add_argument('--html', type=Path, help=(
         'HTML file that plays the motion in any browser, of 300 s at most'))
+    files.add_argument('--report', type=Path, help=(
+        'HTML file: what was read and lost, curves, settings; the folder has one without it'))
     files.add_argument('--folder', type=folder, help=(
         'folder of the results of several bags with a report; bags that are done are not '
         'done again'))

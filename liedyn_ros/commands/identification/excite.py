@@ -15,18 +15,21 @@ trajectory_msgs and a CSV file, to be recorded for `identify`.
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 import sys
 from typing import Any
 
 import numpy as np
 
+from liedyn_ros.commands.identification.motion_plots import motion_plots
 from liedyn_ros.commands.identification.options import add_holding_options, held
 from liedyn_ros.commands.outputs import folder, number_of, without_empty
+from liedyn_ros.commands.reports import Page
 from liedyn_ros.commands.retiming.trajectory_files import write_csv, write_yaml
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import DescriptionError, LiedynError, LimitError
+from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.common.yaml_reader import read
 from liedyn_ros.identification import (
     Capsule, capsules_of, Clearance, Excitation, excite, MotionLimits)
@@ -34,7 +37,7 @@ from liedyn_ros.identification.verdict import CONDITION
 from liedyn_ros.model import JOINT_TYPES, load_model, Model
 
 NONE = 1e6  # rad/s or m/s, from which a limit is none
-TABLE, TRAJECTORY = 'excitation.csv', 'excitation.yaml'
+TABLE, TRAJECTORY, REPORT = 'excitation.csv', 'excitation.yaml', 'report.html'
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -42,26 +45,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         model = held(load_model(options.model), options)
-        clearance = _clearance(model, options)
+        clearance = clearance_of(model, options)
         start = _start(model, dict(options.start)) if options.start else None
         found = excite(
             model, limits_of(model, options), start=start, period=options.period,
             harmonics=options.harmonics, rate=options.rate, rounds=options.rounds,
             clearance=clearance, seed=options.seed)
-        files = options.folder / TABLE, options.folder / TRAJECTORY
+        files = [options.folder / each for each in (TABLE, TRAJECTORY, REPORT)]
         write_csv(files[0], model, found)
         write_yaml(files[1], model, found)
+        write_whole(files[2], _report(model, found, clearance, options))
     except (LiedynError, OSError, ModuleNotFoundError) as error:
         without_empty(options.folder)
         print(f'excite: {error}', file=sys.stderr)
         return 2
-    _tell(found, clearance)
+    for text in _findings(found, clearance):
+        print(text)
     print('written:', ', '.join(str(each) for each in files))
     return 0 if found.condition <= CONDITION else 1
 
 
-def limits_of(model: Model, options: argparse.Namespace) -> MotionLimits:
-    """Return the share of the model's limits that the options leave. Raises LimitError."""
+def limits_of(model: Model, options: argparse.Namespace,
+              speeds: Mapping[str, float] | None = None) -> MotionLimits:
+    """
+    Return the share of the model's limits that the options leave.
+
+    speeds are those of joints whose limits the model does not give. Raises LimitError for others.
+    """
     rows = []
     for joint in model.joint_list:
         if not joint.actuated or JOINT_TYPES[joint.type_name].nv != 1:
@@ -71,7 +81,11 @@ def limits_of(model: Model, options: argparse.Namespace) -> MotionLimits:
         if not np.isfinite(upper - lower):
             lower, upper = -options.reach, options.reach
         half = 0.5 * options.share * (upper - lower)
-        speed = min(options.share * float(own.velocity[0]), options.speed)
+        speed = options.share * float(own.velocity[0])
+        if options.speed is not None:
+            speed = min(speed, options.speed)
+        if not 0.0 < speed < NONE and speeds is not None:
+            speed = speeds[joint.name]
         if not 0.0 < speed < NONE:
             raise LimitError(f'the model gives no velocity limit for joint {joint.name}: give '
                              '--speed', names=(joint.name,))
@@ -105,7 +119,8 @@ def read_capsules(path: Path) -> list[Capsule]:
             f'radius: 0.05}}, got {error!r}') from error
 
 
-def _clearance(model: Model, options: argparse.Namespace) -> Clearance | None:
+def clearance_of(model: Model, options: argparse.Namespace) -> Clearance | None:
+    """Return the distances of the capsules of a file or of the model, None without any."""
     capsules = capsules_of(model) if options.capsules is None else read_capsules(options.capsules)
     unknown = [each.body for each in capsules if each.body not in (None, *model.bodies)]
     if unknown:
@@ -120,16 +135,43 @@ def _start(model: Model, positions: dict[str, float]) -> Array:
     return q
 
 
-def _tell(found: Excitation, clearance: Clearance | None) -> None:
-    print(f'{found.period:g} s of {", ".join(found.joints)}; it begins and ends at rest and may '
-          'be repeated')
-    print(f'condition {found.condition:.3g}, where up to {CONDITION:g} tells the parameters well')
-    print('share of the limits: ' + ', '.join(
-        f'{name} {share:.2f}' for name, share in found.used.items()))
-    print('bodies were not looked at: the model has no simple shapes, and no --capsules are given'
-          if clearance is None else
-          f'least distance of bodies: {found.clearance:.3g} m' if clearance.pairs else
-          'no two bodies can touch')
+def _findings(found: Excitation, clearance: Clearance | None) -> list[str]:
+    """Return what the motion is, a sentence each."""
+    return [
+        f'{found.period:g} s of {", ".join(found.joints)}; it begins and ends at rest and may be '
+        'repeated',
+        f'condition {found.condition:.3g}, where up to {CONDITION:g} tells the parameters well',
+        'share of the limits: ' + ', '.join(
+            f'{name} {share:.2f}' for name, share in found.used.items()),
+        'bodies were not looked at: the model has no simple shapes, and no --capsules are given'
+        if clearance is None else
+        f'least distance of bodies: {found.clearance:.3g} m' if clearance.pairs else
+        'no two bodies can touch']
+
+
+def _report(model: Model, found: Excitation, clearance: Clearance | None,
+            options: argparse.Namespace) -> str:
+    """Return the page of a motion."""
+    page, sentences = Page(f'A motion to record of {model.name}'), _findings(found, clearance)
+    page.text(sentences[1], 'good' if found.condition <= CONDITION else 'bad')
+    page.items([sentences[0], *sentences[2:]])
+    page.plots(motion_plots(model, found))
+    page.settings({key: str(value) for key, value in sorted(vars(options).items())})
+    return page.html()
+
+
+def add_limit_options(motion: argparse._ArgumentGroup, limits: argparse._ArgumentGroup) -> None:
+    """Add the options of a motion's period and limits."""
+    motion.add_argument('--period', type=float, default=10.0, help='s')
+    limits.add_argument('--share', type=float, default=0.8, help='of the limits of the model')
+    limits.add_argument('--speed', type=float, help='rad/s or m/s, of each joint')
+    limits.add_argument('--acceleration', type=float, default=5.0, help='rad/s^2 or m/s^2')
+    limits.add_argument('--reach', type=float, default=np.pi, help=(
+        'either way, of joints without limits of position, rad or m'))
+    limits.add_argument('--capsules', type=Path, help=(
+        'YAML file of shapes by body; by default the spheres, cylinders and boxes of the model'))
+    limits.add_argument('--clearance', type=float, default=0.02,
+                        help='least distance of bodies that no joint connects, m')
 
 
 def parser() -> argparse.ArgumentParser:
@@ -141,7 +183,6 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument('--folder', type=folder, default='excitation',
                         help='folder of the trajectory')
     motion = result.add_argument_group('the motion')
-    motion.add_argument('--period', type=float, default=10.0, help='s')
     motion.add_argument('--harmonics', type=int, default=5, help='of the period')
     motion.add_argument('--rate', type=float, default=100.0, help='of the points written, Hz')
     motion.add_argument('--start', action='append', default=[], type=number_of,
@@ -149,16 +190,7 @@ def parser() -> argparse.ArgumentParser:
                             'where the motion begins and ends; by default amid the limits'))
     motion.add_argument('--rounds', type=int, default=150, help='of the search')
     motion.add_argument('--seed', type=int, default=31, help='of the search')
-    limits = result.add_argument_group('limits')
-    limits.add_argument('--share', type=float, default=0.8, help='of the limits of the model')
-    limits.add_argument('--speed', type=float, default=np.inf, help='rad/s or m/s, of each joint')
-    limits.add_argument('--acceleration', type=float, default=5.0, help='rad/s^2 or m/s^2')
-    limits.add_argument('--reach', type=float, default=np.pi, help=(
-        'either way, of joints without limits of position, rad or m'))
-    limits.add_argument('--capsules', type=Path, help=(
-        'YAML file of shapes by body; by default the spheres, cylinders and boxes of the model'))
-    limits.add_argument('--clearance', type=float, default=0.02,
-                        help='least distance of bodies that no joint connects, m')
+    add_limit_options(motion, result.add_argument_group('limits'))
     add_holding_options(result)
     return result
 

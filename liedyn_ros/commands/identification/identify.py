@@ -22,16 +22,18 @@ from math import inf
 from pathlib import Path
 import sys
 
+from liedyn_ros.commands.identification.excite import add_limit_options
 from liedyn_ros.commands.identification.model_files import write_model
+from liedyn_ros.commands.identification.next_motion import proposed, told_by, write_next
 from liedyn_ros.commands.identification.options import (
-    add_holding_options, add_recording_options, held, recorded)
+    add_holding_options, add_recording_options, held, recorded, require_still)
 from liedyn_ros.commands.identification.report import HEAD, report, summary
 from liedyn_ros.commands.outputs import folder, number_of, without_empty
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.extras import require_module
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.common.whole_files import write_whole
-from liedyn_ros.identification import Identification, identify
+from liedyn_ros.identification import Identification, identify, NextMotion
 from liedyn_ros.identification.consistent_fit import PRIOR
 from liedyn_ros.identification.identify import PARTS
 from liedyn_ros.identification.joints import FRICTION, MORE_FRICTION
@@ -48,6 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         require_module('clarabel', "pip install 'liedyn_ros[identification]'")
         whole = load_model(options.model)
         model = held(whole, options)
+        require_still(whole, options)
         print(f'reading {", ".join(str(each) for each in options.recording)}', file=sys.stderr)
         recording, samples = recorded(model, options)
         print(f'{len(recording.time)} samples over {recording.time[-1]:.1f} s; identifying',
@@ -57,36 +60,44 @@ def main(arguments: Sequence[str] | None = None) -> int:
             friction=tuple(options.friction), smoothing=options.smoothing, cutoff=options.cutoff,
             prior=options.prior, parts=options.parts, sure=options.sure,
             stribeck=dict(options.stribeck_speed), scales=tuple(options.find_scale))
-        result = _with_held(result, whole)
-        files = _write(options, result, whole, samples.remarks)
+        result = _with_held(result, whole, options.sure)
+        print('looking for the motion to record next', file=sys.stderr)
+        ahead = proposed(result, options)
+        files = _write(options, result, whole, samples.remarks, ahead)
     except (LiedynError, OSError, ModuleNotFoundError) as error:
         without_empty(options.folder)
         print(f'identify: {error}', file=sys.stderr)
         return 2
     print('error on held-out parts, rms, N m or N')
     print_table(HEAD, summary(result))
-    for text in (*result.verdict.reasons, *result.verdict.remarks, *samples.remarks):
+    for text in (*result.verdict.reasons, *result.verdict.remarks, *samples.remarks,
+                 *result.motion.remarks):
         print(f'- {text}')
+    print(f'- the motion to record next: {ahead[1]}')
     print('written:', ', '.join(str(each) for each in files))
     return 0 if result.offered else 1
 
 
-def _with_held(result: Identification, whole: Model) -> Identification:
+def _with_held(result: Identification, whole: Model, sure: bool) -> Identification:
     """Return a result whose verdict names the joints of the whole model that were held."""
     names = [name for name in whole.coordinate_names if name not in result.given.coordinate_names]
     return replace(result, verdict=with_held(
-        result.verdict, names, result.given, result.motion, result.equations, result.held_out))
+        result.verdict, names, result.given, result.motion, result.equations, result.held_out,
+        sure))
 
 
 def _write(options: argparse.Namespace, result: Identification, whole: Model,
-           remarks: Sequence[str]) -> list[Path]:
-    """Write report, numbers, and where it is offered the model."""
+           remarks: Sequence[str], ahead: tuple[NextMotion | None, str]) -> list[Path]:
+    """Write report, numbers, the motion to record next, and where it is offered the model."""
     settings = {key: str(value) for key, value in sorted(vars(options).items())}
     page, numbers = options.folder / REPORT, options.folder / NUMBERS
     write_whole(page, report(
-        f'Identification of {result.given.name}', result, settings, remarks))
-    write_whole(numbers, json.dumps(_numbers(result), indent=1))
-    files = [page, numbers]
+        f'Identification of {result.given.name}', result, settings, remarks, ahead))
+    write_whole(numbers, json.dumps(_numbers(result) | {
+        'next_motion': {} if ahead[0] is None else {
+            name: after if after < inf else None
+            for name, _, after in told_by(ahead[0])}}, indent=1))
+    files = [page, numbers, *write_next(options.folder, result, ahead[0])]
     if result.offered:
         files += write_model(options.folder, options.model, result.given, result.model, whole)
     return files
@@ -140,7 +151,12 @@ def parser() -> argparse.ArgumentParser:
     fit.add_argument('--prior', type=float, default=PRIOR, help='weight of the given model')
     fit.add_argument('--parts', type=int, default=PARTS, help='parts, each held out once')
     fit.add_argument('--sure', action='store_true', help=(
-        'take unit and sign of the efforts as they are, whatever the given model says'))
+        'take unit and sign of the efforts as they are, whatever the given model says, and held '
+        'joints as still'))
+    result.add_argument('--no-next-motion', action='store_true', help=(
+        'look for no motion that tells what the recordings leave open'))
+    add_limit_options(*(result.add_argument_group(name) for name in (
+        'the motion to record next', 'limits of that motion')))
     return result
 
 

@@ -18,18 +18,22 @@ import numpy as np
 
 from liedyn_ros.commands.outputs import number_of, pair_of
 from liedyn_ros.common.checks import Array, require_known
-from liedyn_ros.common.errors import NameSetError, ShapeError
+from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError, ShapeError
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 from liedyn_ros.identification import Recording
 from liedyn_ros.model import JOINT_TYPES, Model, ModelBuilder
 from liedyn_ros.recordings import (
-    Columns, JointSamples, measured_joints, model_samples, read_samples)
+    Columns, joined, JointSamples, measured_joints, model_samples, read_samples)
+
+STILL = 0.02  # rad or m, by which a joint that stood still may be elsewhere
 
 
 def add_recording_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of recordings."""
     parser.add_argument('recording', type=Path, nargs='+', help=(
         'a bag (folder, .mcap or .db3), or tables (.csv, .parquet) whose rows belong together'))
+    parser.add_argument('--also', type=Path, action='append', default=[], metavar='RECORDING',
+                        help='another recording of the same robot, a bag or a table')
     bags = parser.add_argument_group('bags')
     bags.add_argument('--topic', help='topic of joint states, where a bag has several')
     bags.add_argument('--arrival', action='store_true', help=(
@@ -65,14 +69,39 @@ def add_holding_options(parser: argparse.ArgumentParser) -> None:
                         help='the joints that moved; all others stood at 0')
 
 
-def held(model: Model, options: argparse.Namespace) -> Model:
-    """Return the model with joints locked as the options say. Raises NameSetError."""
+def held_positions(model: Model, options: argparse.Namespace) -> dict[str, float]:
+    """Return the positions of the joints that the options hold. Raises NameSetError."""
     at = dict(options.hold)
     if options.hold_others is not None:
         require_known(NameSetError, '--hold-others', model.joints, options.hold_others, 'joints')
         at = {joint.name: 0.0 for joint in model.joint_list
               if joint.name not in options.hold_others
               and JOINT_TYPES[joint.type_name].nq == 1} | at
+    return at
+
+
+def require_still(model: Model, options: argparse.Namespace) -> None:
+    """Raise LimitError where recordings have a held joint that was elsewhere."""
+    at = held_positions(model, options)
+    for paths in (options.recording, *([also] for also in options.also)):
+        for name, position in at.items():
+            try:
+                samples = read_samples(paths, [name], topic=options.topic,
+                                       arrival=options.arrival, columns=columns_of(options))
+            except LiedynError:
+                continue  # it was not recorded, or its other numbers are bad
+            least, most = float(samples.position.min()), float(samples.position.max())
+            if max(most - position, position - least) > STILL:
+                raise LimitError(
+                    f'--hold {name}={position:g}: expected a joint that stood there, got '
+                    f'{least:.4g} to {most:.4g} in {paths[0]}: ' + (
+                        'leave it out of --hold' if most - least > STILL else
+                        f'hold it at {0.5 * (least + most):.4g}'), names=(name,))
+
+
+def held(model: Model, options: argparse.Namespace) -> Model:
+    """Return the model with joints locked as the options say. Raises NameSetError."""
+    at = held_positions(model, options)
     if not at:
         return model
     builder = ModelBuilder.of(model)
@@ -85,8 +114,10 @@ def recorded(model: Model, options: argparse.Namespace) -> tuple[Recording, Join
     """Return what was recorded of a model, and the samples as they were read."""
     wanted = measured_joints(model)
     try:
-        samples = read_samples(options.recording, wanted, topic=options.topic,
-                               arrival=options.arrival, columns=columns_of(options))
+        samples = joined([
+            read_samples(each, wanted, topic=options.topic, arrival=options.arrival,
+                         columns=columns_of(options))
+            for each in (options.recording, *([also] for also in options.also))])
     except NameSetError as error:
         if not error.names or not set(error.names) <= set(wanted):
             raise

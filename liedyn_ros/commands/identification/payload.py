@@ -23,18 +23,22 @@ import sys
 import numpy as np
 
 from liedyn_ros.commands.identification.options import (
-    add_holding_options, add_recording_options, held, recorded)
+    add_holding_options, add_recording_options, held, recorded, require_still)
 from liedyn_ros.commands.outputs import folder, without_empty
+from liedyn_ros.commands.reports import Line, Page, plot
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.common.whole_files import write_whole
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.identification import (
-    is_consistent, motion_of, Payload, PayloadEstimator, with_payload)
+    is_consistent, Motion, motion_of, Payload, PayloadEstimator, with_payload)
 from liedyn_ros.model import load_model, Model, to_urdf
 
 UNITS = ('kg', *['kg m'] * 3, *['kg m^2'] * 6)
-NUMBERS, LOADED = 'payload.json', 'with_payload.urdf'
+HEAD = ['number', 'value', 'deviation', 'unit']
+NUMBERS, LOADED, REPORT = 'payload.json', 'with_payload.urdf', 'report.html'
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -42,29 +46,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         whole = load_model(options.model)
-        found = _estimate(held(whole, options), options)
+        model = held(whole, options)
+        require_still(whole, options)
+        recording, samples = recorded(model, options)
+        motion = motion_of(model, recording)
+        found, remarks = _estimate(model, motion, options), (*samples.remarks, *motion.remarks)
         files = _write(options, whole, found)
+        files.append(_report(options, model, motion, found, remarks))
     except (LiedynError, OSError, ModuleNotFoundError) as error:
         without_empty(options.folder)
         print(f'payload: {error}', file=sys.stderr)
         return 2
-    print_table(['number', 'value', 'deviation', 'unit'], [
+    print_table(HEAD, _rows(found))
+    print(_verdict(found))
+    for text in remarks:
+        print(f'- {text}')
+    print('written:', ', '.join(str(each) for each in files))
+    return 0 if isfinite(found.deviations[0]) else 1
+
+
+def _rows(found: Payload) -> list[list[object]]:
+    """Return the rows of a table of the ten numbers, under HEAD."""
+    return [
         [name, f'{value:.5g}', f'{deviation:.2g}' if isfinite(deviation) else 'unknown', unit]
         for name, value, deviation, unit in zip(
-            found.names, found.parameters, found.deviations, UNITS)])
-    known = isfinite(found.deviations[0])
-    if known:
-        print('centre of mass, m: ' + ', '.join(
-            f'{x:.4g} ± {s:.1g}' for x, s in zip(found.center_of_mass, found.center_deviations)))
-    else:
-        print('the motion does not tell the mass: move joints that gravity acts on')
-    print('written:', ', '.join(str(each) for each in files))
-    return 0 if known else 1
+            found.names, found.parameters, found.deviations, UNITS)]
 
 
-def _estimate(model: Model, options: argparse.Namespace) -> Payload:
-    recording, _ = recorded(model, options)
-    motion = motion_of(model, recording)
+def _verdict(found: Payload) -> str:
+    if not isfinite(found.deviations[0]):
+        return 'the motion does not tell the mass: move joints that gravity acts on'
+    return 'centre of mass, m: ' + ', '.join(
+        f'{x:.4g} ± {s:.1g}' for x, s in zip(found.center_of_mass, found.center_deviations))
+
+
+def _estimate(model: Model, motion: Motion, options: argparse.Namespace) -> Payload:
     estimator = PayloadEstimator(model, options.body, placement=options.placement,
                                  offsets=options.offsets)
     for each in zip(motion.time.tolist(), motion.q, motion.v, motion.a, motion.tau):
@@ -87,6 +103,44 @@ def _write(options: argparse.Namespace, whole: Model, found: Payload) -> list[Pa
             whole, options.body, found.possible(), placement=options.placement)))
         files.append(loaded)
     return files
+
+
+def _report(options: argparse.Namespace, model: Model, motion: Motion, found: Payload,
+            remarks: Sequence[str]) -> Path:
+    """Write the page: the numbers, and what the forces leave without and with the payload."""
+    page, known = Page(f'Payload of {model.name}'), isfinite(found.deviations[0])
+    page.text(f'{found.mass:.4g} ± {found.deviations[0]:.2g} kg' if known else _verdict(found),
+              'good' if known else 'bad')
+    page.items([*([_verdict(found)] if known else []), *remarks])
+    page.heading('The ten numbers')
+    page.text(f'About the origin of its frame at {options.body}, with standard deviations.')
+    page.table(HEAD, _rows(found))
+    if known and found.mass > 0.0:
+        page.heading('What the forces leave')
+        page.plots(_plots(options, model, motion, found))
+    page.settings({key: str(value) for key, value in sorted(vars(options).items())})
+    path: Path = options.folder / REPORT
+    write_whole(path, page.html())
+    return path
+
+
+def _plots(options: argparse.Namespace, model: Model, motion: Motion, found: Payload
+           ) -> list[str]:
+    loaded = with_payload(model, options.body, found.possible(), placement=options.placement)
+    left = [motion.tau - _forces(each, motion) for each in (model, loaded)]
+    offsets = dict(zip(model.coordinate_names, found.offsets.tolist()))
+    return [plot(f'{name}: error', [
+        Line('without', motion.time, left[0][:, k]),
+        Line('with the payload', motion.time, left[1][:, k] - offsets.get(name, 0.0))],
+        'time, s', 'N m or N') for k, name in enumerate(model.coordinate_names)
+        if motion.tau[:, k].any()]
+
+
+def _forces(model: Model, motion: Motion) -> Array:
+    """Return the forces (n, nv) that a model needs for a motion."""
+    if model.closures or model.couplings:
+        return ConstrainedDynamics(model).inverse.batch(motion.q, motion.v, motion.a).tau
+    return Dynamics(model).inverse.batch(motion.q, motion.v, motion.a)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 from scipy.stats import t as student
 
+from liedyn_ros.commands.identification.motion_plots import motion_plots
+from liedyn_ros.commands.identification.next_motion import SHOWN, told_by
 from liedyn_ros.commands.reports import Line, Page, plot
-from liedyn_ros.identification import Identification
+from liedyn_ros.identification import Identification, NextMotion
 from liedyn_ros.identification.identify import given_unknowns
 from liedyn_ros.identification.verdict import masses_in_sums, ratios
 
@@ -29,8 +31,8 @@ _BODY = 'mass', 'x', 'y', 'z', 'xx', 'xy', 'xz', 'yy', 'yz', 'zz'
 
 
 def report(title: str, result: Identification, settings: Mapping[str, Any],
-           remarks: Sequence[str]) -> str:
-    """Return the page of an identification."""
+           remarks: Sequence[str], ahead: tuple[NextMotion | None, str]) -> str:
+    """Return the page of an identification; ahead is the motion to record next."""
     page = Page(title)
     page.text('The identified model is offered.' if result.offered else
               'The identified model is not offered: the given one stays.',
@@ -46,6 +48,7 @@ def report(title: str, result: Identification, settings: Mapping[str, Any],
     page.items([f'mass of {name}: known only in sums with other numbers; the given '
                 'model divides them' for name in sums])
     page.items(result.verdict.advice or ['all joints moved over a third of their range or more'])
+    _ahead(page, result, *ahead)
     page.heading('The recording')
     motion = result.motion
     page.items([
@@ -100,6 +103,21 @@ def _unknowns(page: Page, result: Identification) -> None:
         for name, old, new, x, s in zip(
             equations.names[:equations.at_friction.stop], given, result.estimate.consistent,
             fit.x, fit.deviations)])
+
+
+def _ahead(page: Page, result: Identification, found: NextMotion | None, text: str) -> None:
+    page.heading('Which motion would tell it')
+    page.text(text)
+    if found is None:
+        return
+    rows = told_by(found)
+    page.text('Standard deviations by these recordings, and with that motion recorded as well, at '
+              f'the noise of these. Shown are {min(len(rows), SHOWN)} of {len(rows)}, those first '
+              'that gain most.')
+    page.table(['parameter', 'now', 'with the motion'], [
+        [name, *(f'{each:.2g}' if np.isfinite(each) else 'unknown' for each in (before, after))]
+        for name, before, after in rows[:SHOWN]])
+    page.plots(motion_plots(result.given, found.excitation))
 
 
 def _bodies(page: Page, result: Identification) -> None:

@@ -10,5 +10,7 @@
 
 from liedyn_ros.identification.excitation.capsules import Capsule, capsules_of, Clearance
 from liedyn_ros.identification.excitation.excite import Excitation, excite, MotionLimits
+from liedyn_ros.identification.excitation.next_motion import next_motion, NextMotion
 
-__all__ = ['Capsule', 'capsules_of', 'Clearance', 'excite', 'Excitation', 'MotionLimits']
+__all__ = ['Capsule', 'capsules_of', 'Clearance', 'excite', 'Excitation', 'MotionLimits',
+           'next_motion', 'NextMotion']

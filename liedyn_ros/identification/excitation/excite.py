@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -70,6 +70,15 @@ class Excitation(NamedTuple):
     period: float
 
 
+class Told(Protocol):
+    """What recordings tell already: rows over their noise, whose squares are information."""
+
+    triangle: Array  # (p, p), as good as all rows of the recordings
+
+    def rows(self, q: Array, v: Array, a: Array, seconds: float) -> Array:
+        """Return the rows (n, p) that a motion of so many seconds adds."""
+
+
 class _Trial(NamedTuple):
     motion: tuple[Array, Array, Array, Array]
     score: float
@@ -81,20 +90,21 @@ class _Trial(NamedTuple):
 
 def excite(model: Model, limits: MotionLimits, *, start: ArrayLike | None = None,
            period: float = 10.0, harmonics: int = 5, rate: float = 100.0, rounds: int = 150,
-           clearance: Clearance | None = None, seed: int = SEED) -> Excitation:
+           clearance: Clearance | None = None, seed: int = SEED, told: Told | None = None
+           ) -> Excitation:
     """
     Return a periodic motion of the actuated joints that tells inertial parameters and friction.
 
     Each joint moves by a sum of sines about start (nq,), by default the middle of its range. The
     search maximises the determinant of the information, in units of the torque limits, from random
-    motions. Each is made smaller until it keeps the limits. Of a machine with closed loops the
-    other joints follow. Raises LimitError for a start outside the limits, and ConvergenceError
-    where no motion keeps them.
+    motions. Each is made smaller until it keeps the limits. Where recordings tell something, the
+    information is that of both. Of a machine with closed loops the other joints follow. Raises
+    LimitError for a start outside the limits, and ConvergenceError where no motion keeps them.
     """
     as_positive('period', period)
     if harmonics < 3:
         raise LimitError(f'harmonics: expected at least 3, got {harmonics}')
-    task = _Task(model, limits, start, period, harmonics, clearance)
+    task = _Task(model, limits, start, period, harmonics, clearance, told)
     rng = np.random.default_rng(seed)
     size = (2 * harmonics, len(task.joints))
     best: _Trial | None = None
@@ -134,7 +144,7 @@ class _Task:
     """Motions of a machine, and how good they are."""
 
     def __init__(self, model: Model, limits: MotionLimits, start: ArrayLike | None, period: float,
-                 harmonics: int, clearance: Clearance | None) -> None:
+                 harmonics: int, clearance: Clearance | None, told: Told | None = None) -> None:
         moved = [joint for joint in model.joint_list
                  if joint.actuated and JOINT_TYPES[joint.type_name].nv == 1]
         if not moved:
@@ -142,7 +152,7 @@ class _Task:
         self.joints = tuple(joint.name for joint in moved)
         self._at_q, self._at_v = ([getattr(joint, name) for joint in moved]
                                   for name in ('qi', 'vi'))
-        self._model, self._clearance = model, clearance
+        self._model, self._clearance, self._told = model, clearance, told
         for name in ('lower', 'upper', 'speed', 'acceleration', 'torque'):
             if np.shape(getattr(limits, name)) != (len(moved),):
                 raise ShapeError(f'limits: expected {len(moved)} numbers as {name}, got '
@@ -238,10 +248,8 @@ class _Task:
         gap = np.inf if self._clearance is None else float(self._clearance.distances(q).min())
         if share > 1.0 or gap < limits.clearance:
             return None
-        rows = self._rows(q, v, a)
-        peak = np.maximum(np.abs(forces).max(axis=0), 1e-12)
-        size = np.minimum(limits.torque, _LARGE * peak)  # files write 1e308 for none
-        flat = (rows / size[:, None]).reshape(-1, rows.shape[2])
+        flat = (self._weighted(q, v, a, forces) if self._told is None else np.vstack([
+            self._told.triangle, self._told.rows(q, v, a, self._period)]))
         norms = np.linalg.norm(flat, axis=0)
         felt = norms > _FELT * norms.max(initial=0.0)
         values = np.linalg.svd(flat[:, felt] / norms[felt], compute_uv=False)
@@ -271,6 +279,12 @@ class _Task:
         full, rate, second = (np.array([getattr(each, name) for each in states])
                               for name in ('q', 'v', 'a'))
         return full, rate, second, self._closed.inverse.batch(full, rate, second).tau
+
+    def _weighted(self, q: Array, v: Array, a: Array, forces: Array) -> Array:
+        """Return the rows (K f, r) of a motion over the limits of forces (K, f)."""
+        rows, peak = self._rows(q, v, a), np.maximum(np.abs(forces).max(axis=0), 1e-12)
+        size = np.minimum(self._limits.torque, _LARGE * peak)  # files write 1e308 for none
+        return np.asarray((rows / size[:, None]).reshape(-1, rows.shape[2]))
 
     def _rows(self, q: Array, v: Array, a: Array) -> Array:
         """Return the rows (K, f, r) of the base parameters."""

@@ -10,14 +10,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.interpolate import make_interp_spline
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, ShapeError
-from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LoopTracker
+from liedyn_ros.common.stamps import pieces_of
+from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, LoopTracker
 from liedyn_ros.identification.motion.recording import Recording
 from liedyn_ros.identification.motion.spectrum import (
     derivative_noise, NYQUIST, smoothed, Spectrum, spectrum_of)
@@ -38,7 +41,7 @@ class Motion:
     rate is in Hz. The filter has no delay. cutoff (nv,) Hz is where it passes one half, infinite
     without one. noise (3, nv) are standard deviations of what white noise of the encoders leaves
     in q, v and a (16.3). band (Hz) holds the motion, core (Hz) most of it. remarks say what was
-    corrected.
+    corrected. pieces are the samples between gaps of the recording, where time leaps.
     """
 
     time: Array
@@ -52,6 +55,15 @@ class Motion:
     band: float
     core: float
     remarks: tuple[str, ...]
+    pieces: tuple[slice, ...]
+
+
+class _Filter(NamedTuple):
+    """The spectra of the numbers of q, their cut-offs (nq,) in Hz, and the rate, Hz."""
+
+    spectra: list[Spectrum]
+    cutoff: Array
+    rate: float
 
 
 def motion_of(model: Model, recording: Recording, cutoff: float | None = None, *,
@@ -62,38 +74,86 @@ def motion_of(model: Model, recording: Recording, cutoff: float | None = None, *
     cutoff (Hz) is that of all coordinates; by default each has its own, from its spectrum (16.4),
     which is not below least (Hz).
     A measured velocity takes the place of the derivative where it agrees with it and has less
-    noise. Passive joints of a machine with loops follow from the others. Raises LimitError for a
-    cut-off that is not above 0, and ShapeError for too short a recording, or without joints.
+    noise. Passive joints of a machine with loops follow from the others. Pieces between gaps are
+    smoothed apart, with the cut-offs of the longest; too short ones are left out. Raises
+    LimitError for a cut-off that is not above 0, and ShapeError for too short a recording, or
+    without joints.
     """
     if cutoff is not None and not cutoff > 0.0:
         raise LimitError(f'smoothing: expected a cut-off above 0, got {cutoff!r}')
     if not model.nv:
         raise ShapeError('model: expected joints that move, got none', expected=1, got=0)
     remarks: list[str] = []
-    time, rate = _clock(recording, remarks)
-    q = _resampled(recording.time, _continuous(model, recording.q), time)
+    parts = pieces_of(recording.time)
+    longest = max(parts, key=lambda each: each.stop - each.start)
+    clock = _clock(recording.time[longest], remarks)
+    q = _continuous(model, recording.q)
+    spectra = [spectrum_of(each, clock[1]) for each in _resampled(
+        recording.time[longest], q[longest], clock[0]).T]
+    by = _Filter(spectra, np.maximum(_cutoffs(model, spectra, cutoff), least), clock[1])
+    found: list[Motion] = []
+    for part in parts:
+        try:
+            piece = recording.part(part)
+            time = clock[0] if part == longest else _clock_at(piece.time, clock[1])
+            found.append(_smooth(model, piece, q[part], time, by, found[-1:]))
+        except ShapeError:
+            if part == longest:
+                raise
+    if len(parts) > 1:
+        remarks.append(_gaps(recording.time, parts, len(found)))
+    return _joined(found, remarks)
+
+
+def _smooth(model: Model, recording: Recording, q: Array, time: Array, by: _Filter,
+            before: Sequence[Motion]) -> Motion:
+    """Return the motion of a piece at the times of a uniform clock, after another motion."""
+    remarks: list[str] = []
+    rate, chosen = by.rate, by.cutoff
+    q = _resampled(recording.time, q, time)
     tau = (recording.tau if time is recording.time else np.column_stack(
         [np.interp(time, recording.time, each) for each in recording.tau.T]))
-    spectra = [spectrum_of(each, rate) for each in q.T]
-    chosen = np.maximum(_cutoffs(model, spectra, cutoff), least)
     kept = _without_ends(len(time), rate, chosen)
     q = np.column_stack([smoothed(each, fc, rate) for each, fc in zip(q.T, chosen)])
     steps = np.arange(len(time)) / rate
     spline = make_interp_spline(steps, q, k=DEGREE)
     rates, second = spline(steps, 1), spline(steps, 2)
     q, v, a, at = _on_groups(model, q, rates, second)
-    noise = np.array([[derivative_noise(spectra[i].noise, chosen[i], rate, order) for i in at]
+    noise = np.array([[derivative_noise(by.spectra[i].noise, chosen[i], rate, order) for i in at]
                       for order in range(3)])
     if recording.v is not None:
         _take_measured(model, recording.time, recording.v, steps + time[0], rate, chosen[at], kept,
                        v, a, noise, remarks)
     time, q, v, a, tau = (each[kept] for each in (time, q, v, a, tau))
     if model.closures or model.couplings:
-        q, v, a = _completed(model, q, v, a)
-    band, core = (max((getattr(each, name) for each in spectra), default=0.0)
+        q, v, a = _completed(model, q, v, a, before[0].q[-1] if before else None)
+    band, core = (max((getattr(each, name) for each in by.spectra), default=0.0)
                   for name in ('band', 'core'))
     shown = np.where(chosen[at] < NYQUIST * rate, chosen[at], np.inf)
-    return Motion(time, q, v, a, tau, rate, shown, noise, band, core, tuple(remarks))
+    return Motion(time, q, v, a, tau, rate, shown, noise, band, core, tuple(remarks),
+                  (slice(0, len(time)),))
+
+
+def _joined(found: Sequence[Motion], remarks: Sequence[str]) -> Motion:
+    """Return pieces as one motion; its noise is that of the noisiest."""
+    told = dict.fromkeys([*remarks, *(each for one in found for each in one.remarks)])
+    ends = np.cumsum([0, *(len(each.time) for each in found)]).tolist()
+    time, q, v, a, tau = (np.concatenate([getattr(each, name) for each in found])
+                          for name in ('time', 'q', 'v', 'a', 'tau'))
+    return replace(found[0], time=time, q=q, v=v, a=a, tau=tau, remarks=tuple(told),
+                   noise=np.max([each.noise for each in found], axis=0),
+                   pieces=tuple(map(slice, ends, ends[1:])))
+
+
+def _gaps(time: Array, parts: Sequence[slice], smoothed_ones: int) -> str:
+    """Return a remark on gaps."""
+    lost = [(time[after.start] - time[before.stop - 1], time[before.stop - 1])
+            for before, after in zip(parts, parts[1:])]
+    longest, at = max(lost)
+    short = len(parts) - smoothed_ones
+    return (f'{len(lost)} gaps without samples, the longest {longest:.3g} s at {at:.4g} s: pieces '
+            'between them are smoothed apart, each without its ends' + (
+                f'; {short} of {len(parts)} are too short and left out' if short else ''))
 
 
 def _without_ends(count: int, rate: float, cutoff: Array) -> slice:
@@ -106,9 +166,9 @@ def _without_ends(count: int, rate: float, cutoff: Array) -> slice:
     return slice(end, count - end)
 
 
-def _clock(recording: Recording, remarks: list[str]) -> tuple[Array, float]:
+def _clock(time: Array, remarks: list[str]) -> tuple[Array, float]:
     """Return the stamps of a uniform clock, those of the recording where they are (16.1)."""
-    time, steps = recording.time, np.diff(recording.time)
+    steps = np.diff(time)
     usual = float(np.median(steps))
     mean = (time[-1] - time[0]) / (len(time) - 1)
     if np.abs(time - time[0] - mean * np.arange(len(time))).max() <= max(
@@ -119,6 +179,14 @@ def _clock(recording: Recording, remarks: list[str]) -> tuple[Array, float]:
                    f'{1.0 / usual:.5g} Hz; {int(gaps.sum())} gaps, the longest '
                    f'{1e3 * steps.max():.3g} ms')
     return np.arange(time[0], time[-1], usual), 1.0 / usual
+
+
+def _clock_at(stamps: Array, rate: float) -> Array:
+    """Return the stamps of a uniform clock of a given rate, those of the piece where they are."""
+    even = stamps[0] + np.arange(len(stamps)) / rate
+    if np.abs(stamps - even).max() <= max(_EVEN / rate, 4.0 * np.spacing(np.abs(stamps).max())):
+        return stamps
+    return np.arange(stamps[0], stamps[-1], 1.0 / rate)
 
 
 def _resampled(time: Array, samples: Array, wanted: Array) -> Array:
@@ -217,9 +285,20 @@ def _take_measured(model: Model, stamps: Array, measured: Array, time: Array, ra
                        f'positions by over {100.0 * _AGREES:g} %: {", ".join(refused)}')
 
 
-def _completed(model: Model, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
-    """Return the motion of all joints that the actuated ones of a machine with loops decide."""
-    tracker = LoopTracker(ConstrainedDynamics(model), start=q[0])
+def _completed(model: Model, q: Array, v: Array, a: Array, before: Array | None
+               ) -> tuple[Array, Array, Array]:
+    """
+    Return the motion of all joints that the actuated ones of a machine with loops decide.
+
+    before (nq,) is the configuration at the end of the piece before.
+    """
+    dynamics = ConstrainedDynamics(model)
+    if before is None:
+        tracker = LoopTracker(dynamics, start=q[0])
+    else:
+        tracker = LoopTracker(dynamics, start=before)
+        tracker = LoopTracker(dynamics, start=assemble(dynamics, before, held={
+            name: float(q[0, model.joint(name).qi]) for name in tracker.measured}))
     joints = [model.joint(name) for name in tracker.measured]
     at_q, at_v = [each.qi for each in joints], [each.vi for each in joints]
     states = [tracker.update(q[k, at_q], v[k, at_v], a[k, at_v], ahead=False)

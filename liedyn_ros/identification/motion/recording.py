@@ -56,6 +56,16 @@ class Recording:
             time=time, q=q, tau=as_array('tau', tau, (count, model.nv)),
             v=None if v is None else as_array('v', v, (count, model.nv)))
 
+    def part(self, chosen: slice) -> Recording:
+        """Return some of the samples. Raises ShapeError for fewer than LEAST."""
+        if len(self.time[chosen]) < LEAST:
+            raise ShapeError(f'time: expected at least {LEAST} samples, got '
+                             f'{len(self.time[chosen])}')
+        result = object.__new__(Recording)
+        vars(result).update({name: None if each is None else each[chosen]
+                             for name, each in vars(self).items()})
+        return result
+
     @property
     def rate(self) -> float:
         """Return the usual number of samples in a second, Hz."""

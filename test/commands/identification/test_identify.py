@@ -69,7 +69,7 @@ def test_the_report_is_one_page_that_needs_nothing_else(tmp_path):
                    'mass of base: known only in sums', 'Settings and versions',
                    f'<td>liedyn_ros</td><td>{__version__}</td>', str(run)):
         assert wanted in page
-    assert page.count('<polyline') == 6 * len(JOINTS)
+    assert page.count('<polyline') == (6 + 3) * len(JOINTS)
     assert not re.search(r'\b(nan|inf)\b', re.sub(r'<script>.*</script>', '', page))
     assert len(page) < 2_000_000
 
@@ -106,11 +106,18 @@ def test_a_held_joint_that_moved_is_suspected(tmp_path, capsys):
     command = [str(urdf), str(run), '--folder', str(out)]
     assert identify.main(command) == 2
     assert 'held, as by --hold elbow=0.0' in capsys.readouterr().err
-    identify.main([*command, '--hold', 'elbow=0.0'])
+    command += ['--hold', 'elbow=0.0', '--no-next-motion']
+    assert identify.main(command) == 1
     page = (out / 'report.html').read_text()
     for text in (capsys.readouterr().out, page):
         assert 'held, as the options say: elbow' in text
-        assert 'a held joint may have moved' in text
+        assert 'a held joint may have moved' in text and '(--sure)' in text
+    assert not (out / 'arm_identified.urdf').exists()
+    assert identify.main([*command, '--sure']) == 0
+    whole = csv_table(tmp_path / 'whole.csv', (stamps, *rest))
+    assert identify.main([str(urdf), str(whole), *command[2:]]) == 2
+    assert re.search('elbow=0: expected a joint that stood there, got .*leave it out of --hold',
+                     capsys.readouterr().err)
 
 
 def test_a_held_joint_that_stood_is_not_suspected(tmp_path, capsys):
