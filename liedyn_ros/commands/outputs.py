@@ -9,7 +9,7 @@
 """Output of the commands: folders and files, checked before the work, and recordings."""
 
 from argparse import ArgumentTypeError
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 import os
@@ -37,13 +37,18 @@ def without_empty(path: Path) -> None:
         path.rmdir()
 
 
-def picture(text: str) -> Path:
+def picture(text: str, suffixes: Sequence[str] = SUFFIXES) -> Path:
     """Return a file to draw to; its folder is created. Raises ArgumentTypeError."""
     path = Path(text)
-    if path.suffix not in SUFFIXES or path.is_dir():
-        raise ArgumentTypeError(f'expected a file {" or ".join(SUFFIXES)}, got {text!r}')
+    if path.suffix not in suffixes or path.is_dir():
+        raise ArgumentTypeError(f'expected a file {" or ".join(suffixes)}, got {text!r}')
     folder(str(path.parent))
     return _writable(path) if path.exists() else path
+
+
+def page(text: str) -> Path:
+    """Return a file of HTML to write; its folder is created. Raises ArgumentTypeError."""
+    return picture(text, ('.html',))
 
 
 def recording(path: Path, machine: Machine, shown: Iterable[tuple[float, Seen]],

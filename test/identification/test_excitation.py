@@ -108,6 +108,8 @@ def test_the_command_writes_a_trajectory_and_a_table(tmp_path, capsys):
     with (tmp_path / 'out' / 'excitation.csv').open() as stream:
         rows = list(csv.DictReader(stream))
     assert message['joint_names'] == list(JOINTS) and len(message['points']) == len(rows) == 1001
+    page = (tmp_path / 'out' / 'report.html').read_text()
+    assert page.count('<polyline') == 3 * len(JOINTS) and 'least distance of bodies' in page
     assert message['points'][500]['positions'][1] == float(rows[500]['position.shoulder'])
     (tmp_path / 'shapes.yaml').write_text('hand: [{center: [0, 0, 0], radius: 0.05}]\n')
     assert command.main(given) == 2

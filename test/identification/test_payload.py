@@ -198,11 +198,17 @@ def test_the_command_writes_a_model_that_carries_the_payload(tmp_path, loaded, c
     (tmp_path / 'arm.urdf').write_text(to_urdf(true_arm()))
     time, q, v, _, tau = loaded
     stamps = 10**18 + np.round(1e9 * time).astype(np.int64)
-    bag = write_bag(tmp_path / 'bag', as_messages(JOINTS, stamps, q, v, tau))
+    kept = (time < 10.0) | (time > 12.0)  # a gap, as of a damaged bag
+    bag = write_bag(tmp_path / 'bag', as_messages(
+        JOINTS, *(each[kept] for each in (stamps, q, v, tau))))
     given = [str(tmp_path / 'arm.urdf'), str(bag), '--placement', '0,0.05,0.3', '--folder',
              str(tmp_path / 'out')]
     assert command.main([*given, '--body', 'fore']) == 0
-    assert 'centre of mass' in capsys.readouterr().out
+    shown, page = capsys.readouterr().out, (tmp_path / 'out' / 'report.html').read_text()
+    assert 'centre of mass' in shown
+    for text in (shown, page):
+        assert '1 gaps without samples, the longest 2.04 s at 9.98 s' in text
+    assert page.count('<polyline') == 2 * len(JOINTS) and 'with the payload' in page
     numbers = json.loads((tmp_path / 'out' / 'payload.json').read_text())
     assert np.allclose(numbers['parameters'], TRUE, atol=0.01)
     assert 'payload' in (tmp_path / 'out' / 'with_payload.urdf').read_text()

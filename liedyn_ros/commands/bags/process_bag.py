@@ -21,7 +21,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from liedyn_ros.commands.outputs import folder, number_of
+from liedyn_ros.commands.outputs import folder, number_of, page
 from liedyn_ros.commands.work import add_work_options, results_of
 from liedyn_ros.common.errors import LiedynError, NameSetError
 from liedyn_ros.common.extras import require_module
@@ -54,10 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for k, outcome in results_of(run, jobs, jobs=options.jobs, cluster=options.cluster):
                 outcomes[k] = outcome
                 print(f'{jobs[k].bag}: {_line(outcome)}', file=sys.stderr)
-        page = options.report or (options.folder and options.folder / REPORT)
-        if page is not None:
+        if options.report is not None or options.folder is not None:
             from liedyn_ros.commands.bags.report import report
-            write_whole(page, report(jobs, outcomes))
+            write_whole(options.report or options.folder / REPORT, report(jobs, outcomes))
     except (LiedynError, OSError, ModuleNotFoundError) as error:
         print(f'process_bag: {error}', file=sys.stderr)
         return 2
@@ -161,7 +160,7 @@ def parser() -> argparse.ArgumentParser:
     files.add_argument('--mcap', type=Path, help='folder of a new bag to write')
     files.add_argument('--html', type=Path, help=(
         'HTML file that plays the motion in any browser, of 300 s at most'))
-    files.add_argument('--report', type=Path, help=(
+    files.add_argument('--report', type=page, help=(
         'HTML file: what was read and lost, curves, settings; the folder has one without it'))
     files.add_argument('--folder', type=folder, help=(
         'folder of the results of several bags with a report; bags that are done are not '

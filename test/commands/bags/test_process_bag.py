@@ -57,8 +57,11 @@ def test_messages_without_a_pose_keep_their_rows_and_reasons(tmp_path, capsys):
     lengths[20] = 5.0
     given = messages(stamps, lengths)
     given[30] = stamps[30], joint_state(stamps[30], LEGS[:5], lengths[30][:5])
-    status, rows = run(tmp_path, write_bag(tmp_path / 'bag', given, topic='/leg_states'))
+    report = tmp_path / 'new' / 'report.html'
+    status, rows = run(tmp_path, write_bag(tmp_path / 'bag', given, topic='/leg_states'),
+                       '--report', str(report))
     assert status == 1 and len(rows) == COUNT
+    assert f'{COUNT - 2} with a pose' in report.read_text()
     assert [k for k, row in enumerate(rows) if row['reason']] == [20, 30]
     assert 'missing' in rows[30]['reason'] and rows[30]['status'] == 'REJECTED'
     assert f'{COUNT - 2} with a pose' in capsys.readouterr().out

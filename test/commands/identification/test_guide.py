@@ -14,11 +14,14 @@ import shlex
 
 import numpy as np
 import pytest
+from support.recordings.bag_files import as_messages, START_NS, write_bag
 from support.recordings.recorded_arm import (
-    arm_bag, arm_recording, forces_error, JOINTS, wrong_urdf)
+    arm_bag, arm_recording, forces_error, JOINTS, true_arm, wrong_urdf)
+from support.recordings.recorded_motion import arm_motion
 from support.scripts import run_command
 import yaml
 
+from liedyn_ros.commands.identification import identify
 from liedyn_ros.model import load_model
 
 ROOT = Path(__file__).parents[3]
@@ -39,13 +42,18 @@ def test_from_a_folder_with_a_bag_to_a_better_urdf(tmp_path):
                delimiter=',', comments='', header=','.join(
                    ['time', *(f'{name}/{kind}' for kind in ('position', 'effort')
                               for name in JOINTS)]))
-    assert len(RUN) == 3
+    write_bag(tmp_path / 'second_bag', as_messages(JOINTS, *arm_recording(seed=3)))
+    options = identify.parser().parse_args(['x', 'x', '--hold', 'base_joint=0.0'])
+    time, *motion, _, tau = arm_motion(identify.held(true_arm(), options), 1, 24.0, 100.0)
+    write_bag(tmp_path / 'bag_without_base_joint', as_messages(
+        JOINTS[1:], START_NS + np.round(1e9 * time).astype(np.int64), *motion, tau))
+    assert len(RUN) == 4
     for line in RUN:
         assert run_command(line, tmp_path) in (0, 1)
         folder = tmp_path / shlex.split(line)[shlex.split(line).index('--folder') + 1]
         assert (folder / 'report.html').exists()
     before = forces_error(load_model(urdf))
-    for name in ('identified', 'table'):
+    for name in ('identified', 'again', 'table'):
         parameters = yaml.safe_load((tmp_path / name / 'dynamics_server.yaml').read_text())
         model = load_model(parameters['dynamics_server']['ros__parameters']['model_file'])
         assert (forces_error(model) < 0.1 * before).all()
