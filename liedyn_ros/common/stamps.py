@@ -8,6 +8,8 @@
 
 """Order of time stamps: tells a late sample from a clock that was set back, and finds gaps."""
 
+import itertools
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,7 +32,7 @@ def gaps_in(time: NDArray[np.float64]) -> NDArray[np.bool_]:
 def pieces_of(time: NDArray[np.float64]) -> list[slice]:
     """Return the samples between the gaps of increasing times (n,), s."""
     ends = [0, *(np.flatnonzero(gaps_in(time)) + 1).tolist(), len(time)]
-    return [slice(begin, end) for begin, end in zip(ends, ends[1:])]
+    return [slice(begin, end) for begin, end in itertools.pairwise(ends)]
 
 
 class Pace:

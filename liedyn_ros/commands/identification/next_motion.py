@@ -29,7 +29,7 @@ SHOWN = 12  # unknowns of a report
 def proposed(result: Identification, options: argparse.Namespace) -> tuple[
         NextMotion | None, str]:
     """
-    Return the motion that tells most of what the recordings leave open, and what to do with it.
+    Return the motion that tells most beside the recordings, and what to do with it.
 
     Where there is none, the text says why.
     """

@@ -29,9 +29,9 @@ class NextMotion:
     """
     A motion, and what it would tell beside the recordings there are.
 
-    names (p,) are the unknowns without scales; before and after (p,) their standard deviations by
-    the recordings, and with the motion recorded as well at the same noise. They are infinite
-    where nothing tells them.
+    names (p,) are the unknowns without scales. before and after (p,) are their standard
+    deviations: by the recordings, and with the motion recorded at the same noise. They are
+    infinite where nothing tells them.
     """
 
     excitation: Excitation

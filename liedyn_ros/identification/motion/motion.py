@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -142,13 +143,13 @@ def _joined(found: Sequence[Motion], remarks: Sequence[str]) -> Motion:
                           for name in ('time', 'q', 'v', 'a', 'tau'))
     return replace(found[0], time=time, q=q, v=v, a=a, tau=tau, remarks=tuple(told),
                    noise=np.max([each.noise for each in found], axis=0),
-                   pieces=tuple(map(slice, ends, ends[1:])))
+                   pieces=tuple(slice(*each) for each in itertools.pairwise(ends)))
 
 
 def _gaps(time: Array, parts: Sequence[slice], smoothed_ones: int) -> str:
     """Return a remark on gaps."""
     lost = [(time[after.start] - time[before.stop - 1], time[before.stop - 1])
-            for before, after in zip(parts, parts[1:])]
+            for before, after in itertools.pairwise(parts)]
     longest, at = max(lost)
     short = len(parts) - smoothed_ones
     return (f'{len(lost)} gaps without samples, the longest {longest:.3g} s at {at:.4g} s: pieces '

@@ -29,7 +29,8 @@ def record(path, q, v, a, rng):
     """Write a bag of the true arm; q, v and a (n, 3) are its motion."""
     tau = Dynamics(true_arm()).inverse.batch(q, v, a) + NOISE * rng.normal(size=q.shape)
     stamps = START_NS + np.round(1e9 / RATE * np.arange(len(q))).astype(np.int64)
-    return write_bag(path, as_messages(JOINTS, stamps, q + 1e-5 * rng.normal(size=q.shape), v, tau))
+    read = q + 1e-5 * rng.normal(size=q.shape)
+    return write_bag(path, as_messages(JOINTS, stamps, read, v, tau))
 
 
 def first_motion():
