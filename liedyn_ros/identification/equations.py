@@ -144,7 +144,7 @@ def rows_along(model: Model, equations: Equations, load: Array, q: Array, v: Arr
     """
     regressor, base = equations.regressor, equations.base
     nothing = np.zeros_like(v)
-    motion = Motion(np.arange(float(len(q))), q, v, a, nothing, 1.0, nothing[0], np.zeros((
+    motion = Motion(np.zeros(len(q)), q, v, a, nothing, 1.0, nothing[0], np.zeros((
         3, model.nv)), 0.0, 0.0, (), (slice(0, len(q)),))
     terms = tuple(each for each in equations.extra if each.kind != SCALE)
     every = motion.pieces[0]

@@ -173,13 +173,13 @@ def _with_torques(model: Model, motion: Motion, stamps: Stamps, chosen: slice, o
                   remarks: tuple[str, ...]) -> Block:
     """Return the rows of a motion with the torques that it needs."""
     q, v, a = motion.q[chosen], motion.v[chosen], motion.a[chosen]
-    rates = np.empty((len(motion.a), order + 1, model.nv))
+    whole = np.empty((len(motion.a), order + 1, model.nv))
     for piece in motion.pieces:
         steps = np.arange(piece.stop - piece.start) / motion.rate
         spline = make_interp_spline(steps, motion.a[piece], k=DEGREE)
         for k in range(order + 1):
-            rates[piece, k] = spline(steps, k) if k else motion.a[piece]
-    rates = rates[chosen]
+            whole[piece, k] = spline(steps, k) if k else motion.a[piece]
+    rates = whole[chosen]
     if model.closures or model.couplings:
         dynamics = ConstrainedDynamics(model)
         full = np.array([complete_acceleration(dynamics, *each) for each in zip(q, v, rates)])
