@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for text in (*result.verdict.reasons, *result.verdict.remarks, *samples.remarks,
                  *result.motion.remarks):
         print(f'- {text}')
-    print(f'- the motion to record next: {ahead[1]}')
+    print(f'- to record next: {ahead[1]}')
     print('written:', ', '.join(str(each) for each in files))
     return 0 if result.offered else 1
 

@@ -41,8 +41,8 @@ def proposed(result: Identification, options: argparse.Namespace) -> tuple[
         return None, f'no motion found: {error}'
     fast = np.abs(found.excitation.v).max()
     return found, (
-        f'{TRAJECTORY} and {TABLE}, {found.excitation.period:g} s, up to {fast:.3g} rad/s or m/s. '
-        'Run it slowly first, record it, and identify again with that recording as --also BAG')
+        f'{TRAJECTORY}, {found.excitation.period:g} s, up to {fast:.3g} rad/s or m/s. Run it '
+        'slowly first, and give its recording as --also')
 
 
 def write_next(folder: Path, result: Identification, found: NextMotion | None) -> list[Path]:

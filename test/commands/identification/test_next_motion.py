@@ -52,7 +52,7 @@ def test_what_a_motion_left_open_is_told_by_the_next_one(tmp_path, capsys):
     one, two = tmp_path / 'one', tmp_path / 'two'
     first = record(tmp_path / 'first', *first_motion(), rng)
     identify.main([str(urdf), str(first), '--folder', str(one)])
-    assert 'the motion to record next: next_motion.yaml' in capsys.readouterr().out
+    assert 'to record next: next_motion.yaml, 10 s' in capsys.readouterr().out
     message = yaml.safe_load((one / 'next_motion.yaml').read_text())
     with (one / 'next_motion.csv').open() as stream:
         rows = list(csv.DictReader(stream))
