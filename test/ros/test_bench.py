@@ -6,17 +6,23 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The bench itself: a request is sent again where its reply is lost, and a transition is not."""
+"""The bench itself: lost requests are sent again, transitions are not; NaN is seen in bytes."""
 
+import math
 from time import sleep
 
+from geometry_msgs.msg import Point, Pose, PoseStamped
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
+import numpy as np
 import pytest
 from rclpy.client import Client
 from rclpy.task import Future
+from sensor_msgs.msg import JointState
+from std_msgs.msg import ColorRGBA, Float64MultiArray
 from std_srvs.srv import Trigger
 from support.bench import ros_bench
+from visualization_msgs.msg import Marker, MarkerArray
 
 pytestmark = pytest.mark.ros
 
@@ -51,3 +57,24 @@ def test_a_transition_is_asked_for_once(bench):
             id=Transition.TRANSITION_CONFIGURE))
     assert taken.count(Transition.TRANSITION_CONFIGURE) == 2
     assert taken[0] == 'none'
+
+
+@pytest.mark.parametrize('message', [
+    PoseStamped(pose=Pose(position=Point(z=math.nan))),
+    MarkerArray(markers=[Marker(ns='a'), Marker(color=ColorRGBA(a=math.nan))]),
+    JointState(name=['joint'], position=[0.0, math.nan])])
+def test_nan_in_a_message_is_seen(bench, message):
+    bench.collect(type(message), 'topic')
+    publisher = bench.publisher(type(message), 'topic')
+    with pytest.raises(AssertionError, match='got NaN in '):
+        bench.until(lambda: False, 'NaN', act=lambda: publisher.publish(message))
+
+
+def test_a_number_that_looks_like_nan_is_none(bench):
+    """Its low half is NaN of a float; infinity's high half is one too."""
+    heard, publisher = bench.collect(Float64MultiArray, 'topic'), bench.publisher(
+        Float64MultiArray, 'topic')
+    data = [*np.array([0x3FF000007FC00000]).view(float).tolist(), math.inf]
+    bench.until(lambda: heard, 'numbers', act=lambda: publisher.publish(
+        Float64MultiArray(data=data)))
+    assert list(heard[-1].data) == data and heard[:1][0].data == heard[0].data

@@ -8,14 +8,31 @@
 
 """The numbers in a message, whatever its type."""
 
+from array import array
 import math
 from numbers import Integral
+
+import numpy as np
+
+HEAD = 4  # bytes of a message before its numbers, which stand at multiples of their size
+SINGLE = np.dtype('<f4')
 
 
 def assert_no_nan(message):
     """Require that no number of a message, at any depth, is NaN: bridges to JSON have none."""
     found = list(_nan(message, type(message).__name__))
     assert not found, f'expected numbers, got NaN in {found}'
+
+
+def may_have_nan(serialized):
+    """
+    Return whether the bytes of a message may hold NaN, of a double or a float.
+
+    The high half of a double NaN is one of a float. A low half, or a text, may look like one too:
+    so the message itself is asked then.
+    """
+    count = (len(serialized) - HEAD) // SINGLE.itemsize
+    return bool(np.isnan(np.frombuffer(serialized, SINGLE, count, HEAD)).any())
 
 
 def _nan(value, path):
@@ -26,6 +43,8 @@ def _nan(value, path):
     elif hasattr(value, 'get_fields_and_field_types'):
         for name in value.get_fields_and_field_types():
             yield from _nan(getattr(value, name), f'{path}.{name}')
+    elif isinstance(value, (array, np.ndarray)):
+        yield from (f'{path}[{index}]' for index in np.flatnonzero(np.isnan(value)))
     elif not isinstance(value, (str, bytes, Integral)):
         for index, entry in enumerate(value):
             yield from _nan(entry, f'{path}[{index}]')
