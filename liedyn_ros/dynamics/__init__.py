@@ -8,18 +8,21 @@
 
 """Inverse, forward and hybrid dynamics of trees of rigid bodies in O(n), compiled."""
 
-from liedyn_ros.dynamics.dynamics import CenterOfMass, Dynamics, Kinematics
-from liedyn_ros.dynamics.frames import Frames, LOCAL, LOCAL_WORLD_ALIGNED, WORLD
-from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas, stormer_verlet
-from liedyn_ros.dynamics.joint_wrenches import joint_wrenches
-from liedyn_ros.dynamics.lagrangian.closed_form import (
-    closed_form, closed_form_rate, ClosedForm, ClosedFormRate)
-from liedyn_ros.dynamics.layout import Layout, MUJOCO, PINOCCHIO, ROS
-from liedyn_ros.dynamics.time_derivatives.tree_motion import EquationDerivatives, TreeMotion
-from liedyn_ros.dynamics.tree.data import Data
-from liedyn_ros.dynamics.tree.floating_base import FloatingBase
-from liedyn_ros.dynamics.tree.names import JointOrder, Names
-from liedyn_ros.dynamics.tree.orders import MAX_ORDER
+from liedyn_ros.common.imports import kept
+
+with kept():
+    from liedyn_ros.dynamics.dynamics import CenterOfMass, Dynamics, Kinematics
+    from liedyn_ros.dynamics.frames import Frames, LOCAL, LOCAL_WORLD_ALIGNED, WORLD
+    from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas, stormer_verlet
+    from liedyn_ros.dynamics.joint_wrenches import joint_wrenches
+    from liedyn_ros.dynamics.lagrangian.closed_form import (
+        closed_form, closed_form_rate, ClosedForm, ClosedFormRate)
+    from liedyn_ros.dynamics.layout import Layout, MUJOCO, PINOCCHIO, ROS
+    from liedyn_ros.dynamics.time_derivatives.tree_motion import EquationDerivatives, TreeMotion
+    from liedyn_ros.dynamics.tree.data import Data
+    from liedyn_ros.dynamics.tree.floating_base import FloatingBase
+    from liedyn_ros.dynamics.tree.names import JointOrder, Names
+    from liedyn_ros.dynamics.tree.orders import MAX_ORDER
 
 __all__ = [
     'CenterOfMass', 'closed_form', 'closed_form_rate', 'ClosedForm', 'ClosedFormRate', 'Data',

@@ -10,4 +10,7 @@
 
 from importlib import import_module
 
-import_module('liedyn_ros.ros')  # whose first lines tell what is not installed
+from liedyn_ros.common.imports import kept
+
+with kept():
+    import_module('liedyn_ros.ros')  # whose first lines tell what is not installed

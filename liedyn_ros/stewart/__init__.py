@@ -13,60 +13,63 @@ A pose is that of the platform frame in the base frame, 4 by 4, in metres. Leg v
 order of the geometry's leg names.
 """
 
-from liedyn_ros.stewart.assembly.modes import AssemblyMode, AssemblyModes, AssemblyModeSolver
-from liedyn_ros.stewart.certificate.demands import ForceLimits, SpeedLimits
-from liedyn_ros.stewart.certificate.path import PathProof, PathProver
-from liedyn_ros.stewart.certificate.pose import Certificate, PoseCertifier
-from liedyn_ros.stewart.control.controller import LegForceCommand, PlatformController
-from liedyn_ros.stewart.description import PlatformTree
-from liedyn_ros.stewart.dynamics.closed_loop_model import platform_model
-from liedyn_ros.stewart.dynamics.closed_loop_state import model_state
-from liedyn_ros.stewart.dynamics.dynamics import StewartDynamics
-from liedyn_ros.stewart.dynamics.results import Energy, StewartMotion
-from liedyn_ros.stewart.input.actuators import LegActuators
-from liedyn_ros.stewart.input.synchronizer import ActuatorSynchronizer, Reading
-from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.description.leg_types import (
-    Crank, LegType, OffsetStrut, Rail, Stage, Strut, Wire)
-from liedyn_ros.stewart.platform.description.masses import LegMasses, LegPart, PlatformMasses
-from liedyn_ros.stewart.platform.description.redundant_geometry import RedundantGeometry
-from liedyn_ros.stewart.platform.description.tool_frame import with_tool
-from liedyn_ros.stewart.platform.flags import Flag
-from liedyn_ros.stewart.platform.io.geometry_file import (
-    geometry_of, is_geometry_file, load_geometry, load_legs, load_redundant_geometry)
-from liedyn_ros.stewart.platform.io.geometry_writer import updated_geometry
-from liedyn_ros.stewart.platform.kinematics import (
-    leg_ends, leg_lengths, leg_rates, length_jacobian, transmissions, Trivialization)
-from liedyn_ros.stewart.platform.limits import Margins
-from liedyn_ros.stewart.platform.picture import PlatformPicture, PlatformShapes
-from liedyn_ros.stewart.platform.singularity import time_until
-from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
-from liedyn_ros.stewart.redundant.bias_monitor import BiasFit
-from liedyn_ros.stewart.redundant.dynamics import dynamics_of, RedundantDynamics
-from liedyn_ros.stewart.redundant.estimator import RedundantEstimator
-from liedyn_ros.stewart.redundant.forces import ForceDistribution, HeldForces
-from liedyn_ros.stewart.redundant.solver import RedundantSolution, RedundantSolver
-from liedyn_ros.stewart.redundant.tracker import (
-    RedundantConfig, RedundantPose, RedundantTracker)
-from liedyn_ros.stewart.simulation.leg_simulation import LegSample, LegSimulation
-from liedyn_ros.stewart.simulation.platform_simulation import PlatformSimulation
-from liedyn_ros.stewart.simulation.trajectory import ScrewMotion, SmoothTrajectory
-from liedyn_ros.stewart.solver.methods import (
-    Chart, GaussNewton, LevenbergMarquardt, Method, Residual)
-from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Solution, Solutions, Status
-from liedyn_ros.stewart.tracking.branch.monitor import Branch, BranchMonitor
-from liedyn_ros.stewart.tracking.covariance import (
-    GeometryNoise, in_fixed_axes, LegNoise, linear_first)
-from liedyn_ros.stewart.tracking.legs.faults import LegFaults
-from liedyn_ros.stewart.tracking.legs.monitor import LegFindings, LegMonitor
-from liedyn_ros.stewart.tracking.legs.noise_estimator import NoiseReport
-from liedyn_ros.stewart.tracking.monitor_config import MonitorConfig
-from liedyn_ros.stewart.tracking.monitored_tracker import MonitoredPose, MonitoredTracker
-from liedyn_ros.stewart.tracking.prediction import (
-    joint_covariance, MotionEstimate, MotionEstimator)
-from liedyn_ros.stewart.tracking.sensor_monitor import (
-    LengthSensor, OrientationSensor, Sensor, SensorFit, SensorMonitor)
-from liedyn_ros.stewart.tracking.tracker import PoseTracker, Start, TrackedPose
+from liedyn_ros.common.imports import kept
+
+with kept():
+    from liedyn_ros.stewart.assembly.modes import AssemblyMode, AssemblyModes, AssemblyModeSolver
+    from liedyn_ros.stewart.certificate.demands import ForceLimits, SpeedLimits
+    from liedyn_ros.stewart.certificate.path import PathProof, PathProver
+    from liedyn_ros.stewart.certificate.pose import Certificate, PoseCertifier
+    from liedyn_ros.stewart.control.controller import LegForceCommand, PlatformController
+    from liedyn_ros.stewart.description import PlatformTree
+    from liedyn_ros.stewart.dynamics.closed_loop_model import platform_model
+    from liedyn_ros.stewart.dynamics.closed_loop_state import model_state
+    from liedyn_ros.stewart.dynamics.dynamics import StewartDynamics
+    from liedyn_ros.stewart.dynamics.results import Energy, StewartMotion
+    from liedyn_ros.stewart.input.actuators import LegActuators
+    from liedyn_ros.stewart.input.synchronizer import ActuatorSynchronizer, Reading
+    from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
+    from liedyn_ros.stewart.platform.description.leg_types import (
+        Crank, LegType, OffsetStrut, Rail, Stage, Strut, Wire)
+    from liedyn_ros.stewart.platform.description.masses import LegMasses, LegPart, PlatformMasses
+    from liedyn_ros.stewart.platform.description.redundant_geometry import RedundantGeometry
+    from liedyn_ros.stewart.platform.description.tool_frame import with_tool
+    from liedyn_ros.stewart.platform.flags import Flag
+    from liedyn_ros.stewart.platform.io.geometry_file import (
+        geometry_of, is_geometry_file, load_geometry, load_legs, load_redundant_geometry)
+    from liedyn_ros.stewart.platform.io.geometry_writer import updated_geometry
+    from liedyn_ros.stewart.platform.kinematics import (
+        leg_ends, leg_lengths, leg_rates, length_jacobian, transmissions, Trivialization)
+    from liedyn_ros.stewart.platform.limits import Margins
+    from liedyn_ros.stewart.platform.picture import PlatformPicture, PlatformShapes
+    from liedyn_ros.stewart.platform.singularity import time_until
+    from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
+    from liedyn_ros.stewart.redundant.bias_monitor import BiasFit
+    from liedyn_ros.stewart.redundant.dynamics import dynamics_of, RedundantDynamics
+    from liedyn_ros.stewart.redundant.estimator import RedundantEstimator
+    from liedyn_ros.stewart.redundant.forces import ForceDistribution, HeldForces
+    from liedyn_ros.stewart.redundant.solver import RedundantSolution, RedundantSolver
+    from liedyn_ros.stewart.redundant.tracker import (
+        RedundantConfig, RedundantPose, RedundantTracker)
+    from liedyn_ros.stewart.simulation.leg_simulation import LegSample, LegSimulation
+    from liedyn_ros.stewart.simulation.platform_simulation import PlatformSimulation
+    from liedyn_ros.stewart.simulation.trajectory import ScrewMotion, SmoothTrajectory
+    from liedyn_ros.stewart.solver.methods import (
+        Chart, GaussNewton, LevenbergMarquardt, Method, Residual)
+    from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Solution, Solutions, Status
+    from liedyn_ros.stewart.tracking.branch.monitor import Branch, BranchMonitor
+    from liedyn_ros.stewart.tracking.covariance import (
+        GeometryNoise, in_fixed_axes, LegNoise, linear_first)
+    from liedyn_ros.stewart.tracking.legs.faults import LegFaults
+    from liedyn_ros.stewart.tracking.legs.monitor import LegFindings, LegMonitor
+    from liedyn_ros.stewart.tracking.legs.noise_estimator import NoiseReport
+    from liedyn_ros.stewart.tracking.monitor_config import MonitorConfig
+    from liedyn_ros.stewart.tracking.monitored_tracker import MonitoredPose, MonitoredTracker
+    from liedyn_ros.stewart.tracking.prediction import (
+        joint_covariance, MotionEstimate, MotionEstimator)
+    from liedyn_ros.stewart.tracking.sensor_monitor import (
+        LengthSensor, OrientationSensor, Sensor, SensorFit, SensorMonitor)
+    from liedyn_ros.stewart.tracking.tracker import PoseTracker, Start, TrackedPose
 
 __all__ = [
     'ActuatorSynchronizer', 'AssemblyMode', 'AssemblyModeSolver', 'AssemblyModes', 'BiasFit',
