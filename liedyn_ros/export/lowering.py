@@ -22,7 +22,6 @@ from typing import Any
 from llvmlite import ir
 from numba.core.compiler import compile_extra, Flags
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.cpu import FastMathOptions
 from numba.core.registry import cpu_target
 
 from liedyn_ros.common.errors import LiedynError
@@ -71,7 +70,7 @@ def _flags() -> Any:
     """Return the flags of jit.decorators, and those that leave out all wrappers."""
     flags = Flags()
     flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
-    flags.error_model, flags.fastmath, flags.nrt = 'numpy', FastMathOptions({'contract'}), False
+    flags.error_model, flags.nrt = 'numpy', False
     return flags
 
 

@@ -23,10 +23,10 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """
     Compile a function on scalars, tuples and flat arrays; division by zero gives inf, as in C.
 
-    'contract' lets LLVM use fused multiply-adds and nothing else of fast-math: NaN and infinity
-    keep their meaning. Numba's runtime, which counts references, is left out, as counting costs
-    more than the arithmetic of a small function. So a kernel that would allocate does not compile.
-    Python's lock is kept: to release it costs as much as a tenth of a small kernel.
+    Nothing of fast-math is used, fused multiply-adds neither: so each processor has the same bits.
+    Numba's runtime, which counts references, is left out, as counting costs more than the
+    arithmetic of a small function. So a kernel that would allocate does not compile. Python's lock
+    is kept: to release it costs as much as a tenth of a small kernel.
     """
     return _compiled(function, nogil=False)
 
@@ -46,8 +46,8 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _compiled(function: Callable[..., Any], nogil: bool) -> Callable[..., Any]:
     compiled: Any = numba.njit(
-        function, nogil=nogil, error_model='numpy', fastmath={'contract'}, boundscheck=CHECKED,
-        _nrt=False, no_cfunc_wrapper=True, pipeline_class=KernelCompiler)
+        function, nogil=nogil, error_model='numpy', boundscheck=CHECKED, _nrt=False,
+        no_cfunc_wrapper=True, pipeline_class=KernelCompiler)
     compile_apart(compiled)
     compiled._cache = KernelCache(function, compiled.targetoptions)
     return compiled

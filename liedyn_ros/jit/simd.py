@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-The numbers that the recursions run on: one float64, or eight of them side by side.
+The numbers that the recursions run on: one float64, or eight or four of them side by side.
 
 A table is a float64 array (rows, columns), or (rows, columns, LANES) for LANES states at once.
 get and put move one entry: a float, or Lanes, a vector register that has +, -, * and / with its
@@ -16,6 +16,7 @@ a whole number, which a table of single states may hold among its floats, as an 
 Within one state, eight entries of a row of a table can be side by side as well. get_lanes and
 put_lanes move them; spread and total go from a number to Lanes and back; transposed turns eight
 rows into their columns.
+Four Lanes are registers alone: quad_of and filled make them of numbers, parts takes them apart.
 Only the mode of `index_checks` checks indices: the owner of a table makes it large enough.
 """
 
@@ -29,21 +30,21 @@ from numba.extending import intrinsic, lower_builtin, models, register_model
 
 from liedyn_ros.jit.index_checks import check_index
 
-LANES = 8
+LANES, QUAD = 8, 4
 
 
 class Lanes(types.Type):
-    """Eight float64, one of each of eight states."""
+    """Float64 side by side: eight, as of eight states, or four."""
 
-    def __init__(self) -> None:
+    def __init__(self, count: int) -> None:
         """Name the type."""
-        super().__init__(name=f'Lanes({LANES})')
+        super().__init__(name=f'Lanes({count})')
+        self.vector: Any = ir.VectorType(_NUMBER, count)
 
 
-lanes = Lanes()
 _NUMBER = ir.DoubleType()
-_VECTOR = ir.VectorType(_NUMBER, LANES)
-_FLAGS = ('contract',)  # as in jit.decorators
+lanes, quad = Lanes(LANES), Lanes(QUAD)
+_VECTOR = lanes.vector
 
 
 @register_model(Lanes)
@@ -52,33 +53,34 @@ class LanesModel(models.PrimitiveModel):
 
     def __init__(self, manager: Any, of: Any) -> None:
         """Name the LLVM type."""
-        super().__init__(manager, of, _VECTOR)
+        super().__init__(manager, of, of.vector)
 
 
-def _spread(builder: Any, value: Any) -> Any:
+def _spread(builder: Any, value: Any, count: int = LANES) -> Any:
     """Return a vector of a number, or the vector that it is."""
-    if value.type == _VECTOR:
+    if isinstance(value.type, ir.VectorType):
         return value
-    index = ir.IntType(32)
-    one = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), value, index(0))
-    zeros = ir.Constant(ir.VectorType(index, LANES), [0] * LANES)
-    return builder.shuffle_vector(one, ir.Constant(_VECTOR, ir.Undefined), zeros)
+    index, empty = ir.IntType(32), ir.Constant(ir.VectorType(value.type, count), ir.Undefined)
+    one = builder.insert_element(empty, value, index(0))
+    return builder.shuffle_vector(one, empty, ir.Constant(
+        ir.VectorType(index, count), [0] * count))
 
 
 def _define(function: Any, instruction: str) -> None:
     """Give Lanes a binary operator."""
-    pairs = ((lanes, lanes), (lanes, types.float64), (types.float64, lanes))
+    cases_of = {(a, b): of for of in (lanes, quad)
+                for a, b in ((of, of), (of, types.float64), (types.float64, of))}
 
     class Operator(ConcreteTemplate):
-        cases = tuple(signature(lanes, *pair) for pair in pairs)
+        cases = tuple(signature(of, *pair) for pair, of in cases_of.items())
 
     infer_global(function)(Operator)
 
     def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        a, b = (_spread(builder, x) for x in args)
-        return getattr(builder, instruction)(a, b, flags=_FLAGS)
+        a, b = (_spread(builder, x, sig.return_type.vector.count) for x in args)
+        return getattr(builder, instruction)(a, b)
 
-    for pair in pairs:
+    for pair in cases_of:
         lower_builtin(function, *pair)(lower)
 
 
@@ -91,15 +93,16 @@ _define(operator.truediv, 'fdiv')
 class Negative(ConcreteTemplate):
     """The sign turned."""
 
-    cases = (signature(lanes, lanes),)
+    cases = (signature(lanes, lanes), signature(quad, quad))
 
 
 infer_global(operator.neg)(Negative)
 
 
 @lower_builtin(operator.neg, lanes)
+@lower_builtin(operator.neg, quad)
 def _lower_neg(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    return builder.fneg(args[0], flags=_FLAGS)
+    return builder.fneg(args[0])
 
 
 def _place(context: Any, builder: Any, table_type: Any, table: Any, row: Any, column: Any,
@@ -261,7 +264,7 @@ def total(typing: Any, value: Any) -> Any:
                 part, ir.Constant(part.type, ir.Undefined),
                 ir.Constant(ir.VectorType(index, width), list(range(first, first + width))))
                 for first in (0, width)]
-            part = builder.fadd(*halves, flags=_FLAGS)
+            part = builder.fadd(*halves)
         return builder.extract_element(part, index(0))
 
     return types.float64(lanes), generate
@@ -286,3 +289,37 @@ def transposed(typing: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: A
         return context.make_tuple(builder, found, part)
 
     return found(a, b, c, d, e, f, g, h), generate
+
+
+@intrinsic
+def quad_of(typing: Any, number: Any) -> Any:
+    """Return four Lanes of one number."""
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return _spread(builder, args[0], QUAD)
+
+    return quad(types.float64), generate
+
+
+@intrinsic
+def filled(typing: Any, value: Any, lane: Any, number: Any) -> Any:
+    """Return four Lanes with a number in those from a lane on."""
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        word = ir.IntType(64)
+        mine = builder.icmp_signed(
+            '>=', ir.Constant(ir.VectorType(word, QUAD), list(range(QUAD))),
+            _spread(builder, args[1], QUAD))
+        return builder.select(mine, _spread(builder, args[2], QUAD), args[0])
+
+    return quad(quad, types.int64, types.float64), generate
+
+
+@intrinsic
+def parts(typing: Any, value: Any) -> Any:
+    """Return the numbers of four Lanes."""
+    found = types.UniTuple(types.float64, QUAD)
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return context.make_tuple(builder, found, [
+            builder.extract_element(args[0], ir.IntType(32)(k)) for k in range(QUAD)])
+
+    return found(quad), generate

@@ -12,7 +12,7 @@ import numba
 import numpy as np
 
 from liedyn_ros.jit.simd import (
-    align_stack, get_lanes, LANES, put_lanes, spread, total, transposed)
+    align_stack, filled, get_lanes, LANES, parts, put_lanes, quad_of, spread, total, transposed)
 
 
 @numba.njit(_nrt=False)  # kernels of the package are cached by the modules that they reach
@@ -34,6 +34,11 @@ def turn(table, out):
     put_lanes(out, 2, 0, rows[6])
 
 
+@numba.njit(_nrt=False)
+def fill(first, second, lane):
+    return parts(-(filled(quad_of(first), lane, second) + 1.0) * filled(quad_of(2.0), 3, 0.5))
+
+
 def test_entries_of_a_row_are_read_summed_and_written() -> None:
     table, out = np.random.default_rng(1).normal(size=(2, 3 * LANES)), np.zeros((1, 3 * LANES))
     assert np.isclose(combine(table, 0.5, out), table[1, LANES:2 * LANES].sum(), rtol=1e-15)
@@ -49,3 +54,8 @@ def test_eight_rows_become_their_columns() -> None:
 def test_the_stack_of_a_kernel_is_aligned_where_it_asks_for_it() -> None:
     turn(np.zeros((LANES, LANES)), np.zeros((3, LANES)))
     assert all('align 64' in text for text in turn.inspect_llvm().values())
+
+
+def test_four_lanes_are_filled_from_one_on() -> None:
+    wanted = [(-8.0, -8.0, -8.0, -2.0), (-6.0, -8.0, -8.0, -2.0), (-6.0, -6.0, -6.0, -1.5)]
+    assert [fill(2.0, 3.0, lane) for lane in (0, 1, 4)] == wanted

@@ -10,10 +10,9 @@
 The digits of the C library on each processor: PYTHONPATH=test python -m support.c_library.digits.
 
 20 models of 50 states: eight trees, every second one floating, eight machines with closed loops,
-four platforms, with time derivatives to order 5. Prints for each kind of result two numbers. One
-is the largest difference from Python, relative to the largest entry of the result. The other one
-divides each difference by a change of Python's own result: the largest one of CHANGES, with other
-last digits of the input.
+four platforms, with time derivatives to order 5. Prints for each kind of result how many of all
+numbers differ from Python's in a bit, and the largest difference, relative to the largest entry of
+the result.
 """
 
 import argparse
@@ -24,17 +23,16 @@ from typing import Any
 
 from support.c_library import c_answers, c_loop_answers, c_platform_answers
 from support.c_library.c_library import built, V2
-from support.c_library.comparison import (
-    conditioned, Difference, differences, relative, with_other_digits)
+from support.c_library.comparison import by_name, Difference, differences, relative
 from support.machines.loop_states import ALL
 
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 
-ORDER, CHANGES = 5, 3
+ORDER = 5
 PLATFORMS = 'table_1', 'hexaglide', 'cranks', 'wires'
 PROCESSORS = 'x86_64_v3', 'x86_64_v2', 'aarch64'
 CROSS = {'processor': 'aarch64', 'compiler': 'aarch64-linux-gnu-gcc'}
-Errors = dict[str, tuple[float, float]]
+Errors = dict[str, tuple[int, int, float]]
 
 
 def program(name: str, processor: str) -> list[object]:
@@ -47,15 +45,18 @@ def program(name: str, processor: str) -> list[object]:
 def errors(states: list[Any], of_python: Callable[[list[Any]], Any],
            of_c: dict[str, Callable[[], Any]], difference: Difference = relative
            ) -> dict[str, Errors]:
-    """Return for each processor the largest difference and the largest ratio of each result."""
+    """Return for each processor how many numbers of a result differ, of how many, and by what."""
     wanted = of_python(states)
-    moved = [of_python(with_other_digits(states, seed)) for seed in range(CHANGES)]
     found = {}
     for processor, answers in of_c.items():
         got = answers()
-        ratios = conditioned(got, wanted, moved, difference)
-        found[processor] = {name: (error, ratios[name])
-                            for name, error in differences(got, wanted, difference).items()}
+        largest = differences(got, wanted, difference)
+        counts = dict.fromkeys(largest, (0, 0))
+        for row, values in zip(got, wanted):
+            for name, part in by_name(row, values).items():
+                other, total = counts[name]
+                counts[name] = other + int((part != values[name]).sum()), total + part.size
+        found[processor] = {name: (*counts[name], error) for name, error in largest.items()}
     return found
 
 
@@ -86,35 +87,25 @@ def machines(processors: list[str], folder: Path, count: int
             c_platform_answers.difference)
 
 
-def group(name: str) -> str:
-    """Return the kind of a result."""
-    if 'derivatives' in name:
-        return 'time derivatives of ' + ('inverse' if name.startswith('inverse') else 'the rest')
-    if name.startswith(('partial', 'inverse jac', 'inverse prod', 'inverse grad', 'forward jac',
-                        'forward prod', 'forward grad')):
-        return 'partial derivatives of ' + ('inverse' if 'inverse' in name else 'the rest')
-    return 'forward, hybrid' if name.startswith(('forward', 'hybrid')) else (
-        name if name in ('assembled', 'velocity', 'bias') or 'slope' in name else 'all else')
-
-
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('processors', nargs='*', default=list(PROCESSORS))
     parser.add_argument('--states', type=int, default=50)
     options = parser.parse_args()
-    found: dict[tuple[str, str], Errors] = {}
+    table: dict[tuple[str, str], Errors] = {}
     with tempfile.TemporaryDirectory() as folder:
         for kind, by_processor in machines(options.processors, Path(folder), options.states):
-            for processor, worst in by_processor.items():
-                for name, pair in worst.items():
-                    row = found.setdefault((kind, group(name)), {})
-                    before = row.get(processor, (0.0, 0.0))
-                    row[processor] = max(before[0], pair[0]), max(before[1], pair[1])
-    print(f'{"":46}' + ''.join(f'{processor:>18}' for processor in options.processors))
-    for (kind, name), row in sorted(found.items()):
+            for processor, results in by_processor.items():
+                for name, (other, total, error) in results.items():
+                    row = table.setdefault((kind, name), {})
+                    before = row.get(processor, (0, 0, 0.0))
+                    row[processor] = before[0] + other, before[1] + total, max(before[2], error)
+    print(f'{"":46}' + ''.join(f'{processor:>28}' for processor in options.processors))
+    for (kind, name), row in table.items():
         print(f'{kind + ": " + name:46}' + ''.join(
-            f'{row[each][0]:10.1e} {row[each][1]:7.2g}' for each in options.processors))
+            f'{other:10} of {total:6}{error:8.1e}' for other, total, error in (
+                row[each] for each in options.processors)))
 
 
 if __name__ == '__main__':

@@ -14,7 +14,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import (
     load9, LOADED_JOINTS, NV, PARENT, PITCH, POSES, POSITION, ROTATION, VI)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
-from liedyn_ros.jit.simd import get, get_int, put
+from liedyn_ros.jit.simd import filled, get, get_int, parts, put, QUAD, quad_of
 from liedyn_ros.lie.kernels import se3
 from liedyn_ros.model.kernels.kinds import FREE, SPHERICAL
 
@@ -32,13 +32,12 @@ def crba(model, data, q, out):
         motion.store_pose(model, data, i, q)
         rigid.store(data, i, COMPOSITE, rigid.load(model, i, INERTIA))
     for i in range(links - 1, 0, -1):
-        kind, pitch = get_int(model, i, KIND), get(model, i, PITCH)
-        body = rigid.load(data, i, COMPOSITE)
-        for k in range(joints.degrees(kind)):
-            w, v = joints.screw(kind, pitch, k)
-            m, f = rigid.apply(body, w, v)
-            excess += fill_mass_matrix(model, data, i, get_int(model, i, VI) + k, m, f, out)
-        add_composite_to_parent(model, data, i, body)
+        add_composite_to_parent(model, data, i, rigid.load(data, i, COMPOSITE))
+    for i in range(links - 1, 0, -1):
+        vi = get_int(model, i, VI)
+        for k in range(vi, vi + joints.degrees(get_int(model, i, KIND))):
+            if get(out, k, k) == 0.0:  # it has no column yet
+                excess += fill_columns(model, data, i, out)
     if get_int(model, 0, LOADED_JOINTS):
         for k in range(len(out)):  # (3.20)
             out[k, k] += get(model, coordinate_row(model, k), ARMATURE)
@@ -58,40 +57,68 @@ def add_composite_to_parent(model, data, i, body):
 
 
 @inlined
-def fill_mass_matrix(model, data, i, column, m, f, out):
+def fill_columns(model, data, i, out):
     """
-    Write the entries of a coordinate of link i: its wrench along all joints before (13.11).
+    Write up to four columns, side by side: of link i, and of links before it that have none yet.
 
-    Returns zero, or NaN where an entry is not finite.
+    Each has the wrench of a coordinate along all joints before (13.11). Lanes without a column of
+    their own repeat the last one. Returns zero, or NaN where an entry is not finite.
     """
-    excess = 0.0
+    taken, columns, zero = 0, (0, 0, 0, 0), quad_of(0.0)
+    m, f, excess = (zero, zero, zero), (zero, zero, zero), zero
     while True:
-        kind, vi = get_int(model, i, KIND), get_int(model, i, VI)
+        kind, vi, pitch = get_int(model, i, KIND), get_int(model, i, VI), get(model, i, PITCH)
+        for k in range(joints.degrees(kind)):
+            if taken < QUAD and get(out, vi + k, vi + k) == 0.0:
+                w, v = joints.screw(kind, pitch, k)
+                moment, force = rigid.apply(rigid.load(data, i, COMPOSITE), w, v)
+                m, f = filled3(m, taken, moment), filled3(f, taken, force)
+                columns = (vi + k if taken == 0 else columns[0],
+                           vi + k if taken <= 1 else columns[1],
+                           vi + k if taken <= 2 else columns[2], vi + k)
+                taken += 1
         if kind < SPHERICAL:
-            excess += put_twice(
-                out, vi, column, joints.along(kind, get(model, i, PITCH), 0, m, f))
+            excess = excess + put_quad(out, vi, columns, joints.along(kind, pitch, 0, m, f))
         else:
-            excess += put_three(out, vi, column, m)
+            excess = excess + put_vector(out, vi, columns, m)
             if kind == FREE:
-                excess += put_three(out, vi + 3, column, f)
+                excess = excess + put_vector(out, vi + 3, columns, f)
         parent = get_int(model, i, PARENT)
         if parent == 0:
-            return excess
+            e = parts(excess)
+            return e[0] + e[1] + e[2] + e[3]
         r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
         m, f = se3.adjoint_inverse_dual(r, p, m, f)
         i = parent
 
 
 @inlined
-def put_three(out, i, j, entries):
-    """Write three entries of a symmetric matrix from (i, j) downward, as put_twice does."""
-    return (put_twice(out, i, j, entries[0]) + put_twice(out, i + 1, j, entries[1])
-            + put_twice(out, i + 2, j, entries[2]))
+def filled3(value, lane, numbers):
+    """Return a vector of four Lanes with a vector in those from a lane on."""
+    return (filled(value[0], lane, numbers[0]), filled(value[1], lane, numbers[1]),
+            filled(value[2], lane, numbers[2]))
+
+
+@inlined
+def put_vector(out, row, columns, entries):
+    """Write three rows of four columns, as put_quad does."""
+    return (put_quad(out, row, columns, entries[0]) + put_quad(out, row + 1, columns, entries[1])
+            + put_quad(out, row + 2, columns, entries[2]))
+
+
+@inlined
+def put_quad(out, row, columns, entries):
+    """Write four entries of a symmetric matrix; return zeros, or NaN where one is not finite."""
+    e = parts(entries)
+    put_twice(out, row, columns[0], e[0])
+    put_twice(out, row, columns[1], e[1])
+    put_twice(out, row, columns[2], e[2])
+    put_twice(out, row, columns[3], e[3])
+    return entries - entries
 
 
 @inlined
 def put_twice(out, i, j, entry):
-    """Write an entry of a symmetric matrix; return zero, or NaN where it is not finite."""
-    out[i, j] = entry
-    out[j, i] = entry
-    return entry - entry
+    """Write an entry of a symmetric matrix."""
+    put(out, i, j, entry)
+    put(out, j, i, entry)
