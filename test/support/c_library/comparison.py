@@ -10,17 +10,14 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 from support.c_library.c_library import run
 
 from liedyn_ros.common.checks import Array
 
-EPS = float(np.finfo(float).eps)
 FLOOR = 1e-2  # of results that may vanish; all are of about 1 and more
 Difference = Callable[[str, Array, Array], float]
-State = TypeVar('State', bound=tuple[Array, ...])
 
 
 def answers(program: Sequence[object], folder: Path, states: Sequence[Sequence[Array]],
@@ -42,33 +39,6 @@ def assert_near(got: Array, wanted: list[dict[str, Array]], tolerance: Callable[
     """Assert that answers differ by their tolerance at most; time derivatives order by order."""
     worst = differences(got, wanted, difference)
     assert {name: error for name, error in worst.items() if not error <= tolerance(name)} == {}
-
-
-def conditioned(got: Array, wanted: list[dict[str, Array]], moved: list[list[dict[str, Array]]],
-                difference: Difference = relative) -> dict[str, float]:
-    """
-    Return the largest ratio of a difference to what the last digits of the input change.
-
-    moved are the answers to inputs that differ by their last digits, each as `wanted`. A change is
-    taken as EPS at least.
-    """
-    worst: dict[str, float] = {}
-    for k, row in enumerate(got):
-        change: dict[str, float] = {}
-        for other in moved:
-            flat = np.concatenate([np.ravel(value) for value in other[k].values()])
-            for name, value in differences(flat[None], [wanted[k]], difference).items():
-                change[name] = max(change.get(name, EPS), value)
-        for name, value in differences(row[None], [wanted[k]], difference).items():
-            worst[name] = max(worst.get(name, 0.0), value / change[name])
-    return worst
-
-
-def with_other_digits(states: Sequence[State], seed: int) -> list[State]:
-    """Return states whose numbers differ by EPS of their size at most; flags stay."""
-    rng = np.random.default_rng(seed)
-    return [type(state)(*(part if part.dtype == np.bool_ else part * (
-        1.0 + rng.uniform(-EPS, EPS, part.shape)) for part in state)) for state in states]
 
 
 def differences(got: Array, wanted: list[dict[str, Array]], difference: Difference = relative
