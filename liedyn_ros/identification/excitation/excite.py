@@ -30,6 +30,7 @@ SHRINKS = 30
 FIRST = 20  # random motions, the best of which is made better
 SEED = 31
 _LARGE = 100.0  # times the torque of a motion, from which a limit tells nothing
+_LEAST = 1e-7  # singular value of normalised columns, below which it is rounding
 _FELT = 1e-9  # of the largest column, below which a parameter has no effect
 
 
@@ -76,7 +77,7 @@ class Told(Protocol):
     triangle: Array  # (p, p), as good as all rows of the recordings
 
     def rows(self, q: Array, v: Array, a: Array, seconds: float) -> Array:
-        """Return the rows (n, p) that a motion of so many seconds adds."""
+        """Return what a motion of so many seconds adds, (n, p)."""
 
 
 class _Trial(NamedTuple):
@@ -252,13 +253,13 @@ class _Task:
             self._told.triangle, self._told.rows(q, v, a, self._period)]))
         norms = np.linalg.norm(flat, axis=0)
         felt = norms > _FELT * norms.max(initial=0.0)
-        values = np.linalg.svd(flat[:, felt] / norms[felt], compute_uv=False)
-        score = float(np.log(np.maximum(values, 1e-12)).sum() + np.log(norms[felt]).sum())
+        values = _singular_values(flat[:, felt] / norms[felt])
+        score = float(np.log(np.maximum(values, _LEAST)).sum() + np.log(norms[felt]).sum())
         used = {'position': float(max(self._span(moved[0]))),
                 'speed': float((np.abs(v[:, self._at_v]) / limits.speed).max()),
                 'acceleration': float((np.abs(a[:, self._at_v]) / limits.acceleration).max()),
                 'torque': share}
-        return _Trial((q, v, a, tau), score, float(values[0] / max(values[-1], 1e-300)), used,
+        return _Trial((q, v, a, tau), score, float(values[-1] / max(values[0], 1e-300)), used,
                       gap, coefficients)
 
     def _span(self, q: Array) -> Array:
@@ -294,3 +295,13 @@ class _Task:
         else:
             rows = self._regressor.torque_batch(q, v, a)[:, self._at_v]
         return np.asarray(self._base.columns(rows))
+
+
+def _singular_values(rows: Array) -> Array:
+    """
+    Return the singular values (p,) of many rows (n, p), least first, to _LEAST of the largest.
+
+    By the small matrix of products: an SVD of all rows sets up threads of BLAS, which wait for
+    each other on a busy machine.
+    """
+    return np.sqrt(np.maximum(np.linalg.eigvalsh(np.einsum('ki,kj->ij', rows, rows)), 0.0))
