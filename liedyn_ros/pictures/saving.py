@@ -38,6 +38,7 @@ def save(figure: Figure, path: Path) -> None:
         _number_log_axes(axes)
     figure.savefig(path)
     if path.suffix != '.pdf':
+        figure.set_layout_engine('none')  # the places of the picture, which take long to find
         figure.savefig(path.with_suffix('.pdf'), metadata={'CreationDate': None})
     rows = list(_points(figure))
     if rows:

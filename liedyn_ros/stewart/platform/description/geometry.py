@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 import math
 
 import numpy as np
@@ -136,5 +137,12 @@ class StewartGeometry(LegSet):
 
         The kernels write the positions of the legs' ends into it: one for each thread.
         """
+        return self._in_metres.copy() if unit == 1.0 else self._table(unit)
+
+    @cached_property
+    def _in_metres(self) -> Array:
+        return self._table(1.0)
+
+    def _table(self, unit: float) -> Array:
         return table_of(
             self.base_joints, self.platform_joints, self.leg_types, unit, self.plain)

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -115,6 +116,13 @@ class RedundantGeometry(LegSet):
         The first legs fill up the last row. The kernels write the positions of the legs' ends into
         them: one set for each thread.
         """
+        return self._in_metres.copy() if unit == 1.0 else self._tables(unit)
+
+    @cached_property
+    def _in_metres(self) -> Array:
+        return self._tables(1.0)
+
+    def _tables(self, unit: float) -> Array:
         blocks = []
         for begin in range(0, len(self.leg_names), 6):
             rows = [k % len(self.leg_names) for k in range(begin, begin + 6)]
