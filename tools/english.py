@@ -15,11 +15,9 @@ the whole repository by default. It prints file, line, reason and sentence.
 
 import ast
 from collections.abc import Iterable, Iterator
-import io
 from pathlib import Path
 import re
 import sys
-import tokenize
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
@@ -50,6 +48,9 @@ HOUSEHOLD = {re.compile(rf'\b({pattern})(?!\w)', re.IGNORECASE): term
 
 FENCE = re.compile(r'^ *```.*?^ *```$|^<!--.*?-->$', re.DOTALL | re.MULTILINE)
 END = re.compile(r'(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)["\')*]*\s+')
+TOKEN = re.compile(
+    r"""(?P<quotes>'{3}|"{3})(?:\\.|(?!(?P=quotes)).)*(?P=quotes)"""
+    r"""|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|(?P<comment>\#[^\n]*)""", re.DOTALL)
 LICENCE = 'Copyright'
 
 
@@ -104,9 +105,19 @@ def prose(path: Path) -> Iterator[Sentence]:
     yield from sentences(text, 1, path)
 
 
+def statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield a module and its statements, without expressions, which are ten times as many."""
+    waiting = [tree]
+    for node in waiting:
+        yield node
+        for block in ('body', 'orelse', 'finalbody', 'handlers', 'cases'):
+            inner = getattr(node, block, None)
+            waiting += inner if isinstance(inner, list) else []
+
+
 def messages(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """Yield line and text of what is raised; a placeholder is one word."""
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
             for part in node.exc.args:
                 if isinstance(part, ast.Constant) and isinstance(part.value, str):
@@ -117,12 +128,20 @@ def messages(tree: ast.AST) -> Iterator[tuple[int, str]]:
                         for piece in part.values)
 
 
+def strings_and_comments(source: str) -> Iterator[tuple[int, re.Match[str]]]:
+    """Yield line and match of each string and comment of a module, a tenth of tokenize's time."""
+    line, at = 1, 0
+    for token in TOKEN.finditer(source):
+        line, at = line + source.count('\n', at, token.start()), token.start()
+        yield line, token
+
+
 def comments(source: str) -> Iterator[tuple[int, bool, str]]:
     """Yield line, whether the line holds nothing else, and text of each comment of a module."""
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT and not token.string.startswith(('# noqa', '# type')):
-            alone = token.line.lstrip().startswith('#')
-            yield token.start[0], alone, token.string.lstrip('#: ')
+    for line, token in strings_and_comments(source):
+        if (text := token['comment']) and not text.startswith(('# noqa', '# type')):
+            start = source.rfind('\n', 0, token.start()) + 1
+            yield line, not source[start:token.start()].strip(), text.lstrip('#: ')
 
 
 def annotations(source: str) -> Iterator[tuple[int, bool, str]]:
@@ -153,7 +172,7 @@ def code(path: Path) -> Iterator[Sentence]:
     source = path.read_text()
     tree = ast.parse(source)
     found = list(messages(tree))
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             text = ast.get_docstring(node, clean=False)
             if text:

@@ -18,12 +18,12 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
-import io
 from itertools import groupby
 from pathlib import Path
 import re
-import tokenize
 from typing import NamedTuple
+
+from tools.english import strings_and_comments
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE, TESTS, THEORY, PAGE = (
@@ -127,10 +127,9 @@ def of_theory() -> tuple[dict[Equation, list[str]], dict[str, list[str]], dict[E
 def prose(source: str) -> list[str]:
     """Return the lines of a file with nothing but its comments, docstrings and other strings."""
     lines = [''] * (len(source.splitlines()) + 1)
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type in (tokenize.COMMENT, tokenize.STRING):
-            for at, line in enumerate(token.string.splitlines(), token.start[0] - 1):
-                lines[at] += f'{line} '
+    for first, token in strings_and_comments(source):
+        for at, line in enumerate(token[0].splitlines(), first - 1):
+            lines[at] += f'{line} '
     return lines
 
 

@@ -8,6 +8,7 @@
 
 """Command lines of README and docs name programs that are there, and options that these take."""
 
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,7 +28,13 @@ OPTION = re.compile(r'(?<![\w-])--?[a-z][\w-]*')
 ARGUMENT = re.compile(r'(\w+):=')
 
 
+@cache
 def lines():
+    """Return the page of each command line, and its parts."""
+    return list(each_line())
+
+
+def each_line():
     """Yield the page of each command line, and its parts."""
     for page in PAGES:
         for block in BLOCK.findall(page.read_text(encoding='utf-8')):
