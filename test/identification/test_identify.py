@@ -9,6 +9,7 @@
 """Identification from simulated recordings: true parameters, stated covariances, real bodies."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -60,6 +61,19 @@ def loop_case():
     return model, time, q, tau
 
 
+@cache
+def case(name):
+    """Return a model and a clean recording of it."""
+    return CASES[name]()
+
+
+@cache
+def identified(name):
+    """Return what a clean recording gives, from a model whose bodies are others."""
+    model, time, q, tau = case(name)
+    return identify(wrong(model), Recording(model, time, q, tau), rotor_inertia=False)
+
+
 CASES = {'arm': arm_case, 'floating base': floating_case, 'five-bar': loop_case}
 
 
@@ -73,8 +87,8 @@ def wrong(model, seed=0):
 
 @pytest.mark.parametrize('name', CASES)
 def test_clean_recordings_are_explained_and_bodies_are_possible(name) -> None:
-    model, time, q, tau = CASES[name]()
-    result = identify(wrong(model), Recording(model, time, q, tau), rotor_inertia=False)
+    model, time, q, tau = case(name)
+    result = identified(name)
     assert result.offered, result.verdict
     assert np.abs(result.predicted() - result.equations.forces).max() < 1e-5  # N m
     assert all(is_consistent(each) for each in result.estimate.bodies.values())
@@ -89,8 +103,7 @@ def test_clean_recordings_are_explained_and_bodies_are_possible(name) -> None:
 @pytest.mark.parametrize('name', CASES)
 def test_the_new_model_has_the_forces_of_the_old_one(name) -> None:
     """Base parameters of the written bodies, which no part of the fit computes."""
-    model, time, q, tau = CASES[name]()
-    result = identify(wrong(model), Recording(model, time, q, tau), rotor_inertia=False)
+    result = identified(name)
     equations = result.equations
     written = type(equations.regressor)(result.model)
     rows = equations.rows[..., :equations.base.rank]

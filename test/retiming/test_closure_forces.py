@@ -57,7 +57,7 @@ def fastest(push: float, brake: float) -> float:
 def test_a_cable_pulls_in_the_time_of_a_double_integrator(least: float) -> None:
     # Upwards the force of the drive counts; downwards the load falls no faster than by gravity.
     run = hoisted(MotionLimits(torque={'hook_slide': FORCE}, closures=[
-        ClosureLimits('cable', most=-least)]), intervals=400)
+        ClosureLimits('cable', most=-least)]), intervals=200)
     whole = HOOK + LOAD
     brake = (FORCE / whole + GRAVITY) if least == -np.inf else GRAVITY - least / LOAD
     wanted = fastest(FORCE / whole - GRAVITY, brake)

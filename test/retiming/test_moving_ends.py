@@ -161,7 +161,7 @@ def test_an_arm_stops_along_its_path_from_any_instant(arm: Dynamics, run: Retime
         now = run.at([share * run.duration])
         rest = PathPart(run.law.path, float(now.s[0]), run.law.path.length)
         start = MovingEnd(float(now.path_speed[0]), float(now.path_acceleration[0]))
-        halt = stop_along(arm, rest, stronger, start=start, intervals=40)
+        halt = stop_along(arm, rest, stronger, start=start, intervals=25)
         at = halt.at(np.linspace(0.0, halt.duration, 501))
         assert_same(at.torque[0], now.torque[0], 1e-9)
         assert_same(at.v[-1], np.zeros(6), 1e-8, floor=1.0)
@@ -172,9 +172,9 @@ def test_an_arm_stops_along_its_path_from_any_instant(arm: Dynamics, run: Retime
 
 def test_an_arm_stops_at_the_limits_of_its_plan_from_any_instant(
         arm: Dynamics, run: Retimed) -> None:
-    for share in (0.02, 0.4, 0.81, 0.95):  # the second waits before it stops
+    for share in (0.02, 0.4, 0.95):  # the second waits before it stops
         instant, left = share * run.duration, (1.0 - share) * run.duration
-        begins, halt = stop_run(run, instant, intervals=40)
+        begins, halt = stop_run(run, instant, intervals=30)
         assert_goes_on(run, begins, halt, MOTION)
         at = halt.at(np.linspace(0.0, halt.duration, 501))
         assert_same(at.v[-1], np.zeros(6), 1e-8, floor=1.0)
@@ -200,7 +200,7 @@ MOTION = 'q', 'v', 'a', 'torque'
 def test_a_run_planned_again_at_its_own_limits_is_never_refused_nor_slower(
         arm: Dynamics, run: Retimed, strict: bool) -> None:
     before = retime(arm, run.law.path, ARM_LIMITS, intervals=40, strict=strict)
-    for share in (0.0, 0.001, 0.03, 0.155, 0.281, 0.5, 0.77, 0.9, 0.97, 0.999):
+    for share in (0.0, 0.001, 0.155, 0.5, 0.9, 0.999):
         instant = share * before.duration
         again = replan(before, instant, strict=strict)
         assert again.duration <= (before.duration - instant) * (1.0 + 1e-9)

@@ -96,9 +96,9 @@ def run(name: str) -> Retimed:
 @pytest.mark.parametrize('name', RUNS)
 def test_limits_hold_at_every_instant_and_some_bind(name: str) -> None:
     result = run(name)
-    # Loops are completed instant by instant: 40 an interval of theirs, 200 of the others'.
+    # Loops are completed instant by instant: 40 an interval of theirs, 80 of the others'.
     looped = isinstance(result.dynamics, ConstrainedDynamics)
-    count = 40 * LOOP_INTERVALS + 3 if looped else 20011
+    count = 40 * LOOP_INTERVALS + 3 if looped else 8011
     at = result.at(np.linspace(0.0, result.duration, count))
     given = {'velocity': at.v, 'acceleration': at.a, 'jerk': at.jerk, 'torque': at.torque,
              'torque_rate': at.torque_rate, 'power': at.torque * at.v}
@@ -149,7 +149,7 @@ def test_without_strict_limits_are_exceeded_by_a_fifth_of_a_percent(name: str) -
     options = {'torque': MotionLimits(velocity=np.inf),
                'rates': MotionLimits(velocity=np.inf, torque_rate=20.0 * TORQUE),
                'every limit': EVERY}
-    for intervals in (40, 100):
+    for intervals in (40, 60):
         loose = arm(options[name], strict=False, intervals=intervals)
         assert loose.margins.most(loose.grid, loose.unknowns) <= 1.002
         assert loose.duration < arm(options[name], intervals=intervals).duration
@@ -240,19 +240,21 @@ class SamePath(AbstractGeometricPath):
     waypoints = None
 
 
-@pytest.mark.parametrize('seed', range(3))
-def test_toppra_needs_the_same_time_with_equal_points_under_limits_of_torque(seed: int) -> None:
+@pytest.mark.parametrize(('seed', 'points'), [(0, 1600), (1, 400), (2, 400)])
+def test_toppra_needs_the_same_time_with_equal_points_under_limits_of_torque(
+        seed: int, points: int) -> None:
+    """Up to what points leave open, which falls with their distance."""
     free, path = Dynamics(ur5().model, dissipation=False), arm_path(seed)
     limit = JointTorqueConstraint(
         lambda q, v, a: free.inverse(*map(np.ascontiguousarray, (q, v, a))),
         np.stack([-TORQUE, TORQUE], axis=1), np.zeros(6),
         discretization_scheme=DiscretizationType.Interpolation)
-    gridpoints = np.linspace(0.0, path.length, 1601)
+    gridpoints = np.linspace(0.0, path.length, points + 1)
     _, speed, *_ = TOPPRA([limit], SamePath(path), gridpoints=gridpoints).compute_parameterization(
         0.0, 0.0, return_data=True)
     wanted = (2.0 * np.diff(gridpoints) / (speed[1:] + speed[:-1])).sum()
-    found = retime(free, path, MotionLimits(velocity=np.inf, torque=TORQUE), intervals=1600)
-    assert 0.997 < found.duration / wanted < 1.003
+    found = retime(free, path, MotionLimits(velocity=np.inf, torque=TORQUE), intervals=points)
+    assert abs(found.duration / wanted - 1.0) < 0.003 * 1600 / points
 
 
 def test_places_without_inertia_are_passed_within_the_limits() -> None:

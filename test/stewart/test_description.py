@@ -8,6 +8,7 @@
 
 """The platform as a tree for URDF: its ends by three ways of forward kinematics."""
 
+from functools import cache
 from xml.etree import ElementTree
 
 import numpy as np
@@ -25,6 +26,7 @@ pinocchio = pytest.importorskip('pinocchio')
 CASES = ['geometry', *HOMES, 'spindles']
 
 
+@cache
 def machine(name):
     """Return an example, a tree of it, and poses about its home."""
     if name == 'geometry':
@@ -39,19 +41,28 @@ def machine(name):
     return geometry, tree, [home, *poses]
 
 
+@cache
+def own_dynamics(text):
+    return Dynamics(load_urdf(text))
+
+
 def by_own_kinematics(text, values, pose):
     """Return the poses of links by the package's loader and kinematics."""
-    model = load_urdf(text)
+    dynamics = own_dynamics(text)
+    model = dynamics.model
     q = model.neutral()
     for name, value in values.items():
         q[model.joint(name).qi] = value
     at = model.joint('p_joint').qi
     q[at:at + 7] = [*pose[:3, 3], *Rotation.from_matrix(pose[:3, :3]).as_quat()]
-    return dict(zip(model.bodies, Dynamics(model).kinematics(q).poses))
+    return dict(zip(model.bodies, dynamics.kinematics(q).poses))
+
+
+pinocchio_model = cache(pinocchio.buildModelFromXML)
 
 
 def by_pinocchio(text, values, pose):
-    model = pinocchio.buildModelFromXML(text)
+    model = pinocchio_model(text)
     data, q = model.createData(), pinocchio.neutral(model)
     for name, value in values.items():
         joint = model.joints[model.getJointId(name)]

@@ -25,7 +25,7 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
 
 LENGTH, MASS = 0.1, 1.0  # m, kg of each link
-SEEDS = 16  # of random machines
+SEEDS = 6  # of random machines
 
 
 def chain(count: int) -> Model:

@@ -12,6 +12,8 @@ The formulas of theory 7.6 by symbols: along motions in time, differentiated by 
 The kernels of each formula are run on the Taylor coefficients of polynomials in time.
 """
 
+from functools import cache
+
 import numpy as np
 import pytest
 import sympy
@@ -33,11 +35,12 @@ def functions(name: str):
     return sympy.Matrix([sympy.Function(name + axis)(t) for axis in 'xyz'])
 
 
+@cache
 def moving_frame(name: str):
     """Return a rotation that changes in time about two axes, and its angular velocity in it."""
     a, b = sympy.Function(name + '1')(t), sympy.Function(name + '2')(t)
     r = sympy.rot_axis3(-a) * sympy.rot_axis1(-b)
-    w = sympy.simplify(r.T * r.diff(t))
+    w = (r.T * r.diff(t)).applyfunc(sympy.simplify)
     return r, sympy.Matrix([w[2, 1], w[0, 2], w[1, 0]])
 
 

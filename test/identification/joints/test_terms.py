@@ -8,6 +8,8 @@
 
 """Friction of Stribeck and by load, and scales of efforts: the truth is found, and its spread."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.optimize import least_squares
@@ -41,10 +43,16 @@ def without_friction(model):
     return with_resistances(model, zero, zero)
 
 
+@cache
+def motion():
+    """Return a motion of the arm, its efforts, and those without friction."""
+    time, q, v, a, tau = arm_motion(ARM, 1, 24.0, 200.0)
+    return time, q, v, tau, Dynamics(without_friction(ARM)).inverse.batch(q, v, a)
+
+
 def recorded(*, stribeck=False, load=False, units=None):
     """Return time, q and efforts of an arm with more friction than models have."""
-    time, q, v, a, tau = arm_motion(ARM, 1, 24.0, 200.0)
-    bearing = Dynamics(without_friction(ARM)).inverse.batch(q, v, a)
+    time, q, v, tau, bearing = motion()
     if stribeck:
         tau = tau + SIZE * np.sign(v) * np.exp(-(v / SPEED)**2)
     if load:

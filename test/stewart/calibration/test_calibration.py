@@ -33,9 +33,9 @@ RATIO = 1e-3  # of chances of the statistical tests
 
 @pytest.fixture(scope='module')
 def errors_of_many(geometry, home):
-    """Return of 16 random platforms: calibration, machine, poses held out and their readings."""
+    """Return of ten random platforms: calibration, machine, poses held out and their readings."""
     rng, result = np.random.default_rng(31), []
-    for _ in range(16):
+    for _ in range(10):
         machine, poses = built(geometry, rng), spread(home, 60, rng)
         found = calibrate(geometry, machine.readings(poses, rng), seen('full', poses, rng),
                           home=home, deviations=TOLD)

@@ -24,7 +24,7 @@ from liedyn_ros.stewart import (
     leg_lengths, leg_rates, LegMasses, LegPart, length_jacobian, load_geometry, model_state,
     platform_model, PlatformMasses, StewartDynamics, StewartGeometry)
 
-STATES = 1000
+STATES = 200
 
 
 def tilted() -> StewartGeometry:
@@ -104,7 +104,7 @@ def test_power_is_the_rate_of_energy_to_order_four() -> None:
             found.forces @ speeds, rel=1e-5, abs=1e-5)
 
 
-def test_power_balances_over_a_minute() -> None:
+def test_power_balances_over_half_a_minute() -> None:
     """Springs and forces that vary move the platform: their work is the energy that it gains."""
     geometry = tilted()
     dynamics, home = StewartDynamics(geometry), pose([0.0, 0.0, 0.5])
@@ -132,7 +132,7 @@ def test_power_balances_over_a_minute() -> None:
     y, h = np.concatenate((home[:3, 3], [0.0, 0.0, 0.0, 1.0], np.zeros(7))), 0.0125
     start = sum(dynamics.energy(home, np.zeros(6)))
     swing = 0.0
-    for step in range(4800):
+    for step in range(2400):
         t = step * h
         k1 = rates(t, y)
         k2 = rates(t + 0.5 * h, y + 0.5 * h * k1)

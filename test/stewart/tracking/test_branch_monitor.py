@@ -173,8 +173,14 @@ def test_a_turn_in_the_noise_of_a_singularity_is_known(geometry, depth):
                    for pose, safe in zip(poses, said) if not safe.flags & Flag.BRANCH_UNSURE)
 
 
-def test_a_stop_in_a_singularity_leaves_doubt(geometry):
-    poses, _, said = excursion(geometry, STOP, 5e-5)
+@pytest.fixture(scope='module')
+def stopped(geometry):
+    """Return what an excursion does that stops in a singularity."""
+    return excursion(geometry, STOP, 5e-5)
+
+
+def test_a_stop_in_a_singularity_leaves_doubt(stopped):
+    poses, _, said = stopped
     assert Flag.BRANCH_UNSURE in said[-1].flags and said[-1].other is not None
     crossed = sum(Flag.BRANCH_CROSSED in safe.flags for safe in said)
     assert crossed <= 2, 'told, and not again and again'
@@ -261,8 +267,8 @@ def test_the_reading_after_a_gap_counts_once(geometry):
         assert known.unsure and known._replace(unsure=False) == fresh
 
 
-def test_reset_forgets_the_doubt(geometry, home):
-    _, tracker, said = excursion(geometry, STOP, 5e-5)
+def test_reset_forgets_the_doubt(geometry, stopped):
+    _, tracker, said = stopped
     assert Flag.BRANCH_UNSURE in said[-1].flags
     tracker.reset()
     pose = pose_of((0.0, 0.0, 0.5), (5.0, 0.0, 0.0))

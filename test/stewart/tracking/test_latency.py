@@ -51,9 +51,10 @@ def errors(tracker, motion, times, readings, rates=None):
     """Return the outcomes, and the largest errors of poses and of twists once all is known."""
     found = [tracker.track(round(1e9 * time), row, None if rates is None else rates[k])
              for k, (time, row) in enumerate(zip(times, readings))]
-    used = list(zip(found, motion.pose(times), motion.twist(times)))[SKIPPED:]
-    return found, np.abs([se3.log(se3.inverse(pose) @ each.pose) for each, pose, _ in used]
-                         ).max(), np.abs([each.twist - twist for each, _, twist in used]).max()
+    used, known = found[SKIPPED:], times[SKIPPED:]
+    poses = np.array([each.pose for each in used])
+    return (found, np.abs(se3.log(se3.compose(se3.inverse(motion.pose(known)), poses))).max(),
+            np.abs([each.twist for each in used] - motion.twist(known)).max())
 
 
 @pytest.mark.parametrize(('rate', 'noise', 'pose', 'twist'), [

@@ -9,6 +9,7 @@
 """Platforms of every form tracked at 1 kHz, by values that root finders give along a motion."""
 
 import dataclasses
+from functools import cache
 
 import numpy as np
 import pytest
@@ -30,6 +31,7 @@ def motion(request):
     return motion_of(request.param)
 
 
+@cache
 def motion_of(name):
     """Return a platform, its home, and poses, twists and values of a motion at 1 kHz."""
     geometry, home = example(name)

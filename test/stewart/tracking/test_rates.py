@@ -8,6 +8,7 @@
 
 """Measured rates that contradict the lengths: named, and without harm to pose or twist."""
 
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -35,7 +36,8 @@ ALONE = {('permuted', 100): pytest.mark.xfail(
 @pytest.fixture(scope='module')
 def stream(geometry, home):
     """Return a function: times, poses, lengths, rates and twists of a motion with noise."""
-    def of(rate, seconds, noise=0.0, seed=3):
+    @cache
+    def of(rate, seconds, noise, seed):
         rng = np.random.default_rng(seed)
         motion = SmoothTrajectory(
             home, amplitudes=[0.2, 0.2, 0.3, 0.06, 0.06, 0.06],
@@ -45,7 +47,10 @@ def stream(geometry, home):
         lengths = leg_lengths(geometry, poses) + noise * rng.normal(size=(len(times), 6))
         rates = np.array([leg_rates(geometry, *each) for each in zip(poses, twists)])
         return times, poses, lengths, rates, twists
-    return of
+
+    def copy_of(rate, seconds, noise=0.0, seed=3):
+        return tuple(map(np.copy, of(rate, seconds, noise, seed)))
+    return copy_of
 
 
 def follow(tracker, times, lengths, rates):

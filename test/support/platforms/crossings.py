@@ -8,6 +8,8 @@
 
 """Paths on which the determinant of the Stewart platform's Jacobian changes its sign."""
 
+from functools import cache
+
 import numpy as np
 from support.platforms.stewart_cases import pose_of
 
@@ -23,23 +25,27 @@ CROSSINGS = {
 FIRST_NS = 1_000_000_000
 
 
+@cache
+def crossing_path(geometry, name, duration, rate):
+    """Return poses, lengths without noise, the first sample beyond the crossing, and the arc."""
+    start, displacement = CROSSINGS[name]
+    poses = ScrewMotion(start, displacement, duration).pose(
+        np.arange(round(duration * rate) + 1) / rate)
+    signs = [np.sign(np.linalg.det(length_jacobian(geometry, pose))) for pose in poses]
+    changes = np.flatnonzero(np.diff(signs))
+    assert len(changes) == 1
+    return poses, leg_lengths(geometry, poses), int(changes[0]) + 1, np.linalg.norm(
+        se3.log(se3.compose(se3.inverse(start), poses)), axis=1)
+
+
 class Crossing:
     """Samples of one path: stamps (ns), true poses, lengths with noise, and where it crosses."""
 
     def __init__(self, geometry, name, duration, noise, seed=1, rate=1000):
         """Compute them all."""
-        start, displacement = CROSSINGS[name]
-        count = round(duration * rate) + 1
-        times = np.arange(count) / rate
-        self.poses = ScrewMotion(start, displacement, duration).pose(times)
-        self.lengths = leg_lengths(geometry, self.poses)
-        self.lengths += noise * np.random.default_rng(seed).normal(size=self.lengths.shape)
-        self.stamps = FIRST_NS + np.arange(count) * (1_000_000_000 // rate)
-        signs = [np.sign(np.linalg.det(length_jacobian(geometry, pose))) for pose in self.poses]
-        changes = np.flatnonzero(np.diff(signs))
-        assert len(changes) == 1
-        self.index = int(changes[0]) + 1  # of the first sample beyond the singularity
-        self.arc = np.linalg.norm(se3.log(se3.compose(se3.inverse(start), self.poses)), axis=1)
+        self.poses, lengths, self.index, self.arc = crossing_path(geometry, name, duration, rate)
+        self.lengths = lengths + noise * np.random.default_rng(seed).normal(size=lengths.shape)
+        self.stamps = FIRST_NS + np.arange(len(lengths)) * (1_000_000_000 // rate)
 
     def __len__(self):
         """Return how many samples there are."""

@@ -115,18 +115,23 @@ def spindle_reading(leg, base, pose, joint):
     ends = [(base, np.array(leg.base_axis), leg.base_offset, tip - base),
             (tip, rotation @ leg.platform_axis, leg.platform_offset, base - tip)]
 
-    def arm(origin, axis, offset, towards, angle):
+    def circle(origin, axis, offset, towards):
+        """Return the middle, the length and both directions of the circle of an arm's end."""
         zero = towards - (towards @ axis) * axis
         zero /= np.linalg.norm(zero)
-        along = np.cos(angle) * zero + np.sin(angle) * np.cross(axis, zero)
-        return origin + offset * along, np.cross(axis, along)
+        return origin, offset, zero, np.cross(axis, zero)
+
+    def arm(origin, offset, zero, side, angle):
+        c, s = np.cos(angle), np.sin(angle)
+        return origin + offset * (c * zero + s * side), c * side - s * zero
+    circles = [circle(*end) for end in ends]
 
     def closure(angles):
-        (foot, first), (head, second) = (arm(*end, angle) for end, angle in zip(ends, angles))
+        (foot, first), (head, second) = (arm(*each, angle) for each, angle in zip(circles, angles))
         return np.array([(head - foot) @ first, (head - foot) @ second])
     angles = root(closure, np.zeros(2), tol=1e-11).x
     assert np.abs(closure(angles)).max() < 1e-10  # the length's error is of its square
-    (foot, nut), (head, spindle) = (arm(*end, angle) for end, angle in zip(ends, angles))
+    (foot, nut), (head, spindle) = (arm(*each, angle) for each, angle in zip(circles, angles))
     length = np.linalg.norm(head - foot)
     along = (head - foot) / length
     nut, spindle = (np.column_stack((x, np.cross(along, x), along)) for x in (nut, -spindle))

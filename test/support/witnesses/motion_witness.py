@@ -15,6 +15,7 @@ moment are the rates of momentum and angular momentum. A joint transmits the sum
 carries.
 """
 
+from functools import cache
 from typing import Any, NamedTuple
 
 from mpmath import mp
@@ -64,8 +65,9 @@ def witness(model: Model, q: Array, paths: Array, external: Array,
     with mp.workdps(DIGITS):
         order = len(external) - 1
         chains = [steps(joint, exact(q)) for joint in model.joint_list]
+        placements = exact([joint.placement for joint in model.joint_list])
         instants = [mp.mpf(STEP) * i for i in range(order + 3 + SPARE)]
-        shots = [snapshot(model, chains, exact(paths), t) for t in instants]
+        shots = [snapshot(model, placements, chains, exact(paths), t) for t in instants]
         moved, after, bodies = (fit(np.array(part), order + 3) for part in zip(*shots))
         wrenches = [net_wrench(model, i, bodies[:, i], coefficients(exact(external[:, i])))
                     for i in range(len(chains))]
@@ -113,12 +115,13 @@ def start(kind: int, twists: Exact, q: Exact) -> Exact:
     return pose
 
 
-def snapshot(model: Model, chains: list[list[Step]], paths: Exact, t: Exact) -> Exact:
+def snapshot(model: Model, placements: Exact, chains: list[list[Step]], paths: Exact, t: Exact
+             ) -> Exact:
     """Return all poses of parts alone, of parts in the ground, and of bodies in the ground."""
     alone, after, bodies = [], [], {None: exact(np.eye(4))}
     travel = sum(path * t**(k + 1) for k, path in enumerate(paths))
-    for joint, chain in zip(model.joint_list, chains):
-        pose = bodies[joint.parent] @ exact(joint.placement)
+    for joint, placement, chain in zip(model.joint_list, placements, chains):
+        pose = bodies[joint.parent] @ placement
         for step in chain:
             moved = step.start @ exp(travel[step.vi:step.vi + len(step.twists)] @ step.twists)
             pose = pose @ moved
@@ -139,10 +142,10 @@ def net_wrench(model: Model, i: int, pose: Exact, external: Exact) -> Exact:
         spin = product(rate(r), np.swapaxes(r, 1, 2))
         w = np.stack([spin[:, 2, 1], spin[:, 0, 2], spin[:, 1, 0]], axis=1)
         about_com = product(product(r @ exact(inertia.inertia_about_com), np.swapaxes(r, 1, 2)), w)
-        force = force + m * rate(rate(c))
-        force[0] -= m * gravity
-        moment = moment + rate(about_com) + m * cross(c, rate(rate(c)))
-        moment = moment - m * np.array([np.cross(x, gravity) for x in c[:len(moment)]])
+        force = force + rate(rate(c)) * m
+        force[0] -= gravity * m
+        moment = moment + rate(about_com) + cross(c, rate(rate(c))) * m
+        moment = moment - np.array([np.cross(x, gravity) for x in c[:len(moment)]]) * m
     return np.concatenate([moment, force], axis=1)
 
 
@@ -193,18 +196,22 @@ def exp(twist: Exact) -> Exact:
         a, b = mp.sin(angle) / angle, (1 - mp.cos(angle)) / angle**2
         c = (angle - mp.sin(angle)) / angle**3
     pose = exact(np.eye(4))
-    pose[:3, 3] = (pose[:3, :3] + b * w + c * w @ w) @ twist[3:]
-    pose[:3, :3] += a * w + b * w @ w
+    pose[:3, 3] = (pose[:3, :3] + w * b + w * c @ w) @ twist[3:]
+    pose[:3, :3] += w * a + w * b @ w
     return pose
 
 
 def fit(samples: Exact, count: int) -> Exact:
     """Return the first coefficients of the polynomial through samples STEP apart, from 0 on."""
-    n = len(samples)
+    return np.tensordot(weights_of_fit(len(samples))[:count], samples, axes=1)
+
+
+@cache
+def weights_of_fit(n: int) -> Exact:
+    """Return the matrix from n samples STEP apart to the coefficients of their polynomial."""
     powers = mp.matrix([[mp.mpf(i)**k for k in range(n)] for i in range(n)])
-    inverted = np.array(mp.inverse(powers).tolist())[:count]
-    scales = np.array([mp.mpf(STEP)**-k for k in range(count)])
-    return np.tensordot(inverted * scales[:, None], samples, axes=1)
+    scales = np.array([mp.mpf(STEP)**-k for k in range(n)])
+    return np.array(mp.inverse(powers).tolist()) * scales[:, None]
 
 
 def product(a: Exact, b: Exact) -> Exact:

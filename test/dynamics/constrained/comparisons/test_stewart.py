@@ -15,7 +15,7 @@ from support.platforms.stewart_motion import GEOMETRY, leg_forces, motion
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, ConstraintStatus, mobility
 from liedyn_ros.stewart import model_state, platform_model
 
-STATES = 1000
+STATES = 200
 
 
 def test_leg_forces_are_those_of_virtual_work() -> None:
