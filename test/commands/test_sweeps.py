@@ -9,6 +9,8 @@
 """Sweeps on a cluster of two workers, one of which is lost: equal bit for bit to one machine's."""
 
 import argparse
+import asyncio
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -23,17 +25,38 @@ from liedyn_ros.commands.stewart.drawn import workspace
 from liedyn_ros.common.resources import config_file
 
 TESTS = Path(__file__).parents[1]
+RESTART = 60.0  # s, after which a lost worker does not come back
+
+
+@pytest.fixture(scope='module')
+def clusters():
+    """Yield the clusters of these tests, of which the last is in use."""
+    distributed = pytest.importorskip('distributed')
+    with pytest.MonkeyPatch.context() as patch, ExitStack() as started:
+        patch.setenv('PYTHONPATH', f'{TESTS.parent}:{TESTS}', prepend=':')
+
+        def start():
+            found.append(started.enter_context(distributed.LocalCluster(
+                n_workers=2, threads_per_worker=1, dashboard_address=None)))
+
+        found = []
+        start()
+        yield found, start
 
 
 @pytest.fixture
-def address():
-    """Yield the scheduler of two workers, new ones for each test: each of these loses one."""
-    distributed = pytest.importorskip('distributed')
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv('PYTHONPATH', f'{TESTS.parent}:{TESTS}', prepend=':')
-        with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None
-                                      ) as cluster:
-            yield cluster.scheduler_address
+def address(clusters):
+    """
+    Return the scheduler of two workers, as each test loses one.
+
+    A nanny starts another. Where it does not, there is a new cluster.
+    """
+    found, start = clusters
+    try:
+        found[-1].wait_for_workers(2, timeout=RESTART)
+    except (TimeoutError, asyncio.TimeoutError):
+        start()
+    return found[-1].scheduler_address
 
 
 @pytest.fixture
