@@ -71,7 +71,7 @@ def test_nan_in_a_message_is_seen(bench, message):
 
 
 def test_a_number_that_looks_like_nan_is_none(bench):
-    """Its low half is NaN of a float; infinity's high half is one too."""
+    """The halves of these look like NaN of single precision."""
     heard, publisher = bench.collect(Float64MultiArray, 'topic'), bench.publisher(
         Float64MultiArray, 'topic')
     data = [*np.array([0x3FF000007FC00000]).view(float).tolist(), math.inf]

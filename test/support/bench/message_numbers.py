@@ -9,13 +9,17 @@
 """The numbers in a message, whatever its type."""
 
 from array import array
+from functools import cache
+from importlib import import_module
 import math
 from numbers import Integral
 
 import numpy as np
+from rosidl_parser.definition import NamespacedType
 
 HEAD = 4  # bytes of a message before its numbers, which stand at multiples of their size
-SINGLE = np.dtype('<f4')
+DOUBLE, WORD = np.dtype('<f8'), np.dtype('<u4')
+SINGLES = np.array([0x7FC00000, 0xFFC00000], WORD)  # NaN of single precision
 
 
 def assert_no_nan(message):
@@ -24,15 +28,31 @@ def assert_no_nan(message):
     assert not found, f'expected numbers, got NaN in {found}'
 
 
-def may_have_nan(serialized):
+def may_have_nan(serialized, message_type):
     """
-    Return whether the bytes of a message may hold NaN, of a double or a float.
+    Return whether the bytes of a message may hold NaN, in single precision as arithmetic makes it.
 
-    The high half of a double NaN is one of a float. A low half, or a text, may look like one too:
-    so the message itself is asked then.
+    Half of a double may look like any other NaN of single precision. Other bytes, such as those of
+    a text, may look like NaN too: then the message itself is asked.
     """
-    count = (len(serialized) - HEAD) // SINGLE.itemsize
-    return bool(np.isnan(np.frombuffer(serialized, SINGLE, count, HEAD)).any())
+    def numbers(dtype):
+        return np.frombuffer(serialized, dtype, (len(serialized) - HEAD) // dtype.itemsize, HEAD)
+
+    return bool(np.isnan(numbers(DOUBLE)).any()
+                or (_has_singles(message_type) and np.isin(numbers(WORD), SINGLES).any()))
+
+
+@cache
+def _has_singles(message_type):
+    """Return whether a message has numbers of single precision, at any depth."""
+    for kind in message_type.SLOT_TYPES:
+        kind = getattr(kind, 'value_type', kind)
+        if isinstance(kind, NamespacedType):
+            if _has_singles(getattr(import_module('.'.join(kind.namespaces)), kind.name)):
+                return True
+        elif getattr(kind, 'typename', None) == 'float':
+            return True
+    return False
 
 
 def _nan(value, path):

@@ -146,7 +146,7 @@ class Bench:
 
         def take(serialized):
             messages.append(serialized)
-            if may_have_nan(serialized):
+            if may_have_nan(serialized, message_type):
                 assert_no_nan(messages[-1])
 
         self.partner.create_subscription(message_type, topic, take, qos, raw=True)
