@@ -16,6 +16,7 @@ from liedyn_ros.dynamics.constrained.configurations.misfit import ClosureGap
 from liedyn_ros.dynamics.constrained.configurations.mobility import Mobility, mobility
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.function import ConstraintFunction
+from liedyn_ros.dynamics.constrained.constraints.polynomials import mjcf_functions
 from liedyn_ros.dynamics.constrained.constraints.taylor_numbers import (
     taylor_series, TaylorNumber)
 from liedyn_ros.dynamics.constrained.contacts import (
@@ -36,5 +37,5 @@ __all__ = [
     'ConstrainedSolutions', 'constrained_stormer_verlet', 'ConstraintFunction', 'Constraints',
     'ConstraintStatus', 'Contact', 'ContactForce', 'Contacts', 'Impact',
     'equilibrium', 'kinematic_gaps', 'LEAST_FORCE', 'LEAST_TORQUE', 'LoopState', 'LoopTracker',
-    'LoopTrajectory', 'mobility', 'Mobility', 'other_assembly', 'project',
+    'LoopTrajectory', 'mjcf_functions', 'mobility', 'Mobility', 'other_assembly', 'project',
     'projected_runge_kutta', 'statics', 'Statics', 'taylor_series', 'TaylorNumber']

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -23,18 +23,38 @@ from liedyn_ros.model.builder import ModelBuilder
 from liedyn_ros.model.io.mjcf.document import Document, moving_content
 
 _UNREAD = 'write it as a closure or a coupling with annotate'
+_AS_FUNCTION = 'give ConstrainedDynamics the functions of mjcf_functions'
 _Value = TypeVar('_Value')
 Place = tuple[str | None, Array]  # a body, None for the ground, and a pose in it
 _Sum = tuple[dict[str, float], float]  # factors of joints, and the value where the file has them
 
 
+class Polynomial(NamedTuple):
+    """
+    A relation of joints that is no coupling: y - y0 = a + b (x - x0) + ... + e (x - x0)^4.
+
+    of and by are y and x, sums of joints by name, with y0 and x0. by is empty where y is held
+    still. terms are a to e.
+    """
+
+    name: str
+    of: _Sum
+    by: _Sum
+    terms: tuple[float, ...]
+
+
 @dataclass
 class Machine:
-    """What a document names: initial poses of its bodies, sites, initial positions of joints."""
+    """
+    What a document names: initial poses of its bodies, sites, initial positions of joints.
+
+    polynomials are its relations of joints that no coupling describes.
+    """
 
     poses: dict[str | None, Array]
     sites: dict[str, Place]
     joints: dict[str, float]
+    polynomials: list[Polynomial]
 
 
 def add_equalities(document: Document, builder: ModelBuilder, machine: Machine) -> None:
@@ -98,9 +118,14 @@ def _add_coupling(document: Document, builder: ModelBuilder, machine: Machine, n
         terms[:len(numbers)] = numbers
     sums = _joints(each, machine) if each.value.tag == 'joint' else _tendons(
         document, each, machine)
-    if any(terms[2:]) or sums is None:
-        builder.add_warning(f'equality {name} of type {each.value.tag}: not linear in joints, '
+    if sums is None:
+        builder.add_warning(f'equality {name} of type {each.value.tag}: not a sum of joints, '
                             f'not read: {_UNREAD}')
+        return
+    if any(terms[2:]):
+        machine.polynomials.append(Polynomial(name, *sums, tuple(terms)))
+        builder.add_warning(f'equality {name} of type {each.value.tag}: not linear in joints, '
+                            f'not read: {_AS_FUNCTION}')
         return
     (first, y0), (second, x0) = sums
     factors = {joint: -factor for joint, factor in first.items()}
@@ -110,8 +135,9 @@ def _add_coupling(document: Document, builder: ModelBuilder, machine: Machine, n
     leaders = {joint: factor for joint, factor in factors.items()
                if joint != follower and factor != 0.0}
     if follower is None or not leaders:
+        machine.polynomials.append(Polynomial(name, *sums, tuple(terms)))
         builder.add_warning(f'equality {name}: it holds one joint still, not read: lock the joint '
-                            'with ModelBuilder.lock_joint')
+                            f'with ModelBuilder.lock_joint, or {_AS_FUNCTION}')
         return
     scale = -1.0 / factors[follower]
     (leader, factor), *further = leaders.items()

@@ -47,7 +47,8 @@ class Document:
         is_text = isinstance(source, str) and source.lstrip().startswith(('<', '\ufeff'))
         self._folder = None if is_text else Path(source).parent
         self._included: set[Path] = set()
-        self._include(self.root)
+        self._beside: dict[ElementTree.Element, Path] = {}  # folders of meshes of included files
+        self._include(self.root, self._folder)
         compiler: dict[str, str] = {}
         for each in self.root.each('compiler'):
             compiler |= each.value.attrib
@@ -59,8 +60,10 @@ class Document:
         self._classes: dict[str, dict[str, dict[str, str]]] = {'main': {}}
         for each in self.root.each('default'):
             self._add_class(each, 'main', {}, 0)
-        self.meshes = {_asset_name(each): self.with_defaults(each, None)
-                       for group in self.root.each('asset') for each in group.each('mesh')}
+        own = {_asset_name(each): each for group in self.root.each('asset')
+               for each in group.each('mesh')}
+        self.meshes = {name: self.with_defaults(each, None) for name, each in own.items()}
+        self._folders = {name: self._beside.get(each.value) for name, each in own.items()}
 
     def read_mesh(self, mesh: Element) -> bytes:
         """Return the content of the file of a mesh."""
@@ -72,6 +75,9 @@ class Document:
             mesh.fail('an MJCF file, not a text, where masses come from files of meshes',
                       str(file))
         path = (self._folder or Path()) / folder / file
+        beside = self._folders.get(_asset_name(mesh))
+        if beside is not None and not path.exists():
+            path = beside / file
         with mesh.context():
             try:
                 return read_file(path)
@@ -145,30 +151,37 @@ class Document:
             rotation = rotation @ turn if letter.islower() else turn @ rotation
         return rotation
 
-    def _include(self, element: Element, depth: int = 0) -> None:
-        """Replace elements include by the content of their files."""
+    def _include(self, element: Element, folder: Path | None, depth: int = 0) -> None:
+        """Replace elements include by the content of their files; folder is the element's."""
         if depth > MAX_DEPTH:
             element.fail(f'at most {MAX_DEPTH} elements in each other', 'more')
         content = []
         for xml in list(element.value):
             inner = Element(xml, f'/{xml.tag}', element)
             if xml.tag != 'include':
-                self._include(inner, depth + 1)
+                self._include(inner, folder, depth + 1)
                 content.append(xml)
                 continue
-            root = self._file(inner)
-            self._include(root, depth + 1)
+            path = self._file(inner, folder)
+            root = read(path, 'MJCF')
+            self._include(root, path.parent, depth + 1)
+            for mesh in root.value.iter('mesh'):
+                self._beside.setdefault(mesh, path.parent)
             content += list(root.value)
         element.value[:] = content
 
-    def _file(self, include: Element) -> Element:
-        if self._folder is None:
-            include.fail('a file, not a text, where another is included', include.text('file'))
-        path = (self._folder / include.text('file')).resolve()
+    def _file(self, include: Element, folder: Path | None) -> Path:
+        """Return the file beside the whole machine's, or else beside the one that includes it."""
+        name = include.text('file')
+        if self._folder is None or folder is None:
+            include.fail('a file, not a text, where another is included', name)
+        path = (self._folder / name).resolve()
+        if not path.exists():
+            path = (folder / name).resolve()
         if path in self._included or len(self._included) >= MAX_FILES:
-            include.fail(f'each file once, and at most {MAX_FILES}', str(include.text('file')))
+            include.fail(f'each file once, and at most {MAX_FILES}', name)
         self._included.add(path)
-        return read(path, 'MJCF')
+        return path
 
     def _add_class(self, element: Element, name: str, above: dict[str, dict[str, str]],
                    depth: int) -> None:

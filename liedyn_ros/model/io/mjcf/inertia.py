@@ -37,6 +37,7 @@ def given_inertia(document: Document, inertial: Element, strict: bool
         inertia = np.array(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
     else:
         inertia = np.diag(inertial.numbers('diaginertia', 3, (0.0, 0.0, 0.0)))
+    mass, inertia = _bounded(document, mass, inertia)
     if mass == 0.0 and not inertia.any():
         return None, None
     inertia = frame[:3, :3] @ inertia @ frame[:3, :3].T
@@ -85,16 +86,34 @@ class Shapes:
             self._inertias.append(SpatialInertia(mass, center, mass / size * inertia))
         self._poses.append(around @ pose)
 
-    def total(self) -> SpatialInertia | None:
-        """Return the inertia of all shapes, or None where none has mass."""
+    def total(self, document: Document) -> SpatialInertia | None:
+        """Return the inertia of all shapes, within the compiler's bounds, or None for no mass."""
         if not self._inertias:
-            return None
+            mass, about = _bounded(document, 0.0, np.zeros((3, 3)))
+            return None if mass == 0.0 and not about.any() else SpatialInertia(
+                mass, np.zeros(3), about, physical=False)
         mass, x, y, z, xx, xy, xz, yy, yz, zz = stacked_parameters(
             self._inertias, np.array(self._poses)).sum(axis=0)
         center = np.array((x, y, z)) / mass
         about = np.array(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
         about -= mass * (center @ center * np.eye(3) - np.outer(center, center))
+        mass, about = _bounded(document, mass, about)
         return SpatialInertia(mass, center, about, physical=False)
+
+
+def _bounded(document: Document, mass: float, inertia: Array) -> tuple[float, Array]:
+    """Return mass and inertia (3, 3) as boundmass, boundinertia and balanceinertia change them."""
+    compiler = document.compiler
+    least, balance = (compiler.number('boundinertia', 0.0),
+                      document.flag(compiler, 'balanceinertia', False))
+    if (least > 0.0 or balance) and np.isfinite(inertia).all():
+        moments, axes = np.linalg.eigh(0.5 * inertia + 0.5 * inertia.T)
+        if moments[0] < least:
+            inertia = axes @ np.diag(np.maximum(moments, least)) @ axes.T
+            moments = np.maximum(moments, least)
+        if balance and moments[0] + moments[1] < moments[2]:
+            inertia = moments.mean() * np.eye(3)
+    return max(mass, compiler.number('boundmass', 0.0)), inertia
 
 
 def _require_solid(document: Document, geom: Element, kind: str) -> None:
@@ -102,15 +121,17 @@ def _require_solid(document: Document, geom: Element, kind: str) -> None:
     if kind not in _SIZES:
         geom.fail(f'an element inertial in its body, or a shape of {sorted((*_SIZES, "mesh"))}',
                   repr(kind))
-    if 'mesh' in geom.value.attrib:
+    if 'mesh' in geom.value.attrib and document.flag(document.compiler, 'fitaabb', False):
         geom.fail('an element inertial in its body, or a shape with sizes of its own',
-                  f'a {kind} fitted to the mesh {geom.value.get("mesh")}')
+                  f'a {kind} fitted to the bounds of the mesh {geom.value.get("mesh")}')
     if document.flag(geom, 'shellinertia', False):
         geom.fail('an element inertial in its body, or a shape that is solid', 'a shell')
 
 
 def _size_and_pose(document: Document, geom: Element, kind: str) -> tuple[list[float], Array]:
     """Return the sizes of a shape and its pose in the frame around it."""
+    if 'mesh' in geom.value.attrib:
+        return _fitted(document, geom, kind)
     count = _SIZES[kind]
     if 'fromto' not in geom.value.attrib or kind == 'sphere':
         size = _sizes(geom, count)
@@ -123,6 +144,22 @@ def _size_and_pose(document: Document, geom: Element, kind: str) -> tuple[list[f
     pose[:3, :3], pose[:3, 3] = axis_frame(axis, perpendicular(axis)), 0.5 * (start + end)
     radius, half = _sizes(geom, 1)[0], 0.5 * float(np.linalg.norm(end - start))
     return [radius, half] if count == 2 else [radius, radius, half], pose
+
+
+def _fitted(document: Document, geom: Element, kind: str) -> tuple[list[float], Array]:
+    """Return size and pose by the box that has the inertia of a mesh, as MuJoCo fits shapes."""
+    volume, center, inertia = mesh_solid(document, geom)
+    moments, axes = np.linalg.eigh(inertia / volume)
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = axes[:, ::-1], center  # the largest moment first: z is the longest
+    if np.linalg.det(axes) > 0.0:
+        pose[:3, 0] *= -1.0
+    box = np.sqrt(np.maximum(1.5 * (moments.sum() - 2.0 * moments[::-1]), 0.0))
+    width = 0.5 * (box[0] + box[1])
+    sizes = {'sphere': [box.mean()], 'capsule': [width, max(box[2] - 0.5 * width, 0.0)],
+             'cylinder': [width, box[2]]}.get(kind, box.tolist())
+    scale = geom.number('fitscale', 1.0)
+    return [scale * float(size) for size in sizes], document.placement(geom) @ pose
 
 
 def _sizes(geom: Element, count: int) -> list[float]:

@@ -23,6 +23,7 @@ from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.xml_reader import Element
 from liedyn_ros.lie import so3
 from liedyn_ros.model.io.mjcf.document import Document
+from liedyn_ros.model.io.mjcf.obj import first_object
 
 _READER = "the package trimesh, as masses come from meshes: pip install 'liedyn_ros[meshes]'"
 _INERTIAS = 'legacy', 'exact', 'convex', 'shell'
@@ -112,7 +113,8 @@ def _corners(document: Document, asset: Element, rule: str) -> Array:
             asset.fail(f'a file {" or ".join(_FILES)} to take a mass from', repr(name))
         content = document.read_mesh(asset)
         try:
-            mesh = trimesh.load(BytesIO(content), kind[1:], force='mesh', skip_materials=True)
+            mesh = _obj(asset, content, rule) if kind == '.obj' else trimesh.load(
+                BytesIO(content), kind[1:], force='mesh')
         except (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError,
                 struct.error) as error:
             asset.fail(f'a mesh in {name}', f'{type(error).__name__}: {error}')
@@ -126,6 +128,14 @@ def _corners(document: Document, asset: Element, rule: str) -> Array:
     if rule == 'exact' and not (mesh.is_watertight and mesh.is_winding_consistent):
         asset.fail('a closed surface whose faces turn one way, for inertia exact', 'another')
     return np.array((_hull(asset, mesh.vertices) if rule == 'convex' else mesh).triangles)
+
+
+def _obj(asset: Element, content: bytes, rule: str) -> Any:
+    """Return the mesh of a file .obj, of its hull if convex: that is one of all its corners."""
+    import trimesh
+
+    corners, faces = first_object(content)
+    return _hull(asset, corners) if rule == 'convex' else trimesh.Trimesh(corners, faces)
 
 
 def _hull(asset: Element, vertices: Array) -> Any:

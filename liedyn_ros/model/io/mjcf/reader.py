@@ -20,7 +20,7 @@ from liedyn_ros.common.description import no_garbage_collection
 from liedyn_ros.common.xml_reader import Element
 from liedyn_ros.lie import so3
 from liedyn_ros.model.builder import ModelBuilder
-from liedyn_ros.model.io.mjcf.constraints import add_equalities, Machine
+from liedyn_ros.model.io.mjcf.constraints import add_equalities, Machine, Polynomial
 from liedyn_ros.model.io.mjcf.document import Document, MAX_DEPTH, moving_content
 from liedyn_ros.model.io.mjcf.inertia import given_inertia, Shapes
 from liedyn_ros.model.io.mjcf.unread import actuated_joints, add_unread, refuse_unread
@@ -54,6 +54,14 @@ def load_mjcf(source: str | os.PathLike[str], *, strict: bool = False,
         return model_of_file(name, lambda: _Reader(document, strict, gravity).model())
 
 
+def polynomials_of(source: str | os.PathLike[str]) -> tuple[Polynomial, ...]:
+    """Return the relations of joints of an MJCF file or text that no coupling describes."""
+    with no_garbage_collection():
+        reader = _Reader(Document(source), False, None)
+        reader.model()
+        return tuple(reader.machine.polynomials)
+
+
 class _Reader:
     """Reads the bodies of one document in MuJoCo's order."""
 
@@ -62,7 +70,7 @@ class _Reader:
         refuse_unread(document)
         self._builder = ModelBuilder(document.root.value.get('model') or 'MuJoCo Model',
                                      _gravity(document) if gravity is None else gravity)
-        self._machine = Machine({None: np.eye(4)}, {}, {})
+        self.machine = Machine({None: np.eye(4)}, {}, {}, [])
         self._driven = actuated_joints(document)
         self._bodies = self._joints = 0  # so far, as MuJoCo numbers them
         self._faults: dict[str, list[str]] = {}
@@ -81,10 +89,10 @@ class _Reader:
                 'has, are used as they are (strict refuses them)')
         for name, inertia in self._scaled().items():
             self._builder.add_body(name, inertia)
-        add_equalities(self._document, self._builder, self._machine)
+        add_equalities(self._document, self._builder, self.machine)
         add_unread(self._document, self._builder)
         model = self._builder.build()
-        for name, (body, placement) in self._machine.sites.items():
+        for name, (body, placement) in self.machine.sites.items():
             used = name in model.frames or name in model.joints
             model = model.with_frame(f'{name}/site' if used else name, body, placement)
         return model
@@ -101,7 +109,7 @@ class _Reader:
                 shapes.add(document, document.with_defaults(each, cls), around)
             elif tag == 'site' and each.value.get('name'):
                 site = document.with_defaults(each, cls)
-                self._machine.sites[each.text('name')] = (
+                self.machine.sites[each.text('name')] = (
                     body, around @ document.placement(site))
             elif tag == 'frame':
                 self._content(each, body, around @ document.placement(each),
@@ -116,7 +124,7 @@ class _Reader:
         name = self._name(element, f'body_{self._bodies}')
         if name in self._inertias:
             element.fail('each name of a body once', repr(name))
-        self._machine.poses[name] = self._machine.poses[parent] @ placement
+        self.machine.poses[name] = self.machine.poses[parent] @ placement
         joints = [each if each.value.tag == 'freejoint'
                   else self._document.with_defaults(each, cls)
                   for each in moving_content(element) if each.value.tag in ('joint', 'freejoint')]
@@ -127,9 +135,9 @@ class _Reader:
         shapes = Shapes() if rule != 'false' and inertial is None else None
         self._inertias[name] = None  # first, as bodies stand in the order of the file
         self._content(element, name, np.eye(4), cls, shapes, depth)
-        if shapes is not None:
-            self._inertias[name] = shapes.total()
-        elif inertial is not None:
+        if inertial is None:
+            self._inertias[name] = (shapes or Shapes()).total(self._document)
+        else:
             self._inertias[name], fault = given_inertia(self._document, inertial, self._strict)
             if fault is not None:
                 self._faults.setdefault(fault, []).append(name)
@@ -203,7 +211,7 @@ class _Reader:
             back[:3, :3] = so3.exp(-reference * np.asarray(axis))
         elif kind == 'slide':
             back[:3, 3] = -reference * np.asarray(axis)
-        self._machine.joints[name] = reference
+        self.machine.joints[name] = reference
         limited = 'lower' in limits or kind != 'hinge'
         self._builder.add_joint(
             name, _TYPES[kind] if limited else 'continuous', parent, child,

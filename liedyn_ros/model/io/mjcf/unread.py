@@ -18,7 +18,6 @@ from liedyn_ros.model.builder import ModelBuilder
 from liedyn_ros.model.io.mjcf.document import Document, moving_content
 
 _MAKES_BODIES = 'attach', 'replicate', 'composite', 'flexcomp', 'flex'
-_COMPILER = {'boundmass', 'boundinertia', 'balanceinertia', 'alignfree'}
 _FLUID = 'density', 'viscosity', 'wind'
 _JOINT = {  # attributes of joints, and what users do instead
     'armature': 'add it to the mass matrix',
@@ -108,11 +107,8 @@ def _of_joint(joint: Element, name: str) -> Iterator[str]:
 
 def _of_document(document: Document) -> Iterator[str]:
     """Name settings of the compiler and the medium, plugins, constraints turned off."""
-    compiler = document.compiler.value
-    settings = [key for key in sorted(_COMPILER & compiler.attrib.keys())
-                if not _is_off(compiler.get(key, '')) and compiler.get(key) != '-1']
-    if settings:
-        yield f'compiler {listed(settings)} not read: mass properties are those of the file'
+    if not _is_off(document.compiler.value.get('alignfree', '')):
+        yield 'compiler alignfree not read: frames of free bodies are those of the file'
     for option in document.root.each('option'):
         fluid = [key for key in _FLUID if not all(
             _is_off(text) for text in option.value.get(key, '').split())]

@@ -14,7 +14,8 @@ from support.comparison import assert_same
 from support.witnesses.mujoco_twin import twin_of
 
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
-from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, mobility, project
+from liedyn_ros.dynamics.constrained import (
+    assemble, ConstrainedDynamics, mjcf_functions, mobility, project)
 from liedyn_ros.model import load_mjcf
 
 MASS = '<inertial pos=".2 -.1 0" mass="3" diaginertia=".3 .4 .5"/>'
@@ -96,11 +97,37 @@ def test_what_is_apart_as_drawn_closes_where_mujoco_has_it_closed(name):
     assert_same(rows @ v, np.zeros(len(rows)), 1e-8, 1.0)
 
 
+POLYNOMIALS = {
+    'joints': equality('<joint name="c" joint1="la" joint2="rb" polycoef=".1 1 2 -3 .5"/>'),
+    'a joint held': equality('<joint name="c" joint1="lb" polycoef=".1 0 0 0 0"/>'),
+    'tendons': equality('<tendon name="c" tendon1="s" tendon2="t" polycoef=".1 1 .5 2 1"/>',
+                        TENDONS)}
+
+
+@pytest.mark.parametrize('name', POLYNOMIALS)
+@pytest.mark.filterwarnings('ignore::liedyn_ros.common.errors.DescriptionWarning')
+def test_polynomials_of_joints_are_functions(name):
+    """Residual and rows are MuJoCo's; their change with time is that of differences."""
+    text = POLYNOMIALS[name]
+    model = load_mjcf(text)
+    dynamics = ConstrainedDynamics(model, functions=mjcf_functions(text, model))
+    twin, rng = twin_of(text, model), np.random.default_rng(5)
+    q, v = 0.3 * rng.normal(size=(2, model.nv))
+    data = twin.state(q, *np.zeros((2, model.nv)))
+    (function,) = mjcf_functions(text, model)
+    assert function.name == 'c'
+    assert function.residual(q) == pytest.approx(data.efc_pos[:1], abs=1e-12)
+    assert_same(dynamics.jacobian(q), twin.equality_jacobian(q), 1e-12)
+    step = 1e-6
+    rate = (dynamics.jacobian(q + step * v) - dynamics.jacobian(q - step * v)) / (2.0 * step)
+    assert_same(function.jacobian_series(np.array([q, v]))[1], rate, 1e-7)
+
+
 UNREAD = {
     'inactive': (equality('<connect name="c" body1="l3" active="false" anchor="0 0 0"/>'),
                  'equality c: not active'),
     'quadratic': (equality('<joint name="c" joint1="la" joint2="rb" polycoef="0 1 2 0 0"/>'),
-                  'equality c of type joint: not linear'),
+                  'equality c of type joint: not linear.*mjcf_functions'),
     'one joint': (equality('<joint name="c" joint1="la"/>'), 'equality c: it holds one joint'),
     'tendon': (document('<tendon><fixed name="t" stiffness="3"><joint joint="la" coef="1"/>'
                         '</fixed></tendon>'), 'tendon t: its .*spring'),

@@ -15,6 +15,7 @@ from support.witnesses.mujoco_twin import assert_twin
 
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
 from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.lie import so3
 from liedyn_ros.model import load_mjcf
 from liedyn_ros.model.io.mjcf.meshes import solid_of_triangles
 
@@ -157,7 +158,6 @@ MESH = '<geom type="mesh" mesh="m"/>'
 WRONG = {
     'no mesh': ('<geom type="mesh"/>', '', 'mesh'),
     'unknown mesh': ('<geom type="mesh" mesh="n"/>', '', "'n'"),
-    'fitted': ('<geom type="box" mesh="m"/>', '<mesh name="m" file="a.stl"/>', 'fitted'),
     'shell': ('<geom size="1" shellinertia="true"/>', '', 'a shell'),
     'signed distance': ('<geom type="sdf"/>', '', 'sdf'),
     'no size': ('<geom type="box" size="1"/>', '', '3 numbers as size'),
@@ -183,6 +183,98 @@ def test_masses_that_cannot_be_had_are_refused(name):
     geoms, assets, reason = WRONG[name]
     with pytest.raises(DescriptionError, match=reason):
         load_mjcf(document(geoms, f'<asset>{assets}</asset>'))
+
+
+QUADS = """# two objects, faces of four corners that are not flat, numbers from the end
+o first
+v 0 0 0
+v 1 0 0.1
+v 1 1 0
+v 0 1 0.2
+v 0 0 1
+v 1 0.2 1
+v 1 1 1.1
+v 0 1 1
+f 4 3 2 1
+f 5/1 6/2 7/3 8/4
+f 1 2 6 5
+f 2//1 3//1 7//1 6//1
+f -6 -5 -1 -2
+f 4 1 5 8
+o second
+v 5 5 5
+f 1 2 9
+"""
+
+
+@pytest.mark.parametrize('rule', RULES)
+def test_a_file_obj_is_its_first_object_as_in_mujoco(tmp_path, rule):
+    mujoco = pytest.importorskip('mujoco')
+    (tmp_path / 'a.obj').write_text(QUADS)
+    path = tmp_path / 'm.xml'
+    path.write_text(document(MESH, f'<asset><mesh name="m" file="a.obj" inertia="{rule}"/>'
+                                   '</asset>'))
+    mine, theirs = load_mjcf(path).body_list[0].inertia, mujoco.MjModel.from_xml_path(str(path))
+    turn = so3.from_quaternion(np.roll(theirs.body_iquat[1], -1))
+    about = turn @ np.diag(theirs.body_inertia[1]) @ turn.T
+    assert mine.mass == pytest.approx(theirs.body_mass[1], rel=1e-6)
+    assert_same(mine.center_of_mass, theirs.body_ipos[1], 1e-6)
+    assert_same(mine.inertia_about_com, about, 1e-6 * about.max())
+
+
+BOUNDS = {
+    'mass': 'boundmass="2"', 'inertia': 'boundinertia="0.05"', 'balance': 'balanceinertia="true"',
+    'all': 'boundmass="2" boundinertia="0.05" balanceinertia="true"',
+    'a total': 'boundmass="2" boundinertia="0.05" settotalmass="7"'}
+
+
+@pytest.mark.parametrize('name', BOUNDS)
+def test_masses_are_bounded_as_in_mujoco(name):
+    """Bodies by shapes, by numbers that no rigid body has, and without a mass."""
+    mujoco = pytest.importorskip('mujoco')
+    moments = '.1 .2 .5' if 'balance' in BOUNDS[name] else '.1 .2 .25'
+    text = (f'<mujoco><compiler {BOUNDS[name]}/><worldbody>'
+            f'<body name="a"><freejoint/><geom type="box" size=".01 .1 .2" {PLACE}/>'
+            f'<body name="b"><joint/><inertial mass="1" diaginertia="{moments}" {PLACE}/></body>'
+            '<body name="c"><joint/><inertial pos="0 0 1" mass="3" diaginertia=".04 .05 .06"/>'
+            '<body name="d"/></body></body></worldbody></mujoco>')
+    theirs, mine = mujoco.MjModel.from_xml_string(text), load_mjcf(text)
+    assert mine.warnings == ()
+    for i, body in enumerate(mine.body_list, 1):
+        turn = so3.from_quaternion(np.roll(theirs.body_iquat[i], -1))
+        assert (body.inertia.mass if body.inertia else 0.0) == pytest.approx(theirs.body_mass[i])
+        if body.inertia:
+            assert_same(body.inertia.inertia_about_com,
+                        turn @ np.diag(theirs.body_inertia[i]) @ turn.T, 1e-12)
+
+
+@pytest.mark.parametrize('kind', ['sphere', 'capsule', 'cylinder', 'ellipsoid', 'box'])
+def test_shapes_are_fitted_to_meshes_as_in_mujoco(kind):
+    """Closed form: a box fitted to a box is the box. MuJoCo keeps corners in single precision."""
+    mujoco = pytest.importorskip('mujoco')
+    sides = np.array((0.2, 0.5, 0.3))
+    box = trimesh.creation.box(sides)
+    box.apply_transform(trimesh.transformations.euler_matrix(0.3, 0.4, 0.5))
+    corners, faces = (' '.join(map(str, each.ravel().tolist()))
+                      for each in (box.vertices + (0.1, 0.0, 0.2), box.faces))
+    text = document(
+        f'<geom type="{kind}" mesh="m" fitscale="1.1" pos="1 2 3" euler="10 20 30"/>',
+        f'<asset><mesh name="m" inertia="exact" vertex="{corners}" face="{faces}"/></asset>')
+    mine, theirs = load_mjcf(text).body_list[0].inertia, mujoco.MjModel.from_xml_string(text)
+    turn = so3.from_quaternion(np.roll(theirs.body_iquat[1], -1))
+    about = turn @ np.diag(theirs.body_inertia[1]) @ turn.T
+    assert mine.mass == pytest.approx(theirs.body_mass[1], rel=1e-6)
+    assert_same(mine.center_of_mass, theirs.body_ipos[1], 1e-6)
+    assert_same(mine.inertia_about_com, about, 1e-6 * about.max())
+    if kind == 'box':
+        assert mine.mass == pytest.approx(1000.0 * sides.prod() * 1.1**3, rel=1e-9)
+
+
+def test_shapes_fitted_to_bounds_of_meshes_are_refused():
+    text = document('<geom type="box" mesh="m"/>', '<compiler fitaabb="true"/><asset>'
+                    '<mesh name="m" vertex="0 0 0 1 0 0 0 2 0 0 0 3"/></asset>')
+    with pytest.raises(DescriptionError, match='fitted to the bounds of the mesh m'):
+        load_mjcf(text)
 
 
 def test_a_file_that_is_no_mesh_is_refused(tmp_path):

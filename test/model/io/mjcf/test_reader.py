@@ -174,6 +174,28 @@ def test_files_are_included_and_texts_are_loaded(tmp_path):
     assert ld.load(text, gravity=[0.0, 0.0, 0.0]).gravity_vector([0.0]) == pytest.approx([0.0])
 
 
+@pytest.mark.parametrize('shared', [False, True])
+def test_files_in_folders_include_each_other_as_in_mujoco(tmp_path, shared):
+    """A file of the machine's folder comes first, then one beside the file that names it."""
+    trimesh = pytest.importorskip('trimesh')
+    (tmp_path / 'parts').mkdir()
+    places = [tmp_path / 'parts', tmp_path] if shared else [tmp_path / 'parts']
+    for size, place in enumerate(places, 1):
+        trimesh.creation.box(3 * (0.1 * size,)).export(place / 'box.stl')
+        (place / 'arm.xml').write_text(
+            f'<mujoco><body name="a"><joint/><geom type="mesh" mesh="m" pos="{size} 0 0"/></body>'
+            '</mujoco>')
+    (tmp_path / 'parts' / 'all.xml').write_text('<mujoco><include file="arm.xml"/></mujoco>')
+    (tmp_path / 'parts' / 'assets.xml').write_text(
+        '<mujoco><asset><mesh name="m" file="box.stl"/></asset></mujoco>')
+    path = tmp_path / 'robot.xml'
+    path.write_text(document('<include file="parts/all.xml"/>',
+                             '<include file="parts/assets.xml"/>'))
+    theirs, mine = mujoco.MjModel.from_xml_path(str(path)), load_mjcf(path).body_list[0].inertia
+    assert mine.mass == pytest.approx(theirs.body_mass[1], rel=1e-6)
+    assert_same(mine.center_of_mass, theirs.body_ipos[1], 1e-7)
+
+
 WRONG = {
     'no MJCF': ('<robot name="r"/>', 'a root element mujoco'),
     'no body': (document(''), 'at least one body'),
@@ -216,7 +238,8 @@ UNREAD = {
     'gravcomp': (document(f'<body name="a" gravcomp="1">{MASS}</body>'), 'body a: gravcomp'),
     'mocap': (document(f'<body name="a" mocap="true">{MASS}</body>'), 'body a: mocap'),
     'medium': (document(JOINT.format(''), '<option density="1.2"/>'), "option ['density']"),
-    'bound': (document(JOINT.format(''), '<compiler boundmass="1"/>'), "compiler ['boundmass']"),
+    'free frames': (document(JOINT.format(''), '<compiler alignfree="true"/>'),
+                    'compiler alignfree'),
     'plugin': (document(f'<body name="a">{MASS}<plugin/></body>'), 'plugins'),
     'impossible': (document('<body name="a"><inertial pos="0 0 0" mass="1" diaginertia="1 1 3"/>'
                             '</body>'), "bodies ['a']: inertia")}

@@ -1,0 +1,255 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What MuJoCo and Pinocchio have of machines with loops: mass matrix, forces at rest, rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics
+from liedyn_ros.lie import so3
+from liedyn_ros.model import Joint, JOINT_TYPES, Model
+
+_SAME_TREE = 1e-6  # of the largest entry: beyond it Pinocchio reads other mass properties
+
+
+class Witness(NamedTuple):
+    """What another library has at rest, in this package's coordinates; and what was changed."""
+
+    mass: Array
+    bias: Array
+    rows: Array
+    remarks: tuple[str, ...] = ()
+
+
+def of_mujoco(path: Path, dynamics: ConstrainedDynamics, q: Array) -> Witness:
+    """Return what MuJoCo has; its free joints move along the axes of the world."""
+    import mujoco
+    model = dynamics.model
+    machine, remarks = _machine(mujoco, path)
+    machine.opt.jacobian, data = mujoco.mjtJacobian.mjJAC_DENSE, mujoco.MjData(machine)
+    machine.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+    machine.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_LIMIT
+    rates = np.zeros((machine.nv, model.nv))
+    nameless = iter([i for i in range(machine.njnt) if not machine.joint(i).name])
+    for joint in model.joint_list:
+        if JOINT_TYPES[joint.type_name].nv == 0:
+            continue
+        at = mujoco.mj_name2id(machine, mujoco.mjtObj.mjOBJ_JOINT, joint.name)
+        if at < 0:  # both files and models are read from the ground up
+            at = next(nameless)
+        qi, vi = machine.jnt_qposadr[at], machine.jnt_dofadr[at]
+        values, size = q[joint.q_slice], JOINT_TYPES[joint.type_name].nv
+        if joint.type_name == 'free':
+            pose = joint.placement @ joint.motion(values)
+            data.qpos[qi:qi + 3] = pose[:3, 3]
+            data.qpos[qi + 3:qi + 7] = np.roll(so3.to_quaternion(pose[:3, :3]), 1)
+            rates[vi:vi + 3, joint.vi + 3:joint.vi + 6] = pose[:3, :3]
+            rates[vi + 3:vi + 6, joint.vi:joint.vi + 3] = np.eye(3)
+            continue
+        data.qpos[qi:qi + len(values)] = np.roll(values, 1) if size == 3 else values
+        rates[vi:vi + size, joint.v_slice] = np.eye(size)
+    mujoco.mj_forward(machine, data)
+    mass = np.zeros((machine.nv, machine.nv))
+    if hasattr(mujoco, 'mj_fullM'):
+        _full_mass(mujoco, machine, data, mass)
+    held = data.efc_type == mujoco.mjtConstraint.mjCNSTR_EQUALITY
+    rows = data.efc_J.reshape(-1, machine.nv)[held]
+    forces = data.qfrc_bias - data.qfrc_passive
+    return Witness(rates.T @ mass @ rates, rates.T @ forces, rows @ rates, remarks)
+
+
+def _machine(mujoco: Any, path: Path) -> tuple[Any, tuple[str, ...]]:
+    """Return a machine without meshes whose files are missing, and without what is not read."""
+    spec = mujoco.MjSpec.from_file(str(path))
+    folder = path.parent / spec.meshdir
+    missing = [mesh for mesh in spec.meshes if mesh.file and not any(
+        (each / mesh.file).exists() for each in (folder, *path.parent.rglob('assets/*')))]
+    names = {mesh.name or Path(mesh.file).stem for mesh in missing}
+    for geom in spec.geoms:
+        if geom.meshname in names:
+            spec.delete(geom)
+    for mesh in missing:
+        spec.delete(mesh)
+    machine = spec.compile()
+    remarks = [f'{len(names)} meshes missing'] if names else []
+    for name, unread in (('gravcomp', machine.body_gravcomp),
+                         ('springs of tendons', machine.tendon_stiffness),
+                         ('inertia of tendons', machine.tendon_armature)):
+        if unread.any():
+            remarks.append(f'{name} off in MuJoCo')
+            unread[:] = 0.0
+    several = np.isin(machine.jnt_type, (mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_BALL))
+    axes = np.isin(machine.dof_jntid, np.flatnonzero(several))
+    if machine.dof_armature[axes].any():
+        remarks.append('armature of free joints and balls off in MuJoCo')
+        machine.dof_armature[axes] = 0.0
+    return machine, tuple(remarks)
+
+
+def _full_mass(mujoco: Any, machine: Any, data: Any, mass: Array) -> None:
+    """Write the mass matrix; its call has had other arguments since MuJoCo 3.4."""
+    try:
+        mujoco.mj_fullM(machine, mass, data.qM)
+    except (AttributeError, TypeError):
+        mujoco.mj_fullM(machine, data, mass)
+
+
+def of_pinocchio(path: Path, dynamics: ConstrainedDynamics, q: Array) -> Witness:
+    """Return what Pinocchio has, by its own reader of the file where that reads all of it."""
+    import pinocchio as pin
+    model, remarks = dynamics.model, []
+    read, own, why = _read(pin, path, model)
+    if why is None:
+        mass, bias, data, back = _tree_at(pin, read, model, q)
+        off = abs(mass - dynamics.tree.mass_matrix(q)).max() / abs(mass).max()
+        why = f'other mass properties ({off:.0e})' if off > _SAME_TREE else None
+        body = next(each.name for each in model.body_list if each.inertia is not None)
+        there = read.frames[read.getFrameId(body)]
+        place = data.oMi[there.parentJoint] * there.placement
+        if abs(place.homogeneous - dynamics.tree.frames.pose(q, body)).max() > _SAME_TREE:
+            why = f'another place of the body {body}'
+    if why is not None:
+        remarks.append(f"Pinocchio's tree is built from ours, as it reads {why}")
+        read, own = _built(pin, model), []
+        mass, bias, data, back = _tree_at(pin, read, model, q)
+    if model.closures and len(own) == len(model.closures):
+        remarks.append(f'its reader has the {len(own)} closures')
+    else:
+        own = [_constraint(pin, read, closure) for closure in model.closures]
+    rows = [np.zeros((0, model.nv))]
+    for each in own:
+        place = each.createData()
+        each.calc(read, data, place)  # the Jacobian reads the frames from it
+        rows.append((each.jacobian(read, data, place) if hasattr(each, 'jacobian') else
+                     pin.getConstraintJacobian(read, data, each, place))[:, back])
+    for coupling in model.couplings:
+        row = np.zeros((1, model.nv))
+        row[0, model.joint(coupling.joint).vi] = 1.0
+        for leader, factor in ((coupling.leader, coupling.multiplier), *coupling.further):
+            row[0, model.joint(leader).vi] -= factor
+        rows.append(row)
+    rows += [np.atleast_2d(function.jacobian(q)) for function in dynamics.functions]
+    return Witness(mass, bias, np.vstack(rows), tuple(remarks))
+
+
+def _read(pin: Any, path: Path, model: Model) -> tuple[Any, list[Any], str | None]:
+    """Return what Pinocchio reads of a file, its closures, and why that is another machine."""
+    if path.suffix != '.xml':
+        read = pin.buildModelFromUrdf(str(path))
+        same = read.nv == model.nv and all(
+            read.joints[read.getJointId(joint.name)].nv == JOINT_TYPES[joint.type_name].nv
+            for joint in model.joint_list
+            if joint.type_name != 'fixed' and read.existJointName(joint.name))
+        return read, [], None if same else 'no joints of robot.yaml'
+    try:
+        read, points, frames = pin.buildModelAndConstraintsFromMJCF(str(path))
+    except (ValueError, RuntimeError) as error:
+        return None, [], f'nothing ({str(error).splitlines()[-1][:60]})'
+    why = None if read.nv == model.nv else f'{read.nv} of {model.nv} coordinates'
+    return read, [*points, *frames], why
+
+
+def _constraint(pin: Any, twin: Any, closure: Any) -> Any:
+    """Return a closure as a rigid constraint between the same frames."""
+    kinds = {'weld': pin.ContactType.CONTACT_6D, 'spherical': pin.ContactType.CONTACT_3D}
+    sides = []
+    for body, frame in ((closure.body_a, closure.frame_a), (closure.body_b, closure.frame_b)):
+        if body is None:
+            sides += [0, pin.SE3(frame)]
+            continue
+        at = twin.frames[twin.getFrameId(body, pin.FrameType.BODY)]
+        sides += [at.parentJoint, at.placement * pin.SE3(frame)]
+    return pin.RigidConstraintModel(kinds[closure.type_name], twin, *sides)
+
+
+def _tree_at(pin: Any, twin: Any, model: Model, q: Array) -> tuple[Array, Array, Any, Array]:
+    """Return mass matrix and forces of a tree at rest, its data and the order of velocities."""
+    data, theirs, back = twin.createData(), pin.neutral(twin), np.empty(model.nv, dtype=int)
+    for joint, index, qi, vi, nq in _places(twin, model):
+        values, size = q[joint.q_slice], JOINT_TYPES[joint.type_name].nv
+        order = np.arange(vi, vi + size)
+        if joint.type_name == 'free':
+            pose = (pin.SE3(joint.placement @ joint.motion(values)))
+            values = pin.SE3ToXYZQUAT(twin.jointPlacements[index].actInv(pose))
+            order = np.roll(order, 3)  # theirs begin with the linear ones
+        elif nq == 2 and size == 1:
+            values = np.array([np.cos(values[0]), np.sin(values[0])])
+        theirs[qi:qi + nq], back[joint.v_slice] = values, order
+    armature, twin.armature = twin.armature.copy(), np.zeros(twin.nv)
+    twin.gravity.linear = np.array(model.gravity)
+    mass = np.triu(pin.crba(twin, data, theirs))
+    mass = (mass + np.triu(mass, 1).T + np.diag(armature))[np.ix_(back, back)]
+    zero, table, spring = np.zeros(twin.nv), model.link_table, np.zeros(model.nv)
+    bias = pin.rnea(twin, data, theirs, zero, zero)[back]
+    for joint in model.joint_list:  # which neither of its readers knows
+        if JOINT_TYPES[joint.type_name].nq == JOINT_TYPES[joint.type_name].nv:
+            spring[joint.v_slice] = table.stiffness[joint.v_slice] * (
+                q[joint.q_slice] - table.rest[joint.v_slice])
+    pin.computeJointJacobians(twin, data, theirs)
+    pin.updateFramePlacements(twin, data)
+    return mass, bias + spring, data, back
+
+
+def _places(twin: Any, model: Model) -> Iterator[tuple[Joint, int, int, int, int]]:
+    """Yield each moving joint with its number, first q and v and size of q in Pinocchio's."""
+    moving = [joint for joint in model.joint_list if JOINT_TYPES[joint.type_name].nv]
+    names = [joint.name for joint in moving]
+    place: dict[str, tuple[int, int, int, int]] = {}
+    nameless = []
+    for index in range(1, twin.njoints):
+        joint, name = twin.joints[index], twin.names[index]
+        name = name.removeprefix('Composite_')
+        if name not in names:
+            nameless.append((index, joint.idx_q, joint.idx_v, joint.nq))
+            continue
+        at, qi, vi = names.index(name), joint.idx_q, joint.idx_v
+        while vi < joint.idx_v + joint.nv:  # several of one body
+            size = JOINT_TYPES[moving[at].type_name]
+            nq = joint.nq if size.nv == joint.nv else size.nq
+            place[moving[at].name] = index, qi, vi, nq
+            at, qi, vi = at + 1, qi + nq, vi + size.nv
+    rest = iter(nameless)  # both files and models are read from the ground up
+    for joint in moving:
+        yield (joint, *(place[joint.name] if joint.name in place else next(rest)))
+
+
+def _built(pin: Any, model: Model) -> Any:
+    """Return Pinocchio's tree of the same joints, bodies and armatures."""
+    twin, place = pin.Model(), {None: (0, pin.SE3.Identity())}
+    for body, joint in zip(model.body_list, model.joint_list):
+        index, pose = place[joint.parent]
+        pose = pose * pin.SE3(joint.placement)
+        if joint.type_name != 'fixed':
+            own = {'revolute': pin.JointModelRevoluteUnaligned, 'universal': None,
+                   'continuous': pin.JointModelRevoluteUnaligned,
+                   'prismatic': pin.JointModelPrismaticUnaligned}.get(joint.type_name)
+            kind = (pin.JointModelSpherical() if joint.type_name == 'spherical' else
+                    pin.JointModelFreeFlyer() if joint.type_name == 'free' else
+                    own(joint.axis) if own else
+                    pin.JointModelUniversal(joint.axis, joint.second_axis))
+            index, pose = twin.addJoint(index, kind, pose, joint.name), pin.SE3.Identity()
+        if body.inertia is not None:
+            twin.appendBodyToJoint(index, pin.Inertia(
+                body.inertia.mass, body.inertia.center_of_mass, body.inertia.inertia_about_com),
+                pose)
+        twin.addFrame(pin.Frame(body.name, index, 0, pose, pin.FrameType.BODY))
+        place[body.name] = index, pose
+    armature = np.zeros(twin.nv)
+    for joint, _, _, vi, _ in _places(twin, model):
+        armature[vi:vi + JOINT_TYPES[joint.type_name].nv] = joint.armature
+    twin.armature = armature
+    return twin
+
+
