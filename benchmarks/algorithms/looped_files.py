@@ -13,10 +13,10 @@ Machines with loops as others publish them, beside MuJoCo's and Pinocchio's own 
 
 Folders are searched for MJCF files with equality constraints (the MuJoCo menagerie) and for a
 URDF beside robot.yaml (example-parallel-robots). Of each, as it comes: what was read and
-what was not, degrees of freedom, and the largest relative difference at a closed configuration,
-beside MuJoCo, then beside Pinocchio. MuJoCo gives mass matrix, rows of its equality constraints
-and forces at rest. So does Pinocchio by its own reader, where that reads the machine; else its
-tree is built from this package's. Rows of couplings and polynomials it has from here.
+what was not, degrees of freedom, and the largest relative difference at a closed configuration.
+Beside MuJoCo stands first, then beside Pinocchio. MuJoCo gives mass matrix, rows of its equality
+constraints and forces at rest. So does Pinocchio by its own reader, where that reads the machine;
+else its tree is built from this package's. Rows of couplings and polynomials it has from here.
 Accelerations are those of a dense solution of these. What is not read here is off in MuJoCo.
 Closures that do not meet, as lengths in a file are rounded, get a tolerance of 1e-7 m.
 """
@@ -82,7 +82,7 @@ def compared(path: Path) -> Row:
         remarks.append(f'{len(functions)} polynomials as functions')
     dynamics, rank = ConstrainedDynamics(model, dissipation=False, functions=functions), _RANK
     if not dynamics.m:
-        return Row(name, model.nv, 'no constraints', model.nv, ('-', '-', '-'), '')
+        return Row(name, model.nv, 'no constraints', model.nv, ('-', '-', '-'), '; '.join(remarks))
     try:
         q = assemble(dynamics)
     except ConvergenceError:

@@ -65,7 +65,7 @@ def of_mujoco(path: Path, dynamics: ConstrainedDynamics, q: Array) -> Witness:
     if hasattr(mujoco, 'mj_fullM'):
         _full_mass(mujoco, machine, data, mass)
     held = data.efc_type == mujoco.mjtConstraint.mjCNSTR_EQUALITY
-    rows = data.efc_J.reshape(-1, machine.nv)[held]
+    rows = data.efc_J[:data.nefc * machine.nv].reshape(-1, machine.nv)[held]
     forces = data.qfrc_bias - data.qfrc_passive
     return Witness(rates.T @ mass @ rates, rates.T @ forces, rows @ rates, remarks)
 
@@ -251,5 +251,3 @@ def _built(pin: Any, model: Model) -> Any:
         armature[vi:vi + JOINT_TYPES[joint.type_name].nv] = joint.armature
     twin.armature = armature
     return twin
-
-

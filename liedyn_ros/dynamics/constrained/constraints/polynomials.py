@@ -24,8 +24,8 @@ def mjcf_functions(source: str | os.PathLike[str], model: Model) -> tuple[Constr
     """
     Return what load_mjcf names as not linear in the joints of a file or a text, for functions.
 
-    model is what load_mjcf returned, or one that has its joints: knees and wrists of muscles and
-    bones follow each other by polynomials of fourth degree. A joint held still is one too.
+    model is what load_mjcf returned, or one that has its joints. Knees and wrists with bones
+    follow polynomials of fourth degree. A joint held still is one too.
     Give them to `ConstrainedDynamics(model, functions=...)`; all orders are known. Raises
     DescriptionError, and ModelError for a model without one of the joints.
     """
