@@ -120,13 +120,15 @@ def null_space(rows: Array, rank: float = _RANK) -> Array:
 
 
 def _off(mine: Array, theirs: Array) -> float:
-    return float(np.abs(mine - theirs).max() / np.abs(theirs).max())
+    return float(np.abs(mine - theirs).max() / (np.abs(theirs).max() or 1.0))
 
 
 def _apart(mine: Array, theirs: Array, rank: float) -> float:
     """Return the sine of the largest angle between the motions that rows leave free."""
     a, b = null_space(mine, rank), null_space(theirs, rank)
-    return 1.0 if a.shape != b.shape else float(np.linalg.norm(a - b @ (b.T @ a), 2))
+    if a.shape != b.shape:
+        return 1.0
+    return float(np.linalg.norm(a - b @ (b.T @ a), 2)) if a.size else 0.0
 
 
 def main() -> None:

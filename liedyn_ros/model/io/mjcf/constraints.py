@@ -78,7 +78,11 @@ def add_equalities(document: Document, builder: ModelBuilder, machine: Machine) 
 
 def _add_closure(document: Document, builder: ModelBuilder, machine: Machine, name: str,
                  each: Element) -> None:
-    """Add a connect or a weld; MuJoCo closes it where the bodies are in the file."""
+    """
+    Add a connect or a weld; MuJoCo closes it where the bodies are in the file.
+
+    A weld whose torquescale is zero holds its point alone.
+    """
     weld = each.value.tag == 'weld'
     if 'site1' in each.value.attrib:
         (body_a, frame_a), (body_b, frame_b) = (
@@ -87,20 +91,20 @@ def _add_closure(document: Document, builder: ModelBuilder, machine: Machine, na
         body_a = _body(each, 'body1', machine)
         body_b = _body(each, 'body2', machine) if 'body2' in each.value.attrib else None
         between = np.linalg.inv(machine.poses[body_b]) @ machine.poses[body_a]
-        frame_a = np.eye(4)
+        point = np.eye(4)
+        point[:3, 3] = each.numbers('anchor', 3, *(((0.0, 0.0, 0.0),) if weld else ()))
         if not weld:
-            frame_a[:3, 3] = each.numbers('anchor', 3)
-            frame_b = between @ frame_a
+            frame_a, frame_b = point, between @ point
         else:
-            frame_b = between
+            frame_a, frame_b = np.linalg.inv(between) @ point, point
             relative = each.numbers('relpose', 7, (0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0))
             if any(relative[3:]):  # the pose of body 2 in body 1; zeros for that of the file
                 quaternion = np.roll(relative[3:], -1) / np.linalg.norm(relative[3:])
                 frame_a = se3.from_rotation_translation(
                     so3.from_quaternion(quaternion), np.array(relative[:3]))
-                frame_b = np.eye(4)
+    turns = not weld or each.number('torquescale', 1.0) == 0.0
     with each.context():
-        builder.add_closure(name, 'weld' if weld else 'spherical', body_a, body_b,
+        builder.add_closure(name, 'spherical' if turns else 'weld', body_a, body_b,
                             placement_a=frame_a, placement_b=frame_b)
 
 

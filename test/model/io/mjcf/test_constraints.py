@@ -45,6 +45,8 @@ CLOSED = {  # where MuJoCo's constraint holds in the pose of the file
     'connect of the world': equality('<connect body1="l3" body2="world" anchor="0 0 0"/>'),
     'weld': equality('<weld body1="l3" body2="r3"/>'),
     'weld to the world': equality('<weld body1="l2"/>'),
+    'weld at a point': equality(
+        '<weld body1="l3" body2="r3" anchor=".1 .2 .3" torquescale="0"/>'),
     'inherited': equality('<connect body1="l3" body2="r3" anchor="0 0 0"/>',
                           '<default><equality solref=".1 1"/></default>'),
     'joints': equality('<joint joint1="la" joint2="rb" polycoef="0 2.5 0 0 0"/>'),
@@ -81,6 +83,10 @@ PLACED = {  # whose frames differ in the pose of the file
     'sites': equality('<connect site1="ltip" site2="rtip"/>'),
     'weld of sites': equality('<weld site1="ltip" site2="rtip"/>'),
     'a relative pose': equality('<weld body1="l3" body2="r3" relpose=".1 .2 .3 1 2 3 4"/>'),
+    'a relative pose of a point': equality(
+        '<weld body1="l3" body2="r3" relpose=".1 .2 .3 1 2 3 4" anchor=".3 0 .1"/>'),
+    'a point at another': equality('<weld body1="l3" body2="r3" relpose=".1 .2 .3 1 2 3 4" '
+                                   'anchor=".3 0 .1" torquescale="0"/>'),
     'an offset': equality('<joint joint1="la" joint2="rb" polycoef=".2 1 0 0 0"/>')}
 
 
