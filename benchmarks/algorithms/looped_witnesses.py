@@ -116,7 +116,7 @@ def of_pinocchio(path: Path, dynamics: ConstrainedDynamics, q: Array) -> Witness
         off = abs(mass - dynamics.tree.mass_matrix(q)).max() / abs(mass).max()
         why = f'other mass properties ({off:.0e})' if off > _SAME_TREE else None
         body = next(each.name for each in model.body_list if each.inertia is not None)
-        there = read.frames[read.getFrameId(body)]
+        there = read.frames[read.getFrameId(body, pin.FrameType.BODY)]
         place = data.oMi[there.parentJoint] * there.placement
         if abs(place.homogeneous - dynamics.tree.frames.pose(q, body)).max() > _SAME_TREE:
             why = f'another place of the body {body}'
@@ -132,8 +132,9 @@ def of_pinocchio(path: Path, dynamics: ConstrainedDynamics, q: Array) -> Witness
     for each in own:
         place = each.createData()
         each.calc(read, data, place)  # the Jacobian reads the frames from it
-        rows.append((each.jacobian(read, data, place) if hasattr(each, 'jacobian') else
-                     pin.getConstraintJacobian(read, data, each, place))[:, back])
+        jacobian = (each.jacobian(read, data, place) if hasattr(each, 'jacobian') else
+                    pin.getConstraintJacobian(read, data, each, place))
+        rows.append(np.reshape(jacobian, (-1, model.nv))[:, back])
     for coupling in model.couplings:
         row = np.zeros((1, model.nv))
         row[0, model.joint(coupling.joint).vi] = 1.0
@@ -153,6 +154,9 @@ def _read(pin: Any, path: Path, model: Model) -> tuple[Any, list[Any], str | Non
             for joint in model.joint_list
             if joint.type_name != 'fixed' and read.existJointName(joint.name))
         return read, [], None if same else 'no joints of robot.yaml'
+    roots = sum(joint.parent is None for joint in model.joint_list)
+    if roots > 1:  # closures of the others crash its reader
+        return None, [], f'the first of {roots} trees'
     try:
         read, points, frames = pin.buildModelAndConstraintsFromMJCF(str(path))
     except (ValueError, RuntimeError) as error:
