@@ -78,8 +78,9 @@ def _machine(mujoco: Any, path: Path) -> tuple[Any, tuple[str, ...]]:
         (each / mesh.file).exists() for each in (folder, *path.parent.rglob('assets/*')))]
     names = {mesh.name or Path(mesh.file).stem for mesh in missing}
     for geom in spec.geoms:
-        if geom.meshname in names:
-            spec.delete(geom)
+        if geom.meshname in names:  # a point without mass in its place, as contacts name it
+            geom.type, geom.meshname = mujoco.mjtGeom.mjGEOM_SPHERE, ''
+            geom.size, geom.density = [1e-6, 0.0, 0.0], 0.0
     for mesh in missing:
         spec.delete(mesh)
     machine = spec.compile()

@@ -57,6 +57,7 @@ def add_unread(document: Document, builder: ModelBuilder) -> None:
     """Add a warning for each kind of element and attribute that would change the dynamics."""
     found: dict[str, Joints] = {key: {} for key in _JOINT}
     lines: list[str] = []
+    floating: Joints = {}
     joints = bodies = 0
 
     def visit(element: Element, around: str | None) -> None:
@@ -65,7 +66,11 @@ def add_unread(document: Document, builder: ModelBuilder) -> None:
             tag, said = each.value.tag, each.value.get('name')
             if tag in ('body', 'frame', 'worldbody'):
                 bodies += tag == 'body'
-                lines.extend(_of_body(each, said or f'body_{bodies}'))
+                name = said or f'body_{bodies}'
+                if not _is_off(each.value.get('gravcomp', '')):
+                    floating.setdefault(each.value.get('gravcomp', ''), []).append(name)
+                if each.value.get('mocap') == 'true':
+                    lines.append(f'body {name}: mocap not read: it stays where it is')
                 visit(each, each.value.get('childclass', around))
             elif tag in ('joint', 'freejoint'):
                 joint = each if tag == 'freejoint' else document.with_defaults(each, around)
@@ -83,15 +88,11 @@ def add_unread(document: Document, builder: ModelBuilder) -> None:
     for key, advice in _JOINT.items():
         for value, names in found[key].items():
             builder.add_warning(f'joints {listed(names)}: {key} {value} not read: {advice}')
+    for value, names in floating.items():
+        builder.add_warning(f'bodies {listed(names)}: gravcomp {value} not read: gravity acts on '
+                            'them')
     for line in [*lines, *_of_document(document), *_of_tendons(document)]:
         builder.add_warning(line)
-
-
-def _of_body(body: Element, name: str) -> Iterator[str]:
-    if not _is_off(body.value.get('gravcomp', '')):
-        yield f'body {name}: gravcomp {body.value.get("gravcomp")} not read: gravity acts on it'
-    if body.value.get('mocap') == 'true':
-        yield f'body {name}: mocap not read: it stays where it is'
 
 
 def _of_joint(joint: Element, name: str) -> Iterator[str]:
@@ -125,14 +126,19 @@ def _of_document(document: Document) -> Iterator[str]:
 
 def _of_tendons(document: Document) -> Iterator[str]:
     """Name the forces of tendons; lengths that equality constraints hold are read by these."""
+    found: dict[str, list[str]] = {}
     for group in document.root.each('tendon'):
         for each in moving_content(group):
             tendon = document.with_defaults(each, None, 'tendon')
-            forces = [word for key, word in _TENDON.items() if not all(
-                _is_off(text) for text in tendon.value.get(key, '').split())]
-            if forces:
-                yield (f'tendon {tendon.value.get("name", "without a name")}: its '
-                       f'{listed(sorted(set(forces)))} not read: add it to the efforts')
+            for key, force in _TENDON.items():
+                names = found.setdefault(force, [])
+                name = tendon.value.get('name', 'without a name')
+                if name not in names and not all(
+                        _is_off(text) for text in tendon.value.get(key, '').split()):
+                    names.append(name)
+    for force, names in found.items():
+        if names:
+            yield f'tendons {listed(names)}: {force} not read: add it to the efforts'
 
 
 def _is_off(text: str) -> bool:
