@@ -15,6 +15,7 @@ Only what held-out poses confirm is offered. The covariance says what the poses 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -53,9 +54,9 @@ class ArmCalibration:
     in the frames of model.
     instrument and target (4, 4) are the frames of the measurements. used (n,): the poses used.
     before and after (2,) are rms errors of position (m) and rotation (rad) at held-out poses, nan
-    where a rotation is not measured. gain is the mean of the logarithm of their squared misfits'
-    ratio, gain_deviation its deviation. noise is the size of the errors over the deviations.
-    untold names the numbers that these poses hardly show. `told` counts the others.
+    where a rotation is not measured. They and the gain are found where they are first asked for.
+    noise is the size of the errors over the deviations. untold names the numbers that these poses
+    hardly show. `told` counts the others. problem, fit: the equations and their solution.
     """
 
     model: Model
@@ -66,14 +67,36 @@ class ArmCalibration:
     instrument: Array
     target: Array
     used: NDArray[np.bool_]
-    before: Array
-    after: Array
-    gain: float
-    gain_deviation: float
     noise: float
     told: int
     untold: tuple[str, ...]
     remarks: tuple[str, ...]
+    problem: ArmProblem
+    fit: Fit
+
+    @cached_property
+    def _held_out(self) -> tuple[Array, Array, float, float]:
+        return _held_out(self.problem, self.fit)
+
+    @property
+    def before(self) -> Array:
+        """Return rms errors (2,) of the given model at held-out poses, m and rad."""
+        return self._held_out[0]
+
+    @property
+    def after(self) -> Array:
+        """Return those of models from fits without these poses, m and rad."""
+        return self._held_out[1]
+
+    @property
+    def gain(self) -> float:
+        """Return the mean of the logarithm of their squared misfits' ratio."""
+        return self._held_out[2]
+
+    @property
+    def gain_deviation(self) -> float:
+        """Return the standard deviation of the gain."""
+        return self._held_out[3]
 
     @property
     def offered(self) -> bool:
@@ -192,7 +215,6 @@ def _result(problem: ArmProblem, found: Fit, *, given: bool) -> ArmCalibration:
         :unknowns.of_machine, :unknowns.of_machine]
     values = np.linalg.eigvalsh(covariance)
     share = unknowns.shares(covariance)
-    before, after, gain, spread = _held_out(problem, found)
     left = int((~found.used).sum())
     if left:
         worst = ', '.join(str(k + 1) for k in np.flatnonzero(~found.used)[:8])
@@ -207,8 +229,9 @@ def _result(problem: ArmProblem, found: Fit, *, given: bool) -> ArmCalibration:
         accepted(model, problem.q) if model.closures else model, unknowns.places,
         unknowns.twists_of(found.z), unknowns.lengths_of(found.z),
         _of_frames(unknowns, found.z, covariance), instrument, target, found.used,
-        before, after, gain, spread, factor ** 0.5, told, tuple(
-            name for name, each in zip(unknowns.names, share) if each > OPEN), tuple(remarks))
+        factor ** 0.5, told, tuple(
+            name for name, each in zip(unknowns.names, share) if each > OPEN), tuple(remarks),
+        problem, found)
 
 
 def _of_frames(unknowns: Unknowns, z: Array, covariance: Array) -> Array:

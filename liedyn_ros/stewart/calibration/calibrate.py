@@ -15,6 +15,7 @@ Only what held-out poses confirm is offered. The covariance says what the poses 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -66,7 +67,8 @@ class Calibration:
     length = offset + scale * reading. errors: (n, 7 or 8), what the old geometry was off by; their
     covariance: (7 n or 8 n square), m or rad and scales. frames: of instrument and target.
     used: (m,), the poses used. outliers: the others. held_out: old and new at poses that took no
-    part. noise: the samples' errors over their deviations, given or assumed.
+    part, found where it is first asked for. noise: the samples' errors over their deviations,
+    given or assumed.
     unknown: combinations of errors, the least known first. gauge: which frames the poses leave
     free, and how they are fixed. problem, fit: its equations and
     their solution.
@@ -80,13 +82,18 @@ class Calibration:
     frames: Frames
     used: NDArray[np.bool_]
     outliers: tuple[Outlier, ...]
-    held_out: HeldOut
     noise: float
     unknown: tuple[Unknown, ...]
     gauge: tuple[str, ...]
     remarks: tuple[str, ...]
     problem: Problem
     fit: Fit
+    assumed: bool  # whether the deviations were not given
+
+    @cached_property
+    def held_out(self) -> HeldOut:
+        """Return old and new geometry at poses that took no part in the fit."""
+        return compare(self.problem, self.fit, self.assumed)
 
     @property
     def offered(self) -> bool:
@@ -129,11 +136,10 @@ def calibrate(
         if tolerance is not None or np.sqrt((inner ** 2).mean()) < LARGE:
             break
         wide *= WIDER
-    held_out = compare(problem, found, deviations is None)
     factor, remark = _factor(found, deviations is not None)
     covariance = found.scaled_covariance(factor, parameters.prior)[
         :parameters.of_geometry, :parameters.of_geometry]
-    return _result(problem, found, held_out, covariance, factor, remark, possible)
+    return _result(problem, found, covariance, factor, remark, possible, deviations is None)
 
 
 def _factor(found: Fit, given: bool) -> tuple[float, tuple[str, ...]]:
@@ -151,8 +157,8 @@ def _factor(found: Fit, given: bool) -> tuple[float, tuple[str, ...]]:
 
 
 def _result(
-        problem: Problem, found: Fit, held_out: HeldOut, covariance: Array, factor: float,
-        remarks: tuple[str, ...], possible: NDArray[np.bool_]) -> Calibration:
+        problem: Problem, found: Fit, covariance: Array, factor: float,
+        remarks: tuple[str, ...], possible: NDArray[np.bool_], assumed: bool) -> Calibration:
     parameters, geometry = problem.parameters, problem.parameters.geometry
     errors = parameters.errors(found.z)
     base, platform = parameters.joints(found.z)
@@ -165,9 +171,9 @@ def _result(
     return Calibration(
         moved, 1.0 + errors[:, 7:].sum(axis=1), errors[:, 6].copy(), errors, of_errors,
         parameters.frames(found.z, problem.start)[0], used,
-        _outliers(problem, found, factor, possible), held_out, factor ** 0.5,
+        _outliers(problem, found, factor, possible), factor ** 0.5,
         unknown_combinations(parameters, covariance), _gauge(parameters), remarks, problem,
-        found)
+        found, assumed)
 
 
 def _outliers(problem: Problem, found: Fit, factor: float, possible: NDArray[np.bool_]
