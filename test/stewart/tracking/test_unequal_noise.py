@@ -18,6 +18,7 @@ from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     Flag, leg_lengths, LegMonitor, LegNoise, MonitorConfig, MonitoredTracker, MotionEstimator,
     PoseSolver)
+from liedyn_ros.stewart.tracking.legs.kernels import fault_tables as tables
 from liedyn_ros.stewart.tracking.legs.kernels import leg_faults
 
 NOISES = np.array([1e-5, 2e-5, 1e-5, 3e-4, 5e-6, 1e-4])  # m
@@ -168,20 +169,23 @@ def test_readings_that_spoil_the_prediction_replace_none(geometry, home, motion,
 
 
 @pytest.mark.parametrize(('rate', 'legs', 'seed'), [
-    (500, ONE, 6), (500, ONE, 16), (500, ONE, 45), (500, ONE, 73), (1000, ALL, 68)])
+    (500, ONE, 6), (500, ONE, 16), (500, ONE, 37), (500, ONE, 45), (500, ONE, 73),
+    (500, ONE, 129), (500, ALL, 37), (500, ALL, 120), (1000, ALL, 68)])
 def test_each_rule_against_a_false_replacement_is_needed(geometry, home, motion, rate, legs, seed):
     """
-    Of the rules of UNUSUAL and LINE, KEPT, and of other noisy legs each is needed.
+    Each of these onsets made a pose worse before there was a rule against it.
 
-    Without the first the poses of 6 and 16 are 46 and 18 times worse than the solver's. Without
-    the second those of 45 and 73 are 85 and 14 times worse, without the third that of 68 1.38.
+    The rules: of an unusual reading in the line (6 and 16: 46 and 18 times the solver's error),
+    of what is usual by errors and not by a bound of noise (37 and 129: 2.1 and 28 times), of a
+    clear outlier (45 and 73: 85 and 14 times), of other noisy legs (68: 1.38 times), of the
+    other legs' errors in the same sample (37 and 120 of all legs: 1.83 and 1.41 times).
     """
     assert grown_noise(geometry, home, motion, 0.0, rate, legs, seed)[0] < 1.2
 
 
 @pytest.mark.parametrize('seed', [15, 26])
-def test_a_step_that_was_grown_noise_is_taken_back(geometry, home, motion, seed):
-    """These two of 74 onsets made a leg count as stepped for ever; a true step stays named."""
+def test_grown_noise_is_no_step_and_a_step_stays(geometry, home, motion, seed):
+    """These two of 74 onsets made a leg count as stepped for ever."""
     rng, times = np.random.default_rng(seed), np.arange(400) / 200.0
     grown = np.where(np.arange(400) > 240, 20.0, 1.0)[:, None]
     lengths = leg_lengths(geometry, motion.pose(times))
@@ -191,8 +195,12 @@ def test_a_step_that_was_grown_noise_is_taken_back(geometry, home, motion, seed)
         tracker = MonitoredTracker(geometry, home)
         flags = [tracker.track(round(1e9 * (1.0 + time)), values).flags
                  for time, values in zip(times, readings)]
-        assert any(Flag.LEG_STEPPED in each for each in flags)
         assert bool(flags[-1] & Flag.LEG_STEPPED) == stays
+        # One that was told is taken back if it is less than the noise that has grown.
+        legs = tracker._leg_monitor._legs
+        legs[4, tables.STEPPED] = 5e-4
+        taken = tracker.track(round(1e9 * (1.0 + times[-1])) + 5_000_000, readings[-1])
+        assert bool(taken.flags & Flag.LEG_STEPPED) == stays
 
 
 def test_the_noise_of_the_last_readings_has_nothing_of_the_motion():

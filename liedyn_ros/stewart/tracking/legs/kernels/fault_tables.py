@@ -21,8 +21,9 @@ HISTORY_SAMPLES = 12  # readings kept of each leg, newest first: time (s) and re
 # variance of the stamps. TAILS: errors lately that were about as large as their threshold.
 # CAUTION: by which deviations are multiplied in the thresholds of the first samples. UNCONFIRMED:
 # whether the readings have not yet confirmed the noise. MOVED: whether the platform has moved.
-(COUNT, LAST, SAME_SAMPLES, HELD_SAMPLES, SPREAD, TAILS, CAUTION, UNCONFIRMED, MOVED,
- NUMBERS) = range(10)
+# SHARED: ratio of the squared errors of all legs to what is usual, LATELY: its mean lately.
+(COUNT, LAST, SAME_SAMPLES, HELD_SAMPLES, SPREAD, TAILS, CAUTION, UNCONFIRMED, MOVED, SHARED,
+ LATELY, NUMBERS) = range(12)
 # Leg. SIGMA, STEP, RATE: deviation (m), resolution (m) and rate (m/s) of its threshold.
 # OUTLYING: s, for which it has been an outlier; FIRST, BEFORE: its first and last error as one.
 # STEPPED: m, the step that stayed. REPEATED: s, for which the reading has repeated. SMALLEST:
@@ -39,11 +40,12 @@ HISTORY_SAMPLES = 12  # readings kept of each leg, newest first: time (s) and re
 # no base for a prediction. QUIET: readings since the last outlier. USUAL: m^2, mean square of its
 # errors lately. UNUSUAL: readings since an error that was none of them. LINE: how many of them
 # the present prediction is from. KEPT: whether the reading is an outlier that is not replaced.
+# STRANGEST: m, the largest unusual error of its line.
 (SIGMA, STEP, RATE, OUTLYING, FIRST, BEFORE, STEPPED, REPEATED, SMALLEST, FROZEN, RAW, ANCHOR,
  ANCHOR_TIME, ANCHORED, AMPLITUDE, LAST_ACCELERATION, ERROR, THRESHOLD, POINTS, WIDTH, BEND,
  FOLLOWED, CHANGED,
  HOLD, HOLDS, RUN, ENDED, CHANGES, INTERVAL, STEADY, NOISY, QUIET, USUAL, UNUSUAL,
- LINE, KEPT, LEG) = range(37)
+ LINE, KEPT, STRANGEST, LEG) = range(38)
 # Settings. FACTOR: deviations of a threshold. BOUND: m/s^2, acceleration. FROZEN_TIME: s.
 # REPETITIONS: of all six readings that are no fault. LEARNS: whether SMALLEST is learnt. LEAST,
 # SHARE, READ_STEP: of noise.write_thresholds. UNDERSTATED: whether the given noise is too small.

@@ -19,10 +19,12 @@ from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
     AMPLITUDE, ANCHOR, BEFORE, BEND, CAUTION, COUNT, ENDED, ERROR, FIRST, FOLLOWED,
     HISTORY_SAMPLES, HOLD, HOLDS, KEPT, LAST_ACCELERATION, LEG, LINE, NOISY, OUTLYING, POINTS,
-    QUIET, RATE, RAW, SIGMA, SMALLEST, SPREAD, STEADY, STEP, STEPPED, TAILS, THRESHOLD,
+    QUIET, RATE, RAW, SHARED, SIGMA, SMALLEST, SPREAD, STEADY, STEP, STEPPED, TAILS, THRESHOLD,
     UNCONFIRMED, UNUSUAL, USUAL, WIDTH)
 from liedyn_ros.stewart.tracking.legs.kernels.frozen_legs import detect_frozen_legs
 from liedyn_ros.stewart.tracking.legs.kernels.held_readings import KNOWN, MAX_OUTLIERS, RUSH
+from liedyn_ros.stewart.tracking.legs.kernels.usual_errors import (
+    compare_errors, has_no_base, note_error, usual_square)
 
 PREDICTION_GAP = 0.5  # s; over a longer gap nothing is predicted
 MAX_OUTLIER_TIME = 0.02  # s; an outlier that lasts longer is a step: the leg jumped, or its sensor
@@ -38,7 +40,6 @@ NOISE_ORDER, ENOUGH_WINDOWS = 5, 4  # of differences, and their least number
 GROWN_NOISE, DOUBTFUL_NOISE = 2.0, 1.6
 CLEAR = 1.3  # times its threshold, for an outlier to be replaced: a smaller one may be better
 GLARING = 5.0  # times its threshold, for an outlier just after another one, or in unknown noise
-FEW_ERRORS, STRANGE = 50.0, 3.0  # errors in a mean square; its roots that make a reading no base
 STILL = 0.8  # times the threshold of noise as it is now: a smaller step may be none
 MIN_NOISE = 0.3  # of a threshold, below which its error says nothing about noise
 RIM = 2.0  # ratio of the squared amplitude of a hum to its mean square
@@ -113,6 +114,7 @@ def detect_outliers(
     """Hold six readings against their predictions; return outliers, jump and acceleration."""
     outliers, jumped, grown = 0, False, 0.0
     count = predict_readings(time, lengths, fresh, history, legs, numbers, factor, bound)
+    compare_errors(fresh, legs, numbers, factor, count > MAX_OUTLIERS)
     if count > 0 and fresh != 0 and stamp_explains_errors(fresh, legs, numbers):
         count = 0
     if count > MAX_OUTLIERS:  # (14.21)
@@ -123,11 +125,11 @@ def detect_outliers(
         restart_prediction(legs, numbers)
     elif count > 0:
         outliers, grown = classify_outliers(
-            fresh, history, legs, numbers, time, dt, lengths, plausible, bound, count > 1)
+            fresh, history, legs, numbers, time, dt, lengths, plausible, bound, factor, count > 1)
     for i in range(6):
         if fresh >> i & 1:
             legs[i, LAST_ACCELERATION] = abs(legs[i, ERROR]) / legs[i, BEND]
-            note_error(legs[i], legs[i, WIDTH] / factor * legs[i, SIGMA])
+            note_error(legs[i], factor)
     return outliers, jumped, grown
 
 
@@ -209,21 +211,11 @@ def predict_readings(time, lengths, fresh, history, legs, numbers, factor, bound
             known = leg[SIGMA] + leg[STEP]
             if lately > GROWN_NOISE * known:
                 leg[THRESHOLD] = scale * (leg[WIDTH] * lately + motion)
-            if lately > DOUBTFUL_NOISE * known or leg[UNUSUAL] < leg[LINE]:
+            if lately > DOUBTFUL_NOISE * known or has_no_base(leg):
                 leg[NOISY] = HISTORY_SAMPLES
         count += abs(leg[ERROR]) > leg[THRESHOLD] or leg[OUTLYING] > 0.0
     numbers[TAILS] += tails
     return count
-
-
-@kernel
-def note_error(leg, noise):
-    """Note whether an error is larger than noise (m) and those before it: a reading is no base."""
-    square = leg[ERROR] * leg[ERROR]
-    unusual = square > STRANGE * STRANGE * max(leg[USUAL], noise * noise)
-    leg[UNUSUAL] = 0.0 if unusual else leg[UNUSUAL] + 1.0
-    limit = STRANGE * STRANGE * leg[USUAL] if leg[USUAL] > 0.0 else math.inf
-    leg[USUAL] += (min(square, limit) - leg[USUAL]) / FEW_ERRORS
 
 
 @kernel
@@ -285,7 +277,7 @@ def stamp_explains_errors(fresh, legs, numbers):
 
 @kernel
 def classify_outliers(
-        fresh, history, legs, numbers, time, dt, lengths, plausible, bound, several):
+        fresh, history, legs, numbers, time, dt, lengths, plausible, bound, factor, several):
     """Tell outliers, steps and accelerations apart; return the outliers and an acceleration."""
     outliers, earlier, grown, noisy = 0, 0, 0.0, 0
     for i in range(6):
@@ -311,7 +303,8 @@ def classify_outliers(
         else:
             grown = max(grown, continue_outlier(leg, numbers, error, dt))
         leg[BEFORE], leg[QUIET] = error, 0.0
-        leg[KEPT] = abs(error) < CLEAR * leg[THRESHOLD]
+        shared = GLARING * (numbers[SHARED] * usual_square(leg, factor)) ** 0.5
+        leg[KEPT] = abs(error) < max(CLEAR * leg[THRESHOLD], shared)
         if together and abs(error) < GLARING * leg[THRESHOLD]:
             leg[STEADY] = 0.0
         if several and leg[NOISY] > 0.0 and abs(error) < GLARING * leg[THRESHOLD]:
@@ -338,7 +331,7 @@ def begin_outlier(leg, error, dt, noise):
     leg[OUTLYING], leg[STEADY] = dt, 1.0
     if leg[QUIET] < HISTORY_SAMPLES or (noise and abs(error) < GLARING * leg[THRESHOLD]):
         leg[NOISY] = HISTORY_SAMPLES
-    if leg[UNUSUAL] < leg[LINE]:
+    if has_no_base(leg):
         leg[STEADY] = 0.0
 
 

@@ -1,0 +1,71 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+What is usual of the errors of predictions: of each leg, and of all legs in one sample.
+
+An outlier is an error of one leg. Noise that grows in several legs shows in all of them at once.
+"""
+
+import math
+
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
+    ERROR, LATELY, LINE, OUTLYING, SHARED, SIGMA, STRANGEST, THRESHOLD, UNUSUAL, USUAL, WIDTH)
+
+FEW_ERRORS, STRANGE = 50.0, 3.0  # errors in a mean square; its roots that make a reading no base
+FAR = 20.0  # times the largest unusual error of a line, which cannot have led a prediction so far
+SURELY = 0.25  # of the noise of a threshold, which may be an upper bound, 3 times too large
+FEW_SAMPLES = 4.0  # in the mean of what the legs share
+
+
+@kernel
+def compare_errors(fresh, legs, numbers, factor, jumped):
+    """
+    Note by which factor the squared errors of the legs are larger than usual, now or lately.
+
+    It is their mean over the legs without an outlier, or over all where so many jumped that none
+    has one. factor: deviations of a threshold.
+    """
+    total, count = 0.0, 0
+    for i in range(6):
+        leg, square = legs[i], legs[i, ERROR] * legs[i, ERROR]
+        usual, suspected = usual_square(leg, factor), leg[OUTLYING] > 0.0 or (
+            square > leg[THRESHOLD] * leg[THRESHOLD])
+        if fresh >> i & 1 and usual > 0.0 and leg[THRESHOLD] < math.inf and (
+                jumped or not suspected):
+            total, count = total + square / usual, count + 1
+    if count > 0:
+        now = total / count
+        numbers[LATELY] += (now - numbers[LATELY]) / FEW_SAMPLES
+        numbers[SHARED] = max(now, numbers[LATELY])
+
+
+@kernel
+def usual_square(leg, factor):
+    """Return the mean square (m^2) of a leg's errors lately, at least that of sure noise."""
+    noise = SURELY * leg[WIDTH] / factor * leg[SIGMA]
+    return max(leg[USUAL], noise * noise)
+
+
+@kernel
+def note_error(leg, factor):
+    """Note whether an error is larger than those before it: such a reading is no base."""
+    error = abs(leg[ERROR])
+    square, limit = error * error, STRANGE * STRANGE * leg[USUAL]
+    leg[UNUSUAL] += 1.0
+    if square > STRANGE * STRANGE * usual_square(leg, factor):
+        leg[STRANGEST] = max(error, leg[STRANGEST]) if leg[UNUSUAL] < leg[LINE] else error
+        leg[UNUSUAL] = 0.0
+    leg[USUAL] += ((min(square, limit) if limit > 0.0 else square) - leg[USUAL]) / FEW_ERRORS
+
+
+@kernel
+def has_no_base(leg):
+    """Return whether a reading of a leg's line is unusual, and its error not far beyond that."""
+    return leg[UNUSUAL] < leg[LINE] and abs(leg[ERROR]) < FAR * leg[STRANGEST]
