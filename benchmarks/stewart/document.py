@@ -13,6 +13,7 @@ They stand between markers, and come from the results of these benchmarks:
 
     python -m benchmarks.stewart.faults --only detection
     python -m benchmarks.stewart.defaults --samples 3000
+    python -m benchmarks.stewart.onsets --seeds 60
 """
 
 from collections.abc import Callable, Mapping
@@ -23,6 +24,8 @@ from typing import Any
 
 from benchmarks.document import origin_line, table
 from benchmarks.record import FOLDER
+from benchmarks.stewart.defaults import MAX_RATIO
+from benchmarks.stewart.onsets import onset_cell
 
 PAGE = Path('docs/stewart_figures.md')
 MARKED = re.compile(r'(<!-- figures: (\w+) -->\n).*?(<!-- end -->)', re.DOTALL)
@@ -93,9 +96,22 @@ def _default(runs: list[dict[str, Any]]) -> str:
                       *([f'{alarms} alarms'] if alarms else []), *also))
 
 
-SOURCES = {'detection': 'stewart_faults', 'defaults': 'stewart_defaults'}
+def _onsets(runs: list[dict[str, Any]]) -> str:
+    """Return the worst pose over the solver's where noise changes, of each kind and rate."""
+    rates, kinds = (list(dict.fromkeys(found)) for found in (
+        (run['rate'] for run in runs), ((run['legs'], run['factor']) for run in runs)))
+    lines = [(f'{legs}, {factor:g} times', *(onset_cell(
+        [run for run in runs if (run['legs'], run['factor'], run['rate']) == (legs, factor, rate)])
+        for rate in rates)) for legs, factor in kinds]
+    return table(('noise of', *(f'{rate} Hz' for rate in rates)), lines) + (
+        f'\n{len(runs)} runs, {sum(run["ratio"] > MAX_RATIO for run in runs)} with a pose worse '
+        f'than {MAX_RATIO} times that of the solver.\n')
+
+
+SOURCES = {'detection': 'stewart_faults', 'defaults': 'stewart_defaults',
+           'onsets': 'stewart_onsets'}
 TABLES: Mapping[str, Callable[[list[dict[str, Any]]], str]] = {
-    'detection': _detection, 'defaults': _defaults}
+    'detection': _detection, 'defaults': _defaults, 'onsets': _onsets}
 
 
 if __name__ == '__main__':

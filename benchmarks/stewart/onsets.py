@@ -68,7 +68,7 @@ def onsets(seeds: int, first: int = 0,
         Onset(legs, factor, rate, seed) for factor, legs in kinds for rate in RATES
         for seed in range(first, first + seeds)], work)
     print_table(['noise', *(f'{rate} Hz' for rate in RATES)], [
-        [f'{legs}, {factor:g} times', *(_cell(
+        [f'{legs}, {factor:g} times', *(onset_cell(
             [each for each in figures
              if (each['factor'], each['legs'], each['rate']) == (factor, legs, rate)])
             for rate in RATES)] for factor, legs in kinds])
@@ -77,7 +77,7 @@ def onsets(seeds: int, first: int = 0,
     return figures
 
 
-def _cell(runs: list[dict[str, Any]]) -> str:
+def onset_cell(runs: list[dict[str, Any]]) -> str:
     """Return the worst ratio of some runs, how many are worse and how many left a flag."""
     worse = sum(each['ratio'] > MAX_RATIO for each in runs)
     latched = sum(each['latched'] for each in runs)

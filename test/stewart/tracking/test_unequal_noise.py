@@ -175,10 +175,10 @@ def test_each_rule_against_a_false_replacement_is_needed(geometry, home, motion,
     """
     Each of these onsets made a pose worse before there was a rule against it.
 
-    The rules: of an unusual reading in the line (6 and 16: 46 and 18 times the solver's error),
-    of what is usual by errors and not by a bound of noise (37 and 129: 2.1 and 28 times), of a
-    clear outlier (45 and 73: 85 and 14 times), of other noisy legs (68: 1.38 times), of the
-    other legs' errors in the same sample (37 and 120 of all legs: 1.83 and 1.41 times).
+    An unusual reading in the line: 6 and 16, 46 and 18 times the solver's error. What is usual
+    by errors and not by a bound of noise: 37 and 129, 2.1 and 28 times. A clear outlier: 45 and
+    73, 85 and 14 times. Other noisy legs: 68, 1.38 times. The other legs' errors in the same
+    sample: 37 and 120 of all legs, 1.83 and 1.41 times.
     """
     assert grown_noise(geometry, home, motion, 0.0, rate, legs, seed)[0] < 1.2
 
@@ -196,7 +196,7 @@ def test_grown_noise_is_no_step_and_a_step_stays(geometry, home, motion, seed):
         flags = [tracker.track(round(1e9 * (1.0 + time)), values).flags
                  for time, values in zip(times, readings)]
         assert bool(flags[-1] & Flag.LEG_STEPPED) == stays
-        # One that was told is taken back if it is less than the noise that has grown.
+        # A reported step is taken back if it is less than the noise that has grown.
         legs = tracker._leg_monitor._legs
         legs[4, tables.STEPPED] = 5e-4
         taken = tracker.track(round(1e9 * (1.0 + times[-1])) + 5_000_000, readings[-1])

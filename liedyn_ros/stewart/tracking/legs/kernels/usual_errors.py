@@ -27,7 +27,7 @@ FEW_SAMPLES = 4.0  # in the mean of what the legs share
 @kernel
 def compare_errors(fresh, legs, numbers, factor, jumped):
     """
-    Note by which factor the squared errors of the legs are larger than usual, now or lately.
+    Note by which factor the squares of the errors are larger than usual, now or lately (14.16).
 
     It is their mean over the legs without an outlier, or over all where so many jumped that none
     has one. factor: deviations of a threshold.
