@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.identification import equations_of, motion_of, Recording
 from liedyn_ros.identification.consistent_fit import PRIOR
-from liedyn_ros.identification.identify import estimate_of
+from liedyn_ros.identification.identify import estimate_of, refitted_friction
 from liedyn_ros.identification.motion.spectrum import NYQUIST, smoothed
 from liedyn_ros.model import load_model, Model, ModelBuilder, to_urdf
 
@@ -38,7 +38,8 @@ Array = NDArray[np.float64]
 PARTS = 5
 GAP = 0.5  # s on both sides of a part, which no fit sees
 SLOW = 5.0  # Hz, below which errors are compared too
-THEIRS = Path(__file__).with_name('figaroh.py')
+METHODS = 'plain', 'weighted', 'possible'  # of FIGAROH
+THEIRS = Path(__file__).with_name('fits_of_figaroh.py')
 
 
 class Case(NamedTuple):
@@ -119,14 +120,16 @@ def ours(case: Case, model: Model) -> tuple[Array, dict[str, Array], float]:
         seen = (equations.time < begin_at - GAP) | (equations.time > end_at + GAP)
         here = (full.time >= begin_at) & (full.time <= end_at)
         fit = estimate_of(model, equations, seen, PRIOR)
-        for name, x in zip(found, (fit.friction_only, fit.consistent)):
+        for name, x in zip(found, (refitted_friction(model, equations, seen), fit.consistent)):
             found[name][here] = full.rows[here] @ x
     back = np.argsort(order)
-    return full.time, {name: each[:, back] for name, each in found.items()}, used
+    # Beyond the cut-off of the equations nothing was fitted, and predictions end there.
+    return full.time, {name: smoothed(each, equations.cutoff, motion.rate)[:, back]
+                       for name, each in found.items()}, used
 
 
-def theirs(case: Case, model: Model, python: str) -> tuple[dict[str, Array], float]:
-    """Return the unseen forces (n, joints) of FIGAROH's fits, and processor time (s) of one."""
+def theirs(case: Case, model: Model, python: str) -> tuple[dict[str, Array], dict[str, float]]:
+    """Return the unseen forces (n, joints) of FIGAROH's fits, and processor time (s) of each."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / 'robot.urdf').write_text(to_urdf(model), encoding='utf-8')
@@ -138,8 +141,8 @@ def theirs(case: Case, model: Model, python: str) -> tuple[dict[str, Array], flo
         subprocess.run([python, str(THEIRS), str(folder), str(case.cutoff), *case.joints],
                        check=True)
         result = np.load(folder / 'result.npz')
-        return {name: result[key] for name, key in (
-            ('FIGAROH', 'plain'), ('FIGAROH, weighted', 'weighted'))}, float(result['used'])
+        return ({f'FIGAROH, {name}': result[name] for name in METHODS},
+                {f'FIGAROH, {name}': float(result[f'time of {name}']) for name in METHODS})
 
 
 def compare(name: str, case: Case, python: str | None) -> None:
@@ -148,12 +151,13 @@ def compare(name: str, case: Case, python: str | None) -> None:
     clock, found, used = ours(case, model)
     times = {'liedyn_ros': used}
     if python is not None:
-        others, used = theirs(case, model, python)
-        times['FIGAROH'] = used
+        others, their_times = theirs(case, model, python)
+        times |= their_times
         for key, each in others.items():
             found[key] = np.column_stack([np.interp(clock, case.time, y) for y in each.T])
     measured = np.column_stack([np.interp(clock, case.time, y) for y in case.tau.T])
     rate = 1.0 / float(np.median(np.diff(clock)))
+    found = {key: each for key, each in found.items() if np.isfinite(each).any()}
     good = np.all([np.isfinite(each).all(axis=1) for each in found.values()], axis=0)
     for what, filtered in (('all frequencies', lambda x: x),
                            (f'below {SLOW:g} Hz', lambda x: smoothed(x, SLOW, rate))):

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import math
 from types import ModuleType
 from typing import Any
 
@@ -34,14 +35,14 @@ _UPPER8 = [(i, j) for j in range(8) for i in range(j + 1)]  # of clarabel: by co
 
 
 def lifted_prior(parameters: Array) -> Array:
-    """Return Pi0 (4, 4) of a CAD body, whose second moments are made round enough (16.27)."""
+    """Return Pi0 (..., 4, 4) of CAD bodies, whose second moments are made round enough (16.27)."""
     pseudo = pseudo_inertia(parameters)
-    mass, first = pseudo[3, 3], pseudo[:3, 3]
-    shift = np.outer(first, first) / mass
-    values, vectors = np.linalg.eigh(pseudo[:3, :3] - shift)
+    mass, first = pseudo[..., 3, 3, None], pseudo[..., :3, 3]
+    shift = first[..., :, None] * first[..., None, :] / mass[..., None]
+    values, vectors = np.linalg.eigh(pseudo[..., :3, :3] - shift)
     values = np.maximum(values, 0.0)  # files have bodies that break the triangle inequality
-    values += LIFT * max(values.sum(), 1e-6 * mass) / 3.0
-    pseudo[:3, :3] = (vectors * values) @ vectors.T + shift
+    values += LIFT * np.maximum(values.sum(axis=-1, keepdims=True), 1e-6 * mass) / 3.0
+    pseudo[..., :3, :3] = (vectors * values[..., None, :]) @ np.swapaxes(vectors, -1, -2) + shift
     return pseudo
 
 
@@ -107,10 +108,11 @@ def _solution(clarabel: ModuleType, quadratic: Array, cost: Array, rows: sparse.
     """Return the unknowns, or None where no tolerance is reached, and the statuses."""
     settings = clarabel.DefaultSettings()
     settings.verbose, settings.max_threads, settings.max_iter = False, 1, 400
+    at = np.flatnonzero(quadratic)
+    weights = sparse.csc_matrix((quadratic[at], (at, at)), (len(cost), len(cost)))
     for tolerance in _TOLERANCES:
         settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
-        found = clarabel.DefaultSolver(sparse.diags(quadratic).tocsc(), cost, rows, sides, cones,
-                                       settings).solve()
+        found = clarabel.DefaultSolver(weights, cost, rows, sides, cones, settings).solve()
         gap = abs(found.obj_val - found.obj_val_dual)
         if str(found.status) in ('Solved', 'AlmostSolved') and (
                 gap <= _GOOD * (abs(found.obj_val) + 1.0)):
@@ -128,7 +130,7 @@ def _symmetric(places: Array) -> Array:
 
 def _parameter_map(lower: Array) -> Array:
     """Return the matrix (10, 10) from the upper triangle of S to the parameters of L S L^T."""
-    return np.array([parameters_of(lower @ _symmetric(unit) @ lower.T) for unit in np.eye(10)]).T
+    return parameters_of(lower @ _UNITS @ lower.T).T
 
 
 def _cones(clarabel: ModuleType, matrix: Array, target: Array, bodies: int, positive: Array
@@ -140,42 +142,45 @@ def _cones(clarabel: ModuleType, matrix: Array, target: Array, bodies: int, posi
     """
     unknowns, count = matrix.shape[1], len(target)
     at_z, at_t = unknowns + count, unknowns + count + 10 * bodies
-    total = at_t + 4 * bodies
     free = np.flatnonzero(positive) + 10 * bodies
-    blocks = [sparse.hstack([sparse.csr_matrix(matrix), -sparse.eye(count),
-                             sparse.csr_matrix((count, total - at_z))])]
-    sides, cones = [target, np.zeros(len(free))], [
-        clarabel.ZeroConeT(count)]
+    row, column = np.nonzero(matrix)
+    entries = [(row, column, matrix[row, column]),
+               (np.arange(count), unknowns + np.arange(count), -np.ones(count)),
+               (count + np.arange(len(free)), free, -np.ones(len(free)))]
+    sides, cones = [target, np.zeros(len(free))], [clarabel.ZeroConeT(count)]
     if len(free):
-        blocks.append(sparse.csr_matrix((-np.ones(len(free)), (np.arange(len(free)), free)),
-                                        shape=(len(free), total)))
         cones.append(clarabel.NonnegativeConeT(len(free)))
+    at_row = count + len(free)
     for b in range(bodies):
-        blocks += [_triangle(10 * b, at_z + 10 * b, total),
-                   *(_exponential(at_t + 4 * b + i, at_z + 10 * b + _LOWER.index((i, i)), total)
-                     for i in range(4))]
-        sides += [np.zeros(36), *(np.array([0.0, 1.0, 0.0]) for _ in range(4))]
-        cones += [clarabel.PSDTriangleConeT(8),
-                  *(clarabel.ExponentialConeT() for _ in range(4))]
-    return sparse.vstack(blocks).tocsc(), np.concatenate(sides), cones
+        places = np.where(_OF_S, 10 * b, at_z + 10 * b) + _PLACES
+        entries.append((at_row + _ROWS, places, _FACTORS))
+        at_row += 36
+        cones.append(clarabel.PSDTriangleConeT(8))
+        for i in range(4):  # (t, 1, Z_ii) in the exponential cone
+            entries.append((np.array([at_row, at_row + 2]), np.array([
+                at_t + 4 * b + i, at_z + 10 * b + _LOWER.index((i, i))]), -np.ones(2)))
+            cones.append(clarabel.ExponentialConeT())
+            at_row += 3
+        sides += [np.zeros(36), np.tile([0.0, 1.0, 0.0], 4)]
+    at, into, values = (np.concatenate(each) for each in zip(*entries))
+    return (sparse.csc_matrix((values, (at, into)), shape=(at_row, at_t + 4 * bodies)),
+            np.concatenate(sides), cones)
 
 
-def _triangle(at_s: int, at_z: int, total: int) -> sparse.csr_matrix:
-    """Return minus the upper triangle (36,) of [S, Z; Z^T, diag Z], its rest times sqrt 2."""
+def _entries() -> list[tuple[int, bool, int, float]]:
+    """Return row, whether of S, place in S or Z, and factor of minus [S, Z; Z^T, diag Z]."""
     place = {pair: k for k, pair in enumerate(zip(*np.triu_indices(4)))}
     entries = []
     for row, (i, j) in enumerate(_UPPER8):
-        factor = -1.0 if i == j else -np.sqrt(2.0)
+        factor = -1.0 if i == j else -math.sqrt(2.0)
         if j < 4:
-            entries.append((factor, row, at_s + place[i, j]))
+            entries.append((row, True, place[i, j], factor))
         elif i < 4 and i >= j - 4:  # Z is lower triangular
-            entries.append((factor, row, at_z + _LOWER.index((i, j - 4))))
+            entries.append((row, False, _LOWER.index((i, j - 4)), factor))
         elif i == j:
-            entries.append((factor, row, at_z + _LOWER.index((i - 4, i - 4))))
-    values, at_row, at_column = zip(*entries)
-    return sparse.csr_matrix((values, (at_row, at_column)), shape=(36, total))
+            entries.append((row, False, _LOWER.index((i - 4, i - 4)), factor))
+    return entries
 
 
-def _exponential(at_t: int, at_z: int, total: int) -> sparse.csr_matrix:
-    """Return the rows of (t, 1, Z_ii) in the exponential cone, exp(t) <= Z_ii."""
-    return sparse.csr_matrix(([-1.0, -1.0], ([0, 2], [at_t, at_z])), shape=(3, total))
+_ROWS, _OF_S, _PLACES, _FACTORS = (np.array(each) for each in zip(*_entries()))
+_UNITS = np.array([_symmetric(unit) for unit in np.eye(10)])

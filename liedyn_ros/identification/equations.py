@@ -22,13 +22,15 @@ from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.identification.joints import FRICTION, LOAD, SCALE, Term, terms_of
 from liedyn_ros.identification.motion import Motion
-from liedyn_ros.identification.motion.spectrum import NYQUIST, smoothed, spectrum_of
+from liedyn_ros.identification.motion.spectrum import (
+    decimated, NYQUIST, response, spectrum_of)
 from liedyn_ros.identification.regressors import (
     base_parameters, BaseParameters, LoopRegressor, Regressor)
 from liedyn_ros.model import Model
 
 WIDER = 2.5  # times the band of the motion, to which the equations are filtered
 CHUNK = 20000  # samples whose rows are in memory at a time
+SMOOTH = 5.0  # times its cut-off, above which a motion is none any more
 _SLOW = 3.0  # times the noise of a velocity, where the direction of friction is in doubt
 _SEED = 20
 
@@ -39,9 +41,10 @@ class Equations:
     Filtered and decimated equations: rows (K, f, p) times p unknowns are forces (K, f).
 
     The unknowns are base parameters, then the extra ones: terms of joints, scales last. base maps
-    the P inertial parameters of the regressor to the base parameters. names (p,) name the
-    unknowns, joints (f,) the rows, time (K,) the samples; cutoff in Hz. known (K, f) are forces
-    of springs, and of armatures that are not fitted, which are taken from the recorded ones.
+    the P inertial parameters of the regressor, whose fixed bodies are merged, to the base ones.
+    names (p,) name the unknowns, joints (f,) the rows, time (K,) the samples; cutoff in Hz. known
+    (K, f) are forces of springs, and of armatures that are not fitted, which are taken from the
+    recorded ones.
     scales (f,) are the recorded units of a N m or N.
     inertia (nv,) is the diagonal of the given model's mass matrix at one sample.
     """
@@ -103,8 +106,7 @@ def equations_of(model: Model, motion: Motion, *, rotor_inertia: bool = True,
                          f'{count / motion.rate:.3g} s: motion up to {motion.band:.3g} Hz needs '
                          'times to swing in')
     terms = terms_of(model, friction)
-    rows, forces, known = _filtered(motion, cutoff, lambda window: _raw(
-        model, regressor, base, terms, motion, window))
+    rows, forces, known = _rows(model, regressor, base, terms, motion, cutoff)
     at = _independent(model, regressor)
     return Equations(
         rows, forces, known, np.ones(forces.shape[1]), motion.time[_samples(motion, cutoff)],
@@ -125,7 +127,8 @@ def with_terms(model: Model, motion: Motion, equations: Equations, terms: tuple[
 
     def columns(window: slice) -> tuple[Array]:
         bearing = None if load is None else _loads(model, regressor, base, load, motion, window)
-        return (_turned(regressor, motion, window, _drag(terms, motion, window, bearing)),)
+        return (_turned(regressor, motion, window, _spread(
+            terms, model.nv, _drag(terms, motion, window, bearing))),)
 
     rows, = _filtered(motion, equations.cutoff, columns)
     return replace(
@@ -151,20 +154,33 @@ def rows_along(model: Model, equations: Equations, load: Array, q: Array, v: Arr
     bearing = (_loads(model, regressor, base, load[:base.rank], motion, every)
                if any(each.kind == LOAD for each in terms) else None)
     inertial, _, _ = _raw(model, regressor, base, (), motion, every)
-    drag = _turned(regressor, motion, every, _drag(terms, motion, every, bearing))
+    drag = _turned(regressor, motion, every, _spread(
+        terms, model.nv, _drag(terms, motion, every, bearing)))
     return np.concatenate([inertial, drag], axis=2)
 
 
 def _margin(motion: Motion, cutoff: float) -> int:
-    """Return the samples at which the ends of a window disturb the filter."""
+    """Return the samples on each side that an equation is made of."""
     return math.ceil(2.0 * motion.rate / cutoff)
+
+
+def _sparser(motion: Motion, cutoff: float) -> int:
+    """Return how many samples of the smooth motion one is enough for (16.9)."""
+    widest = float(motion.cutoff.max(initial=0.0))
+    return max(1, min(int(motion.rate / (SMOOTH * widest + cutoff)),
+                      int(motion.rate / (2.0 * cutoff))))
+
+
+def _step(motion: Motion, cutoff: float) -> int:
+    """Return the samples from a row to the next: at least two in a period of the cut-off."""
+    every = _sparser(motion, cutoff)
+    return max(1, int(motion.rate / (2.0 * cutoff)) // every) * every
 
 
 def _wanted(piece: slice, motion: Motion, cutoff: float) -> NDArray[np.int_]:
     """Return the samples of a piece that are rows: decimated, without its ends."""
     margin = _margin(motion, cutoff)
-    return np.arange(piece.start + margin, piece.stop - margin,
-                     max(1, int(motion.rate / (2.0 * cutoff))))
+    return np.arange(piece.start + margin, piece.stop - margin, _step(motion, cutoff))
 
 
 def _samples(motion: Motion, cutoff: float) -> NDArray[np.int_]:
@@ -172,20 +188,54 @@ def _samples(motion: Motion, cutoff: float) -> NDArray[np.int_]:
     return np.concatenate([_wanted(each, motion, cutoff) for each in motion.pieces])
 
 
-def _filtered(motion: Motion, cutoff: float, raw: Callable[[slice], tuple[Array, ...]]
-              ) -> tuple[Array, ...]:
-    """Return arrays (K, ...), of which raw gives all samples (n, ...) of a window."""
-    margin = _margin(motion, cutoff)
+def _filtered(motion: Motion, cutoff: float, raw: Callable[[slice], tuple[Array, ...]],
+              every: int = 1) -> tuple[Array, ...]:
+    """Return arrays (K, ...), of which raw gives one of so many samples of a window."""
+    half, step = _margin(motion, cutoff) // every, _step(motion, cutoff)
+    weights = (np.ones(1) if cutoff >= NYQUIST * motion.rate
+               else response(cutoff, motion.rate / every, half))
+    half, size = len(weights) // 2, max(1, CHUNK * every // step)
     parts: list[list[Array]] = []
     for piece in motion.pieces:
         wanted = _wanted(piece, motion, cutoff)
-        size = max(1, CHUNK // max(1, int(motion.rate / (2.0 * cutoff))))
         for begin in range(0, len(wanted), size):
             part = wanted[begin:begin + size]
-            window = slice(part[0] - margin, part[-1] + margin + 1)
-            parts.append([smoothed(full, cutoff, motion.rate)[part - window.start]
-                          for full in raw(window)])
+            window = slice(part[0] - half * every, part[-1] + half * every + 1, every)
+            places = (part - window.start) // every
+            parts.append([decimated(full, weights, places) for full in raw(window)])
     return tuple(np.concatenate(each) for each in zip(*parts))
+
+
+def _rows(model: Model, regressor: Regressor | LoopRegressor, base: BaseParameters,
+          terms: tuple[Term, ...], motion: Motion, cutoff: float) -> tuple[Array, Array, Array]:
+    """
+    Return the filtered rows (K, f, p), forces (K, f) and known ones.
+
+    Columns of inertia are as smooth as the motion, and need no more samples than it. Those of
+    friction jump, and forces are noisy: these take all samples.
+    """
+    if isinstance(regressor, LoopRegressor):
+        return _filtered(motion, cutoff, lambda window: _raw(  # type: ignore[return-value]
+            model, regressor, base, terms, motion, window))
+    some = np.any([regressor.random_rows(np.random.default_rng(k)) for k in range(3)], axis=0)
+    at = np.flatnonzero(some[:, base.kept])  # where joints move bodies: about half
+    places = (np.arange(model.nv)[:, None] * base.rank + np.arange(base.rank)).ravel()[at]
+    taken = (np.arange(model.nv)[:, None] * some.shape[1] + base.kept).ravel()[at]
+
+    def inertial(window: slice) -> tuple[Array]:
+        full = regressor.torque_batch(motion.q[window], motion.v[window], motion.a[window])
+        return (full.reshape(len(full), -1).take(taken, axis=1),)
+
+    def others(window: slice) -> tuple[Array, Array]:
+        known = regressor.known_forces(motion.q[window], motion.a[window])
+        return _drag(terms, motion, window, None), np.stack([motion.tau[window], known], axis=2)
+
+    moved, = _filtered(motion, cutoff, inertial, _sparser(motion, cutoff))
+    drag, forces = _filtered(motion, cutoff, others)
+    rows = np.zeros((len(moved), model.nv * base.rank))
+    rows[:, places] = moved
+    return (np.concatenate([rows.reshape(len(rows), model.nv, -1), _spread(
+        terms, model.nv, drag)], axis=2), forces[..., 0] - forces[..., 1], forces[..., 1])
 
 
 def _cutoff(motion: Motion) -> float:
@@ -197,8 +247,8 @@ def _cutoff(motion: Motion) -> float:
 
 def _regressor(model: Model, rotor_inertia: bool) -> Regressor | LoopRegressor:
     if model.closures or model.couplings:
-        return LoopRegressor(model, rotor_inertia=rotor_inertia)
-    return Regressor(model, rotor_inertia=rotor_inertia)
+        return LoopRegressor(model, rotor_inertia=rotor_inertia, merged=True)
+    return Regressor(model, rotor_inertia=rotor_inertia, merged=True)
 
 
 def _independent(model: Model, regressor: Regressor | LoopRegressor) -> NDArray[np.bool_]:
@@ -214,7 +264,7 @@ def _raw(model: Model, regressor: Regressor | LoopRegressor, base: BaseParameter
     tree = regressor.tree if isinstance(regressor, LoopRegressor) else regressor
     inertial = base.columns(tree.torque_batch(q, v, a))
     known = tree.known_forces(q, a)
-    drag = _drag(terms, motion, window, None)
+    drag = _spread(terms, model.nv, _drag(terms, motion, window, None))
     forces = np.stack([motion.tau[window] - known, known], axis=2)
     turned = _turned(regressor, motion, window, np.concatenate([inertial, drag, forces], axis=2))
     return turned[..., :-2], turned[..., -2], turned[..., -1]
@@ -229,14 +279,21 @@ def _turned(regressor: Regressor | LoopRegressor, motion: Motion, window: slice,
 
 
 def _drag(terms: tuple[Term, ...], motion: Motion, window: slice, loads: Array | None) -> Array:
-    """Return the columns (n, nv, e) of terms; loads (n, nv) are the forces without friction."""
+    """Return the columns (n, e) of terms; loads (n, nv) are the forces without friction."""
     v = motion.v[window]
     slow = np.maximum(_SLOW * motion.noise[1], np.finfo(float).tiny)
-    drag = np.zeros((*v.shape, len(terms)))
+    drag = np.empty((len(v), len(terms)))
     for column, each in enumerate(terms):
         i = each.at
-        drag[:, i, column] = each.column(v[:, i], slow[i], None if loads is None else loads[:, i])
+        drag[:, column] = each.column(v[:, i], slow[i], None if loads is None else loads[:, i])
     return drag
+
+
+def _spread(terms: tuple[Term, ...], nv: int, columns: Array) -> Array:
+    """Return columns (n, nv, e), each in the row of its joint, of those of terms (n, e)."""
+    result = np.zeros((len(columns), nv, len(terms)))
+    result[:, [each.at for each in terms], range(len(terms))] = columns
+    return result
 
 
 def _loads(model: Model, regressor: Regressor | LoopRegressor, base: BaseParameters, load: Array,

@@ -47,7 +47,6 @@ class Estimate:
     plain is the Fit of the unknowns of the equations. consistent (p,) are the unknowns of
     parameters that bodies can have; bodies maps names to ten parameters each. extra (e,) are
     the terms of joints, rotors (nv,) the reduced inertias of motors or empty.
-    friction_only (p,) are the unknowns of the given model with fitted friction.
     """
 
     plain: Fit
@@ -55,7 +54,6 @@ class Estimate:
     bodies: dict[str, Array]
     extra: Array
     rotors: Array
-    friction_only: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,11 +117,12 @@ class Identification:
 
     def predicted(self, method: str = 'consistent') -> Array:
         """Return the filtered joint forces (K, f) of one of METHODS at equations.time."""
-        return self.equations.rows @ {
-            'given': given_unknowns(self.given, self.equations),
-            'refitted friction': self.estimate.friction_only,
-            'least squares': self.estimate.plain.x,
-            'consistent': self.estimate.consistent}[method]
+        every = np.ones(len(self.equations.time), dtype=bool)
+        return np.asarray(self.equations.rows @ {
+            'given': lambda: given_unknowns(self.given, self.equations),
+            'refitted friction': lambda: refitted_friction(self.given, self.equations, every),
+            'least squares': lambda: self.estimate.plain.x,
+            'consistent': lambda: self.estimate.consistent}[method]())
 
     def _extra(self, wanted: str) -> dict[str, float]:
         return {self.model.coordinate_names[i]: float(value)
@@ -214,46 +213,47 @@ def given_unknowns(model: Model, equations: Equations) -> Array:
                            [extra.get(kind, nothing)[i] for kind, i, _ in equations.extra]])
 
 
+def refitted_friction(model: Model, equations: Equations, chosen: NDArray[np.bool_]) -> Array:
+    """Return the unknowns (p,) of the given model with friction that some samples tell."""
+    rows, forces = equations.rows[chosen], equations.forces[chosen]
+    found, drag = given_unknowns(model, equations), equations.at_friction
+    if drag.stop > drag.start:
+        rest = forces - rows[..., :drag.start] @ found[:drag.start]
+        found[drag] = robust_fit(rows[..., drag], rest).x
+    return found
+
+
 def estimate_of(model: Model, equations: Equations, chosen: NDArray[np.bool_], prior: float
                 ) -> Estimate:
     """Return the estimates of some of the samples, a mask (K,)."""
     rows, forces = equations.rows[chosen], equations.forces[chosen]
     plain = robust_fit(rows, forces)
     given, at = given_unknowns(model, equations), equations.at_extra
-    friction_only = given.copy()
-    drag = equations.at_friction
-    if drag.stop > drag.start:
-        rest = forces - rows[..., :drag.start] @ given[:drag.start]
-        friction_only[drag] = robust_fit(rows[..., drag], rest).x
-    full, pi = equations.full_map(), equations.regressor.parameters
-    inertial = len(pi)
-    lumps = _moved(model, full)
-    places = [10 * lump.bodies[0] + k for lump in lumps for k in range(10)]
-    motors = range(10 * len(model.bodies), inertial)
+    full, found = equations.full_map(), np.concatenate([
+        equations.regressor.parameters, given[at]])
+    inertial = len(equations.regressor.parameters)
+    lumps = _moved(model, equations, full)
+    motors = range(10 * len(equations.regressor.bodies), inertial)
     axes = _with_one_axis(model)[:len(motors)]
     triangle, target = reduced(rows, forces, plain)
     size = np.linalg.norm(triangle @ full, axis=0)  # of joints that do not move it is rounding
     felt, turning = (np.flatnonzero(each > _FELT * size.max(initial=0.0)) for each in (
         size[inertial:], size[motors.start:inertial] * axes))
-    found = np.concatenate([pi, given[at]])
-    columns = [*places, *(motors.start + turning), *(inertial + felt)]
+    columns = [*(k for first in lumps for k in range(first, first + 10)),
+               *(motors.start + turning), *(inertial + felt)]
     found[columns] = 0.0
-    for lump in lumps:
-        found[_places(lump)] = 0.0
     target = target - triangle @ (full @ found)
     positive = np.array([True] * len(turning) + [
         equations.extra[k].positive for k in felt], dtype=bool)
     price = np.concatenate([1.0 / np.maximum(equations.inertia[turning], 1e-12),
                             np.zeros(len(felt))])
-    x = consistent_fit(triangle @ full[:, columns], target, [lump.prior for lump in lumps],
-                       positive, prior, price)
-    found[columns] = x
-    for k, lump in enumerate(lumps):
-        found[_places(lump)] = lump.shared(x[10 * k:10 * k + 10]).ravel()
-    return Estimate(
-        plain, full @ found, {model.bodies[b]: found[10 * b:10 * b + 10]
-                              for lump in lumps for b in lump.bodies},
-        found[inertial:], found[motors.start:inertial], friction_only)
+    found[columns] = consistent_fit(
+        triangle @ full[:, columns], target, [lump.prior for lump in lumps.values()],
+        positive, prior, price)
+    bodies = {model.bodies[b]: part for first, lump in lumps.items() for b, part in zip(
+        lump.bodies, lump.shared(found[first:first + 10]))}
+    return Estimate(plain, full @ found, bodies, found[inertial:],
+                    found[motors.start:inertial])
 
 
 def _with_one_axis(model: Model) -> Array:
@@ -268,16 +268,13 @@ def _named_rotors(model: Model, estimate: Estimate) -> dict[str, float]:
         model.coordinate_names, estimate.rotors, _with_one_axis(model)) if one}
 
 
-def _moved(model: Model, full: Array) -> list[Lump]:
-    """Return the bodies whose parameters the forces depend on, fixed ones as one."""
+def _moved(model: Model, equations: Equations, full: Array) -> dict[int, Lump]:
+    """Return the bodies that forces depend on, by the place of their first parameter."""
     least = _FELT * np.abs(full).max(initial=0.0)
-    return [lump for lump in lumps_of(model)
-            if np.abs(full[:, _places(lump)]).max(initial=0.0) > least]
-
-
-def _places(lump: Lump) -> list[int]:
-    """Return the places of the parameters of bodies among those of the regressor."""
-    return [10 * b + k for b in lump.bodies for k in range(10)]
+    first = {int(b): 10 * k for k, b in enumerate(equations.regressor.bodies)}
+    lumps = {first[lump.bodies[0]]: lump for lump in lumps_of(model)}
+    return {at: lump for at, lump in lumps.items()
+            if np.abs(full[:, at:at + 10]).max(initial=0.0) > least}
 
 
 def _unseen(model: Model, equations: Equations, estimate: Estimate, prior: float, parts: int
@@ -295,6 +292,7 @@ def _unseen(model: Model, equations: Equations, estimate: Estimate, prior: float
             raise ShapeError(f'recording: expected parts longer than {gap} samples, over which '
                              f'errors are alike, got parts of {end - begin}')
         fit = estimate_of(model, equations, chosen, prior)
-        for method, x in zip(METHODS, (given, fit.friction_only, fit.plain.x, fit.consistent)):
+        refitted = refitted_friction(model, equations, chosen)
+        for method, x in zip(METHODS, (given, refitted, fit.plain.x, fit.consistent)):
             found[method][begin:end] = equations.rows[begin:end] @ x
     return found

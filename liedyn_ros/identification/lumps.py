@@ -17,8 +17,10 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.identification.consistency import parameters_of, pseudo_inertia
 from liedyn_ros.identification.consistent_fit import lifted_prior
+from liedyn_ros.identification.regressors.regressor import fixed_groups, poses_of_bodies
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Model
+from liedyn_ros.model.parts.inertia import stacked_parameters
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,15 +58,11 @@ class Lump:
 
 def lumps_of(model: Model) -> list[Lump]:
     """Return the bodies with mass that move, those fixed to each other as one."""
-    table = model.link_table
-    poses = np.tile(np.eye(4), (len(model.bodies), 1, 1))
-    poses[:, :3, :3] = table.body_placement[:, :9].reshape(-1, 3, 3)
-    poses[:, :3, 3] = table.body_placement[:, 9:]
-    carried: dict[int, list[int]] = {}
-    priors: dict[int, Array] = {}
-    for b, (body, link) in enumerate(zip(model.body_list, table.body_link.tolist())):
-        if link >= 0 and body.inertia is not None and body.inertia.mass > 0.0:
-            carried.setdefault(link, []).append(b)
-            priors[b] = lifted_prior(body.inertia.parameters())
-    return [Lump(tuple(some), se3.inverse(poses[some[0]]) @ poses[some],
-                 np.array([priors[b] for b in some])) for some in carried.values()]
+    poses, inertias = poses_of_bodies(model), {
+        b: body.inertia for b, body in enumerate(model.body_list)
+        if body.inertia is not None and body.inertia.mass > 0.0}
+    priors = dict(zip(inertias, lifted_prior(stacked_parameters(
+        list(inertias.values()), np.tile(np.eye(4), (len(inertias), 1, 1))))))
+    groups = [[b for b in group if b in inertias] for group in fixed_groups(model)]
+    return [Lump(tuple(group), se3.inverse(poses[group[0]]) @ poses[group],
+                 np.array([priors[b] for b in group])) for group in groups if group]

@@ -13,16 +13,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import qr
+from scipy.fft import next_fast_len
+from scipy.linalg import qr, solve_triangular
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ShapeError
 
 HUBER = 1.345  # scales, from which on a residual counts less (16.21)
-ROUNDS = 20
-SETTLED = 1e-3  # of a standard deviation
+ROUNDS = 60
+SETTLED = 1e-2  # length of a step in standard deviations
 UNSEEN = 1e-9  # of the largest singular value of normalised columns
 _MAD = 1.4826
+_NEAR = 0.3  # length of a step, from which on independent samples are counted no more
+_DEPTH = 3  # steps from which the next is extrapolated
 _LEAST_SCALE = 1e-12  # of the forces: residuals of clean data are rounding
 
 
@@ -69,62 +72,124 @@ def robust_fit(rows: Array, forces: Array) -> Fit:
                          f'{unknowns} unknowns, got {count * joints}')
     size = np.sqrt(np.mean(rows**2, axis=(0, 1)))
     size[size <= UNSEEN * size.max(initial=0.0)] = np.inf  # (16.30)
-    scaled = rows / size
+    scaled, problem = rows / size, _Problem(rows / size, forces)
     weight, huber = np.ones(joints), np.ones((count, joints))
     least = _LEAST_SCALE * max(np.abs(forces).max(initial=0.0), 1e-300)
-    x: Array = np.full(unknowns, np.inf)
+    y, newton, path = problem.start, problem.factor(weight), _Path()
+    known = weight  # by which newton was made
+    x, length, samples = problem.basis @ y, np.inf, np.full(joints, float(count))
     for _ in range(ROUNDS):
-        before = x
-        x, root, _ = _solve(scaled, forces, weight, np.sqrt(huber))
         residuals = forces - scaled @ x
         middle = np.maximum(_MAD * np.median(np.abs(residuals), axis=0), least)
         huber = np.minimum(1.0, HUBER * middle / np.maximum(np.abs(residuals), least))
-        share = weight**2 * ((scaled @ root)**2).sum(axis=(0, 2))  # unknowns by joint
-        psi = huber * residuals
-        variance = np.maximum(
-            (psi**2).sum(axis=0) / np.maximum(count - share, 1.0)
-            / np.mean(huber == 1.0, axis=0)**2, least**2)
-        samples = count / np.array([_repetition(each) for each in psi.T])
+        psi, inside = huber * residuals, np.mean(huber == 1.0, axis=0)
+        square = (psi**2).sum(axis=0)
+        variance = np.maximum(square / np.maximum(
+            count - problem.shares(known, newton), 1.0) / inside**2, least**2)
+        if length > _NEAR:  # their number jumps, and would keep an iteration from settling
+            samples = count / np.where(square > count * least**2, _repetition(psi), 1.0)
         weight = np.sqrt(samples / (count * variance))
-        if np.abs((x - before) / np.maximum(np.linalg.norm(root, axis=1), 1e-300)).max(
-                initial=0.0) < SETTLED:
+        # A step of Newton's, whose matrix has the mean share of samples that are no outliers.
+        known = weight * np.sqrt(inside)
+        newton = problem.factor(known)
+        down = problem.basis.T @ np.tensordot(weight**2 * psi, scaled, 2)
+        step = solve_triangular(newton, solve_triangular(newton, down, trans='T'))
+        length = float(np.linalg.norm(newton @ step))
+        if length < SETTLED:
             break
-    _, root, unseen = _solve(scaled, forces, weight, np.ones_like(huber))
+        y = y + path.extrapolated(y, step, newton)
+        x = problem.basis @ y
+    factor = problem.factor(weight)
+    root = problem.basis @ solve_triangular(factor, np.eye(len(factor)))
     inverse = root @ root.T
-    return Fit(x / size, inverse / np.outer(size, size), weight, samples, huber, unseen)
+    return Fit(x / size, inverse / np.outer(size, size), weight, samples, huber, problem.unseen)
+
+
+class _Problem:
+    """
+    Rows (K, f, p) of normalised columns, and their triangles joint by joint.
+
+    basis (p, r) spans what the rows see, so that rows times it are orthonormal; unseen (p, u) are
+    the other directions. start (r,) is the fit of equal weights, in that basis.
+    """
+
+    def __init__(self, rows: Array, forces: Array) -> None:
+        """Reduce each joint."""
+        triangles = _triangles(rows, forces)
+        whole = _triangle(np.concatenate(triangles))
+        u, values, vt = np.linalg.svd(whole[:, :-1], full_matrices=False)
+        seen = values > UNSEEN * values.max(initial=0.0)
+        self.basis, self.unseen = vt[seen].T / values[seen], vt[~seen].T
+        self.start: Array = u[:, seen].T @ whole[:, -1]
+        self._parts = np.concatenate(triangles)[:, :-1] @ self.basis
+        self._counts = np.array([len(each) for each in triangles])
+
+    def factor(self, weight: Array) -> Array:
+        """Return R (r, r), upper triangular: R^T R is the weighted sum of squares of joints."""
+        return _triangle(np.repeat(weight, self._counts)[:, None] * self._parts)
+
+    def shares(self, weight: Array, factor: Array) -> Array:
+        """Return how many unknowns each joint (f,) decides, by the factor of these weights."""
+        rows = solve_triangular(factor, self._parts.T, trans='T', check_finite=False)
+        starts = np.cumsum(self._counts) - self._counts
+        return weight**2 * np.add.reduceat((rows**2).sum(axis=0), starts)
+
+
+class _Path:
+    """
+    The steps of an iteration, as weights of joints depend on the residuals that they leave.
+
+    That converges slowly, at a rate of 0.8 or so. Steps are extrapolated from the last ones
+    (Anderson 1965), in the metric of deviations.
+    """
+
+    def __init__(self) -> None:
+        """Begin."""
+        self._places: list[Array] = []
+        self._steps: list[Array] = []
+
+    def extrapolated(self, place: Array, step: Array, factor: Array) -> Array:
+        """Return the step (r,) to take from a place (r,) instead of the given one."""
+        self._places, self._steps = [*self._places[-_DEPTH:], place], [
+            *self._steps[-_DEPTH:], step]
+        if len(self._steps) < 2:
+            return step
+        moved, changed = (np.diff(each, axis=0).T for each in (self._places, self._steps))
+        by = np.linalg.lstsq(factor @ changed, factor @ step, rcond=None)[0]
+        return step - (moved + changed) @ by
 
 
 def reduced(rows: Array, forces: Array, fit: Fit) -> tuple[Array, Array]:
     """Return R (p + 1, p) and z (p + 1,): |R x - z|^2 is the weighted sum of squares (16.22)."""
-    by = (fit.weight * np.sqrt(fit.huber))[..., None]
-    stacked = np.concatenate([by * rows, by * forces[..., None]], axis=2)
-    triangle = _triangle(stacked.reshape(-1, stacked.shape[2]))
+    by = fit.weight * np.sqrt(fit.huber)
+    triangle = _triangle(np.concatenate(_triangles(by[..., None] * rows, by * forces)))
     return triangle[:, :-1], triangle[:, -1]
 
 
-def _solve(rows: Array, forces: Array, weight: Array, huber: Array
-           ) -> tuple[Array, Array, Array]:
-    """Return x, V with V V^T = (Z^T W Z)^-1, and the unseen directions, by an SVD."""
-    by = weight * huber
-    matrix = (by[..., None] * rows).reshape(-1, rows.shape[2])
-    triangle = _triangle(np.column_stack([matrix, (by * forces).ravel()]))
-    u, values, vt = np.linalg.svd(triangle[:, :-1], full_matrices=False)
-    seen = values > UNSEEN * values.max(initial=0.0)
-    v = vt[seen].T / values[seen]
-    return v @ (u[:, seen].T @ triangle[:, -1]), v, vt[~seen].T
+def _triangles(rows: Array, forces: Array) -> list[Array]:
+    """Return R (n, p + 1) of the rows and forces of each joint, most of whose columns are 0."""
+    found = []
+    for j, target in enumerate(forces.T):
+        matrix = np.column_stack([rows[:, j], target])
+        felt = matrix.any(axis=0)
+        triangle = _triangle(matrix[:, felt])
+        whole = np.zeros((len(triangle), matrix.shape[1]))
+        whole[:, felt] = triangle
+        found.append(whole)
+    return found
 
 
 def _triangle(matrix: Array) -> Array:
     return np.asarray(qr(matrix, mode='r', check_finite=False)[0])[:matrix.shape[1]]
 
 
-def _repetition(residuals: Array) -> float:
-    """Return 1 + 2 sum rho_k up to the first negative rho_k, at least 1 (16.18)."""
+def _repetition(residuals: Array) -> Array:
+    """Return 1 + 2 sum rho_k (f,) up to the first negative rho_k, at least 1 (16.18)."""
     count = len(residuals)
-    spectrum = np.fft.rfft(residuals, 2 * count)
-    correlation = np.fft.irfft(np.abs(spectrum)**2)[:count]
-    if correlation[0] == 0.0:
-        return 1.0
-    rho = correlation / correlation[0]
-    end = int(np.argmax(rho < 0.0)) if (rho < 0.0).any() else count
-    return max(1.0, 1.0 + 2.0 * float(rho[1:end].sum()))
+    length = next_fast_len(2 * count, real=True)
+    spectrum = np.fft.rfft(residuals, length, axis=0)
+    correlation = np.fft.irfft(np.abs(spectrum)**2, length, axis=0)[:count]
+    rho = correlation / np.maximum(correlation[0], 1e-300)
+    rho[0] = 0.0
+    rho[np.maximum.accumulate(rho < 0.0, axis=0)] = 0.0
+    return np.maximum(1.0, 1.0 + 2.0 * rho.sum(axis=0))

@@ -18,6 +18,7 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.identification.equations import Equations
 from liedyn_ros.identification.joints import MORE_FRICTION
+from liedyn_ros.identification.lumps import lumps_of
 from liedyn_ros.identification.motion import Motion
 from liedyn_ros.identification.motion.spectrum import spectrum_of
 from liedyn_ros.identification.robust_fit import Fit, UNSEEN
@@ -120,9 +121,12 @@ def ratios(held_out: dict[str, Array]) -> Array:
 
 def masses_in_sums(model: Model, equations: Equations) -> tuple[str, ...]:
     """Return the bodies whose mass no motion tells alone, but in sums with other parameters."""
-    full = equations.full_map()[:, :10 * len(model.bodies)]
+    full = equations.full_map()
     told = np.linalg.pinv(full) @ full
-    return tuple(name for k, name in enumerate(model.bodies) if told[10 * k, 10 * k] < ALONE)
+    alone = {lump.bodies[0] for lump in lumps_of(model) if len(lump.bodies) == 1}
+    alone &= {int(b) for k, b in enumerate(equations.regressor.bodies)
+              if told[10 * k, 10 * k] >= ALONE}
+    return tuple(name for b, name in enumerate(model.bodies) if b not in alone)
 
 
 def _remarks(equations: Equations, fit: Fit, consistent: Array, held_out: dict[str, Array]

@@ -18,11 +18,12 @@ from liedyn_ros.common.checks import Array, listed, require_known
 from liedyn_ros.common.errors import ConvergenceError, LimitError, NameSetError
 from liedyn_ros.identification.equations import Equations
 from liedyn_ros.identification.joints.terms import SCALE, Term
-from liedyn_ros.identification.robust_fit import robust_fit
+from liedyn_ros.identification.robust_fit import reduced, robust_fit, UNSEEN
 from liedyn_ros.model import Model
 
 ROUNDS = 40
 SETTLED = 1e-6  # relative step of a scale
+_NEAR = 1e-2  # relative step, from which on weights stay
 _STEP = 0.5  # greatest relative step
 _TOLD = 0.5  # relative deviation, above which a recording does not tell a scale
 
@@ -48,12 +49,17 @@ def with_scales(model: Model, equations: Equations, joints: tuple[str, ...], sta
     scales = equations.scales.copy()
     scales[at] = start[at]
     found = scaled(equations, scales)
-    x = robust_fit(found.rows, found.forces).x
+    fit, steps = robust_fit(found.rows, found.forces), np.full(len(at), np.inf)
+    x, count = fit.x, len(equations.names)
     for _ in range(ROUNDS):
         wide = _with_errors(model, found, at, x)
-        fit = robust_fit(wide.rows, wide.forces)
-        count = len(equations.names)
-        x, steps = fit.x[:count], np.clip(fit.x[count:], -_STEP, _STEP)
+        if (np.abs(steps) > _NEAR).any():
+            fit = robust_fit(wide.rows, wide.forces)
+            new = fit.x
+        else:  # by the last weights, as new ones would jump a little each time
+            triangle, target = reduced(wide.rows, wide.forces, fit)
+            new = np.linalg.lstsq(triangle, target, rcond=UNSEEN)[0]
+        x, steps = new[:count], np.clip(new[count:], -_STEP, _STEP)
         if (np.abs(steps) <= SETTLED).all():
             _require_told(equations, at, fit.deviations[count:])
             return wide

@@ -267,14 +267,14 @@ def _take_measured(model: Model, stamps: Array, measured: Array, time: Array, ra
     taken, refused = [], []
     for i, name in enumerate(model.coordinate_names):
         given = np.interp(time, stamps, measured[:, i])
-        sigma = spectrum_of(given, rate).noise
         fine = smoothed(given, cutoff[i], rate)
-        less = derivative_noise(sigma, cutoff[i], rate, 1) < noise[2, i]
         size = float(np.sqrt(np.mean(v[kept, i]**2)))
         if size == 0.0 or np.sqrt(np.mean((fine - v[:, i])[kept]**2)) > (
                 _AGREES * size + 2.0 * noise[1, i]):
             refused.append(name)
-        elif less:
+            continue
+        sigma = spectrum_of(given, rate).noise
+        if derivative_noise(sigma, cutoff[i], rate, 1) < noise[2, i]:
             spline = make_interp_spline(time, fine, k=DEGREE)
             v[:, i], a[:, i] = fine, spline(time, 1)
             noise[1:, i] = [derivative_noise(sigma, cutoff[i], rate, k) for k in range(2)]

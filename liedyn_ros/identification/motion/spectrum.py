@@ -10,12 +10,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import butter, detrend, periodogram, sosfiltfilt
+from scipy.signal import butter, get_window, sosfiltfilt
 
 from liedyn_ros.common.checks import Array
 
@@ -53,11 +54,10 @@ def spectrum_of(samples: Array, rate: float) -> Spectrum:
 
     What is left of a joint that stands still, or moves evenly, is rounding and no motion.
     """
-    moving, rounding = detrend(samples), ROUNDING * float(np.abs(samples).max(initial=0.0))
+    moving, rounding = _without_trend(samples), ROUNDING * float(np.abs(samples).max(initial=0.0))
     if np.abs(moving).max(initial=0.0) <= rounding:
         return Spectrum(rounding, NYQUIST * rate, 0.0, 0.0, 0.0)
-    frequency, density = periodogram(moving, rate, window=_WINDOW, detrend=False)
-    frequency, density = frequency[1:], density[1:]
+    frequency, density = _density(moving, rate)
     # A running sum, as of scipy.ndimage, would leave the rounding of the peak everywhere.
     mean = np.convolve(np.pad(density, _SMOOTH // 2, mode='edge'), np.full(
         _SMOOTH, 1.0 / _SMOOTH), mode='valid')
@@ -74,10 +74,37 @@ def spectrum_of(samples: Array, rate: float) -> Spectrum:
     if noise <= rounding:
         return Spectrum(float(noise), NYQUIST * rate, band, core, end)
     choices = np.geomspace(max(band, 4.0 * frequency[0]), NYQUIST * rate, 60)
-    passed = 1.0 / (1.0 + (frequency / choices[:, None])**(2 * ORDER))  # (16.2)
-    lost = (((1.0 - passed)**2 * (2.0 * np.pi * frequency)**4) @ motion) * frequency[0]
+    power = (motion * (2.0 * np.pi * frequency)**4)[moves]
+    stopped = (frequency[moves] / choices[:, None])**2
+    for _ in range(int(math.log2(ORDER))):
+        stopped *= stopped
+    stopped /= 1.0 + stopped  # 1 - F of (16.2)
+    lost = (stopped**2 @ power) * frequency[0]
     best = np.argmin(lost + derivative_noise(noise, choices, rate, 2)**2)
     return Spectrum(float(noise), float(choices[best]), band, core, end)
+
+
+def _without_trend(samples: Array) -> Array:
+    """Return samples (n,) without the straight line that is nearest to them."""
+    at = np.arange(len(samples)) - 0.5 * (len(samples) - 1)
+    moving = samples - samples.mean()
+    return np.asarray(moving - (at @ moving) / max(float(at @ at), 1.0) * at)
+
+
+def _density(moving: Array, rate: float) -> tuple[Array, Array]:
+    """Return frequencies (Hz) above 0, and the density of the power at them, one-sided."""
+    count = len(moving)
+    window = np.asarray(_window(count))
+    spectrum = np.fft.rfft(moving * window)[1:]
+    density = 2.0 * np.abs(spectrum)**2 / (rate * float(window @ window))
+    if count % 2 == 0:
+        density[-1] *= 0.5
+    return np.arange(1, len(density) + 1) * rate / count, density
+
+
+@lru_cache(maxsize=4)
+def _window(count: int) -> Array:
+    return np.asarray(get_window(_WINDOW, count))
 
 
 def _floor(density: Array, mean: Array) -> float:
@@ -89,8 +116,8 @@ def _floor(density: Array, mean: Array) -> float:
     """
     at, peak = _SMOOTH, mean.max(initial=0.0)
     while 4 * at <= len(mean):
-        low, high = (float(np.median(mean[i:2 * i])) for i in (at, 2 * at))
-        if low < _FLAT * high and low < _FAR * peak:
+        low = float(np.median(mean[at:2 * at]))
+        if low < _FAR * peak and low < _FLAT * float(np.median(mean[2 * at:4 * at])):
             return low
         at = math.ceil(math.sqrt(2.0) * at)
     return float(np.median(density[2 * len(density) // 3:]) / np.log(2.0))
@@ -120,5 +147,45 @@ def smoothed(samples: Array, cutoff: float, rate: float) -> Array:
     """Return samples (n, ...) after the zero-phase filter (16.2), unchanged without a cut-off."""
     if cutoff >= NYQUIST * rate:
         return samples
-    sections = butter(ORDER, cutoff, fs=rate, output='sos')
-    return np.asarray(sosfiltfilt(sections, samples, axis=0))
+    return np.asarray(sosfiltfilt(_sections(2.0 * cutoff / rate), samples, axis=0))
+
+
+@lru_cache(maxsize=64)
+def _sections(cutoff: float) -> Array:
+    return np.asarray(butter(ORDER, cutoff, output='sos'))
+
+
+def response(cutoff: float, rate: float, half: int) -> Array:
+    """
+    Return what the zero-phase filter makes of an impulse (2 half + 1,), in its middle (16.2).
+
+    It is the sum over the poles of 1/(1 + (f/fc)^8) in the upper half plane, faded out to the
+    ends, and its sum is 1.
+    """
+    poles = 2.0 * np.pi * cutoff * np.exp(1j * np.pi * (np.arange(ORDER) + 0.5) / ORDER)
+    time = np.abs(np.arange(-half, half + 1)) / rate
+    ringing = np.imag(poles[:, None] * np.exp(1j * poles[:, None] * time)).sum(axis=0)
+    faded = ringing * np.cos(0.5 * np.pi * np.arange(-half, half + 1) / (half + 1.0))**2
+    return np.asarray(faded / faded.sum())
+
+
+def decimated(samples: Array, weights: Array, places: NDArray[np.int64]) -> Array:
+    """
+    Return the sums (K, ...) of samples (n, ...) with weights (2 half + 1,) about K places.
+
+    These are evenly spaced, and at least half from the ends. Sums of several places are one
+    product of matrices.
+    """
+    half, length = len(weights) // 2, len(weights)
+    step = int(places[1] - places[0]) if len(places) > 1 else 1
+    flat = samples.reshape(len(samples), -1)
+    together = max(1, length // step)
+    block = np.zeros((together, (together - 1) * step + length))
+    for k in range(together):
+        block[k, k * step:k * step + length] = weights
+    result = np.empty((len(places), flat.shape[1]))
+    for begin in range(0, len(places), together):
+        count = min(together, len(places) - begin)
+        first, wide = int(places[begin]) - half, (count - 1) * step + length
+        result[begin:begin + count] = block[:count, :wide] @ flat[first:first + wide]
+    return result.reshape(len(places), *samples.shape[1:])

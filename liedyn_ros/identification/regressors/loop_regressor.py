@@ -35,17 +35,20 @@ class LoopRegressor:
     mask, by default that of the actuated ones.
 
     tree is the Regressor of the open tree, which also has the rows of energies and momentum;
-    parameters and names are its own. Methods raise the errors of ConstrainedDynamics, and
+    parameters, names and bodies are its own. Methods raise the errors of ConstrainedDynamics, and
     ModelError where the independent coordinates do not decide the motion or break a loop. Each
     object works in its own tables: use one per thread.
     """
 
     def __init__(self, model: Model, *, independent: ArrayLike | None = None,
-                 dissipation: bool = False, rotor_inertia: bool = False) -> None:
+                 dissipation: bool = False, rotor_inertia: bool = False,
+                 merged: bool = False) -> None:
         """Take the tree's parameters."""
         self.model = model
-        self.tree = Regressor(model, dissipation=dissipation, rotor_inertia=rotor_inertia)
+        self.tree = Regressor(model, dissipation=dissipation, rotor_inertia=rotor_inertia,
+                              merged=merged)
         self.names, self.parameters = self.tree.names, self.tree.parameters
+        self.bodies = self.tree.bodies
         self._dynamics = ConstrainedDynamics(model, dissipation=False)
         self.independent: NDArray[np.bool_] = (
             model.actuated if independent is None

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_array, as_numbers
 from liedyn_ros.common.errors import LiedynError, LimitError, ShapeError
 from liedyn_ros.dynamics import Dynamics, Kinematics
+from liedyn_ros.identification.consistency import parameters_of, pseudo_inertia
 from liedyn_ros.identification.regressors.kernels.regressor import regressors_of_states
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model
@@ -38,20 +39,25 @@ class Regressor:
 
     External wrenches are not a part: with them tau = Y pi - E w, E being closed_form's external.
     Neither are springs, Dynamics.spring_forces, nor armatures without rotor_inertia.
+    With merged, bodies that are fixed to each other count as one, in the frame of the first that
+    has mass, whose name it has; those fixed to the ground have no part. bodies are the places of
+    the bodies that have parameters.
+
     All methods raise ShapeError, NotFiniteError, NotInGroupError or LimitError as those of
     Dynamics do. Each object works in its own tables: use one per thread.
     """
 
     def __init__(self, model: Model, *, dissipation: bool = False,
-                 rotor_inertia: bool = False) -> None:
+                 rotor_inertia: bool = False, merged: bool = False) -> None:
         """Collect names and values of the parameters."""
         self.model = model
         self._dynamics = Dynamics(model, dissipation=False)
         self._full = Dynamics(model, dissipation=dissipation)
         table, coordinates = model.link_table, model.coordinate_names
-        values = [np.zeros(10) if body.inertia is None else body.inertia.parameters()
-                  for body in model.body_list]
-        names = [f'{body}/{each}' for body in model.bodies for each in BODY_PARAMETERS]
+        groups = fixed_groups(model) if merged else [[b] for b in range(len(model.bodies))]
+        self.bodies = np.array([group[0] for group in groups], dtype=np.int64)
+        values = [_sum_of(model, group) for group in groups]
+        names = [f'{model.bodies[b]}/{each}' for b in self.bodies for each in BODY_PARAMETERS]
         if dissipation:
             values += [table.damping, table.friction]
             names += [f'{name}/{each}' for each in ('damping', 'friction') for name in coordinates]
@@ -108,12 +114,12 @@ class Regressor:
     def _torques(self, q: Array, v: Array, a: Array) -> tuple[int, Array]:
         """Return how many states are good before the first that is not, and Y (K, nv, P)."""
         nv, bodies = self.model.nv, len(self.model.bodies)
-        rows, at = np.zeros((len(q), nv, len(self.names))), 10 * bodies
+        rows, at = np.zeros((len(q), nv, len(self.names))), 10 * len(self.bodies)
         good = regressors_of_states(
             self._dynamics.constants.table, self._dynamics.data.table,
-            with_unit_quaternions(self.model.link_table, q), v, a, np.empty((bodies, 4, 4)),
-            np.empty((bodies, 6)), np.empty((bodies, 6)), np.empty((6, nv)), np.empty((10, 6)),
-            rows)
+            with_unit_quaternions(self.model.link_table, q), v, a, self.bodies,
+            np.empty((bodies, 4, 4)), np.empty((bodies, 6)), np.empty((bodies, 6)),
+            np.empty((6, nv)), np.empty((10, 6)), rows)
         diagonal = np.arange(nv)
         if self._dissipation:
             rows[:, diagonal, at + diagonal] = v
@@ -141,25 +147,26 @@ class Regressor:
 
     def kinetic_energy(self, q: ArrayLike, v: ArrayLike) -> Array:
         """Return the row (P,) of the kinetic energy, J (13.30)."""
-        motion = self._moving(q, v)
-        row = 0.5 * np.einsum('ba,bap->bp', motion.twists, applied(motion.twists))
+        twists = self._moving(q, v).twists[self.bodies]
+        row = 0.5 * np.einsum('ba,bap->bp', twists, applied(twists))
         rotors = 0.5 * as_array('v', v, (self.model.nv,))**2
         return self._row(row, rotors if self.rotor_inertia else None)
 
     def potential_energy(self, q: ArrayLike) -> Array:
         """Return the row (P,) of the potential of gravity, J, 0 at the origin (13.30)."""
-        poses, gravity = self._moving(q, np.zeros(self.model.nv)).poses, self.model.gravity
+        poses = self._moving(q, np.zeros(self.model.nv)).poses[self.bodies]
+        gravity = self.model.gravity
         row = np.zeros((len(poses), 10))
         row[:, 0] = -poses[:, :3, 3] @ gravity
         row[:, 1:4] = -gravity @ poses[:, :3, :3]
-        row[self.model.link_table.body_link < 0] = 0.0  # fixed bodies, as Dynamics has it
+        row[self.model.link_table.body_link[self.bodies] < 0] = 0.0  # as Dynamics has it
         return self._row(row)
 
     def momentum(self, q: ArrayLike, v: ArrayLike) -> Array:
         """Return the matrix (6, P) of the momentum about the origin of the ground (13.30)."""
         motion = self._moving(q, v)
-        to_body = se3.adjoint(se3.inverse(motion.poses))
-        block = np.swapaxes(to_body, 1, 2) @ applied(motion.twists)
+        to_body = se3.adjoint(se3.inverse(motion.poses[self.bodies]))
+        block = np.swapaxes(to_body, 1, 2) @ applied(motion.twists[self.bodies])
         result = np.zeros((6, len(self.names)))
         result[:, :10 * len(block)] = np.hstack(list(block))
         return result
@@ -173,6 +180,41 @@ class Regressor:
         if rotors is not None:
             row[len(row) - len(rotors):] = rotors
         return row
+
+
+def fixed_groups(model: Model) -> list[list[int]]:
+    """Return the places of the bodies of each link, the first one with mass before all others."""
+    groups: dict[int, list[int]] = {}
+    for b, link in enumerate(model.link_table.body_link.tolist()):
+        if link >= 0:
+            groups.setdefault(link, []).append(b)
+    return [sorted(group, key=lambda b: not _mass(model, b)) for group in groups.values()]
+
+
+def poses_of_bodies(model: Model) -> Array:
+    """Return the poses (B, 4, 4) of bodies in the frames of the links that carry them."""
+    placement = model.link_table.body_placement
+    poses = np.tile(np.eye(4), (len(placement), 1, 1))
+    poses[:, :3, :3] = placement[:, :9].reshape(-1, 3, 3)
+    poses[:, :3, 3] = placement[:, 9:]
+    return poses
+
+
+def _mass(model: Model, b: int) -> float:
+    inertia = model.body_list[b].inertia
+    return 0.0 if inertia is None else inertia.mass
+
+
+def _sum_of(model: Model, group: list[int]) -> Array:
+    """Return the parameters (10,) of bodies of one link, in the frame of the first."""
+    parts = [model.body_list[b].inertia for b in group]
+    if len(group) == 1:
+        return np.zeros(10) if parts[0] is None else parts[0].parameters()
+    poses = poses_of_bodies(model)[group]
+    poses = se3.inverse(poses[0]) @ poses
+    return parameters_of(np.sum([
+        pose @ pseudo_inertia(each.parameters()) @ pose.T
+        for pose, each in zip(poses, parts) if each is not None] or [np.zeros((4, 4))], axis=0))
 
 
 def applied(twists: Array) -> Array:

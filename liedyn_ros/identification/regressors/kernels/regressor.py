@@ -11,34 +11,36 @@
 from liedyn_ros.dynamics.frames.kernels.jacobians import write_frame_jacobian
 from liedyn_ros.dynamics.tree.kernels.axes import LOCAL
 from liedyn_ros.dynamics.tree.kernels.kinematics import kinematics
-from liedyn_ros.dynamics.tree.kernels.tables import ACCELERATION, BODIES, load3
+from liedyn_ros.dynamics.tree.kernels.tables import ACCELERATION, load3
 from liedyn_ros.jit.decorators import inlined, long_kernel
-from liedyn_ros.jit.simd import get_int
 from liedyn_ros.lie.kernels import vec3
 
 
 @long_kernel
-def regressors_of_states(model, data, q, v, a, poses, twists, accelerations, jacobian, wrenches,
-                         out):
+def regressors_of_states(model, data, q, v, a, bodies, poses, twists, accelerations, jacobian,
+                         wrenches, out):
     """
-    Write Y (K, nv, 10 B) of K states; return the first state refused, K if none (6.23).
+    Write Y (K, nv, 10 F) of K states and bodies (F,); return the first state refused (6.23).
 
-    poses (B, 4, 4), twists and accelerations (B, 6), jacobian (6, nv) and wrenches (10, 6) are
-    scratch buffers.
+    It is K if none is. out holds zeros before. poses (B, 4, 4), twists and accelerations (B, 6),
+    jacobian (6, nv) and wrenches (10, 6) are scratch buffers.
     """
-    count = get_int(model, 0, BODIES)
     for s in range(len(q)):
         if not kinematics(model, data, q[s], v[s], a[s], poses, twists, accelerations):
             return s
-        for b in range(count):
+        for at in range(len(bodies)):
+            b = bodies[at]
             write_unit_wrenches(data, poses[b], twists[b], accelerations[b], wrenches)
             write_frame_jacobian(model, q[s], b, LOCAL, jacobian)
             for i in range(jacobian.shape[1]):
+                j0, j1, j2, j3, j4, j5 = (jacobian[0, i], jacobian[1, i], jacobian[2, i],
+                                          jacobian[3, i], jacobian[4, i], jacobian[5, i])
+                if j0 == j1 == j2 == j3 == j4 == j5 == 0.0:
+                    continue  # a joint that does not move the body
                 for k in range(10):
-                    total = 0.0
-                    for row in range(6):
-                        total += jacobian[row, i] * wrenches[k, row]
-                    out[s, i, 10 * b + k] = total
+                    out[s, i, 10 * at + k] = (
+                        j0 * wrenches[k, 0] + j1 * wrenches[k, 1] + j2 * wrenches[k, 2]
+                        + j3 * wrenches[k, 3] + j4 * wrenches[k, 4] + j5 * wrenches[k, 5])
     return len(q)
 
 

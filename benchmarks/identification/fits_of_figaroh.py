@@ -21,6 +21,8 @@ import yaml
 
 
 SAMPLES: dict[str, Any] = {}
+METHODS = (('plain', False, 'fit'), ('weighted', True, 'fit'), (
+    'possible', True, 'physical_fit'))  # name, weighted, and its stage select_stage
 
 
 class Identification(BaseIdentification):
@@ -30,9 +32,12 @@ class Identification(BaseIdentification):
         """Return the samples."""
         return dict(SAMPLES)
 
+    def print_quality_report(self):
+        """Print nothing, as reports are no part of the time of a fit."""
+
 
 def main(folder: Path, cutoff: float, joints: list[str]) -> None:
-    """Write the unseen forces of each part, plain and weighted, and the time of one fit."""
+    """Write the unseen forces of each part and method, and the time of one fit of each."""
     data = np.load(folder / 'data.npz')
     rate = 1.0 / float(np.median(np.diff(data['time'])))
     (folder / 'robot.yaml').write_text(yaml.safe_dump({
@@ -48,30 +53,37 @@ def main(folder: Path, cutoff: float, joints: list[str]) -> None:
         'velocities': data['v'] if data['v'].size else None, 'accelerations': None,
         'torques': data['tau']})
     robot = load_robot(str(folder / 'robot.urdf'), package_dirs=str(folder))
-    begin = time.process_time()
-    fit = Identification(robot, str(folder / 'robot.yaml'))
-    fit.filter_config = {
-        'differentiation_method': 'gradient',
-        'filter_params': {'nbutter': 4, 'f_butter': cutoff, 'med_fil': 5, 'f_sample': rate}}
-    config = fit.identif_config
-    config['active_joints'] = joints
-    config['act_Jid'] = [fit.model.getJointId(name) for name in joints]
-    config['act_J'] = [fit.model.joints[k] for k in config['act_Jid']]
-    config['act_idxq'] = [each.idx_q for each in config['act_J']]
-    config['act_idxv'] = [each.idx_v for each in config['act_J']]
-    fit.initialize()
-    fit.solve(plotting=False)
-    used = time.process_time() - begin
-    found = {name: np.full(data['tau'].shape, np.nan) for name in ('plain', 'weighted')}
-    for name, weighted in (('plain', False), ('weighted', True)):
+    found, used = {}, {}
+    for name, weighted, stage in METHODS:
+        begin = time.process_time()
+        fit = Identification(robot, str(folder / 'robot.yaml'))
+        fit.filter_config = {
+            'differentiation_method': 'gradient',
+            'filter_params': {'nbutter': 4, 'f_butter': cutoff, 'med_fil': 5, 'f_sample': rate}}
+        config = fit.identif_config
+        config['active_joints'], config['select_stage'] = joints, stage
+        config['act_Jid'] = [fit.model.getJointId(name) for name in joints]
+        config['act_J'] = [fit.model.joints[k] for k in config['act_Jid']]
+        config['act_idxq'] = [each.idx_q for each in config['act_J']]
+        config['act_idxv'] = [each.idx_v for each in config['act_J']]
+        fit.initialize()
+        fit.solve(plotting=False, wls=weighted)
+        used[name] = time.process_time() - begin
+        found[name] = np.full(data['tau'].shape, np.nan)
         for part, seen in zip(data['part'], data['seen']):
             fit._sample_mask = seen
             fit.solve(plotting=False, wls=weighted)
-            columns = build_regressor_reduced(fit.dynamic_regressor, fit._idx_eliminated)
-            tau = columns[:, fit._base_indices] @ fit.phi_base
+            if stage == 'fit':
+                columns = build_regressor_reduced(fit.dynamic_regressor, fit._idx_eliminated)
+                tau = columns[:, fit._base_indices] @ fit.phi_base
+            elif fit.selected.accepted:
+                tau = fit.selected.predict(fit.dynamic_regressor)
+            else:
+                print(f'FIGAROH, {name}: {fit.selected.reason}', file=sys.stderr)
+                continue
             rows = tau.reshape(-1, len(data['time'])).T[:, config['act_idxv']]
             found[name][part] = rows[part]
-    np.savez(folder / 'result.npz', used=used, **found)
+    np.savez(folder / 'result.npz', **found, **{f'time of {key}': x for key, x in used.items()})
 
 
 if __name__ == '__main__':
