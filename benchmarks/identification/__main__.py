@@ -157,7 +157,8 @@ def compare(name: str, case: Case, python: str | None) -> None:
             found[key] = np.column_stack([np.interp(clock, case.time, y) for y in each.T])
     measured = np.column_stack([np.interp(clock, case.time, y) for y in case.tau.T])
     rate = 1.0 / float(np.median(np.diff(clock)))
-    found = {key: each for key, each in found.items() if np.isfinite(each).any()}
+    found = {key: each for key, each in found.items() if all(  # a method that found no solution
+        np.isfinite(each[part]).any() for part, _ in parts_of(clock))}
     good = np.all([np.isfinite(each).all(axis=1) for each in found.values()], axis=0)
     for what, filtered in (('all frequencies', lambda x: x),
                            (f'below {SLOW:g} Hz', lambda x: smoothed(x, SLOW, rate))):

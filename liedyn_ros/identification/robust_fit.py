@@ -77,7 +77,8 @@ def robust_fit(rows: Array, forces: Array) -> Fit:
     least = _LEAST_SCALE * max(np.abs(forces).max(initial=0.0), 1e-300)
     y, newton, path = problem.start, problem.factor(weight), _Path()
     known = weight  # by which newton was made
-    x, length, samples = problem.basis @ y, np.inf, np.full(joints, float(count))
+    x, length = problem.basis @ y, np.inf
+    samples: Array = np.full(joints, float(count))
     for _ in range(ROUNDS):
         residuals = forces - scaled @ x
         middle = np.maximum(_MAD * np.median(np.abs(residuals), axis=0), least)
@@ -168,7 +169,7 @@ def reduced(rows: Array, forces: Array, fit: Fit) -> tuple[Array, Array]:
 
 def _triangles(rows: Array, forces: Array) -> list[Array]:
     """Return R (n, p + 1) of the rows and forces of each joint, most of whose columns are 0."""
-    found = []
+    found: list[Array] = []
     for j, target in enumerate(forces.T):
         matrix = np.column_stack([rows[:, j], target])
         felt = matrix.any(axis=0)

@@ -49,7 +49,8 @@ def with_scales(model: Model, equations: Equations, joints: tuple[str, ...], sta
     scales = equations.scales.copy()
     scales[at] = start[at]
     found = scaled(equations, scales)
-    fit, steps = robust_fit(found.rows, found.forces), np.full(len(at), np.inf)
+    fit = robust_fit(found.rows, found.forces)
+    steps: Array = np.full(len(at), np.inf)
     x, count = fit.x, len(equations.names)
     for _ in range(ROUNDS):
         wide = _with_errors(model, found, at, x)
@@ -58,8 +59,9 @@ def with_scales(model: Model, equations: Equations, joints: tuple[str, ...], sta
             new = fit.x
         else:  # by the last weights, as new ones would jump a little each time
             triangle, target = reduced(wide.rows, wide.forces, fit)
-            new = np.linalg.lstsq(triangle, target, rcond=UNSEEN)[0]
-        x, steps = new[:count], np.clip(new[count:], -_STEP, _STEP)
+            new = np.asarray(np.linalg.lstsq(triangle, target, rcond=UNSEEN)[0])
+        x = new[:count]
+        steps = np.clip(new[count:], -_STEP, _STEP)
         if (np.abs(steps) <= SETTLED).all():
             _require_told(equations, at, fit.deviations[count:])
             return wide
