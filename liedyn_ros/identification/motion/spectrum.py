@@ -157,7 +157,7 @@ def _sections(cutoff: float) -> Array:
 
 def response(cutoff: float, rate: float, half: int) -> Array:
     """
-    Return what the zero-phase filter makes of an impulse (2 half + 1,), in its middle (16.2).
+    Return the response (2 half + 1,) of the zero-phase filter to an impulse in its middle (16.2).
 
     It is the sum over the poles of 1/(1 + (f/fc)^8) in the upper half plane, faded out to the
     ends, and its sum is 1.

@@ -39,9 +39,9 @@ class Regressor:
 
     External wrenches are not a part: with them tau = Y pi - E w, E being closed_form's external.
     Neither are springs, Dynamics.spring_forces, nor armatures without rotor_inertia.
-    With merged, bodies that are fixed to each other count as one, in the frame of the first that
-    has mass, whose name it has; those fixed to the ground have no part. bodies are the places of
-    the bodies that have parameters.
+    With merged, bodies fixed to each other count as one, in the frame and by the name of the first
+    with mass. Those fixed to the ground have no part. bodies are the places of the bodies that
+    have parameters.
 
     All methods raise ShapeError, NotFiniteError, NotInGroupError or LimitError as those of
     Dynamics do. Each object works in its own tables: use one per thread.
