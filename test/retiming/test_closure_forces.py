@@ -151,7 +151,7 @@ def swung(driven: int, closures: list[ClosureLimits], **further: float) -> Retim
     machine = five_bar(driven)
     return retime(machine, LoopPath(machine, [[0.3, 2.0], [0.8, 2.4], [0.6, 1.8]], list(CRANKS)),
                   MotionLimits(torque=dict.fromkeys(machine.model.joints, 12.0),
-                               closures=closures, **further))
+                               closures=closures, **further), intervals=60)
 
 
 ALONG = np.array([0.0, 0.0, 0.0, 0.6, 0.8, 0.0])

@@ -17,7 +17,7 @@ from liedyn_ros.studies.actuator_lag.flights import Flight, LOST
 
 def test_rates_compensate_the_lag(tmp_path, capsys):
     folder = tmp_path / 'made'
-    arguments = ['--lags', '0.1', '--duration', '3', '--folder', str(folder)]
+    arguments = ['--lags', '0.1', '--duration', '2.5', '--folder', str(folder)]
     assert actuator_lag.main(arguments) == 0
     shown = capsys.readouterr().out
     assert (folder / 'errors.png').stat().st_size > 10_000
