@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import linprog
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
@@ -74,6 +73,8 @@ def backdrive(dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike |
 
 def _standing(motions: Array, friction: Array, load: Array, k: int) -> tuple[float, float]:
     """Return the least and the greatest force along k that friction balances, NaN if none."""
+    from scipy.optimize import linprog  # which takes long to import, and no node needs it
+
     rows = np.column_stack((motions.T, np.eye(len(load))[:, k]))
     bounds = [*((-each, each) for each in friction.tolist()), (None, None)]
     cost = np.append(np.zeros(len(friction)), 1.0)

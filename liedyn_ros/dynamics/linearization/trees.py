@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.integrate import DOP853
 from scipy.linalg import expm
 
 from liedyn_ros.common.budget import Budget
@@ -144,6 +143,8 @@ def follow(model: Model, at: Callable[[Array, Array, Array], tuple[Array, Linear
            q: ArrayLike, v: ArrayLike, dt: float, tau: ArrayLike, tolerance: float,
            budget: Budget | None) -> tuple[Array, Array, LinearModel]:
     """Integrate as transition; at(q, v, tau) are accelerations and the continuous model."""
+    from scipy.integrate import DOP853  # which takes long to import, and no stream needs it
+
     n = model.nv
     q, v = model.check_configuration(q), as_array('v', v, (n,))
     tau, dt = as_array('tau', tau, (n,)), as_positive('dt', dt)

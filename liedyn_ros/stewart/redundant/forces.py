@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import nnls
 
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
@@ -48,6 +47,9 @@ class ForceDistribution:
 
     def __init__(self, geometry: RedundantGeometry) -> None:
         """Take a geometry with the limits of the forces."""
+        from scipy.optimize import nnls  # which takes long to import, and not in a stream
+
+        self._least_squares = nnls
         self.geometry = geometry
         self._scales = geometry.drive_scales
         self._least, self._most = (geometry.force_limits / self._scales[:, None]).T
@@ -96,7 +98,7 @@ class ForceDistribution:
         system = np.vstack((rows[kept].T, bounds[kept] / size))
         target = np.zeros(len(system))
         target[-1] = 1.0
-        residual = system @ nnls(system, target)[0] - target
+        residual = system @ self._least_squares(system, target)[0] - target
         if np.linalg.norm(residual) < NO_SOLUTION:
             return None
         return np.clip(nearest - size * (free @ residual[:-1]) / residual[-1],
