@@ -51,7 +51,9 @@ def _add_loop_joint(loop: Element, builder: ModelBuilder, links: list[str]) -> N
     name, kind = _said(loop, 'name'), _said(loop, 'type')
     what = f'loop_joint {name} of type {kind}'
     try:
-        sides = loop.take('link1'), loop.take('link2')
+        sides = [*loop.each('link1'), *loop.each('link2')]  # its manual writes link1 twice
+        if len(sides) != 2:
+            loop.fail('the elements link1 and link2', f'{len(sides)} of them')
         bodies = [_link(side, 'link', links) for side in sides]
         frames = [pose(side.numbers('xyz', 3, _ZERO), side.numbers('rpy', 3, _ZERO))
                   for side in sides]

@@ -19,6 +19,9 @@ PINS = {  # the same pin, as the documents of Isaac Sim, of Drake, and URDF+ wri
     'isaac': """<loop_joint name="pin" type="spherical">
 <link1 link="coupler" rpy="0 0 0" xyz="0.5 0 0"/><link2 link="rocker" xyz="0.4 0 0.1"/>
 </loop_joint>""",
+    'isaac, by its manual': """<loop_joint name="pin" type="spherical">
+<link1 link="coupler" rpy="0 0 0" xyz="0.5 0 0"/><link1 link="rocker" xyz="0.4 0 0.1"/>
+</loop_joint>""",
     'drake': """<drake:ball_constraint><drake:ball_constraint_body_A name="coupler"/>
 <drake:ball_constraint_body_B name="rocker"/><drake:ball_constraint_p_AP value="0.5 0 0"/>
 <drake:ball_constraint_p_BQ value="0.4 0 0.1"/></drake:ball_constraint>""",
