@@ -133,8 +133,7 @@ def of_pinocchio(path: Path, dynamics: ConstrainedDynamics, q: Array) -> Witness
     for each in own:
         place = each.createData()
         each.calc(read, data, place)  # the Jacobian reads the frames from it
-        jacobian = (each.jacobian(read, data, place) if hasattr(each, 'jacobian') else
-                    pin.getConstraintJacobian(read, data, each, place))
+        jacobian = pin.getConstraintJacobian(read, data, each, place)  # its own has garbage
         rows.append(np.reshape(jacobian, (-1, model.nv))[:, back])
     for coupling in model.couplings:
         row = np.zeros((1, model.nv))
@@ -160,7 +159,7 @@ def _read(pin: Any, path: Path, model: Model) -> tuple[Any, list[Any], str | Non
         return None, [], f'the first of {roots} trees'
     try:
         read, points, frames = pin.buildModelAndConstraintsFromMJCF(str(path))
-    except (ValueError, RuntimeError) as error:
+    except (IndexError, ValueError, RuntimeError) as error:
         return None, [], f'nothing ({str(error).splitlines()[-1][:60]})'
     why = None if read.nv == model.nv else f'{read.nv} of {model.nv} coordinates'
     return read, [*points, *frames], why
@@ -212,22 +211,30 @@ def _places(twin: Any, model: Model) -> Iterator[tuple[Joint, int, int, int, int
     moving = [joint for joint in model.joint_list if JOINT_TYPES[joint.type_name].nv]
     names = [joint.name for joint in moving]
     place: dict[str, tuple[int, int, int, int]] = {}
+
+    def take(index: int, first: int) -> None:
+        """Place our joints from the first on, as many as make up a joint of theirs."""
+        joint = twin.joints[index]
+        qi, vi = joint.idx_q, joint.idx_v
+        for mine in moving[first:]:
+            size = JOINT_TYPES[mine.type_name]
+            if vi == joint.idx_v + joint.nv:
+                return
+            nq = joint.nq if size.nv == joint.nv else size.nq
+            place[mine.name] = index, qi, vi, nq
+            qi, vi = qi + nq, vi + size.nv
+
     nameless = []
     for index in range(1, twin.njoints):
-        joint, name = twin.joints[index], twin.names[index]
-        name = name.removeprefix('Composite_')
-        if name not in names:
-            nameless.append((index, joint.idx_q, joint.idx_v, joint.nq))
-            continue
-        at, qi, vi = names.index(name), joint.idx_q, joint.idx_v
-        while vi < joint.idx_v + joint.nv:  # several of one body
-            size = JOINT_TYPES[moving[at].type_name]
-            nq = joint.nq if size.nv == joint.nv else size.nq
-            place[moving[at].name] = index, qi, vi, nq
-            at, qi, vi = at + 1, qi + nq, vi + size.nv
-    rest = iter(nameless)  # both files and models are read from the ground up
+        name = twin.names[index].removeprefix('Composite_')
+        if name in names:
+            take(index, names.index(name))
+        else:
+            nameless.append(index)
+    for index in nameless:  # both files and models are read from the ground up
+        take(index, next(i for i, name in enumerate(names) if name not in place))
     for joint in moving:
-        yield (joint, *(place[joint.name] if joint.name in place else next(rest)))
+        yield (joint, *place[joint.name])
 
 
 def _built(pin: Any, model: Model) -> Any:
