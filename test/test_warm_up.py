@@ -19,7 +19,7 @@ from liedyn_ros import warm_up
 from liedyn_ros.jit.beside import name_of
 from liedyn_ros.jit.cache import shipped
 
-QUICK = 'liedyn_ros.dynamics.ahead.warm_up:two_bars'  # which calls no kernel
+QUICK = 'liedyn_ros.jit.cache.folder:cache_root'  # which imports little and calls no kernel
 
 
 @pytest.mark.ros
@@ -73,7 +73,7 @@ def test_it_keeps_what_it_compiled_and_fails_where_it_cannot(parts, capsys, monk
 
 
 def test_kernels_for_others_go_into_a_folder(parts, capsys, tmp_path, monkeypatch):
-    parts['frame'] = ('liedyn_ros.dynamics.ahead.warm_up:two_bars',)
+    parts['frame'] = (QUICK,)
     monkeypatch.chdir(tmp_path)
     assert warm_up.main(['frame', '--into', 'kernels']) == 0
     assert f'{tmp_path / "kernels"} holds 0 kernels' in capsys.readouterr().out
@@ -83,10 +83,10 @@ def test_kernels_for_others_go_into_a_folder(parts, capsys, tmp_path, monkeypatc
 
 
 def test_a_function_that_fails_is_told_with_its_reason(parts, capsys):
-    parts.update(good=(QUICK,), bad=('liedyn_ros.dynamics.ahead.warm_up:no_such_call',))
+    parts.update(good=(QUICK,), bad=('liedyn_ros.jit.cache.folder:no_such_call',))
     assert warm_up.main(['bad', 'good']) == 1
     printed = capsys.readouterr()
-    assert "bad: AttributeError: module 'liedyn_ros.dynamics.ahead.warm_up' has no" in printed.err
+    assert "bad: AttributeError: module 'liedyn_ros.jit.cache.folder' has no" in printed.err
     assert 'good: ready' in printed.out
 
 
