@@ -12,7 +12,9 @@ from collections.abc import Iterator
 import csv
 from pathlib import Path
 
+from matplotlib import rcParams
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
@@ -38,8 +40,7 @@ def save(figure: Figure, path: Path) -> None:
         _number_log_axes(axes)
     figure.savefig(path)
     if path.suffix != '.pdf':
-        figure.set_layout_engine('none')  # the places of the picture, which take long to find
-        figure.savefig(path.with_suffix('.pdf'), metadata={'CreationDate': None})
+        _write_pdf(figure, path.with_suffix('.pdf'))
     rows = list(_points(figure))
     if rows:
         with path.with_suffix('.csv').open('w', encoding='utf-8', newline='') as file:
@@ -50,6 +51,16 @@ def save(figure: Figure, path: Path) -> None:
             for name, values in _map(axes).items()}
     if maps:
         np.savez_compressed(path.with_suffix('.npz'), allow_pickle=True, **maps)
+
+
+def _write_pdf(figure: Figure, path: Path) -> None:
+    """Write a figure that was drawn; savefig would find its layout again and draw it twice."""
+    canvas, dpi = figure.canvas, figure.dpi
+    figure.set_layout_engine('none')
+    figure.dpi = rcParams['savefig.dpi']  # of what is drawn by pixels in it
+    FigureCanvasPdf(figure).print_pdf(path, metadata={'CreationDate': None})
+    figure.set_canvas(canvas)
+    figure.dpi = dpi
 
 
 def _number_log_axes(axes: Axes) -> None:

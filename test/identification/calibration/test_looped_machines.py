@@ -154,7 +154,7 @@ def test_the_length_of_a_rod_is_found():
     true = type(true)(**{**vars(true), 'closures': (type(true.closures[0])(**{
         **vars(true.closures[0]), 'length': 0.4503}),)})
     closed, q, places = Constraints(true), np.array([0.5, 1.5]), []
-    read = 0.5 + rng.uniform(-0.6, 0.6, (20, 1))
+    read = 0.5 + rng.uniform(-0.6, 0.6, (14, 1))
     turns = []
     for row in read:
         q = assemble(closed, q, held={'crank_joint': row[0]})
@@ -162,7 +162,7 @@ def test_the_length_of_a_rod_is_found():
         places.append(seen[:3, 3])
         turns.append(seen[:3, :3])
     found = calibrate_arm(model, 'rocker', read, np.array(places) + 1e-6 * rng.normal(
-        size=(20, 3)), np.array(turns), deviations=(1e-6, 1e-6), instrument=np.eye(4),
+        size=(14, 3)), np.array(turns), deviations=(1e-6, 1e-6), instrument=np.eye(4),
         target=TIP, start=[0.5, 1.5])
     assert found.offered and found.after[0] < 3e-6 < 1e-4 < found.before[0]
     assert found.lengths.shape == found.length_deviations.shape == (1,)

@@ -140,7 +140,7 @@ def test_scales_are_those_of_a_general_least_squares_search():
 @pytest.mark.parametrize('memory', (0.0, 0.9))
 def test_true_scales_lie_within_the_stated_spread(memory):
     rng, squares = np.random.default_rng(4), []
-    for _ in range(12):
+    for _ in range(8):
         equations = with_scales(ARM, noisy_equations(rng, memory), NAMES[1:], UNITS)
         spread = robust_fit(equations.rows, equations.forces).deviations[-2:]
         squares += (((equations.scales / UNITS)[1:] - 1.0) / spread).tolist()

@@ -85,7 +85,7 @@ def test_one_wrong_rate_changes_no_assembly_mode(geometry, home, stream, rate, s
     *(pytest.param(fault, (3,), rate, marks=ALONE.get((fault, rate), ()))
       for fault, rate in product(WRONG, RATES))])
 def test_wrong_rates_are_named_and_not_used(geometry, home, stream, rate, fault, legs):
-    seconds = 10.0 if rate < 1000 else 4.0
+    seconds = 10.0 if rate < 1000 else 2.5
     times, poses, lengths, rates, twists = stream(rate, seconds, 1e-5)
     begin, (spoil, name) = len(times) // 4, WRONG[fault]
     rates[begin:, list(legs)] = spoil(rates)[begin:, list(legs)]
