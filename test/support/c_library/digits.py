@@ -11,8 +11,8 @@ The digits of the C library on each processor: PYTHONPATH=test python -m support
 
 20 models of 50 states: eight trees, every second one floating, eight machines with closed loops,
 four platforms, with time derivatives to order 5. Prints for each kind of result how many of all
-numbers differ from Python's in a bit, and the largest difference, relative to the largest entry of
-the result.
+numbers differ from Python's in a bit, and the largest difference. It is relative to the largest
+entry of the result.
 """
 
 import argparse
