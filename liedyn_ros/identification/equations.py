@@ -32,6 +32,8 @@ WIDER = 2.5  # times the band of the motion, to which the equations are filtered
 CHUNK = 20000  # samples whose rows are in memory at a time
 SMOOTH = 5.0  # times its cut-off, above which a motion is none any more
 _SLOW = 3.0  # times the noise of a velocity, where the direction of friction is in doubt
+_ENOUGH = 6.0  # rows for each unknown, of which parts are held out
+_SWING = 2.0  # periods of the cut-off, over which a filter swings in
 _SEED = 20
 
 
@@ -95,8 +97,9 @@ def equations_of(model: Model, motion: Motion, *, rotor_inertia: bool = True,
     """
     regressor = _regressor(model, rotor_inertia)
     base = base_parameters(regressor, np.random.default_rng(_SEED))
+    terms = terms_of(model, friction)
     if cutoff is None:
-        cutoff = _cutoff(motion)
+        cutoff = _cutoff(motion, base.rank + len(terms))
     if not 0.0 < cutoff <= NYQUIST * motion.rate:
         raise LimitError('cutoff: expected more than 0 and at most '
                          f'{NYQUIST * motion.rate:.5g} Hz, got {cutoff}; without motion it is 0')
@@ -105,7 +108,6 @@ def equations_of(model: Model, motion: Motion, *, rotor_inertia: bool = True,
         raise ShapeError(f'recording: expected at least {4 * margin / motion.rate:.3g} s, got '
                          f'{count / motion.rate:.3g} s: motion up to {motion.band:.3g} Hz needs '
                          'times to swing in')
-    terms = terms_of(model, friction)
     rows, forces, known = _rows(model, regressor, base, terms, motion, cutoff)
     at = _independent(model, regressor)
     return Equations(
@@ -161,7 +163,7 @@ def rows_along(model: Model, equations: Equations, load: Array, q: Array, v: Arr
 
 def _margin(motion: Motion, cutoff: float) -> int:
     """Return the samples on each side that an equation is made of."""
-    return math.ceil(2.0 * motion.rate / cutoff)
+    return math.ceil(_SWING * motion.rate / cutoff)
 
 
 def _sparser(motion: Motion, cutoff: float) -> int:
@@ -238,11 +240,19 @@ def _rows(model: Model, regressor: Regressor | LoopRegressor, base: BaseParamete
         terms, model.nv, drag)], axis=2), forces[..., 0] - forces[..., 1], forces[..., 1])
 
 
-def _cutoff(motion: Motion) -> float:
-    """Return the cut-off (Hz) above which forces are noise, or the motion is none."""
+def _cutoff(motion: Motion, unknowns: int) -> float:
+    """
+    Return the cut-off (Hz) above which forces are noise, or the motion is none.
+
+    A short recording of a slow motion is filtered less, so that it has rows for its unknowns.
+    """
     wide = min(WIDER * motion.band, NYQUIST * motion.rate)
     told = max((spectrum_of(each, motion.rate).end for each in motion.tau.T), default=0.0)
-    return min(max(motion.core, min(wide, told)), NYQUIST * motion.rate) if told > 0.0 else wide
+    usual = max(motion.core, min(wide, told)) if told > 0.0 else wide
+    each = _ENOUGH * unknowns / max(1, motion.tau.any(axis=0).sum())  # rows of a force
+    longest = max(piece.stop - piece.start for piece in motion.pieces) / motion.rate
+    least = (each + 4.0 * _SWING) / (2.0 * longest)  # the filter swings in at both ends
+    return min(max(usual, least) if usual > 0.0 else usual, NYQUIST * motion.rate)
 
 
 def _regressor(model: Model, rotor_inertia: bool) -> Regressor | LoopRegressor:

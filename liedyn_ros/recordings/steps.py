@@ -35,9 +35,11 @@ def without_turns(model: Model, names: tuple[str, ...], time: Array, q: Array
     or of an encoder that was reset. Positions beside a gap may be any.
     """
     q, remarks, lost = q.copy(), list[str](), gaps_in(time)
+    longer = np.diff(time)  # where samples are lost, a step is longer in time as well
+    longer = np.maximum(longer / np.median(longer), 1.0) if len(longer) else longer
     for k, name in enumerate(names):
         steps = np.diff(q[:, k])
-        jumps = _jumps(steps) & ~lost
+        jumps = _jumps(steps / longer) & ~lost
         turns: Array = np.zeros(len(steps))
         if model.joint(name).type_name != 'prismatic':
             near = np.round(steps / _TURN)

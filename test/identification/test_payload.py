@@ -24,7 +24,7 @@ from liedyn_ros.common.errors import (
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 from liedyn_ros.identification import (
-    MotionWindow, PayloadEstimator, PayloadStream, Regressor, with_payload)
+    MotionWindow, Payload, PayloadEstimator, PayloadStream, Regressor, with_payload)
 from liedyn_ros.model import ModelBuilder, SpatialInertia, to_urdf
 
 TRUE = SpatialInertia(1.5, [0.02, -0.03, 0.1], np.diag([0.01, 0.012, 0.005])).parameters()
@@ -214,6 +214,13 @@ def test_the_command_writes_a_model_that_carries_the_payload(tmp_path, loaded, c
     assert 'payload' in (tmp_path / 'out' / 'with_payload.urdf').read_text()
     assert command.main([*given, '--body', 'forearm']) == 2
     assert "'fore'" in capsys.readouterr().err
+
+
+def test_a_rod_gets_the_thickness_that_a_model_needs():
+    rod = np.array([2.0, 0, 0, 0.2, 0.03, 0, 0, 0.03, 0, 0])
+    found = Payload(rod, np.eye(10), np.ones(10), np.zeros(3), np.zeros(3), 10.0).possible()
+    assert np.allclose(found, rod, atol=1e-7) and found[9] > 0.0
+    with_payload(true_arm(), 'fore', found)
 
 
 def test_a_body_that_is_not_there_is_named():

@@ -214,3 +214,12 @@ def test_angles_that_start_over_go_on_and_other_jumps_are_refused(tmp_path):
 def test_steps_of_encoders_and_short_motions_are_no_jumps(q, tmp_path):
     path = table(tmp_path / 'run.csv', {'t': TIME, 'arm_1.q': q, 'arm_1_2.q': q})
     assert np.array_equal(model_samples(arm({}), read_samples([path], NAMES)).q[:, 0], q)
+
+
+def test_a_step_over_lost_samples_is_no_jump(tmp_path):
+    kept = np.ones(len(TIME), dtype=bool)
+    kept[100:111] = False
+    path = table(tmp_path / 'run.csv', {'t': TIME[kept], 'arm_1.q': np.sin(TIME[kept]),
+                                        'arm_1_2.q': np.sin(TIME[kept])})
+    found = model_samples(arm({}), read_samples([path], NAMES))
+    assert np.array_equal(found.q[:, 0], np.sin(TIME[kept]))

@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         require_module('clarabel', "pip install 'liedyn_ros[identification]'")
         whole = load_model(options.model)
         model = held(whole, options)
-        require_still(whole, options)
+        seen = require_still(whole, options)
         print(f'reading {", ".join(str(each) for each in options.recording)}', file=sys.stderr)
         recording, samples = recorded(model, options)
         print(f'{len(recording.time)} samples over {recording.time[-1]:.1f} s; identifying',
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             friction=tuple(options.friction), smoothing=options.smoothing, cutoff=options.cutoff,
             prior=options.prior, parts=options.parts, sure=options.sure,
             stribeck=dict(options.stribeck_speed), scales=tuple(options.find_scale))
-        result = _with_held(result, whole, options.sure)
+        result = _with_held(result, whole, seen, options.sure)
         print('looking for the motion to record next', file=sys.stderr)
         ahead = proposed(result, options)
         files = _write(options, result, whole, samples.remarks, ahead)
@@ -78,9 +78,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0 if result.offered else 1
 
 
-def _with_held(result: Identification, whole: Model, sure: bool) -> Identification:
-    """Return a result whose verdict names the joints of the whole model that were held."""
-    names = [name for name in whole.coordinate_names if name not in result.given.coordinate_names]
+def _with_held(result: Identification, whole: Model, seen: set[str], sure: bool
+               ) -> Identification:
+    """Return a result whose verdict names held joints that were not seen to stand still."""
+    names = [name for name in whole.coordinate_names
+             if name not in result.given.coordinate_names and name not in seen]
     return replace(result, verdict=with_held(
         result.verdict, names, result.given, result.motion, result.equations, result.held_out,
         sure))

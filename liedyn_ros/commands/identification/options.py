@@ -80,16 +80,18 @@ def held_positions(model: Model, options: argparse.Namespace) -> dict[str, float
     return at
 
 
-def require_still(model: Model, options: argparse.Namespace) -> None:
-    """Raise LimitError where recordings have a held joint that was elsewhere."""
+def require_still(model: Model, options: argparse.Namespace) -> set[str]:
+    """Return the held joints that all recordings have; raise LimitError if one was elsewhere."""
     at = held_positions(model, options)
+    seen = set(at)
     for paths in (options.recording, *([also] for also in options.also)):
         for name, position in at.items():
             try:
                 samples = read_samples(paths, [name], topic=options.topic,
                                        arrival=options.arrival, columns=columns_of(options))
-            except LiedynError:
-                continue  # it was not recorded, or its other numbers are bad
+            except LiedynError:  # it was not recorded, or its numbers are bad
+                seen.discard(name)
+                continue
             least, most = float(samples.position.min()), float(samples.position.max())
             if max(most - position, position - least) > STILL:
                 raise LimitError(
@@ -97,6 +99,7 @@ def require_still(model: Model, options: argparse.Namespace) -> None:
                     f'{least:.4g} to {most:.4g} in {paths[0]}: ' + (
                         'leave it out of --hold' if most - least > STILL else
                         f'hold it at {0.5 * (least + most):.4g}'), names=(name,))
+    return seen
 
 
 def held(model: Model, options: argparse.Namespace) -> Model:

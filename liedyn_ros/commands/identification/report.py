@@ -24,6 +24,7 @@ from liedyn_ros.identification.identify import given_unknowns
 from liedyn_ros.identification.verdict import masses_in_sums, ratios
 
 SURE = 0.95
+ROUNDING = 1e-12  # kg, m, N: what files write for nothing
 METHODS = {'given': 'given model', 'refitted friction': 'given, friction fitted',
            'least squares': 'least squares', 'consistent': 'identified'}
 HEAD = ['joint', *METHODS.values(), 'ratio', 'it is']
@@ -44,7 +45,8 @@ def report(title: str, result: Identification, settings: Mapping[str, Any],
     _bodies(page, result)
     page.heading('What the recording does not tell')
     page.items([f'may be zero: {name}' for name in result.verdict.unknown] or ['nothing'])
-    sums = masses_in_sums(result.given, result.equations)
+    sums = [name for name in masses_in_sums(result.given, result.equations)
+            if result.given.body(name).inertia is not None]
     page.items([f'mass of {name}: known only in sums with other numbers; the given '
                 'model divides them' for name in sums])
     page.items(result.verdict.advice or ['all joints moved over a third of their range or more'])
@@ -98,8 +100,8 @@ def _unknowns(page: Page, result: Identification) -> None:
     page.text(f'Sums of parameters, and joint forces, with intervals of {100.0 * SURE:g} % of the '
               'unbounded fit. The identified ones are those of bodies that exist.')
     page.table(['parameter', 'given', 'identified', 'least squares', '±', ''], [
-        [name, f'{old:.5g}', f'{new:.5g}', f'{x:.5g}', f'{wide * s:.2g}',
-         '' if abs(x) > wide * s else 'may be zero']
+        [name, *(f'{each:.5g}' if abs(each) > ROUNDING else '0' for each in (old, new, x)),
+         f'{wide * s:.2g}', '' if abs(x) > wide * s else 'may\u00a0be\u00a0zero']
         for name, old, new, x, s in zip(
             equations.names[:equations.at_friction.stop], given, result.estimate.consistent,
             fit.x, fit.deviations)])

@@ -32,8 +32,8 @@ for (const svg of document.querySelectorAll('svg.plot')) {
     for (let k = 0; k <= 4; k++) {
       const x = f(d.x0, d.x1, (box.x - home[0] + box.width * k / 4) / home[2]);
       const y = f(d.y1, d.y0, (box.y - home[1] + box.height * k / 4) / home[3]);
-      svg.querySelector('.x' + k).textContent = Number(x.toPrecision(4));
-      svg.querySelector('.y' + k).textContent = Number(y.toPrecision(4));
+      svg.querySelector('.x' + k).textContent = Number(x.toPrecision(3));
+      svg.querySelector('.y' + k).textContent = Number(y.toPrecision(3));
     }
   };
   const at = e => {
@@ -92,13 +92,13 @@ def plot(title: str, lines: Sequence[Line], x_label: str, y_label: str) -> str:
     for k in range(5):
         x, y = LEFT + width * k / 4, TOP + height * k / 4
         parts += [f'<text class="x{k}" x="{x:.0f}" y="{HEIGHT - 24}" text-anchor="middle">'
-                  f'{x0 + (x1 - x0) * k / 4:.4g}</text>',
+                  f'{x0 + (x1 - x0) * k / 4:.3g}</text>',
                   f'<text class="y{k}" x="{LEFT - 6}" y="{y + 4:.0f}" text-anchor="end">'
-                  f'{y1 + (y0 - y1) * k / 4:.4g}</text>']
+                  f'{y1 + (y0 - y1) * k / 4:.3g}</text>']
     parts.append(f'<text x="{LEFT + width / 2:.0f}" y="{HEIGHT - 6}" text-anchor="middle">'
                  f'{escape(x_label)}</text>')
-    parts.append(f'<text x="14" y="{TOP + height / 2:.0f}" text-anchor="middle" '
-                 f'transform="rotate(-90 14 {TOP + height / 2:.0f})">{escape(y_label)}</text>')
+    parts.append(f'<text x="10" y="{TOP + height / 2:.0f}" text-anchor="middle" '
+                 f'transform="rotate(-90 10 {TOP + height / 2:.0f})">{escape(y_label)}</text>')
     at = WIDTH - RIGHT
     for colour, line in reversed(list(zip(COLOURS, drawn))):
         parts.append(f'<text x="{at}" y="16" text-anchor="end" fill="{colour}">'

@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.identification.consistency import is_consistent, nearest_consistent
+from liedyn_ros.identification.consistency import (
+    is_consistent, nearest_consistent, pseudo_inertia)
 from liedyn_ros.identification.regressors.loop_regressor import LoopRegressor
 from liedyn_ros.identification.regressors.regressor import BODY_PARAMETERS, Regressor
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia, with_inertias
@@ -29,6 +30,7 @@ BLOCKS = 256  # in memory; then two become one
 LEAST = 8  # blocks, from which a covariance follows
 SEEN = 1e-6  # of the largest singular value, normalised
 ROUNDS = 3
+_THICK = 1e-6  # of mass times length^2, the least second moment of a body that is written
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,9 +72,18 @@ class Payload:
         return np.where(known[0] & known[1:], np.sqrt(variance), np.inf)
 
     def possible(self, length: float = 0.1) -> Array:
-        """Return the nearest parameters (10,) of a body that exists; length (m) is its size."""
+        """
+        Return the nearest parameters (10,) of a body that exists; length (m) is its size.
+
+        A flat body, a rod or a point gets a little thickness, as a model needs.
+        """
         seen = np.where(np.isfinite(self.deviations), self.parameters, 0.0)
-        return seen if is_consistent(seen) else nearest_consistent(seen, length=length)
+        if not is_consistent(seen):
+            seen = nearest_consistent(seen, length=length)
+        least = _THICK * seen[0] * length**2
+        if np.linalg.eigvalsh(pseudo_inertia(seen))[0] < least:
+            seen[[4, 7, 9]] += 2.0 * least
+        return seen
 
 
 class PayloadEstimator:

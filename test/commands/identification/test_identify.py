@@ -114,6 +114,11 @@ def test_a_held_joint_that_moved_is_suspected(tmp_path, capsys):
         assert 'a held joint may have moved' in text and '(--sure)' in text
     assert not (out / 'arm_identified.urdf').exists()
     assert identify.main([*command, '--sure']) == 0
+    still = csv_table(tmp_path / 'still.csv', (stamps, *(
+        each * [1.0, 1.0, 0.0] for each in rest)))
+    capsys.readouterr()
+    identify.main([str(urdf), str(still), *command[2:]])
+    assert 'may have moved' not in capsys.readouterr().out  # the recording has that it stood
     whole = csv_table(tmp_path / 'whole.csv', (stamps, *rest))
     assert identify.main([str(urdf), str(whole), *command[2:]]) == 2
     assert re.search('elbow=0: expected a joint that stood there, got .*leave it out of --hold',
