@@ -22,7 +22,8 @@ from liedyn_ros.commands.reports.plot import SCRIPT
 STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; max-width: 960px; margin: 2em auto; padding: 0 1em;
        color: #222; }
-table { border-collapse: collapse; display: block; overflow-x: auto; margin: .6em 0 1.2em; font-variant-numeric: tabular-nums; }
+table { border-collapse: collapse; display: block; overflow-x: auto; margin: .6em 0 1.2em;
+        font-variant-numeric: tabular-nums; }
 th, td { border-bottom: 1px solid #ccc; padding: .2em .8em; text-align: right; }
 th:first-child, td:first-child { text-align: left; }
 svg.plot { width: 100%; touch-action: none; cursor: grab; margin-bottom: .8em; }
