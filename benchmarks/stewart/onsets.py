@@ -34,7 +34,7 @@ SAMPLES = 500  # of a run
 ONSET, SPREAD = 300, 50  # sample from which on noise changes; at most so many later
 NOISE = 1e-5  # m, the smaller of the two
 LEGS = {'one leg': (2,), 'two legs': (2, 4), 'all legs': tuple(range(6))}
-FACTORS = (5.0, 20.0, 100.0, 0.05)
+FACTORS = (5.0, 20.0, 40.0, 100.0, 0.05)
 
 
 class Onset(NamedTuple):

@@ -304,8 +304,9 @@ def classify_outliers(
             grown = max(grown, continue_outlier(leg, numbers, error, dt))
         leg[BEFORE], leg[QUIET] = error, 0.0
         shared = GLARING * (numbers[SHARED] * usual_square(leg, factor)) ** 0.5
-        leg[KEPT] = abs(error) < max(CLEAR * leg[THRESHOLD], shared)
-        if together and abs(error) < GLARING * leg[THRESHOLD]:
+        enough = (GLARING if together else CLEAR) * leg[THRESHOLD]
+        leg[KEPT] = abs(error) < max(enough, shared)
+        if together and abs(error) < enough:
             leg[STEADY] = 0.0
         if several and leg[NOISY] > 0.0 and abs(error) < GLARING * leg[THRESHOLD]:
             outliers |= 1 << i  # perhaps noise that has grown: predict from here on
