@@ -157,10 +157,10 @@ def _sections(cutoff: float) -> Array:
 
 def response(cutoff: float, rate: float, half: int) -> Array:
     """
-    Return the response (2 half + 1,) of the zero-phase filter to an impulse in its middle (16.2).
+    Return what the zero-phase filter answers to an impulse in the middle of a window (16.2).
 
-    It is the sum over the poles of 1/(1 + (f/fc)^8) in the upper half plane, faded out to the
-    ends, and its sum is 1.
+    (2 half + 1,). It is the sum over the poles of 1/(1 + (f/fc)^8) in the upper half plane, faded
+    out to the ends, and its sum is 1.
     """
     poles = 2.0 * np.pi * cutoff * np.exp(1j * np.pi * (np.arange(ORDER) + 0.5) / ORDER)
     time = np.abs(np.arange(-half, half + 1)) / rate
