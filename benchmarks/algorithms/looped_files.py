@@ -73,10 +73,10 @@ def compared(path: Path) -> Row:
     if path.suffix == '.xml':
         model = load_mjcf(path)
         functions = mjcf_functions(path, model)
-        witnesses = of_mujoco, of_pinocchio
+        witnesses = [of_mujoco, of_pinocchio]
     else:
         model = annotate(load_urdf(path, floating=False), path.parent / 'robot.yaml')
-        witnesses = (of_pinocchio,)
+        witnesses = [of_pinocchio]
     remarks = [each for each in model.warnings if 'mjcf_functions' not in each]
     if functions:
         remarks.append(f'{len(functions)} polynomials as functions')

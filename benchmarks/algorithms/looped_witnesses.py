@@ -129,7 +129,7 @@ def of_pinocchio(path: Path, dynamics: ConstrainedDynamics, q: Array) -> Witness
         remarks.append(f'its reader has the {len(own)} closures')
     else:
         own = [_constraint(pin, read, closure) for closure in model.closures]
-    rows = [np.zeros((0, model.nv))]
+    rows: list[Array] = [np.zeros((0, model.nv))]
     for each in own:
         place = each.createData()
         each.calc(read, data, place)  # the Jacobian reads the frames from it
@@ -239,7 +239,8 @@ def _places(twin: Any, model: Model) -> Iterator[tuple[Joint, int, int, int, int
 
 def _built(pin: Any, model: Model) -> Any:
     """Return Pinocchio's tree of the same joints, bodies and armatures."""
-    twin, place = pin.Model(), {None: (0, pin.SE3.Identity())}
+    twin = pin.Model()
+    place: dict[str | None, tuple[int, Any]] = {None: (0, pin.SE3.Identity())}
     for body, joint in zip(model.body_list, model.joint_list):
         index, pose = place[joint.parent]
         pose = pose * pin.SE3(joint.placement)
