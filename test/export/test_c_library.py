@@ -6,13 +6,14 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The C library beside Python: the same digits, and what its header promises."""
+"""The C library beside Python: the same bits, and what its header promises."""
 
 import pytest
 from support.c_library.c_answers import (
     answers_of_c, answers_of_python, random_states, random_tree)
-from support.c_library.c_library import built, HOST, require_tools, run, SANITIZERS, V2
-from support.c_library.comparison import assert_near
+from support.c_library.c_library import built, HOST, require_tools, run, SANITIZERS
+from support.c_library.comparison import assert_same
+from support.c_library.digits import PROCESSORS, program
 from support.machines.example_robots import example_robot
 
 from liedyn_ros.export import write_model
@@ -22,48 +23,28 @@ ORDER = 5
 STATES = 50  # of each of 20 models: 1000
 
 
-def tolerance(name: str) -> float:
-    """
-    Return what a result may differ by, relative to its largest entry.
-
-    Products are fused in other places. Forward and hybrid dynamics multiply that by the condition
-    of the mass matrix, of 1e3 and more here; their partial derivatives do so twice.
-    """
-    if name.startswith('forward '):
-        return 1e-12
-    if name.startswith('inverse gradient product'):  # second derivatives, of sums that cancel
-        return 1e-13
-    if 'derivatives' in name:
-        return 1e-12
-    if name == 'bias' or name.startswith('inverse jacobian'):  # sums that cancel
-        return 2e-14
-    return 1e-13 if name in ('forward', 'hybrid a', 'hybrid tau') else 1e-14
-
-
-def assert_digits(program, tmp_path, model, states):
-    """Assert that the answers of a program are those of Python."""
-    assert_near(answers_of_c(program, tmp_path, model, states), answers_of_python(model, states),
-                tolerance)
+def assert_bits(command, tmp_path, model, states):
+    """Assert that the answers of a program are those of Python in every bit."""
+    assert_same(answers_of_c(command, tmp_path, model, states), answers_of_python(model, states))
 
 
 @HOST
-@pytest.mark.parametrize('flags', [(), V2], ids=['best', 'v2'])
+@pytest.mark.parametrize('processor', PROCESSORS)
 @pytest.mark.parametrize('seed', range(20))
-def test_random_trees_have_the_digits_of_python(tmp_path, seed, flags):
-    program = built(['test/answers.c'], *flags)
+def test_random_trees_have_the_bits_of_python(tmp_path, seed, processor):
     model = random_tree(seed)
-    assert_digits([program], tmp_path, model, random_states(model, ORDER, STATES, seed))
+    assert_bits(program('answers', processor), tmp_path, model,
+                random_states(model, ORDER, STATES, seed))
 
 
 @HOST
 @pytest.mark.parametrize('robot, floating', [
     ('ur_description/urdf/ur5_robot.urdf', False), ('panda_description/urdf/panda.urdf', False),
     ('go2_description/urdf/go2.urdf', True)])
-def test_robots_have_the_digits_of_python(tmp_path, robot, floating):
-    program = built(['test/answers.c'])
-    path = example_robot(robot)
-    model = load_model(path, floating=floating)
-    assert_digits([program], tmp_path, model, random_states(model, ORDER, STATES, 1))
+def test_robots_have_the_bits_of_python(tmp_path, robot, floating):
+    model = load_model(example_robot(robot), floating=floating)
+    assert_bits(program('answers', 'x86_64_v3'), tmp_path, model,
+                random_states(model, ORDER, STATES, 1))
 
 
 @HOST
@@ -75,16 +56,6 @@ def test_a_model_without_joints_has_answers(tmp_path):
     assert model.nv == 0
     write_model(tmp_path / 'still.liedyn', model)
     assert 'done' in run(built(['test/damaged.c']), tmp_path / 'still.liedyn', 2000, 1)
-
-
-@pytest.mark.parametrize('seed', range(2))
-def test_aarch64_has_the_digits_of_python(tmp_path, seed):
-    require_tools('aarch64-linux-gnu-gcc', 'qemu-aarch64-static')
-    program = built(['test/answers.c'], '-static', processor='aarch64',
-                    compiler='aarch64-linux-gnu-gcc')
-    model = random_tree(seed)
-    assert_digits(['qemu-aarch64-static', program], tmp_path, model,
-                  random_states(model, ORDER, STATES, seed))
 
 
 @HOST

@@ -6,16 +6,17 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Stewart platforms in the C library: the digits of Python, and what is refused."""
+"""Stewart platforms in the C library: the bits of Python, and what is refused."""
 
 import ctypes
 
 import numpy as np
 import pytest
-from support.c_library.c_library import built, HOST, require_tools, run, SANITIZERS, V2
+from support.c_library.c_library import built, HOST, run, SANITIZERS
 from support.c_library.c_platform_answers import (
-    answers_of_c, answers_of_python, difference, EVERY, MASSIVE, platform, random_states)
-from support.c_library.comparison import assert_near
+    answers_of_c, answers_of_python, EVERY, MASSIVE, platform, random_states)
+from support.c_library.comparison import assert_same
+from support.c_library.digits import PROCESSORS, program
 from support.machines.random_models import random_model
 
 from liedyn_ros.common.errors import GeometryError, LiedynError
@@ -31,47 +32,19 @@ NOT_FINITE, OVERLAP, NULL, RANGE, DAMAGED, KIND, NOT_POSE, NOT_REACHED, NOT_CONV
     1, 5, 6, 7, 14, 16, 17, 18, 19, 21)
 
 
-def tolerance(name: str) -> float:
-    """
-    Return what a result may differ by, relative to its largest entry; a residual by m.
-
-    A slope of moving ends is a difference over 1e-6. Rounding decides whether a residual is small
-    enough, and so may take an iteration more. A singular vector is as uncertain as its gap is
-    small; the bounds of a proof begin with a residual.
-    """
-    if name == 'status':
-        return 0.0
-    if name == 'iterations':
-        return 1.0
-    if 'slope' in name:
-        return 1e-8
-    if name in ('null twist', 'radii', 'bounds'):
-        return 1e-10
-    return 1e-12
-
-
-def assert_digits(program, tmp_path, name, count, seed):
-    """Assert that the answers of a program are those of Python."""
+def assert_bits(command, tmp_path, name, count, seed):
+    """Assert that the answers of a program are those of Python in every bit."""
     geometry, home = platform(name)
     states = random_states(home, ORDER, count, seed)
-    assert_near(answers_of_c(program, tmp_path, geometry, states),
-                answers_of_python(geometry, states), tolerance, difference)
+    assert_same(answers_of_c(command, tmp_path, geometry, states),
+                answers_of_python(geometry, states))
 
 
 @HOST
-@pytest.mark.parametrize('flags', [(), V2], ids=['best', 'v2'])
+@pytest.mark.parametrize('processor', PROCESSORS)
 @pytest.mark.parametrize('name', EVERY)
-def test_platforms_have_the_digits_of_python(tmp_path, name, flags):
-    program = built(['test/platforms.c'], *flags)
-    assert_digits([program], tmp_path, name, STATES, 1)
-
-
-@pytest.mark.parametrize('name', EVERY)
-def test_aarch64_has_the_digits_of_python(tmp_path, name):
-    require_tools('aarch64-linux-gnu-gcc', 'qemu-aarch64-static')
-    program = built(['test/platforms.c'], '-static', processor='aarch64',
-                    compiler='aarch64-linux-gnu-gcc')
-    assert_digits(['qemu-aarch64-static', program], tmp_path, name, FEW, 2)
+def test_platforms_have_the_bits_of_python(tmp_path, name, processor):
+    assert_bits(program('platforms', processor), tmp_path, name, STATES, 1)
 
 
 @HOST
@@ -85,8 +58,7 @@ def test_damaged_files_are_refused_or_run(tmp_path, name):
 @HOST
 @pytest.mark.parametrize('name', [MASSIVE, 'cranks'])
 def test_sanitizers_find_nothing(tmp_path, name):
-    program = built(['test/platforms.c'], *SANITIZERS)
-    assert_digits([program], tmp_path, name, FEW, 3)
+    assert_bits([built(['test/platforms.c'], *SANITIZERS)], tmp_path, name, FEW, 3)
 
 
 class Library:

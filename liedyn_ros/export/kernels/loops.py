@@ -65,12 +65,12 @@ def count_coordinates(loops):
 @kernel
 def write_wrench_coefficients(loops, external, rows):
     """Write Taylor coefficients of external wrenches (rows, B, 6)."""
-    orders, coefficients, scale = loops.sizes[ORDER] + 1, loops.external, 1.0
+    orders, coefficients, factorial = loops.sizes[ORDER] + 1, loops.external, 1.0
     for k in range(rows):
-        scale /= max(k, 1)
+        factorial *= max(k, 1)
         for b in range(external.shape[1]):
             for c in range(6):
-                coefficients[(b * orders + k) * 6 + c] = scale * external[k, b, c]
+                coefficients[(b * orders + k) * 6 + c] = external[k, b, c] / factorial
 
 
 @kernel

@@ -55,9 +55,12 @@ def leg_lengths(geometry: AnyGeometry, pose_base_platform: ArrayLike) -> Array:
     pose = se3.require_pose('pose_base_platform', pose_base_platform)
     if not geometry.plain:
         return _leg_values(geometry, pose)
-    tips = np.einsum('...ij,kj->...ki', pose[..., :3, :3], geometry.platform_joints)
-    legs = tips + pose[..., None, :3, 3] - geometry.base_joints
-    return np.sqrt(np.einsum('...i,...i->...', legs, legs))
+    # Sums in the order of the kernels, whose bits these are.
+    x, y, z, p = (pose[..., None, :3, k] for k in range(4))
+    b = geometry.platform_joints
+    legs = x * b[:, :1] + y * b[:, 1:2] + z * b[:, 2:] + p - geometry.base_joints
+    squares = legs * legs
+    return np.asarray(np.sqrt(squares[..., 0] + squares[..., 1] + squares[..., 2]))
 
 
 def _one_pose(pose_base_platform: ArrayLike) -> Array:

@@ -64,11 +64,13 @@ def answers_of_c(program: list[object], folder: Path, geometry: StewartGeometry,
 
 
 def answers_of_python(geometry: StewartGeometry, states: list[State]) -> list[dict[str, Array]]:
-    """Return the same by name, in the order of the program."""
-    return [dict(_answers(geometry, state)) for state in states]
+    """Return the same by name, in the order of the program, of one solver as there."""
+    solver = PoseSolver(geometry)
+    return [dict(_answers(geometry, solver, state)) for state in states]
 
 
-def _answers(geometry: StewartGeometry, state: State) -> Iterator[tuple[str, Array]]:
+def _answers(geometry: StewartGeometry, solver: PoseSolver, state: State
+             ) -> Iterator[tuple[str, Array]]:
     pose, guess, twist, a, external = state
     lengths, meter = leg_lengths(geometry, pose), PlatformMeter(geometry)
     yield 'lengths', lengths
@@ -80,7 +82,7 @@ def _answers(geometry: StewartGeometry, state: State) -> Iterator[tuple[str, Arr
     yield 'slope', np.array(there.slope)
     yield 'null twist', there.null_twist
     values = np.empty(86)
-    solution = PoseSolver(geometry).solve(lengths, guess, values)
+    solution = solver.solve(lengths, guess, values)
     yield 'solved pose', solution.pose
     yield 'status', np.array(float(solution.status))
     yield 'iterations', np.array(float(solution.iterations))

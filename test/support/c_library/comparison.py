@@ -34,6 +34,13 @@ def relative(name: str, mine: Array, theirs: Array) -> float:
     return float(np.abs(mine - theirs).max(initial=0.0) / np.abs(theirs).max(initial=FLOOR))
 
 
+def assert_same(got: Array, wanted: list[dict[str, Array]]) -> None:
+    """Assert that answers are those of Python in every bit."""
+    for k, (row, values) in enumerate(zip(got, wanted)):
+        assert {name for name, part in by_name(row, values).items()
+                if not np.array_equal(part, values[name], equal_nan=True)} == set(), k
+
+
 def assert_near(got: Array, wanted: list[dict[str, Array]], tolerance: Callable[[str], float],
                 difference: Difference = relative) -> None:
     """Assert that answers differ by their tolerance at most; time derivatives order by order."""

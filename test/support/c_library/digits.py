@@ -10,9 +10,8 @@
 The digits of the C library on each processor: PYTHONPATH=test python -m support.c_library.digits.
 
 20 models of 50 states: eight trees, every second one floating, eight machines with closed loops,
-four platforms, with time derivatives to order 5. Prints for each kind of result how many of all
-numbers differ from Python's in a bit, and the largest difference. It is relative to the largest
-entry of the result.
+four platforms, with time derivatives to order 5. Prints for each result how many of all numbers
+differ from Python's in a bit. The largest difference is relative to the largest entry.
 """
 
 import argparse
@@ -22,7 +21,7 @@ import tempfile
 from typing import Any
 
 from support.c_library import c_answers, c_loop_answers, c_platform_answers
-from support.c_library.c_library import built, V2
+from support.c_library.c_library import built, require_tools, V2
 from support.c_library.comparison import by_name, Difference, differences, relative
 from support.machines.loop_states import ALL
 
@@ -38,6 +37,7 @@ Errors = dict[str, tuple[int, int, float]]
 def program(name: str, processor: str) -> list[object]:
     """Return the command of a program of the library for a processor."""
     if processor == 'aarch64':
+        require_tools('qemu-aarch64-static')
         return ['qemu-aarch64-static', built([f'test/{name}.c'], '-static', **CROSS)]
     return [built([f'test/{name}.c'], *(V2 if processor == 'x86_64_v2' else ()))]
 
