@@ -19,7 +19,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics
 
 ROUNDING = 1e-12  # of the largest entry
-TRIALS = [(seed, floating, 4) for seed, floating in TREES] + [(4, True, 10), (5, False, 10)]
+TRIALS = [(seed, floating, 4) for seed, floating in TREES[:4]] + [(4, True, 10), (5, False, 10)]
 
 
 def twin(case: Case, dissipation: bool = True) -> Case:
