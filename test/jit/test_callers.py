@@ -12,6 +12,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 SHOW = """
 from liedyn_ros.jit.cache import COUNTS
 print(COUNTS.compiled, COUNTS.not_kept)
@@ -36,13 +38,20 @@ def printed(root, program):
     return [int(number) for number in done.stdout.split()]
 
 
-def test_a_kernel_that_kernels_call_is_compiled_again_for_python(tmp_path):
-    first, kept, both, also_kept = printed(tmp_path, FROM_A_KERNEL + FROM_PYTHON)
-    assert first > 1 and both == first + 1 and kept == also_kept == 0
+@pytest.fixture(scope='module')
+def kept(tmp_path_factory):
+    """Return a folder of kernels, and what the process printed that compiled them."""
+    root = tmp_path_factory.mktemp('kernels')
+    return root, printed(root, FROM_A_KERNEL + FROM_PYTHON)
 
 
-def test_both_are_kept_and_neither_is_taken_for_the_other(tmp_path):
-    first = printed(tmp_path, FROM_A_KERNEL + FROM_PYTHON)[0]
+def test_a_kernel_that_kernels_call_is_compiled_again_for_python(kept):
+    first, not_kept, both, also_not_kept = kept[1]
+    assert first > 1 and both == first + 1 and not_kept == also_not_kept == 0
+
+
+def test_both_are_kept_and_neither_is_taken_for_the_other(kept, tmp_path):
+    root, (first, *_) = kept
     for program in (FROM_PYTHON + FROM_A_KERNEL, FROM_A_KERNEL + FROM_PYTHON):
-        assert printed(tmp_path, program) == [0, 0, 0, 0]
+        assert printed(root, program) == [0, 0, 0, 0]
     assert printed(tmp_path / 'other', FROM_PYTHON + FROM_A_KERNEL) == [1, 0, first, 0]
