@@ -11,7 +11,6 @@
 import atexit
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-import gc
 import signal
 import sys
 from threading import current_thread, Thread
@@ -25,7 +24,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 
 from liedyn_ros.ros.parameters.parameter_files import files_of_others
-from liedyn_ros.ros.process import garbage, log_files, memory
+from liedyn_ros.ros.process import garbage, log_files, log_lines, memory
 
 RCLError = rclpy_implementation.RCLError
 
@@ -77,6 +76,7 @@ def run(node_class: Callable[[], Node], args: Sequence[str] | None = None) -> No
     sys.setswitchinterval(SWITCH_INTERVAL)
     garbage.take_over()
     memory.keep_large_blocks_apart()
+    log_lines.know_modules()
 
     def end(*_: object) -> None:
         if building:
@@ -100,7 +100,6 @@ def run(node_class: Callable[[], Node], args: Sequence[str] | None = None) -> No
                     node.get_fully_qualified_name(), given))):
                 node.get_logger().warning(line)
             building = False
-            gc.disable()  # it would stop a stream at any time; garbage is collected by the timer
             node.create_timer(GARBAGE_PERIOD, garbage.collect, clock=Clock(
                 clock_type=ClockType.STEADY_TIME))
             try:
