@@ -173,7 +173,7 @@ def _triangles(rows: Array, forces: Array) -> list[Array]:
     for j, target in enumerate(forces.T):
         matrix = np.column_stack([rows[:, j], target])
         felt = matrix.any(axis=0)
-        triangle = _triangle(matrix[:, felt])
+        triangle = _triangle(matrix[:, felt]) if felt.any() else np.zeros((1, 0))
         whole = np.zeros((len(triangle), matrix.shape[1]))
         whole[:, felt] = triangle
         found.append(whole)

@@ -117,3 +117,15 @@ def test_a_robust_fit_is_where_its_weighted_residuals_balance() -> None:
     assert fit.huber.min() < 1.0 <= fit.huber.max()
     spread = (fit.huber * residuals).std(axis=0) * fit.weight
     assert ((0.5 < spread) & (spread < 2.0) | (fit.samples < 0.5 * len(residuals))).all()
+
+
+def test_a_joint_that_nothing_moves_has_no_part_in_a_fit() -> None:
+    """Its rows and forces are zeros."""
+    rng = np.random.default_rng(7)
+    rows, truth = rng.normal(size=(200, 3, 4)), rng.normal(size=4)
+    rows[:, 1] = 0.0
+    forces = rows @ truth + 0.01 * rng.normal(size=(200, 3))
+    forces[:, 1] = 0.0
+    fit, without = robust_fit(rows, forces), robust_fit(rows[:, [0, 2]], forces[:, [0, 2]])
+    assert_same(fit.x, without.x, 1e-9)
+    assert_same(fit.deviations, without.deviations, 1e-9)
