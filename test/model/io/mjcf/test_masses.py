@@ -266,7 +266,7 @@ def fitted(kind):
 
 @pytest.mark.parametrize('kind', ['sphere', 'capsule', 'cylinder', 'ellipsoid', 'box'])
 def test_shapes_are_fitted_to_meshes_as_in_mujoco(kind):
-    """MuJoCo keeps corners in single precision."""
+    """Corners are in single precision there."""
     mujoco, text = pytest.importorskip('mujoco'), fitted(kind)
     mine, theirs = load_mjcf(text).body_list[0].inertia, mujoco.MjModel.from_xml_string(text)
     turn = so3.from_quaternion(np.roll(theirs.body_iquat[1], -1))
