@@ -14,7 +14,7 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 
-_MOST = 100  # corners of a face from which ears are clipped
+_LARGEST = 100  # corners of a face from which ears are clipped
 
 
 def first_object(content: bytes) -> tuple[Array, Array]:
@@ -49,7 +49,7 @@ def _cut(points: Array, face: list[int]) -> list[tuple[int, ...]]:
         a, b, c, d = face
         if not np.sum((points[c] - points[a])**2) < np.sum((points[d] - points[b])**2):
             return [(a, b, d), (b, c, d)]
-    if 4 < len(face) <= _MOST:
+    if 4 < len(face) <= _LARGEST:
         return _ears(points[face].astype(np.float32), face)
     return [(face[0], face[k], face[k + 1]) for k in range(1, len(face) - 1)]
 
