@@ -152,7 +152,7 @@ def pose_of(q: Array) -> Array:
     return pose
 
 
-@pytest.mark.parametrize('rate', [1e150, 1e160, 1e300])
+@pytest.mark.parametrize('rate', [1e155, 1e160, 1e300])
 def test_a_step_without_a_finite_result_is_refused(rate: float) -> None:
     q, dv = MODEL.neutral(), np.zeros(MODEL.nv)
     dv[:6] = rate  # of the free base

@@ -231,7 +231,7 @@ def scale_plan(plan, raised, state, target, cycle):
     state[SINCE] += cycle
     passed, u, du, ddu = cubic_share(
         state[SINCE], state[FROM], state[FROM_RATE], state[LEVEL], state[DURATION])
-    state[TIME] = min(state[TIME] + passed - before, end)
+    state[TIME] = min(state[TIME] + (passed - before), end)  # at rest it stays to the bit
     state[SHARE], state[RATE], state[JERK] = u, du, ddu
     interval = interval_at(plan, state[TIME])
     p, z, dz = place_in_interval(plan, interval, state[TIME])
