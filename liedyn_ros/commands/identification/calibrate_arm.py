@@ -41,6 +41,7 @@ POSE = 'X', 'Y', 'Z', 'ROLL', 'PITCH', 'YAW'
 HEAD = ['frame', *(f'{what} {axis}, {unit}' for what, unit in (('turn', 'mrad'), ('shift', 'mm'))
                    for axis in 'xyz'), 'offset']
 REPORT = 'report.html'
+FIXED = 1e-12  # rad or m: deviation of what is not sought
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -113,7 +114,7 @@ def _accuracy(found: ArmCalibration) -> list[list[object]]:
 def _findings(found: ArmCalibration) -> list[str]:
     """Return the verdict and what it stands on, a sentence each."""
     verdict = ('the calibrated model is offered' if found.offered else
-               'the given model stays: held-out poses do not get clearly better')
+               f'the given model stays: {"; ".join(found.objections)}')
     result = [f'{verdict}: squared misfits change by a factor of {np.exp(-found.gain):.3g}',
               *found.remarks]
     if found.untold:
@@ -127,13 +128,14 @@ def _findings(found: ArmCalibration) -> list[str]:
 
 
 def _listed(numbers: Sequence[float] | Array) -> str:
-    return ', '.join(f'{x:.6g}' for x in numbers)
+    return ', '.join(f'{x:.6g}' for x in np.round(numbers, 9) + 0.0)
 
 
 def _corrections(found: ArmCalibration) -> list[list[object]]:
     """Return a row for each frame: its twist with deviations, and the joint's offset."""
-    joints = set(found.model.joints)
-    return [[name, *(f'{1e3 * x:.3f} ± {1e3 * s:.3f}' for x, s in zip(twist, deviation)),
+    joints, between = set(found.model.joints), '\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}'
+    return [[name, *('-' if s < FIXED else f'{1e3 * x:.3f}{between}{1e3 * s:.2g}'
+                     for x, s in zip(twist, deviation)),
              f'{1e3 * found.offset(name):.3f}' if name in joints else '']
             for name, twist, deviation in zip(found.frames, found.twists, found.deviations)]
 
@@ -146,16 +148,18 @@ def _lengths(found: ArmCalibration) -> list[str]:
 
 def _report(found: ArmCalibration, options: argparse.Namespace) -> Path:
     page = Page(f'Calibration of {options.model.name}')
-    page.text(_findings(found)[0], 'good' if found.offered else 'bad')
-    page.items(_findings(found)[1:])
+    verdict, *others = _findings(found)
+    page.text(f'{verdict[0].upper()}{verdict[1:]}.', 'good' if found.offered else 'bad')
+    page.items(others)
     page.heading('Errors at poses held out')
     page.table(['', 'given', 'calibrated'], _accuracy(found))
     page.heading('What the placements were off by')
     page.text('Each in the frame of its joint, with standard deviations. Those of numbers that '
               'the poses do not tell are the tolerance. The offset is the part along the axis, '
-              'mrad or mm.')
+              'mrad or mm. A dash is an error that is not sought.')
     page.table(HEAD, _corrections(found))
-    page.items([*_lengths(found), *(f'hardly told: {name}' for name in found.untold)])
+    page.items([*_lengths(found), *(
+        [f'hardly told: {", ".join(found.untold)}'] if found.untold else [])])
     page.settings({key: str(value) for key, value in vars(options).items()})
     path = options.folder / REPORT
     write_whole(path, page.html())

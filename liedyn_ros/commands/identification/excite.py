@@ -143,7 +143,8 @@ def _findings(found: Excitation, clearance: Clearance | None) -> list[str]:
         f'condition {found.condition:.3g}, where up to {CONDITION:g} tells the parameters well',
         'share of the limits: ' + ', '.join(
             f'{name} {share:.2f}' for name, share in found.used.items()),
-        'bodies were not looked at: the model has no simple shapes, and no --capsules are given'
+        'bodies were not looked at: the model has no simple visual shapes, and no --capsules '
+        'are given'
         if clearance is None else
         f'least distance of bodies: {found.clearance:.3g} m' if clearance.pairs else
         'no two bodies can touch']

@@ -38,6 +38,8 @@ from liedyn_ros.model import load_model, Model, to_urdf
 
 UNITS = ('kg', *['kg m'] * 3, *['kg m^2'] * 6)
 HEAD = ['number', 'value', 'deviation', 'unit']
+CAVEAT = ("deviations are by the noise of this recording: errors of the robot's own model come on "
+          'top, and a known load tells how large they are')
 NUMBERS, LOADED, REPORT = 'payload.json', 'with_payload.urdf', 'report.html'
 
 
@@ -59,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     print_table(HEAD, _rows(found))
     print(_verdict(found))
-    for text in remarks:
+    for text in (CAVEAT, *remarks):
         print(f'- {text}')
     print('written:', ', '.join(str(each) for each in files))
     return 0 if isfinite(found.deviations[0]) else 1
@@ -111,14 +113,15 @@ def _report(options: argparse.Namespace, model: Model, motion: Motion, found: Pa
     page, known = Page(f'Payload of {model.name}'), isfinite(found.deviations[0])
     page.text(f'{found.mass:.4g} ± {found.deviations[0]:.2g} kg' if known else _verdict(found),
               'good' if known else 'bad')
-    page.items([*([_verdict(found)] if known else []), *remarks])
+    page.items([*([_verdict(found)] if known else []), CAVEAT, *remarks])
     page.heading('The ten numbers')
     page.text(f'About the origin of its frame at {options.body}, with standard deviations.')
     page.table(HEAD, _rows(found))
     if known and found.mass > 0.0:
         page.heading('What the forces leave')
         page.plots(_plots(options, model, motion, found))
-    page.settings({key: str(value) for key, value in sorted(vars(options).items())})
+    page.settings({**{key: str(value) for key, value in sorted(vars(options).items())},
+                   'recording': ' '.join(map(str, options.recording))})
     path: Path = options.folder / REPORT
     write_whole(path, page.html())
     return path

@@ -73,7 +73,9 @@ class Page:
     def settings(self, settings: Mapping[str, Any]) -> None:
         """Add a table of settings, and the versions that were used."""
         self.heading('Settings and versions')
-        self.table(['setting', 'value'], list(settings.items()))
+        self.table(['setting', 'value'], [
+            (name, 'none' if str(value) in ('None', '[]') else value)
+            for name, value in settings.items()])
         own = [('liedyn_ros', PACKAGE.__version__), ('Python', platform.python_version())]
         self.table(['package', 'version'], [*own, *(
             (name, found) for name in PACKAGES if (found := _version(name)))])

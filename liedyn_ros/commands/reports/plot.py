@@ -20,7 +20,7 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 
 WIDTH, HEIGHT = 900, 260
-LEFT, RIGHT, TOP, BOTTOM = 70, 10, 26, 40
+LEFT, RIGHT, TOP, BOTTOM = 70, 24, 26, 40
 COLOURS = '#888888', '#d55e00', '#0072b2', '#009e73'
 POINT_LIMIT = 4000  # points of a line; more are not seen, but make the page heavy
 SCRIPT = """

@@ -14,6 +14,7 @@ Only what held-out poses confirm is offered. The covariance says what the poses 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -24,8 +25,11 @@ from scipy.stats import chi2
 from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.identification.calibration.fit import Fit, fit, refit
+from liedyn_ros.dynamics.constrained.constraints.size import machine_size
+from liedyn_ros.identification.calibration.assemblies import nearest_assemblies
+from liedyn_ros.identification.calibration.fit import Fit, fit
 from liedyn_ros.identification.calibration.frames import frames_of
+from liedyn_ros.identification.calibration.held_out import compare, HeldOut
 from liedyn_ros.identification.calibration.loops import (
     accepted, closed_configurations, is_looped, with_closed_loops)
 from liedyn_ros.identification.calibration.problem import ArmProblem, Samples
@@ -35,12 +39,13 @@ from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import JOINT_TYPES, Model
 
 TOLERANCE = 5e-3, 1e-2  # m and rad: deviations of placements before
-FOLDS = 5
 CLEAR = 2.0  # deviations of the mean gain, by which the new geometry has to be better
 OPEN = 0.25  # share of the variance before, above which a number was hardly measured
 DOUBT = 1e-3  # chance that right deviations give such errors
 ROUNDING = 1e-10  # variance of errors of clean samples, by the assumed deviations
 ASSUMED = 1e-4  # m and rad, where no deviations are given
+LARGE = 0.02, 0.1  # of the machine's size, and rad: errors that no calibration leaves
+NOISE = 3.0  # deviations given, within which errors are never large
 TURNS = 4.0 * np.pi  # rad: greater readings are in another unit
 
 
@@ -73,35 +78,55 @@ class ArmCalibration:
     remarks: tuple[str, ...]
     problem: ArmProblem
     fit: Fit
+    deviations_given: bool = False
 
     @cached_property
-    def _held_out(self) -> tuple[Array, Array, float, float]:
-        return _held_out(self.problem, self.fit)
+    def held_out(self) -> HeldOut:
+        """Return how the given and the new model do at poses held out of fits."""
+        return compare(self.problem, self.fit)
 
     @property
     def before(self) -> Array:
         """Return rms errors (2,) of the given model at held-out poses, m and rad."""
-        return self._held_out[0]
+        return self.held_out.before
 
     @property
     def after(self) -> Array:
         """Return those of models from fits without these poses, m and rad."""
-        return self._held_out[1]
+        return self.held_out.after
 
     @property
     def gain(self) -> float:
         """Return the mean of the logarithm of their squared misfits' ratio."""
-        return self._held_out[2]
+        return self.held_out.gain
 
     @property
     def gain_deviation(self) -> float:
         """Return the standard deviation of the gain."""
-        return self._held_out[3]
+        return self.held_out.gain_deviation
+
+    @property
+    def objections(self) -> tuple[str, ...]:
+        """Return why the result is not to be used, none where it is offered."""
+        held, result = self.held_out, list[str]()
+        if not (held.gain > CLEAR * held.gain_deviation and held.misfits[1] < held.misfits[0]):
+            result.append('held-out poses do not get clearly better')
+        if held.lost:
+            result.append(f'poses {_listed(held.lost)} cannot be assembled near their '
+                          'measurements by fits without them')
+        limits = np.array([LARGE[0] * machine_size(self.problem.unknowns.model), LARGE[1]])
+        if self.deviations_given:
+            limits = np.maximum(limits, NOISE * np.array(self.problem.samples.deviations))
+        for what, error, limit in zip(('m', 'rad'), held.after, limits):
+            if error > limit:  # nan where it was not measured
+                result.append(f'errors of {error:.3g} {what} at held-out poses are large for this '
+                              f'machine (above {limit:.3g} {what})')
+        return tuple(result)
 
     @property
     def offered(self) -> bool:
         """Return whether held-out poses got clearly better, so that the result may be used."""
-        return bool(self.gain > CLEAR * self.gain_deviation)
+        return not self.objections
 
     @property
     def deviations(self) -> Array:
@@ -147,18 +172,20 @@ def calibrate_arm(
     unknowns = unknowns_of(model, body, (limits[0], limits[1]), offsets=offsets, frames=frames,
                            names=measured)
     samples = _samples(model, measured, readings, positions, rotations, deviations)
-    q = _configurations(model, samples, start)
+    known = tuple(None if each is None else se3.require_pose(name, as_array(name, each, (4, 4)))
+                  for name, each in zip(FRAMES, (instrument, target)))
+    q, closed = _configurations(model, samples, start)
     if is_looped(model):
-        unknowns = with_closed_loops(unknowns, measured, body, q)
+        q = nearest_assemblies(model, body, samples, q, closed, (known[0], known[1]))
+        unknowns = with_closed_loops(unknowns, measured, body, q[closed])
     _require_enough(samples, unknowns.size)
-    known = [None if each is None else se3.require_pose(name, as_array(name, each, (4, 4)))
-             for name, each in zip(FRAMES, (instrument, target))]
     poses = np.array([Dynamics(model).kinematics(each).poses[model.body_index(body)]
-                      for each in q])
-    begin = frames_of(poses, samples.positions, samples.rotations, *known)
+                      for each in q[closed]])
+    sound = samples.rows(closed)
+    begin = frames_of(poses, sound.positions, sound.rotations, *known)
     problem = ArmProblem(unknowns, body, samples, begin, q)
     least = ROUNDING if deviations is None else 1.0
-    found = fit(problem, np.zeros(unknowns.size), least, np.ones(len(q), dtype=bool))
+    found = fit(problem, np.zeros(unknowns.size), least, closed)
     return _result(problem, found, given=deviations is not None)
 
 
@@ -189,8 +216,9 @@ def _require_enough(samples: Samples, unknowns: int) -> None:
                          f'unknown ones, got {numbers} at {count} poses')
 
 
-def _configurations(model: Model, samples: Samples, start: ArrayLike | None) -> Array:
-    """Return q (n, nq) with the readings, loops closed."""
+def _configurations(model: Model, samples: Samples, start: ArrayLike | None
+                    ) -> tuple[Array, NDArray[np.bool_]]:
+    """Return q (n, nq) with the readings, loops closed, and which (n,) could be closed."""
     begin = model.neutral() if start is None else as_array('start', start, (model.nq,))
     for name in samples.names:
         joint = model.joint(name)
@@ -200,7 +228,7 @@ def _configurations(model: Model, samples: Samples, start: ArrayLike | None) -> 
         return closed_configurations(model, samples.names, begin, samples.readings)
     q = np.tile(begin, (len(samples.readings), 1))
     q[:, [model.joint(name).qi for name in samples.names]] = samples.readings
-    return q
+    return q, np.ones(len(q), dtype=bool)
 
 
 def _result(problem: ArmProblem, found: Fit, *, given: bool) -> ArmCalibration:
@@ -215,10 +243,11 @@ def _result(problem: ArmProblem, found: Fit, *, given: bool) -> ArmCalibration:
         :unknowns.of_machine, :unknowns.of_machine]
     values = np.linalg.eigvalsh(covariance)
     share = unknowns.shares(covariance)
-    left = int((~found.used).sum())
-    if left:
-        worst = ', '.join(str(k + 1) for k in np.flatnonzero(~found.used)[:8])
-        remarks.append(f'{left} poses left out, whose errors are no noise: {worst}')
+    for which, why in ((~problem.settled, 'whose loops do not close near their measurements'),
+                       (~found.used & problem.settled, 'whose errors are no noise')):
+        if which.any():
+            remarks.append(f'{int(which.sum())} poses left out, {why}: '
+                           f'{_listed(np.flatnonzero(which) + 1)}')
     instrument, target = problem.frames(found.z)
     told = int((values < OPEN).sum())
     if told < unknowns.of_machine:
@@ -226,12 +255,18 @@ def _result(problem: ArmProblem, found: Fit, *, given: bool) -> ArmCalibration:
                        'others are fixed by the smallest correction')
     model = unknowns.moved(found.z)
     return ArmCalibration(
-        accepted(model, problem.q) if model.closures else model, unknowns.places,
+        accepted(model, problem.q[found.used]) if model.closures else model, unknowns.places,
         unknowns.twists_of(found.z), unknowns.lengths_of(found.z),
         _of_frames(unknowns, found.z, covariance), instrument, target, found.used,
         factor ** 0.5, told, tuple(
             name for name, each in zip(unknowns.names, share) if each > OPEN), tuple(remarks),
-        problem, found)
+        problem, found, given)
+
+
+def _listed(numbers: Iterable[int], most: int = 8) -> str:
+    """Return some numbers of poses."""
+    names = [str(each) for each in numbers]
+    return ', '.join(names[:most]) + (' ...' if len(names) > most else '')
 
 
 def _of_frames(unknowns: Unknowns, z: Array, covariance: Array) -> Array:
@@ -241,24 +276,3 @@ def _of_frames(unknowns: Unknowns, z: Array, covariance: Array) -> Array:
     basis[:first] = np.einsum('tij,tjk->tik', turned, basis[:first].reshape(
         len(turned), 6, -1)).reshape(first, -1)
     return np.asarray(basis @ covariance @ basis.T)
-
-
-def _held_out(problem: ArmProblem, found: Fit) -> tuple[Array, Array, float, float]:
-    """Return errors before and after at poses each held out of its fit, the gain, and its sd."""
-    unknowns, rows = problem.unknowns, np.flatnonzero(found.used)
-    frames_only = np.arange(unknowns.size) >= unknowns.of_machine
-    nothing = np.where(frames_only, found.z, 0.0)
-    squares, misfits = np.zeros((2, 2, len(rows))), np.zeros((2, len(rows)))
-    for fold in range(FOLDS):
-        held = np.arange(fold, len(rows), FOLDS)
-        rest, apart = problem.rows(np.delete(rows, held)), problem.rows(rows[held])
-        for k, z in enumerate((
-                refit(rest, nothing, frames_only) if frames_only.any() else nothing,
-                refit(rest, found.z, np.ones(unknowns.size, dtype=bool)))):
-            position, rotation = apart.errors(z)
-            squares[k, 0, held] = (position ** 2).sum(axis=1)
-            squares[k, 1, held] = (rotation ** 2).sum(axis=1) if rotation.size else np.nan
-            misfits[k, held] = (apart.at(z).errors ** 2).mean(axis=1)
-    gains = np.log(np.maximum(misfits[0], 1e-300) / np.maximum(misfits[1], 1e-300))
-    before, after = np.sqrt(squares.mean(axis=2))
-    return before, after, float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(len(gains)))

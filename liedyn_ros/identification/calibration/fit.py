@@ -174,8 +174,9 @@ def _inverse(matrix: Array) -> Array:
     """Return the inverse of a symmetric positive matrix whose columns may differ much in size."""
     sizes = 1.0 / np.sqrt(np.maximum(np.diag(matrix), 1e-300))
     try:
-        inverse = np.linalg.inv(matrix * sizes * sizes[:, None])
-    except np.linalg.LinAlgError:
+        with np.errstate(over='raise', invalid='raise'):
+            inverse = np.linalg.inv(matrix * sizes * sizes[:, None])
+    except (np.linalg.LinAlgError, FloatingPointError):
         raise ConvergenceError('calibration: expected poses that one assembly explains, got a '
                                'search that ended far from all of them') from None
     return np.asarray(0.5 * (inverse + inverse.T) * sizes * sizes[:, None])

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import ModelError
+from liedyn_ros.common.errors import ConvergenceError, ModelError
 from liedyn_ros.dynamics.constrained import assemble, Constraints, kinematic_gaps
 from liedyn_ros.dynamics.constrained.configurations.closing import close
 from liedyn_ros.dynamics.constrained.configurations.misfit import (
@@ -39,16 +39,17 @@ def is_looped(model: Model) -> bool:
 
 
 def closed_configurations(model: Model, names: tuple[str, ...], start: Array, read: Array
-                          ) -> Array:
+                          ) -> tuple[Array, NDArray[np.bool_]]:
     """
     Return configurations (n, nq) whose loops are closed, with read (n, m) of joints by name.
 
     They are on the branch of start (nq,), a rough configuration. Each is reached from the one
-    before by short steps of the joints that are read. Raises ConvergenceError.
+    before by short steps of the joints that are read. Also return which (n,) could be closed.
+    Raises ConvergenceError where most could not.
     """
     closed, result = Constraints(relaxed(model, ())), np.tile(start, (len(read), 1))
     columns = [model.joint(name).qi for name in names]
-    free, at = free_coordinates(model, names), start
+    free, at, open_at = free_coordinates(model, names), start, dict[int, ConvergenceError]()
     for k, row in enumerate(read):
         steps = 1 + int(np.abs(row - at[columns]).max() / STEP)
         for part in np.linspace(at[columns], row, steps, endpoint=False):
@@ -60,8 +61,15 @@ def closed_configurations(model: Model, names: tuple[str, ...], start: Array, re
             at = trial
         trial = at.copy()
         trial[columns] = row
-        result[k] = at = assemble(closed, trial, held=dict(zip(names, row.tolist())))
-    return result
+        try:
+            result[k] = at = assemble(closed, trial, held=dict(zip(names, row.tolist())))
+        except ConvergenceError as error:
+            result[k], open_at[k] = trial, error
+    if 2 * len(open_at) > len(read):
+        first, why = next(iter(open_at.items()))
+        raise ConvergenceError(f'pose {first + 1}, and {len(open_at) - 1} others of {len(read)}: '
+                               f'expected readings with which the loops close, got {why}')
+    return result, ~np.isin(np.arange(len(read)), list(open_at))
 
 
 def free_coordinates(model: Model, names: tuple[str, ...]) -> NDArray[np.bool_]:

@@ -29,6 +29,7 @@ from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model
 
 LOST = 1e6  # deviations: errors of a pose whose loops do not close
+FAR = 0.5  # rad or m: joints that follow so far are in another assembly
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +131,8 @@ class ArmProblem:
         """Close the loops of a pose near where they were; return whether that is possible."""
         free = free_coordinates(closed.model, self.samples.names)
         found, left = close(closed, self.begin[k], free)
-        if left > STALLED_RESIDUAL:  # too long a step of the search, or a wrong reading
+        away = np.abs(closed.model.difference(self.begin[k], found)).max()
+        if left > STALLED_RESIDUAL or away > FAR:  # too long a step, or a wrong reading
             return False
         self.q[k] = found
         return True

@@ -54,7 +54,9 @@ class HeldOut(NamedTuple):
     @property
     def better(self) -> bool:
         """Return whether the new geometry is clearly better."""
-        return bool(self.gain > CLEAR * self.error)
+        worse = not self.after.misfit < self.before.misfit or np.isinf(
+            [self.after.position, self.after.rotation]).any()
+        return bool(self.gain > CLEAR * self.error and not worse)
 
 
 def compare(problem: Problem, found: Fit, assumed: bool = False) -> HeldOut:

@@ -86,7 +86,7 @@ def test_derivatives_are_those_of_differences():
     q = rng.uniform(-1.0, 1.0, (9, 6))
     samples = _samples(model, tuple(f'joint_{k}' for k in range(6)), q, *measured(
         poses_at(model, q), rng), NOISE)
-    assert_slopes(model, 'tool', samples, _configurations(model, samples, None), rng)
+    assert_slopes(model, 'tool', samples, _configurations(model, samples, None)[0], rng)
 
 
 def assert_slopes(model, body, samples, q, rng):

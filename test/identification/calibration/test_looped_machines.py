@@ -34,8 +34,12 @@ ERRORS = 1e-3 * np.array([0.7, 0.0, -0.4, 1.1, 0.8, 2.0, -1.5])
 START = np.array([2.0, -1.4, 1.2, 1.4])
 
 
-def tips(numbers, cranks):
-    """Return where the tip of a five-bar is (n, 3), by circles alone: no model, no solver."""
+def tips(numbers, cranks, side=1.0):
+    """
+    Return where the tip of a five-bar is (n, 3), by circles alone: no model, no solver.
+
+    side is 1, or -1 where the couplers are in their other assembly.
+    """
     a, b, c, d, span, left, right = numbers
     first, second = cranks[:, 0] + left, cranks[:, 1] + right
     one = a * np.column_stack([np.cos(first), np.sin(first)])
@@ -45,7 +49,7 @@ def tips(numbers, cranks):
     along = (b**2 - d**2 + far**2) / (2.0 * far)
     beside = np.sqrt(b**2 - along**2)
     unit = apart / far[:, None]
-    tip = one + along[:, None] * unit + beside[:, None] * np.column_stack(
+    tip = one + along[:, None] * unit + (side * beside)[:, None] * np.column_stack(
         [-unit[:, 1], unit[:, 0]])
     return np.column_stack([tip, np.zeros(len(tip))])
 
@@ -67,7 +71,7 @@ def predicted(model, read):
     """Return where a model's tip is (n, 3)."""
     dynamics = Dynamics(model)
     return np.array([(dynamics.kinematics(each).poses[model.body_index('left_1')] @ TIP)[:3, 3]
-                     for each in closed_configurations(model, CRANKS, START, read)])
+                     for each in closed_configurations(model, CRANKS, START, read)[0]])
 
 
 def test_a_five_bar_gets_better_where_nobody_measured():
@@ -84,6 +88,34 @@ def test_a_five_bar_gets_better_where_nobody_measured():
     np.testing.assert_allclose(
         got[:, :2], tips(np.insert(plain, 1, DRAWN[1]), others)[:, :2],
         atol=1.5 * NOISE[0])  # robust weights and the tolerance are all that differs
+
+
+@pytest.mark.parametrize('seed', range(4))
+def test_poses_may_be_in_either_assembly(seed):
+    """Measurements tell which, from a start in the wrong one too; a pose without one is named."""
+    rng = np.random.default_rng((8, seed))
+    read = np.array([2.0, 1.2]) + rng.uniform(-0.6, 0.6, (20, 2))
+    side = np.where(np.arange(20) % 3 == seed % 3, -1.0, 1.0)
+    places = tips(DRAWN + ERRORS, read, side) + NOISE[0] * rng.normal(size=(20, 3))
+    read = np.insert(read, 5, [3.0, 0.1], axis=0)  # cranks further apart than both couplers reach
+    places = np.insert(places, 5, [0.2, 0.3, 0.0], axis=0)
+    start = START if seed % 2 else np.array([2.0, 1.0, 1.2, -1.0])
+    found = calibrate_arm(five_bar(), 'left_1', read, places, deviations=NOISE,
+                          instrument=np.eye(4), target=TIP, start=start)
+    assert found.offered and found.used.sum() >= 18 and not found.used[5]
+    assert any('do not close' in each and each.endswith(': 6') for each in found.remarks)
+    assert found.after[0] < 1e-4 < 5e-4 < found.before[0]
+
+
+def test_large_errors_are_never_offered():
+    """Whatever the mean gain says: by size, by a loss at few poses, by a pose without assembly."""
+    found, _, _ = calibrated(np.random.default_rng(1), 12)
+    held = found.held_out
+    for change, match in (({'after': np.array([0.2, np.nan])}, 'large for this machine'),
+                          ({'misfits': held.misfits[::-1]}, 'do not get clearly better'),
+                          ({'lost': (3, 7)}, 'poses 3, 7 cannot be assembled')):
+        found.__dict__['held_out'] = held._replace(**change)
+        assert not found.offered and match in ' '.join(found.objections)
 
 
 def test_errors_are_within_the_stated_covariance():
@@ -106,7 +138,7 @@ def problem_of(model, body, read, places, start, deviations, turns=None, kept=Tr
     """Return the equations of a machine whose instrument and target stand at identity and TIP."""
     names = read_joints(model, body)
     samples = _samples(model, names, read, places, turns, deviations)
-    q = _configurations(model, samples, start)
+    q, _ = _configurations(model, samples, start)
     unknowns = unknowns_of(model, body, (1e-3, 1e-3) if kept else (1.0, 1.0), offsets=False,
                            frames=(), names=names)
     closed = with_closed_loops(unknowns, names, body, q)

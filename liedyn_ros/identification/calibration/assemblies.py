@@ -1,0 +1,82 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Which assembly of its loops a machine had at each measured pose."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import ConvergenceError
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.constrained import assemblies, Constraints
+from liedyn_ros.dynamics.constrained.configurations.misfit import relaxed
+from liedyn_ros.identification.calibration.frames import frames_of
+from liedyn_ros.identification.calibration.problem import Samples
+from liedyn_ros.lie import so3
+from liedyn_ros.model import Model
+
+STARTS = 12  # of the search for other assemblies of a pose
+ROUNDS = 10
+CLEAR = 0.5  # of the error of an assembly, below which another is taken
+TRUSTED = 3.0  # middle errors: poses within them tell the unknown frames
+
+
+def nearest_assemblies(model: Model, body: str, samples: Samples, q: Array,
+                       closed: NDArray[np.bool_], known: tuple[Array | None, Array | None]
+                       ) -> Array:
+    """
+    Return q (n, nq), each pose in that assembly whose target is nearest to what was measured.
+
+    q are assemblies to begin with, and stay where no other one is clearly nearer; closed (n,)
+    tells which have one. known are the frames (4, 4) of instrument and target, or None.
+    """
+    rows = np.flatnonzero(closed)
+    choices = [_choices(model, samples, each, q[each]) for each in rows]
+    kinematics, at = Dynamics(model).kinematics, model.body_index(body)
+    poses = [np.array([kinematics(each).poses[at] for each in some]) for some in choices]
+    some = samples.rows(rows)
+    chosen, trusted = np.zeros(len(rows), dtype=int), np.ones(len(rows), dtype=bool)
+    for _ in range(ROUNDS):
+        now = np.array([each[k] for each, k in zip(poses, chosen)])
+        told = some.rows(trusted)
+        frames = frames_of(now[trusted], told.positions, told.rotations, *known)
+        errors = [_errors(each, some, k, frames) for k, each in enumerate(poses)]
+        last = chosen.copy()
+        chosen[:] = [int(np.argmin(each)) if each.min() < CLEAR * each[k] else k
+                     for each, k in zip(errors, chosen)]
+        left = np.array([each[k] for each, k in zip(errors, chosen)])
+        trusted = left <= TRUSTED * np.median(left)
+        if np.array_equal(last, chosen):
+            break
+    result = q.copy()
+    result[rows] = [each[k] for each, k in zip(choices, chosen)]
+    return result
+
+
+def _choices(model: Model, samples: Samples, k: int, q: Array) -> list[Array]:
+    """Return configurations (nq,) with the readings of a pose, q first."""
+    held = dict(zip(samples.names, samples.readings[k].tolist()))
+    try:
+        return [q, *assemblies(Constraints(relaxed(model, ())), q, held=held, attempts=STARTS)]
+    except ConvergenceError:
+        return [q]
+
+
+def _errors(poses: Array, samples: Samples, k: int, frames: dict[str, Array]) -> Array:
+    """Return how far the target is from a measured pose, for poses (c, 4, 4): m, or m and rad."""
+    seen = frames['instrument'] @ poses @ frames['target']
+    position, rotation = samples.deviations
+    squares = ((seen[:, :3, 3] - samples.positions[k]) ** 2).sum(axis=1) / position ** 2
+    if samples.rotations is not None:
+        off = np.array([so3.log(so3.normalize(samples.rotations[k].T @ each[:3, :3]))
+                        for each in seen])
+        squares += (off ** 2).sum(axis=1) / rotation ** 2
+    return np.asarray(np.sqrt(squares))
