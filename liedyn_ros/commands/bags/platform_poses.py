@@ -20,6 +20,7 @@ from liedyn_ros.commands.bags.job import Curves, Job, Outcome, Reasons, Tell
 from liedyn_ros.commands.bags.kept_parts import KeptParts, MESSAGES, Part
 from liedyn_ros.commands.bags.tables import table_writer, TABLES, whole_folder
 from liedyn_ros.commands.stewart.processed.kept_rows import KeptRows
+from liedyn_ros.commands.stewart.processed.messages import Teller
 from liedyn_ros.commands.stewart.processed.platform_settings import settings_of
 from liedyn_ros.commands.stewart.processed.shown import Shown
 from liedyn_ros.commands.stewart.processed.tracking import (
@@ -28,7 +29,8 @@ from liedyn_ros.commands.stewart.processed.writers import (
     BagWriter, COLUMNS, INTEGERS, row_of, TEXTS)
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.recordings.bags import AnyBag, Bag, joint_state_messages, TableBag
+from liedyn_ros.recordings.bags import (
+    AnyBag, Bag, joint_state_messages, JointStateMessage, TableBag)
 
 TOPIC = 'leg_states'
 
@@ -44,7 +46,7 @@ def platform_job(job: Job, tell: Tell) -> Outcome:
     curves, total = Curves(list(COLUMNS[1:4])), bag.counts[topic]
     parts = KeptParts(job)
     rows = chain.from_iterable(parts.rows(lambda done: _parts(
-        bag, topic, settings, done, job.settings['arrival'])))
+        bag, topic, settings, done, job.settings['arrival'], tells='mcap' in job.files)))
     with ExitStack() as stack:
         writers = _writers(job, settings, stack)
         for each in rows:
@@ -85,20 +87,43 @@ def _within(lengths: Array, low: Array, high: Array) -> bool:
     return bool(((low <= lengths) & (lengths <= high)).all())
 
 
-def _parts(bag: AnyBag, topic: str, settings: Mapping[str, Any], done: Part, arrival: bool
-           ) -> Iterator[Part]:
-    """Yield parts whose rows are Processed; their state is the tracker."""
-    tracker = done.state or tracker_of(settings)
+class _Ahead(Iterator[JointStateMessage]):
+    """Messages of which one knows whether another follows."""
+
+    def __init__(self, messages: Iterator[JointStateMessage]) -> None:
+        self._messages, self._next = messages, next(messages, None)
+
+    @property
+    def ended(self) -> bool:
+        return self._next is None
+
+    def __next__(self) -> JointStateMessage:
+        if self._next is None:
+            raise StopIteration
+        present, self._next = self._next, next(self._messages, None)
+        return present
+
+
+def _parts(bag: AnyBag, topic: str, settings: Mapping[str, Any], done: Part, arrival: bool, *,
+           tells: bool) -> Iterator[Part]:
+    """Yield parts whose rows are Processed; their state is the tracker, and the teller if any."""
+    if done.state:
+        tracker, teller = done.state
+    else:
+        tracker = tracker_of(settings)
+        teller = Teller(settings, tracker) if tells else None
     rows = KeptRows()
     count = done.messages
     messages = joint_state_messages(bag, topic, count)
     if arrival:
         messages = (each._replace(stamp_ns=each.received_ns) for each in messages)
-    for each in processed(messages, settings, tracker):
-        rows.append(each.slim())
+    ahead = _Ahead(messages)
+    for each in processed(ahead, settings, tracker):
+        told = () if teller is None else teller.tell(each, last=ahead.ended)
+        rows.append(each.slim()._replace(told=told))
         count += 1
         if len(rows) == MESSAGES:
-            yield Part(rows, count, tracker)
+            yield Part(rows, count, (tracker, teller))
             rows = KeptRows()
     yield Part(rows, count, None, True)
 

@@ -20,7 +20,6 @@ from sensor_msgs.msg import JointState
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.nodes.stewart.pose.diagnostics import LEGS, SINGULARITY
 from liedyn_ros.ros.messages.conversions import from_pose
 from liedyn_ros.ros.node.kernel_progress import OF_KERNELS
 from liedyn_ros.ros.node.lifecycle import ManagedNode
@@ -28,6 +27,7 @@ from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.ros.streams.stream import Aside
 from liedyn_ros.seen import Seen, Solved
 from liedyn_ros.stewart import Flag
+from liedyn_ros.stewart.reports.health import LEGS, SINGULARITY
 
 WARNING_TIME = 3.0  # s; for so long a warning is shown, as one sample's would not be seen
 REPORTS_DEPTH = 20  # messages of all nodes between two pictures

@@ -110,9 +110,16 @@ def test_joints_of_loops_go_on_from_the_state_of_the_tracker(tmp_path, interrupt
 
 def test_poses_go_on_from_the_state_of_the_tracker(tmp_path, interrupted, capsys):
     bag = write_bag(tmp_path / 'bag', messages(*motion(100)), topic='/leg_states')
-    given = [str(bag), '--csv']
-    interrupted([*given, str(tmp_path / 'a.csv')])
+
+    def given(name):
+        (tmp_path / name).mkdir(exist_ok=True)
+        return [str(bag), '--csv', str(tmp_path / name / 'poses.csv'),
+                '--mcap', str(tmp_path / name / 'out')]
+
+    interrupted(given('killed'))
     assert 'went on after 60 messages' in capsys.readouterr().out
-    process_bag.main([*given, str(tmp_path / 'b.csv')])
-    assert (tmp_path / 'a.csv').read_bytes() == (tmp_path / 'b.csv').read_bytes()
+    process_bag.main(given('whole'))
+    killed, whole = (files_of(tmp_path / name) for name in ('killed', 'whole'))
+    assert list(killed) == list(whole)
+    assert all(killed[name] == whole[name] for name in whole if not name.endswith('.yaml'))
     assert not list(tmp_path.glob('.*'))

@@ -8,15 +8,21 @@
 
 """Poses of a bag without ROS: whole and damaged bags, and the errors."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from rosbags.rosbag2 import Reader
+from rosbags.typesys import get_types_from_msg
 from support.recordings.bag_files import joint_state, STORE, write_bag, write_mcap
 from support.recordings.leg_recordings import COUNT, HOME, LEGS, messages, motion, numbers, rows_of
 
 from liedyn_ros.commands.bags import process_bag
+from liedyn_ros.commands.stewart.processed.messages import STEWART_STATUS, TYPES
 from liedyn_ros.commands.stewart.processed.platform_settings import node_settings
 from liedyn_ros.lie import se3
+
+ROOT = Path(__file__).parents[3]
 
 
 def run(tmp_path, bag, *options):
@@ -40,6 +46,23 @@ def test_the_new_bag_has_the_numbers_of_the_table(tmp_path):
     ends = HOME @ se3.exp(np.sin(0.1 * (COUNT - 1)) * np.array([
         0.05, -0.03, 0.08, 0.01, 0.02, 0.01]))
     assert np.allclose(numbers(rows[-1], 'position'), ends[:3, 3], atol=1e-4)
+
+
+def test_the_definition_of_the_status_is_that_of_its_file():
+    text = (ROOT / 'liedyn_interfaces/msg/StewartStatus.msg').read_text()
+    assert get_types_from_msg(text, TYPES['status']) == get_types_from_msg(
+        STEWART_STATUS, TYPES['status'])
+
+
+def test_diagnostics_of_no_rate_are_none(tmp_path):
+    stamps, lengths = motion(5)
+    bag = write_bag(tmp_path / 'bag', messages(stamps, lengths), topic='/leg_states')
+    parameters = tmp_path / 'stewart.yaml'
+    parameters.write_text('/**: {ros__parameters: {diagnostics_rate: 0.0}}')
+    run(tmp_path, bag, '--params', str(parameters), '--mcap', str(tmp_path / 'out'))
+    with Reader(tmp_path / 'out') as reader:
+        counts = {each.topic: each.msgcount for each in reader.connections}
+    assert (counts['/status'], counts['/diagnostics']) == (5, 0)
 
 
 def test_poses_are_left_as_a_page_that_plays(tmp_path, capsys):

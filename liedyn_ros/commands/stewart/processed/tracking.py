@@ -25,6 +25,9 @@ from liedyn_ros.stewart import (
 from liedyn_ros.stewart.tracking.settings import config_of, method_of
 
 
+Told = tuple[tuple[str, bytes], ...]  # topics, and messages of them as bytes
+
+
 class Solved(NamedTuple):
     """What is kept of a MonitoredPose for files: without the motion of the legs behind it."""
 
@@ -47,13 +50,14 @@ class Processed(NamedTuple):
     What one message leads to.
 
     pose is None where it was refused, with the reason. covariance (6, 6) is that of REP 103, or
-    None where none is known.
+    None where none is known. told: what the node tells of it.
     """
 
     stamp_ns: int
     pose: MonitoredPose | Solved | None
     covariance: Array | None
     reason: str
+    told: Told = ()
 
     def slim(self) -> Processed:
         """Return the same as it is written to files."""

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 from rosbags.rosbag2 import StoragePlugin, Writer
-from rosbags.typesys import get_typestore, Stores
 
 from liedyn_ros.commands.bags.tables import Cell
+from liedyn_ros.commands.stewart.processed.messages import made, packed, STORE, TYPES
 from liedyn_ros.commands.stewart.processed.tracking import Processed
 from liedyn_ros.lie.kernels.motion import position_quaternion
 
@@ -28,9 +28,6 @@ COLUMNS = (
     *(f'linear.{axis} [m/s]' for axis in 'xyz'), 'status', 'flags', 'iterations', 'residual [m]',
     'smallest singular value', *(f'covariance {i} {j}' for i, j in zip(*_UPPER)), 'reason')
 TEXTS, INTEGERS = ('status', 'reason'), ('stamp [ns]', 'flags', 'iterations')
-_STORE = get_typestore(Stores.LATEST)
-_TYPES = {'pose': 'geometry_msgs/msg/PoseStamped', 'twist': 'geometry_msgs/msg/TwistStamped',
-          'pose_with_covariance': 'geometry_msgs/msg/PoseWithCovarianceStamped'}
 
 
 def row_of(each: Processed) -> list[Cell]:
@@ -49,18 +46,20 @@ def row_of(each: Processed) -> list[Cell]:
 
 
 class BagWriter:
-    """Writes poses, twists and poses with covariance into a new bag of MCAP, as the node does."""
+    """Writes what the node publishes of each message into a new bag of MCAP."""
 
     def __init__(self, path: Path, base_frame: str, platform_frame: str) -> None:
         """Open the bag; its folder must not be there."""
         self._writer = Writer(path, version=9, storage_plugin=StoragePlugin.MCAP)
         self._writer.open()
         self._base, self._platform = base_frame, platform_frame
-        self._connections = {name: self._writer.add_connection(f'/{name}', kind, typestore=_STORE)
-                             for name, kind in _TYPES.items()}
+        self._connections = {name: self._writer.add_connection(f'/{name}', kind, typestore=STORE)
+                             for name, kind in TYPES.items()}
 
     def __call__(self, each: Processed) -> None:
-        """Write one pose, where there is one."""
+        """Write one pose, where there is one, and what is told of it."""
+        for name, data in each.told:
+            self._writer.write(self._connections[name], each.stamp_ns, data)
         pose = each.pose
         if pose is None or not pose.converged:
             return
@@ -68,11 +67,11 @@ class BagWriter:
         self._write('pose', each.stamp_ns, self._base, pose=message)
         if pose.twist is not None:
             w1, w2, w3, v1, v2, v3 = pose.twist.tolist()
-            self._write('twist', each.stamp_ns, self._platform, twist=_made(
+            self._write('twist', each.stamp_ns, self._platform, twist=made(
                 'geometry_msgs/msg/Twist', linear=_vector(v1, v2, v3),
                 angular=_vector(w1, w2, w3)))
         if each.covariance is not None:
-            self._write('pose_with_covariance', each.stamp_ns, self._base, pose=_made(
+            self._write('pose_with_covariance', each.stamp_ns, self._base, pose=made(
                 'geometry_msgs/msg/PoseWithCovariance', pose=message,
                 covariance=np.ascontiguousarray(each.covariance).ravel()))
 
@@ -81,23 +80,16 @@ class BagWriter:
         self._writer.close()
 
     def _write(self, name: str, stamp_ns: int, frame: str, **fields: Any) -> None:
-        sec, nanosec = divmod(stamp_ns, 10**9)
-        header = _made('std_msgs/msg/Header', frame_id=frame, stamp=_made(
-            'builtin_interfaces/msg/Time', sec=sec, nanosec=nanosec))
-        self._writer.write(self._connections[name], stamp_ns, _STORE.serialize_cdr(
-            _made(_TYPES[name], header=header, **fields), _TYPES[name]))
-
-
-def _made(kind: str, **fields: Any) -> Any:
-    return _STORE.types[kind](**fields)
+        self._writer.write(
+            self._connections[name], stamp_ns, packed(name, stamp_ns, frame, **fields))
 
 
 def _vector(x: float, y: float, z: float) -> Any:
-    return _made('geometry_msgs/msg/Vector3', x=x, y=y, z=z)
+    return made('geometry_msgs/msg/Vector3', x=x, y=y, z=z)
 
 
 def _pose(pose: Any) -> Any:
     x, y, z, *quaternion = position_quaternion(pose)
-    return _made('geometry_msgs/msg/Pose', position=_made(
-        'geometry_msgs/msg/Point', x=x, y=y, z=z), orientation=_made(
+    return made('geometry_msgs/msg/Pose', position=made(
+        'geometry_msgs/msg/Point', x=x, y=y, z=z), orientation=made(
             'geometry_msgs/msg/Quaternion', **dict(zip('xyzw', quaternion))))

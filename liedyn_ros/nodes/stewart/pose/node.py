@@ -22,7 +22,6 @@ from liedyn_ros.nodes.stewart.pose.diagnostics import StewartDiagnostics
 from liedyn_ros.nodes.stewart.pose.estimates import StewartEstimates
 from liedyn_ros.nodes.stewart.pose.leg_input import LegInput
 from liedyn_ros.nodes.stewart.pose.outputs import PoseOutputs, StewartOutputs
-from liedyn_ros.nodes.stewart.pose.redundant_diagnostics import RedundantDiagnostics
 from liedyn_ros.nodes.stewart.pose.redundant_outputs import RedundantOutputs
 from liedyn_ros.nodes.stewart.pose.redundant_sensor import RedundantInput, sensor_of
 from liedyn_ros.nodes.stewart.pose.services.assembly_modes import StewartModes
@@ -30,8 +29,7 @@ from liedyn_ros.nodes.stewart.pose.services.predict import StewartPrediction
 from liedyn_ros.nodes.stewart.pose.services.prove_path import StewartPaths
 from liedyn_ros.nodes.stewart.pose.services.solve import RedundantServices, StewartServices
 from liedyn_ros.nodes.stewart.pose.tracking import (
-    certifier_of, redundant_tracker_of, require_home, with_noise)
-from liedyn_ros.nodes.stewart.status import describe
+    redundant_tracker_of, require_home, with_noise)
 from liedyn_ros.nodes.stewart.warm_up import (
     warm_up_redundant, warm_up_services, warm_up_tracking)
 from liedyn_ros.ros.node.lifecycle import ManagedNode, set_rate
@@ -41,6 +39,9 @@ from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import (
     Flag, Method, MonitorConfig, MonitoredPose, MonitoredTracker, MotionEstimator,
     RedundantEstimator, RedundantPose, RedundantTracker)
+from liedyn_ros.stewart.reports.health import PoseHealth
+from liedyn_ros.stewart.reports.redundant_health import RedundantHealth
+from liedyn_ros.stewart.reports.status import certifier_of, describe
 from liedyn_ros.stewart.tracking.settings import config_of, method_of
 
 SILENCE_RATE = 10.0  # Hz; of looking whether input comes
@@ -114,8 +115,8 @@ class StewartPoseNode(ManagedNode):
         gate.max_age, gate.max_lead = parameters['max_age'], parameters['max_lead']
         gate.timeout = parameters['input_timeout']
         self._outputs.transforms.set_rate(parameters['tf_rate'])
-        self._diagnostics.max_age = parameters['age_warning'] if gate.max_age else math.inf
-        self._diagnostics.max_missed = parameters['missed_warning']
+        self._health.max_age = parameters['age_warning'] if gate.max_age else math.inf
+        self._health.max_missed = parameters['missed_warning']
         for name, timer in self._paced.items():
             set_rate(timer, parameters[name])
 
@@ -172,7 +173,7 @@ class StewartPoseNode(ManagedNode):
             self._fault, self._refused = (stamp_ns, error), str(error)
             self._refused_at = time.monotonic()
             self._refusals += 1
-            self._diagnostics.refuse(self._refused)
+            self._health.refuse(self._refused)
 
     def _publish_newest(self) -> None:
         """Publish the newest sample, and why the newest of those refused was refused."""
@@ -197,7 +198,7 @@ class StewartPoseNode(ManagedNode):
         newest, flags = batch[-1], 0
         for monitored in batch:
             flags |= int(monitored.flags) & EVENTS
-            self._diagnostics.take(monitored)
+            self._health.take(monitored)
         age = 1e-9 * (now_ns - newest.stamp_ns)
         self._outputs.publish_rest(
             newest, flags | int(newest.flags), age=age, passed_over=passed_over)
@@ -234,7 +235,7 @@ class StewartPoseNode(ManagedNode):
         """Report why no leg lengths come; it is an error only if they came before."""
         error = SilenceError(f'{self._gate.missing("leg lengths")}: {reason}')
         self._outputs.reject(self._gate.now_ns, str(error), age=0.0, passed_over=0)
-        self._diagnostics.silent(str(error))
+        self._health.silent(str(error))
         if self._gate.heard:
             self.complain(error)
         else:
@@ -266,8 +267,8 @@ class StewartPoseNode(ManagedNode):
         """Open what is published of seven legs and more, and their services."""
         parameters = self.parameters
         self._outputs: PoseOutputs = RedundantOutputs(self, platform)
-        self._diagnostics: StewartDiagnostics = RedundantDiagnostics(
-            self, platform, tracker, self._input)
+        self._health: PoseHealth = RedundantHealth(platform.geometry, tracker)
+        self._diagnostics = StewartDiagnostics(self, platform, self._health, self._input)
         self._estimates = StewartEstimates(
             self, platform, RedundantEstimator(platform.geometry, parameters['leg_rate_noise']),
             parameters['covariance_rate'])
@@ -281,8 +282,9 @@ class StewartPoseNode(ManagedNode):
         """Open what is published of six legs."""
         self._outputs = StewartOutputs(
             self, platform, certifier_of(self.parameters, platform.geometry))
+        self._health = PoseHealth(platform.geometry, self._tracker)
         self._diagnostics = StewartDiagnostics(
-            self, platform, self._tracker, self._input, self._sensor)
+            self, platform, self._health, self._input, self._sensor)
         estimator = MotionEstimator(platform.geometry, self.parameters['leg_rate_noise'])
         self._estimates = StewartEstimates(
             self, platform, estimator, self.parameters['covariance_rate'])

@@ -8,7 +8,6 @@
 
 """The publishers of the pose node: pose, twist, status, markers, TF."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped, TransformStamped, TwistStamped
@@ -18,16 +17,15 @@ from visualization_msgs.msg import MarkerArray
 
 from liedyn_ros.nodes.stewart.platform import Platform, RedundantPlatform
 from liedyn_ros.nodes.stewart.pose.markers import StewartMarkers
-from liedyn_ros.nodes.stewart.status import (
-    certificate_of, fill_certificate, fill_refusal, fill_status, NO_BOUNDS)
+from liedyn_ros.nodes.stewart.status import fill
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.packed import PackedPublisher, SECOND, STAMP
 from liedyn_ros.ros.messages.tf import Transforms
 from liedyn_ros.ros.node.lifecycle import ManagedNode
-from liedyn_ros.stewart import (
-    Flag, MonitoredPose, PoseCertifier, RedundantPose, TrackedPose)
+from liedyn_ros.stewart import MonitoredPose, PoseCertifier, RedundantPose, TrackedPose
+from liedyn_ros.stewart.reports.status import (
+    certificate_of, LIMITS, motion_numbers, NO_BOUNDS, refusal_fields, status_fields)
 
-LIMITS = int(Flag.LEG_TRAVEL | Flag.JOINT_ANGLE | Flag.LEG_CLEARANCE | Flag.NEAR_DEAD_CENTRE)
 POSE = tuple(f'pose.{field}' for field in conversions.POSE_FIELDS)
 TWIST = tuple(f'twist.{part}.{axis}' for part in ('linear', 'angular') for axis in 'xyz')
 STATUS = ('start', 'iterations', 'residual', 'smallest_singular_value', 'solve_time', 'length',
@@ -57,7 +55,7 @@ class PoseOutputs:
             TwistStamped(header=Header(frame_id=body)), (*STAMP, *TWIST))
         self._status = StewartStatus(header=Header(frame_id=base))
         self._refusal = StewartStatus(header=Header(frame_id=base))
-        fill_refusal(self._refusal, '')
+        fill(self._refusal, refusal_fields(''))
         self._transform = TransformStamped(header=Header(frame_id=base), child_frame_id=body)
         self._leg_names = platform.geometry.leg_names
         self._picture = StewartMarkers(platform)
@@ -127,41 +125,15 @@ class StewartOutputs(PoseOutputs):
             self, stamp: tuple[int, int], tracked: MonitoredPose, flags: int, age: float,
             passed_over: int) -> None:
         bounds = certificate_of(self._certifier, tracked, tracked.lengths)
-        numbers = self._numbers(tracked, flags, bounds or NO_BOUNDS, age, passed_over)
         if not tracked.converged or tracked.legs or flags & LIMITS:
-            self._publish_warnings(tracked, numbers, certified=bounds is not None)
-        elif bounds is None:
-            self._uncertified_status.publish((*stamp, *numbers))
-        else:
-            self._good_status.publish((*stamp, *numbers))
-
-    def _numbers(
-            self, monitored: MonitoredPose, flags: int, bounds: Sequence[float], age: float,
-            passed_over: int) -> tuple[float, ...]:
-        """Return the numbers of STATUS."""
-        branch, state = monitored.branch, monitored.state
-        motion: tuple[float, ...] = (0, 0, 0.0, 0.0)
-        if branch is not None:
-            motion = (state.determinant_sign, branch.expected_sign, branch.prediction_gap,
-                      monitored.time_to_singularity)
-        return (monitored.start, monitored.iterations, monitored.residual,
-                state.smallest_singular_value, monitored.solve_time,
-                *monitored.lengths.tolist(), flags, *motion,
-                *bounds, age, passed_over)
-
-    def _publish_warnings(
-            self, monitored: MonitoredPose, numbers: Sequence[float], *, certified: bool) -> None:
-        """Publish a status with names in it, or a message."""
-        status, (*single, age, passed_over) = self._status, numbers
-        status.header.stamp = conversions.stamp_of(monitored.stamp_ns)
-        fill_status(status, monitored, int(monitored.start), monitored.solve_time)
-        status.length = monitored.lengths
-        (status.flags, status.determinant_sign, status.expected_determinant_sign,
-         status.prediction_gap, status.time_to_singularity) = (
-             int(single[11]), int(single[12]), int(single[13]), single[14], single[15])
-        fill_certificate(status, single[16:] if certified else None)
-        status.age, status.passed_over = age, int(passed_over)
-        status.suspected_legs = [self._leg_names[leg] for leg in monitored.legs]
-        status.exceeded_limits = (
-            monitored.state.exceeded_limits() if int(monitored.flags) & LIMITS else [])
-        self._status_publisher.publish(status)
+            status = self._status  # with names in it, or a message
+            fill(status, status_fields(tracked, flags, bounds, self._leg_names))
+            status.header.stamp = conversions.stamp_of(tracked.stamp_ns)
+            status.age, status.passed_over = age, passed_over
+            self._status_publisher.publish(status)
+            return
+        publisher = self._uncertified_status if bounds is None else self._good_status
+        publisher.publish((
+            *stamp, tracked.start, tracked.iterations, tracked.residual,
+            tracked.state.smallest_singular_value, tracked.solve_time, *tracked.lengths.tolist(),
+            flags, *motion_numbers(tracked), *(bounds or NO_BOUNDS), age, passed_over))

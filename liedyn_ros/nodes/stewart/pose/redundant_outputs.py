@@ -13,11 +13,12 @@ from std_msgs.msg import Header
 
 from liedyn_ros.nodes.stewart.platform import RedundantPlatform
 from liedyn_ros.nodes.stewart.pose.outputs import PoseOutputs
-from liedyn_ros.nodes.stewart.status import fill_status
+from liedyn_ros.nodes.stewart.status import fill
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.packed import PackedPublisher, STAMP
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.stewart import RedundantPose
+from liedyn_ros.stewart.reports.status import outcome_fields
 
 STATUS = ('start', 'iterations', 'residual', 'smallest_singular_value', 'solve_time', 'length',
           'flags', 'age', 'passed_over', 'further_lengths')
@@ -51,7 +52,7 @@ class RedundantOutputs(PoseOutputs):
             return
         status = self._status
         status.header.stamp = conversions.stamp_of(tracked.stamp_ns)
-        fill_status(status, tracked, int(tracked.start), tracked.solve_time)
+        fill(status, outcome_fields(tracked, int(tracked.start), tracked.solve_time))
         status.length, status.further_lengths = tracked.lengths[:6], tracked.lengths[6:]
         status.flags, status.age, status.passed_over = flags, age, passed_over
         status.suspected_legs = [self._leg_names[leg] for leg in tracked.legs]

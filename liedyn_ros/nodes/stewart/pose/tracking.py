@@ -15,11 +15,9 @@ import numpy as np
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.nodes.stewart.platform import Platform, RedundantPlatform
-from liedyn_ros.nodes.stewart.status import describe
 from liedyn_ros.stewart import (
-    leg_lengths, Method, PoseCertifier, PoseTracker, RedundantConfig, RedundantTracker,
-    StewartGeometry)
-from liedyn_ros.stewart.certificate.pose import unproved
+    leg_lengths, Method, PoseTracker, RedundantConfig, RedundantTracker)
+from liedyn_ros.stewart.reports.status import describe
 from liedyn_ros.stewart.tracking.settings import noise_of
 
 
@@ -32,13 +30,6 @@ def require_home(platform: Platform, method: Method) -> None:
             raise LiedynError(describe(tracked))
     except LiedynError as error:
         raise LiedynError(f'home pose: {error}; home_position is where yours stands') from error
-
-
-def certifier_of(parameters: Any, geometry: StewartGeometry) -> PoseCertifier | None:
-    """Return the certifier of poses; None for legs that have no proof."""
-    if unproved(geometry):
-        return None
-    return PoseCertifier(geometry, parameters['length_bound'], parameters['joint_bound'])
 
 
 def with_noise(platform: RedundantPlatform, parameters: Any) -> RedundantPlatform:

@@ -94,7 +94,7 @@ def test_a_stale_pose_is_told_however_many_fresh_ones_came_before(tracking):
         node.node._diagnostics.clear()
         for age in (*[0.001] * 10_000, 2.0):
             node.node._diagnostics.published(age, 0)
-        node.node._diagnostics._now.solved = 10_001
+        node.node._health._now.solved = 10_001
     node.bench.set_parameters(node.node, max_age=1.0, diagnostics_rate=100.0)
     status = node.bench.until(lambda: next((
         status for report in reports for status in report.status

@@ -21,14 +21,15 @@ from std_srvs.srv import Trigger
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, NotFiniteError
 from liedyn_ros.nodes.stewart.platform import AnyPlatform, Platform, RedundantPlatform
-from liedyn_ros.nodes.stewart.status import (
-    certificate_of, describe, fill_certificate, fill_refusal, fill_status)
+from liedyn_ros.nodes.stewart.status import fill
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import (
     Flag, leg_lengths, Method, PlatformMeter, PoseCertifier, PoseSolver, RedundantSolution,
     RedundantSolver, Start)
+from liedyn_ros.stewart.reports.status import (
+    certificate_fields, certificate_of, describe, outcome_fields, refusal_fields)
 
 
 class StewartServices:
@@ -61,19 +62,19 @@ class StewartServices:
     def _solve(
             self, request: SolveStewartPose.Request,
             response: SolveStewartPose.Response) -> None:
-        fill_refusal(response.status, '')  # unless it is solved
+        fill(response.status, refusal_fields(''))  # unless it is solved
         lengths, guess, start = self._lengths(request), self._platform.home, Start.HOME
         if request.use_guess:
             guess, start = self._pose('guess', request.guess), Start.GUESS
         begin = time.perf_counter()
         solution = self._solver.solve(lengths, guess)
         seconds = time.perf_counter() - begin
-        fill_status(response.status, solution, int(start), seconds)
+        fill(response.status, outcome_fields(solution, int(start), seconds))
         response.status.length = lengths[:6]
         if len(lengths) > 6:
             response.status.further_lengths = lengths[6:].tolist()
-        fill_certificate(
-            response.status, certificate_of(self._certifier, solution, lengths))
+        fill(response.status, certificate_fields(
+            certificate_of(self._certifier, solution, lengths)))
         response.pose.header.frame_id = self._platform.base_frame
         response.pose.header.stamp = self._node.get_clock().now().to_msg()
         response.status.header = response.pose.header

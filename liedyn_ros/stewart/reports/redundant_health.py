@@ -6,18 +6,18 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The health of the pose node with seven legs or more on /diagnostics."""
+"""The health of poses of seven legs or more."""
+
+from __future__ import annotations
 
 import math
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticStatus
-
-from liedyn_ros.nodes.stewart.platform import RedundantPlatform
-from liedyn_ros.nodes.stewart.pose.diagnostics import OK, STALE, StewartDiagnostics, WARN
-from liedyn_ros.nodes.stewart.pose.leg_input import LegInput
-from liedyn_ros.ros.node.lifecycle import ManagedNode
-from liedyn_ros.stewart import BiasFit, Flag, RedundantTracker
+from liedyn_ros.stewart.platform.description.redundant_geometry import RedundantGeometry
+from liedyn_ros.stewart.platform.flags import Flag
+from liedyn_ros.stewart.redundant.bias_monitor import BiasFit
+from liedyn_ros.stewart.redundant.tracker import RedundantTracker
+from liedyn_ros.stewart.reports.health import Level, Part, Period, PoseHealth
 
 MORE_NOISE = 1.5  # times the given noise, above which it warns
 SINGULARITY = {Flag.NEAR_SINGULARITY: 'near a singularity'}
@@ -28,34 +28,33 @@ LEGS = {
     Flag.RATES_CONTRADICT: 'velocities contradict lengths'}
 
 
-class RedundantDiagnostics(StewartDiagnostics):
-    """Gathers and reports what redundant lengths say about legs and noise."""
+class RedundantHealth(PoseHealth):
+    """Judges what redundant lengths say about legs and noise."""
 
-    def __init__(
-            self, node: ManagedNode, platform: RedundantPlatform, tracker: RedundantTracker,
-            legs: LegInput) -> None:
-        """Open the publisher; as StewartDiagnostics, without a sensor."""
-        super().__init__(node, platform, tracker, legs, None)
-        self._noise_is_given = bool(platform.geometry.leg_noise.any())
+    def __init__(self, geometry: RedundantGeometry, tracker: RedundantTracker) -> None:
+        """Take a geometry, and the tracker whose poses come."""
+        super().__init__(geometry, tracker)
+        self._noise_is_given = bool(geometry.leg_noise.any())
 
     def _note_limits(self, monitored: Any) -> None:
         """Note none: lengths beyond their limits are refused."""
 
-    def _estimates(self) -> tuple[Any, ...]:
-        return ()
+    def _estimate(self, period: Period) -> None:
+        """Note nothing: the fit of the last pose says all."""
 
-    def _parts(self, *estimates: Any) -> list[DiagnosticStatus]:
-        last = self._seen.last
+    def _judged(self, period: Period) -> list[Part]:
+        last = period.last
         fit: BiasFit | None = None if last is None else last.fit
         singular = {} if last is None else {
             'smallest singular value': f'{last.smallest_singular_value:.6g}'}
-        return [self._judge('singularity', SINGULARITY, singular),
-                self._judge('legs', LEGS, self._residual(fit)), self._noise_of_fit(fit)]
+        return [self._judge(period, 'singularity', SINGULARITY, singular),
+                self._judge(period, 'legs', LEGS, self._residual(period, fit)),
+                self._noise_of_fit(fit)]
 
-    def _residual(self, fit: BiasFit | None) -> dict[str, object]:
+    def _residual(self, period: Period, fit: BiasFit | None) -> dict[str, object]:
         """Return what the residual of the last pose says about the legs."""
-        names = self._platform.geometry.leg_names
-        values: dict[str, object] = {'suspected': self._suspected()}
+        names = self._geometry.leg_names
+        values: dict[str, object] = {'suspected': self._suspected(period)}
         if fit is not None:
             values |= {'chi square': f'{fit.chi_square:.4g}',
                        'degrees of freedom': len(names) - 6}
@@ -63,12 +62,12 @@ class RedundantDiagnostics(StewartDiagnostics):
                 values[f'bias of {names[fit.leg]}'] = f'{fit.bias:.6g}'
         return values
 
-    def _noise_of_fit(self, fit: BiasFit | None) -> DiagnosticStatus:
+    def _noise_of_fit(self, fit: BiasFit | None) -> Part:
         """Return the noise of the readings, by the one of the geometry file where it has some."""
         if fit is None or math.isnan(fit.noise):
-            return self._status('noise', STALE, 'nothing measured yet', {})
+            return Part('noise', Level.STALE, 'nothing measured yet', {})
         more = self._noise_is_given and fit.noise > MORE_NOISE
-        return self._status(
-            'noise', WARN if more else OK,
+        return Part(
+            'noise', Level.WARN if more else Level.OK,
             'more than that of the geometry file' if more else 'as expected',
             {'over the given' if self._noise_is_given else 'noise': f'{fit.noise:.3g}'})

@@ -1,0 +1,287 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The health of tracked poses over a while, as /diagnostics tells it: words, levels, values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.redundant_geometry import RedundantGeometry
+from liedyn_ros.stewart.platform.flags import Flag
+from liedyn_ros.stewart.platform.limits import Margins
+from liedyn_ros.stewart.redundant.tracker import RedundantPose, RedundantTracker
+from liedyn_ros.stewart.tracking.legs.noise_estimator import NoiseReport
+from liedyn_ros.stewart.tracking.monitored_tracker import MonitoredPose, MonitoredTracker
+
+NO_POSE = 'no pose'
+MAX_MARGINS = 1000  # poses; then only the least margins are kept
+SINGULARITY = {
+    Flag.BRANCH_WRONG: 'the pose is not the one that the motion leads to',
+    Flag.BRANCH_UNSURE: 'noise leaves two poses possible; reset once the pose is known',
+    Flag.BRANCH_CROSSED: 'the motion has led through a singularity',
+    Flag.NEAR_SINGULARITY: 'near a singularity',
+    Flag.APPROACHING_SINGULARITY: 'approaching a singularity',
+    Flag.NEAR_DEAD_CENTRE: 'a drive is near its dead centre'}
+LEGS = {
+    Flag.LEG_STEPPED: 'a reading has jumped and stayed there',
+    Flag.LEG_FROZEN: 'a reading is constant while the others move, or all repeat',
+    Flag.LEG_BIASED: 'a biased leg explains what the redundant sensor reads',
+    Flag.SENSOR_DISAGREES: 'the redundant sensor does not fit the six lengths',
+    Flag.LEGS_JUMPED: 'three legs or more jumped at once, as no machine moves',
+    Flag.LEG_OUTLIER: 'a reading that no motion explains',
+    Flag.RATES_CONTRADICT: 'velocities contradict lengths'}
+ERRORS = Flag.BRANCH_WRONG | Flag.BRANCH_UNSURE | Flag.LEG_STEPPED | Flag.LEG_FROZEN | (
+    Flag.LEG_BIASED | Flag.SENSOR_DISAGREES | Flag.LEGS_JUMPED)
+
+
+class Level(IntEnum):
+    """The levels of a DiagnosticStatus."""
+
+    OK = 0
+    WARN = 1
+    ERROR = 2
+    STALE = 3
+
+
+class Part(NamedTuple):
+    """The health of one part: what a DiagnosticStatus says."""
+
+    what: str
+    level: Level
+    message: str
+    values: Mapping[str, object]
+
+
+class Live(NamedTuple):
+    """What only a running node knows: samples passed over and lost, seconds, ages, their most."""
+
+    passed_over: int
+    lost: int
+    seconds: float
+    ages: Mapping[str, str]
+    oldest: float  # s
+
+
+@dataclass
+class Period:
+    """Events between two reports, and the tracker's estimates at the end of them."""
+
+    last: Any = None  # with a pose, MonitoredPose or RedundantPose
+    flags: Flag = field(default_factory=lambda: Flag(0))
+    legs: Counter[int] = field(default_factory=Counter)
+    margins: list[Array] = field(default_factory=list)  # of the platform's limits
+    solved: int = 0
+    failed: int = 0
+    refused: int = 0
+    reason: str = ''  # of the last refusal
+    silence: str = ''  # why there is no input
+    noise: NoiseReport | None = None
+    rate_faults: Sequence[str] = ()
+
+    @property
+    def tried(self) -> int:
+        return self.solved + self.failed
+
+    def told(self, flags: Iterable[Flag]) -> dict[str, object]:
+        """Return 1 for each of the flags that a sample had, else 0, to be plotted."""
+        return {(flag.name or '').lower(): int(flag in self.flags) for flag in flags}
+
+    @property
+    def least(self) -> Margins:
+        """Return the least value of each margin since the last report."""
+        return Margins(np.min(self.margins, axis=0))
+
+
+class PoseHealth:
+    """Counts samples of six legs, and judges what was counted in a period."""
+
+    def __init__(
+            self, geometry: StewartGeometry | RedundantGeometry,
+            tracker: MonitoredTracker | RedundantTracker) -> None:
+        """Take a geometry, and the tracker whose poses come."""
+        self._geometry: Any = geometry  # of the tracker's kind, as its poses
+        self._tracker: Any = tracker
+        self.max_age = math.inf  # s, of a published pose, above which it warns
+        self.max_missed = 1.0  # share of the samples that may be passed over or lost
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin the next period."""
+        self._now = Period()
+
+    def take(self, monitored: MonitoredPose | RedundantPose) -> None:
+        """Note one sample."""
+        now = self._now
+        if int(monitored.flags):
+            now.flags |= monitored.flags
+        if monitored.legs:
+            now.legs.update(monitored.legs)
+        if monitored.converged:
+            self._note_limits(monitored)
+            now.last = monitored
+            now.solved += 1
+        else:
+            now.failed += 1
+
+    def _note_limits(self, monitored: Any) -> None:
+        """Note how far a pose is from its limits."""
+        now = self._now
+        now.margins.append(monitored.state.margins.values)
+        if len(now.margins) == MAX_MARGINS:
+            now.margins = [now.least.values]
+
+    def refuse(self, reason: str) -> None:
+        """Note input that was refused."""
+        self._now.refused += 1
+        self._now.reason = reason
+
+    def silent(self, reason: str) -> None:
+        """Note that no input comes."""
+        self._now.silence = reason
+
+    def end(self) -> Period:
+        """Return the period that ends now, and begin the next."""
+        ended = self._now
+        self._estimate(ended)
+        self.clear()
+        return ended
+
+    def _estimate(self, period: Period) -> None:
+        """Note what the tracker says."""
+        period.noise, period.rate_faults = self._tracker.noise, self._tracker.rate_faults
+
+    def repetition(self, period: Period) -> str:
+        """Return what a source that repeats its readings is advised; else nothing."""
+        report = period.noise
+        return '' if report is None or math.isnan(report.noise) else report.repetition(
+            self._geometry.leg_names)
+
+    def parts(self, period: Period, live: Live | None = None) -> list[Part]:
+        """Return the health of a period; live: of a node, None for a recording."""
+        return [self._input(period, live), *self._judged(period)]
+
+    def _judged(self, period: Period) -> list[Part]:
+        """Return the parts besides the input."""
+        return [self._judge(period, 'singularity', SINGULARITY, _measures(period)),
+                self._legs_part(period), self._limits(period), self._noise_of_legs(period)]
+
+    def _input(self, period: Period, live: Live | None) -> Part:
+        values: dict[str, object] = {
+            'solved': period.solved, 'not solved': period.failed, 'refused': period.refused}
+        if live is not None:
+            counted = period.tried + period.refused + live.lost
+            values |= {'passed over': live.passed_over, 'lost': live.lost,
+                       'rate, Hz': f'{counted / max(live.seconds, 1e-9):.1f}', **live.ages}
+        level, message = self._judge_input(period, live)
+        return Part('input', level, message, values | period.told([Flag.RESTARTED]))
+
+    def _judge_input(self, period: Period, live: Live | None) -> tuple[Level, str]:
+        if not (period.tried or period.refused):
+            return (Level.ERROR, period.silence) if period.silence else (
+                Level.STALE, 'no leg lengths')
+        faults = '; '.join(self._input_faults(period, live))
+        if not faults:
+            return Level.OK, 'tracking'
+        return Level.WARN if period.solved else Level.ERROR, faults
+
+    def _input_faults(self, period: Period, live: Live | None) -> Iterator[str]:
+        """Return the faults of the input, the worst first."""
+        if period.refused:
+            yield period.reason
+        if period.failed:
+            yield 'solves failed' if period.solved else 'every solve failed'
+        if live is not None and live.oldest > self.max_age:
+            yield (f'too slow: a pose was published {1e3 * live.oldest:.0f} ms after its '
+                   f'lengths; {live.passed_over} samples passed over, {live.lost} lost')
+        elif live is not None and live.passed_over + live.lost > self.max_missed * (
+                period.tried + live.lost):
+            yield (f'too slow: of {period.tried + live.lost} samples {live.passed_over} were '
+                   f'passed over and {live.lost} lost')
+        if Flag.RESTARTED in period.flags:
+            yield 'started again from home'
+
+    def _judge(self, period: Period, what: str, reasons: Mapping[Flag, str],
+               values: Mapping[str, object]) -> Part:
+        if not period.tried:
+            return Part(what, Level.STALE, NO_POSE, {})
+        found = [flag for flag in reasons if flag in period.flags]
+        messages = [reasons[flag] for flag in found]
+        level = Level.ERROR if any(flag in ERRORS for flag in found) else (
+            Level.WARN if found else Level.OK)
+        if not period.solved:
+            level, messages = Level.ERROR, [f'{NO_POSE}: every solve failed', *messages]
+        return Part(what, level, '; '.join(messages) or 'good', {**values, **period.told(reasons)})
+
+    def _legs_part(self, period: Period) -> Part:
+        """Return the faults of the legs, those of the rates included."""
+        reasons = dict(LEGS)
+        if period.rate_faults:
+            reasons[Flag.RATES_CONTRADICT] += f': {", ".join(period.rate_faults)}'
+        return self._judge(period, 'legs', reasons, {'suspected': self._suspected(period)})
+
+    def _suspected(self, period: Period) -> str:
+        names = self._geometry.leg_names
+        return ', '.join(f'{names[leg]} ({count} samples)'
+                         for leg, count in sorted(period.legs.items()))
+
+    def _limits(self, period: Period) -> Part:
+        """Return the least margin of each limit since the last report."""
+        if not period.margins:
+            return Part('limits', Level.ERROR if period.failed else Level.STALE, NO_POSE, {})
+        least = period.least
+        exceeded = least.exceeded(self._geometry.leg_names)
+        return Part(
+            'limits', Level.ERROR if exceeded else Level.OK,
+            f'exceeded: {", ".join(exceeded)}' if exceeded else 'within all limits',
+            {name: f'{part.min():.4g}' for name, part in (
+                ('travel left, m', least.travel), ('joint angle left, rad', least.joint_angles),
+                ('clearance between legs, m', least.clearance))} | period.told(
+                    (Flag.LEG_TRAVEL, Flag.JOINT_ANGLE, Flag.LEG_CLEARANCE)))
+
+    def _noise_of_legs(self, period: Period) -> Part:
+        """Return the estimates of the readings' noise, with the parameters to set."""
+        report: Any = period.noise
+        if math.isnan(report.noise):
+            return Part('noise', Level.STALE, 'nothing measured yet',
+                        {'covariances from': report.source})
+        (_, unit), repetition = self._geometry.reading_unit, self.repetition(period)
+        faults = [*report.advice, *([repetition] if repetition else [])]
+        return Part(
+            'noise', Level.WARN if faults else Level.OK, '; '.join(faults) or 'as expected', {
+                f'leg_noise, {unit}': f'{report.noise:.3g}',
+                f'leg_noises, {unit}': ', '.join(f'{noise:.3g}' for noise in report.noises),
+                f'leg_resolution, {unit}': f'{report.resolution:.3g}',
+                f'leg_acceleration, {unit}/s^2': f'{report.acceleration:.3g}',
+                'noise is': 'measured' if report.identified else 'at most this',
+                'covariances from': report.source,
+                'jitter of stamps, s': f'{report.jitter:.2g}',
+                'period, s': f'{report.period:.4g}',
+                'repetitions': ', '.join(f'{repeats:.3g}' for repeats in report.repeats),
+                **period.told([Flag.PARAMETER_TOO_SMALL])})
+
+
+def _measures(period: Period) -> dict[str, object]:
+    last = period.last
+    if last is None or last.branch is None:
+        return {}
+    state, branch = last.state, last.branch
+    return {'smallest singular value': f'{last.smallest_singular_value:.6g}',
+            'determinant sign': state.determinant_sign,
+            'expected determinant sign': branch.expected_sign,
+            'time to singularity, s': f'{last.time_to_singularity:.6g}',
+            'prediction gap': f'{branch.prediction_gap:.3g}'}
