@@ -20,7 +20,7 @@ from liedyn_ros.commands.bags.job import Curves, Job, Outcome, Reasons, Tell
 from liedyn_ros.commands.bags.kept_parts import KeptParts, MESSAGES, Part
 from liedyn_ros.commands.bags.tables import table_writer, TABLES, whole_folder
 from liedyn_ros.commands.stewart.processed.kept_rows import KeptRows
-from liedyn_ros.commands.stewart.processed.messages import Teller
+from liedyn_ros.commands.stewart.processed.messages import Reporter
 from liedyn_ros.commands.stewart.processed.platform_settings import settings_of
 from liedyn_ros.commands.stewart.processed.shown import Shown
 from liedyn_ros.commands.stewart.processed.tracking import (
@@ -46,7 +46,7 @@ def platform_job(job: Job, tell: Tell) -> Outcome:
     curves, total = Curves(list(COLUMNS[1:4])), bag.counts[topic]
     parts = KeptParts(job)
     rows = chain.from_iterable(parts.rows(lambda done: _parts(
-        bag, topic, settings, done, job.settings['arrival'], tells='mcap' in job.files)))
+        bag, topic, settings, done, job.settings['arrival'], reports='mcap' in job.files)))
     with ExitStack() as stack:
         writers = _writers(job, settings, stack)
         for each in rows:
@@ -105,13 +105,13 @@ class _Ahead(Iterator[JointStateMessage]):
 
 
 def _parts(bag: AnyBag, topic: str, settings: Mapping[str, Any], done: Part, arrival: bool, *,
-           tells: bool) -> Iterator[Part]:
-    """Yield parts whose rows are Processed; their state is the tracker, and the teller if any."""
+           reports: bool) -> Iterator[Part]:
+    """Yield parts whose rows are Processed; their state: tracker and reporter."""
     if done.state:
-        tracker, teller = done.state
+        tracker, reporter = done.state
     else:
         tracker = tracker_of(settings)
-        teller = Teller(settings, tracker) if tells else None
+        reporter = Reporter(settings, tracker) if reports else None
     rows = KeptRows()
     count = done.messages
     messages = joint_state_messages(bag, topic, count)
@@ -119,11 +119,11 @@ def _parts(bag: AnyBag, topic: str, settings: Mapping[str, Any], done: Part, arr
         messages = (each._replace(stamp_ns=each.received_ns) for each in messages)
     ahead = _Ahead(messages)
     for each in processed(ahead, settings, tracker):
-        told = () if teller is None else teller.tell(each, last=ahead.ended)
-        rows.append(each.slim()._replace(told=told))
+        reported = () if reporter is None else reporter.report(each, last=ahead.ended)
+        rows.append(each.slim()._replace(reported=reported))
         count += 1
         if len(rows) == MESSAGES:
-            yield Part(rows, count, (tracker, teller))
+            yield Part(rows, count, (tracker, reporter))
             rows = KeptRows()
     yield Part(rows, count, None, True)
 

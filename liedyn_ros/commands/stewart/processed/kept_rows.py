@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from liedyn_ros.commands.stewart.processed.tracking import Processed, Solved, Told
+from liedyn_ros.commands.stewart.processed.tracking import Processed, Reported, Solved
 from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart import Status
 
@@ -33,7 +33,7 @@ class KeptRows(list[Processed]):
             *_some([each.twist for each in solved], (6,)),
             [(int(each.status), each.flags, each.iterations, each.residual,
               each.smallest_singular_value) for each in solved],
-            *_some([each.covariance for each in self], (6, 6)), [each.told for each in self])
+            *_some([each.covariance for each in self], (6, 6)), [each.reported for each in self])
 
 
 def _some(values: list[Array | None], shape: tuple[int, ...]) -> tuple[Array, Array]:
@@ -50,12 +50,12 @@ def _all(there: Array, values: Array) -> list[Array | None]:
 
 def _rows(stamps: Array, reasons: list[str], with_pose: Array, poses: Array, with_twist: Array,
           twists: Array, numbers: list[tuple[Any, ...]], with_covariance: Array,
-          covariances: Array, told: list[Told]) -> KeptRows:
+          covariances: Array, reported: list[Reported]) -> KeptRows:
     """Return the list that was pickled."""
     solved = iter([Solved(pose, twist, Status(status), *others) for pose, twist, (
         status, *others) in zip(poses, _all(with_twist, twists), numbers)])
     return KeptRows([
-        Processed(stamp, next(solved) if there else None, *others)
-        for stamp, there, *others in zip(
+        Processed(stamp, next(solved) if there else None, covariance, reason, given)
+        for stamp, there, covariance, reason, given in zip(
             stamps.tolist(), with_pose.tolist(), _all(with_covariance, covariances), reasons,
-            told)])
+            reported)])

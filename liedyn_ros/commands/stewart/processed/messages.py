@@ -17,7 +17,7 @@ import numpy as np
 from rosbags.typesys import get_types_from_msg, get_typestore, Stores
 
 from liedyn_ros.commands.stewart.processed.platform_settings import NODE
-from liedyn_ros.commands.stewart.processed.tracking import Processed, Told
+from liedyn_ros.commands.stewart.processed.tracking import Processed, Reported
 from liedyn_ros.common.stamps import Pace
 from liedyn_ros.stewart import Flag, MonitoredTracker, Start, Status
 from liedyn_ros.stewart.reports.health import Part, PoseHealth
@@ -65,7 +65,7 @@ def packed(topic: str, stamp_ns: int, frame: str, **fields: Any) -> bytes:
     return bytes(STORE.serialize_cdr(made(TYPES[topic], header=header, **fields), TYPES[topic]))
 
 
-class Teller:
+class Reporter:
     """
     Makes the status of each message, and the diagnostics of each period, as the node does.
 
@@ -83,7 +83,7 @@ class Teller:
         self._pace = Pace(rate) if rate > 0.0 else None
         self._begun = False
 
-    def tell(self, each: Processed, *, last: bool) -> Told:
+    def report(self, each: Processed, *, last: bool) -> Reported:
         """Return the messages of one message; last: whether no other follows."""
         pose: Any = each.pose
         if pose is None:
@@ -98,7 +98,7 @@ class Teller:
         status = packed('status', each.stamp_ns, self._frame, **(_NOTHING | fields))
         return ('status', status), *self._report(each.stamp_ns, last)
 
-    def _report(self, stamp_ns: int, last: bool) -> Told:
+    def _report(self, stamp_ns: int, last: bool) -> Reported:
         if self._pace is None:
             return ()
         due, self._begun = self._pace.is_due(stamp_ns) and self._begun, True

@@ -25,7 +25,7 @@ from liedyn_ros.stewart import (
 from liedyn_ros.stewart.tracking.settings import config_of, method_of
 
 
-Told = tuple[tuple[str, bytes], ...]  # topics, and messages of them as bytes
+Reported = tuple[tuple[str, bytes], ...]  # topics, and messages of them as bytes
 
 
 class Solved(NamedTuple):
@@ -50,14 +50,14 @@ class Processed(NamedTuple):
     What one message leads to.
 
     pose is None where it was refused, with the reason. covariance (6, 6) is that of REP 103, or
-    None where none is known. told: what the node tells of it.
+    None where none is known. reported: what the node reports of it.
     """
 
     stamp_ns: int
     pose: MonitoredPose | Solved | None
     covariance: Array | None
     reason: str
-    told: Told = ()
+    reported: Reported = ()
 
     def slim(self) -> Processed:
         """Return the same as it is written to files."""

@@ -57,8 +57,8 @@ class BagWriter:
                              for name, kind in TYPES.items()}
 
     def __call__(self, each: Processed) -> None:
-        """Write one pose, where there is one, and what is told of it."""
-        for name, data in each.told:
+        """Write one pose, where there is one, and what is reported of it."""
+        for name, data in each.reported:
             self._writer.write(self._connections[name], each.stamp_ns, data)
         pose = each.pose
         if pose is None or not pose.converged:
