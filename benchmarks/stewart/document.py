@@ -12,6 +12,7 @@ Write the measured tables of docs/stewart_figures.md: python -m benchmarks.stewa
 They stand between markers, and come from the results of these benchmarks:
 
     python -m benchmarks.stewart.faults --only detection
+    python -m benchmarks.stewart.bounds
     python -m benchmarks.stewart.defaults --samples 3000
     python -m benchmarks.stewart.onsets --seeds 60
 """
@@ -24,6 +25,7 @@ from typing import Any
 
 from benchmarks.document import origin_line, table
 from benchmarks.record import FOLDER
+from benchmarks.stewart.bounds import bound_cell
 from benchmarks.stewart.defaults import MAX_RATIO
 from benchmarks.stewart.onsets import onset_cell
 
@@ -72,6 +74,16 @@ def _cell(row: Mapping[str, Any]) -> str:
     return f'{share["named"]} %{other}; {1e3 * row["error"]:.2g}'
 
 
+def _bounds(rows: list[dict[str, Any]]) -> str:
+    """Return what share of faults the tracker, the best test and the smoother name."""
+    rates = sorted({row['rate'] for row in rows})
+    cells = {(row['kind'], row['size'], row['acceleration'], row['rate']): row for row in rows}
+    lines = [(kind + (f', {1e3 * size:g} mm' if size else ''), f'{told:g} m/s^2' if told else
+              'not set', *(bound_cell(cells[kind, size, told, rate]) for rate in rates))
+             for kind, size, told in dict.fromkeys(key[:3] for key in cells)]
+    return table(('fault', '`leg_acceleration`', *(f'{rate} Hz' for rate in rates)), lines)
+
+
 def _defaults(runs: list[dict[str, Any]]) -> str:
     """Return the worst pose over the solver's, and alarms, of each disturbance and rate."""
     rates = sorted({run['rate'] for run in runs})
@@ -108,10 +120,10 @@ def _onsets(runs: list[dict[str, Any]]) -> str:
         f'than {MAX_RATIO} times that of the solver.\n')
 
 
-SOURCES = {'detection': 'stewart_faults', 'defaults': 'stewart_defaults',
-           'onsets': 'stewart_onsets'}
+SOURCES = {'detection': 'stewart_faults', 'bounds': 'stewart_bounds',
+           'defaults': 'stewart_defaults', 'onsets': 'stewart_onsets'}
 TABLES: Mapping[str, Callable[[list[dict[str, Any]]], str]] = {
-    'detection': _detection, 'defaults': _defaults, 'onsets': _onsets}
+    'detection': _detection, 'bounds': _bounds, 'defaults': _defaults, 'onsets': _onsets}
 
 
 if __name__ == '__main__':

@@ -14,7 +14,7 @@ Faults of one leg: whether it is named, how soon, and what the pose's error is u
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 import statistics
 import sys
@@ -39,6 +39,7 @@ DETECTED_AT = (20, 50, 100, 200, 500)  # Hz
 KINDS = ((OUTLIER, (2e-4, 1e-3, 1e-2)), (STEP, (2e-4, 1e-3, 1e-2)), (FROZEN, (0.0,)),
          (BIAS, (2e-3,)))  # and sizes, m
 SOUND, SPOILT, DETECTIONS = 5.0, 2.0, 24  # s before the fault, s with it, runs a cell
+NOISE = 1e-5  # m
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -116,7 +117,7 @@ def detection(runs: int = DETECTIONS) -> list[Figures]:
     figures, rows = [], []
     for kind, sizes in KINDS:
         for size in sizes:
-            for noise in (1e-5, 0.0):
+            for noise in (NOISE, 0.0):
                 found = [detect(kind, size, noise, rate, runs) for rate in DETECTED_AT]
                 figures.extend(found)
                 rows.append([kind, f'{1e3 * size:g}', 'given' if noise else 'nothing set', *(
@@ -127,27 +128,42 @@ def detection(runs: int = DETECTIONS) -> list[Figures]:
     return figures
 
 
-def detect(kind: str, size: float, noise: float, rate: int, count: int) -> Figures:
-    """Return how many of some runs at a rate (Hz) name the leg; noise: m, given or 0."""
+def detect(kind: str, size: float, noise: float, rate: int, count: int,
+           acceleration: float = 0.0) -> Figures:
+    """
+    Return how many of some runs at a rate (Hz) name the leg, and after how many samples.
+
+    noise: m, and acceleration: m/s^2, are given, or 0.
+    """
+    runs, config = [], MonitorConfig(leg_noise=noise, leg_acceleration=acceleration)
+    for leg, poses, lengths in spoilt_runs(kind, size, rate, count):
+        tracker = MonitoredTracker(GEOMETRY, HOME, config=config)
+        tracked = [tracker.track(round(1e9 * (1.0 + n / rate)), values)
+                   for n, values in enumerate(lengths)]
+        begin = round(SOUND * rate)
+        spoilt = tracked[begin:]
+        runs.append({
+            'after': next((n for n, each in enumerate(spoilt) if leg in each.legs), None),
+            'others': any(other != leg for each in spoilt for other in each.legs),
+            'silent': not any(each.flags & SUSPICIOUS for each in spoilt),
+            'error': max(error(each.pose, pose) for each, pose in zip(spoilt, poses[begin:]))})
+    delays = [run['after'] for run in runs if run['after'] is not None]
+    return {'kind': kind, 'size': size, 'told': noise, 'rate': rate, 'runs': len(runs),
+            'named': len(delays), 'after': statistics.median(delays) if delays else None,
+            **{key: sum(run[key] for run in runs) for key in ('others', 'silent')},
+            'error': statistics.median(run['error'] for run in runs)}
+
+
+def spoilt_runs(
+        kind: str, size: float, rate: int, count: int) -> Iterator[tuple[int, Array, Array]]:
+    """Yield runs with a fault from SOUND on: the leg, poses (n, 4, 4), readings (n, 6), m."""
     rng, begin = np.random.default_rng(rate), round(SOUND * rate)
-    runs = []
     for k in range(count):
         times = rng.uniform(2.0, 20.0) + np.arange(begin + round(SPOILT * rate)) / rate
         poses = good_motion(int(rng.integers(1000))).pose(times)
-        lengths = leg_lengths(GEOMETRY, poses) + 1e-5 * rng.normal(size=(len(times), 6))
+        lengths = leg_lengths(GEOMETRY, poses) + NOISE * rng.normal(size=(len(times), 6))
         corrupt(kind, size, lengths[begin:, k % 6], rng)
-        tracker = MonitoredTracker(GEOMETRY, HOME, config=MonitorConfig(leg_noise=noise))
-        tracked = [tracker.track(round(1e9 * (1.0 + n / rate)), values)
-                   for n, values in enumerate(lengths)]
-        spoilt = tracked[begin:]
-        runs.append({
-            'named': any(k % 6 in each.legs for each in spoilt),
-            'others': any(leg != k % 6 for each in spoilt for leg in each.legs),
-            'silent': not any(each.flags & SUSPICIOUS for each in spoilt),
-            'error': max(error(each.pose, pose) for each, pose in zip(spoilt, poses[begin:]))})
-    return {'kind': kind, 'size': size, 'told': noise, 'rate': rate, 'runs': len(runs),
-            **{key: sum(run[key] for run in runs) for key in ('named', 'others', 'silent')},
-            'error': statistics.median(run['error'] for run in runs)}
+        yield k % 6, poses, lengths
 
 
 def frozen() -> list[Figures]:
