@@ -19,7 +19,7 @@ COUNT, MIDDLE, SIZE = 41, 20, 1e-3
 
 
 def fault(kind):
-    """Return a fault (COUNT,), m, in the middle of readings."""
+    """Return what is added in the middle of readings, (COUNT,), m."""
     return bounds.shape(kind, SIZE, np.zeros(COUNT), MIDDLE)
 
 
