@@ -41,7 +41,7 @@ POSE = 'X', 'Y', 'Z', 'ROLL', 'PITCH', 'YAW'
 HEAD = ['frame', *(f'{what} {axis}, {unit}' for what, unit in (('turn', 'mrad'), ('shift', 'mm'))
                    for axis in 'xyz'), 'offset']
 REPORT = 'report.html'
-FIXED = 1e-8  # rad or m: deviation of what is not sought
+FIXED = 1e-8  # rad or m: deviation of what is held fixed
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
