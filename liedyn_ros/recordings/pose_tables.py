@@ -102,7 +102,7 @@ def _legs(where: str, header: Sequence[str], names: Sequence[str],
                                names=(name,))
     missing = [name for name in names if not found[name]]
     if missing:
-        raise NameSetError(f'{where}: expected a column for each leg, got none of '
+        raise NameSetError(f'{where}: expected a column for each reading, got none of '
                            f'{listed(missing)} among {listed(list(header))}',
                            names=tuple(missing))
     return [found[name][0] for name in names]

@@ -212,6 +212,9 @@ def test_the_command_writes_a_model_that_carries_the_payload(tmp_path, loaded, c
     numbers = json.loads((tmp_path / 'out' / 'payload.json').read_text())
     assert np.allclose(numbers['parameters'], TRUE, atol=0.01)
     assert 'payload' in (tmp_path / 'out' / 'with_payload.urdf').read_text()
+    turned = [part for name in JOINTS for part in ('--scale', f'{name}=-1')]
+    assert command.main([*given, '--body', 'fore', *turned]) == 1
+    assert 'check the unit and the sign' in capsys.readouterr().out
     assert command.main([*given, '--body', 'forearm']) == 2
     assert "'fore'" in capsys.readouterr().err
 

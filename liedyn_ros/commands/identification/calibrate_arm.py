@@ -49,8 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         model = load_model(options.model)
-        found = _calibrated(model, options)
-        written = [_report(found, options)]
+        found, remarks = _calibrated(model, options)
+        written = [_report(found, remarks, options)]
         if found.offered:
             written += write_model(options.folder, options.model, model, found.model, model,
                                    moved=True)
@@ -60,13 +60,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     print(f'errors at {int(found.used.sum())} poses, each held out of its fit, rms')
     print_table(['', 'given', 'calibrated'], _accuracy(found))
-    for text in _findings(found):
+    for text in (*_findings(found), *remarks):
         print(f'- {text}')
     print('written:', ', '.join(str(each) for each in written))
     return 0 if found.offered else 1
 
 
-def _calibrated(model: Model, options: argparse.Namespace) -> ArmCalibration:
+def _calibrated(model: Model, options: argparse.Namespace
+                ) -> tuple[ArmCalibration, tuple[str, ...]]:
+    """Return the calibration, and remarks on the table: poses are numbered without lost ones."""
     names = options.joints or list(read_joints(model, options.body))
     samples = pose_table(options.samples, names, PoseColumns(
         None, None if options.point is None else [options.point], dict(options.unit)))
@@ -75,13 +77,15 @@ def _calibrated(model: Model, options: argparse.Namespace) -> ArmCalibration:
                            f'{list(samples.points)}; --point names it')
     given = {name: None if getattr(options, name) is None else _pose(getattr(options, name))
              for name in ('instrument', 'target')}
-    return calibrate_arm(
+    found = calibrate_arm(
         model, options.body, samples.readings, next(iter(samples.points.values())),
         samples.rotations, names=tuple(names), **given,
         deviations=None if options.position_noise is None else (
             options.position_noise, options.rotation_noise or options.position_noise),
         tolerance=tuple(options.tolerance), offsets=options.offsets,
         start=_start(model, dict(options.start)))
+    return found, tuple(f'{each}; the others are numbered without them'
+                        for each in samples.remarks)
 
 
 def _start(model: Model, given: dict[str, float]) -> Array | None:
@@ -146,17 +150,17 @@ def _lengths(found: ArmCalibration) -> list[str]:
             name, length, deviation in zip(rods, found.lengths, found.length_deviations)]
 
 
-def _report(found: ArmCalibration, options: argparse.Namespace) -> Path:
+def _report(found: ArmCalibration, remarks: Sequence[str], options: argparse.Namespace) -> Path:
     page = Page(f'Calibration of {options.model.name}')
     verdict, *others = _findings(found)
     page.text(f'{verdict[0].upper()}{verdict[1:]}.', 'good' if found.offered else 'bad')
-    page.items(others)
+    page.items([*others, *remarks])
     page.heading('Errors at poses held out')
     page.table(['', 'given', 'calibrated'], _accuracy(found))
     page.heading('What the placements were off by')
     page.text('Each in the frame of its joint, with standard deviations. Those of numbers that '
               'the poses do not tell are the tolerance. The offset is the part along the axis, '
-              'mrad or mm. A dash is an error that is not sought.')
+              'mrad or mm. A dash: not searched.')
     page.table(HEAD, _corrections(found))
     page.items([*_lengths(found), *(
         [f'hardly told: {", ".join(found.untold)}'] if found.untold else [])])

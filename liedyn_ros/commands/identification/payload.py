@@ -40,11 +40,12 @@ UNITS = ('kg', *['kg m'] * 3, *['kg m^2'] * 6)
 HEAD = ['number', 'value', 'deviation', 'unit']
 CAVEAT = ("deviations are by the noise of this recording: errors of the robot's own model come on "
           'top, and a known load tells how large they are')
+HEAVY = 10.0  # masses of the robot, which no robot carries
 NUMBERS, LOADED, REPORT = 'payload.json', 'with_payload.urdf', 'report.html'
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the results; return 0, 1 where the mass stays unknown, 2 after an error."""
+    """Write the results; return 0, 1 where no mass of a payload is found, 2 after an error."""
     options = parser().parse_args(arguments)
     try:
         whole = load_model(options.model)
@@ -53,6 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         recording, samples = recorded(model, options)
         motion = motion_of(model, recording)
         found, remarks = _estimate(model, motion, options), (*samples.remarks, *motion.remarks)
+        remarks = (*_doubts(whole, found), *remarks)
         files = _write(options, whole, found)
         files.append(_report(options, model, motion, found, remarks))
     except (LiedynError, OSError, ModuleNotFoundError) as error:
@@ -64,7 +66,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for text in (CAVEAT, *remarks):
         print(f'- {text}')
     print('written:', ', '.join(str(each) for each in files))
-    return 0 if isfinite(found.deviations[0]) else 1
+    return 0 if isfinite(found.deviations[0]) and not _doubts(whole, found) else 1
+
+
+def _doubts(model: Model, found: Payload) -> tuple[str, ...]:
+    """Return why the mass cannot be that of a payload."""
+    own = sum(body.inertia.mass for body in model.body_list if body.inertia is not None)
+    if not isfinite(found.deviations[0]) or 0.0 < found.mass <= HEAVY * own:
+        return ()
+    return (f'no payload has {found.mass:.3g} kg on a robot of {own:.3g} kg: check the unit and '
+            'the sign of the efforts, and identify the robot without payload first',)
 
 
 def _rows(found: Payload) -> list[list[object]]:
@@ -100,7 +111,7 @@ def _write(options: argparse.Namespace, whole: Model, found: Payload) -> list[Pa
         'errors': found.errors.tolist(), 'possible': is_consistent(found.parameters)},
         indent=1))
     files = [numbers]
-    if isfinite(found.deviations[0]) and found.mass > 0.0:
+    if isfinite(found.deviations[0]) and not _doubts(whole, found):
         write_whole(loaded, to_urdf(with_payload(
             whole, options.body, found.possible(), placement=options.placement)))
         files.append(loaded)
@@ -112,7 +123,7 @@ def _report(options: argparse.Namespace, model: Model, motion: Motion, found: Pa
     """Write the page: the numbers, and what the forces leave without and with the payload."""
     page, known = Page(f'Payload of {model.name}'), isfinite(found.deviations[0])
     page.text(f'{found.mass:.4g} ± {found.deviations[0]:.2g} kg' if known else _verdict(found),
-              'good' if known else 'bad')
+              'good' if known and not _doubts(model, found) else 'bad')
     page.items([*([_verdict(found)] if known else []), CAVEAT, *remarks])
     page.heading('The ten numbers')
     page.text(f'About the origin of its frame at {options.body}, with standard deviations.')

@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import ConvergenceError
+from liedyn_ros.common.errors import ConvergenceError, LimitError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import assemblies, Constraints
 from liedyn_ros.dynamics.constrained.configurations.misfit import relaxed
+from liedyn_ros.dynamics.constrained.constraints.size import machine_size
 from liedyn_ros.identification.calibration.frames import frames_of
+from liedyn_ros.identification.calibration.loops import is_looped
 from liedyn_ros.identification.calibration.problem import Samples
 from liedyn_ros.lie import so3
 from liedyn_ros.model import Model
@@ -27,16 +29,19 @@ STARTS = 12  # of the search for other assemblies of a pose
 ROUNDS = 10
 CLEAR = 0.5  # of the error of an assembly, below which another is taken
 TRUSTED = 3.0  # middle errors: poses within them tell the unknown frames
+FAR = 0.1  # of a machine's size: errors in the middle that no calibration mends
 
 
 def nearest_assemblies(model: Model, body: str, samples: Samples, q: Array,
                        closed: NDArray[np.bool_], known: tuple[Array | None, Array | None]
-                       ) -> Array:
+                       ) -> tuple[Array, NDArray[np.bool_], dict[str, Array]]:
     """
     Return q (n, nq), each pose in that assembly whose target is nearest to what was measured.
 
     q are assemblies to begin with, and stay where no other one is clearly nearer; closed (n,)
-    tells which have one. known are the frames (4, 4) of instrument and target, or None.
+    tells which have one. known are the frames (4, 4) of instrument and target, or None. Also
+    return which poses (n,) are near their measurements, and both frames by these. Raises
+    LimitError where most are far off.
     """
     rows = np.flatnonzero(closed)
     choices = [_choices(model, samples, each, q[each]) for each in rows]
@@ -49,20 +54,28 @@ def nearest_assemblies(model: Model, body: str, samples: Samples, q: Array,
         told = some.rows(trusted)
         frames = frames_of(now[trusted], told.positions, told.rotations, *known)
         errors = [_errors(each, some, k, frames) for k, each in enumerate(poses)]
-        last = chosen.copy()
+        last = chosen.copy(), trusted
         chosen[:] = [int(np.argmin(each)) if each.min() < CLEAR * each[k] else k
                      for each, k in zip(errors, chosen)]
         left = np.array([each[k] for each, k in zip(errors, chosen)])
         trusted = left <= TRUSTED * np.median(left)
-        if np.array_equal(last, chosen):
+        if np.array_equal(last, (chosen, trusted)):
             break
-    result = q.copy()
+    off, size = np.median(left) * samples.deviations[0], machine_size(model)
+    if samples.rotations is None and off > FAR * size:
+        raise LimitError(f'positions: expected them within {FAR * size:.3g} m of the model, got '
+                         f'a median of {off:.3g} m. Check units, the order of the joints, '
+                         'instrument, target and start')
+    result, sound = q.copy(), closed.copy()
     result[rows] = [each[k] for each, k in zip(choices, chosen)]
-    return result
+    sound[rows] = trusted
+    return result, sound, frames
 
 
 def _choices(model: Model, samples: Samples, k: int, q: Array) -> list[Array]:
     """Return configurations (nq,) with the readings of a pose, q first."""
+    if not is_looped(model):
+        return [q]
     held = dict(zip(samples.names, samples.readings[k].tolist()))
     try:
         return [q, *assemblies(Constraints(relaxed(model, ())), q, held=held, attempts=STARTS)]

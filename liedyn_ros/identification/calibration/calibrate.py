@@ -24,11 +24,9 @@ from scipy.stats import chi2
 
 from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import LimitError, ShapeError
-from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained.constraints.size import machine_size
 from liedyn_ros.identification.calibration.assemblies import nearest_assemblies
 from liedyn_ros.identification.calibration.fit import Fit, fit
-from liedyn_ros.identification.calibration.frames import frames_of
 from liedyn_ros.identification.calibration.held_out import compare, HeldOut
 from liedyn_ros.identification.calibration.loops import (
     accepted, closed_configurations, is_looped, with_closed_loops)
@@ -175,17 +173,15 @@ def calibrate_arm(
     known = tuple(None if each is None else se3.require_pose(name, as_array(name, each, (4, 4)))
                   for name, each in zip(FRAMES, (instrument, target)))
     q, closed = _configurations(model, samples, start)
+    _require_enough(samples, len(frames) * 6)
+    _require_different(samples)
+    q, sound, begin = nearest_assemblies(model, body, samples, q, closed, (known[0], known[1]))
     if is_looped(model):
-        q = nearest_assemblies(model, body, samples, q, closed, (known[0], known[1]))
         unknowns = with_closed_loops(unknowns, measured, body, q[closed])
     _require_enough(samples, unknowns.size)
-    poses = np.array([Dynamics(model).kinematics(each).poses[model.body_index(body)]
-                      for each in q[closed]])
-    sound = samples.rows(closed)
-    begin = frames_of(poses, sound.positions, sound.rotations, *known)
     problem = ArmProblem(unknowns, body, samples, begin, q)
     least = ROUNDING if deviations is None else 1.0
-    found = fit(problem, np.zeros(unknowns.size), least, closed)
+    found = fit(problem, np.zeros(unknowns.size), least, sound)
     return _result(problem, found, given=deviations is not None)
 
 
@@ -214,6 +210,15 @@ def _require_enough(samples: Samples, unknowns: int) -> None:
     if numbers <= unknowns:
         raise ShapeError(f'positions: expected poses with more numbers than the {unknowns} '
                          f'unknown ones, got {numbers} at {count} poses')
+
+
+def _require_different(samples: Samples) -> None:
+    """Refuse a pose that is there twice: held out of a fit, it would still be in it."""
+    numbers = np.hstack([samples.readings, samples.positions])
+    _, first, times = np.unique(numbers, axis=0, return_index=True, return_counts=True)
+    if (times > 1).any():
+        same = np.flatnonzero((numbers == numbers[first[times > 1][0]]).all(axis=1)) + 1
+        raise LimitError(f'poses: expected each once, got the same numbers as {_listed(same)}')
 
 
 def _configurations(model: Model, samples: Samples, start: ArrayLike | None

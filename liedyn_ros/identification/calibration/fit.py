@@ -153,7 +153,9 @@ def _least_squares(
     found = least_squares(errors, start[free], derivatives, method='lm', x_scale='jac',
                           xtol=TOLERANCE, ftol=TOLERANCE, gtol=TOLERANCE)
     if not found.success:
-        raise ConvergenceError(f'calibration: expected a least square, got {found.message}')
+        raise ConvergenceError(
+            'calibration: expected samples that errors of the geometry explain, got a search '
+            'without an end: check units, the order of the readings, and wrong samples')
     z[free] = found.x
     return z
 

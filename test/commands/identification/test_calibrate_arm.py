@@ -9,6 +9,7 @@
 """calibrate_arm: a URDF and a table in, a better URDF and a report out."""
 
 import csv
+import re
 
 import numpy as np
 import pytest
@@ -96,3 +97,35 @@ def test_errors_are_named(measured, tmp_path, capsys):
     assert "'fore'" in capsys.readouterr().err
     assert command.main([*given, '--body', 'fore', '--joints', 'wrist']) == 2
     assert 'wrist' in capsys.readouterr().err
+
+
+def changed(row, column, change):
+    """Return what changes a number of a table's row, or of all rows where it is None."""
+    def change_rows(rows):
+        for k in range(len(rows)) if row is None else [row]:
+            rows[k][column] = change(rows[k][column])
+        return rows
+    return change_rows
+
+
+FAULTS = {
+    'NaN': (changed(3, 0, lambda x: np.nan), 0, '1 of 40 samples left out, NaN or infinite: 4'),
+    'a wild pose': (changed(4, 5, lambda x: 1e6), 0, '1 poses left out.*: 5'),
+    'metres for mm': (changed(None, slice(3, 6), lambda x: 1e-3 * x), 2, 'Check units'),
+    'degrees twice': (changed(None, 1, np.degrees), 2, 'degrees?'),
+    'twice': (lambda rows: np.vstack([rows, rows[:2]]), 2, 'each once, got the same.*1, 41'),
+    'none': (lambda rows: rows[:0], 2, 'expected samples, got none')}
+
+
+@pytest.mark.parametrize('fault', FAULTS)
+def test_damaged_tables(fault, measured, tmp_path, capsys):
+    """An error, or a result that says what it is without."""
+    urdf, table, _ = measured
+    change, status, text = FAULTS[fault]
+    head, *lines = table.read_text().splitlines()
+    rows = change(np.array([line.split(',')[:6] for line in lines], dtype=float))
+    np.savetxt(table, rows, delimiter=',', comments='', header=','.join(head.split(',')[:6]))
+    assert command.main([str(urdf), str(table), '--body', 'fore', '--folder', str(tmp_path / 'o'),
+                         '--offsets']) == status
+    said = capsys.readouterr()
+    assert re.search(text, said.out + said.err), said
