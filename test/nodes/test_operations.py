@@ -24,11 +24,13 @@ pytestmark = pytest.mark.ros
 ROOT = Path(__file__).parents[2]
 PAGE = ' '.join((ROOT / 'docs' / 'operations.md').read_text(encoding='utf-8').split())
 UNIT = ROOT / 'examples' / 'systemd' / 'liedyn_ros@.service'
-REPORTERS = [path for path in (ROOT / 'liedyn_ros').rglob('*.py')
-             if re.search(r'DiagnosticStatus\(|\(PeriodicDiagnostics\)', path.read_text())]
+SOURCES = [path for folder in ('nodes', 'ros', 'stewart/reports')
+           for path in sorted((ROOT / 'liedyn_ros' / folder).rglob('*.py'))]
+REPORTERS = [path for path in SOURCES if re.search(
+    r'DiagnosticStatus\(|\(PeriodicDiagnostics\)|\bPart\(', path.read_text())]
 MESSAGE = re.compile(r'(?=.* )(?!.*, (m|s|ms|Hz|rad)$).*[a-z]{2}.*')  # several words, no measure
 # Calls that name a part.
-PARTS = {'status_name', 'StreamDiagnostics', '_status', '_judge', '__init__'}
+PARTS = {'status_name', 'Part', 'StreamDiagnostics', '_status', '_judge', '__init__'}
 
 
 def called(node):
@@ -53,6 +55,8 @@ def texts(path):
             others |= {each for key in node.keys if key for each in ast.walk(key)}
         elif isinstance(node, (ast.Expr, ast.JoinedStr)):
             others |= set(ast.walk(node)) - {node}
+        elif isinstance(node, ast.Subscript):
+            others |= set(ast.walk(node.slice))
         if isinstance(node, ast.Call) and called(node) in {'zip', 'warning', 'info', 'join'}:
             others |= set(ast.walk(node))
     return {template(node) for node in ast.walk(tree)
@@ -79,7 +83,7 @@ def test_every_message_is_on_the_page(path):
 
 
 def test_every_part_is_on_the_page():
-    found = set().union(*(parts(path) for path in (ROOT / 'liedyn_ros' / 'nodes').rglob('*.py')))
+    found = set().union(*(parts(path) for path in SOURCES))
     names = {name for name in found if re.fullmatch('[a-z ]+', name) and len(name) < 20}
     assert {'input', 'pace', 'queries', 'redundant sensor'} <= names
     assert {name for name in names if f'`{name}`' not in PAGE} == set()

@@ -61,8 +61,8 @@ class StewartDiagnostics:
             passed_over, lost, time.monotonic() - began, ages.report(), ages.greatest))
         if sensor is not None:
             fault, counts = sensor
-            parts.append(Part('redundant sensor', Level.WARN if fault else Level.OK,
-                              fault or 'in use', counts))
+            parts += [Part('redundant sensor', Level.WARN if fault else Level.OK,
+                           fault or 'in use', counts)]
         self._warn_of_repetition(self.health.repetition(period))
         report = DiagnosticArray(status=[self._status(part) for part in parts])
         report.header.stamp = self._node.get_clock().now().to_msg()
