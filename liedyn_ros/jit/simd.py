@@ -16,7 +16,8 @@ a whole number, which a table of single states may hold among its floats, as an 
 Within one state, eight entries of a row of a table can be side by side as well. get_lanes and
 put_lanes move them; spread and total go from a number to Lanes and back; transposed turns eight
 rows into their columns.
-Four Lanes are registers alone: quad_of and filled make them of numbers, parts takes them apart.
+Four entries move by get_quad and put_quad. quad_of, joined and filled make four Lanes of numbers;
+parts takes them apart.
 Only the mode of `index_checks` checks indices: the owner of a table makes it large enough.
 """
 
@@ -228,6 +229,27 @@ def put_lanes(typing: Any, table: Any, row: Any, column: Any, value: Any) -> Any
 
 
 @intrinsic
+def get_quad(typing: Any, table: Any, row: Any, column: Any) -> Any:
+    """Return four entries of a row of a table of floats, from a column on."""
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        at = _place(context, builder, sig.args[0], *args, count=QUAD)
+        return builder.load(builder.bitcast(at, quad.vector.as_pointer()), align=8)
+
+    return quad(table, types.intp, types.intp), generate
+
+
+@intrinsic
+def put_quad(typing: Any, table: Any, row: Any, column: Any, value: Any) -> Any:
+    """Write four entries of a row of a table of floats, from a column on."""
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        at = _place(context, builder, sig.args[0], *args[:3], count=QUAD)
+        builder.store(args[3], builder.bitcast(at, quad.vector.as_pointer()), align=8)
+        return context.get_dummy_value()
+
+    return types.void(table, types.intp, types.intp, quad), generate
+
+
+@intrinsic
 def spread(typing: Any, number: Any) -> Any:
     """Return Lanes of one number."""
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -298,6 +320,18 @@ def quad_of(typing: Any, number: Any) -> Any:
         return _spread(builder, args[0], QUAD)
 
     return quad(types.float64), generate
+
+
+@intrinsic
+def joined(typing: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
+    """Return four numbers side by side."""
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        value = ir.Constant(quad.vector, ir.Undefined)
+        for lane, number in enumerate(args):
+            value = builder.insert_element(value, number, ir.IntType(32)(lane))
+        return value
+
+    return quad(*[types.float64] * QUAD), generate
 
 
 @intrinsic

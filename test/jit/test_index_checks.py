@@ -20,6 +20,8 @@ ACCESSES = {  # with the first index that is wrong
     'get below': ('get(table, -{}, 0)', 1), 'get int': ('get_int(table, {}, 0)', 3),
     'put': ('put(table, {}, 0, 1.0)', 3), 'get lane': ('get_lane(states, 0, 0, {})', 8),
     'put states': ('put(states, 2, {}, 1.0)', 9), 'get lanes': ('get_lanes(table, 0, {})', 2),
+    'get quad': ('get_quad(table, 2, {})', 6),
+    'put quad': ('put_quad(table, {}, 0, quad_of(1.0))', 3),
     'array': ('table[{}, 0]', 3), 'bundle': ('view(flat).x[{}]', 3),
     'rows': ('rows_of(flat, 0, {}, 1)[0, 0]', 25)}
 
@@ -30,7 +32,8 @@ import numpy as np
 from liedyn_ros.jit.bundle import Bundle, VECTOR
 from liedyn_ros.jit.index_checks import CHECKED
 from liedyn_ros.jit.memory import rows_of
-from liedyn_ros.jit.simd import get, get_int, get_lane, get_lanes, put
+from liedyn_ros.jit.simd import (
+    get, get_int, get_lane, get_lanes, get_quad, put, put_quad, quad_of)
 
 kernel = numba.njit(boundscheck=CHECKED, _nrt=False)
 pair, table, states = Bundle('Pair', x=VECTOR, y=VECTOR), np.zeros((3, 9)), np.zeros((3, 9, 8))

@@ -12,7 +12,8 @@ import numba
 import numpy as np
 
 from liedyn_ros.jit.simd import (
-    align_stack, filled, get_lanes, LANES, parts, put_lanes, quad_of, spread, total, transposed)
+    align_stack, filled, get_lanes, get_quad, joined, LANES, parts, put_lanes, put_quad, quad_of,
+    spread, total, transposed)
 
 
 @numba.njit(_nrt=False)  # kernels of the package are cached by the modules that they reach
@@ -39,6 +40,11 @@ def fill(first, second, lane):
     return parts(-(filled(quad_of(first), lane, second) + 1.0) * filled(quad_of(2.0), 3, 0.5))
 
 
+@numba.njit(_nrt=False)
+def shift(table, column, a, b):
+    put_quad(table, 1, column + 1, get_quad(table, 0, column) + a * joined(a, b, 1.0, 0.0))
+
+
 def test_entries_of_a_row_are_read_summed_and_written() -> None:
     table, out = np.random.default_rng(1).normal(size=(2, 3 * LANES)), np.zeros((1, 3 * LANES))
     assert np.isclose(combine(table, 0.5, out), table[1, LANES:2 * LANES].sum(), rtol=1e-15)
@@ -59,3 +65,11 @@ def test_the_stack_of_a_kernel_is_aligned_where_it_asks_for_it() -> None:
 def test_four_lanes_are_filled_from_one_on() -> None:
     wanted = [(-8.0, -8.0, -8.0, -2.0), (-6.0, -8.0, -8.0, -2.0), (-6.0, -6.0, -6.0, -1.5)]
     assert [fill(2.0, 3.0, lane) for lane in (0, 1, 4)] == wanted
+
+
+def test_four_entries_of_a_row_are_read_and_written() -> None:
+    table = np.random.default_rng(3).normal(size=(3, 9))
+    wanted = table.copy()
+    wanted[1, 4:8] = table[0, 3:7] + 2.0 * np.array([2.0, 3.0, 1.0, 0.0])
+    shift(table, 3, 2.0, 3.0)
+    np.testing.assert_array_equal(table, wanted)

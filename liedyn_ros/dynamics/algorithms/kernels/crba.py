@@ -78,7 +78,8 @@ def fill_columns(model, data, i, out):
                            vi + k if taken <= 2 else columns[2], vi + k)
                 taken += 1
         if kind < SPHERICAL:
-            excess = excess + put_quad(out, vi, columns, joints.along(kind, pitch, 0, m, f))
+            excess = excess + put_symmetric(
+                out, vi, columns, joints.along(kind, pitch, 0, m, f))
         else:
             excess = excess + put_vector(out, vi, columns, m)
             if kind == FREE:
@@ -101,13 +102,14 @@ def filled3(value, lane, numbers):
 
 @inlined
 def put_vector(out, row, columns, entries):
-    """Write three rows of four columns, as put_quad does."""
-    return (put_quad(out, row, columns, entries[0]) + put_quad(out, row + 1, columns, entries[1])
-            + put_quad(out, row + 2, columns, entries[2]))
+    """Write three rows of four columns, as put_symmetric does."""
+    return (put_symmetric(out, row, columns, entries[0])
+            + put_symmetric(out, row + 1, columns, entries[1])
+            + put_symmetric(out, row + 2, columns, entries[2]))
 
 
 @inlined
-def put_quad(out, row, columns, entries):
+def put_symmetric(out, row, columns, entries):
     """Write four entries of a symmetric matrix; return zeros, or NaN where one is not finite."""
     e = parts(entries)
     put_twice(out, row, columns[0], e[0])
