@@ -43,7 +43,8 @@ def test_from_a_folder_with_a_bag_to_a_better_urdf(tmp_path):
                    ['time', *(f'{name}/{kind}' for kind in ('position', 'effort')
                               for name in JOINTS)]))
     write_bag(tmp_path / 'second_bag', as_messages(JOINTS, *arm_recording(seed=3)))
-    options = identify.parser().parse_args(['x', 'x', '--hold', 'base_joint=0.0'])
+    options = identify.parser().parse_args(
+        ['x', 'x', '--folder', str(tmp_path / 'unused'), '--hold', 'base_joint=0.0'])
     time, *motion, _, tau = arm_motion(identify.held(true_arm(), options), 1, 24.0, 100.0)
     write_bag(tmp_path / 'bag_without_base_joint', as_messages(
         JOINTS[1:], START_NS + np.round(1e9 * time).astype(np.int64), *motion, tau))

@@ -127,7 +127,8 @@ def test_a_held_joint_that_moved_is_suspected(tmp_path, capsys):
 
 def test_a_held_joint_that_stood_is_not_suspected(tmp_path, capsys):
     urdf, out = wrong_urdf(tmp_path / 'arm.urdf'), tmp_path / 'out'
-    options = identify.parser().parse_args([str(urdf), 'x', '--hold', 'elbow=0.0'])
+    options = identify.parser().parse_args(
+        [str(urdf), 'x', '--folder', str(out), '--hold', 'elbow=0.0'])
     time, q, v, _, tau = arm_motion(identify.held(true_arm(), options), 1, 24.0, 100.0)
     tau = tau + 0.02 * np.random.default_rng(1).normal(size=tau.shape)
     run = csv_table(tmp_path / 'run.csv', (1e9 * time, q, v, tau), JOINTS[:2])

@@ -40,12 +40,12 @@ HISTORY_SAMPLES = 12  # readings kept of each leg, newest first: time (s) and re
 # no base for a prediction. QUIET: readings since the last outlier. USUAL: m^2, mean square of its
 # errors lately. UNUSUAL: readings since an error that was none of them. LINE: how many of them
 # the present prediction is from. KEPT: whether the reading is an outlier that is not replaced.
-# STRANGEST: m, the largest unusual error of its line.
+# LARGEST_UNUSUAL: m, the largest unusual error of its line.
 (SIGMA, STEP, RATE, OUTLYING, FIRST, BEFORE, STEPPED, REPEATED, SMALLEST, FROZEN, RAW, ANCHOR,
  ANCHOR_TIME, ANCHORED, AMPLITUDE, LAST_ACCELERATION, ERROR, THRESHOLD, POINTS, WIDTH, BEND,
  FOLLOWED, CHANGED,
  HOLD, HOLDS, RUN, ENDED, CHANGES, INTERVAL, STEADY, NOISY, QUIET, USUAL, UNUSUAL,
- LINE, KEPT, STRANGEST, LEG) = range(38)
+ LINE, KEPT, LARGEST_UNUSUAL, LEG) = range(38)
 # Settings. FACTOR: deviations of a threshold. BOUND: m/s^2, acceleration. FROZEN_TIME: s.
 # REPETITIONS: of all six readings that are no fault. LEARNS: whether SMALLEST is learnt. LEAST,
 # SHARE, READ_STEP: of noise.write_thresholds. UNDERSTATED: whether the given noise is too small.

@@ -24,7 +24,7 @@ from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
 from liedyn_ros.stewart.tracking.legs.kernels.frozen_legs import detect_frozen_legs
 from liedyn_ros.stewart.tracking.legs.kernels.held_readings import KNOWN, MAX_OUTLIERS, RUSH
 from liedyn_ros.stewart.tracking.legs.kernels.usual_errors import (
-    compare_errors, has_no_base, note_error, usual_square)
+    compare_errors, note_error, predicted_from_unusual, usual_square)
 
 PREDICTION_GAP = 0.5  # s; over a longer gap nothing is predicted
 MAX_OUTLIER_TIME = 0.02  # s; an outlier that lasts longer is a step: the leg jumped, or its sensor
@@ -211,7 +211,7 @@ def predict_readings(time, lengths, fresh, history, legs, numbers, factor, bound
             known = leg[SIGMA] + leg[STEP]
             if lately > GROWN_NOISE * known:
                 leg[THRESHOLD] = scale * (leg[WIDTH] * lately + motion)
-            if lately > DOUBTFUL_NOISE * known or has_no_base(leg):
+            if lately > DOUBTFUL_NOISE * known or predicted_from_unusual(leg):
                 leg[NOISY] = HISTORY_SAMPLES
         count += abs(leg[ERROR]) > leg[THRESHOLD] or leg[OUTLYING] > 0.0
     numbers[TAILS] += tails
@@ -332,7 +332,7 @@ def begin_outlier(leg, error, dt, noise):
     leg[OUTLYING], leg[STEADY] = dt, 1.0
     if leg[QUIET] < HISTORY_SAMPLES or (noise and abs(error) < GLARING * leg[THRESHOLD]):
         leg[NOISY] = HISTORY_SAMPLES
-    if has_no_base(leg):
+    if predicted_from_unusual(leg):
         leg[STEADY] = 0.0
 
 

@@ -16,11 +16,13 @@ import math
 
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
-    ERROR, LATELY, LINE, OUTLYING, SHARED, SIGMA, STRANGEST, THRESHOLD, UNUSUAL, USUAL, WIDTH)
+    ERROR, LARGEST_UNUSUAL, LATELY, LINE, OUTLYING, SHARED, SIGMA, THRESHOLD, UNUSUAL, USUAL,
+    WIDTH)
 
-FEW_ERRORS, STRANGE = 50.0, 3.0  # errors in a mean square; its roots that make a reading no base
+FEW_ERRORS = 50.0  # in a mean square
+UNUSUAL_RATIO = 3.0  # of an error to the root of the mean square, above which it is unusual
 FAR = 20.0  # times the largest unusual error of a line, which cannot have led a prediction so far
-SURELY = 0.25  # of the noise of a threshold, which may be an upper bound, 3 times too large
+SURE_NOISE = 0.25  # of the noise of a threshold, which may be an upper bound, 3 times too large
 FEW_SAMPLES = 4.0  # in the mean of what the legs share
 
 
@@ -49,23 +51,24 @@ def compare_errors(fresh, legs, numbers, factor, jumped):
 @kernel
 def usual_square(leg, factor):
     """Return the mean square (m^2) of a leg's errors lately, at least that of sure noise."""
-    noise = SURELY * leg[WIDTH] / factor * leg[SIGMA]
+    noise = SURE_NOISE * leg[WIDTH] / factor * leg[SIGMA]
     return max(leg[USUAL], noise * noise)
 
 
 @kernel
 def note_error(leg, factor):
-    """Note whether an error is larger than those before it: such a reading is no base."""
+    """Note whether an error is unusual: predictions from such a reading are doubtful."""
     error = abs(leg[ERROR])
-    square, limit = error * error, STRANGE * STRANGE * leg[USUAL]
+    square, limit = error * error, UNUSUAL_RATIO * UNUSUAL_RATIO * leg[USUAL]
     leg[UNUSUAL] += 1.0
-    if square > STRANGE * STRANGE * usual_square(leg, factor):
-        leg[STRANGEST] = max(error, leg[STRANGEST]) if leg[UNUSUAL] < leg[LINE] else error
+    if square > UNUSUAL_RATIO * UNUSUAL_RATIO * usual_square(leg, factor):
+        before = leg[LARGEST_UNUSUAL] if leg[UNUSUAL] < leg[LINE] else 0.0
+        leg[LARGEST_UNUSUAL] = max(error, before)
         leg[UNUSUAL] = 0.0
     leg[USUAL] += ((min(square, limit) if limit > 0.0 else square) - leg[USUAL]) / FEW_ERRORS
 
 
 @kernel
-def has_no_base(leg):
-    """Return whether a reading of a leg's line is unusual, and its error not far beyond that."""
-    return leg[UNUSUAL] < leg[LINE] and abs(leg[ERROR]) < FAR * leg[STRANGEST]
+def predicted_from_unusual(leg):
+    """Return whether a leg's prediction is from an unusual reading, and its error as large."""
+    return leg[UNUSUAL] < leg[LINE] and abs(leg[ERROR]) < FAR * leg[LARGEST_UNUSUAL]
