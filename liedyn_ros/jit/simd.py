@@ -180,6 +180,17 @@ def put(typing: Any, table: Any, row: Any, column: Any, value: Any) -> Any:
 
 
 @intrinsic
+def of_width(typing: Any, table: Any, width: Any) -> Any:
+    """Return a table with rows of a width that is a constant to the compiler, not one to read."""
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        array = context.make_array(sig.args[0])(context, builder, args[0])
+        array.shape = builder.insert_value(array.shape, args[1], 1)
+        return array._getvalue()
+
+    return table(table, types.intp), generate
+
+
+@intrinsic
 def lanes_of(typing: Any, table: Any) -> Any:
     """Return how many states a table has, as a constant: LANES, or one."""
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:

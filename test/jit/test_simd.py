@@ -12,8 +12,8 @@ import numba
 import numpy as np
 
 from liedyn_ros.jit.simd import (
-    align_stack, filled, get_lanes, get_quad, joined, LANES, parts, put_lanes, put_quad, quad_of,
-    spread, total, transposed)
+    align_stack, filled, get, get_lanes, get_quad, joined, LANES, of_width, parts, put_lanes,
+    put_quad, quad_of, spread, total, transposed)
 
 
 @numba.njit(_nrt=False)  # kernels of the package are cached by the modules that they reach
@@ -43,6 +43,17 @@ def fill(first, second, lane):
 @numba.njit(_nrt=False)
 def shift(table, column, a, b):
     put_quad(table, 1, column + 1, get_quad(table, 0, column) + a * joined(a, b, 1.0, 0.0))
+
+
+@numba.njit(_nrt=False)
+def entry(table, row, column):
+    known = of_width(table, 3)
+    return known.shape[1] * get(known, row, column)
+
+
+def test_a_table_of_known_width_is_the_table() -> None:
+    table = np.arange(12.0).reshape(4, 3)
+    assert entry(table, 2, 1) == 3 * table[2, 1]
 
 
 def test_entries_of_a_row_are_read_summed_and_written() -> None:

@@ -20,8 +20,8 @@ from liedyn_ros.dynamics.algorithms.kernels import articulated, pivots
 from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid, symmetric
 from liedyn_ros.dynamics.tree.kernels.tables import (
     ACCELERATION, ACCELERATIONS, add3, ARMATURE, ARTICULATED_INERTIAS, BIAS_WRENCH, COMPUTED,
-    coordinate_row, GAIN, INERTIA, INVERSE_PIVOT, KIND, LINKS, load3, load9, NV, PARENT, PITCH,
-    POSES, POSITION, RESIDUAL, ROTATION, store3, TWISTS, VI, WRENCHES)
+    coordinate_row, GAIN, INERTIA, INVERSE_PIVOT, KIND, LINKS, load3, load9, NV, of_known_width,
+    PARENT, PITCH, POSES, POSITION, RESIDUAL, ROTATION, store3, TWISTS, VI, WRENCHES)
 from liedyn_ros.dynamics.tree.kernels.wrenches import fits_bodies, subtract_external
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
@@ -56,6 +56,7 @@ def hybrid(model, data, q, v, prescribed, a, tau, external):
 @inlined
 def articulated_body(model, data, q, v, prescribed, a, tau, external):
     """Do what hybrid does; prescribed may be None."""
+    model, data = of_known_width(model, data)
     put(data, 0, COMPUTED, 0.0)
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
             and given(model, prescribed, a, tau) and fits_bodies(model, external)):

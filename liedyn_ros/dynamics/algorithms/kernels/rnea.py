@@ -11,8 +11,8 @@
 from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
     ACCELERATIONS, add3, ARMATURE, COMPUTED, coordinate_row, INERTIA, KIND, LINKS, load3, load9,
-    LOADED_JOINTS, PARENT, PITCH, POSES, POSITION, ROTATION, store3, TWISTS, VI, WRENCH,
-    WRENCHES)
+    LOADED_JOINTS, of_known_width, PARENT, PITCH, POSES, POSITION, ROTATION, store3, TWISTS, VI,
+    WRENCH, WRENCHES)
 from liedyn_ros.dynamics.tree.kernels.wrenches import fits_bodies, subtract_external
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
@@ -28,6 +28,7 @@ def rnea(model, data, q, v, a, external, tau):
 
     Returns whether the input is acceptable, the forces are finite, and tau has its own memory.
     """
+    model, data = of_known_width(model, data)
     put(data, 0, COMPUTED, 0.0)
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
             and joints.is_velocity(model, a) and fits_bodies(model, external)):

@@ -17,12 +17,13 @@ accelerations, and one solution of the factored system (theory 7.7).
 from liedyn_ros.dynamics.algorithms.kernels import aba
 from liedyn_ros.dynamics.time_derivatives.kernels import conversion, solution
 from liedyn_ros.dynamics.time_derivatives.kernels.motion import store_motion_series, store_velocity
+from liedyn_ros.dynamics.time_derivatives.kernels.series import WIDTH
 from liedyn_ros.dynamics.time_derivatives.kernels.wrenches import (
     add_wrench_to_parent, store_efforts, store_net_wrench)
-from liedyn_ros.dynamics.tree.kernels.tables import LINKS, PARENT
+from liedyn_ros.dynamics.tree.kernels.tables import LINKS, of_known_width, PARENT
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
-from liedyn_ros.jit.simd import get_int
+from liedyn_ros.jit.simd import get_int, of_width
 from liedyn_ros.model.kernels.acceptance import finite
 
 
@@ -33,6 +34,7 @@ def hybrid_derivatives(model, data, series, q, v, prescribed, a, tau, external):
 
     external (r + 1, B, 6) may have no rows. Returns what kernels.aba.hybrid_derivatives returns.
     """
+    (model, data), series = of_known_width(model, data), of_width(series, WIDTH)
     if (a.shape != tau.shape or len(a) == 0 or not conversion.fits_orders(model, external, len(a))
             or overlap(a, tau) or overlap(a, q) or overlap(a, v) or overlap(a, external)):
         return aba.REFUSED

@@ -12,16 +12,18 @@ from liedyn_ros.dynamics.algorithms.kernels import aba as order_zero
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE, REFUSED
 from liedyn_ros.dynamics.time_derivatives.kernels import aba, conversion, factorization, rnea
 from liedyn_ros.dynamics.time_derivatives.kernels.motion import store_velocity
+from liedyn_ros.dynamics.time_derivatives.kernels.series import WIDTH
 from liedyn_ros.dynamics.tree.kernels import joints
-from liedyn_ros.dynamics.tree.kernels.tables import LINKS
+from liedyn_ros.dynamics.tree.kernels.tables import LINKS, MODEL_WIDTH, of_known_width
 from liedyn_ros.jit.decorators import inlined, long_kernel
-from liedyn_ros.jit.simd import get_int, LANES
+from liedyn_ros.jit.simd import get_int, LANES, of_width
 from liedyn_ros.model.kernels.acceptance import finite
 
 
 @long_kernel
 def inverse_batch(model, series, q, v, a, external, tau):
     """Run rnea on each state; return the first that is refused. external may have none."""
+    model, series = of_width(model, MODEL_WIDTH), of_width(series, WIDTH)
     links, states = get_int(model, 0, LINKS), len(q)
     size, loaded = a.shape[1] + 1, len(external) > 0
     for first in range(0, states, LANES):
@@ -64,6 +66,7 @@ def hybrid_batch_order_zero(model, data, series, q, v, prescribed, a, tau, exter
 @inlined
 def run_hybrid(model, data, series, q, v, prescribed, a, tau, external, size):
     """Run hybrid on each state, of which size - 1 orders are given."""
+    (model, data), series = of_known_width(model, data), of_width(series, WIDTH)
     links, states, loaded = get_int(model, 0, LINKS), len(q), len(external) > 0
     for first in range(0, states, LANES):
         for lane in range(LANES):

@@ -10,13 +10,14 @@
 
 from liedyn_ros.dynamics.time_derivatives.kernels import conversion
 from liedyn_ros.dynamics.time_derivatives.kernels.motion import store_motion_series, store_velocity
+from liedyn_ros.dynamics.time_derivatives.kernels.series import WIDTH
 from liedyn_ros.dynamics.time_derivatives.kernels.wrenches import (
     add_wrench_to_parent, store_efforts, store_net_wrench)
 from liedyn_ros.dynamics.tree.kernels import joints
-from liedyn_ros.dynamics.tree.kernels.tables import LINKS, NV, PARENT
+from liedyn_ros.dynamics.tree.kernels.tables import LINKS, MODEL_WIDTH, NV, PARENT
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
-from liedyn_ros.jit.simd import get_int
+from liedyn_ros.jit.simd import get_int, of_width
 from liedyn_ros.model.kernels.acceptance import finite
 
 
@@ -28,6 +29,7 @@ def rnea_derivatives(model, series, q, v, a, external, tau):
     external (r + 1, B, 6) may have no rows. Returns whether the input is acceptable, the forces
     are finite, and tau has its own memory.
     """
+    model, series = of_width(model, MODEL_WIDTH), of_width(series, WIDTH)
     if (a.shape != tau.shape or a.shape[1] != get_int(model, 0, NV)
             or not (joints.acceptable(model, q) and joints.is_velocity(model, v)
                     and finite(a.reshape(-1))

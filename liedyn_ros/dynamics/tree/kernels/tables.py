@@ -16,7 +16,7 @@ the rows of model except bodies and frames. Whole numbers are read with get_int.
 """
 
 from liedyn_ros.jit.decorators import inlined
-from liedyn_ros.jit.simd import get, get_int, put
+from liedyn_ros.jit.simd import get, get_int, of_width, put
 
 # Columns of model, row 0: the ground. Whole numbers; LINKS counts the ground too.
 LINKS, NQ, NV, BODIES = range(4)
@@ -61,6 +61,12 @@ POSES, TWISTS, ACCELERATIONS, WRENCHES, ARTICULATED_INERTIAS, COMPOSITE_INERTIAS
     1, 2, 4, 8, 16, 32)
 SEEN_SCREW = 92  # of links: a screw of another link in their axes, see pivots.py
 DATA_WIDTH = 99  # odd, so that rows of LANES states do not fall on the same lines of a cache
+
+
+@inlined
+def of_known_width(model, data):
+    """Return both tables, the width of their rows being known to the compiler."""
+    return of_width(model, MODEL_WIDTH), of_width(data, DATA_WIDTH)
 
 
 @inlined
