@@ -78,20 +78,24 @@ def test_rigid_inertia_is_its_articulated_one() -> None:  # (Kim 21, 23, 31)
     np.testing.assert_allclose(
         matrix(articulated.of_rigid(rigid.transport(r, p, body))),
         matrix(articulated.transport(r, p, articulated.of_rigid(body))), atol=1e-12)
-    np.testing.assert_allclose(
-        dense_blocks(coriolis.rate_of(body, w, v)), -se3.ad(twist).T @ dense, atol=1e-12)
 
 
-def test_four_blocks_are_their_dense_matrix() -> None:
-    dense, x = RNG.normal(size=(6, 6)), RNG.normal(size=6)
-    parts = tuple(tuple(dense[i:i + 3, j:j + 3].ravel()) for i in (0, 3) for j in (0, 3))
+def test_rates_of_rigid_inertias_are_their_dense_matrices() -> None:
+    blocks = np.zeros((3, coriolis.BLOCKS))
+    body, twist = (1.7, tuple(RNG.normal(size=3)), tuple(RNG.normal(size=6))), RNG.normal(size=6)
+    coriolis.store_rate(blocks, 1, body, *halves(twist))
+    dense = -se3.ad(twist).T @ matrix(articulated.of_rigid(body))
+    np.testing.assert_allclose(dense_blocks(blocks[1]), dense, atol=1e-12)
+
+    blocks = RNG.normal(size=(3, coriolis.BLOCKS))
+    dense, before, x = dense_blocks(blocks[2]), dense_blocks(blocks[1]), RNG.normal(size=6)
+    np.testing.assert_allclose(np.ravel(coriolis.apply(blocks, 2, *halves(x))), dense @ x)
+    np.testing.assert_allclose(np.ravel(coriolis.apply_t(blocks, 2, *halves(x))), dense.T @ x)
     r, p = so3.exp(RNG.normal(size=3)), RNG.normal(size=3)
+    coriolis.add_transported(tuple(r.ravel()), tuple(p), blocks, 2, 1)
     adjoint = se3.adjoint(np.linalg.inv(homogeneous(r, p)))
     np.testing.assert_allclose(
-        dense_blocks(coriolis.transport(tuple(r.ravel()), tuple(p), parts)),
-        adjoint.T @ dense @ adjoint, atol=1e-12)
-    np.testing.assert_allclose(np.ravel(coriolis.apply(parts, *halves(x))), dense @ x)
-    np.testing.assert_allclose(np.ravel(coriolis.apply_t(parts, *halves(x))), dense.T @ x)
+        dense_blocks(blocks[1]), before + adjoint.T @ dense @ adjoint, atol=1e-12)
 
 
 @pytest.mark.parametrize('kind', range(5))
@@ -169,6 +173,8 @@ def matrix(inertia) -> Array:
     return np.block([[a, b], [b.T, c]])
 
 
-def dense_blocks(parts) -> Array:
-    a, b, c, d = (np.reshape(part, (3, 3)) for part in parts)
-    return np.block([[a, b], [c, d]])
+def dense_blocks(rows: Array) -> Array:
+    """Return [a, [u] - c; c, [n]] of a row of blocks."""
+    a, c = (rows[at:at + 12].reshape(3, 4)[:, :3] for at in (coriolis.A, coriolis.C))
+    n, u = (so3.hat(rows[at:at + 3]) for at in (coriolis.N, coriolis.U))
+    return np.block([[a, u - c], [c, n]])

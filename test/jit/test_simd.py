@@ -13,7 +13,7 @@ import numpy as np
 
 from liedyn_ros.jit.simd import (
     align_stack, filled, get, get_lanes, get_quad, joined, LANES, of_width, parts, put_lanes,
-    put_quad, quad_of, spread, total, transposed)
+    put_quad, quad_of, rolled, spread, total, transposed)
 
 
 @numba.njit(_nrt=False)  # kernels of the package are cached by the modules that they reach
@@ -42,7 +42,7 @@ def fill(first, second, lane):
 
 @numba.njit(_nrt=False)
 def shift(table, column, a, b):
-    put_quad(table, 1, column + 1, get_quad(table, 0, column) + a * joined(a, b, 1.0, 0.0))
+    put_quad(table, 1, column + 1, rolled(get_quad(table, 0, column)) + a * joined(a, b, 1.0, 0.0))
 
 
 @numba.njit(_nrt=False)
@@ -78,9 +78,9 @@ def test_four_lanes_are_filled_from_one_on() -> None:
     assert [fill(2.0, 3.0, lane) for lane in (0, 1, 4)] == wanted
 
 
-def test_four_entries_of_a_row_are_read_and_written() -> None:
+def test_four_entries_of_a_row_are_read_turned_and_written() -> None:
     table = np.random.default_rng(3).normal(size=(3, 9))
     wanted = table.copy()
-    wanted[1, 4:8] = table[0, 3:7] + 2.0 * np.array([2.0, 3.0, 1.0, 0.0])
+    wanted[1, 4:8] = table[0, [4, 5, 3, 6]] + 2.0 * np.array([2.0, 3.0, 1.0, 0.0])
     shift(table, 3, 2.0, 3.0)
     np.testing.assert_array_equal(table, wanted)

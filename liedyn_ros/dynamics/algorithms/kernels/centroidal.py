@@ -263,7 +263,7 @@ def centroidal_map_rate(model, data, blocks, q, v, out):
         place(model, data, i, q)
         w, u = motion.store_twist(model, data, i, v)
         body = rigid.load(model, i, INERTIA)
-        coriolis.store(blocks, i, coriolis.rate_of(body, w, u))
+        coriolis.store_rate(blocks, i, body, w, u)
         m, h = moment_of(model, data, i)
         mass, moment = mass + m, vec3.add(moment, h)
         r, _ = motion.load_ground_pose(data, i)
@@ -284,12 +284,12 @@ def centroidal_map_rate(model, data, blocks, q, v, out):
 def rate_column(model, data, blocks, i, k, center, speed):
     """Return the derivative of the column of coordinate k of link i."""
     w, u = joints.screw(get_int(model, i, KIND), get(model, i, PITCH), k)
-    body, rate = rigid.load(data, i, COMPOSITE), coriolis.load(blocks, i)
+    body = rigid.load(data, i, COMPOSITE)
     r, p = motion.load_ground_pose(data, i)
     own = rigid.apply(body, w, u)
     ew, eu = se3.ad(load3(data, i, TWIST), load3(data, i, TWIST + 3), w, u)
     m, f = rigid.apply(body, ew, eu)
-    bm, bf = coriolis.apply(rate, w, u)
-    tm, tf = coriolis.apply_t(rate, w, u)
+    bm, bf = coriolis.apply(blocks, i, w, u)
+    tm, tf = coriolis.apply_t(blocks, i, w, u)
     m, f = about(center, r, p, vec3.add(m, vec3.add(bm, tm)), vec3.add(f, vec3.add(bf, tf)))
     return vec3.sub(m, vec3.cross(speed, mat3.apply(r, own[1]))), f  # the centre moves

@@ -12,21 +12,23 @@ The admissible Coriolis matrix (7.17, Lemma 1) by composite matrices, in body fr
 C is the sum over links i of J_i^T (I_i (Jdot_i + ad_V J_i) - ad_V^T I_i J_i), J_i being the body
 Jacobian. The bracket has I_i X_ij ad_V S_j - ad_V^T I_i X_ij S_j in the column of a
 coordinate j before link i. So sums over links become the composite inertia and the composite of
--ad_V^T I, a general matrix [a b; c d] in four blocks.
+B = -ad_V^T I. In each frame B = [a, [u] - c; c, [n]], with 3 by 3 matrices a and c and vectors u
+and n: of one link c = -[w][h], u = m v and n = m w. Rows of three stand in four Lanes.
 """
 
 from liedyn_ros.dynamics.algorithms.kernels import crba
 from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
     COMPOSITE, COMPOSITE_INERTIAS, COMPUTED, INERTIA, KIND, LINKS, load3, load9, PARENT, PITCH,
-    POSES, POSITION, ROTATION, store9, TWIST, TWISTS, VI)
+    POSES, POSITION, ROTATION, TWIST, TWISTS, VI)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
-from liedyn_ros.jit.simd import get, get_int, put
+from liedyn_ros.jit.simd import get, get_int, get_quad, joined, parts, put, put_quad, rolled
 from liedyn_ros.lie.kernels import mat3, se3, vec3
-from liedyn_ros.model.kernels.acceptance import finite
+from liedyn_ros.model.kernels.kinds import FREE, REVOLUTE, SPHERICAL
 
-BLOCKS = 36  # numbers of the four blocks
+A, C, N, U = 0, 12, 24, 28  # columns of the rows of a and c, of n and of u, four each
+BLOCKS = 32  # numbers of them all
 
 
 @kernel
@@ -38,112 +40,205 @@ def coriolis_matrix(model, data, blocks, q, v, out):
             and not overlap(out, v)):
         return False
     out[:] = 0.0
-    links = get_int(model, 0, LINKS)
+    links, excess = get_int(model, 0, LINKS), 0.0
     for i in range(1, links):
         motion.store_pose(model, data, i, q)
         w, u = motion.store_twist(model, data, i, v)
         body = rigid.load(model, i, INERTIA)
         rigid.store(data, i, COMPOSITE, body)
-        store(blocks, i, rate_of(body, w, u))
+        store_rate(blocks, i, body, w, u)
     for i in range(links - 1, 0, -1):
         for k in range(joints.degrees(get_int(model, i, KIND))):
-            fill_coriolis(model, data, blocks, i, k, out)
+            excess += fill_coriolis(model, data, blocks, i, k, out)
         add_to_parent(model, data, blocks, i)
     put(data, 0, COMPUTED, float(POSES + TWISTS + COMPOSITE_INERTIAS))
-    return finite(out.reshape(-1))
+    return excess == 0.0
 
 
 @inlined
 def add_to_parent(model, data, blocks, i):
-    """Add the composite inertia of link i and its blocks to those of its parent."""
+    """Add the composite inertia of link i and its B to those of its parent."""
     crba.add_composite_to_parent(model, data, i, rigid.load(data, i, COMPOSITE))
     parent = get_int(model, i, PARENT)
     if parent > 0:
-        r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
-        store(blocks, parent, add(load(blocks, parent), transport(r, p, load(blocks, i))))
+        add_transported(load9(data, i, ROTATION), load3(data, i, POSITION), blocks, i, parent)
 
 
 @inlined
 def fill_coriolis(model, data, blocks, i, k, out):
-    """Write row and column of coordinate k of link i, as far as its joint and all before it."""
-    kind, pitch, own = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI) + k
-    body, rate = rigid.load(data, i, COMPOSITE), load(blocks, i)
-    w, v = joints.screw(kind, pitch, k)
-    # Wrenches for the row (with ad_V S and S of the joints before) and for the column.
-    m, f = rigid.apply(body, w, v)
-    tm, tf = apply_t(rate, w, v)
-    ew, ev = se3.ad(load3(data, i, TWIST), load3(data, i, TWIST + 3), w, v)
-    em, ef = rigid.apply(body, ew, ev)
-    bm, bf = apply(rate, w, v)
-    cm, cf = vec3.add(em, bm), vec3.add(ef, bf)
-    first = i
-    while i > 0:
+    """
+    Write row and column of coordinate k of link i, as far as its joint and all before it.
+
+    Three wrenches go to the ground side by side: I S and B^T S for the row, which ad_V S and S of
+    a joint meet, and I ad_V S + B S for the column. Returns zero, or NaN where an entry is not
+    finite.
+    """
+    own, excess = get_int(model, i, VI) + k, 0.0
+    m, f = wrenches(model, data, blocks, i, k)
+    while True:
         kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
         w, v = load3(data, i, TWIST), load3(data, i, TWIST + 3)
-        for j in range(joints.degrees(kind)):
-            out[vi + j, own] = joints.along(kind, pitch, j, cm, cf)
-            if i != first:
-                out[own, vi + j] = (joints.along_bracket(kind, pitch, j, w, v, m, f)
-                                    + joints.along(kind, pitch, j, tm, tf))
-        r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
-        m, f = se3.adjoint_inverse_dual(r, p, m, f)
-        tm, tf = se3.adjoint_inverse_dual(r, p, tm, tf)
-        cm, cf = se3.adjoint_inverse_dual(r, p, cm, cf)
-        i = get_int(model, i, PARENT)
+        if kind < SPHERICAL:
+            excess += put_pair(out, own, vi, joints.along_bracket(kind, pitch, 0, w, v, m, f),
+                               joints.along(kind, pitch, 0, m, f))
+        else:
+            em, ef = se3.ad_dual(w, v, m, f)
+            excess += put_pairs(out, own, vi, em, m)
+            if kind == FREE:
+                excess += put_pairs(out, own, vi + 3, ef, f)
+        parent = get_int(model, i, PARENT)
+        if parent == 0:
+            return excess
+        m, f = se3.adjoint_inverse_dual(
+            load9(data, i, ROTATION), load3(data, i, POSITION), m, f)
+        i = parent
 
 
 @inlined
-def rate_of(body, w, v):
-    """Return -ad_V^T I of a rigid body, [[w] [v]; 0 [w]] times [J [h]; -[h] m 1]."""
+def wrenches(model, data, blocks, i, k):
+    """Return I S, B^T S and I ad_V S + B S of coordinate k of link i, side by side."""
+    kind, pitch, body = get_int(model, i, KIND), get(model, i, PITCH), rigid.load(
+        data, i, COMPOSITE)
+    w, v = joints.screw(kind, pitch, k)
+    em, ef = rigid.apply(body, *se3.ad(
+        load3(data, i, TWIST), load3(data, i, TWIST + 3), w, v))
+    m, f = rigid.apply(body, w, v)
+    if kind == REVOLUTE:  # S picks a row and a column
+        a, c, u = load_matrix(blocks, i, A), load_matrix(blocks, i, C), load3(blocks, i, U)
+        tm, tf = a[6:9], (-c[6] - u[1], u[0] - c[7], -c[8])
+        bm, bf = (a[2], a[5], a[8]), (c[2], c[5], c[8])
+    else:
+        tm, tf = apply_t(blocks, i, w, v)
+        bm, bf = apply(blocks, i, w, v)
+    return beside(m, tm, vec3.add(em, bm)), beside(f, tf, vec3.add(ef, bf))
+
+
+@inlined
+def beside(x, y, z):
+    """Return three vectors side by side."""
+    return (joined(x[0], y[0], z[0], 0.0), joined(x[1], y[1], z[1], 0.0),
+            joined(x[2], y[2], z[2], 0.0))
+
+
+@inlined
+def put_pair(out, own, j, bracket, along):
+    """Write the entries of two coordinates; return zero, or NaN where one is not finite."""
+    b, e = parts(bracket), parts(along)
+    row, column = b[0] + e[1], e[2]
+    put(out, own, j, row)
+    put(out, j, own, column)
+    return (row - row) + (column - column)
+
+
+@inlined
+def put_pairs(out, own, j, bracket, along):
+    """Write the entries of three coordinates, as put_pair does."""
+    return (put_pair(out, own, j, bracket[0], along[0])
+            + put_pair(out, own, j + 1, bracket[1], along[1])
+            + put_pair(out, own, j + 2, bracket[2], along[2]))
+
+
+@inlined
+def store_rate(blocks, i, body, w, v):
+    """Write -ad_V^T I of a rigid body, [[w] [v]; 0 [w]] times [J [h]; -[h] m 1]."""
     m, h, j = body
-    full = (j[0], j[1], j[2], j[1], j[3], j[4], j[2], j[4], j[5])
-    hat_w, hat_v, hat_h = mat3.hat(w), mat3.hat(v), mat3.hat(h)
-    wh, vh = mat3.mul(hat_w, hat_h), mat3.mul(hat_v, hat_h)
-    return (mat3.add(mat3.mul(hat_w, full), mat3.scale(-1.0, vh)),
-            mat3.add(wh, mat3.scale(m, hat_v)), mat3.scale(-1.0, wh), mat3.scale(m, hat_w))
+    angular, linear = as_row(w), as_row(v)
+    full = as_row(j[0:3]), as_row((j[1], j[3], j[4])), as_row((j[2], j[4], j[5]))
+    store(blocks, i, (vec3.add(vec3.cross(w, full), minus_hats(linear, h)),
+                      minus_hats(angular, h), m * angular, m * linear))
 
 
 @inlined
-def load(blocks, i):
-    """Return the four blocks of row i."""
-    return load9(blocks, i, 0), load9(blocks, i, 9), load9(blocks, i, 18), load9(blocks, i, 27)
+def add_transported(r, p, blocks, i, parent):
+    """Add Ad_{T^-1}^T B Ad_{T^-1} to the matrix of a parent, T = (r, p)."""
+    t = as_row(r[0:9:3]), as_row(r[1:9:3]), as_row(r[2:9:3])  # rows of R^T
+    n, u, row_p = turned_row(t, blocks, i, N), turned_row(t, blocks, i, U), as_row(p)
+    a = mat3.apply(r, turned_rows(t, blocks, i, A))
+    c = mat3.apply(r, turned_rows(t, blocks, i, C))
+    cp = crossed(c[0], row_p), crossed(c[1], row_p), crossed(c[2], row_p)  # c [p]
+    c = vec3.add(c, minus_hats(n, p))
+    a = vec3.add(vec3.add(a, vec3.cross(p, c)), vec3.add(cp, minus_hats(u, p)))
+    store(blocks, parent, (
+        vec3.add(load_rows(blocks, parent, A), a), vec3.add(load_rows(blocks, parent, C), c),
+        get_quad(blocks, parent, N) + n, get_quad(blocks, parent, U) + u - crossed(n, row_p)))
 
 
 @inlined
-def store(blocks, i, x):
-    """Write the four blocks of row i."""
-    store9(blocks, i, 0, x[0])
-    store9(blocks, i, 9, x[1])
-    store9(blocks, i, 18, x[2])
-    store9(blocks, i, 27, x[3])
+def turned_rows(t, blocks, i, at):
+    """Return the rows of a matrix times R^T."""
+    return (turned_row(t, blocks, i, at), turned_row(t, blocks, i, at + 4),
+            turned_row(t, blocks, i, at + 8))
 
 
 @inlined
-def add(x, y):
-    """Return the sum of two matrices in blocks."""
-    return mat3.add(x[0], y[0]), mat3.add(x[1], y[1]), mat3.add(x[2], y[2]), mat3.add(x[3], y[3])
+def turned_row(t, blocks, i, at):
+    """Return three numbers of blocks as a row times R^T."""
+    return (get(blocks, i, at) * t[0] + get(blocks, i, at + 1) * t[1]
+            + get(blocks, i, at + 2) * t[2])
 
 
 @inlined
-def apply(x, w, v):
-    """Return the product of the matrix and a twist."""
-    return (vec3.add(mat3.apply(x[0], w), mat3.apply(x[1], v)),
-            vec3.add(mat3.apply(x[2], w), mat3.apply(x[3], v)))
+def as_row(x):
+    """Return a vector as a row."""
+    return joined(x[0], x[1], x[2], 0.0)
 
 
 @inlined
-def apply_t(x, w, v):
-    """Return the product of the transposed matrix and a twist."""
-    return (vec3.add(mat3.apply_t(x[0], w), mat3.apply_t(x[2], v)),
-            vec3.add(mat3.apply_t(x[1], w), mat3.apply_t(x[3], v)))
+def crossed(x, y):
+    """Return the cross product of two rows, which is also the row x times [y]."""
+    return rolled(x * rolled(y) - rolled(x) * y)
 
 
 @inlined
-def transport(r, p, x):
-    """Return Ad_{T^-1}^T times the matrix times Ad_{T^-1}, T = (r, p)."""
-    rt, hat_p = mat3.transpose(r), mat3.hat(p)
-    a, b = mat3.mul(r, mat3.mul(x[0], rt)), mat3.mul(r, mat3.mul(x[1], rt))
-    c, d = mat3.mul(r, mat3.mul(x[2], rt)), mat3.mul(r, mat3.mul(x[3], rt))
-    c = mat3.add(c, mat3.scale(-1.0, mat3.mul(d, hat_p)))
-    a = mat3.add(a, mat3.add(mat3.mul(hat_p, c), mat3.scale(-1.0, mat3.mul(b, hat_p))))
-    return a, mat3.add(b, mat3.mul(hat_p, d)), c, d
+def minus_hats(row, y):
+    """Return the rows of -[x][y] = (x.y) 1 - y x^T for a row x."""
+    x = parts(row)
+    s = x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
+    return (joined(s, 0.0, 0.0, 0.0) - y[0] * row, joined(0.0, s, 0.0, 0.0) - y[1] * row,
+            joined(0.0, 0.0, s, 0.0) - y[2] * row)
+
+
+@inlined
+def load_rows(blocks, i, at):
+    """Return the rows of a matrix."""
+    return get_quad(blocks, i, at), get_quad(blocks, i, at + 4), get_quad(blocks, i, at + 8)
+
+
+@inlined
+def load_matrix(blocks, i, at):
+    """Return the nine numbers of a matrix."""
+    return (get(blocks, i, at), get(blocks, i, at + 1), get(blocks, i, at + 2),
+            get(blocks, i, at + 4), get(blocks, i, at + 5), get(blocks, i, at + 6),
+            get(blocks, i, at + 8), get(blocks, i, at + 9), get(blocks, i, at + 10))
+
+
+@inlined
+def store(blocks, i, rows):
+    """Write a, c, n and u, all in rows."""
+    a, c, n, u = rows
+    put_quad(blocks, i, A, a[0])
+    put_quad(blocks, i, A + 4, a[1])
+    put_quad(blocks, i, A + 8, a[2])
+    put_quad(blocks, i, C, c[0])
+    put_quad(blocks, i, C + 4, c[1])
+    put_quad(blocks, i, C + 8, c[2])
+    put_quad(blocks, i, N, n)
+    put_quad(blocks, i, U, u)
+
+
+@inlined
+def apply(blocks, i, w, v):
+    """Return B times a twist."""
+    a, c = load_matrix(blocks, i, A), load_matrix(blocks, i, C)
+    n, u = load3(blocks, i, N), load3(blocks, i, U)
+    return (vec3.add(vec3.sub(mat3.apply(a, w), mat3.apply(c, v)), vec3.cross(u, v)),
+            vec3.add(mat3.apply(c, w), vec3.cross(n, v)))
+
+
+@inlined
+def apply_t(blocks, i, w, v):
+    """Return B^T times a twist."""
+    a, c = load_matrix(blocks, i, A), load_matrix(blocks, i, C)
+    n, u = load3(blocks, i, N), load3(blocks, i, U)
+    return (vec3.add(mat3.apply_t(a, w), mat3.apply_t(c, v)), vec3.sub(
+        vec3.cross(w, u), vec3.add(mat3.apply_t(c, w), vec3.cross(n, v))))
