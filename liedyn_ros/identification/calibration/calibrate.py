@@ -20,7 +20,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import LimitError, ShapeError
@@ -239,7 +239,7 @@ def _configurations(model: Model, samples: Samples, start: ArrayLike | None
 def _result(problem: ArmProblem, found: Fit, *, given: bool) -> ArmCalibration:
     unknowns, remarks = problem.unknowns, list[str]()
     factor = found.factor
-    if given and factor * found.degrees <= chi2.isf(DOUBT, found.degrees):
+    if given and factor * found.degrees <= chdtri(found.degrees, DOUBT):
         factor = 1.0
     elif given:
         remarks.append(f'the errors are {factor ** 0.5:.3g} times as large as the deviations '

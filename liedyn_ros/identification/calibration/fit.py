@@ -20,7 +20,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
-from scipy.stats import chi2
+from scipy.special import chdtri, gammaincinv
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError
@@ -94,7 +94,7 @@ def fit(problem: Problem, start: Array, least: float, trusted: NDArray[np.bool_]
     for _ in range(ROUNDS):
         squares = (problem.at(z).errors ** 2).sum(axis=1)
         now = problem.settled & (
-            squares <= _variance(squares, d, least) * chi2.isf(CHANCE / len(squares), d))
+            squares <= _variance(squares, d, least) * chdtri(d, CHANCE / len(squares)))
         z = _least_squares(problem, z, now.astype(float), free)
         if (now == used).all():
             break
@@ -122,7 +122,7 @@ def _bounded(
         last, z = z, _least_squares(problem, z, weights, free)
         errors = problem.at(z).errors
         squares, d = (errors ** 2).sum(axis=1), errors.shape[1]
-        bound = _variance(squares, d, least) * chi2.isf(TAIL, d)
+        bound = _variance(squares, d, least) * chdtri(d, TAIL)
         weights = np.minimum(1.0, bound / np.maximum(squares, 1e-300)) ** 0.25
         if np.abs(z - last).max() <= SETTLED:
             break
@@ -131,7 +131,7 @@ def _bounded(
 
 def _variance(squares: Array, d: int, least: float) -> float:
     """Return the variance of an error, by the middle of the sums (n,) of d squares each."""
-    return max(float(np.median(squares)) / float(chi2.median(d)), least)
+    return max(float(np.median(squares)) / (2.0 * float(gammaincinv(d / 2, 0.5))), least)
 
 
 def _least_squares(

@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import butter, get_window, sosfiltfilt
 
 from liedyn_ros.common.checks import Array
 
@@ -104,6 +103,7 @@ def _density(moving: Array, rate: float) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=4)
 def _window(count: int) -> Array:
+    from scipy.signal import get_window  # which takes as long to import as all of identification
     return np.asarray(get_window(_WINDOW, count))
 
 
@@ -147,11 +147,13 @@ def smoothed(samples: Array, cutoff: float, rate: float) -> Array:
     """Return samples (n, ...) after the zero-phase filter (16.2), unchanged without a cut-off."""
     if cutoff >= NYQUIST * rate:
         return samples
+    from scipy.signal import sosfiltfilt
     return np.asarray(sosfiltfilt(_sections(2.0 * cutoff / rate), samples, axis=0))
 
 
 @lru_cache(maxsize=64)
 def _sections(cutoff: float) -> Array:
+    from scipy.signal import butter
     return np.asarray(butter(ORDER, cutoff, output='sos'))
 
 

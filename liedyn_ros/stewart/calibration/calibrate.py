@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import chi2
+from scipy.special import chdtri, gammaincinv
 
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
@@ -146,11 +146,11 @@ def _factor(found: Fit, given: bool) -> tuple[float, tuple[str, ...]]:
     """Return the variance of an error in deviations, and what is wrong with these."""
     if not given:
         return found.factor, ()
-    if found.factor * found.degrees > chi2.isf(DOUBT, found.degrees):
+    if found.factor * found.degrees > chdtri(found.degrees, DOUBT):
         return found.factor, (
             f'the errors are {found.factor ** 0.5:.3g} times as large as the deviations given '
             'let expect: the covariance counts them as they are',)
-    if found.factor * found.degrees < chi2.ppf(DOUBT, found.degrees):
+    if found.factor * found.degrees < 2.0 * gammaincinv(found.degrees / 2, DOUBT):
         return 1.0, (f'the errors are only {found.factor ** 0.5:.3g} times as large as the '
                      'deviations let expect: the covariance is too large by that',)
     return 1.0, ()
@@ -188,7 +188,7 @@ def _outliers(problem: Problem, found: Fit, factor: float, possible: NDArray[np.
         squares = np.maximum((effects[k] ** 2).sum(axis=0), 1e-300)
         leg = int(np.argmax(along ** 2 / squares))
         left = size - along[leg] ** 2 / squares[leg]
-        explains = d > 1 and left <= factor * chi2.isf(CHANCE, d - 1)
+        explains = d > 1 and left <= factor * chdtri(d - 1, CHANCE)
         result.append(Outlier(int(numbers[k]), leg if explains else None, float(
             along[leg] / squares[leg]) if explains else 0.0, size ** 0.5))
     return tuple(sorted(result, key=lambda each: each.pose))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from liedyn_ros.common.checks import Array
 
@@ -59,7 +59,7 @@ class Tolerance(NamedTuple):
 @functools.cache
 def _most_of_noise(freedom: int) -> float:
     """Return what the sum of squares of normal numbers, of deviation 1, exceeds by CHANCE."""
-    return float(chi2.isf(CHANCE, freedom))
+    return float(chdtri(freedom, CHANCE))
 
 
 class LegFits(NamedTuple):
