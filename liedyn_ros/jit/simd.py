@@ -17,7 +17,7 @@ Within one state, eight entries of a row of a table can be side by side as well.
 put_lanes move them; spread and total go from a number to Lanes and back; transposed turns eight
 rows into their columns.
 Four entries move by get_quad and put_quad. quad_of, joined and filled make four Lanes of numbers;
-parts takes them apart, and rolled turns the first three.
+parts takes them apart.
 Only the mode of `index_checks` checks indices: the owner of a table makes it large enough.
 """
 
@@ -368,13 +368,3 @@ def parts(typing: Any, value: Any) -> Any:
             builder.extract_element(args[0], ir.IntType(32)(k)) for k in range(QUAD)])
 
     return found(quad), generate
-
-
-@intrinsic
-def rolled(typing: Any, value: Any) -> Any:
-    """Return four Lanes with the first three in the order second, third, first."""
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.shuffle_vector(args[0], ir.Constant(quad.vector, ir.Undefined), ir.Constant(
-            ir.VectorType(ir.IntType(32), QUAD), [1, 2, 0, 3]))
-
-    return quad(quad), generate

@@ -11,9 +11,10 @@
 import numba
 import numpy as np
 
+from liedyn_ros.jit.shuffles import rolled, swapped
 from liedyn_ros.jit.simd import (
     align_stack, filled, get, get_lanes, get_quad, joined, LANES, of_width, parts, put_lanes,
-    put_quad, quad_of, rolled, spread, total, transposed)
+    put_quad, quad_of, spread, total, transposed)
 
 
 @numba.njit(_nrt=False)  # kernels of the package are cached by the modules that they reach
@@ -42,7 +43,9 @@ def fill(first, second, lane):
 
 @numba.njit(_nrt=False)
 def shift(table, column, a, b):
-    put_quad(table, 1, column + 1, rolled(get_quad(table, 0, column)) + a * joined(a, b, 1.0, 0.0))
+    quad = get_quad(table, 0, column)
+    put_quad(table, 1, column + 1, rolled(quad) + a * joined(a, b, 1.0, 0.0))
+    put_quad(table, 2, 0, swapped(quad))
 
 
 @numba.njit(_nrt=False)
@@ -82,5 +85,6 @@ def test_four_entries_of_a_row_are_read_turned_and_written() -> None:
     table = np.random.default_rng(3).normal(size=(3, 9))
     wanted = table.copy()
     wanted[1, 4:8] = table[0, [4, 5, 3, 6]] + 2.0 * np.array([2.0, 3.0, 1.0, 0.0])
+    wanted[2, :4] = table[0, [4, 3, 6, 5]]
     shift(table, 3, 2.0, 3.0)
     np.testing.assert_array_equal(table, wanted)

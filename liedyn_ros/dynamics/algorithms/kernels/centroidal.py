@@ -17,11 +17,11 @@ from liedyn_ros.dynamics.algorithms.kernels import coriolis, crba
 from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid, stops
 from liedyn_ros.dynamics.tree.kernels.tables import (
     ACCELERATION, add3, ARMATURE, COMPOSITE, COMPUTED, coordinate_row, INERTIA, KIND, LINKS, load3,
-    load9, NV, PARENT, PITCH, POSES, POSITION, POSITION_AT, REST, ROTATION, STIFFNESS, store3,
-    TWIST, TWISTS, VI, WRENCH)
+    load9, NV, of_known_width, PARENT, PITCH, POSES, POSITION, POSITION_AT, REST, ROTATION,
+    STIFFNESS, store3, TWIST, TWISTS, VI, WRENCH)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
-from liedyn_ros.jit.simd import get, get_int, put
+from liedyn_ros.jit.simd import get, get_int, of_width, put
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.model.kernels.acceptance import finite
 
@@ -29,6 +29,7 @@ from liedyn_ros.model.kernels.acceptance import finite
 @kernel
 def center_of_mass(model, data, q, out):
     """Write the centre of mass (3,) in the ground; return whether all is good."""
+    model, data = of_known_width(model, data)
     put(data, 0, COMPUTED, 0.0)
     if not joints.acceptable(model, q) or len(out) != 3 or overlap(out, q):
         return False
@@ -41,6 +42,7 @@ def center_of_mass(model, data, q, out):
 @kernel
 def potential_energy(model, data, q, out):
     """Write the energy (1,) of gravity, springs and stops; return whether all is good."""
+    model, data = of_known_width(model, data)
     put(data, 0, COMPUTED, 0.0)
     if not joints.acceptable(model, q):
         return False
@@ -98,6 +100,7 @@ def gravity_forces(model, data, q, out):
     The weight of a link and all after it is a force through their centre of mass. Inverse
     dynamics at rest has no other wrench.
     """
+    model, data = of_known_width(model, data)
     put(data, 0, COMPUTED, 0.0)
     if not joints.acceptable(model, q) or len(out) != get_int(model, 0, NV) or overlap(out, q):
         return False
@@ -121,6 +124,7 @@ def gravity_forces(model, data, q, out):
 @kernel
 def kinetic_energy(model, data, q, v, out):
     """Write the kinetic energy (1,); return whether all is good."""
+    model, data = of_known_width(model, data)
     put(data, 0, COMPUTED, 0.0)
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v)):
         return False
@@ -140,6 +144,7 @@ def kinetic_energy(model, data, q, v, out):
 @kernel
 def momentum(model, data, q, v, out):
     """Write angular momentum about the ground's origin, then linear (6,); return if good."""
+    model, data = of_known_width(model, data)
     put(data, 0, COMPUTED, 0.0)
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
             and len(out) == 6) or overlap(out, q) or overlap(out, v):
@@ -171,6 +176,7 @@ def momentum(model, data, q, v, out):
 @kernel
 def center_of_mass_motion(model, data, q, v, a, out):
     """Write the centre of mass, velocity and acceleration (3, 3); return whether all is good."""
+    model, data = of_known_width(model, data)
     put(data, 0, COMPUTED, 0.0)
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
             and joints.is_velocity(model, a)):
@@ -220,6 +226,7 @@ def about(center, r, p, m, f):
 @kernel
 def centroidal_map(model, data, q, out):
     """Write A (6, nv), A v being the momentum about the centre of mass; return if all is good."""
+    model, data = of_known_width(model, data)
     put(data, 0, COMPUTED, 0.0)
     if not (joints.acceptable(model, q) and joints.is_matrix(model, out, 6)
             and not overlap(out, q)):
@@ -253,6 +260,7 @@ def centroidal_map_rate(model, data, blocks, q, v, out):
     I and B over all links after it are those of the Coriolis matrix, whose scratch buffer blocks
     (N + 1, BLOCKS) is.
     """
+    (model, data), blocks = of_known_width(model, data), of_width(blocks, coriolis.BLOCKS)
     put(data, 0, COMPUTED, 0.0)
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
             and joints.is_matrix(model, out, 6) and not overlap(out, q)

@@ -19,11 +19,13 @@ and n: of one link c = -[w][h], u = m v and n = m w. Rows of three stand in four
 from liedyn_ros.dynamics.algorithms.kernels import crba
 from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    COMPOSITE, COMPOSITE_INERTIAS, COMPUTED, INERTIA, KIND, LINKS, load3, load9, PARENT, PITCH,
-    POSES, POSITION, ROTATION, TWIST, TWISTS, VI)
+    COMPOSITE, COMPOSITE_INERTIAS, COMPUTED, INERTIA, KIND, LINKS, load3, load9, of_known_width,
+    PARENT, PITCH, POSES, POSITION, ROTATION, TWIST, TWISTS, VI)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
-from liedyn_ros.jit.simd import get, get_int, get_quad, joined, parts, put, put_quad, rolled
+from liedyn_ros.jit.shuffles import rolled
+from liedyn_ros.jit.simd import (
+    get, get_int, get_quad, joined, of_width, parts, put, put_quad)
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.model.kernels.kinds import FREE, REVOLUTE, SPHERICAL
 
@@ -34,6 +36,7 @@ BLOCKS = 32  # numbers of them all
 @kernel
 def coriolis_matrix(model, data, blocks, q, v, out):
     """Write C (nv, nv); blocks (N + 1, BLOCKS) is a scratch buffer. Return whether all is good."""
+    (model, data), blocks = of_known_width(model, data), of_width(blocks, BLOCKS)
     put(data, 0, COMPUTED, 0.0)
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
             and joints.is_matrix(model, out, len(v)) and not overlap(out, q)

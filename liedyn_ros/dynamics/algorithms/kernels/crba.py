@@ -11,7 +11,7 @@
 from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
     ARMATURE, COMPOSITE, COMPOSITE_INERTIAS, COMPUTED, coordinate_row, INERTIA, KIND, LINKS, load3,
-    load9, LOADED_JOINTS, NV, PARENT, PITCH, POSES, POSITION, ROTATION, VI)
+    load9, LOADED_JOINTS, NV, of_known_width, PARENT, PITCH, POSES, POSITION, ROTATION, VI)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import filled, get, get_int, parts, put, QUAD, quad_of
@@ -22,6 +22,7 @@ from liedyn_ros.model.kernels.kinds import FREE, SPHERICAL
 @kernel
 def crba(model, data, q, out):
     """Write M (nv, nv); return whether q is acceptable and M is finite."""
+    model, data = of_known_width(model, data)
     put(data, 0, COMPUTED, 0.0)
     if not (joints.acceptable(model, q) and joints.is_matrix(model, out, get_int(model, 0, NV))
             and not overlap(out, q)):

@@ -12,10 +12,10 @@ from liedyn_ros.dynamics.frames.kernels.motion import frame_on_link, relative, t
 from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.axes import (
     are_axes, expressed, LOCAL, LOCAL_WORLD_ALIGNED)
-from liedyn_ros.dynamics.tree.kernels.tables import KIND, PARENT, PITCH, VI
+from liedyn_ros.dynamics.tree.kernels.tables import KIND, MODEL_WIDTH, PARENT, PITCH, VI
 from liedyn_ros.jit.decorators import inlined, kernel, long_kernel
 from liedyn_ros.jit.memory import overlap
-from liedyn_ros.jit.simd import get, get_int
+from liedyn_ros.jit.simd import get, get_int, of_width
 from liedyn_ros.lie.kernels import se3, vec3
 from liedyn_ros.model.kernels.acceptance import finite
 from liedyn_ros.model.kernels.kinds import REVOLUTE
@@ -24,6 +24,7 @@ from liedyn_ros.model.kernels.kinds import REVOLUTE
 @kernel
 def frame_jacobian(model, q, frame, axes, out):
     """Write J (6, nv) with J v the twist of a frame; return whether all is good."""
+    model = of_width(model, MODEL_WIDTH)
     if not (joints.acceptable(model, q) and are_axes(axes) and joints.is_matrix(model, out, 6)
             and not overlap(out, q)):
         return False
@@ -34,6 +35,7 @@ def frame_jacobian(model, q, frame, axes, out):
 @kernel
 def frame_jacobians(model, q, frames, axes, out):
     """Write the Jacobians (F, 6, nv) of frames (F,); return whether all is good."""
+    model = of_width(model, MODEL_WIDTH)
     if not (joints.acceptable(model, q) and are_axes(axes) and not overlap(out, q)):
         return False
     for k in range(len(frames)):
@@ -44,6 +46,7 @@ def frame_jacobians(model, q, frames, axes, out):
 @long_kernel
 def jacobians_of_states(model, q, frame, axes, out):
     """Write the Jacobians (K, 6, nv) of a frame; return the first state refused, K if none."""
+    model = of_width(model, MODEL_WIDTH)
     for s in range(len(q)):
         if not joints.acceptable(model, q[s]):
             return s
@@ -60,6 +63,7 @@ def frame_jacobian_rates(model, jacobian, q, v, frames, axes, out):
 
     jacobian (6, nv) is a scratch buffer.
     """
+    model = of_width(model, MODEL_WIDTH)
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v) and are_axes(axes)):
         return False
     for k in range(len(frames)):

@@ -1,0 +1,39 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Four Lanes in another order."""
+
+from typing import Any
+
+from llvmlite import ir
+from numba.extending import intrinsic
+
+from liedyn_ros.jit.simd import quad, QUAD
+
+
+def _shuffled(builder: Any, value: Any, order: list[int]) -> Any:
+    return builder.shuffle_vector(value, ir.Constant(quad.vector, ir.Undefined), ir.Constant(
+        ir.VectorType(ir.IntType(32), QUAD), order))
+
+
+@intrinsic
+def rolled(typing: Any, value: Any) -> Any:
+    """Return four Lanes with the first three in the order second, third, first."""
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return _shuffled(builder, args[0], [1, 2, 0, 3])
+
+    return quad(quad), generate
+
+
+@intrinsic
+def swapped(typing: Any, value: Any) -> Any:
+    """Return four Lanes with the two of each half exchanged."""
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return _shuffled(builder, args[0], [1, 0, 3, 2])
+
+    return quad(quad), generate
