@@ -107,12 +107,13 @@ def test_estimates_hold_within_a_factor_of_ten(name: str) -> None:
         q, v = model.random(rng), rng.normal(size=model.nv)
         tau = dynamics.inverse.time_derivatives(q, v, rng.normal(size=(order + 1, model.nv)))
         a = dynamics.forward.time_derivatives(q, v, tau, max_error=math.inf)
-        error = true_error(a, forward_witness.forward(model, q, v, tau))
+        tree = forward_witness.tree_of(model, q)
+        error = true_error(a, forward_witness.forward(tree, v, tau))
         ratios.append(dynamics.forward.estimate_error(q, v, tau, a) / error)
         assert error[0] < 1e-11 and error[order] > LEAST_ERROR.get(name, 0.0)
         mixed = dynamics.hybrid.time_derivatives(q, v, which, a, tau, max_error=math.inf)
         error = np.maximum(*map(true_error, mixed, forward_witness.hybrid(
-            model, q, v, which, a, tau)))
+            tree, v, which, a, tau)))
         ratios.append(dynamics.hybrid.estimate_error(q, v, which, *mixed) / error)
     flat = np.concatenate(ratios)
     # The last digits are the processor's: one of many errors may exceed ten times its estimate.
@@ -128,11 +129,11 @@ def ratios_of(seed: int, decades: int, orders: int = 6) -> Array:
     q, v = model.random(rng), rng.normal(size=model.nv)
     tau = d.inverse.time_derivatives(q, v, rng.normal(size=(orders, model.nv)))
     a = d.forward.time_derivatives(q, v, tau, max_error=math.inf)
+    tree = forward_witness.tree_of(model, q)
     ahead = d.forward.estimate_error(q, v, tau, a) / true_error(
-        a, forward_witness.forward(model, q, v, tau))
+        a, forward_witness.forward(tree, v, tau))
     mixed = d.hybrid.time_derivatives(q, v, which, a, tau, max_error=math.inf)
-    error = np.maximum(*map(true_error, mixed, forward_witness.hybrid(
-        model, q, v, which, a, tau)))
+    error = np.maximum(*map(true_error, mixed, forward_witness.hybrid(tree, v, which, a, tau)))
     return np.concatenate((ahead, d.hybrid.estimate_error(q, v, which, *mixed) / error))
 
 

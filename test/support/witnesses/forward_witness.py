@@ -10,9 +10,8 @@
 Forward and hybrid dynamics at every order with 60 digits, in the ground frame and densely.
 
 Screws, twists and inertias are series whose rates are brackets (7.2), (7.4). Each order is solved
-with the whole mass matrix; nothing is eliminated joint by joint. The tree at a configuration has
-sines and roots, so it is found in mpmath. The orders have none, so they are in decimals, a tenth
-of the time.
+with the whole mass matrix; nothing is eliminated joint by joint. Joints have sines and roots, so
+they are found in mpmath. All else is in decimals, a tenth of the time.
 """
 
 from decimal import Decimal, localcontext
@@ -21,48 +20,51 @@ from typing import Any, NamedTuple
 
 from mpmath import mp
 import numpy as np
-from support.witnesses.high_precision import cross_matrix, DIGITS
+from support.witnesses.high_precision import (
+    cross_matrix, decimals, DIGITS, inverse as inverse_of)
 from support.witnesses.motion_witness import exact, start
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.model import Joint, JOINT_TYPES, Model
 from liedyn_ros.model.kernels import kinds
 
-Exact = Any  # an array of mpf, or of Decimal in the orders
+Exact = Any  # an array of Decimal, or of mpf in a joint
 
 
 class Tree(NamedTuple):
-    """Spatial screws (nv, 6), the link of each, who moves whom (L, nv), inertias (L, 6, 6)."""
+    """
+    A model at a configuration.
+
+    Spatial screws (nv, 6), the link of each, who moves whom (L, nv), inertias (L, 6, 6), gravity.
+    """
 
     screws: Exact
     link: Array
     moves: Array
     inertias: Exact
+    gravity: Array
 
 
-def forward(model: Model, q: Array, v: Array, tau: Array) -> Exact:
+def forward(tree: Tree, v: Array, tau: Array) -> Exact:
     """Return a and its derivatives (r + 1, nv) of tau and its derivatives, without dissipation."""
-    return hybrid(model, q, v, np.zeros(model.nv, dtype=bool), np.zeros_like(tau), tau)[0]
+    return hybrid(tree, v, np.zeros(len(v), dtype=bool), np.zeros_like(tau), tau)[0]
 
 
-def hybrid(model: Model, q: Array, v: Array, prescribed: Array, a: Array, tau: Array
-           ) -> tuple[Exact, Exact]:
+def hybrid(tree: Tree, v: Array, prescribed: Array, a: Array, tau: Array) -> tuple[Exact, Exact]:
     """Return all of a and tau (r + 1, nv), of what is given of either."""
     with mp.workdps(DIGITS), localcontext(prec=DIGITS):
-        tree = tree_of(model, exact(q))
-        tree = tree._replace(screws=decimals(tree.screws), inertias=decimals(tree.inertias))
         return tuple(np.vectorize(lambda x: mp.mpf(str(x)), otypes=[object])(each)
-                     for each in orders(model, tree, v, prescribed, a, tau))
+                     for each in orders(tree, v, prescribed, a, tau))
 
 
-def orders(model: Model, tree: Tree, v: Array, prescribed: Array, a: Array, tau: Array
+def orders(tree: Tree, v: Array, prescribed: Array, a: Array, tau: Array
            ) -> tuple[Exact, Exact]:
     """Return a and tau of hybrid, in decimals."""
     count, free = len(a), np.flatnonzero(~prescribed)
     factorials = np.array([[factorial(k)] for k in range(count + 1)], dtype=object)
     rates = np.vstack([decimals(v[None]), decimals(np.where(prescribed, a, 0.0)) / factorials[1:]])
     efforts = decimals(np.where(prescribed, 0.0, tau)) / factorials[:-1]
-    lift, loads = decimals(np.concatenate([np.zeros(3), model.gravity])), []
+    lift, loads = decimals(np.concatenate([np.zeros(3), tree.gravity])), []
     s, inertias, twists = [tree.screws], [tree.inertias], [tree.moves @ (
         rates[0][:, None] * tree.screws)]
     inverse_mass = inverse_of(mass_matrix(tree)[np.ix_(free, free)])
@@ -88,14 +90,6 @@ def orders(model: Model, tree: Tree, v: Array, prescribed: Array, a: Array, tau:
     return rates[1:] * factorials[1:], efforts * factorials[:-1]
 
 
-def decimals(x: Array | Exact) -> Exact:
-    """Return doubles or mpf as decimals of all digits."""
-    def of(value: Any) -> Decimal:
-        sign, man, exponent, _ = mp.mpf(value)._mpf_
-        return (-1) ** sign * Decimal(int(man)) * Decimal(2) ** int(exponent)
-    return np.vectorize(of, otypes=[object])(x)
-
-
 def mass_matrix(tree: Tree) -> Exact:
     """Return M, of the inertias that each coordinate carries."""
     carried = np.array([tree.inertias[moved].sum(axis=0) @ screw
@@ -105,38 +99,32 @@ def mass_matrix(tree: Tree) -> Exact:
     return np.where(deeper, upper, upper.T)
 
 
-def inverse_of(matrix: Exact) -> Exact:
-    """Return the inverse of a positive definite matrix, by Gauss and Jordan without pivots."""
-    n = len(matrix)
-    both = np.concatenate([matrix, decimals(np.eye(n))], axis=1)
-    for i in range(n):
-        both[i] = both[i] / both[i, i]
-        for j in np.flatnonzero(np.arange(n) != i):
-            both[j] = both[j] - both[j, i] * both[i]
-    return both[:, n:]
-
-
-def tree_of(model: Model, q: Exact) -> Tree:
+def tree_of(model: Model, q: Array) -> Tree:
     """Return what there is at a configuration; axes are unit vectors and rotations orthogonal."""
-    poses, lines = {None: exact(np.eye(4))}, {None: np.zeros(model.nv, dtype=bool)}
-    screws, link, moves, inertias = exact(np.zeros((model.nv, 6))), [0] * model.nv, [], []
+    with mp.workdps(DIGITS), localcontext(prec=DIGITS):
+        return _tree_of(model, exact(q))
+
+
+def _tree_of(model: Model, q: Exact) -> Tree:
+    poses, lines = {None: decimals(np.eye(4))}, {None: np.zeros(model.nv, dtype=bool)}
+    screws, link, moves, inertias = decimals(np.zeros((model.nv, 6))), [0] * model.nv, [], []
     for body, joint in zip(model.body_list, model.joint_list):
-        pose = poses[joint.parent] @ orthogonal(exact(joint.placement))
+        pose = poses[joint.parent] @ orthogonal(decimals(joint.placement))
         line, qi, vi = lines[joint.parent].copy(), joint.qi, joint.vi
         for kind, twists in elementary(joint):
-            pose = pose @ start(kind, twists, q[qi:])
+            pose = pose @ decimals(start(kind, twists, q[qi:]))
             n = len(twists)
-            screws[vi:vi + n] = twists @ adjoint(pose).T
+            screws[vi:vi + n] = decimals(twists) @ adjoint(pose).T
             line[vi:vi + n], link[vi:vi + n] = True, [len(moves)] * n
             qi, vi = qi + kinds.NQ[kind], vi + n
             if vi < joint.vi + JOINT_TYPES[joint.type_name].nv:
                 moves.append(line.copy())
-                inertias.append(exact(np.zeros((6, 6))))
+                inertias.append(decimals(np.zeros((6, 6))))
         moves.append(line)
         back = adjoint(inverse(pose))
         inertias.append(back.T @ inertia_of(body.inertia) @ back)
         poses[joint.child], lines[joint.child] = pose, line
-    return Tree(screws, np.array(link), np.array(moves), np.array(inertias))
+    return Tree(screws, np.array(link), np.array(moves), np.array(inertias), model.gravity)
 
 
 def elementary(joint: Joint) -> list[tuple[int, Exact]]:
@@ -168,11 +156,11 @@ def orthogonal(pose: Exact) -> Exact:
 def inertia_of(inertia: Any) -> Exact:
     """Return the spatial inertia (6, 6) of a body."""
     if inertia is None:
-        return exact(np.zeros((6, 6)))
+        return decimals(np.zeros((6, 6)))
     upper = np.triu(inertia.inertia_about_com)
-    mass, c = exact(inertia.mass), cross_matrix(exact(inertia.center_of_mass))
-    return np.block([[exact(upper + np.triu(upper, 1).T) - mass * c @ c, mass * c],
-                     [-mass * c, mass * exact(np.eye(3))]])
+    mass, c = decimals(inertia.mass), cross_matrix(decimals(inertia.center_of_mass))
+    return np.block([[decimals(upper + np.triu(upper, 1).T) - mass * c @ c, mass * c],
+                     [-mass * c, mass * decimals(np.eye(3))]])
 
 
 def inverse(pose: Exact) -> Exact:

@@ -12,15 +12,18 @@ Joint forces and their derivatives without recursions, body frames or formulas f
 The poses of all bodies in the ground are computed at a few instants 1e-12 s apart with 200 digits.
 Differences give their Taylor coefficients. The rest is mechanics in the ground frame: force and
 moment are the rates of momentum and angular momentum. A joint transmits the sum for the bodies it
-carries.
+carries. Poses have sines and roots, so they are found in mpmath; the rest is in decimals, a tenth
+of the time.
 """
 
+from decimal import localcontext
 from functools import cache
+from math import factorial
 from typing import Any, NamedTuple
 
 from mpmath import mp
 import numpy as np
-from support.witnesses.high_precision import cross_matrix
+from support.witnesses.high_precision import cross_matrix, decimals
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.model import Joint, JOINT_TYPES, Model
@@ -29,14 +32,15 @@ from liedyn_ros.model.kernels import kinds
 DIGITS = 200
 STEP = 1e-12  # s
 SPARE = 5  # instants more than coefficients: the error is about STEP ** SPARE
-Exact = Any  # an array of mpf; a series has its coefficients along the first axis
+Exact = Any  # an array of mpf or Decimal; a series has its coefficients along the first axis
 
 
 class Forces(NamedTuple):
     """
     Derivatives of v (order + 2, nv) and of tau (order + 1, nv).
 
-    poses are coefficients (order + 3, B, 4, 4) of the poses of all bodies in the ground.
+    poses are coefficients (order + 3, B, 4, 4), decimals, of the poses of all bodies in the
+    ground.
     """
 
     motion: Array
@@ -62,23 +66,23 @@ def witness(model: Model, q: Array, paths: Array, external: Array,
     (order + 1, B, 6) has the derivatives of wrenches in body frames, closures (order + 1, C, 6)
     those that closures put on their bodies b, in frames b.
     """
-    with mp.workdps(DIGITS):
+    with mp.workdps(DIGITS), localcontext(prec=DIGITS):
         order = len(external) - 1
         chains = [steps(joint, exact(q)) for joint in model.joint_list]
         placements = exact([joint.placement for joint in model.joint_list])
         instants = [mp.mpf(STEP) * i for i in range(order + 3 + SPARE)]
         shots = [snapshot(model, placements, chains, exact(paths), t) for t in instants]
-        moved, after, bodies = (fit(np.array(part), order + 3) for part in zip(*shots))
-        wrenches = [net_wrench(model, i, bodies[:, i], coefficients(exact(external[:, i])))
+        moved, after, bodies = (fit(decimals(np.array(part)), order + 3) for part in zip(*shots))
+        wrenches = [net_wrench(model, i, bodies[:, i], coefficients(decimals(external[:, i])))
                     for i in range(len(chains))]
         if closures is not None:
-            load_closures(model, wrenches, bodies, coefficients(exact(closures)))
+            load_closures(model, wrenches, bodies, coefficients(decimals(closures)))
         motion, tau = np.zeros((2, order + 2, model.nv), dtype=object)
         places = [(i, step) for i, chain in enumerate(chains) for step in chain]
         for n, (i, step) in enumerate(places):
             load = sum(wrenches[j] for j in carried(model, i))
             twist = vee(product(inverse(moved[:, n]), rate(moved[:, n])))
-            for k, screw in enumerate(step.twists):
+            for k, screw in enumerate(decimals(step.twists)):
                 at = step.vi + k
                 motion[:, at] = twist @ screw / (screw @ screw)
                 tau[:order + 1, at] = product(seen(after[:, n], screw), load)[:order + 1]
@@ -137,11 +141,12 @@ def net_wrench(model: Model, i: int, pose: Exact, external: Exact) -> Exact:
     force = -product(r, external[:, 3:])
     moment = -product(r, external[:, :3]) + cross(p, force)
     if inertia is not None:
-        m, gravity = exact(inertia.mass), exact(model.gravity)
-        c = p + r @ exact(inertia.center_of_mass)
+        m, gravity = decimals(inertia.mass), decimals(model.gravity)
+        c = p + r @ decimals(inertia.center_of_mass)
         spin = product(rate(r), np.swapaxes(r, 1, 2))
         w = np.stack([spin[:, 2, 1], spin[:, 0, 2], spin[:, 1, 0]], axis=1)
-        about_com = product(product(r @ exact(inertia.inertia_about_com), np.swapaxes(r, 1, 2)), w)
+        inertia_about_com = product(r @ decimals(inertia.inertia_about_com), np.swapaxes(r, 1, 2))
+        about_com = product(inertia_about_com, w)
         force = force + rate(rate(c)) * m
         force[0] -= gravity * m
         moment = moment + rate(about_com) + cross(c, rate(rate(c))) * m
@@ -167,9 +172,9 @@ def axes_and_origin(model: Model, body: str | None, frame: Array, bodies: Exact
     """Return the axes and the origin of a frame on a body, in the ground, as series."""
     if body is None:
         pose = np.zeros((len(bodies), 4, 4), dtype=object)
-        pose[0] = exact(frame)
+        pose[0] = decimals(frame)
     else:
-        pose = bodies[:, model.body_index(body)] @ exact(frame)
+        pose = bodies[:, model.body_index(body)] @ decimals(frame)
     return pose[:, :3, :3], pose[:, :3, 3]
 
 
@@ -211,7 +216,7 @@ def weights_of_fit(n: int) -> Exact:
     """Return the matrix from n samples STEP apart to the coefficients of their polynomial."""
     powers = mp.matrix([[mp.mpf(i)**k for k in range(n)] for i in range(n)])
     scales = np.array([mp.mpf(STEP)**-k for k in range(n)])
-    return np.array(mp.inverse(powers).tolist()) * scales[:, None]
+    return decimals(np.array(mp.inverse(powers).tolist()) * scales[:, None])
 
 
 def product(a: Exact, b: Exact) -> Exact:
@@ -250,9 +255,9 @@ def exact(x: Any) -> Exact:
 
 def coefficients(x: Exact) -> Exact:
     """Return Taylor coefficients of derivatives."""
-    return np.array([each / mp.factorial(k) for k, each in enumerate(x)])
+    return np.array([each / factorial(k) for k, each in enumerate(x)])
 
 
 def derivatives(x: Exact) -> Array:
     """Return derivatives, in doubles, from Taylor coefficients."""
-    return np.array([each * mp.factorial(k) for k, each in enumerate(x)]).astype(np.float64)
+    return np.array([each * factorial(k) for k, each in enumerate(x)]).astype(np.float64)

@@ -14,14 +14,15 @@ plain products of axes and positions, must keep zero derivatives. With the closu
 mechanics in the ground frame must need the given joint forces.
 """
 
+from decimal import Decimal, localcontext
 import math
 
-from mpmath import mp
 import numpy as np
 import pytest
 from support.machines.looped_machines import Looped, random_looped
+from support.witnesses.high_precision import decimals
 from support.witnesses.motion_witness import (
-    axes_and_origin, derivatives, DIGITS, Exact, exact, product, witness)
+    axes_and_origin, derivatives, DIGITS, Exact, product, witness)
 
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, project
 from liedyn_ros.model import Closure, CLOSURE_TYPES, Model
@@ -55,7 +56,7 @@ def equations(model: Model, closure: Closure, bodies: Exact) -> Exact:
     """Return the series of what a closure holds at a constant."""
     (ra, pa), (rb, pb) = (axes_and_origin(model, body, frame, bodies) for body, frame in (
         (closure.body_a, closure.frame_a), (closure.body_b, closure.frame_b)))
-    with mp.workdps(DIGITS):
+    with localcontext(prec=DIGITS):
         to_a = np.swapaxes(ra, 1, 2)
         r, p = product(to_a, rb), product(to_a, pb - pa)  # of frame b in frame a
         parallel = [r[:, 2, 0], r[:, 2, 1]]
@@ -76,10 +77,10 @@ def equations(model: Model, closure: Closure, bodies: Exact) -> Exact:
 
 def screw(pitch: float, r: Exact, p: Exact) -> Exact:
     """Return the series of z' - pitch (c s' - s c') of a turn about z, a zero before it."""
-    count = np.array([mp.mpf(k) for k in range(1, len(p))])
+    count = np.arange(1, len(p))
     c, s = r[:, 0, 0], r[:, 1, 0]
     turn = convolve(c, s[1:] * count) - convolve(s, c[1:] * count)
-    return np.concatenate(([0 * p[0, 2]], p[1:, 2] * count - mp.mpf(pitch) * turn))
+    return np.concatenate(([0 * p[0, 2]], p[1:, 2] * count - Decimal(pitch) * turn))
 
 
 def convolve(a: Exact, b: Exact) -> Exact:
@@ -90,4 +91,4 @@ def convolve(a: Exact, b: Exact) -> Exact:
 
 def constant(value: float, count: int) -> Exact:
     """Return the series of a constant."""
-    return exact(np.concatenate(([value], np.zeros(count - 1))))
+    return decimals(np.concatenate(([value], np.zeros(count - 1))))
