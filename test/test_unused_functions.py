@@ -9,11 +9,11 @@
 """No function is for tests alone: the package, a tool, an example or a document names each."""
 
 import ast
-from collections import Counter
 from pathlib import Path
 import re
 
 import pytest
+from support.syntax import walk
 
 ROOT = Path(__file__).parents[1]
 PARTS = ('liedyn_ros', 'benchmarks', 'tools', 'examples', 'fuzz', 'launch', 'docs', 'libliedyn',
@@ -29,52 +29,49 @@ def files(*suffixes):
     return sorted(found)
 
 
-def names_of(tree):
-    """Return how often code names something other than where it is defined or imported."""
-    found = Counter()
-    for each in ast.walk(tree):
+def names_of(nodes):
+    """Return all that code names elsewhere than where it is defined or imported."""
+    found = set()
+    for each in nodes:
         if isinstance(each, ast.Name):
-            found[each.id] += 1
+            found.add(each.id)
         elif isinstance(each, ast.Attribute):
-            found[each.attr] += 1
-        elif isinstance(each, ast.Constant) and isinstance(each.value, str):
-            found.update(re.findall(r'[A-Za-z_]\w*', each.value) if ' ' not in each.value else ())
+            found.add(each.attr)
+        elif (isinstance(each, ast.Constant) and isinstance(each.value, str)
+                and ' ' not in each.value):
+            found.update(re.findall(r'[A-Za-z_]\w*', each.value))
     return found
 
 
-def is_called_by_others(function, owner):
+def is_called_by_others(function, foreign):
     """Return whether a decorator registers a function, or a class of a library calls it."""
-    registers = [each for each in map(ast.unparse, function.decorator_list)
-                 if each.startswith(('atexit.', 'register_', 'lower_', 'infer_'))]
-    foreign = owner is not None and owner.bases != []
-    return bool(registers) or foreign
+    return function in foreign or any(
+        each.startswith(('atexit.', 'register_', 'lower_', 'infer_'))
+        for each in map(ast.unparse, function.decorator_list))
 
 
-def unnamed(sources, named):
-    """Return the functions and classes of sources, by path, that nothing names."""
-    found = []
-    for path, tree in sources.items():
-        owners = {id(each): owner for owner in ast.walk(tree) if isinstance(owner, ast.ClassDef)
-                  for each in owner.body}
-        found += [f'{path}: {each.name}' for each in ast.walk(tree)
-                  if isinstance(each, (ast.FunctionDef, ast.ClassDef))
-                  and not each.name.startswith('__') and not named[each.name]
-                  and each.name not in BY_NUMBA
-                  and not is_called_by_others(each, owners.get(id(each)))]
-    return found
+def defined_in(nodes):
+    """Return the names of functions and classes that code alone is to name."""
+    foreign = {each for owner in nodes if isinstance(owner, ast.ClassDef) and owner.bases
+               for each in owner.body}
+    return [each.name for each in nodes if isinstance(each, (ast.FunctionDef, ast.ClassDef))
+            and not each.name.startswith('__') and each.name not in BY_NUMBA
+            and not is_called_by_others(each, foreign)]
 
 
 def test_no_function_is_for_tests_alone():
-    trees = {each.relative_to(ROOT).as_posix(): ast.parse(each.read_text(encoding='utf-8'))
-             for each in files('.py')}
-    named = Counter()
-    for tree in trees.values():
-        named.update(names_of(tree))
+    named, defined = set(), {}
+    for each in files('.py'):
+        nodes, path = walk(ast.parse(each.read_text(encoding='utf-8'))), each.relative_to(ROOT)
+        named |= names_of(nodes)
+        if path.parts[0] == 'liedyn_ros':
+            defined[path.as_posix()] = defined_in(nodes)
     for each in files(*TEXTS):
-        words = re.findall(r'[A-Za-z_]\w*', each.read_text(encoding='utf-8'))
+        words = set(re.findall(r'[A-Za-z_]\w*', each.read_text(encoding='utf-8')))
         named.update(word.removeprefix('liedyn_') for word in words)
-    package = {path: tree for path, tree in trees.items() if path.startswith('liedyn_ros/')}
-    assert len(package) > 500 and unnamed(package, named) == []
+    assert len(defined) > 500 and [
+        f'{path}: {name}' for path, names in defined.items() for name in names
+        if name not in named] == []
 
 
 @pytest.mark.parametrize(('body', 'found'), [
@@ -83,5 +80,5 @@ def test_no_function_is_for_tests_alone():
     ('class A(B):\n  def b(s): pass\nA()', []), ('@register_model(X)\nclass A: pass', []),
     ('def a(): pass\n__all__ = ["a"]', [])])
 def test_unnamed_functions_are_found(body, found):
-    tree = ast.parse(body)
-    assert unnamed({'f': tree}, names_of(tree)) == [f'f: {each}' for each in found]
+    nodes = walk(ast.parse(body))
+    assert [each for each in defined_in(nodes) if each not in names_of(nodes)] == found
