@@ -6,14 +6,15 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Four Lanes in another order."""
+"""Four Lanes in another order, and the choice between numbers by a bit of another."""
 
 from typing import Any
 
 from llvmlite import ir
+from numba import types
 from numba.extending import intrinsic
 
-from liedyn_ros.jit.simd import quad, QUAD
+from liedyn_ros.jit.simd import in_each_lane, Lanes, quad, QUAD
 
 
 def _shuffled(builder: Any, value: Any, order: list[int]) -> Any:
@@ -37,3 +38,22 @@ def swapped(typing: Any, value: Any) -> Any:
         return _shuffled(builder, args[0], [1, 0, 3, 2])
 
     return quad(quad), generate
+
+
+@intrinsic
+def by_bit(typing: Any, number: Any, bit: Any, if_zero: Any, if_one: Any) -> Any:
+    """
+    Return one of two numbers by a bit of a third, lane by lane if they are Lanes.
+
+    Bits count from 0, the last one of the mantissa.
+    """
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        word = ir.IntType(64)
+        mask = builder.shl(word(1), args[1])
+        if isinstance(number, Lanes):
+            mask = in_each_lane(builder, mask, number.vector.count)
+        bits = builder.bitcast(args[0], mask.type)
+        zero = builder.icmp_signed('==', builder.and_(bits, mask), ir.Constant(mask.type, None))
+        return builder.select(zero, args[2], args[3])
+
+    return number(number, types.int64, number, number), generate

@@ -57,7 +57,7 @@ class LanesModel(models.PrimitiveModel):
         super().__init__(manager, of, of.vector)
 
 
-def _spread(builder: Any, value: Any, count: int = LANES) -> Any:
+def in_each_lane(builder: Any, value: Any, count: int = LANES) -> Any:
     """Return a vector of a number, or the vector that it is."""
     if isinstance(value.type, ir.VectorType):
         return value
@@ -78,7 +78,7 @@ def _define(function: Any, instruction: str) -> None:
     infer_global(function)(Operator)
 
     def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        a, b = (_spread(builder, x, sig.return_type.vector.count) for x in args)
+        a, b = (in_each_lane(builder, x, sig.return_type.vector.count) for x in args)
         return getattr(builder, instruction)(a, b)
 
     for pair in cases_of:
@@ -171,7 +171,7 @@ def put(typing: Any, table: Any, row: Any, column: Any, value: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         at, value = _place(context, builder, sig.args[0], *args[:3]), args[3]
         if table.ndim == 3:
-            at, value = builder.bitcast(at, _VECTOR.as_pointer()), _spread(builder, value)
+            at, value = builder.bitcast(at, _VECTOR.as_pointer()), in_each_lane(builder, value)
         builder.store(value, at, align=8)
         return context.get_dummy_value()
 
@@ -264,7 +264,7 @@ def put_quad(typing: Any, table: Any, row: Any, column: Any, value: Any) -> Any:
 def spread(typing: Any, number: Any) -> Any:
     """Return Lanes of one number."""
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return _spread(builder, args[0])
+        return in_each_lane(builder, args[0])
 
     return lanes(types.float64), generate
 
@@ -328,7 +328,7 @@ def transposed(typing: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: A
 def quad_of(typing: Any, number: Any) -> Any:
     """Return four Lanes of one number."""
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return _spread(builder, args[0], QUAD)
+        return in_each_lane(builder, args[0], QUAD)
 
     return quad(types.float64), generate
 
@@ -352,8 +352,8 @@ def filled(typing: Any, value: Any, lane: Any, number: Any) -> Any:
         word = ir.IntType(64)
         mine = builder.icmp_signed(
             '>=', ir.Constant(ir.VectorType(word, QUAD), list(range(QUAD))),
-            _spread(builder, args[1], QUAD))
-        return builder.select(mine, _spread(builder, args[2], QUAD), args[0])
+            in_each_lane(builder, args[1], QUAD))
+        return builder.select(mine, in_each_lane(builder, args[2], QUAD), args[0])
 
     return quad(quad, types.int64, types.float64), generate
 

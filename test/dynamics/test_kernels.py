@@ -13,6 +13,7 @@ import pkgutil
 import sys
 
 import mpmath
+import numba
 import numpy as np
 import pytest
 from scipy.linalg import expm
@@ -23,7 +24,9 @@ from liedyn_ros.dynamics.algorithms.kernels import articulated, coriolis
 from liedyn_ros.dynamics.algorithms.kernels.crba import crba
 from liedyn_ros.dynamics.tree.kernels import joints, rigid, symmetric, tables
 from liedyn_ros.dynamics.tree.kernels.retraction import exponential_rate
-from liedyn_ros.dynamics.tree.kernels.trigonometry import LARGEST, sine_cosine
+from liedyn_ros.dynamics.tree.kernels.trigonometry import (
+    LARGEST, sine_cosine, sine_cosine_within)
+from liedyn_ros.jit.simd import get_quad, put_quad
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model.kernels import kinds
 
@@ -50,6 +53,21 @@ def test_sine_and_cosine_are_within_an_ulp() -> None:
 
 def test_sine_and_cosine_of_no_angle() -> None:
     assert np.isnan([sine_cosine(x) for x in (np.nan, np.inf, -np.inf)]).all()
+
+
+@numba.njit(_nrt=False)
+def fill_sines(table):
+    s, c = sine_cosine_within(get_quad(table, 0, 0))
+    put_quad(table, 1, 0, s)
+    put_quad(table, 2, 0, c)
+
+
+def test_sine_and_cosine_of_four_numbers_are_those_of_each() -> None:
+    x = angles()
+    for four in x[np.abs(x) < LARGEST][:4000].reshape(-1, 4):
+        table = np.array([four, four, four])
+        fill_sines(table)
+        np.testing.assert_array_equal(table[1:].T, [sine_cosine(each) for each in four])
 
 
 def test_articulated_inertia_is_its_dense_matrix() -> None:

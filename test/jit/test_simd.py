@@ -11,7 +11,7 @@
 import numba
 import numpy as np
 
-from liedyn_ros.jit.shuffles import rolled, swapped
+from liedyn_ros.jit.shuffles import by_bit, rolled, swapped
 from liedyn_ros.jit.simd import (
     align_stack, filled, get, get_lanes, get_quad, joined, LANES, of_width, parts, put_lanes,
     put_quad, quad_of, spread, total, transposed)
@@ -57,6 +57,17 @@ def entry(table, row, column):
 def test_a_table_of_known_width_is_the_table() -> None:
     table = np.arange(12.0).reshape(4, 3)
     assert entry(table, 2, 1) == 3 * table[2, 1]
+
+
+@numba.njit(_nrt=False)
+def chosen(number, bit):
+    return by_bit(number, bit, 2.0, 3.0)
+
+
+def test_a_bit_of_a_number_chooses_between_two() -> None:
+    numbers = 2.0**52 + np.arange(4.0)
+    assert [chosen(x, 0) for x in numbers] == [2.0, 3.0, 2.0, 3.0]
+    assert [chosen(x, 1) for x in numbers] == [2.0, 2.0, 3.0, 3.0]
 
 
 def test_entries_of_a_row_are_read_summed_and_written() -> None:

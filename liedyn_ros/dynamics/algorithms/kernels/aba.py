@@ -62,6 +62,7 @@ def articulated_body(model, data, q, v, prescribed, a, tau, external):
             and given(model, prescribed, a, tau) and fits_bodies(model, external)):
         return REFUSED
     links = get_int(model, 0, LINKS)
+    joints.store_angles(model, data, q)
     for i in range(1, links):
         motion.store_pose(model, data, i, q)
         free_motion(model, data, i, v)

@@ -62,6 +62,7 @@ def potential_energy(model, data, q, out):
 def moment_of_all(model, data, q):
     """Return the mass of all that moves, and its moment m c in the ground."""
     links = get_int(model, 0, LINKS)
+    joints.store_angles(model, data, q)
     for i in range(1, links):
         place_mass(model, data, i, q)
     mass, moment = 0.0, vec3.ZERO
@@ -105,6 +106,7 @@ def gravity_forces(model, data, q, out):
     if not joints.acceptable(model, q) or len(out) != get_int(model, 0, NV) or overlap(out, q):
         return False
     links = get_int(model, 0, LINKS)
+    joints.store_angles(model, data, q)
     for i in range(1, links):
         place_mass(model, data, i, q)
         lift = load3(data, get_int(model, i, PARENT), ACCELERATION + 3)  # -a_g (3.0)
@@ -129,6 +131,7 @@ def kinetic_energy(model, data, q, v, out):
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v)):
         return False
     energy = 0.0
+    joints.store_angles(model, data, q)
     for i in range(1, get_int(model, 0, LINKS)):
         motion.store_pose(model, data, i, q)
         w, u = motion.store_twist(model, data, i, v)
@@ -150,6 +153,7 @@ def momentum(model, data, q, v, out):
             and len(out) == 6) or overlap(out, q) or overlap(out, v):
         return False
     links = get_int(model, 0, LINKS)
+    joints.store_angles(model, data, q)
     for i in range(1, links):
         motion.store_pose(model, data, i, q)
         w, u = motion.store_twist(model, data, i, v)
@@ -182,6 +186,7 @@ def center_of_mass_motion(model, data, q, v, a, out):
             and joints.is_velocity(model, a)):
         return False
     mass, moment, linear, force = 0.0, vec3.ZERO, vec3.ZERO, vec3.ZERO
+    joints.store_angles(model, data, q)
     for i in range(1, get_int(model, 0, LINKS)):
         motion.store_ground_pose(model, data, i, q)
         w, u = motion.store_twist(model, data, i, v)
@@ -232,6 +237,7 @@ def centroidal_map(model, data, q, out):
             and not overlap(out, q)):
         return False
     links, mass, moment = get_int(model, 0, LINKS), 0.0, vec3.ZERO
+    joints.store_angles(model, data, q)
     for i in range(1, links):
         place(model, data, i, q)
         m, h = moment_of(model, data, i)
@@ -267,6 +273,7 @@ def centroidal_map_rate(model, data, blocks, q, v, out):
             and not overlap(out, v)):
         return False
     links, mass, moment, linear = get_int(model, 0, LINKS), 0.0, vec3.ZERO, vec3.ZERO
+    joints.store_angles(model, data, q)
     for i in range(1, links):
         place(model, data, i, q)
         w, u = motion.store_twist(model, data, i, v)

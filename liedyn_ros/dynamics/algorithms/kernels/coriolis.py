@@ -44,6 +44,7 @@ def coriolis_matrix(model, data, blocks, q, v, out):
         return False
     out[:] = 0.0
     links, excess = get_int(model, 0, LINKS), 0.0
+    joints.store_angles(model, data, q)
     for i in range(1, links):
         motion.store_pose(model, data, i, q)
         w, u = motion.store_twist(model, data, i, v)

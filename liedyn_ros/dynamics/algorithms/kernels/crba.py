@@ -29,6 +29,7 @@ def crba(model, data, q, out):
         return False
     out[:] = 0.0
     links, excess = get_int(model, 0, LINKS), 0.0
+    joints.store_angles(model, data, q)
     for i in range(1, links):
         motion.store_pose(model, data, i, q)
         rigid.store(data, i, COMPOSITE, rigid.load(model, i, INERTIA))

@@ -36,6 +36,7 @@ def rnea(model, data, q, v, a, external, tau):
     if overlap(tau, q) or overlap(tau, v) or overlap(tau, a) or overlap(tau, external):
         return False
     links = get_int(model, 0, LINKS)
+    joints.store_angles(model, data, q)
     for i in range(1, links):
         motion.store_pose(model, data, i, q)
         move_link(model, data, i, v, a)

@@ -14,8 +14,7 @@ The three rows [r p] of a pose stand in four Lanes each.
 
 from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    body_row, CARRIER, KIND, LINKS, MODEL_WIDTH, PARENT, PLACEMENT, QI)
-from liedyn_ros.dynamics.tree.kernels.trigonometry import sine_cosine
+    body_row, CARRIER, KIND, LINKS, MODEL_WIDTH, PARENT, PLACEMENT)
 from liedyn_ros.jit.decorators import inlined, kernel, long_kernel
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.shuffles import swapped
@@ -54,8 +53,10 @@ def write_all_poses(model, links, q, out):
     model, links = of_width(model, MODEL_WIDTH), of_width(links, WIDTH)
     if not joints.acceptable(model, q):
         return False
+    joints.store_angles(model, links, q)
     for i in range(1, get_int(model, 0, LINKS)):
-        put_pose(links, i, on_parent(links, get_int(model, i, PARENT), joint_rows(model, i, q)))
+        put_pose(links, i, on_parent(
+            links, get_int(model, i, PARENT), joint_rows(model, links, i, q)))
     poses, excess = out.reshape((len(out), 16)), quad_of(0.0)
     for k in range(len(poses)):
         row = body_row(model, k)
@@ -68,10 +69,10 @@ def write_all_poses(model, links, q, out):
 
 
 @inlined
-def joint_rows(model, i, q):
+def joint_rows(model, links, i, q):
     """Return the pose of link i in its parent (2.1)."""
     if get_int(model, i, KIND) == REVOLUTE:
-        s, c = sine_cosine(q[get_int(model, i, QI)])
+        s, c = get(links, i, 0), get(links, i, 1)
         a, b, d = placement_rows(model, i)
         cosines, sines = joined(c, c, 1.0, 1.0), joined(s, -s, 0.0, 0.0)
         return (cosines * a + sines * swapped(a), cosines * b + sines * swapped(b),

@@ -47,6 +47,7 @@ def discrete_momenta(model, data, steps, q0, rate, step, start, end):
     if not (joints.acceptable(model, q0) and joints.is_velocity(model, rate)):
         return False
     links = get_int(model, 0, LINKS)
+    joints.store_angles(model, data, q0)
     for i in range(1, links):
         write_displacement(model, data, steps, i, q0, rate, step)
         store_momenta(model, steps, i, step)

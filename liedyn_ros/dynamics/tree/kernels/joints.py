@@ -8,12 +8,14 @@
 
 """The kinds of links: the pose J(q) (2.1) and the screws S (2.2), constant in their frame."""
 
+import math
 
 from liedyn_ros.dynamics.tree.kernels.tables import (
     KIND, LINKS, load12, NQ, NV, PITCH, PLACEMENT, QI)
-from liedyn_ros.dynamics.tree.kernels.trigonometry import sine_cosine
+from liedyn_ros.dynamics.tree.kernels.trigonometry import (
+    LARGEST, sine_cosine, sine_cosine_within)
 from liedyn_ros.jit.decorators import inlined
-from liedyn_ros.jit.simd import get, get_int
+from liedyn_ros.jit.simd import get, get_int, joined, parts, put, QUAD
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.model.kernels.acceptance import finite, is_unit
 from liedyn_ros.model.kernels.kinds import FREE, HELICAL, PRISMATIC, REVOLUTE, SPHERICAL
@@ -29,12 +31,21 @@ def joint_pose(model, i, q):
 @inlined
 def placed(kind, pitch, e, p, q, qi):
     """Return the placement (e, p) of a link times J(q), its coordinates being at qi."""
+    s, c = 0.0, 1.0
+    if is_angle(kind):
+        s, c = sine_cosine(q[qi])
+    return turned(kind, pitch, e, p, q, qi, s, c)
+
+
+@inlined
+def turned(kind, pitch, e, p, q, qi, s, c):
+    """Return what placed does, sine and cosine of the angle of the joint being known."""
     if kind == REVOLUTE:
-        return turn_about_z(e, q[qi]), p
+        return turn_about_z(e, s, c), p
     if kind == PRISMATIC:
         return e, advance_position(e, q[qi], p)
     if kind == HELICAL:
-        return turn_about_z(e, q[qi]), advance_position(e, pitch * q[qi], p)
+        return turn_about_z(e, s, c), advance_position(e, pitch * q[qi], p)
     if kind == FREE:
         p = vec3.add(p, mat3.apply(e, (q[qi], q[qi + 1], q[qi + 2])))
         qi += 3
@@ -42,9 +53,49 @@ def placed(kind, pitch, e, p, q, qi):
 
 
 @inlined
-def turn_about_z(e, angle):
-    """Return E Rz(angle)."""
-    s, c = sine_cosine(angle)
+def is_angle(kind):
+    """Return whether the first coordinate of a kind of link is an angle."""
+    return kind == REVOLUTE or kind == HELICAL
+
+
+@inlined
+def store_angles(model, table, q):
+    """
+    Write sine and cosine of the angle of each link, four links at a time.
+
+    They stand in the first two columns of its row of a table, where its pose will stand.
+    """
+    links = get_int(model, 0, LINKS)
+    for i in range(1, links, QUAD):
+        j, k, m = min(i + 1, links - 1), min(i + 2, links - 1), min(i + 3, links - 1)
+        x = angle_of(model, i, q), angle_of(model, j, q), angle_of(model, k, q), angle_of(
+            model, m, q)
+        s, c = sine_cosine_within(joined(x[0], x[1], x[2], x[3]))
+        s, c = parts(s), parts(c)
+        store_angle(table, i, x[0], s[0], c[0])
+        store_angle(table, j, x[1], s[1], c[1])
+        store_angle(table, k, x[2], s[2], c[2])
+        store_angle(table, m, x[3], s[3], c[3])
+
+
+@inlined
+def angle_of(model, i, q):
+    """Return the angle of a link, zero for one without."""
+    return q[get_int(model, i, QI)] if is_angle(get_int(model, i, KIND)) else 0.0
+
+
+@inlined
+def store_angle(table, i, x, s, c):
+    """Write sine and cosine of an angle x; s and c are they if it is not too large."""
+    if not abs(x) < LARGEST:
+        s, c = math.sin(x), math.cos(x)
+    put(table, i, 0, s)
+    put(table, i, 1, c)
+
+
+@inlined
+def turn_about_z(e, s, c):
+    """Return E Rz for sine and cosine of an angle."""
     return (c * e[0] + s * e[1], c * e[1] - s * e[0], e[2],
             c * e[3] + s * e[4], c * e[4] - s * e[3], e[5],
             c * e[6] + s * e[7], c * e[7] - s * e[6], e[8])

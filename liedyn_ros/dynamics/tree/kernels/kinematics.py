@@ -25,6 +25,7 @@ def kinematics(model, data, q, v, a, poses, twists, accelerations):
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
             and joints.is_velocity(model, a)):
         return False
+    joints.store_angles(model, data, q)
     for i in range(1, get_int(model, 0, LINKS)):
         motion.store_ground_pose(model, data, i, q)
         motion.store_twist(model, data, i, v)

@@ -11,8 +11,8 @@
 from liedyn_ros.dynamics.tree.kernels import joints, stops
 from liedyn_ros.dynamics.tree.kernels.tables import (
     ACCELERATION, coordinate_row, DAMPING, FRICTION, GROUND_POSE, KIND, load12, load3, load9,
-    PARENT, PITCH, POSITION, POSITION_AT, REST, ROTATION, STIFFNESS, store12, store3, store9,
-    TWIST, VI)
+    PARENT, PITCH, PLACEMENT, POSITION, POSITION_AT, QI, REST, ROTATION, STIFFNESS, store12,
+    store3, store9, TWIST, VI)
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_int
 from liedyn_ros.lie.kernels import se3, vec3
@@ -21,8 +21,10 @@ from liedyn_ros.model.kernels.kinds import REVOLUTE
 
 @inlined
 def store_pose(model, data, i, q):
-    """Write the pose of link i in its parent."""
-    r, p = joints.joint_pose(model, i, q)
+    """Write the pose of link i in its parent, after joints.store_angles."""
+    e, p = load12(model, i, PLACEMENT)
+    r, p = joints.turned(get_int(model, i, KIND), get(model, i, PITCH), e, p, q, get_int(
+        model, i, QI), get(data, i, ROTATION), get(data, i, ROTATION + 1))
     store9(data, i, ROTATION, r)
     store3(data, i, POSITION, p)
 
@@ -68,7 +70,7 @@ def store_acceleration(model, data, i, v, a):
 
 @inlined
 def store_ground_pose(model, data, i, q):
-    """Write the pose of link i in its parent and in the ground, its parent's being known."""
+    """Write the pose of link i in its parent and in the ground, after that of its parent."""
     store_pose(model, data, i, q)
     rp, pp = load_ground_pose(data, get_int(model, i, PARENT))
     r, p = se3.compose(rp, pp, load9(data, i, ROTATION), load3(data, i, POSITION))

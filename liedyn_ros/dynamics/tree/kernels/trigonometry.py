@@ -11,6 +11,7 @@
 import math
 
 from liedyn_ros.jit.decorators import inlined
+from liedyn_ros.jit.shuffles import by_bit
 
 # pi/2 in three parts; the first two have 33 bits, so that k times them is exact for |k| < 2^20
 # (Cody and Waite 1980).
@@ -26,13 +27,18 @@ def sine_cosine(x):
     """Return sin x and cos x to within 1e-16 of the true ones, or an ulp."""
     if not abs(x) < LARGEST:
         return math.sin(x), math.cos(x)
-    k = (x * (2.0 / math.pi) + TO_INTEGER) - TO_INTEGER
+    return sine_cosine_within(x)
+
+
+@inlined
+def sine_cosine_within(x):
+    """Return what sine_cosine does of numbers below LARGEST, which may be Lanes."""
+    t = x * (2.0 / math.pi) + TO_INTEGER  # its last bits count quarters of a turn
+    k = t - TO_INTEGER
     y = ((x - k * HALF_PI_1) - k * HALF_PI_2) - k * HALF_PI_3  # within pi/4 of zero
     s, c = sine_near_zero(y), cosine_near_zero(y)
-    quarter = int(k) & 3
-    if quarter & 1:
-        s, c = c, s
-    return (-s if quarter & 2 else s), (-c if (quarter + 1) & 2 else c)
+    s, c = by_bit(t, 0, s, c), by_bit(t, 0, c, s)
+    return by_bit(t, 1, s, -s), by_bit(t + 1.0, 1, c, -c)
 
 
 @inlined
