@@ -16,19 +16,19 @@ The pivots are those of the Cholesky factor of S^T Ihat S. Any coordinate may be
 
 import math
 
-from liedyn_ros.dynamics.algorithms.kernels import articulated, pivots
+from liedyn_ros.dynamics.algorithms.kernels import articulated, floating_base, pivots
 from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid, symmetric
 from liedyn_ros.dynamics.tree.kernels.tables import (
     ACCELERATION, ACCELERATIONS, add3, ARMATURE, ARTICULATED_INERTIAS, BIAS_WRENCH, COMPUTED,
     coordinate_row, GAIN, INERTIA, INVERSE_PIVOT, KIND, LINKS, load3, load9, NV, of_known_width,
-    PARENT, PITCH, POSES, POSITION, RESIDUAL, ROTATION, store3, TWISTS, VI, WRENCHES)
+    PARENT, PITCH, PIVOT_MARGIN, POSES, POSITION, RESIDUAL, ROTATION, store3, TWISTS, VI, WRENCHES)
 from liedyn_ros.dynamics.tree.kernels.wrenches import fits_bodies, subtract_external
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import se3, vec3
 from liedyn_ros.model.kernels.acceptance import finite
-from liedyn_ros.model.kernels.kinds import REVOLUTE
+from liedyn_ros.model.kernels.kinds import FREE, REVOLUTE
 
 DONE = 0
 REFUSED = -1
@@ -87,6 +87,17 @@ def is_prescribed(prescribed, k):
 
 
 @inlined
+def is_floating_base(model, prescribed, i):
+    """Return whether link i is free against the ground, all of its accelerations unknown."""
+    if get_int(model, i, KIND) != FREE or get_int(model, i, PARENT) > 0:
+        return False
+    held, vi = False, get_int(model, i, VI)
+    for k in range(vi, vi + 6):
+        held = held or is_prescribed(prescribed, k)
+    return not held
+
+
+@inlined
 def given(model, prescribed, a, tau):
     """Return whether all prescribed accelerations and given forces are there and finite."""
     nv = get_int(model, 0, NV)
@@ -116,36 +127,93 @@ def reduce(model, data, i, q, v, prescribed, a, tau):
     body = articulated.load(data, i)  # (3.7)
     m, f = load3(data, i, BIAS_WRENCH), load3(data, i, BIAS_WRENCH + 3)  # (3.8)
     smallest = pivots.MIN_PIVOT * pivot_scale(kind, pitch, body)
+    if is_floating_base(model, prescribed, i) and reduce_base(
+            model, data, i, v, tau, body, m, f, smallest):
+        return 0
+    if is_plain_turn(model, prescribed, i):
+        return reduce_turn(model, data, i, q, v, tau, body, m, f, smallest)
     for k in range(joints.degrees(kind) - 1, -1, -1):
         j = get_int(model, i, VI) + k
-        row = coordinate_row(model, j)
         gm, gf = gain(kind, pitch, k, body)
         along = joints.along(kind, pitch, k, m, f)
         if is_prescribed(prescribed, j):
-            residual, step = along, a[j]  # (3.9)
+            step = a[j]
+            store_gain(data, coordinate_row(model, j), gm, gf, along)  # (3.9)
         else:
             # S^T Ihat S and the armature (3.20)
-            pivot = joints.along(kind, pitch, k, gm, gf) + get(model, row, ARMATURE)
-            if pivot <= smallest and not (
-                    pivots.is_principal(gm, gf)
-                    and pivots.exceeds_rounding(model, data, i, k, pivot)):
+            pivot = joints.along(kind, pitch, k, gm, gf) + get(
+                model, coordinate_row(model, j), ARMATURE)
+            if pivots.is_lost(model, data, i, k, pivot, smallest, gm, gf):
                 return j + 1
-            residual = tau[j] - motion.dissipation(model, j, v[j]) - motion.spring(
-                model, j, q) - along
             inverse_pivot = 1.0 / pivot
-            put(data, row, INVERSE_PIVOT, inverse_pivot)
-            step = inverse_pivot * residual
+            step = eliminate_coordinate(
+                model, data, j, q, v, tau, inverse_pivot, along, gm, gf)
             body = articulated.eliminate(body, inverse_pivot, gm, gf)  # (3.10)
-        put(data, row, RESIDUAL, residual)
-        store3(data, row, GAIN, gm)
-        store3(data, row, GAIN + 3, gf)
         m, f = vec3.axpy(step, gm, m), vec3.axpy(step, gf, f)
     if parent > 0:
+        r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
         ew, eu = motion.velocity_bias(model, data, i, v)
         em, ef = articulated.apply(body, ew, eu)
-        add_articulated_to_parent(
-            data, i, parent, body, vec3.add(m, em), vec3.add(f, ef))  # (3.11)
+        add_to_parent(data, i, parent, articulated.transport(r, p, body),
+                      vec3.add(m, em), vec3.add(f, ef))  # (3.11)
     return 0
+
+
+@inlined
+def is_plain_turn(model, prescribed, i):
+    """Return whether link i has a revolute joint of unknown acceleration, without armature."""
+    j = get_int(model, i, VI)
+    return (get_int(model, i, KIND) == REVOLUTE and not is_prescribed(prescribed, j)
+            and get(model, coordinate_row(model, j), ARMATURE) == 0.0)
+
+
+@inlined
+def reduce_turn(model, data, i, q, v, tau, body, m, f, smallest):
+    """Do what reduce does, for such a link: no moment about its axis is left to its parent."""
+    j, parent = get_int(model, i, VI), get_int(model, i, PARENT)
+    gm, gf = gain(REVOLUTE, 0.0, 0, body)
+    if pivots.is_lost(model, data, i, 0, gm[2], smallest, gm, gf):
+        return j + 1
+    inverse_pivot = 1.0 / gm[2]
+    step = eliminate_coordinate(model, data, j, q, v, tau, inverse_pivot, m[2], gm, gf)
+    if parent > 0:
+        r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
+        rest = articulated.eliminate_turn(body, inverse_pivot)
+        ew, eu = motion.velocity_bias(model, data, i, v)
+        em, ef = articulated.apply_without_turn(rest, ew, eu)
+        add_to_parent(data, i, parent, articulated.transport_without_turn(r, p, rest),
+                      vec3.add(vec3.axpy(step, gm, m), em), vec3.add(vec3.axpy(step, gf, f), ef))
+    return 0
+
+
+@inlined
+def eliminate_coordinate(model, data, j, q, v, tau, inverse_pivot, along, gm, gf):
+    """Write what the solution for a coordinate needs; return the step along its gain."""
+    residual = tau[j] - motion.dissipation(model, j, v[j]) - motion.spring(model, j, q) - along
+    put(data, coordinate_row(model, j), INVERSE_PIVOT, inverse_pivot)
+    store_gain(data, coordinate_row(model, j), gm, gf, residual)
+    return inverse_pivot * residual
+
+
+@inlined
+def store_gain(data, row, gm, gf, residual):
+    """Write the gain of a coordinate, and its residual."""
+    put(data, row, RESIDUAL, residual)
+    store3(data, row, GAIN, gm)
+    store3(data, row, GAIN + 3, gf)
+
+
+@inlined
+def reduce_base(model, data, i, v, tau, body, m, f, smallest):
+    """Eliminate the coordinates of a floating base; return whether no pivot is too small."""
+    vi, good = get_int(model, i, VI), True
+    row = coordinate_row(model, vi)
+    floating_base.factor(data, row, body, smallest)
+    for k in range(6):
+        good = good and get(data, row + k, PIVOT_MARGIN) > 0.0
+        put(data, row + k, RESIDUAL, tau[vi + k] - motion.dissipation(model, vi + k, v[vi + k]))
+    floating_base.reduce_residuals(data, row, m, f)
+    return good
 
 
 @inlined
@@ -167,25 +235,39 @@ def gain(kind, pitch, k, body):
 
 
 @inlined
-def add_articulated_to_parent(data, i, parent, body, m, f):
-    """Add inertia and bias of link i to those of its parent."""
+def add_to_parent(data, i, parent, inertia, m, f):
+    """Add an inertia, seen by the parent, and the bias (m, f) of link i to those of its parent."""
     r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
     m, f = se3.adjoint_inverse_dual(r, p, m, f)
     add3(data, parent, BIAS_WRENCH, m)
     add3(data, parent, BIAS_WRENCH + 3, f)
-    articulated.store(data, parent, articulated.add(
-        articulated.load(data, parent), articulated.transport(r, p, body)))
+    articulated.store(data, parent, articulated.add(articulated.load(data, parent), inertia))
 
 
 @inlined
 def accelerate(model, data, i, q, v, prescribed, a, tau):
     """Solve for the coordinates of link i, the acceleration of its parent being known."""
-    kind, parent, pitch = get_int(model, i, KIND), get_int(model, i, PARENT), get(model, i, PITCH)
-    r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
+    parent, r, p = get_int(model, i, PARENT), load9(data, i, ROTATION), load3(data, i, POSITION)
     dw, du = se3.adjoint_inverse(
         r, p, load3(data, parent, ACCELERATION), load3(data, parent, ACCELERATION + 3))
     ew, eu = motion.velocity_bias(model, data, i, v)
     dw, du = vec3.add(dw, ew), vec3.add(du, eu)
+    if is_floating_base(model, prescribed, i):
+        vi = get_int(model, i, VI)
+        yw, yu = floating_base.solve(data, coordinate_row(model, vi), dw, du)
+        vec3.store(a, vi, yw)
+        vec3.store(a, vi + 3, yu)
+        dw, du = vec3.add(dw, yw), vec3.add(du, yu)
+    else:
+        dw, du = accelerate_joint(model, data, i, q, v, prescribed, a, tau, dw, du)
+    store3(data, i, ACCELERATION, dw)
+    store3(data, i, ACCELERATION + 3, du)
+
+
+@inlined
+def accelerate_joint(model, data, i, q, v, prescribed, a, tau, dw, du):
+    """Solve for the coordinates of link i, one after the other; return its acceleration."""
+    kind, pitch = get_int(model, i, KIND), get(model, i, PITCH)
     for k in range(joints.degrees(kind)):
         j = get_int(model, i, VI) + k
         row = coordinate_row(model, j)
@@ -200,5 +282,4 @@ def accelerate(model, data, i, q, v, prescribed, a, tau):
             tau[j] = (vec3.dot(gm, dw) + vec3.dot(gf, du) + residual + motion.dissipation(
                 model, j, v[j]) + motion.spring(model, j, q)
                 + get(model, row, ARMATURE) * a[j])  # (3.14)
-    store3(data, i, ACCELERATION, dw)
-    store3(data, i, ACCELERATION + 3, du)
+    return dw, du

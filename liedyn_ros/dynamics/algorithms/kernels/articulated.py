@@ -71,9 +71,69 @@ def transport(r, p, inertia):
     """Return Ad_{T^-1}^T Ihat Ad_{T^-1}, the inertia of link T = (r, p) seen by its parent."""
     a = symmetric.rotate(r, inertia[0])
     b = mat3.mul(r, mat3.mul(inertia[1], mat3.transpose(r)))
-    c = symmetric.rotate(r, inertia[2])
+    return displace(p, a, b, symmetric.rotate(r, inertia[2]))
+
+
+@inlined
+def displace(p, a, b, c):
+    """Return the inertia [A B; B^T C] of a frame at p with the axes of its parent, seen by it."""
     moved = mat3.add(b, hat_times(p, c))  # B + [p] C
     return shift(a, b, p, moved), moved, c
+
+
+@inlined
+def eliminate_turn(inertia, s):
+    """
+    Return what is not zero of Ihat - U U^T / U_3, U being column 3 of Ihat and s = 1 / U_3.
+
+    That is the case of a revolute joint without armature. The z axis has no moments then: of A
+    xx, xy and yy are left, and of B two rows.
+    """
+    a, b, c = inertia
+    x, y, f = s * a[2], s * a[4], (b[6], b[7], b[8])
+    return ((a[0] - x * a[2], a[1] - x * a[4], a[3] - y * a[4]),
+            (b[0] - x * f[0], b[1] - x * f[1], b[2] - x * f[2],
+             b[3] - y * f[0], b[4] - y * f[1], b[5] - y * f[2]),
+            symmetric.minus_outer(c, s, f))  # (3.10)
+
+
+@inlined
+def apply_without_turn(rest, w, v):
+    """Return the wrench of a twist (w, v) with only x and y, rest being that of eliminate_turn."""
+    a, b, c = rest
+    return ((a[0] * w[0] + a[1] * w[1] + b[0] * v[0] + b[1] * v[1],
+             a[1] * w[0] + a[2] * w[1] + b[3] * v[0] + b[4] * v[1], 0.0),
+            (b[0] * w[0] + b[3] * w[1] + c[0] * v[0] + c[1] * v[1],
+             b[1] * w[0] + b[4] * w[1] + c[1] * v[0] + c[3] * v[1],
+             b[2] * w[0] + b[5] * w[1] + c[2] * v[0] + c[4] * v[1]))
+
+
+@inlined
+def transport_without_turn(r, p, rest):
+    """Return what transport does, of the rest that eliminate_turn leaves."""
+    a, b, c = rest
+    x, y, z = (r[0], r[1]), (r[3], r[4]), (r[6], r[7])
+    ax, ay, az = apply_plane(a, x), apply_plane(a, y), apply_plane(a, z)
+    b0, b1 = mat3.apply(r, b[0:3]), mat3.apply(r, b[3:6])  # rows of B R^T
+    return displace(
+        p, (dot_plane(x, ax), dot_plane(x, ay), dot_plane(x, az),
+            dot_plane(y, ay), dot_plane(y, az), dot_plane(z, az)),
+        (x[0] * b0[0] + x[1] * b1[0], x[0] * b0[1] + x[1] * b1[1], x[0] * b0[2] + x[1] * b1[2],
+         y[0] * b0[0] + y[1] * b1[0], y[0] * b0[1] + y[1] * b1[1], y[0] * b0[2] + y[1] * b1[2],
+         z[0] * b0[0] + z[1] * b1[0], z[0] * b0[1] + z[1] * b1[1], z[0] * b0[2] + z[1] * b1[2]),
+        symmetric.rotate(r, c))
+
+
+@inlined
+def apply_plane(a, x):
+    """Return A x for a symmetric 2 by 2 matrix xx, xy, yy."""
+    return a[0] * x[0] + a[1] * x[1], a[1] * x[0] + a[2] * x[1]
+
+
+@inlined
+def dot_plane(x, y):
+    """Return the inner product of two vectors of two numbers."""
+    return x[0] * y[0] + x[1] * y[1]
 
 
 @inlined

@@ -13,12 +13,24 @@ import math
 from liedyn_ros.dynamics.algorithms.kernels import articulated
 from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    KIND, LINKS, load3, load9, PARENT, PITCH, POSITION, ROTATION, SEEN_SCREW, store3)
+    GAIN, INVERSE_PIVOT, KIND, LINKS, load3, load9, PARENT, PITCH, PIVOT_MARGIN, POSITION,
+    ROTATION, SEEN_SCREW, store3)
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.simd import get, get_int
+from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import se3, vec3
 
 MIN_PIVOT = 1e-13  # relative to the inertia of the subtree: below is rounding
+
+
+@inlined
+def store_factor(data, row, pivot, smallest, gm, gf):
+    """Write gain, inverse pivot and margin of a coordinate; return the inverse pivot."""
+    inverse_pivot = 1.0 / pivot
+    put(data, row, PIVOT_MARGIN, pivot - smallest)
+    put(data, row, INVERSE_PIVOT, inverse_pivot)
+    store3(data, row, GAIN, gm)
+    store3(data, row, GAIN + 3, gf)
+    return inverse_pivot
 
 
 @inlined
@@ -33,6 +45,13 @@ def is_principal(gm, gf):
     for x in (gm[0], gm[1], gm[2], gf[0], gf[1], gf[2]):
         count += x != 0.0
     return count <= 1
+
+
+@inlined
+def is_lost(model, data, i, k, pivot, smallest, gm, gf):
+    """Return whether a pivot is too small beside the smallest allowed, and by its rounding."""
+    return pivot <= smallest and not (
+        is_principal(gm, gf) and exceeds_rounding(model, data, i, k, pivot))
 
 
 @kernel

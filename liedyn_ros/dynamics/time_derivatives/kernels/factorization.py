@@ -12,16 +12,16 @@ Articulated inertias of a configuration, as in kernels/aba.py, of LANES states.
 They, the gains and the pivots depend on the pose alone and serve every order (Lemma 2).
 """
 
-from liedyn_ros.dynamics.algorithms.kernels import aba, articulated, pivots
+from liedyn_ros.dynamics.algorithms.kernels import aba, articulated, floating_base, pivots
 from liedyn_ros.dynamics.algorithms.kernels.aba import is_prescribed
 from liedyn_ros.dynamics.time_derivatives.kernels.series import (
     COSINE, POSITION, ROTATION, SINE, TRANSLATION)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    ARMATURE, coordinate_row, GAIN, INERTIA, INVERSE_PIVOT, KIND, LINKS, load12, load3, load9, NV,
-    PARENT, PITCH, PIVOT_MARGIN, PLACEMENT, store3, VI)
+    ARMATURE, coordinate_row, INERTIA, KIND, LINKS, load12, load3, load9, NV,
+    PARENT, PITCH, PIVOT_MARGIN, PLACEMENT, VI)
 from liedyn_ros.jit.decorators import inlined
-from liedyn_ros.jit.simd import get, get_int, get_lane, put, zero_like
+from liedyn_ros.jit.simd import get, get_int, get_lane, zero_like
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.model.kernels.kinds import FREE, PRISMATIC, REVOLUTE, SPHERICAL
 
@@ -33,28 +33,55 @@ def factor_articulated(model, data, series, prescribed, size):
     for i in range(1, links):
         articulated.store(data, i, articulated.of_rigid(rigid.load(model, i, INERTIA)))
     for i in range(links - 1, 0, -1):
-        kind, parent, pitch = (
-            get_int(model, i, KIND), get_int(model, i, PARENT), get(model, i, PITCH))
         body = articulated.load(data, i)  # (3.7)
-        smallest = pivots.MIN_PIVOT * aba.pivot_scale(kind, pitch, body)
-        for k in range(joints.degrees(kind) - 1, -1, -1):
-            j = get_int(model, i, VI) + k
-            if not is_prescribed(prescribed, j):
-                row = coordinate_row(model, j)
-                gm, gf = aba.gain(kind, pitch, k, body)
-                # S^T Ihat S and the armature (3.20)
-                pivot = joints.along(kind, pitch, k, gm, gf) + get(model, row, ARMATURE)
-                inverse_pivot = 1.0 / pivot
-                put(data, row, PIVOT_MARGIN, pivot - smallest)
-                put(data, row, INVERSE_PIVOT, inverse_pivot)
-                store3(data, row, GAIN, gm)
-                store3(data, row, GAIN + 3, gf)
-                body = articulated.eliminate(body, inverse_pivot, gm, gf)  # (3.10)
-        if parent > 0:
-            r = lane_rotation(kind, model, series, i, i * size)
-            p = position(kind, model, series, i, i * size)
-            articulated.store(data, parent, articulated.add(
-                articulated.load(data, parent), articulated.transport(r, p, body)))  # (3.11)
+        smallest = pivots.MIN_PIVOT * aba.pivot_scale(
+            get_int(model, i, KIND), get(model, i, PITCH), body)
+        if aba.is_floating_base(model, prescribed, i):
+            floating_base.factor(
+                data, coordinate_row(model, get_int(model, i, VI)), body, smallest)
+        elif aba.is_plain_turn(model, prescribed, i):
+            factor_turn(model, data, series, i, size, body, smallest)
+        else:
+            factor_joint(model, data, series, prescribed, i, size, body, smallest)
+
+
+@inlined
+def factor_turn(model, data, series, i, size, body, smallest):
+    """Eliminate the coordinate of a revolute joint without armature."""
+    gm, gf = aba.gain(REVOLUTE, 0.0, 0, body)
+    inverse_pivot = pivots.store_factor(
+        data, coordinate_row(model, get_int(model, i, VI)), gm[2], smallest, gm, gf)
+    if get_int(model, i, PARENT) > 0:
+        rest = articulated.eliminate_turn(body, inverse_pivot)
+        add_to_parent(model, data, i, articulated.transport_without_turn(
+            lane_rotation(REVOLUTE, model, series, i, i * size),
+            position(REVOLUTE, model, series, i, i * size), rest))
+
+
+@inlined
+def factor_joint(model, data, series, prescribed, i, size, body, smallest):
+    """Eliminate the coordinates of link i that are not prescribed."""
+    kind, pitch = get_int(model, i, KIND), get(model, i, PITCH)
+    for k in range(joints.degrees(kind) - 1, -1, -1):
+        j = get_int(model, i, VI) + k
+        if not is_prescribed(prescribed, j):
+            row = coordinate_row(model, j)
+            gm, gf = aba.gain(kind, pitch, k, body)
+            # S^T Ihat S and the armature (3.20)
+            pivot = joints.along(kind, pitch, k, gm, gf) + get(model, row, ARMATURE)
+            inverse_pivot = pivots.store_factor(data, row, pivot, smallest, gm, gf)
+            body = articulated.eliminate(body, inverse_pivot, gm, gf)  # (3.10)
+    if get_int(model, i, PARENT) > 0:
+        add_to_parent(model, data, i, articulated.transport(
+            lane_rotation(kind, model, series, i, i * size),
+            position(kind, model, series, i, i * size), body))
+
+
+@inlined
+def add_to_parent(model, data, i, inertia):
+    """Add an inertia, seen by the parent of link i, to that of the parent (3.11)."""
+    parent = get_int(model, i, PARENT)
+    articulated.store(data, parent, articulated.add(articulated.load(data, parent), inertia))
 
 
 @inlined

@@ -16,11 +16,13 @@ series: the constant placement of the joint frame in the parent is applied once 
 In all functions row is that of coefficient 0 of the link in the table.
 """
 
+from liedyn_ros.dynamics.time_derivatives.kernels.neighbours import (
+    axpy_four, get_four, load_two, no_four, numbers)
 from liedyn_ros.dynamics.time_derivatives.kernels.series import (
-    COSINE, PARENT_ACCELERATION, PARENT_VELOCITY, POSITION, RATE, ROTATION, SINE, TRANSLATION)
+    COSINE, PARENT_MOTION, POSITION, RATE, ROTATION, SINE, TRANSLATION, WRENCH)
 from liedyn_ros.dynamics.tree.kernels.tables import load3, load9, PITCH, store3, store9
 from liedyn_ros.jit.decorators import inlined
-from liedyn_ros.jit.simd import get, put, zero_like
+from liedyn_ros.jit.simd import get, put
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.model.kernels.kinds import FREE, PRISMATIC, REVOLUTE, SPHERICAL
 
@@ -36,44 +38,43 @@ def advance_pose(kind, per_unit, series, row, k):
     """
     Write coefficient k + 1 of the pose; return the parent's part of w and a, in the link's axes.
 
-    That is R^T times the columns PARENT_VELOCITY, coefficient k + 1, and PARENT_ACCELERATION,
-    coefficient k, for the rotation R of the joint (7.31), (7.32).
+    That is R^T times the two vectors of PARENT_MOTION, coefficient k + 1 of the velocity and k of
+    the acceleration, for the rotation R of the joint (7.31), (7.32).
     """
     if kind != REVOLUTE and kind < SPHERICAL:
         put(series, row + k + 1, TRANSLATION, (per_unit / (k + 1)) * get(series, row + k, RATE))
     if kind == PRISMATIC:
-        return (load3(series, row + k + 1, PARENT_VELOCITY),
-                load3(series, row + k, PARENT_ACCELERATION))
+        return load_two(series, row + k + 1, PARENT_MOTION)
     if kind < SPHERICAL:
         return advance_about_axis(series, row, k)
     store_rotation(series, row, k + 1)
     if kind == FREE:
         store_position(series, row, k + 1)
-    return (rotate_back(series, row, PARENT_VELOCITY, k + 1),
-            rotate_back(series, row, PARENT_ACCELERATION, k))
+    return rotate_back(series, row, k)
 
 
 @inlined
 def advance_about_axis(series, row, k):
     """Write coefficient k + 1 of cosine and sine; return the result of advance."""
-    s = c = ax = ay = wx = wy = zero_like(series)
-    for j in range(k + 1):  # three products that share their factors
+    x, y = load_two(series, row + k + 1, PARENT_MOTION)
+    w, a = rotate_back_now(REVOLUTE, series, row, x), rotate_back_now(REVOLUTE, series, row, y)
+    rate = get(series, row + k, RATE)
+    s, c = rate * get(series, row, COSINE), -rate * get(series, row, SINE)
+    by_cosine = by_sine = no_four(series)
+    for j in range(1, k + 1):  # products that share their factors
         cosine, sine = get(series, row + j, COSINE), get(series, row + j, SINE)
         rate = get(series, row + k - j, RATE)
         s, c = s + rate * cosine, c - rate * sine
-        x = get(series, row + k - j, PARENT_ACCELERATION)
-        y = get(series, row + k - j, PARENT_ACCELERATION + 1)
-        ax, ay = ax + (cosine * x + sine * y), ay + (cosine * y - sine * x)
-        x = get(series, row + k + 1 - j, PARENT_VELOCITY)
-        y = get(series, row + k + 1 - j, PARENT_VELOCITY + 1)
-        wx, wy = wx + (cosine * x + sine * y), wy + (cosine * y - sine * x)
+        x = get_four(series, row + k + 1 - j, PARENT_MOTION)
+        by_cosine = axpy_four(series, cosine, x, by_cosine)
+        by_sine = axpy_four(series, sine, x, by_sine)
     s, c = (1.0 / (k + 1)) * s, (1.0 / (k + 1)) * c
     put(series, row + k + 1, SINE, s)  # (7.19)
     put(series, row + k + 1, COSINE, c)
-    x, y = get(series, row, PARENT_VELOCITY), get(series, row, PARENT_VELOCITY + 1)
-    return ((wx + (c * x + s * y), wy + (c * y - s * x),
-             get(series, row + k + 1, PARENT_VELOCITY + 2)),
-            (ax, ay, get(series, row + k, PARENT_ACCELERATION + 2)))
+    d, e = numbers(series, by_cosine), numbers(series, by_sine)
+    x, y = get(series, row, PARENT_MOTION), get(series, row, PARENT_MOTION + 1)
+    return ((w[0] + (d[0] + e[1] + (c * x + s * y)), w[1] + (d[1] - e[0] + (c * y - s * x)), w[2]),
+            (a[0] + (d[2] + e[3]), a[1] + (d[3] - e[2]), a[2]))
 
 
 @inlined
@@ -104,47 +105,49 @@ def times_hat(r, w):
 
 
 @inlined
-def rotate_back(series, row, column, n):
-    """Return coefficient n of R^T x, x being three columns of the table."""
-    x = mat3.apply_t(load9(series, row, ROTATION), load3(series, row + n, column))
-    for j in range(1, n + 1):
-        x = vec3.add(x, mat3.apply_t(
-            load9(series, row + j, ROTATION), load3(series, row + n - j, column)))
-    return x
+def rotate_back(series, row, k):
+    """Return R^T w, coefficient k + 1, and R^T s, coefficient k, of the parent's w and s."""
+    w, s = load_two(series, row + k + 1, PARENT_MOTION)
+    r = load9(series, row, ROTATION)
+    w, s = mat3.apply_t(r, w), mat3.apply_t(r, s)
+    for j in range(1, k + 1):
+        r = load9(series, row + j, ROTATION)
+        x, y = load_two(series, row + k + 1 - j, PARENT_MOTION)
+        w, s = vec3.add(w, mat3.apply_t(r, x)), vec3.add(s, mat3.apply_t(r, y))
+    x, _ = load_two(series, row, PARENT_MOTION)
+    return vec3.add(w, mat3.apply_t(load9(series, row + k + 1, ROTATION), x)), s
 
 
 @inlined
-def rotate_columns(kind, series, row, column, n):
-    """Return coefficient n of R x and of R y, y being the three columns after x."""
+def rotate_wrench(kind, series, row, n):
+    """Return coefficient n of R m and of R f, of the wrench (m, f) of the link."""
     if kind == PRISMATIC:
-        return load3(series, row + n, column), load3(series, row + n, column + 3)
+        return load_two(series, row + n, WRENCH)
     if kind < SPHERICAL:
-        return rotate_pair_about_axis(series, row, column, n)
+        return rotate_wrench_about_axis(series, row, n)
+    m, f = load_two(series, row + n, WRENCH)
     r = load9(series, row, ROTATION)
-    x = mat3.apply(r, load3(series, row + n, column))
-    y = mat3.apply(r, load3(series, row + n, column + 3))
+    m, f = mat3.apply(r, m), mat3.apply(r, f)
     for j in range(1, n + 1):
         r = load9(series, row + j, ROTATION)
-        x = vec3.add(x, mat3.apply(r, load3(series, row + n - j, column)))
-        y = vec3.add(y, mat3.apply(r, load3(series, row + n - j, column + 3)))
-    return x, y
+        x, y = load_two(series, row + n - j, WRENCH)
+        m, f = vec3.add(m, mat3.apply(r, x)), vec3.add(f, mat3.apply(r, y))
+    return m, f
 
 
 @inlined
-def rotate_pair_about_axis(series, row, column, n):
-    """Return coefficient n of Rz x and of Rz y, y being the three columns after x."""
-    c, s = get(series, row, COSINE), get(series, row, SINE)
-    a, b = get(series, row + n, column), get(series, row + n, column + 1)
-    d, e = get(series, row + n, column + 3), get(series, row + n, column + 4)
-    xa, xb, ya, yb = c * a - s * b, c * b + s * a, c * d - s * e, c * e + s * d
+def rotate_wrench_about_axis(series, row, n):
+    """Return coefficient n of Rz m and of Rz f."""
+    m, f = load_two(series, row + n, WRENCH)
+    m, f = rotate_now(REVOLUTE, series, row, m), rotate_now(REVOLUTE, series, row, f)
+    by_cosine = by_sine = no_four(series)
     for j in range(1, n + 1):
-        c, s = get(series, row + j, COSINE), get(series, row + j, SINE)
-        a, b = get(series, row + n - j, column), get(series, row + n - j, column + 1)
-        d, e = get(series, row + n - j, column + 3), get(series, row + n - j, column + 4)
-        xa, xb = xa + (c * a - s * b), xb + (c * b + s * a)
-        ya, yb = ya + (c * d - s * e), yb + (c * e + s * d)
-    return ((xa, xb, get(series, row + n, column + 2)),
-            (ya, yb, get(series, row + n, column + 5)))
+        x = get_four(series, row + n - j, WRENCH)
+        by_cosine = axpy_four(series, get(series, row + j, COSINE), x, by_cosine)
+        by_sine = axpy_four(series, get(series, row + j, SINE), x, by_sine)
+    d, e = numbers(series, by_cosine), numbers(series, by_sine)
+    return ((m[0] + (d[0] - e[1]), m[1] + (d[1] + e[0]), m[2]),
+            (f[0] + (d[2] - e[3]), f[1] + (d[3] + e[2]), f[2]))
 
 
 @inlined

@@ -17,9 +17,10 @@ less than half of the brackets of (7.24).
 """
 
 from liedyn_ros.dynamics.time_derivatives.kernels import joints
+from liedyn_ros.dynamics.time_derivatives.kernels.neighbours import load_two, store_two
 from liedyn_ros.dynamics.time_derivatives.kernels.series import (
-    ACCELERATION, AXIS_ACCELERATION, PARENT_ACCELERATION, PARENT_VELOCITY, POSITION, RATE,
-    ROTATION, SQUARE, TENSOR, TRANSLATION, VELOCITY)
+    ACCELERATION, AXIS_ACCELERATION, PARENT_MOTION, POSITION, RATE, ROTATION, SQUARE, TENSOR,
+    TRANSLATION, VELOCITY)
 from liedyn_ros.dynamics.tree.kernels import symmetric
 from liedyn_ros.dynamics.tree.kernels.tables import (
     GRAVITY, KIND, load12, load3, load6, load9, PARENT, PLACEMENT, store3, store6, store9)
@@ -34,7 +35,8 @@ def store_velocity(model, series, i, size):
     """Write coefficient 0 of the angular velocity of link i."""
     kind, row, parent = get_int(model, i, KIND), i * size, get_int(model, i, PARENT) * size
     w = mat3.apply_t(load9(model, i, PLACEMENT), load3(series, parent, VELOCITY))
-    store3(series, row, PARENT_VELOCITY, w)
+    zero = zero_like(series)
+    store_two(series, row, PARENT_MOTION, w, (zero, zero, zero))
     store3(series, row, VELOCITY, add_joint_velocity(
         kind, series, row, joints.rotate_back_now(kind, series, row, w)))
 
@@ -48,8 +50,7 @@ def store_motion_series(model, series, i, k, size):
         w, s = (zero, zero, zero), opposite_gravity(model, series, i, row, k)
     else:
         w = mat3.apply_t(load9(model, i, PLACEMENT), load3(series, parent + k + 1, VELOCITY))
-        store3(series, row + k + 1, PARENT_VELOCITY, w)
-        store3(series, row + k, PARENT_ACCELERATION, origin_acceleration(
+        store_two(series, row + k + 1, PARENT_MOTION, w, origin_acceleration(
             kind, model, series, i, parent, row, k))
         w, s = joints.advance_pose(
             kind, joints.translation_per_unit(kind, model, i), series, row, k)
@@ -77,14 +78,14 @@ def opposite_gravity(model, series, i, row, k):
         s = mat3.apply_t(load9(model, i, PLACEMENT), vec3.neg(load3(model, 0, GRAVITY)))
         s = mat3.apply_t(load9(series, row, ROTATION), s)
     else:
-        s = vec3.cross(
-            load3(series, row, PARENT_ACCELERATION), load3(series, row + k - 1, VELOCITY))
+        _, before = load_two(series, row + 1, PARENT_MOTION)
+        s = vec3.cross(before, load3(series, row + k - 1, VELOCITY))
         for j in range(1, k):
-            s = vec3.add(s, vec3.cross(
-                load3(series, row + j, PARENT_ACCELERATION),
-                load3(series, row + k - 1 - j, VELOCITY)))
+            _, before = load_two(series, row + 1 + j, PARENT_MOTION)
+            s = vec3.add(s, vec3.cross(before, load3(series, row + k - 1 - j, VELOCITY)))
         s = vec3.scale(1.0 / k, s)
-    store3(series, row + k, PARENT_ACCELERATION, s)
+    zero = zero_like(series)
+    store_two(series, row + k + 1, PARENT_MOTION, (zero, zero, zero), s)
     return s
 
 
@@ -132,13 +133,13 @@ def translation_acceleration(per_unit, series, row, k):
     """Return coefficient k of ([w'] + [w]^2) z t + 2 w x z t' + z t'', translation t (7.30)."""
     axis, t = load3(series, row, AXIS_ACCELERATION), get(series, row + k, TRANSLATION)
     rate = get(series, row + k, RATE)
-    wx, wy = get(series, row, PARENT_VELOCITY), get(series, row, PARENT_VELOCITY + 1)
+    wx, wy = get(series, row, PARENT_MOTION), get(series, row, PARENT_MOTION + 1)
     x, y, z = t * axis[0], t * axis[1], t * axis[2]
     u, v = rate * wy, rate * wx
     for j in range(1, k + 1):
         axis = load3(series, row + j, AXIS_ACCELERATION)
         t, rate = get(series, row + k - j, TRANSLATION), get(series, row + k - j, RATE)
-        wx, wy = get(series, row + j, PARENT_VELOCITY), get(series, row + j, PARENT_VELOCITY + 1)
+        wx, wy = get(series, row + j, PARENT_MOTION), get(series, row + j, PARENT_MOTION + 1)
         x, y, z = x + t * axis[0], y + t * axis[1], z + t * axis[2]
         u, v = u + rate * wy, v + rate * wx
     twice, gain = 2.0 * per_unit, (k + 1.0) * per_unit

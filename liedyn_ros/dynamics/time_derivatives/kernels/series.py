@@ -12,17 +12,19 @@ The table of the recursions at every order in time.
 All that changes in time is a series of normalised Taylor coefficients x_k = x^(k) / k!: products
 are Cauchy products, without binomials (7.26). Each link, and the ground, has a row for each of the
 orders 0 to r + 1. Coefficient k of link i is row i * (r + 2) + k. The table holds one state, or
-LANES of them, see jit/simd.py. docs/theory.md, section 7.6, derives its columns.
+LANES of them, see jit/simd.py. Two vectors that a joint turns alike stand as in neighbours.py.
+docs/theory.md, section 7.6, derives the columns.
 """
 
 MAX_ORDER = 30  # of time derivatives
 
 # Columns. "Parent's" vectors are seen from the joint frame, before the joint has moved. First,
 # side by side for the processor's cache, are the columns of revolute joints' products.
-WRENCH = 0  # from the parent, about the origin of the link
+WRENCH = 0  # two vectors: moment and force from the parent, about the origin of the link
 COSINE, SINE = 6, 7  # of the angle of a joint about one axis
-PARENT_VELOCITY = 8  # angular velocity of the parent
-PARENT_ACCELERATION = 11  # the parent's part of the specific acceleration of the link's origin
+# Two vectors: the angular velocity of the parent, and its part of the specific acceleration of the
+# link's origin. Coefficient k + 1 of the one has coefficient k of the other beside it.
+PARENT_MOTION = 8
 VELOCITY = 14  # angular velocity w of the link
 RATE = 17  # of the coordinates of the joint, six at most
 ACCELERATION = 23  # specific acceleration: that of the origin, less gravity, in the link's axes

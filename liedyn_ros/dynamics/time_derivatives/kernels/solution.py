@@ -13,12 +13,13 @@ The series hold the motion without the unknown accelerations, and its net wrench
 Articulated inertias, gains and pivots are those of order zero, in data.
 """
 
-from liedyn_ros.dynamics.algorithms.kernels import articulated
-from liedyn_ros.dynamics.algorithms.kernels.aba import is_prescribed
+from liedyn_ros.dynamics.algorithms.kernels import articulated, floating_base
+from liedyn_ros.dynamics.algorithms.kernels.aba import is_floating_base, is_prescribed
 from liedyn_ros.dynamics.time_derivatives.kernels import joints
+from liedyn_ros.dynamics.time_derivatives.kernels.neighbours import add_two, load_two, store_two
 from liedyn_ros.dynamics.time_derivatives.kernels.series import (
-    ACCELERATION, AXIS_ACCELERATION, EFFORT, JOINT_FORCE, PARENT_ACCELERATION, PARENT_VELOCITY,
-    POSITION, RATE, TENSOR, TRANSLATION, VELOCITY, WRENCH)
+    ACCELERATION, AXIS_ACCELERATION, EFFORT, JOINT_FORCE, PARENT_MOTION, POSITION, RATE, TENSOR,
+    TRANSLATION, VELOCITY, WRENCH)
 from liedyn_ros.dynamics.time_derivatives.kernels.wrenches import spring_coefficient
 from liedyn_ros.dynamics.tree.kernels.joints import along, degrees, screw
 from liedyn_ros.dynamics.tree.kernels.tables import (
@@ -35,9 +36,16 @@ def eliminate_coefficient(model, data, series, prescribed, i, k, size):
     """Eliminate the coordinates of link i from coefficient k of its wrench (7.40)."""
     kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
     row = i * size + k
-    m, f = load3(series, row, WRENCH), load3(series, row, WRENCH + 3)
+    m, f = load_two(series, row, WRENCH)
     store3(data, i, ORDER_WRENCH, m)
     store3(data, i, ORDER_WRENCH + 3, f)
+    if is_floating_base(model, prescribed, i):
+        for j in range(6):
+            at = coordinate_row(model, vi + j)
+            put(data, at, RESIDUAL, get(series, row, EFFORT + j) - get(
+                model, at, DAMPING) * get(series, row, RATE + j))
+        floating_base.reduce_residuals(data, coordinate_row(model, vi), m, f)
+        return
     for j in range(degrees(kind) - 1, -1, -1):
         if not is_prescribed(prescribed, vi + j):
             at = coordinate_row(model, vi + j)
@@ -49,8 +57,7 @@ def eliminate_coefficient(model, data, series, prescribed, i, k, size):
             step = get(data, at, INVERSE_PIVOT) * residual
             m = vec3.axpy(step, load3(data, at, GAIN), m)
             f = vec3.axpy(step, load3(data, at, GAIN + 3), f)
-    store3(series, row, WRENCH, m)
-    store3(series, row, WRENCH + 3, f)
+    store_two(series, row, WRENCH, m, f)
 
 
 @inlined
@@ -68,11 +75,11 @@ def solve_link(model, data, series, prescribed, i, k, size):
     m, f = articulated.apply(articulated.load(data, i), dw, ds)
     m = vec3.add(m, load3(data, i, ORDER_WRENCH))  # Lemma 2 (7.16)
     f = vec3.add(f, load3(data, i, ORDER_WRENCH + 3))
-    if kind != REVOLUTE and kind != SPHERICAL:
-        change = vec3.sub(f, load3(series, row + k, WRENCH + 3))
+    if parent > 0 and kind != REVOLUTE and kind != SPHERICAL:
+        _, without = load_two(series, row + k, WRENCH)
+        change = vec3.sub(f, without)
         add3(series, row + k, JOINT_FORCE, joints.rotate_now(kind, series, row, change))
-    store3(series, row + k, WRENCH, m)
-    store3(series, row + k, WRENCH + 3, f)
+    store_two(series, row + k, WRENCH, m, f)
 
 
 @inlined
@@ -90,8 +97,7 @@ def change_from_parent(kind, model, series, i, row, k, dw, ds):
         put(series, at, AXIS_ACCELERATION, get(series, at, AXIS_ACCELERATION) + x)
         put(series, at, AXIS_ACCELERATION + 1, get(series, at, AXIS_ACCELERATION + 1) + y)
         ds = (ds[0] + t * x, ds[1] + t * y, ds[2])
-    add3(series, row + k + 1, PARENT_VELOCITY, vec3.scale(1.0 / (k + 1.0), dw))
-    add3(series, row + k, PARENT_ACCELERATION, ds)
+    add_two(series, row + k + 1, PARENT_MOTION, vec3.scale(1.0 / (k + 1.0), dw), ds)
     return (joints.rotate_back_now(kind, series, row, dw),
             joints.rotate_back_now(kind, series, row, ds))
 
@@ -101,6 +107,11 @@ def solve_joint(model, data, series, prescribed, i, k, size, dw, ds):
     """Solve for the coordinates of link i; return dw and ds with their part."""
     kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
     row = i * size + k
+    if is_floating_base(model, prescribed, i):
+        yw, yu = floating_base.solve(data, coordinate_row(model, vi), dw, ds)
+        store3(series, row + 1, RATE, vec3.scale(1.0 / (k + 1.0), yw))
+        store3(series, row + 1, RATE + 3, vec3.scale(1.0 / (k + 1.0), yu))
+        return vec3.add(dw, yw), vec3.add(ds, yu)
     for j in range(degrees(kind)):
         if not is_prescribed(prescribed, vi + j):
             at = coordinate_row(model, vi + j)
@@ -112,6 +123,6 @@ def solve_joint(model, data, series, prescribed, i, k, size, dw, ds):
             put(series, row + 1, RATE + j, (1.0 / (k + 1.0)) * y)
             if kind != REVOLUTE and kind < SPHERICAL:
                 gain = joints.translation_per_unit(kind, model, i) * y
-                put(series, row, PARENT_ACCELERATION + 2,
-                    get(series, row, PARENT_ACCELERATION + 2) + gain)
+                put(series, row + 1, PARENT_MOTION + 5,
+                    get(series, row + 1, PARENT_MOTION + 5) + gain)
     return dw, ds

@@ -10,13 +10,14 @@
 
 from liedyn_ros.dynamics.time_derivatives.kernels import joints
 from liedyn_ros.dynamics.time_derivatives.kernels.motion import angular_acceleration, tensor_times
+from liedyn_ros.dynamics.time_derivatives.kernels.neighbours import add_two, load_two, store_two
 from liedyn_ros.dynamics.time_derivatives.kernels.series import (
     ACCELERATION, EFFORT, EXTERNAL, JOINT_FORCE, POSITION, RATE, SQUARE, STOP, TRANSLATION,
     WRENCH)
 from liedyn_ros.dynamics.tree.kernels import rigid, stops, symmetric
 from liedyn_ros.dynamics.tree.kernels.joints import along, degrees
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    add3, ARMATURE, coordinate_row, DAMPING, INERTIA, KIND, load12, load3, load6, LOADED_JOINTS,
+    ARMATURE, coordinate_row, DAMPING, INERTIA, KIND, load12, load3, load6, LOADED_JOINTS,
     PARENT, PITCH, PLACEMENT, STIFFNESS, STOP_STIFFNESS, STOP_WIDTH, store3, VI)
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_int, put
@@ -37,8 +38,7 @@ def store_net_wrench(model, series, i, k, size, loaded):
     if loaded:
         m = vec3.sub(m, load3(series, row + k, EXTERNAL))
         f = vec3.sub(f, load3(series, row + k, EXTERNAL + 3))
-    store3(series, row + k, WRENCH, m)
-    store3(series, row + k, WRENCH + 3, f)
+    store_two(series, row + k, WRENCH, m, f)
 
 
 @inlined
@@ -56,7 +56,7 @@ def add_wrench_to_parent(model, series, i, k, size):
     """Add coefficient k of the wrench of link i to that of its parent (7.37)."""
     kind, row, parent = get_int(model, i, KIND), i * size, get_int(model, i, PARENT) * size
     e, p = load12(model, i, PLACEMENT)
-    m, f = joints.rotate_columns(kind, series, row, WRENCH, k)
+    m, f = joints.rotate_wrench(kind, series, row, k)
     if kind == FREE:
         store3(series, row + k, JOINT_FORCE, f)
         m = vec3.add(m, moment_of_position(series, row, k))
@@ -64,8 +64,7 @@ def add_wrench_to_parent(model, series, i, k, size):
         store3(series, row + k, JOINT_FORCE, f)
         m = add_moment_of_translation(series, row, k, m)
     f = mat3.apply(e, f)
-    add3(series, parent + k, WRENCH, vec3.add(mat3.apply(e, m), vec3.cross(p, f)))
-    add3(series, parent + k, WRENCH + 3, f)
+    add_two(series, parent + k, WRENCH, vec3.add(mat3.apply(e, m), vec3.cross(p, f)), f)
 
 
 @inlined
@@ -94,7 +93,7 @@ def store_efforts(model, series, i, k, size):
     """Write coefficient k of the forces of the joint of link i (7.25), damping among them."""
     kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
     row = i * size + k
-    m, f = load3(series, row, WRENCH), load3(series, row, WRENCH + 3)
+    m, f = load_two(series, row, WRENCH)
     for j in range(degrees(kind)):
         damping = get(model, coordinate_row(model, vi + j), DAMPING)
         put(series, row, EFFORT + j,

@@ -1,0 +1,73 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Two vectors of a row, and their x and y side by side: columns x, y of one, x, y of the other, z, z.
+
+A rotation about z turns the first four alike. Of one state they are one register, of LANES states
+a tuple of four.
+"""
+
+from liedyn_ros.dynamics.tree.kernels.tables import store6
+from liedyn_ros.jit.decorators import inlined
+from liedyn_ros.jit.simd import get, get_quad, parts, quad_of, zero_like
+from liedyn_ros.lie.kernels import vec3
+
+
+@inlined
+def load_two(series, row, at):
+    """Return the two vectors of a row from a column on."""
+    return ((get(series, row, at), get(series, row, at + 1), get(series, row, at + 4)),
+            (get(series, row, at + 2), get(series, row, at + 3), get(series, row, at + 5)))
+
+
+@inlined
+def store_two(series, row, at, a, b):
+    """Write two vectors into a row from a column on."""
+    store6(series, row, at, (a[0], a[1], b[0], b[1], a[2], b[2]))
+
+
+@inlined
+def add_two(series, row, at, a, b):
+    """Add two vectors to those of a row from a column on."""
+    x, y = load_two(series, row, at)
+    store_two(series, row, at, vec3.add(x, a), vec3.add(y, b))
+
+
+@inlined
+def no_four(series):
+    """Return four zeros."""
+    if series.ndim == 3:
+        zero = zero_like(series)
+        return zero, zero, zero, zero
+    return quad_of(0.0)
+
+
+@inlined
+def get_four(series, row, at):
+    """Return four neighbours. If they were just written, one by one, the processor waits."""
+    if series.ndim == 3:
+        return (get(series, row, at), get(series, row, at + 1),
+                get(series, row, at + 2), get(series, row, at + 3))
+    return get_quad(series, row, at)
+
+
+@inlined
+def axpy_four(series, s, x, y):
+    """Return s x + y."""
+    if series.ndim == 3:
+        return s * x[0] + y[0], s * x[1] + y[1], s * x[2] + y[2], s * x[3] + y[3]
+    return s * x + y
+
+
+@inlined
+def numbers(series, x):
+    """Return the four of them."""
+    if series.ndim == 3:
+        return x
+    return parts(x)
