@@ -18,8 +18,10 @@ import numpy as np
 import pytest
 import sympy
 
-from liedyn_ros.dynamics.time_derivatives.kernels import motion, series, wrenches
+from liedyn_ros.dynamics.time_derivatives.kernels import (
+    joints, motion, neighbours, series, wrenches)
 from liedyn_ros.dynamics.tree.kernels.tables import GRAVITY, INERTIA, MODEL_WIDTH, PLACEMENT
+from liedyn_ros.model.kernels.kinds import REVOLUTE
 
 t = sympy.symbols('t')
 ORDERS = range(5)
@@ -163,7 +165,8 @@ def test_the_kernel_of_a_translation(k: int) -> None:  # (7.30)
     z, moved = sympy.Matrix([0, 0, 1]), sympy.integrate(per_unit * rate, t) + 7
     along = (hat(w.diff(t)) + hat(w)**2) * z
     wanted = along * moved + 2 * hat(w) * z * moved.diff(t) + z * moved.diff(t, 2)
-    rows = table(PARENT_VELOCITY=w, RATE=[rate], AXIS_ACCELERATION=along, TRANSLATION=[moved])
+    rows = table(
+        PARENT_MOTION=w[:2], RATE=[rate], AXIS_ACCELERATION=along, TRANSLATION=[moved])
     assert motion.translation_acceleration(float(per_unit), rows, 0, k) == pytest.approx(
         coefficients(wanted, k))
 
@@ -201,5 +204,16 @@ def test_the_kernel_of_newton_and_euler(k: int) -> None:  # (7.35), (7.36)
     for loaded in (False, True):
         rows = table(VELOCITY=w, ACCELERATION=s, SQUARE=upper(hat(w)**2), EXTERNAL=load)
         wrenches.store_net_wrench(model, rows, 0, k, 8, loaded)
-        assert rows[k, series.WRENCH:series.WRENCH + 6] == pytest.approx(
+        found = neighbours.load_two(rows, k, series.WRENCH)
+        assert [*found[0], *found[1]] == pytest.approx(
             coefficients(wanted - load if loaded else wanted, k))
+
+
+@pytest.mark.parametrize('k', ORDERS)
+def test_the_kernel_of_a_turning_wrench(k: int) -> None:  # (7.21), (7.37)
+    (c, s), x = polynomials(10, 2), polynomials(11, 6)
+    r = sympy.Matrix([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+    rows = table(COSINE=[c], SINE=[s], WRENCH=[x[0], x[1], x[3], x[4], x[2], x[5]])
+    found = joints.rotate_wrench(REVOLUTE, rows, 0, k)
+    assert [*found[0], *found[1]] == pytest.approx(
+        coefficients([*(r * x[:3, :]), *(r * x[3:, :])], k))

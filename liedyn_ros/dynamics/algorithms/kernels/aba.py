@@ -20,8 +20,9 @@ from liedyn_ros.dynamics.algorithms.kernels import articulated, floating_base, p
 from liedyn_ros.dynamics.tree.kernels import joints, motion, rigid, symmetric
 from liedyn_ros.dynamics.tree.kernels.tables import (
     ACCELERATION, ACCELERATIONS, add3, ARMATURE, ARTICULATED_INERTIAS, BIAS_WRENCH, COMPUTED,
-    coordinate_row, GAIN, INERTIA, INVERSE_PIVOT, KIND, LINKS, load3, load9, NV, of_known_width,
-    PARENT, PITCH, PIVOT_MARGIN, POSES, POSITION, RESIDUAL, ROTATION, store3, TWISTS, VI, WRENCHES)
+    coordinate_row, GAIN, INERTIA, INVERSE_PIVOT, KIND, LINKS, load3, load9, LOADED_JOINTS, NV,
+    of_known_width, PARENT, PITCH, PIVOT_MARGIN, POSES, POSITION, RESIDUAL, ROTATION, store3,
+    TWISTS, VI, WRENCHES)
 from liedyn_ros.dynamics.tree.kernels.wrenches import fits_bodies, subtract_external
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
@@ -189,7 +190,9 @@ def reduce_turn(model, data, i, q, v, tau, body, m, f, smallest):
 @inlined
 def eliminate_coordinate(model, data, j, q, v, tau, inverse_pivot, along, gm, gf):
     """Write what the solution for a coordinate needs; return the step along its gain."""
-    residual = tau[j] - motion.dissipation(model, j, v[j]) - motion.spring(model, j, q) - along
+    residual = tau[j] - motion.dissipation(model, j, v[j]) - along
+    if get_int(model, 0, LOADED_JOINTS):
+        residual -= motion.spring(model, j, q)
     put(data, coordinate_row(model, j), INVERSE_PIVOT, inverse_pivot)
     store_gain(data, coordinate_row(model, j), gm, gf, residual)
     return inverse_pivot * residual
@@ -276,8 +279,7 @@ def accelerate_joint(model, data, i, q, v, prescribed, a, tau, dw, du):
         if not is_prescribed(prescribed, j):
             a[j] = (residual - vec3.dot(gm, dw) - vec3.dot(gf, du)) * get(
                 data, row, INVERSE_PIVOT)  # (3.12)
-        w, u = joints.screw(kind, pitch, k)
-        dw, du = vec3.axpy(a[j], w, dw), vec3.axpy(a[j], u, du)  # (3.13)
+        dw, du = joints.add_along(kind, pitch, k, a[j], dw, du)  # (3.13)
         if is_prescribed(prescribed, j):
             tau[j] = (vec3.dot(gm, dw) + vec3.dot(gf, du) + residual + motion.dissipation(
                 model, j, v[j]) + motion.spring(model, j, q)

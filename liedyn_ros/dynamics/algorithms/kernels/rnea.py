@@ -17,7 +17,7 @@ from liedyn_ros.dynamics.tree.kernels.wrenches import fits_bodies, subtract_exte
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get, get_int, put
-from liedyn_ros.lie.kernels import se3, vec3
+from liedyn_ros.lie.kernels import se3
 from liedyn_ros.model.kernels.acceptance import finite
 
 
@@ -59,10 +59,9 @@ def move_link(model, data, i, v, a):
     w, u = motion.store_twist(model, data, i, v)  # (3.1)
     dw, du = motion.store_acceleration(model, data, i, v, a)
     body = rigid.load(model, i, INERTIA)
-    m, f = rigid.apply(body, dw, du)
-    bm, bf = rigid.bias(body, w, u)
-    store3(data, i, WRENCH, vec3.add(m, bm))  # (3.4)
-    store3(data, i, WRENCH + 3, vec3.add(f, bf))
+    m, f = rigid.net_wrench(body, w, u, dw, du)
+    store3(data, i, WRENCH, m)
+    store3(data, i, WRENCH + 3, f)
 
 
 @inlined

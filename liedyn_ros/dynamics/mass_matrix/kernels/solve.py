@@ -62,7 +62,6 @@ def substitute(model, data, i, x):
         row = coordinate_row(model, j)
         x[j] -= get(data, row, INVERSE_PIVOT) * (
             vec3.dot(load3(data, row, GAIN), w) + vec3.dot(load3(data, row, GAIN + 3), u))
-        sw, sv = joints.screw(kind, pitch, k)
-        w, u = vec3.axpy(x[j], sw, w), vec3.axpy(x[j], sv, u)
+        w, u = joints.add_along(kind, pitch, k, x[j], w, u)
     store3(data, i, ORDER_CHANGE, w)
     store3(data, i, ORDER_CHANGE + 3, u)

@@ -21,7 +21,7 @@ from liedyn_ros.dynamics.time_derivatives.kernels.series import (
     ACCELERATION, AXIS_ACCELERATION, EFFORT, JOINT_FORCE, PARENT_MOTION, POSITION, RATE, TENSOR,
     TRANSLATION, VELOCITY, WRENCH)
 from liedyn_ros.dynamics.time_derivatives.kernels.wrenches import spring_coefficient
-from liedyn_ros.dynamics.tree.kernels.joints import along, degrees, screw
+from liedyn_ros.dynamics.tree.kernels.joints import add_along, along, degrees
 from liedyn_ros.dynamics.tree.kernels.tables import (
     add3, add9, coordinate_row, DAMPING, GAIN, INVERSE_PIVOT, KIND, load12, load3, LOADED_JOINTS,
     ORDER_CHANGE, ORDER_WRENCH, PARENT, PITCH, PLACEMENT, RESIDUAL, store3, VI)
@@ -118,8 +118,7 @@ def solve_joint(model, data, series, prescribed, i, k, size, dw, ds):
             gm, gf = load3(data, at, GAIN), load3(data, at, GAIN + 3)
             y = get(data, at, INVERSE_PIVOT) * (
                 get(data, at, RESIDUAL) - (vec3.dot(gm, dw) + vec3.dot(gf, ds)))
-            w, u = screw(kind, pitch, j)
-            dw, ds = vec3.axpy(y, w, dw), vec3.axpy(y, u, ds)
+            dw, ds = add_along(kind, pitch, j, y, dw, ds)
             put(series, row + 1, RATE + j, (1.0 / (k + 1.0)) * y)
             if kind != REVOLUTE and kind < SPHERICAL:
                 gain = joints.translation_per_unit(kind, model, i) * y

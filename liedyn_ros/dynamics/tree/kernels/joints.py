@@ -180,6 +180,15 @@ def along(kind, pitch, k, m, f):
 
 
 @inlined
+def add_along(kind, pitch, k, x, w, u):
+    """Return the motion (w, u) plus x S_k."""
+    if kind == REVOLUTE:
+        return (w[0], w[1], w[2] + x), u
+    sw, su = screw(kind, pitch, k)
+    return vec3.axpy(x, sw, w), vec3.axpy(x, su, u)
+
+
+@inlined
 def along_bracket(kind, pitch, k, w, u, m, f):
     """Return (ad_V S_k)^T F, the part of a wrench along the bracket of a twist with S_k."""
     if kind == REVOLUTE:

@@ -61,8 +61,12 @@ def store_acceleration(model, data, i, v, a):
     w, u = se3.adjoint_inverse(
         r, p, load3(data, parent, ACCELERATION), load3(data, parent, ACCELERATION + 3))
     ew, eu = velocity_bias(model, data, i, v)
-    sw, su = joints.relative_twist(kind, get(model, i, PITCH), a, get_int(model, i, VI))
-    w, u = vec3.add(vec3.add(w, ew), sw), vec3.add(vec3.add(u, eu), su)  # (3.3)
+    vi = get_int(model, i, VI)
+    if kind == REVOLUTE:
+        w, u = (w[0] + ew[0], w[1] + ew[1], w[2] + a[vi]), (u[0] + eu[0], u[1] + eu[1], u[2])
+    else:
+        sw, su = joints.relative_twist(kind, get(model, i, PITCH), a, vi)
+        w, u = vec3.add(vec3.add(w, ew), sw), vec3.add(vec3.add(u, eu), su)  # (3.3)
     store3(data, i, ACCELERATION, w)
     store3(data, i, ACCELERATION + 3, u)
     return w, u

@@ -37,6 +37,17 @@ def bias(body, w, v):
 
 
 @inlined
+def net_wrench(body, w, v, dw, dv):
+    """Return I V' - ad_V^T I V by the acceleration s = v' + w x v of the origin (3.4)."""
+    m, h, j = body
+    s = vec3.add(dv, vec3.cross(w, v))
+    moment = vec3.add(vec3.add(vec3.cross(h, s), symmetric.apply(j, dw)),
+                      vec3.cross(w, symmetric.apply(j, w)))
+    turned = vec3.add(vec3.cross(dw, h), vec3.cross(w, vec3.cross(w, h)))
+    return moment, vec3.axpy(m, s, turned)
+
+
+@inlined
 def store(table, i, at, body):
     """Write an inertia into ten columns of row i."""
     m, h, j = body
