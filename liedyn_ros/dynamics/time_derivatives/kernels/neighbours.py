@@ -9,7 +9,7 @@
 """
 Two vectors of a row, and their x and y side by side: columns x, y of one, x, y of the other, z, z.
 
-A rotation about z turns the first four alike. Of one state they are one register, of LANES states
+A rotation about z turns the first four alike (7.21). Of one state they are one register, of LANES states
 a tuple of four.
 """
 
