@@ -9,8 +9,8 @@
 """
 Two vectors of a row, and their x and y side by side: columns x, y of one, x, y of the other, z, z.
 
-A rotation about z turns the first four alike (7.21). Of one state they are one register, of LANES states
-a tuple of four.
+A rotation about z turns the first four alike (7.21). Of one state they are one register, of LANES
+states a tuple of four.
 """
 
 from liedyn_ros.dynamics.tree.kernels.tables import store6
