@@ -155,8 +155,9 @@ def reduce(model, data, i, q, v, prescribed, a, tau):
         r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
         ew, eu = motion.velocity_bias(model, data, i, v)
         em, ef = articulated.apply(body, ew, eu)
-        add_to_parent(data, i, parent, articulated.transport(r, p, body),
-                      vec3.add(m, em), vec3.add(f, ef))  # (3.11)
+        add_articulated_to_parent(
+            data, i, parent, articulated.transport(r, p, body),
+            vec3.add(m, em), vec3.add(f, ef))  # (3.11)
     return 0
 
 
@@ -182,8 +183,9 @@ def reduce_turn(model, data, i, q, v, tau, body, m, f, smallest):
         rest = articulated.eliminate_turn(body, inverse_pivot)
         ew, eu = motion.velocity_bias(model, data, i, v)
         em, ef = articulated.apply_without_turn(rest, ew, eu)
-        add_to_parent(data, i, parent, articulated.transport_without_turn(r, p, rest),
-                      vec3.add(vec3.axpy(step, gm, m), em), vec3.add(vec3.axpy(step, gf, f), ef))
+        add_articulated_to_parent(
+            data, i, parent, articulated.transport_without_turn(r, p, rest),
+            vec3.add(vec3.axpy(step, gm, m), em), vec3.add(vec3.axpy(step, gf, f), ef))
     return 0
 
 
@@ -238,7 +240,7 @@ def gain(kind, pitch, k, body):
 
 
 @inlined
-def add_to_parent(data, i, parent, inertia, m, f):
+def add_articulated_to_parent(data, i, parent, inertia, m, f):
     """Add an inertia, seen by the parent, and the bias (m, f) of link i to those of its parent."""
     r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
     m, f = se3.adjoint_inverse_dual(r, p, m, f)

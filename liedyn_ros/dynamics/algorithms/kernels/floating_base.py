@@ -23,24 +23,24 @@ from liedyn_ros.jit.simd import get, put, zero_like
 @inlined
 def factor(data, at, body, smallest):
     """Write gains, inverse pivots and the margins of the pivots over the smallest allowed."""
-    body = eliminate(data, at + 5, 5, body, smallest)
-    body = eliminate(data, at + 4, 4, body, smallest)
-    body = eliminate(data, at + 3, 3, body, smallest)
-    body = eliminate(data, at + 2, 2, body, smallest)
-    body = eliminate(data, at + 1, 1, body, smallest)
-    eliminate(data, at, 0, body, smallest)
+    body = eliminate_base_coordinate(data, at + 5, 5, body, smallest)
+    body = eliminate_base_coordinate(data, at + 4, 4, body, smallest)
+    body = eliminate_base_coordinate(data, at + 3, 3, body, smallest)
+    body = eliminate_base_coordinate(data, at + 2, 2, body, smallest)
+    body = eliminate_base_coordinate(data, at + 1, 1, body, smallest)
+    eliminate_base_coordinate(data, at, 0, body, smallest)
 
 
 @inlined
-def eliminate(data, row, k, body, smallest):
+def eliminate_base_coordinate(data, row, k, body, smallest):
     """Eliminate coordinate k, those after it being eliminated."""
-    gm, gf, pivot = column(body, k, zero_like(data))
+    gm, gf, pivot = base_column(body, k, zero_like(data))
     inverse_pivot = pivots.store_factor(data, row, pivot, smallest, gm, gf)
     return articulated.eliminate(body, inverse_pivot, gm, gf)  # (3.10)
 
 
 @inlined
-def column(body, k, zero):
+def base_column(body, k, zero):
     """Return column k of Ihat without what is eliminated, and the entry on the diagonal."""
     a, b, c = body
     if k == 0:
@@ -82,22 +82,22 @@ def solve(data, at, w, u):
     """Return the rates of all coordinates by which a motion (w, u) of the link grows (3.12)."""
     g1, g2, g3 = load6(data, at + 1, GAIN), load6(data, at + 2, GAIN), load6(data, at + 3, GAIN)
     g4, g5 = load6(data, at + 4, GAIN), load6(data, at + 5, GAIN)
-    y0 = rate(data, at, get(data, at, GAIN) * w[0])
+    y0 = base_rate(data, at, get(data, at, GAIN) * w[0])
     x0 = w[0] + y0
-    y1 = rate(data, at + 1, g1[1] * w[1] + g1[0] * x0)
+    y1 = base_rate(data, at + 1, g1[1] * w[1] + g1[0] * x0)
     x1 = w[1] + y1
-    y2 = rate(data, at + 2, g2[2] * w[2] + g2[0] * x0 + g2[1] * x1)
+    y2 = base_rate(data, at + 2, g2[2] * w[2] + g2[0] * x0 + g2[1] * x1)
     x2 = w[2] + y2
-    y3 = rate(data, at + 3, g3[3] * u[0] + g3[0] * x0 + g3[1] * x1 + g3[2] * x2)
+    y3 = base_rate(data, at + 3, g3[3] * u[0] + g3[0] * x0 + g3[1] * x1 + g3[2] * x2)
     x3 = u[0] + y3
-    y4 = rate(data, at + 4, g4[4] * u[1] + g4[0] * x0 + g4[1] * x1 + g4[2] * x2 + g4[3] * x3)
+    y4 = base_rate(data, at + 4, g4[4] * u[1] + g4[0] * x0 + g4[1] * x1 + g4[2] * x2 + g4[3] * x3)
     x4 = u[1] + y4
-    y5 = rate(data, at + 5, g5[5] * u[2] + g5[0] * x0 + g5[1] * x1 + g5[2] * x2 + g5[3] * x3
-              + g5[4] * x4)
+    y5 = base_rate(data, at + 5, g5[5] * u[2] + g5[0] * x0 + g5[1] * x1 + g5[2] * x2 + g5[3] * x3
+                   + g5[4] * x4)
     return (y0, y1, y2), (y3, y4, y5)
 
 
 @inlined
-def rate(data, row, along):
+def base_rate(data, row, along):
     """Return the rate of a coordinate, its gain along the motion so far being known."""
     return get(data, row, INVERSE_PIVOT) * (get(data, row, RESIDUAL) - along)

@@ -53,7 +53,7 @@ def factor_turn(model, data, series, i, size, body, smallest):
         data, coordinate_row(model, get_int(model, i, VI)), gm[2], smallest, gm, gf)
     if get_int(model, i, PARENT) > 0:
         rest = articulated.eliminate_turn(body, inverse_pivot)
-        add_to_parent(model, data, i, articulated.transport_without_turn(
+        add_inertia_to_parent(model, data, i, articulated.transport_without_turn(
             lane_rotation(REVOLUTE, model, series, i, i * size),
             position(REVOLUTE, model, series, i, i * size), rest))
 
@@ -72,13 +72,13 @@ def factor_joint(model, data, series, prescribed, i, size, body, smallest):
             inverse_pivot = pivots.store_factor(data, row, pivot, smallest, gm, gf)
             body = articulated.eliminate(body, inverse_pivot, gm, gf)  # (3.10)
     if get_int(model, i, PARENT) > 0:
-        add_to_parent(model, data, i, articulated.transport(
+        add_inertia_to_parent(model, data, i, articulated.transport(
             lane_rotation(kind, model, series, i, i * size),
             position(kind, model, series, i, i * size), body))
 
 
 @inlined
-def add_to_parent(model, data, i, inertia):
+def add_inertia_to_parent(model, data, i, inertia):
     """Add an inertia, seen by the parent of link i, to that of the parent (3.11)."""
     parent = get_int(model, i, PARENT)
     articulated.store(data, parent, articulated.add(articulated.load(data, parent), inertia))

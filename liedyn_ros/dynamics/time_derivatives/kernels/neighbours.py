@@ -66,7 +66,7 @@ def axpy_four(series, s, x, y):
 
 
 @inlined
-def numbers(series, x):
+def parts_of_four(series, x):
     """Return the four of them."""
     if series.ndim == 3:
         return x
