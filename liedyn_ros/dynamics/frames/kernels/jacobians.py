@@ -8,17 +8,18 @@
 
 """Jacobians of frames and their rates, on the walk of `motion` from the frame to the ground."""
 
-from liedyn_ros.dynamics.frames.kernels.motion import frame_on_link, relative, towards_ground
+from liedyn_ros.dynamics.frames.kernels.motion import (
+    frame_on_link, relative, screw_in_frame, towards_ground)
+from liedyn_ros.dynamics.frames.kernels.rows import as_pose
 from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.axes import (
     are_axes, expressed, LOCAL, LOCAL_WORLD_ALIGNED)
-from liedyn_ros.dynamics.tree.kernels.tables import KIND, MODEL_WIDTH, PARENT, PITCH, VI
+from liedyn_ros.dynamics.tree.kernels.tables import KIND, MODEL_WIDTH, PARENT, VI
 from liedyn_ros.jit.decorators import inlined, kernel, long_kernel
 from liedyn_ros.jit.memory import overlap
-from liedyn_ros.jit.simd import get, get_int, of_width
+from liedyn_ros.jit.simd import get, get_int, of_width, put
 from liedyn_ros.lie.kernels import se3, vec3
 from liedyn_ros.model.kernels.acceptance import finite
-from liedyn_ros.model.kernels.kinds import REVOLUTE
 
 
 @kernel
@@ -75,19 +76,19 @@ def frame_jacobian_rates(model, jacobian, q, v, frames, axes, out):
 def write_frame_jacobian(model, q, frame, axes, out):
     """Write the Jacobian of a frame: each screw of the path, in the frame (0.5)."""
     out[:] = 0.0
-    first, r, p = frame_on_link(model, frame)
+    first, rows = frame_on_link(model, frame)
     i = first
     while i > 0:
         for k in range(joints.degrees(get_int(model, i, KIND))):
-            w, u = screw_in_frame(model, i, k, r, p)
+            w, u = screw_in_frame(model, i, k, rows)
             put_screw(out, get_int(model, i, VI) + k, w, u)
         parent = get_int(model, i, PARENT)
         if parent > 0 or axes != LOCAL:
-            r, p = towards_ground(model, i, q, r, p)
+            rows = towards_ground(model, i, q, rows)
         i = parent
     if axes == LOCAL:
         return
-    i = first
+    i, (r, p) = first, as_pose(rows)
     while i > 0:
         vi = get_int(model, i, VI)
         for column in range(vi, vi + joints.degrees(get_int(model, i, KIND))):
@@ -106,22 +107,22 @@ def write_frame_jacobian_rate(model, q, v, frame, axes, jacobian, out):
     WORLD, and the cross product with its angular part for LOCAL_WORLD_ALIGNED.
     """
     out[:] = 0.0
-    first, r, p = frame_on_link(model, frame)
+    first, rows = frame_on_link(model, frame)
     i, w, u = first, vec3.ZERO, vec3.ZERO
     while i > 0:
         for k in range(joints.degrees(get_int(model, i, KIND))):
-            sw, su = screw_in_frame(model, i, k, r, p)
+            sw, su = screw_in_frame(model, i, k, rows)
             put_screw(jacobian, get_int(model, i, VI) + k, sw, su)
             put_screw(out, get_int(model, i, VI) + k, *se3.ad(sw, su, w, u))
-        jw, ju = relative(model, i, v, r, p)
+        jw, ju = relative(model, i, v, rows)
         w, u = vec3.add(w, jw), vec3.add(u, ju)
-        r, p = towards_ground(model, i, q, r, p)
+        rows = towards_ground(model, i, q, rows)
         i = get_int(model, i, PARENT)
     if axes == LOCAL:
         return
     if axes == LOCAL_WORLD_ALIGNED:  # ad_(w, 0) turns both halves
         u = vec3.ZERO
-    i = first
+    i, (r, p) = first, as_pose(rows)
     while i > 0:
         vi = get_int(model, i, VI)
         for column in range(vi, vi + joints.degrees(get_int(model, i, KIND))):
@@ -134,25 +135,15 @@ def write_frame_jacobian_rate(model, q, v, frame, axes, jacobian, out):
 
 
 @inlined
-def screw_in_frame(model, i, k, r, p):
-    """Return Ad_{T^-1} S of coordinate k of link i, T = (r, p) being the frame in the link."""
-    kind = get_int(model, i, KIND)
-    if kind == REVOLUTE:  # w = R^T z and u = -R^T (p x z), without the products by zero
-        return (r[6], r[7], r[8]), (p[0] * r[3] - p[1] * r[0], p[0] * r[4] - p[1] * r[1],
-                                    p[0] * r[5] - p[1] * r[2])
-    w, v = joints.screw(kind, get(model, i, PITCH), k)
-    return se3.adjoint_inverse(r, p, w, v)
-
-
-@inlined
 def screw_at(matrix, column):
     """Return the six entries of a column."""
-    return ((matrix[0, column], matrix[1, column], matrix[2, column]),
-            (matrix[3, column], matrix[4, column], matrix[5, column]))
+    return ((get(matrix, 0, column), get(matrix, 1, column), get(matrix, 2, column)),
+            (get(matrix, 3, column), get(matrix, 4, column), get(matrix, 5, column)))
 
 
 @inlined
 def put_screw(matrix, column, w, v):
     """Write the six entries of a column."""
-    matrix[0, column], matrix[1, column], matrix[2, column] = w
-    matrix[3, column], matrix[4, column], matrix[5, column] = v
+    for k in range(3):
+        put(matrix, k, column, w[k])
+        put(matrix, k + 3, column, v[k])

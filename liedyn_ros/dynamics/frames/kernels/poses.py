@@ -6,20 +6,18 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""
-The poses of all frames: each link is placed once, after its parent.
+"""The poses of all frames: each link is placed once, after its parent."""
 
-The three rows [r p] of a pose stand in four Lanes each.
-"""
-
+from liedyn_ros.dynamics.frames.kernels.motion import frame_on_link
+from liedyn_ros.dynamics.frames.kernels.rows import (
+    are_zeros, as_rows, combined, placement_rows, put_pose, put_whole_pose)
 from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    body_row, CARRIER, KIND, LINKS, MODEL_WIDTH, PARENT, PLACEMENT)
+    body_row, KIND, LINKS, MODEL_WIDTH, PARENT)
 from liedyn_ros.jit.decorators import inlined, kernel, long_kernel
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.shuffles import swapped
-from liedyn_ros.jit.simd import (
-    filled, get, get_int, get_quad, joined, of_width, parts, put_quad, quad_of)
+from liedyn_ros.jit.simd import get, get_int, joined, of_width, quad_of
 from liedyn_ros.model.kernels.kinds import REVOLUTE
 
 WIDTH = 12  # of the scratch buffer: the pose of a link in the ground, row by row
@@ -59,13 +57,9 @@ def write_all_poses(model, links, q, out):
             links, get_int(model, i, PARENT), joint_rows(model, links, i, q)))
     poses, excess = out.reshape((len(out), 16)), quad_of(0.0)
     for k in range(len(poses)):
-        row = body_row(model, k)
-        pose = on_parent(links, get_int(model, row, CARRIER), placement_rows(model, row))
-        put_pose(poses, k, pose)
-        put_quad(poses, k, 12, joined(0.0, 0.0, 0.0, 1.0))
-        excess = excess + (pose[0] - pose[0]) + (pose[1] - pose[1]) + (pose[2] - pose[2])
-    e = parts(excess)
-    return e[0] + e[1] + e[2] + e[3] == 0.0
+        i, rows = frame_on_link(model, k)
+        excess = excess + put_whole_pose(poses, k, on_parent(links, i, rows))
+    return are_zeros(excess)
 
 
 @inlined
@@ -73,43 +67,24 @@ def joint_rows(model, links, i, q):
     """Return the pose of link i in its parent (2.1)."""
     if get_int(model, i, KIND) == REVOLUTE:
         s, c = get(links, i, 0), get(links, i, 1)
-        a, b, d = placement_rows(model, i)
+        x, y, z = placement_rows(model, i)
         cosines, sines = joined(c, c, 1.0, 1.0), joined(s, -s, 0.0, 0.0)
-        return (cosines * a + sines * swapped(a), cosines * b + sines * swapped(b),
-                cosines * d + sines * swapped(d))
-    r, p = joints.joint_pose(model, i, q)
-    return (joined(r[0], r[1], r[2], p[0]), joined(r[3], r[4], r[5], p[1]),
-            joined(r[6], r[7], r[8], p[2]))
+        return (cosines * x + sines * swapped(x), cosines * y + sines * swapped(y),
+                cosines * z + sines * swapped(z))
+    return as_rows(*joints.joint_pose(model, i, q))
 
 
 @inlined
-def placement_rows(model, row):
-    """Return the placement of a link or frame in what carries it."""
-    return (filled(get_quad(model, row, PLACEMENT), 3, get(model, row, PLACEMENT + 9)),
-            filled(get_quad(model, row, PLACEMENT + 3), 3, get(model, row, PLACEMENT + 10)),
-            filled(get_quad(model, row, PLACEMENT + 6), 3, get(model, row, PLACEMENT + 11)))
-
-
-@inlined
-def on_parent(links, parent, pose):
+def on_parent(links, parent, rows):
     """Return a pose in the ground, of what stands on a link, or on the ground for row 0."""
     if parent == 0:
-        return pose
-    return (placed_row(links, parent, 0, pose), placed_row(links, parent, 4, pose),
-            placed_row(links, parent, 8, pose))
+        return rows
+    return (row_on_parent(links, parent, 0, rows), row_on_parent(links, parent, 4, rows),
+            row_on_parent(links, parent, 8, rows))
 
 
 @inlined
-def placed_row(links, parent, at, pose):
+def row_on_parent(links, parent, at, rows):
     """Return a row of the pose of a link times a pose."""
-    return ((get(links, parent, at) * pose[0] + get(links, parent, at + 1) * pose[1])
-            + (get(links, parent, at + 2) * pose[2]
-               + filled(quad_of(0.0), 3, get(links, parent, at + 3))))
-
-
-@inlined
-def put_pose(table, i, pose):
-    """Write the rows of a pose into the first columns of row i."""
-    put_quad(table, i, 0, pose[0])
-    put_quad(table, i, 4, pose[1])
-    put_quad(table, i, 8, pose[2])
+    return combined(get(links, parent, at), get(links, parent, at + 1),
+                    get(links, parent, at + 2), get(links, parent, at + 3), rows)
