@@ -12,11 +12,11 @@ from liedyn_ros.dynamics.algorithms.kernels import aba
 from liedyn_ros.dynamics.mass_matrix.kernels.factorization import (
     factor_tree_matrix, read_solutions, solve_tree_matrix)
 from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import (
-    is_square, shared, write_jacobians)
+    clear, is_square, shared, write_jacobians)
+from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import all_finite
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import LANES, put
-from liedyn_ros.model.kernels.acceptance import finite
 
 
 @kernel
@@ -39,10 +39,10 @@ def forward_jacobians(model, data, links, columns, before, factors, sides, q, v,
     code = aba.forward(model, data, q, v, tau, external, a)
     if code != aba.DONE:
         return code
-    sides[:] = 0.0
-    factors[:] = 0.0
-    if not (write_jacobians(model, links, columns, q, v, a, external, sides, sides, factors, sides,
-                            n, 2 * n) and finite(factors.reshape(-1))):
+    clear(sides)
+    clear(factors)
+    if not write_jacobians(model, data, links, columns, q, v, a, external, sides, sides, factors,
+                           sides, n, 2 * n):
         return aba.REFUSED
     code = factor_tree_matrix(before, factors)
     if code > 0:
@@ -52,6 +52,5 @@ def forward_jacobians(model, data, links, columns, before, factors, sides, q, v,
         put(sides, i, start + i, 1.0)
     solve_tree_matrix(before, factors, sides, start)
     read_solutions(sides, start, by_q, by_v, by_tau, by_gravity)
-    good = (finite(by_q.reshape(-1)) and finite(by_v.reshape(-1))
-            and finite(by_tau.reshape(-1)))
+    good = all_finite(by_q) and all_finite(by_v) and all_finite(by_tau)
     return aba.DONE if good else aba.REFUSED

@@ -11,16 +11,16 @@
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.motion import compute_motion
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
-    CHANGE, FORCE, INERTIA, load_pair, P, Q, R, S)
+    CHANGE, FORCE, INERTIA, LINK_WIDTH, load_column, load_columns, load_pair, P, Q, R, S, sum_of)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.motion import spring_rate
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    add12, ARMATURE, coordinate_row, DAMPING, KIND, LINKS, load12, PARENT, store3, VI)
+    ARMATURE, coordinate_row, DAMPING, KIND, LINKS, load12, PARENT, store3, VI)
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.memory import overlap
-from liedyn_ros.jit.simd import get, get_int, put
+from liedyn_ros.jit.memory import overlap, rows_of
+from liedyn_ros.jit.simd import (
+    get, get_int, get_lanes, joined, LANES, parts, put, put_lanes, quad_of)
 from liedyn_ros.lie.kernels import se3, vec3
-from liedyn_ros.model.kernels.acceptance import finite
 
 
 @kernel
@@ -40,42 +40,59 @@ def inverse_jacobians(model, links, columns, q, v, a, external,
             or shared(by_a, q, v, a, external) or shared(by_gravity, q, v, a, external)
             or overlap(by_q, by_v) or overlap(by_q, by_a) or overlap(by_v, by_a)):
         return False
-    by_q[:] = 0.0
-    by_v[:] = 0.0
-    by_a[:] = 0.0
-    if not write_jacobians(model, links, columns, q, v, a, external, by_q, by_v, by_a, by_gravity,
-                           0, 0):
-        return False
-    return (finite(by_q.reshape(-1)) and finite(by_v.reshape(-1))
-            and finite(by_a.reshape(-1)))
+    clear(by_q)
+    clear(by_v)
+    clear(by_a)
+    return write_jacobians(model, None, links, columns, q, v, a, external, by_q, by_v, by_a,
+                           by_gravity, 0, 0)
 
 
 @kernel
-def write_jacobians(model, links, columns, q, v, a, external, by_q, by_v, by_a, by_gravity, at_v,
-                    at_gravity):
+def write_jacobians(model, data, links, columns, q, v, a, external, by_q, by_v, by_a, by_gravity,
+                    at_v, at_gravity):
     """
     Write the Jacobians into columns of zero matrices: dtau/dv from column at_v on.
 
-    dtau/d(gravity) begins at column at_gravity. Returns whether the input is acceptable.
+    data is as in compute_motion. dtau/d(gravity) begins at column at_gravity. Returns whether the
+    input is acceptable and the Jacobians by q, v and a are finite.
     """
-    if not compute_motion(model, links, columns, q, v, a, external):
+    if not compute_motion(model, data, links, columns, q, v, a, external):
         return False
+    excess = 0.0
     for i in range(get_int(model, 0, LINKS) - 1, 0, -1):
         for k in range(joints.degrees(get_int(model, i, KIND))):
-            fill_jacobians(model, links, columns, i, get_int(model, i, VI) + k,
-                           by_q, by_v, by_a, by_gravity, at_v, at_gravity)
+            excess += fill_jacobians(model, links, columns, i, get_int(model, i, VI) + k,
+                                     by_q, by_v, by_a, by_gravity, at_v, at_gravity)
         parent = get_int(model, i, PARENT)
         if parent > 0:  # (13.10)
-            rigid.store(links, parent, INERTIA, rigid.add(
-                rigid.load(links, parent, INERTIA), rigid.load(links, i, INERTIA)))
-            t, b = load12(links, i, CHANGE)
-            add12(links, parent, CHANGE, t, b)
+            add_carried(links, parent, i)
     for k in range(len(v)):  # (13.13), (3.19), (3.20)
         row = coordinate_row(model, k)
-        put(by_q, k, k, get(by_q, k, k) + spring_rate(model, k, q))
-        put(by_v, k, at_v + k, get(by_v, k, at_v + k) + get(model, row, DAMPING))
-        put(by_a, k, k, get(by_a, k, k) + get(model, row, ARMATURE))
-    return True
+        x, y, z = (get(by_q, k, k) + spring_rate(model, k, q),
+                   get(by_v, k, at_v + k) + get(model, row, DAMPING),
+                   get(by_a, k, k) + get(model, row, ARMATURE))
+        put(by_q, k, k, x)
+        put(by_v, k, at_v + k, y)
+        put(by_a, k, k, z)
+        excess += (x - x) + (y - y) + (z - z)
+    return excess == 0.0
+
+
+@inlined
+def add_carried(links, parent, i):
+    """Add inertia and B of link i to those of its parent: 22 neighbours."""
+    for c in (INERTIA, INERTIA + LANES):
+        put_lanes(links, parent, c, get_lanes(links, parent, c) + get_lanes(links, i, c))
+    for c in range(INERTIA + 2 * LANES, LINK_WIDTH):
+        put(links, parent, c, get(links, parent, c) + get(links, i, c))
+
+
+@inlined
+def clear(x):
+    """Write zeros into a matrix."""
+    row = rows_of(x, 0, 1, x.size)
+    for k in range(x.size):
+        put(row, 0, k, 0.0)
 
 
 @inlined
@@ -92,41 +109,75 @@ def shared(x, q, v, a, external):
 
 @inlined
 def fill_jacobians(model, links, columns, i, k, by_q, by_v, by_a, by_gravity, at_v, at_gravity):
-    """Write the rows and columns of coordinate k of link i, with those before it (13.11)."""
-    body = rigid.load(links, i, INERTIA)
-    t, b = load12(links, i, CHANGE)
-    (sw, sv), (pw, _) = load_pair(columns, k, S), load_pair(columns, k, P)
-    (qw, qv), (rw, rv) = load_pair(columns, k, Q), load_pair(columns, k, R)
-    um, uf = rigid.apply(body, qw, qv)
-    xm, xf = change.apply(t, b, pw)
-    um, uf = vec3.add(um, xm), vec3.add(uf, xf)
-    zm, zf = rigid.apply(body, rw, rv)
-    xm, xf = change.apply(t, b, sw)
-    zm, zf = vec3.add(zm, xm), vec3.add(zf, xf)
-    gm, gf = rigid.apply(body, sw, sv)
-    km = change.apply_t(t, b, sw, sv)
+    """
+    Write the rows and columns of coordinate k of link i, with those before it (13.11).
+
+    U, Z, I P and G are side by side. Returns zero, or NaN where an entry is not finite.
+    """
+    body, (t, b) = rigid.load(links, i, INERTIA), load12(links, i, CHANGE)
+    x, y = load_columns(columns, k)
+    m, f = sum_of(rigid.apply(body, x, y), change.apply(t, b, upper3(x)))
+    (sw, sv), excess = load_column(columns, k, S), quad_of(0.0)
+    gm, gf, km = lane3(m, S), lane3(f, S), change.apply_t(t, b, sw, sv)
     store3(by_gravity, k, at_gravity, vec3.neg(gf))  # (13.29)
     first = get_int(model, i, VI)
     for j in range(first, first + joints.degrees(get_int(model, i, KIND))):
-        w, u = load_pair(columns, j, S)
-        put(by_q, j, k, vec3.dot(w, um) + vec3.dot(u, uf))
-        put(by_v, j, at_v + k, vec3.dot(w, zm) + vec3.dot(u, zf))
-        put(by_a, j, k, vec3.dot(w, gm) + vec3.dot(u, gf))
-    fm, ff = load_pair(links, i, FORCE)
-    xm, xf = se3.ad_dual(sw, sv, fm, ff)  # N(F) S
-    um, uf = vec3.sub(um, xm), vec3.sub(uf, xf)
+        ahead = power(columns, j, m, f)
+        put_entries(by_q, by_v, by_a, j, k, at_v, parts(ahead))
+        excess = excess + (ahead - ahead)
+    xm, xf = se3.ad_dual(sw, sv, *load_pair(links, i, FORCE))  # N(F) S
+    m, f = vec3.sub(m, alone3(xm)), vec3.sub(f, alone3(xf))
     i = get_int(model, i, PARENT)
     while i > 0:
         first = get_int(model, i, VI)
         for j in range(first, first + joints.degrees(get_int(model, i, KIND))):
-            w, u = load_pair(columns, j, S)
-            inertia = vec3.dot(w, gm) + vec3.dot(u, gf)
-            put(by_q, j, k, vec3.dot(w, um) + vec3.dot(u, uf))
-            put(by_v, j, at_v + k, vec3.dot(w, zm) + vec3.dot(u, zf))
-            put(by_a, j, k, inertia)
-            put(by_a, k, j, inertia)
-            (qw, qv), (rw, rv) = load_pair(columns, j, Q), load_pair(columns, j, R)
-            (pw, _) = load_pair(columns, j, P)
-            put(by_q, k, j, vec3.dot(gm, qw) + vec3.dot(gf, qv) + vec3.dot(km, pw))
-            put(by_v, k, at_v + j, vec3.dot(gm, rw) + vec3.dot(gf, rv) + vec3.dot(km, w))
+            x, y = load_columns(columns, j)
+            ahead, back = power(columns, j, m, f), vec3.dot(gm, x) + vec3.dot(gf, y)
+            back = back + upper(vec3.dot(km, x))
+            put_entries(by_q, by_v, by_a, j, k, at_v, parts(ahead))
+            put_entries(by_q, by_v, by_a, k, j, at_v, parts(back))
+            excess = excess + (ahead - ahead) + (back - back)
         i = get_int(model, i, PARENT)
+    e = parts(excess)
+    return e[Q] + e[R] + e[S]
+
+
+@inlined
+def power(columns, j, m, f):
+    """Return the power of wrenches side by side along the screw of coordinate j."""
+    w, v = load_column(columns, j, S)
+    return vec3.dot(w, m) + vec3.dot(v, f)
+
+
+@inlined
+def put_entries(by_q, by_v, by_a, row, column, at_v, entries):
+    """Write one entry of each Jacobian."""
+    put(by_q, row, column, entries[Q])
+    put(by_v, row, at_v + column, entries[R])
+    put(by_a, row, column, entries[S])
+
+
+@inlined
+def lane3(x, lane):
+    """Return one of four vectors side by side."""
+    return parts(x[0])[lane], parts(x[1])[lane], parts(x[2])[lane]
+
+
+@inlined
+def alone3(x):
+    """Return a vector and three zero vectors side by side."""
+    return (joined(x[0], 0.0, 0.0, 0.0), joined(x[1], 0.0, 0.0, 0.0),
+            joined(x[2], 0.0, 0.0, 0.0))
+
+
+@inlined
+def upper(x):
+    """Return the last two of four numbers in the place of the first two, and zeros."""
+    p = parts(x)
+    return joined(p[P], p[S], 0.0, 0.0)
+
+
+@inlined
+def upper3(x):
+    """Return what upper returns of three entries."""
+    return upper(x[0]), upper(x[1]), upper(x[2])

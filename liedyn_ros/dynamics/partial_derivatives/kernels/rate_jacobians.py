@@ -16,10 +16,11 @@ links with the ground. Row m nv + k of columns is coefficient m of coordinate k.
 """
 
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels import change
-from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.motion import place_ground
+from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.motion import (
+    place_ground, place_link, screw_seen)
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
-    ACCELERATION, CHANGE, FORCE, INERTIA, LINK_WIDTH, load_pair, P, POSITION, Q, R, ROTATION, S,
-    store_pair, TWIST)
+    ACCELERATION, CHANGE, FORCE, INERTIA, LINK_WIDTH, load_pair, POSITION, ROTATION, store_pair,
+    TWIST)
 from liedyn_ros.dynamics.partial_derivatives.kernels.rate_sums import (
     add_rate_sum, add_turned_sum, bend, turns)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid, stops, symmetric
@@ -34,8 +35,9 @@ from liedyn_ros.lie.kernels import se3, vec3
 
 # Further columns of links: the momentum, and a scratch buffer of the wrench on a body.
 MOMENTUM, EXTERNAL, SERIES_WIDTH = LINK_WIDTH, LINK_WIDTH + 6, LINK_WIDTH + 12
-# Further columns of coordinates, of (13.11): I Q + B P, U, Z, G and the moment K.
-OWN, CARRIED, Z, G, K, COLUMN_SERIES_WIDTH = 24, 30, 36, 42, 48, 51
+# Columns of coordinates: S, P, Q and R of (13.6), then I Q + B P, U, Z, G and the moment K of
+# (13.11).
+S, P, Q, R, OWN, CARRIED, Z, G, K, COLUMN_SERIES_WIDTH = 0, 6, 12, 18, 24, 30, 36, 42, 48, 51
 
 
 @kernel
@@ -96,18 +98,13 @@ def add_stops(model, row, k, stop, factorial, q, motion, rows, raw):
 @kernel
 def write_poses(model, links, columns, q):
     """Write poses, screws and inertias."""
-    place_ground(model, links, q)
+    place_ground(model, links)
     for i in range(1, get_int(model, 0, LINKS)):
-        parent, kind = get_int(model, i, PARENT), get_int(model, i, KIND)
         r, p = joints.joint_pose(model, i, q)
-        r, p = se3.compose(load9(links, parent, ROTATION), load3(links, parent, POSITION), r, p)
-        for c in range(9):
-            links[i, ROTATION + c] = r[c]
-        for c in range(3):
-            links[i, POSITION + c] = p[c]
+        r, p = place_link(model, links, i, r, p)
+        kind, pitch = get_int(model, i, KIND), get(model, i, PITCH)
         for k in range(joints.degrees(kind)):
-            w, v = joints.screw(kind, get(model, i, PITCH), k)
-            w, v = se3.adjoint(r, p, w, v)
+            w, v = screw_seen(kind, pitch, k, r, p)
             store_pair(columns, get_int(model, i, VI) + k, S, w, v)
         rigid.store(links, i, INERTIA, rigid.transport(r, p, rigid.load(model, i, OWN_INERTIA)))
 

@@ -17,7 +17,8 @@ variation loses the bracket with the displacement h of the joint between them.
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.motion import compute_motion
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
-    ACCELERATION, CHANGE, FORCE, INERTIA, load_pair, P, Q, R, S, store_pair, TWIST)
+    ACCELERATION, CHANGE, FORCE, INERTIA, load_column, load_pair, P, Q, R, S, store_pair, TWIST,
+    twist_axpy)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid, stops
 from liedyn_ros.dynamics.tree.kernels.tables import (
     add3, KIND, LINKS, load12, load3, PARENT, store3, VI)
@@ -42,7 +43,7 @@ def inverse_second(model, links, columns, table, q, v, a, external, y, xq, xv, x
 
     Returns whether the input is acceptable and the result is finite.
     """
-    if not (compute_motion(model, links, columns, q, v, a, external)
+    if not (compute_motion(model, None, links, columns, q, v, a, external)
             and joints.is_velocity(model, y) and joints.is_velocity(model, xq)
             and joints.is_velocity(model, xv) and joints.is_velocity(model, xa)):
         return False
@@ -61,7 +62,7 @@ def inverse_second_all(model, links, columns, table, units, q, v, a, external,
     They are those of the gradient of each tau along each direction. units (7, nv) is a scratch
     buffer. Returns whether the input is acceptable and the result is finite.
     """
-    if not compute_motion(model, links, columns, q, v, a, external):
+    if not compute_motion(model, None, links, columns, q, v, a, external):
         return False
     units[:] = 0.0
     y, xq, xv, xa = units[0], units[1], units[2], units[3]
@@ -112,7 +113,7 @@ def vary_link_motion(model, links, columns, table, i, v, y, xq, xv, xa):
     zero = (vec3.ZERO, vec3.ZERO)
     h, yy, sv, rate, push = zero, load_pair(table, parent, Y), zero, zero, zero
     for k in range(vi, vi + joints.degrees(get_int(model, i, KIND))):
-        s = load_pair(columns, k, S)
+        s = load_column(columns, k, S)
         h, yy, sv = twist_axpy(xq[k], s, h), twist_axpy(y[k], s, yy), twist_axpy(v[k], s, sv)
         rate, push = twist_axpy(xv[k], s, rate), twist_axpy(xa[k], s, push)
     y0 = load_pair(table, parent, Y)
@@ -168,8 +169,8 @@ def vary_gradient(model, links, columns, table, i, by_q, by_v, by_a):
     be, dbe = load3(table, i, BE), load3(table, i, D_BE)
     force, dforce = load_pair(links, i, FORCE), load_pair(table, i, D_FORCE)
     for k in range(vi, vi + joints.degrees(get_int(model, i, KIND))):
-        s, p = load_pair(columns, k, S), load_pair(columns, k, P)
-        q, r = load_pair(columns, k, Q), load_pair(columns, k, R)
+        s, p = load_column(columns, k, S), load_column(columns, k, P)
+        q, r = load_column(columns, k, Q), load_column(columns, k, R)
         dp = se3.ad(dv0[0], dv0[1], s[0], s[1])
         dq = twist_axpy(1.0, se3.ad(da0[0], da0[1], s[0], s[1]), twist_axpy(
             1.0, se3.ad(dv0[0], dv0[1], p[0], p[1]), se3.ad(v0[0], v0[1], dp[0], dp[1])))
@@ -197,12 +198,6 @@ def hand_on(table, parent, at, x):
     """Add six numbers to a row."""
     add3(table, parent, at, x[0])
     add3(table, parent, at + 3, x[1])
-
-
-@inlined
-def twist_axpy(s, x, y):
-    """Return s x + y of twists."""
-    return vec3.axpy(s, x[0], y[0]), vec3.axpy(s, x[1], y[1])
 
 
 @inlined

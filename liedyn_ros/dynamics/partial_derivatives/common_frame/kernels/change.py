@@ -20,13 +20,17 @@ from liedyn_ros.lie.kernels import mat3, vec3
 
 @inlined
 def of_rigid(body, w, v):
-    """Return B of a rigid body (m, h, J) of a twist."""
+    """Return B of a rigid body (m, h, J) of a twist, with Sigma = tr(J)/2 1 - J."""
     m, h, j = body
-    half = 0.5 * (j[0] + j[3] + j[5])
-    sigma = (half - j[0], -j[1], -j[2], -j[1], half - j[3], -j[4], -j[2], -j[4], half - j[5])
-    t = mat3.add(mat3.mul(mat3.hat(w), sigma), mat3.mul(mat3.hat(h), mat3.hat(v)))
-    b = vec3.axpy(m, v, vec3.cross(w, h))
-    return mat3.scale(-2.0, t), vec3.scale(-2.0, b)
+    w, v, half = vec3.scale(-2.0, w), vec3.scale(-2.0, v), 0.5 * symmetric.trace(j)
+    x, y, z = (vec3.cross(w, (half - j[0], -j[1], -j[2])),
+               vec3.cross(w, (-j[1], half - j[3], -j[4])),
+               vec3.cross(w, (-j[2], -j[4], half - j[5])))  # columns of [w] Sigma
+    a, b, c = h[0] * v[0], h[1] * v[1], h[2] * v[2]  # [h] [v] = v h^T - (h.v) 1
+    t = (x[0] - b - c, y[0] + v[0] * h[1], z[0] + v[0] * h[2],
+         x[1] + v[1] * h[0], y[1] - a - c, z[1] + v[1] * h[2],
+         x[2] + v[2] * h[0], y[2] + v[2] * h[1], z[2] - a - b)
+    return t, vec3.axpy(m, v, vec3.cross(w, h))
 
 
 @inlined

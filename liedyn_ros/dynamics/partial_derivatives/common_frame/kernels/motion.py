@@ -10,33 +10,42 @@
 
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
-    ACCELERATION, CHANGE, FORCE, INERTIA, load_pair, P, POSITION, Q, R, ROTATION, S, store_pair,
-    TWIST)
+    ACCELERATION, CHANGE, FORCE, INERTIA, load_column, load_pair, P, POSITION, Q, R, ROTATION, S,
+    store_column, store_pair, sum_of, TWIST, twist_axpy)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
     add3, body_row, CARRIER, GRAVITY, INERTIA as OWN_INERTIA, KIND, LINKS, load3, load9, PARENT,
-    PITCH, store12, store3, store9, VI)
+    PITCH, POSITION as LINK_POSITION, ROTATION as LINK_ROTATION, store12, store3, store9, VI)
 from liedyn_ros.dynamics.tree.kernels.wrenches import fits_bodies, on_link
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_int
 from liedyn_ros.lie.kernels import se3, vec3
+from liedyn_ros.model.kernels.kinds import REVOLUTE
 
 
 @kernel
-def compute_motion(model, links, columns, q, v, a, external):
+def compute_motion(model, data, links, columns, q, v, a, external):
     """
     Write poses, twists, accelerations, inertias, B and wrenches of all links, and all columns.
 
-    Wrenches are summed over what a link carries, inertias and B are not. Returns whether the input
-    is acceptable.
+    data has the poses of links in their parents, or is None. Wrenches are summed over what a link
+    carries, inertias and B are not. Returns whether the input is acceptable.
     """
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
             and joints.is_velocity(model, a) and fits_bodies(model, external)):
         return False
-    place_ground(model, links, q)
+    place_ground(model, links)
     count = get_int(model, 0, LINKS)
     for i in range(1, count):
-        store_motion(model, links, columns, i, q, v, a)
+        kind = get_int(model, i, KIND)
+        if data is None:
+            r, p = joints.joint_pose(model, i, q)
+        else:
+            r, p = load9(data, i, LINK_ROTATION), load3(data, i, LINK_POSITION)
+        if kind == REVOLUTE:  # without a look at the kind at each step
+            store_motion(model, links, columns, i, REVOLUTE, r, p, v, a)
+        else:
+            store_motion(model, links, columns, i, kind, r, p, v, a)
     for b in range(len(external)):
         i = get_int(model, body_row(model, b), CARRIER)
         if i > 0:
@@ -54,54 +63,61 @@ def compute_motion(model, links, columns, q, v, a, external):
 
 
 @inlined
-def place_ground(model, links, q):
-    """Write the row of the ground, the origin of the common frame being that of link 1."""
+def place_ground(model, links):
+    """Write the row of the ground but for its position, which comes with that of link 1."""
     store9(links, 0, ROTATION, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0))
     store3(links, 0, POSITION, vec3.ZERO)
-    if get_int(model, 0, LINKS) > 1:
-        _, p = joints.joint_pose(model, 1, q)
-        store3(links, 0, POSITION, vec3.neg(p))
     store_pair(links, 0, TWIST, vec3.ZERO, vec3.ZERO)
     store_pair(links, 0, ACCELERATION, vec3.ZERO, vec3.neg(load3(model, 0, GRAVITY)))
 
 
 @inlined
-def store_motion(model, links, columns, i, q, v, a):
-    """Write the motion and the columns of link i, its parent's motion being known."""
-    parent, kind, vi = get_int(model, i, PARENT), get_int(model, i, KIND), get_int(model, i, VI)
-    pitch = get(model, i, PITCH)
-    r, p = joints.joint_pose(model, i, q)
+def place_link(model, links, i, r, p):
+    """Write and return the pose of link i from that in its parent, whose pose is known."""
+    if i == 1:  # its origin is that of the common frame
+        store3(links, 0, POSITION, vec3.neg(p))
+    parent = get_int(model, i, PARENT)
     r, p = se3.compose(load9(links, parent, ROTATION), load3(links, parent, POSITION), r, p)
     store9(links, i, ROTATION, r)
     store3(links, i, POSITION, p)
-    w0, u0 = load_pair(links, parent, TWIST)
-    dw0, du0 = load_pair(links, parent, ACCELERATION)
-    rw, ru = se3.adjoint(r, p, *joints.relative_twist(kind, pitch, v, vi))
-    w, u = vec3.add(w0, rw), vec3.add(u0, ru)  # (3.1)
-    ew, eu = se3.ad(w, u, rw, ru)
-    aw, au = se3.adjoint(r, p, *joints.relative_twist(kind, pitch, a, vi))
-    dw, du = vec3.add(dw0, vec3.add(ew, aw)), vec3.add(du0, vec3.add(eu, au))  # (3.3)
-    store_pair(links, i, TWIST, w, u)
-    store_pair(links, i, ACCELERATION, dw, du)
-    for k in range(joints.degrees(kind)):
-        sw, sv = joints.screw(kind, pitch, k)
-        sw, sv = se3.adjoint(r, p, sw, sv)
-        store_pair(columns, vi + k, S, sw, sv)
-        pw, pv = vec3.ZERO, vec3.ZERO  # (13.6)
-        qw, qv = se3.ad(dw0, du0, sw, sv)
-        rw, ru = se3.ad(w, u, sw, sv)
-        if parent > 0:  # the ground has no twist
-            pw, pv = se3.ad(w0, u0, sw, sv)
-            xw, xv = se3.ad(w0, u0, pw, pv)
-            qw, qv = vec3.add(qw, xw), vec3.add(qv, xv)
-            rw, ru = vec3.add(pw, rw), vec3.add(pv, ru)
-        store_pair(columns, vi + k, P, pw, pv)
-        store_pair(columns, vi + k, Q, qw, qv)
-        store_pair(columns, vi + k, R, rw, ru)
+    return r, p
+
+
+@inlined
+def screw_seen(kind, pitch, k, r, p):
+    """Return Ad_T S_k, the screw of coordinate k of a link at T = (r, p) in the common frame."""
+    if kind == REVOLUTE:
+        axis = r[2], r[5], r[8]
+        return axis, vec3.cross(p, axis)
+    w, v = joints.screw(kind, pitch, k)
+    return se3.adjoint(r, p, w, v)
+
+
+@inlined
+def store_motion(model, links, columns, i, kind, r, p, v, a):
+    """Write motion and columns of link i at its pose in the parent, whose motion is known."""
+    parent, vi, pitch = get_int(model, i, PARENT), get_int(model, i, VI), get(model, i, PITCH)
+    degrees = joints.degrees(kind)
+    r, p = place_link(model, links, i, r, p)
+    v0, a0 = load_pair(links, parent, TWIST), load_pair(links, parent, ACCELERATION)
+    twist, acceleration = v0, a0
+    for k in range(degrees):
+        s = screw_seen(kind, pitch, k, r, p)
+        store_column(columns, vi + k, S, *s)
+        twist = twist_axpy(v[vi + k], s, twist)  # (3.1)
+    for k in range(vi, vi + degrees):
+        s = load_column(columns, k, S)
+        along = se3.ad(*v0, *s)  # (13.6)
+        store_column(columns, k, P, *along)
+        store_column(columns, k, Q, *sum_of(se3.ad(*a0, *s), se3.ad(*v0, *along)))
+        turned = along if degrees == 1 else se3.ad(*twist, *s)
+        store_column(columns, k, R, *sum_of(along, turned))
+        acceleration = twist_axpy(v[k], turned, twist_axpy(a[k], s, acceleration))  # (3.3)
+    store_pair(links, i, TWIST, *twist)
+    store_pair(links, i, ACCELERATION, *acceleration)
     body = rigid.transport(r, p, rigid.load(model, i, OWN_INERTIA))
     rigid.store(links, i, INERTIA, body)
-    t, b = change.of_rigid(body, w, u)
+    t, b = change.of_rigid(body, *twist)
     store12(links, i, CHANGE, t, b)
-    m, f = rigid.apply(body, dw, du)
-    bm, bf = rigid.bias(body, w, u)
-    store_pair(links, i, FORCE, vec3.add(m, bm), vec3.add(f, bf))  # (3.4)
+    m, f = change.apply(t, b, vec3.scale(0.5, twist[0]))  # B V = -2 ad_V^T I V (13.9)
+    store_pair(links, i, FORCE, *sum_of(rigid.apply(body, *acceleration), (m, f)))  # (3.4)

@@ -17,6 +17,7 @@ velocity coordinate. Names are those of the theory, section 13.2.
 
 from liedyn_ros.dynamics.tree.kernels.tables import add3, load3, store3
 from liedyn_ros.jit.decorators import inlined
+from liedyn_ros.jit.simd import get, get_quad, put, QUAD
 from liedyn_ros.lie.kernels import vec3
 
 # Columns of links.
@@ -29,9 +30,10 @@ INERTIA = 30  # I of the link, then of all that it carries
 CHANGE = 40  # B of the same: T (nine numbers, row by row) and b of [T 0; [b] 0]
 LINK_WIDTH = 52
 
-# Columns of columns: the derivatives of the twist and acceleration of a link by its coordinate k.
-S, P, Q, R = 0, 6, 12, 18
-COLUMN_WIDTH = 24
+# The derivatives of the twist and acceleration of a link by its coordinate k: four twists, side by
+# side. So component c of Q, R, P and S are the columns from QUAD c on.
+Q, R, P, S = range(QUAD)
+COLUMN_WIDTH = 6 * QUAD
 
 
 @inlined
@@ -55,6 +57,37 @@ def add_pair(table, i, at, x, y):
 
 
 @inlined
+def load_column(columns, k, which):
+    """Return one of the twists of coordinate k."""
+    return ((get(columns, k, which), get(columns, k, QUAD + which),
+             get(columns, k, 2 * QUAD + which)),
+            (get(columns, k, 3 * QUAD + which), get(columns, k, 4 * QUAD + which),
+             get(columns, k, 5 * QUAD + which)))
+
+
+@inlined
+def store_column(columns, k, which, w, v):
+    """Write one of the twists of coordinate k."""
+    for c in range(3):
+        put(columns, k, QUAD * c + which, w[c])
+        put(columns, k, QUAD * (3 + c) + which, v[c])
+
+
+@inlined
+def load_columns(columns, k):
+    """Return all four twists of coordinate k, side by side."""
+    return ((get_quad(columns, k, 0), get_quad(columns, k, QUAD), get_quad(columns, k, 2 * QUAD)),
+            (get_quad(columns, k, 3 * QUAD), get_quad(columns, k, 4 * QUAD),
+             get_quad(columns, k, 5 * QUAD)))
+
+
+@inlined
 def sum_of(x, y):
     """Return the sum of two twists, or of two wrenches."""
     return vec3.add(x[0], y[0]), vec3.add(x[1], y[1])
+
+
+@inlined
+def twist_axpy(s, x, y):
+    """Return s x + y of two twists."""
+    return vec3.axpy(s, x[0], y[0]), vec3.axpy(s, x[1], y[1])
