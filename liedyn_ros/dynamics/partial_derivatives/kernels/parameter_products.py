@@ -48,9 +48,8 @@ def inverse_parameter_product_transposed(model, scratch, q, v, a, external, y, b
     _, _, data, _ = tables_of(model, scratch)
     if not (rnea(model, data, q, v, a, external, by[2]) and joints.is_velocity(model, y)):
         return False
-    good = weigh_forces(
+    return weigh_forces(
         model, scratch, q, v, a, external, y, 1.0, by[0], by[1], by[2], vector)
-    return parameters.all_finite(by) and good
 
 
 @kernel
@@ -128,7 +127,7 @@ def forward_parameter_product_transposed(model, scratch, q, v, tau, external, y,
         model, scratch, q, v, a, external, by_tau, -1.0, by_q, by_v, None, vector)
     for k in range(len(by_q)):
         by_q[k], by_v[k] = -by_q[k], -by_v[k]
-    return aba.DONE if parameters.all_finite(by) and good else aba.REFUSED
+    return aba.DONE if good and finite(by_tau) else aba.REFUSED
 
 
 @inlined
@@ -168,7 +167,7 @@ def weigh_forces(model, scratch, q, v, a, external, y, sign, by_q, by_v, by_a, v
     """
     Write the gradient of y . tau at the motion in the scratch buffers; times sign by parameters.
 
-    Returns whether the gradient by parameters is finite.
+    Returns whether the gradient is finite.
     """
     _, _, data, _ = tables_of(model, scratch)
     spread(model, data, y)
@@ -181,13 +180,13 @@ def weigh_motion(model, scratch, q, v, a, external, y, sign, by_q, by_v, by_a, v
     """Do the same if ORDER_CHANGE of data is the twist of each link at the rates y."""
     bodies, table, data, dissipation = tables_of(model, scratch)
     ground, of_coordinates, of_bodies, of_closures = parts_of(model, vector)
-    multiply_transposed(model, data, table, table, q, v, a, y, by_q, by_v, by_a)
-    parameters.weigh_coordinates(v, a, y, sign, dissipation, of_coordinates)
+    excess = multiply_transposed(model, data, table, table, q, v, a, y, by_q, by_v, by_a)
+    excess += parameters.weigh_coordinates(v, a, y, sign, dissipation, of_coordinates)
     for k in range(len(of_closures)):
         of_closures[k] = 0.0
     good = parameters.weigh_shifts(data, bodies, external, sign, of_bodies)
     good = parameters.from_links(bodies, sign, table, ground, of_bodies) and good
-    return good and finite(vector[:3 + of_coordinates.size])
+    return good and excess == 0.0
 
 
 @kernel

@@ -140,9 +140,10 @@ def from_links(bodies, sign, parts, ground, of_bodies):
     Write sign times the derivatives by gravity and joints: with weigh_shifts transposes to_links.
 
     parts has the derivatives by displacement and pitch of links and by gravity. Returns whether
-    those by joints are finite.
+    those by joints and gravity are finite.
     """
-    store3(ground, 0, 0, vec3.scale(sign, load3(parts, 0, GRAVITY)))
+    x, y, z = vec3.scale(sign, load3(parts, 0, GRAVITY))
+    store3(ground, 0, 0, (x, y, z))
     for b in range(len(of_bodies) - 1, -1, -1):
         first, on = get_int(bodies, FIRST, b), get_int(bodies, ON, b)
         moved = row_of(bodies, SHIFT, b)
@@ -155,7 +156,7 @@ def from_links(bodies, sign, parts, ground, of_bodies):
     zero = spread(0.0)
     for b in range(0, len(of_bodies), LANES):
         zero = zero + weigh_joints(bodies, b, sign, of_bodies)
-    return total(zero) == 0.0
+    return total(zero) + (x - x) + (y - y) + (z - z) == 0.0
 
 
 @inlined
@@ -369,12 +370,21 @@ def all_finite(array):
 
 @inlined
 def weigh_coordinates(v, a, weights, sign, dissipation, of_coordinates):
-    """Write sign times the derivatives by damping, friction and rotor inertia."""
+    """
+    Write sign times the derivatives by damping, friction and rotor inertia.
+
+    Returns zero, or NaN where one is not finite.
+    """
+    excess = 0.0
     for k in range(len(v)):
         x = sign * weights[k]
-        put(of_coordinates, k, DAMPING, dissipation * x * v[k])
-        put(of_coordinates, k, FRICTION, dissipation * x * side(v[k]))
-        put(of_coordinates, k, ROTOR_INERTIA, x * a[k])
+        of_damping, of_friction, of_rotor = (
+            dissipation * x * v[k], dissipation * x * side(v[k]), x * a[k])
+        put(of_coordinates, k, DAMPING, of_damping)
+        put(of_coordinates, k, FRICTION, of_friction)
+        put(of_coordinates, k, ROTOR_INERTIA, of_rotor)
+        excess += (of_damping - of_damping) + (of_friction - of_friction) + (of_rotor - of_rotor)
+    return excess
 
 
 @inlined

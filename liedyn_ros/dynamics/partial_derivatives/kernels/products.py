@@ -25,17 +25,21 @@ from liedyn_ros.dynamics.tree.kernels.tables import (
     LOADED_JOINTS, ORDER_CHANGE, PARENT, PITCH, POSITION, QI, ROTATION, store3, TWIST, VI,
     WRENCH)
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.simd import get, get_int, put
+from liedyn_ros.jit.simd import (
+    get, get_int, get_quad, joined, parts as parts_of, put, put_quad, QUAD, quad_of)
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.model.kernels.acceptance import finite
 from liedyn_ros.model.kernels.kinds import FREE, HELICAL, REVOLUTE, SPHERICAL
 
 # Columns of the table of products, a row for each link after row 0, the ground, which stays zero.
-# Before them are the perturbations of links by parameters.
-D_TWIST, D_ACCELERATION, D_WRENCH = PART_WIDTH, PART_WIDTH + 6, PART_WIDTH + 12  # of J x
-# D V' is D_ACCELERATION - ad_V D_TWIST
+# Before them are the perturbations of links by parameters. Of J x: the angular and linear parts of
+# D V, then those of D V' + ad_V D V, side by side. So component c of all are the columns from
+# D_MOTION + QUAD c on.
+D_MOTION, D_WRENCH = PART_WIDTH, PART_WIDTH + 12
 D_DISPLACEMENT = PART_WIDTH + 18  # displacement of the link by its joint and by parameters
-AL, BE = PART_WIDTH, PART_WIDTH + 6  # of J^T y; BE is a moment, its force is zero
+# Of J^T y: the moment and force of al and the moment of be, whose force is zero, side by side. So
+# component c of all are the columns from SUMS + QUAD c on.
+SUMS = PART_WIDTH
 PRODUCT_WIDTH = PART_WIDTH + 24
 
 
@@ -62,14 +66,14 @@ def multiply(model, data, table, parts, q, v, a, xq, xv, xa, out):
     """
     count = get_int(model, 0, LINKS)
     if parts is not None:
-        store3(table, 0, D_ACCELERATION + 3, vec3.neg(load3(parts, 0, GRAVITY)))
+        move_ground(table, vec3.neg(load3(parts, 0, GRAVITY)))
     for i in range(1, count):
         if get_int(model, i, KIND) == REVOLUTE:  # without a look at the kind at each step
             vary_link(model, data, table, parts, i, REVOLUTE, q, v, a, xq, xv, xa)
         else:
             vary_link(model, data, table, parts, i, get_int(model, i, KIND), q, v, a, xq, xv, xa)
     if parts is not None:
-        store3(table, 0, D_ACCELERATION + 3, vec3.ZERO)
+        move_ground(table, vec3.ZERO)
     for i in range(count - 1, 0, -1):
         gather_force_changes(model, data, table, parts, i, q, xq, out)
     for k in range(len(out)):
@@ -80,6 +84,14 @@ def multiply(model, data, table, parts, q, v, a, xq, xv, xa, out):
             out[k] += spring_rate(model, k, q) * xq[k]
             if xa is not None:
                 out[k] += get(model, row, ARMATURE) * xa[k]
+
+
+@inlined
+def with_rates(kind, pitch, x, vi, w, u):
+    """Return the twist (w, u) and that of a joint at the rates x."""
+    if kind == REVOLUTE:
+        return (w[0], w[1], w[2] + x[vi]), u
+    return sum_of((w, u), joints.relative_twist(kind, pitch, x, vi))
 
 
 @inlined
@@ -111,27 +123,52 @@ def vary_link(model, data, table, parts, i, kind, q, v, a, xq, xv, xa):
         (cw, cu), x = (joints.joint_bracket(kind, pitch, w0, u0, xq, vi),
                        joints.joint_bracket(kind, pitch, dw, du, xq, vi))
     else:
-        hw, hu = sum_of(displacement(model, data, parts, i, kind, q),
-                        joints.relative_twist(kind, pitch, xq, vi))
+        hw, hu = with_rates(
+            kind, pitch, xq, vi, *displacement(model, data, parts, i, kind, q))
         store_pair(table, i, D_DISPLACEMENT, hw, hu)
         (cw, cu), x = se3.ad(w0, u0, hw, hu), se3.ad(dw, du, hw, hu)
-    cw, cu = sum_of((cw, cu), joints.relative_twist(kind, pitch, xv, vi))
+    cw, cu = with_rates(kind, pitch, xv, vi, cw, cu)
     if parts is not None and kind == HELICAL:
         rate = along_axis(parts, i, v[vi])
         cw, cu = sum_of((cw, cu), rate)
         x = sum_of(x, sum_of(se3.ad(w, u, *rate), along_axis(parts, i, a[vi])))
-    pw, pu = sum_of(se3.adjoint_inverse(r, p, *load_pair(table, parent, D_TWIST)), (cw, cu))
-    x = sum_of(x, se3.adjoint_inverse(r, p, *load_pair(table, parent, D_ACCELERATION)))
     x = sum_of(x, sum_of(se3.ad(w0, u0, cw, cu), joints.joint_bracket(kind, pitch, w, u, xv, vi)))
     if xa is not None:
-        x = sum_of(x, joints.relative_twist(kind, pitch, xa, vi))
-    store_pair(table, i, D_TWIST, pw, pu)
-    store_pair(table, i, D_ACCELERATION, x[0], x[1])
+        x = with_rates(kind, pitch, xa, vi, *x)
+    x, y, z = carry_motion(table, parent, i, r, p, cw, cu, *x)
     body = rigid.load(model, i, INERTIA)
-    m, f = change.wrench(body, w, u, x[0], x[1], pw)
+    m, f = change.wrench(
+        body, w, u, (x[2], y[2], z[2]), (x[3], y[3], z[3]), (x[0], y[0], z[0]))
     if parts is not None:
         m, f = sum_of((m, f), load_pair(parts, i, LINK_WRENCH))
     store_pair(table, i, D_WRENCH, m, f)  # (13.9)
+
+
+@inlined
+def move_ground(table, acceleration):
+    """Write how the acceleration of the ground changes."""
+    for c in range(3):
+        put(table, 0, D_MOTION + QUAD * c + 3, acceleration[c])
+
+
+@inlined
+def carry_motion(table, parent, i, r, p, cw, cu, dw, du):
+    """Write and return D_MOTION of link i at (r, p): that of its parent, and its joint's."""
+    x = (get_quad(table, parent, D_MOTION), get_quad(table, parent, D_MOTION + QUAD),
+         get_quad(table, parent, D_MOTION + 2 * QUAD))
+    x = mat3.apply_t(r, vec3.sub(x, vec3.cross(p, (turned(x[0]), turned(x[1]), turned(x[2])))))
+    x = vec3.add(x, (joined(cw[0], cu[0], dw[0], du[0]), joined(cw[1], cu[1], dw[1], du[1]),
+                     joined(cw[2], cu[2], dw[2], du[2])))  # (1.2)
+    for c in range(3):
+        put_quad(table, i, D_MOTION + QUAD * c, x[c])
+    return parts_of(x[0]), parts_of(x[1]), parts_of(x[2])
+
+
+@inlined
+def turned(x):
+    """Return the angular parts of two twists in the place of their linear parts, and zeros."""
+    p = parts_of(x)
+    return joined(0.0, p[0], 0.0, p[2])
 
 
 @inlined
@@ -190,8 +227,8 @@ def inverse_product_transposed(model, data, table, q, v, a, external, y, by_q, b
     if not (rnea(model, data, q, v, a, external, by_a) and joints.is_velocity(model, y)):
         return False
     spread(model, data, y)
-    multiply_transposed(model, data, table, None, q, v, a, y, by_q, by_v, by_a)
-    return finite(by_q) and finite(by_v) and finite(by_a)
+    return multiply_transposed(
+        model, data, table, None, q, v, a, y, by_q, by_v, by_a) == 0.0
 
 
 @inlined
@@ -199,12 +236,11 @@ def spread(model, data, y):
     """Write the twist of each link at the rates y into ORDER_CHANGE of data."""
     store_pair(data, 0, ORDER_CHANGE, vec3.ZERO, vec3.ZERO)
     for i in range(1, get_int(model, 0, LINKS)):
-        x = se3.adjoint_inverse(
+        w, u = se3.adjoint_inverse(
             load9(data, i, ROTATION), load3(data, i, POSITION),
             *load_pair(data, get_int(model, i, PARENT), ORDER_CHANGE))
-        w, u = sum_of(x, joints.relative_twist(
-            get_int(model, i, KIND), get(model, i, PITCH), y, get_int(model, i, VI)))
-        store_pair(data, i, ORDER_CHANGE, w, u)
+        store_pair(data, i, ORDER_CHANGE, *with_rates(
+            get_int(model, i, KIND), get(model, i, PITCH), y, get_int(model, i, VI), w, u))
 
 
 @inlined
@@ -213,34 +249,42 @@ def multiply_transposed(model, data, table, parts, q, v, a, y, by_q, by_v, by_a)
     Write the VJP of inverse_product_transposed at the motion in data; by_a may be None.
 
     ORDER_CHANGE of data is the twist of each link at the rates y. parts, or None, gets the
-    derivatives by displacement and pitch of links, and by gravity.
+    derivatives by displacement and pitch of links, and by gravity. Returns zero, or NaN where the
+    VJP is not finite.
     """
     count = get_int(model, 0, LINKS)
     for i in range(1, count):
-        body, (w, u) = rigid.load(model, i, INERTIA), load_pair(data, i, ORDER_CHANGE)
-        store_pair(table, i, AL, *rigid.apply(body, w, u))
-        store3(table, i, BE, change.times_t(body, *load_pair(data, i, TWIST), w, u))
+        for c in range(3):
+            put_quad(table, i, SUMS + QUAD * c, quad_of(0.0))
     if parts is not None:
         store3(parts, 0, GRAVITY, vec3.ZERO)
     for i in range(count - 1, 0, -1):
         scatter(model, data, table, parts, i, q, v, a, y, by_q, by_v, by_a)
-    for k in range(len(v)):
-        by_v[k] += get(model, coordinate_row(model, k), DAMPING) * y[k]
     if get_int(model, 0, LOADED_JOINTS):
         for k in range(len(v)):  # (3.19), (3.20)
             row = coordinate_row(model, k)
             by_q[k] += spring_rate(model, k, q) * y[k]
             if by_a is not None:
                 by_a[k] += get(model, row, ARMATURE) * y[k]
+    excess = 0.0
+    for k in range(len(v)):
+        by_v[k] += get(model, coordinate_row(model, k), DAMPING) * y[k]
+        excess += (by_q[k] - by_q[k]) + (by_v[k] - by_v[k])
+        if by_a is not None:
+            excess += by_a[k] - by_a[k]
+    return excess
 
 
 @inlined
 def scatter(model, data, table, parts, i, q, v, a, y, by_q, by_v, by_a):
     """Write the products of the coordinates of link i, and add its sums to the parent's."""
     kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
-    parent, (m, f), moment = get_int(model, i, PARENT), load_pair(table, i, AL), load3(
-        table, i, BE)
+    parent, body = get_int(model, i, PARENT), rigid.load(model, i, INERTIA)
     (w, u), (yw, yu) = load_pair(data, i, TWIST), load_pair(data, i, ORDER_CHANGE)
+    m, f = rigid.apply(body, yw, yu)
+    moment = change.times_t(body, w, u, yw, yu, f)
+    m, f, moment = (vec3.add(m, load_sum(table, i, 0)), vec3.add(f, load_sum(table, i, 1)),
+                    vec3.add(moment, load_sum(table, i, 2)))
     (w0, u0), (dw, du) = parent_motion(model, data, i, kind, v, a)
     fm, ff = load_pair(data, i, WRENCH)
     # Q^T al + P^T be = S^T (ad_{A0}^T al + ad_{V0}^T c), R^T al + S^T be = S^T (c + ad_V^T al),
@@ -274,8 +318,27 @@ def scatter(model, data, table, parts, i, q, v, a, y, by_q, by_v, by_a):
         add3(parts, 0, GRAVITY, vec3.neg(mat3.apply(load9(data, i, ROTATION), f)))
     if parent > 0:
         r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
-        add_pair(table, parent, AL, *se3.adjoint_inverse_dual(r, p, m, f))
-        add3(table, parent, BE, mat3.apply(r, moment))
+        add_sums(table, parent, r, p, m, f, moment)
+
+
+@inlined
+def load_sum(table, i, which):
+    """Return one of the three vectors among the sums of link i."""
+    return (get(table, i, SUMS + which), get(table, i, SUMS + QUAD + which),
+            get(table, i, SUMS + 2 * QUAD + which))
+
+
+@inlined
+def add_sums(table, parent, r, p, m, f, moment):
+    """Add al = (m, f) and the moment of be of a link at (r, p) to the sums of its parent."""
+    x = mat3.apply(r, (joined(m[0], f[0], moment[0], 0.0), joined(m[1], f[1], moment[1], 0.0),
+                       joined(m[2], f[2], moment[2], 0.0)))
+    y = vec3.cross(p, (joined(parts_of(x[0])[1], 0.0, 0.0, 0.0),
+                       joined(parts_of(x[1])[1], 0.0, 0.0, 0.0),
+                       joined(parts_of(x[2])[1], 0.0, 0.0, 0.0)))  # (1.2)
+    for c in range(3):
+        at = SUMS + QUAD * c
+        put_quad(table, parent, at, get_quad(table, parent, at) + (x[c] + y[c]))
 
 
 @inlined

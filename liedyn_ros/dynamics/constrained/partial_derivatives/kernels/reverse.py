@@ -84,7 +84,7 @@ def pull_equations(machine, motion, table, params, weights, by_rows):
         y, body = load_pair(table, i, FIELD), body_of(machine, motion, i)
         V, A = get6(motion.twist, i, START), get6(motion.twist, i, START + 1)
         by_acceleration = rigid.apply(body, y[0], y[1])
-        by_twist = change.times_t(body, V[0], V[1], y[0], y[1]), vec3.ZERO
+        by_twist = change.times_t(body, *V, *y, by_acceleration[1]), vec3.ZERO
         by_twist = axpy6(1.0, by_twist, dual(V, by_acceleration))
         add_scaled_columns(table, i, BY_ACCELERATION, 1.0, by_acceleration)
         add_scaled_columns(table, i, BY_TWIST, 1.0, by_twist)

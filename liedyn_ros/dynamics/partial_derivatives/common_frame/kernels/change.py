@@ -45,12 +45,15 @@ def wrench(body, w, v, x, y, z):
 
 
 @inlined
-def times_t(body, w, v, x, y):
-    """Return the moment of B^T S of a rigid body of a twist, S = (x, y); its force is zero."""
-    m, h, j = body
-    b = vec3.axpy(m, v, vec3.cross(w, h))
-    t = vec3.sub(sigma_times(j, vec3.cross(w, x)), vec3.cross(v, vec3.cross(h, x)))
-    return vec3.scale(2.0, vec3.add(t, vec3.cross(b, y)))
+def times_t(body, w, v, x, y, f):
+    """
+    Return the moment of B^T S of a rigid body of a twist, S = (x, y); its force is zero.
+
+    f is the force m y - h x x of I S.
+    """
+    _, h, j = body
+    t = vec3.add(vec3.cross(v, f), vec3.cross(vec3.cross(w, h), y))
+    return vec3.scale(2.0, vec3.add(t, sigma_times(j, vec3.cross(w, x))))
 
 
 @inlined
