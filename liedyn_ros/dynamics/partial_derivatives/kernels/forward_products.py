@@ -13,7 +13,6 @@ from liedyn_ros.dynamics.mass_matrix.kernels.solve import solve_mass
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     load_pair, store_pair, sum_of)
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import multiply, multiply_transposed
-from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.tables import ACCELERATION, BIAS_WRENCH, LINKS, WRENCH
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get_int
@@ -30,8 +29,7 @@ def forward_product(model, data, table, q, v, tau, external, xq, xv, xtau, a, ou
     code = aba.forward(model, data, q, v, tau, external, a)
     if code != aba.DONE:
         return code
-    if not (joints.is_velocity(model, xq) and joints.is_velocity(model, xv)
-            and joints.is_velocity(model, xtau)):
+    if not len(v) == len(xq) == len(xv) == len(xtau):
         return aba.REFUSED
     store_wrenches(model, data)
     multiply(model, data, table, None, q, v, a, xq, xv, None, out)
@@ -51,7 +49,7 @@ def forward_product_transposed(model, data, table, q, v, tau, external, y, a, by
     code = aba.forward(model, data, q, v, tau, external, a)
     if code != aba.DONE:
         return code
-    if not joints.is_velocity(model, y):
+    if len(y) != len(v):
         return aba.REFUSED
     solve_mass(model, data, y, by_tau)  # and the twists of links at these rates
     store_wrenches(model, data)

@@ -22,7 +22,6 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
     BODY_WIDTH, COORDINATE_WIDTH, TABLE_ROWS)
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import (
     multiply, multiply_transposed, PRODUCT_WIDTH, spread)
-from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.tables import BODIES, DATA_WIDTH, LINKS, NV
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import rows_of
@@ -35,8 +34,8 @@ from liedyn_ros.model.kernels.acceptance import finite
 def inverse_parameter_product(model, scratch, q, v, a, external, xq, xv, xa, vector, out):
     """Write the JVP of products.inverse_product, with changes of the parameters."""
     _, _, data, _ = tables_of(model, scratch)
-    if not (rnea(model, data, q, v, a, external, out) and joints.is_velocity(model, xq)
-            and joints.is_velocity(model, xv) and joints.is_velocity(model, xa)):
+    if not (rnea(model, data, q, v, a, external, out)
+            and len(v) == len(xq) == len(xv) == len(xa)):
         return False
     vary_inverse(model, scratch, q, v, a, external, xq, xv, xa, vector, out)
     return finite(out)
@@ -46,7 +45,7 @@ def inverse_parameter_product(model, scratch, q, v, a, external, xq, xv, xa, vec
 def inverse_parameter_product_transposed(model, scratch, q, v, a, external, y, by, vector):
     """Write the VJP by q, v and a into by (3, nv), that by parameters into vector."""
     _, _, data, _ = tables_of(model, scratch)
-    if not (rnea(model, data, q, v, a, external, by[2]) and joints.is_velocity(model, y)):
+    if not (rnea(model, data, q, v, a, external, by[2]) and len(y) == len(v)):
         return False
     return weigh_forces(
         model, scratch, q, v, a, external, y, 1.0, by[0], by[1], by[2], vector)
@@ -57,13 +56,15 @@ def inverse_parameter_rows(model, scratch, q, v, a, external, y, by, vector, fir
     """
     Write the VJP of each unit vector by placements, axes and pitches into out (nv, B, 10).
 
-    Those of bodies begin at `first` in vector. It, y and by are scratch buffers.
+    Those of bodies begin at `first` in vector. It, y and by are scratch buffers. Returns what
+    inverse_parameter_product_transposed returns.
     """
-    good = True
+    _, _, data, _ = tables_of(model, scratch)
+    good = rnea(model, data, q, v, a, external, by[2])
     for k in range(len(out)):
         write_unit(y, k)
-        good = good and inverse_parameter_product_transposed(
-            model, scratch, q, v, a, external, y, by, vector)
+        good = good and weigh_forces(
+            model, scratch, q, v, a, external, y, 1.0, by[0], by[1], by[2], vector)
         keep_kinematics(vector, first, out[k])
     return good
 
@@ -71,7 +72,7 @@ def inverse_parameter_rows(model, scratch, q, v, a, external, y, by, vector, fir
 @kernel
 def keep_kinematics(vector, first, out):
     """Write what a gradient has of placements, axes and pitches (B, 10)."""
-    row = vector.reshape((1, len(vector)))
+    row = rows_of(vector, 0, 1, len(vector))
     for b in range(len(out)):
         at = first + b * parameters.BODY_WIDTH + parameters.PLACEMENT
         copy_scaled(row, 0, at, out, b, 0, out.shape[1], 1.0)
@@ -96,8 +97,7 @@ def forward_parameter_product(model, scratch, q, v, tau, external, xq, xv, xtau,
     code = aba.forward(model, data, q, v, tau, external, a)
     if code != aba.DONE:
         return code
-    if not (joints.is_velocity(model, xq) and joints.is_velocity(model, xv)
-            and joints.is_velocity(model, xtau)):
+    if not len(v) == len(xq) == len(xv) == len(xtau):
         return aba.REFUSED
     store_wrenches(model, data)
     vary_inverse(model, scratch, q, v, a, external, xq, xv, None, vector, da)
@@ -114,20 +114,32 @@ def forward_parameter_product_transposed(model, scratch, q, v, tau, external, y,
 
     Returns the code of forward.
     """
-    a, by_q, by_v, by_tau = by[0], by[1], by[2], by[3]
     _, _, data, _ = tables_of(model, scratch)
-    code = aba.forward(model, data, q, v, tau, external, a)
+    code = aba.forward(model, data, q, v, tau, external, by[0])
     if code != aba.DONE:
         return code
-    if not joints.is_velocity(model, y):
+    if len(y) != len(v):
         return aba.REFUSED
-    solve_mass(model, data, y, by_tau)  # and the twists of links at these rates
     store_wrenches(model, data)
+    good = weigh_accelerations(model, scratch, q, v, external, y, by, vector)
+    return aba.DONE if good else aba.REFUSED
+
+
+@kernel
+def weigh_accelerations(model, scratch, q, v, external, y, by, vector):
+    """
+    Write all but a of forward_parameter_product_transposed at the motion in the scratch buffers.
+
+    Returns whether the gradient is finite.
+    """
+    a, by_q, by_v, by_tau = by[0], by[1], by[2], by[3]
+    _, _, data, _ = tables_of(model, scratch)
+    solve_mass(model, data, y, by_tau)  # and the twists of links at these rates
     good = weigh_motion(
         model, scratch, q, v, a, external, by_tau, -1.0, by_q, by_v, None, vector)
     for k in range(len(by_q)):
         by_q[k], by_v[k] = -by_q[k], -by_v[k]
-    return aba.DONE if good and finite(by_tau) else aba.REFUSED
+    return good and finite(by_tau)
 
 
 @inlined
@@ -192,11 +204,14 @@ def weigh_motion(model, scratch, q, v, a, external, y, sign, by_q, by_v, by_a, v
 @kernel
 def forward_parameter_rows(model, scratch, q, v, tau, external, y, by, vector, first, out):
     """Write the same of forward dynamics; return its code."""
+    _, _, data, _ = tables_of(model, scratch)
+    code = aba.forward(model, data, q, v, tau, external, by[0])
+    if code != aba.DONE:
+        return code
+    store_wrenches(model, data)
+    good = True
     for k in range(len(out)):
         write_unit(y, k)
-        code = forward_parameter_product_transposed(
-            model, scratch, q, v, tau, external, y, by, vector)
-        if code != aba.DONE:
-            return code
+        good = good and weigh_accelerations(model, scratch, q, v, external, y, by, vector)
         keep_kinematics(vector, first, out[k])
-    return aba.DONE
+    return aba.DONE if good else aba.REFUSED
