@@ -12,7 +12,7 @@ from liedyn_ros.dynamics.algorithms.kernels import aba
 from liedyn_ros.dynamics.mass_matrix.kernels.factorization import (
     factor_tree_matrix, read_solutions, solve_tree_matrix)
 from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import (
-    clear, is_square, shared, write_jacobians)
+    clear_matrix, is_square, shared, write_jacobians)
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import all_finite
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.memory import overlap
@@ -39,8 +39,8 @@ def forward_jacobians(model, data, links, columns, before, factors, sides, q, v,
     code = aba.forward(model, data, q, v, tau, external, a)
     if code != aba.DONE:
         return code
-    clear(sides)
-    clear(factors)
+    clear_matrix(sides)
+    clear_matrix(factors)
     if not write_jacobians(model, data, links, columns, q, v, a, external, sides, sides, factors,
                            sides, n, 2 * n):
         return aba.REFUSED

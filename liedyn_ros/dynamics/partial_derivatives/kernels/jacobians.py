@@ -11,7 +11,8 @@
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.motion import compute_motion
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
-    CHANGE, FORCE, INERTIA, LINK_WIDTH, load_column, load_columns, load_pair, P, Q, R, S, sum_of)
+    CHANGE, FORCE, INERTIA, LINK_WIDTH, load_derivative, load_derivatives, load_pair, P, Q, R, S,
+    sum_of)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.motion import spring_rate
 from liedyn_ros.dynamics.tree.kernels.tables import (
@@ -40,9 +41,9 @@ def inverse_jacobians(model, links, columns, q, v, a, external,
             or shared(by_a, q, v, a, external) or shared(by_gravity, q, v, a, external)
             or overlap(by_q, by_v) or overlap(by_q, by_a) or overlap(by_v, by_a)):
         return False
-    clear(by_q)
-    clear(by_v)
-    clear(by_a)
+    clear_matrix(by_q)
+    clear_matrix(by_v)
+    clear_matrix(by_a)
     return write_jacobians(model, None, links, columns, q, v, a, external, by_q, by_v, by_a,
                            by_gravity, 0, 0)
 
@@ -88,7 +89,7 @@ def add_carried(links, parent, i):
 
 
 @inlined
-def clear(x):
+def clear_matrix(x):
     """Write zeros into a matrix."""
     row = rows_of(x, 0, 1, x.size)
     for k in range(x.size):
@@ -115,14 +116,14 @@ def fill_jacobians(model, links, columns, i, k, by_q, by_v, by_a, by_gravity, at
     U, Z, I P and G are side by side. Returns zero, or NaN where an entry is not finite.
     """
     body, (t, b) = rigid.load(links, i, INERTIA), load12(links, i, CHANGE)
-    x, y = load_columns(columns, k)
+    x, y = load_derivatives(columns, k)
     m, f = sum_of(rigid.apply(body, x, y), change.apply(t, b, upper3(x)))
-    (sw, sv), excess = load_column(columns, k, S), quad_of(0.0)
+    (sw, sv), excess = load_derivative(columns, k, S), quad_of(0.0)
     gm, gf, km = lane3(m, S), lane3(f, S), change.apply_t(t, b, sw, sv)
     store3(by_gravity, k, at_gravity, vec3.neg(gf))  # (13.29)
     first = get_int(model, i, VI)
     for j in range(first, first + joints.degrees(get_int(model, i, KIND))):
-        ahead = power(columns, j, m, f)
+        ahead = power_along(columns, j, m, f)
         put_entries(by_q, by_v, by_a, j, k, at_v, parts(ahead))
         excess = excess + (ahead - ahead)
     xm, xf = se3.ad_dual(sw, sv, *load_pair(links, i, FORCE))  # N(F) S
@@ -131,8 +132,8 @@ def fill_jacobians(model, links, columns, i, k, by_q, by_v, by_a, by_gravity, at
     while i > 0:
         first = get_int(model, i, VI)
         for j in range(first, first + joints.degrees(get_int(model, i, KIND))):
-            x, y = load_columns(columns, j)
-            ahead, back = power(columns, j, m, f), vec3.dot(gm, x) + vec3.dot(gf, y)
+            x, y = load_derivatives(columns, j)
+            ahead, back = power_along(columns, j, m, f), vec3.dot(gm, x) + vec3.dot(gf, y)
             back = back + upper(vec3.dot(km, x))
             put_entries(by_q, by_v, by_a, j, k, at_v, parts(ahead))
             put_entries(by_q, by_v, by_a, k, j, at_v, parts(back))
@@ -143,9 +144,9 @@ def fill_jacobians(model, links, columns, i, k, by_q, by_v, by_a, by_gravity, at
 
 
 @inlined
-def power(columns, j, m, f):
+def power_along(columns, j, m, f):
     """Return the power of wrenches side by side along the screw of coordinate j."""
-    w, v = load_column(columns, j, S)
+    w, v = load_derivative(columns, j, S)
     return vec3.dot(w, m) + vec3.dot(v, f)
 
 

@@ -17,8 +17,8 @@ variation loses the bracket with the displacement h of the joint between them.
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.motion import compute_motion
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
-    ACCELERATION, CHANGE, FORCE, INERTIA, load_column, load_pair, P, Q, R, S, store_pair, TWIST,
-    twist_axpy)
+    ACCELERATION, CHANGE, FORCE, INERTIA, load_derivative, load_pair, P, Q, R, S, store_pair,
+    TWIST, twist_axpy)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid, stops
 from liedyn_ros.dynamics.tree.kernels.tables import (
     add3, KIND, LINKS, load12, load3, PARENT, store3, VI)
@@ -113,7 +113,7 @@ def vary_link_motion(model, links, columns, table, i, v, y, xq, xv, xa):
     zero = (vec3.ZERO, vec3.ZERO)
     h, yy, sv, rate, push = zero, load_pair(table, parent, Y), zero, zero, zero
     for k in range(vi, vi + joints.degrees(get_int(model, i, KIND))):
-        s = load_column(columns, k, S)
+        s = load_derivative(columns, k, S)
         h, yy, sv = twist_axpy(xq[k], s, h), twist_axpy(y[k], s, yy), twist_axpy(v[k], s, sv)
         rate, push = twist_axpy(xv[k], s, rate), twist_axpy(xa[k], s, push)
     y0 = load_pair(table, parent, Y)
@@ -169,8 +169,8 @@ def vary_gradient(model, links, columns, table, i, by_q, by_v, by_a):
     be, dbe = load3(table, i, BE), load3(table, i, D_BE)
     force, dforce = load_pair(links, i, FORCE), load_pair(table, i, D_FORCE)
     for k in range(vi, vi + joints.degrees(get_int(model, i, KIND))):
-        s, p = load_column(columns, k, S), load_column(columns, k, P)
-        q, r = load_column(columns, k, Q), load_column(columns, k, R)
+        s, p = load_derivative(columns, k, S), load_derivative(columns, k, P)
+        q, r = load_derivative(columns, k, Q), load_derivative(columns, k, R)
         dp = se3.ad(dv0[0], dv0[1], s[0], s[1])
         dq = twist_axpy(1.0, se3.ad(da0[0], da0[1], s[0], s[1]), twist_axpy(
             1.0, se3.ad(dv0[0], dv0[1], p[0], p[1]), se3.ad(v0[0], v0[1], dp[0], dp[1])))

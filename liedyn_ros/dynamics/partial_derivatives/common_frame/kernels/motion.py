@@ -10,8 +10,8 @@
 
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
-    ACCELERATION, CHANGE, FORCE, INERTIA, load_column, load_pair, P, POSITION, Q, R, ROTATION, S,
-    store_column, store_pair, sum_of, TWIST, twist_axpy)
+    ACCELERATION, CHANGE, FORCE, INERTIA, load_derivative, load_pair, P, POSITION, Q, R, ROTATION,
+    S, store_derivative, store_pair, sum_of, TWIST, twist_axpy)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
     add3, body_row, CARRIER, GRAVITY, INERTIA as OWN_INERTIA, KIND, LINKS, load3, load9, PARENT,
@@ -103,15 +103,15 @@ def store_motion(model, links, columns, i, kind, r, p, v, a):
     twist, acceleration = v0, a0
     for k in range(degrees):
         s = screw_seen(kind, pitch, k, r, p)
-        store_column(columns, vi + k, S, *s)
+        store_derivative(columns, vi + k, S, *s)
         twist = twist_axpy(v[vi + k], s, twist)  # (3.1)
     for k in range(vi, vi + degrees):
-        s = load_column(columns, k, S)
+        s = load_derivative(columns, k, S)
         along = se3.ad(*v0, *s)  # (13.6)
-        store_column(columns, k, P, *along)
-        store_column(columns, k, Q, *sum_of(se3.ad(*a0, *s), se3.ad(*v0, *along)))
+        store_derivative(columns, k, P, *along)
+        store_derivative(columns, k, Q, *sum_of(se3.ad(*a0, *s), se3.ad(*v0, *along)))
         turned = along if degrees == 1 else se3.ad(*twist, *s)
-        store_column(columns, k, R, *sum_of(along, turned))
+        store_derivative(columns, k, R, *sum_of(along, turned))
         acceleration = twist_axpy(v[k], turned, twist_axpy(a[k], s, acceleration))  # (3.3)
     store_pair(links, i, TWIST, *twist)
     store_pair(links, i, ACCELERATION, *acceleration)

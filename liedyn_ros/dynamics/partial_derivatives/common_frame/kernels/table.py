@@ -57,7 +57,7 @@ def add_pair(table, i, at, x, y):
 
 
 @inlined
-def load_column(columns, k, which):
+def load_derivative(columns, k, which):
     """Return one of the twists of coordinate k."""
     return ((get(columns, k, which), get(columns, k, QUAD + which),
              get(columns, k, 2 * QUAD + which)),
@@ -66,7 +66,7 @@ def load_column(columns, k, which):
 
 
 @inlined
-def store_column(columns, k, which, w, v):
+def store_derivative(columns, k, which, w, v):
     """Write one of the twists of coordinate k."""
     for c in range(3):
         put(columns, k, QUAD * c + which, w[c])
@@ -74,7 +74,7 @@ def store_column(columns, k, which, w, v):
 
 
 @inlined
-def load_columns(columns, k):
+def load_derivatives(columns, k):
     """Return all four twists of coordinate k, side by side."""
     return ((get_quad(columns, k, 0), get_quad(columns, k, QUAD), get_quad(columns, k, 2 * QUAD)),
             (get_quad(columns, k, 3 * QUAD), get_quad(columns, k, 4 * QUAD),
