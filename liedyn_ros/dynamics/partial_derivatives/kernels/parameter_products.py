@@ -125,7 +125,7 @@ def forward_parameter_product_transposed(model, scratch, q, v, tau, external, y,
     return aba.DONE if good else aba.REFUSED
 
 
-@kernel
+@inlined
 def weigh_accelerations(model, scratch, q, v, external, y, by, vector):
     """
     Write all but a of forward_parameter_product_transposed at the motion in the scratch buffers.
@@ -164,7 +164,7 @@ def parts_of(model, vector):
             rows_of(vector, first, count, BODY_WIDTH), vector[end:])
 
 
-@kernel
+@inlined
 def vary_inverse(model, scratch, q, v, a, external, xq, xv, xa, vector, out):
     """Write the JVP of inverse dynamics at the motion in the scratch buffers."""
     bodies, table, data, dissipation = tables_of(model, scratch)
@@ -174,7 +174,7 @@ def vary_inverse(model, scratch, q, v, a, external, xq, xv, xa, vector, out):
     parameters.resist(v, a, dissipation, of_coordinates, out)
 
 
-@kernel
+@inlined
 def weigh_forces(model, scratch, q, v, a, external, y, sign, by_q, by_v, by_a, vector):
     """
     Write the gradient of y . tau at the motion in the scratch buffers; times sign by parameters.
