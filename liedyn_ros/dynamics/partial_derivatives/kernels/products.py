@@ -157,7 +157,8 @@ def carry_motion(table, parent, i, r, p, cw, cu, dw, du):
     """Write and return D_MOTION of link i at (r, p): that of its parent, and its joint's."""
     x = (get_quad(table, parent, D_MOTION), get_quad(table, parent, D_MOTION + QUAD),
          get_quad(table, parent, D_MOTION + 2 * QUAD))
-    x = mat3.apply_t(r, vec3.sub(x, vec3.cross(p, (turned(x[0]), turned(x[1]), turned(x[2])))))
+    y = angular_parts(x[0]), angular_parts(x[1]), angular_parts(x[2])
+    x = mat3.apply_t(r, vec3.sub(x, vec3.cross(p, y)))
     x = vec3.add(x, (joined(cw[0], cu[0], dw[0], du[0]), joined(cw[1], cu[1], dw[1], du[1]),
                      joined(cw[2], cu[2], dw[2], du[2])))  # (1.2)
     for c in range(3):
@@ -166,7 +167,7 @@ def carry_motion(table, parent, i, r, p, cw, cu, dw, du):
 
 
 @inlined
-def turned(x):
+def angular_parts(x):
     """Return the angular parts of two twists in the place of their linear parts, and zeros."""
     p = parts_of(x)
     return joined(0.0, p[0], 0.0, p[2])

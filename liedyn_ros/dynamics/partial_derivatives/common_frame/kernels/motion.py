@@ -14,8 +14,9 @@ from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     S, store_derivative, store_pair, sum_of, TWIST, twist_axpy)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    add3, body_row, CARRIER, GRAVITY, INERTIA as OWN_INERTIA, KIND, LINKS, load3, load9, PARENT,
-    PITCH, POSITION as LINK_POSITION, ROTATION as LINK_ROTATION, store12, store3, store9, VI)
+    add3, body_row, CARRIER, GRAVITY, INERTIA as OWN_INERTIA, KIND, LINKS, load12, load3, load9,
+    PARENT, PITCH, PLACEMENT, POSITION as LINK_POSITION, QI, ROTATION as LINK_ROTATION, store12,
+    store3, store9, VI)
 from liedyn_ros.dynamics.tree.kernels.wrenches import fits_bodies, on_link
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import get, get_int
@@ -35,11 +36,13 @@ def compute_motion(model, data, links, columns, q, v, a, external):
             and joints.is_velocity(model, a) and fits_bodies(model, external)):
         return False
     place_ground(model, links)
+    if data is None:
+        joints.store_angles(model, links, q)
     count = get_int(model, 0, LINKS)
     for i in range(1, count):
         kind = get_int(model, i, KIND)
         if data is None:
-            r, p = joints.joint_pose(model, i, q)
+            r, p = turned_pose(model, links, i, q)
         else:
             r, p = load9(data, i, LINK_ROTATION), load3(data, i, LINK_POSITION)
         if kind == REVOLUTE:  # without a look at the kind at each step
@@ -69,6 +72,14 @@ def place_ground(model, links):
     store3(links, 0, POSITION, vec3.ZERO)
     store_pair(links, 0, TWIST, vec3.ZERO, vec3.ZERO)
     store_pair(links, 0, ACCELERATION, vec3.ZERO, vec3.neg(load3(model, 0, GRAVITY)))
+
+
+@inlined
+def turned_pose(model, links, i, q):
+    """Return the pose of link i in its parent, after joints.store_angles."""
+    e, p = load12(model, i, PLACEMENT)
+    return joints.turned(get_int(model, i, KIND), get(model, i, PITCH), e, p, q, get_int(
+        model, i, QI), get(links, i, ROTATION), get(links, i, ROTATION + 1))
 
 
 @inlined
