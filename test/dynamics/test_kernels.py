@@ -126,6 +126,10 @@ def test_screws_twists_and_projections_agree(kind: int) -> None:
     np.testing.assert_allclose(
         [joints.along(kind, pitch, k, *halves(wrench)) for k in range(len(screws))],
         np.array(screws) @ wrench)
+    body = 1.7, tuple(RNG.normal(size=3)), tuple(RNG.normal(size=6))
+    for k, screw in enumerate(screws):
+        np.testing.assert_allclose(np.ravel(rigid.of_screw(body, kind, pitch, k)),
+                                   np.ravel(rigid.apply(body, *halves(screw))))
 
 
 def test_rotations_of_quaternions_do_not_depend_on_the_norm() -> None:

@@ -21,9 +21,10 @@ from liedyn_ros.dynamics.tree.kernels.tables import (
     STIFFNESS, store3, TWIST, TWISTS, VI, WRENCH)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap
-from liedyn_ros.jit.simd import get, get_int, of_width, put
+from liedyn_ros.jit.simd import get, get_int, joined, of_width, parts, put
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.model.kernels.acceptance import finite
+from liedyn_ros.model.kernels.kinds import FREE, SPHERICAL
 
 
 @kernel
@@ -244,17 +245,49 @@ def centroidal_map(model, data, q, out):
         mass, moment = mass + m, vec3.add(moment, h)
     center = vec3.scale(1.0 / mass, moment)
     for i in range(links - 1, 0, -1):
-        kind, body = get_int(model, i, KIND), rigid.load(data, i, COMPOSITE)
-        r, p = motion.load_ground_pose(data, i)
-        for k in range(joints.degrees(kind)):
-            w, u = joints.screw(kind, get(model, i, PITCH), k)
-            m, f = about(center, r, p, *rigid.apply(body, w, u))
-            column = get_int(model, i, VI) + k
-            out[0, column], out[1, column], out[2, column] = m
-            out[3, column], out[4, column], out[5, column] = f
+        body = rigid.load(data, i, COMPOSITE)
+        write_momenta(model, data, i, body, center, out)
         crba.add_composite_to_parent(model, data, i, body)
     put(data, 0, COMPUTED, float(POSES))
     return finite(out.reshape(-1))
+
+
+@inlined
+def write_momenta(model, data, i, body, center, out):
+    """Write the columns of link i, those of three axes side by side."""
+    kind, column = get_int(model, i, KIND), get_int(model, i, VI)
+    r, p = motion.load_ground_pose(data, i)
+    if kind < SPHERICAL:
+        m, f = about(center, r, p, *rigid.of_screw(body, kind, get(model, i, PITCH), 0))
+        store_column(out, column, m, f)
+        return
+    mass, (x, y, z), j = body
+    h = joined(0.0, -z, y, 0.0), joined(z, 0.0, -x, 0.0), joined(-y, x, 0.0, 0.0)  # [h]
+    j = (joined(j[0], j[1], j[2], 0.0), joined(j[1], j[3], j[4], 0.0),
+         joined(j[2], j[4], j[5], 0.0))
+    store_columns(out, column, *about(center, r, p, j, vec3.neg(h)))
+    if kind == FREE:
+        unit = (joined(mass, 0.0, 0.0, 0.0), joined(0.0, mass, 0.0, 0.0),
+                joined(0.0, 0.0, mass, 0.0))
+        store_columns(out, column + 3, *about(center, r, p, h, unit))
+
+
+@inlined
+def store_column(out, column, m, f):
+    """Write the six entries of a column."""
+    for k in range(3):
+        put(out, k, column, m[k])
+        put(out, k + 3, column, f[k])
+
+
+@inlined
+def store_columns(out, column, m, f):
+    """Write three columns side by side."""
+    for k in range(3):
+        x, y = parts(m[k]), parts(f[k])
+        for c in range(3):
+            put(out, k, column + c, x[c])
+            put(out, k + 3, column + c, y[c])
 
 
 @kernel
@@ -287,9 +320,7 @@ def centroidal_map_rate(model, data, blocks, q, v, out):
     for i in range(links - 1, 0, -1):
         for k in range(joints.degrees(get_int(model, i, KIND))):
             m, f = rate_column(model, data, blocks, i, k, center, speed)
-            column = get_int(model, i, VI) + k
-            out[0, column], out[1, column], out[2, column] = m
-            out[3, column], out[4, column], out[5, column] = f
+            store_column(out, get_int(model, i, VI) + k, m, f)
         coriolis.add_to_parent(model, data, blocks, i)
     put(data, 0, COMPUTED, float(POSES + TWISTS))
     return finite(out.reshape(-1))
@@ -301,7 +332,7 @@ def rate_column(model, data, blocks, i, k, center, speed):
     w, u = joints.screw(get_int(model, i, KIND), get(model, i, PITCH), k)
     body = rigid.load(data, i, COMPOSITE)
     r, p = motion.load_ground_pose(data, i)
-    own = rigid.apply(body, w, u)
+    own = rigid.of_screw(body, get_int(model, i, KIND), get(model, i, PITCH), k)
     ew, eu = se3.ad(load3(data, i, TWIST), load3(data, i, TWIST + 3), w, u)
     m, f = rigid.apply(body, ew, eu)
     bm, bf = coriolis.apply(blocks, i, w, u)

@@ -106,7 +106,7 @@ def wrenches(model, data, blocks, i, k):
     w, v = joints.screw(kind, pitch, k)
     em, ef = rigid.apply(body, *se3.ad(
         load3(data, i, TWIST), load3(data, i, TWIST + 3), w, v))
-    m, f = rigid.apply(body, w, v)
+    m, f = rigid.of_screw(body, kind, pitch, k)
     if kind == REVOLUTE:  # S picks a row and a column
         a, c, u = load_matrix(blocks, i, A), load_matrix(blocks, i, C), load3(blocks, i, U)
         tm, tf = a[6:9], (-c[6] - u[1], u[0] - c[7], -c[8])

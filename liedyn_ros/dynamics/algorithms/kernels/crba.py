@@ -72,8 +72,8 @@ def fill_columns(model, data, i, out):
         kind, vi, pitch = get_int(model, i, KIND), get_int(model, i, VI), get(model, i, PITCH)
         for k in range(joints.degrees(kind)):
             if taken < QUAD and get(out, vi + k, vi + k) == 0.0:
-                w, v = joints.screw(kind, pitch, k)
-                moment, force = rigid.apply(rigid.load(data, i, COMPOSITE), w, v)
+                moment, force = rigid.of_screw(
+                    rigid.load(data, i, COMPOSITE), kind, pitch, k)
                 m, f = filled3(m, taken, moment), filled3(f, taken, force)
                 columns = (vi + k if taken == 0 else columns[0],
                            vi + k if taken <= 1 else columns[1],

@@ -8,11 +8,12 @@
 
 """Rigid-body inertia as ten numbers: mass m, h = m c and the symmetric J about the origin."""
 
-from liedyn_ros.dynamics.tree.kernels import symmetric
+from liedyn_ros.dynamics.tree.kernels import joints, symmetric
 from liedyn_ros.dynamics.tree.kernels.tables import load3, load6, store3, store6
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, put
 from liedyn_ros.lie.kernels import mat3, vec3
+from liedyn_ros.model.kernels.kinds import REVOLUTE
 
 
 @inlined
@@ -27,6 +28,16 @@ def apply(body, w, v):
     m, h, j = body
     return (vec3.add(symmetric.apply(j, w), vec3.cross(h, v)),
             vec3.sub(vec3.scale(m, v), vec3.cross(h, w)))  # (1.17), (1.18)
+
+
+@inlined
+def of_screw(body, kind, pitch, k):
+    """Return I S_k, the momentum of a body at the unit rate of a coordinate of its joint."""
+    if kind == REVOLUTE:  # a column of I
+        _, h, j = body
+        return (j[2], j[4], j[5]), (-h[1], h[0], 0.0)
+    w, v = joints.screw(kind, pitch, k)
+    return apply(body, w, v)
 
 
 @inlined
