@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import block_diag
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.tree.screw_tree import inertia_matrices, link_screws, ScrewTree
@@ -68,6 +67,7 @@ def home_factors(model: Model, q: ArrayLike) -> MassFactors:
 
 
 def _factors(tree: ScrewTree, poses: Array, screws: list[Array], inertias: Array) -> MassFactors:
+    from scipy.linalg import block_diag  # which takes long to import, and no node needs it
     count = len(poses)
     transports = np.eye(6 * count)
     for i in range(count):

@@ -14,7 +14,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtri
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart.redundant.kernels import biases as kernels
@@ -68,6 +67,7 @@ class BiasMonitor:
 
         least_bias: deviations of a leg's reading, below which a bias is not named.
         """
+        from scipy.special import chdtri  # which takes long to import
         n, memories = len(solver.weights), len(MEMORIES)
         self._solver, self._least, self._degrees = solver, least_bias, n - 6
         self._limits = [0.0] + [float(chdtri(k, CHANCE)) for k in range(1, n - 5)]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from importlib import import_module
 import math
 
 import numpy as np
@@ -54,6 +55,7 @@ class Constraints:
     def __init__(self, model: Model, *, dissipation: bool = True,
                  functions: Sequence[ConstraintFunction] = ()) -> None:
         """Lay out the tables of a model."""
+        import_module('scipy.linalg')  # of rank.py: no call of a stream is to wait for it
         self.model, self.functions, self.lock = model, tuple(functions), TableLock()
         self.tree, self.names = Dynamics(model, dissipation=dissipation), Names(model)
         self.data = ConstrainedData(

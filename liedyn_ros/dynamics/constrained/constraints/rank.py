@@ -16,7 +16,6 @@ row that vanishes at a dead centre stays small.
 
 import numpy as np
 from numpy.typing import NDArray
-import scipy.linalg
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
@@ -34,13 +33,15 @@ def rank_of(sizes: Array, tolerance: float = RANK_TOLERANCE) -> int:
 def independent_columns(columns: Array, tolerance: float = RANK_TOLERANCE
                         ) -> tuple[int, NDArray[np.int64]]:
     """Return the rank of columns (m, n) and their order (n,), independent ones first."""
-    _, r, order = scipy.linalg.qr(columns, mode='economic', pivoting=True)
+    from scipy.linalg import qr  # imported by Constraints: it takes long, and no stream waits
+    _, r, order = qr(columns, mode='economic', pivoting=True)
     return rank_of(np.abs(np.diag(r)), tolerance), order
 
 
 def pivots_of(columns: Array) -> Array:
     """Return the sizes of the pivots of columns (m, n), the largest first."""
-    r, _ = scipy.linalg.qr(columns, mode='r', pivoting=True)
+    from scipy.linalg import qr
+    r, _ = qr(columns, mode='r', pivoting=True)
     return np.abs(np.diag(r))
 
 

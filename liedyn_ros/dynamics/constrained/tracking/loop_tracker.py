@@ -20,13 +20,12 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-import scipy.linalg
 
 from liedyn_ros.common.checks import Array, as_array, as_positive, listed, require_kind
 from liedyn_ros.common.errors import ConvergenceError, LiedynError, ModelError, SingularError
 from liedyn_ros.dynamics.constrained.configurations.assembly import assemble
 from liedyn_ros.dynamics.constrained.configurations.closing import bounds_of
-from liedyn_ros.dynamics.constrained.constraints.rank import rank_of
+from liedyn_ros.dynamics.constrained.constraints.rank import independent_columns, rank_of
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE, REDUNDANT
@@ -246,7 +245,7 @@ class LoopTracker:
             return np.arange(len(self._at_v))
         _, sizes, right = np.linalg.svd(among)
         free = right[rank_of(sizes):]
-        _, _, order = scipy.linalg.qr(free, pivoting=True)
+        _, order = independent_columns(free)
         chosen: NDArray[np.int64] = np.sort(order[:len(free)])
         return chosen
 

@@ -9,11 +9,11 @@
 """Noise, steps, acceleration and stamp jitter of the legs' readings (section 14.3)."""
 
 from collections.abc import Sequence
+from importlib import import_module
 import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart.tracking.legs.kernels import noise as kernels, noise_tables as tables
@@ -123,6 +123,7 @@ class NoiseEstimator:
         readings. unit: the distance (m) that one unit of a reading moves the end of a drive, and
         its name.
         """
+        import_module('scipy.special')  # of a fit in the stream, which is not to wait for it
         self._metres, self._unit = unit
         self._given, self._given_acceleration = float(np.sqrt(np.mean(noise ** 2))), acceleration
         self._greatest = float(noise.max())
@@ -276,6 +277,7 @@ class NoiseEstimator:
         """Fit the factor to the period (14.18); return whether the given noise is too small."""
         if not 0.8 < self._period / (self._factor_at or math.inf) < 1.25:
             self._factor_at = self._period
+            from scipy.special import stdtrit
             degrees = kernels.averaged_samples(self._period) / 2.5
             self.factor = float(stdtrit(degrees, 1.0 - 0.5 * ALARMS * self._period))
         self._wrong_leg = None
