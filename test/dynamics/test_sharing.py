@@ -263,4 +263,4 @@ def test_data_say_what_they_do_not_hold(tree: Case) -> None:
     with pytest.raises(LiedynError, match='expected numbers'):
         d.inverse(tree.q, 1e200 * tree.v, tree.a)
     with pytest.raises(LiedynError, match=r'^data: expected data of .* of another model'):
-        d.inverse(tree.q, tree.v, tree.a, data=make_case(1, True).dynamics.data)
+        d.inverse(tree.q, tree.v, tree.a, data=make_case(2, True).dynamics.data)

@@ -43,9 +43,9 @@ def test_importing_it_imports_nothing_else():
 
 def test_parts_of_scipy_that_take_long_are_imported_where_they_are_called():
     """They would be a quarter of the time in which dynamics, platforms and export are imported."""
-    script = ('import sys, liedyn_ros.dynamics.constrained, liedyn_ros.stewart, liedyn_ros.export; '
-              'print(*(m for m in sys.modules if m.startswith("scipy.") and m.count(".") == 1 '
-              'and not m.startswith("scipy._") and m != "scipy.version"))')
+    script = ('import sys, liedyn_ros.dynamics.constrained, liedyn_ros.stewart, '
+              'liedyn_ros.export; print(*(m for m in sys.modules if m.startswith("scipy.") '
+              'and m.count(".") == 1 and not m.startswith("scipy._") and m != "scipy.version"))')
     result = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True,
                             check=True)
     assert result.stdout.strip() == ''

@@ -9,6 +9,7 @@
 """Seeded random trees with every type of joint."""
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
@@ -16,13 +17,14 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.model import JOINT_TYPES, Model, ModelBuilder, SpatialInertia
 
 
+@cache
 def random_model(seed: int, joint_count: int, floating: bool,
                  types: Sequence[str] = tuple(JOINT_TYPES), decades: float = 0.0) -> Model:
     """
     Return a random tree of joint_count joints, and a free base before them if floating.
 
-    The types follow random permutations of those given, all by default, so that ten joints hold
-    each type once.
+    It is the same object at every call: models do not change. The types follow random
+    permutations of those given, all by default, so that ten joints hold each type once.
     Bodies are clouds of points, so that their inertias are physical; axes, placements, damping,
     friction, limits and gravity are random too. Masses spread over decades, factors of ten.
     """
