@@ -29,7 +29,7 @@ from liedyn_ros.retiming.paths.moving_end import MovingEnd
 from liedyn_ros.retiming.paths.path import Path, PathSamples
 from liedyn_ros.retiming.program.fastest_speed import End
 from liedyn_ros.retiming.program.rounds import (
-    coarse_start, lower_bound, Problem, rounds, warm_start)
+    AnyRun, coarse_start, lower_bound, Problem, rounds, warm_start)
 from liedyn_ros.retiming.program.slowing import SLOWEST
 from liedyn_ros.retiming.program.strict import within_intervals
 from liedyn_ros.retiming.result import Margins, Retimed, travel_time
@@ -66,23 +66,42 @@ def retime(dynamics: Machine, path: Path, limits: MotionLimits | None = None, *,
     limits = limits or MotionLimits()
     law = Law(_require_length(path), limits.of_rates(dynamics.model), start, end)
     grid = Grid(_require_intervals(intervals))
-    wrenches = None if external is None else as_array('external', external,
-                                                      (len(dynamics.model.bodies), 6))
     return fastest_along(
         dynamics, law, grid, limits, [End(*each) for each in law.passing()], strict=strict,
-        external=wrenches, budget=budget,
+        external=_wrenches(dynamics, external), budget=budget,
         warm=None if warm is None else grid.refine(warm.grid, warm.unknowns))
+
+
+def any_run(dynamics: Machine, path: Path, limits: MotionLimits, *, start: MovingEnd,
+            intervals: int, external: ArrayLike | None, budget: RetimingBudget) -> Retimed:
+    """
+    Return a run from the motion start to rest, as retime without strict, but not the fastest.
+
+    Raises what retime raises; LimitError as soon as limits are exceeded by far.
+    """
+    law = Law(path, limits.of_rates(dynamics.model), start)
+    return fastest_along(
+        dynamics, law, Grid(intervals), limits, [End(*each) for each in law.passing()],
+        strict=False, external=_wrenches(dynamics, external), warm=None, budget=budget,
+        any_one=True)
+
+
+def _wrenches(dynamics: Machine, external: ArrayLike | None) -> Array | None:
+    """Return wrenches (B, 6) on the bodies, if any; raises ShapeError."""
+    return None if external is None else as_array('external', external,
+                                                  (len(dynamics.model.bodies), 6))
 
 
 def fastest_along(dynamics: Machine, law: Law, grid: Grid, limits: MotionLimits,
                   ends: Sequence[End], *, strict: bool, external: Array | None,
-                  warm: Array | None, budget: RetimingBudget | None, kept: bool = False
-                  ) -> Retimed:
+                  warm: Array | None, budget: RetimingBudget | None, kept: bool = False,
+                  any_one: bool = False) -> Retimed:
     """
     Return the fastest run along the path of a law, on a grid, passing ends.
 
     warm are unknowns to begin with. kept says that they keep the limits and pass the ends: the
-    result is no slower then. Arguments and errors are otherwise those of retime.
+    result is no slower then. any_one: whether the first one that keeps the limits will do.
+    Arguments and errors are otherwise those of retime.
     """
     budget, share = budget or RetimingBudget(), 1.0 if strict else EASED
     states, rates = _rows(dynamics, law, grid.fine, limits, external)
@@ -97,8 +116,10 @@ def fastest_along(dynamics: Machine, law: Law, grid: Grid, limits: MotionLimits,
     guess = _guess(problem)
     first = coarse_start(problem, guess, budget) if warm is None else \
         warm_start(problem, guess, warm / z0)
-    found = [guess] * (first is not guess) + rounds(problem, first, budget)
-    unknowns = within_intervals(problem, found[-1], z0, margins.eased(share), budget)
+    eased = margins.eased(share)
+    done = AnyRun(lambda tried: eased.most(grid, z0 * tried) <= 1.0) if any_one else None
+    found = [guess] * (first is not guess) + rounds(problem, first, budget, done=done)
+    unknowns = within_intervals(problem, found[-1], z0, eased, budget, any_one)
     if kept and warm is not None:
         unknowns = _faster(margins, grid, unknowns, warm, share)
     elif ends:

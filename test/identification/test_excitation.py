@@ -104,7 +104,8 @@ def test_the_command_writes_a_trajectory_and_a_table(tmp_path, capsys):
     given += ['--speed', '2', '--capsules', str(tmp_path / 'shapes.yaml')]
     assert command.main(given) in (0, 1)
     assert 'least distance of bodies' in capsys.readouterr().out
-    message = yaml.safe_load((tmp_path / 'out' / 'excitation.yaml').read_text())
+    text = (tmp_path / 'out' / 'excitation.yaml').read_text()
+    message = yaml.load(text, Loader=yaml.CSafeLoader)
     with (tmp_path / 'out' / 'excitation.csv').open() as stream:
         rows = list(csv.DictReader(stream))
     assert message['joint_names'] == list(JOINTS) and len(message['points']) == len(rows) == 1001

@@ -10,8 +10,8 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 from support.platforms.stewart_cases import pose_of
-from transforms3d.axangles import axangle2mat
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.stewart import load_geometry
@@ -42,9 +42,9 @@ def random_poses():
     azimuth = rng.uniform(0.0, 2.0 * np.pi, count)
     tilt = rng.uniform(0.0, 30.0, count)
     yaw = rng.uniform(-45.0, 45.0, count)
-    poses = np.empty((count, 4, 4))
-    for k in range(count):
-        axis = (np.cos(azimuth[k]), np.sin(azimuth[k]), 0.0)
-        poses[k] = pose_of(rng.uniform((-0.1, -0.1, 0.4), (0.1, 0.1, 0.6)), (0.0, 0.0, yaw[k]))
-        poses[k, :3, :3] = axangle2mat(axis, np.radians(tilt[k])) @ poses[k, :3, :3]
+    poses = np.tile(np.eye(4), (count, 1, 1))
+    poses[:, :3, 3] = rng.uniform((-0.1, -0.1, 0.4), (0.1, 0.1, 0.6), (count, 3))
+    axes = np.column_stack((np.cos(azimuth), np.sin(azimuth), np.zeros(count)))
+    turns = Rotation.from_rotvec(tilt[:, None] * axes, degrees=True)
+    poses[:, :3, :3] = (turns * Rotation.from_euler('z', yaw, degrees=True)).as_matrix()
     return poses

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from liedyn_ros.commands.identification.motion_plots import motion_plots
 from liedyn_ros.commands.identification.next_motion import SHOWN, told_by
@@ -94,7 +94,7 @@ def _plots(page: Page, result: Identification) -> None:
 
 def _unknowns(page: Page, result: Identification) -> None:
     fit, equations = result.estimate.plain, result.equations
-    wide = float(student.ppf(0.5 + 0.5 * SURE, fit.freedom))
+    wide = float(stdtrit(fit.freedom, 0.5 + 0.5 * SURE))
     given = given_unknowns(result.given, equations)
     page.heading('Parameters that the recording tells')
     page.text(f'Sums of parameters, and joint forces, with intervals of {100.0 * SURE:g} % of the '

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import csv
 from pathlib import Path
 from typing import Any, Protocol
@@ -67,7 +68,7 @@ def write_yaml(path: Path, model: Model, at: Samples) -> None:
     if turning:
         document = {'joint_trajectory': document,
                     'multi_dof_joint_trajectory': _multi_dof(turning, at)}
-    write_whole(path, yaml.dump(document, Dumper=_Dumper, sort_keys=False, width=100))
+    write_whole(path, ''.join(f'{line}\n' for line in _lines(document)))
 
 
 def _joint_trajectory(joints: list[Joint], at: Samples) -> dict[str, Any]:
@@ -112,15 +113,44 @@ def _duration(t: float) -> dict[str, int]:
     return {'sec': seconds, 'nanosec': rest}
 
 
-class _Dumper(yaml.SafeDumper):
-    """Writes lists of numbers on one line."""
+def _lines(value: dict[str, Any] | list[Any]) -> Iterator[str]:
+    """
+    Yield the lines of a mapping or a list as YAML, those of plain values alone on one line.
 
-    def represent_sequence(self, tag: str, sequence: Any, flow_style: bool | None = None) -> Any:
-        """Return the node of a list."""
-        plain = all(isinstance(each, (int, float, str)) for each in sequence)
-        return super().represent_sequence(tag, sequence, flow_style=plain)
+    PyYAML takes seconds for a long motion.
+    """
+    if isinstance(value, dict):
+        for key, each in value.items():
+            if _is_flat(each):
+                yield f'{key}: {_flow(each)}'
+            else:
+                yield f'{key}:'
+                yield from (f'  {line}' for line in _lines(each))
+        return
+    for each in value:
+        first, *rest = [_flow(each)] if _is_flat(each) else _lines(each)
+        yield f'- {first}'
+        yield from (f'  {line}' for line in rest)
 
-    def represent_mapping(self, tag: str, mapping: Any, flow_style: bool | None = None) -> Any:
-        """Return the node of a mapping."""
-        plain = all(isinstance(each, (int, float)) for each in mapping.values())
-        return super().represent_mapping(tag, mapping, flow_style=plain)
+
+def _is_flat(value: Any) -> bool:
+    """Return whether a value has neither lists nor mappings in it."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return not any(isinstance(each, (dict, list)) for each in inner)
+
+
+def _flow(value: Any) -> str:
+    """Return a flat value as YAML on one line."""
+    if isinstance(value, dict):
+        return '{' + ', '.join(f'{key}: {_flow(each)}' for key, each in value.items()) + '}'
+    if isinstance(value, list):
+        return '[' + ', '.join(map(_flow, value)) + ']'
+    if isinstance(value, str):
+        return yaml.safe_dump([value], default_flow_style=True, width=float('inf'))[1:-2]
+    text = repr(value)
+    if 'e' in text and '.' not in text:
+        return text.replace('e', '.0e')  # YAML 1.1 takes 1e-05 for a text
+    return _NOT_FINITE.get(text, text)
+
+
+_NOT_FINITE = {'inf': '.inf', '-inf': '-.inf', 'nan': '.nan'}

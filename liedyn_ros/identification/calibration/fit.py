@@ -28,7 +28,9 @@ from liedyn_ros.common.errors import ConvergenceError
 ROUNDS = 10  # of weights
 TAIL = 0.05  # of right poses, beyond which an error counts linearly
 CHANCE = 0.01  # that a pose is left out though all are right
-TOLERANCE = 1e-10  # of MINPACK, relative
+# Of MINPACK, relative: of the result, and of what is far from it in deviations anyway, as
+# rounds of weights and fits without some poses.
+TOLERANCE, ROUGH = 1e-10, 1e-6
 SETTLED = 1e-4  # of a deviation before the calibration: change of a round
 
 
@@ -110,7 +112,7 @@ def fit(problem: Problem, start: Array, least: float, trusted: NDArray[np.bool_]
 
 def refit(problem: Problem, start: Array, free: NDArray[np.bool_]) -> Array:
     """Return the numbers (size,) that explain samples best of which none is wrong."""
-    return _least_squares(problem, start, np.ones(len(problem.settled)), free)
+    return _least_squares(problem, start, np.ones(len(problem.settled)), free, ROUGH)
 
 
 def _bounded(
@@ -119,7 +121,7 @@ def _bounded(
     """Return the numbers (size,) where great errors of a pose count linearly (Huber)."""
     z, weights = start, trusted.astype(float)
     for _ in range(ROUNDS):
-        last, z = z, _least_squares(problem, z, weights, free)
+        last, z = z, _least_squares(problem, z, weights, free, ROUGH)
         errors = problem.at(z).errors
         squares, d = (errors ** 2).sum(axis=1), errors.shape[1]
         bound = _variance(squares, d, least) * chdtri(d, TAIL)
@@ -135,7 +137,8 @@ def _variance(squares: Array, d: int, least: float) -> float:
 
 
 def _least_squares(
-        problem: Problem, start: Array, weights: Array, free: NDArray[np.bool_]) -> Array:
+        problem: Problem, start: Array, weights: Array, free: NDArray[np.bool_],
+        tolerance: float = TOLERANCE) -> Array:
     """Return the numbers z of the least squares with weights (n,) of the poses' errors."""
     prior, z = problem.prior, start.copy()
 
@@ -151,7 +154,7 @@ def _least_squares(
         rows = np.concatenate((slopes.reshape(-1, len(z)), np.diag(1.0 / prior)))
         return np.asarray(rows[:, free])
     found = least_squares(errors, start[free], derivatives, method='lm', x_scale='jac',
-                          xtol=TOLERANCE, ftol=TOLERANCE, gtol=TOLERANCE)
+                          xtol=tolerance, ftol=tolerance, gtol=tolerance)
     if not found.success:
         raise ConvergenceError(
             'calibration: expected samples that errors of the geometry explain, got a search '

@@ -96,36 +96,36 @@ class ArmProblem:
         if self._last is not None and np.array_equal(self._last[0], z):
             return self._last[1]
         model, unknowns, samples = self.unknowns.moved(z), self.unknowns, self.samples
-        base, target = self.frames(z)
-        slopes = se3.right_jacobian(unknowns.twists_of(z))
+        closed = Constraints(model) if is_looped(model) else None
+        for k in range(len(self.settled)):
+            self.settled[k] = closed is None or self._close(closed, k)
         errors = np.full((len(samples.readings), 3 if samples.rotations is None else 6), LOST)
         derivatives = np.zeros((*errors.shape, unknowns.size))
-        dynamics = Dynamics(model)
-        closed = Constraints(model) if is_looped(model) else None
-        twist_of = {name: se3.right_jacobian(unknowns.frame(name, z)) for name in unknowns.frames}
-        for k in range(len(errors)):
-            self.settled[k] = closed is None or self._close(closed, k)
-            if not self.settled[k]:
-                continue
-            poses = dynamics.kinematics(self.q[k]).poses
-            at_body = poses[model.body_index(self.body)]
-            by_numbers = self._by_numbers(model, closed, poses, k)
-            by_twists = by_numbers[:, :6 * unknowns.twists].reshape(6, -1, 6)
-            by_numbers[:, :6 * unknowns.twists] = np.einsum(
-                'ikj,kjl->ikl', by_twists, slopes).reshape(6, -1)
-            seen = at_body @ target
-            turned = np.zeros((6, unknowns.size))  # twists of the target by z
-            turned[:, :unknowns.of_machine] = se3.adjoint(se3.inverse(target)) @ (
-                by_numbers @ unknowns.basis)
-            for name, about in (('instrument', se3.adjoint(se3.inverse(seen))),
-                                ('target', np.eye(6))):
-                if name in unknowns.frames:
-                    first = unknowns.of_machine + 6 * unknowns.frames.index(name)
-                    turned[:, first:first + 6] = about @ twist_of[name]
-            self._write(k, base @ seen, turned, errors[k], derivatives[k])
-        result = Equations(errors, derivatives)
-        self._last = z.copy(), result
-        return result
+        if self.settled.any():
+            errors[self.settled], derivatives[self.settled] = self._settled_at(z, model, closed)
+        self._last = z.copy(), Equations(errors, derivatives)
+        return self._last[1]
+
+    def _settled_at(self, z: Array, model: Model, closed: Constraints | None
+                    ) -> tuple[Array, Array]:
+        """Return errors (k, d) of the settled poses at z, and their derivatives (k, d, size)."""
+        unknowns, dynamics = self.unknowns, Dynamics(model)
+        base, target = self.frames(z)
+        poses = np.array([dynamics.kinematics(q).poses for q in self.q[self.settled]])
+        seen = poses[:, model.body_index(self.body)] @ target
+        by_numbers, twists = self._by_numbers(model, closed, poses), 6 * unknowns.twists
+        by_numbers[..., :twists] = np.einsum(
+            'nikj,kjl->nikl', by_numbers[..., :twists].reshape(len(poses), 6, -1, 6),
+            se3.right_jacobian(unknowns.twists_of(z))).reshape(len(poses), 6, twists)
+        turned = np.zeros((len(poses), 6, unknowns.size))  # twists of the target by z
+        turned[..., :unknowns.of_machine] = se3.adjoint(se3.inverse(target)) @ (
+            by_numbers @ unknowns.basis)
+        for name, about in (('instrument', se3.adjoint(se3.inverse(seen))),
+                            ('target', np.eye(6))):
+            if name in unknowns.frames:
+                first = unknowns.of_machine + 6 * unknowns.frames.index(name)
+                turned[..., first:first + 6] = about @ se3.right_jacobian(unknowns.frame(name, z))
+        return self._of_target(base @ seen, turned)
 
     def _close(self, closed: Constraints, k: int) -> bool:
         """Close the loops of a pose near where they were; return whether that is possible."""
@@ -137,30 +137,35 @@ class ArmProblem:
         self.q[k] = found
         return True
 
-    def _write(self, k: int, seen: Array, turned: Array, errors: Array, slopes: Array) -> None:
-        """Write the errors (3 or 6,) of a pose, and their derivatives."""
-        samples, (position, rotation) = self.samples, self.samples.deviations
-        errors[:3] = (seen[:3, 3] - samples.positions[k]) / position
-        slopes[:3] = seen[:3, :3] @ turned[3:] / position
+    def _of_target(self, seen: Array, turned: Array) -> tuple[Array, Array]:
+        """Return errors (k, 3 or 6) of targets seen at (k, 4, 4), and their derivatives."""
+        samples, (position, rotation) = self.samples.rows(self.settled), self.samples.deviations
+        errors = [(seen[:, :3, 3] - samples.positions) / position]
+        slopes = [seen[:, :3, :3] @ turned[:, 3:] / position]
         if samples.rotations is not None:
-            off = so3.log(so3.normalize(samples.rotations[k].T @ seen[:3, :3]))
-            errors[3:] = off / rotation
-            slopes[3:] = so3.right_jacobian_inverse(off) @ turned[:3] / rotation
+            off = so3.log(so3.normalize(
+                np.swapaxes(samples.rotations, 1, 2) @ seen[:, :3, :3]))
+            errors.append(off / rotation)
+            slopes.append(so3.right_jacobian_inverse(off) @ turned[:, :3] / rotation)
+        return np.concatenate(errors, axis=1), np.concatenate(slopes, axis=1)
 
-    def _by_numbers(self, model: Model, closed: Constraints | None, poses: Array, k: int
-                    ) -> Array:
-        """Return twists (6, numbers) of the body by those of frames (13.26), and by lengths."""
+    def _by_numbers(self, model: Model, closed: Constraints | None, poses: Array) -> Array:
+        """
+        Return twists (k, 6, numbers) of the body by those of frames (13.26), and by lengths.
+
+        poses (k, B, 4, 4) are those of all bodies at the settled poses.
+        """
         unknowns = self.unknowns
-        result = np.zeros((6, len(unknowns.basis)))
-        back = se3.inverse(poses[model.body_index(self.body)])
+        result = np.zeros((len(poses), 6, len(unknowns.basis)))
+        back = se3.inverse(poses[:, model.body_index(self.body)])
         before = {joint.name for joint in chain_of(model, self.body)}
         for j, joint in enumerate(unknowns.joints):
             if joint.name in before:
                 placed = model.joint(joint.name).placement
                 whole = placed if joint.parent is None else (
-                    poses[model.body_index(joint.parent)] @ placed)
-                result[:, 6 * j:6 * j + 6] = se3.adjoint(back @ whole)
+                    poses[:, model.body_index(joint.parent)] @ placed)
+                result[..., 6 * j:6 * j + 6] = se3.adjoint(back @ whole)
         if closed is not None:
-            result += following_twists(
-                unknowns, self.samples.names, self.body, closed, self.q[k])
+            result += np.array([following_twists(unknowns, self.samples.names, self.body, closed,
+                                                 q) for q in self.q[self.settled]])
         return result

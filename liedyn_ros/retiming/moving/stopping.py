@@ -23,7 +23,7 @@ from liedyn_ros.retiming.paths.composed import PathPart
 from liedyn_ros.retiming.paths.moving_end import MovingEnd
 from liedyn_ros.retiming.paths.path import Path
 from liedyn_ros.retiming.result import Retimed
-from liedyn_ros.retiming.retime import retime
+from liedyn_ros.retiming.retime import any_run, retime
 
 DOUBLINGS, HALVINGS = 7, 5  # of the way, tried from a part of the path on
 FEW = 20  # intervals of a try
@@ -98,9 +98,12 @@ class _Tries(NamedTuple):
     def run(self, way: float, few: bool = False) -> Retimed:
         """Return the run to rest at the end of a way; raises what retime raises."""
         path = PathPart(self.path, 0.0, min(way, self.path.length))
+        if few:
+            return any_run(self.dynamics, path, self.limits or MotionLimits(), start=self.start,
+                           intervals=FEW, external=self.external, budget=self.budget)
         return retime(self.dynamics, path, self.limits, start=self.start,
-                      intervals=FEW if few else self.intervals, strict=self.strict and not few,
-                      external=self.external, budget=self.budget)
+                      intervals=self.intervals, strict=self.strict, external=self.external,
+                      budget=self.budget)
 
     def tried(self, way: float, few: bool) -> Retimed | None:
         """Return the run, or None where there is none."""

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ GAIN = 1e-4  # of the time, below which a further round is not worth its price
 MAX_ROUNDS = 30
 COARSER, COARSEST = (5, 4, 3, 2), 20  # intervals of the first rounds: a part of all, and the least
 CLOSE = 1e-4  # of the factor that slows their run
+HOPELESS = 0.5  # of a limit, by which a round may exceed it before a later one keeps it
 
 
 class Problem(NamedTuple):
@@ -51,15 +53,33 @@ class Problem(NamedTuple):
         return max(0.0, *used) - 1.0 if used and max(used) > 1.0 else 0.0
 
 
+class AnyRun:
+    """Ends rounds once one keeps all limits, or once it is not likely that a later one will."""
+
+    def __init__(self, kept: Callable[[Array], bool]) -> None:
+        """Take what says whether unknowns that keep the limits at the grid keep them between."""
+        self._kept, self._excess = kept, list[float]()
+
+    def __call__(self, unknowns: Array, excess: float) -> bool:
+        """Return whether to end after a round; the excess falls ever more slowly (15.17)."""
+        self._excess.append(excess)
+        if excess == 0.0:
+            return self._kept(unknowns)
+        falls, left = self._excess[-3] - excess if len(self._excess) > 2 else np.inf, MAX_ROUNDS
+        return excess > HOPELESS or falls / 2.0 * (left - len(self._excess)) < excess
+
+
 def rounds(problem: Problem, start: Array, budget: RetimingBudget | None = None,
-           most: int = MAX_ROUNDS) -> list[Array]:
+           most: int = MAX_ROUNDS, done: Callable[[Array, float], bool] | None = None
+           ) -> list[Array]:
     """
     Return the unknowns of each round, each faster than the one before (15.6).
 
     Without ends that are passed, start keeps the limits and is the first. With them it is a guess,
     and the limits may be exceeded by what problem.excess tells of the last (15.10). Where no run
-    is found, the guess is the last. They end without a gain worth its price, or after most. Raises
-    ConvergenceError without such ends, and BudgetError.
+    is found, the guess is the last. They end without a gain worth its price, or after most, or
+    where done, of unknowns and their excess, says so. Raises ConvergenceError without such ends,
+    and BudgetError.
     """
     budget = budget or RetimingBudget()
     solver = FastestSpeed(problem.grid, problem.ends, budget)
@@ -80,7 +100,8 @@ def rounds(problem: Problem, start: Array, budget: RetimingBudget | None = None,
             return found
         found.append(tried)
         gain = 1.0 - price / cost
-        if _further(gain, before, bool(problem.ends)) < GAIN or problem.one_round:
+        if _further(gain, before, bool(problem.ends)) < GAIN or problem.one_round or (
+                done is not None and done(tried, excess)):
             return found
         last, cost, before = tried, price, gain
     if problem.ends or most < MAX_ROUNDS:  # whether limits are kept is judged by the caller

@@ -21,19 +21,21 @@ from liedyn_ros.retiming.result import Margins, travel_time
 
 TIGHTENINGS = 3  # rounds, each with limits lower by their excess
 PASSES, MORE = 8, 1.5  # the same where ends are passed: rounds, and what part of the excess
+VAIN = 2  # of them in a row, after which as much gain in each of the rest were too little
 BEYOND = 0.01  # excess at the grid itself, for which tighter limits are no cure
 
 
 def within_intervals(problem: Problem, found: Array, z0: float, margins: Margins,
-                     budget: RetimingBudget) -> Array:
+                     budget: RetimingBudget, hasty: bool = False) -> Array:
     """
     Return the unknowns of a run that keeps all limits within the intervals too (15.8).
 
     Limits exceeded in an interval are tightened there by the excess. What still remains is taken
-    by slowing the whole run; where ends are passed, it remains (15.10).
+    by slowing the whole run; where ends are passed, it remains (15.10), and hasty ends early
+    where that is likely.
     """
     if problem.ends:
-        return _tightest(problem, found, z0, margins, budget)
+        return _tightest(problem, found, z0, margins, budget, VAIN if hasty else PASSES)
     grid, best = problem.grid, z0 * found * slowing(problem.grid, z0 * found, margins)
     time = travel_time(grid, best)[-1]
     for _ in range(TIGHTENINGS):
@@ -52,15 +54,16 @@ def within_intervals(problem: Problem, found: Array, z0: float, margins: Margins
 
 
 def _tightest(problem: Problem, found: Array, z0: float, margins: Margins,
-              budget: RetimingBudget) -> Array:
+              budget: RetimingBudget, most_vain: int) -> Array:
     """Return the unknowns that exceed the limits within the intervals least, if at all."""
-    best, least = z0 * found, margins.most(problem.grid, z0 * found)
-    for _ in range(PASSES if problem.excess(found) < BEYOND else 0):
-        if least <= 1.0:
+    best, least, vain = z0 * found, margins.most(problem.grid, z0 * found), 0
+    for left in range(PASSES if problem.excess(found) < BEYOND else 0, 0, -1):
+        if least <= 1.0 or vain == most_vain:
             break
         problem = _tightened(problem, z0 * found, margins, MORE)
         found = rounds(problem, found, budget)[-1]
         most = margins.most(problem.grid, z0 * found)
+        vain = vain + 1 if (least - most) * (left - 1) < most - 1.0 else 0
         if most < least:
             best, least = z0 * found, most
     return best

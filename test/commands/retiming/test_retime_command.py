@@ -82,7 +82,7 @@ def test_an_arm_follows_its_waypoints_within_the_limits(files: Path, capsys) -> 
         assert_same([columns[f'{kind}.{joint}'] for joint in ('shoulder', 'elbow')],
                     values.T, 1e-12)
     assert_same(columns['time'][-1], wanted.duration, 1e-12)
-    message = yaml.safe_load((files / 'out/trajectory.yaml').read_text())
+    message = yaml.load((files / 'out/trajectory.yaml').read_text(), Loader=yaml.CSafeLoader)
     assert message['joint_names'] == ['shoulder', 'elbow']
     assert_same([point['effort'] for point in message['points']], at.torque, 1e-12)
     times = [point['time_from_start'] for point in message['points']]
@@ -134,7 +134,7 @@ def test_a_five_bar_is_given_by_its_cranks(files: Path) -> None:
         torque=10.0, closures=[ClosureLimits(
             'tip', least=-8.0, rate=400.0, along=[0.0, 0.0, 0.0, 0.6, 0.8, 0.0])]), intervals=20)
     assert_same(table(files / 'out/trajectory.csv')['time'][-1], wanted.duration, 1e-12)
-    message = yaml.safe_load((files / 'out/trajectory.yaml').read_text())
+    message = yaml.load((files / 'out/trajectory.yaml').read_text(), Loader=yaml.CSafeLoader)
     assert message['joint_names'] == ['left_crank_joint', 'right_crank_joint']
     assert_same(message['points'][-1]['positions'], [0.6, 1.8], 1e-9)
     assert 'position.left_coupler_joint' in table(files / 'out/trajectory.csv')
@@ -151,7 +151,7 @@ def test_a_platform_is_given_by_its_poses(files: Path, capsys) -> None:
     (files / 'limits.yaml').write_text(f'torque: {dict.fromkeys(names, 1500)}')
     assert run(files, config_file('stewart_geometry.yaml'), 'poses.csv', '--limits',
                str(files / 'limits.yaml'), '--intervals', '10', '--no-picture') == 0
-    message = yaml.safe_load((files / 'out/trajectory.yaml').read_text())
+    message = yaml.load((files / 'out/trajectory.yaml').read_text(), Loader=yaml.CSafeLoader)
     assert message['joint_trajectory']['joint_names'] == names
     first = message['multi_dof_joint_trajectory']['points'][0]['transforms'][0]
     assert first['translation'] == {'x': 0.0, 'y': 0.0, 'z': 0.5}
