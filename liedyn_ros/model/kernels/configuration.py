@@ -12,7 +12,7 @@ import math
 
 from liedyn_ros.jit.decorators import inlined, kernel, long_kernel
 from liedyn_ros.jit.memory import overlap
-from liedyn_ros.lie.kernels import mat3, se3, so3, vec3
+from liedyn_ros.lie.kernels import mat3, so3, vec3
 from liedyn_ros.model.kernels.acceptance import are_unit, finite
 from liedyn_ros.model.kernels.kinds import FREE, NQ, NV, SPHERICAL
 
@@ -78,9 +78,9 @@ def integrate(kind, qi, vi, q, dv, out):
         if kind[i] == FREE:
             w, v = vec3.load(dv, step), vec3.load(dv, step + 3)
             rotation = so3.from_quaternion(load_quaternion(q, at + 3))
-            _, p = se3.exp(w, v)
+            b, c = integrate_quaternion(q, at + 3, w, out)
+            p = so3.apply_polynomial(w, b, c, v)  # (1.10)
             vec3.store(out, at, vec3.add(vec3.load(q, at), mat3.apply(rotation, p)))
-            integrate_quaternion(q, at + 3, w, out)
         elif kind[i] == SPHERICAL:
             integrate_quaternion(q, at, vec3.load(dv, step), out)
         else:
@@ -125,18 +125,24 @@ def turn_between(q0, q1, at):
 
 @kernel
 def integrate_quaternion(q, at, w, out):
-    """Write the unit quaternion at an index of q, times exp(w); its sign never jumps."""
+    """
+    Write the unit quaternion at an index of q, times exp(w); its sign never jumps.
+
+    Returns b and c of dexp = 1 + b [w] + c [w]^2, by c_k(x) of so3 at a fourth of x = w.w:
+    c_2(4 x) = c_1^2 / 2 and c_3(4 x) = (c_2 + c_0 c_3) / 4.
+    """
     x, y, z, s = load_quaternion(q, at)
     u = (x, y, z)
     half = vec3.scale(0.5, w)
     xx = vec3.dot(half, half)
-    a, b, _ = so3.coefficients(xx)
+    a, b, c = so3.coefficients(xx)
     dv, ds = vec3.scale(a, half), 1.0 - xx * b  # sin(t/2) w/|w| and cos(t/2) (1.8)
     vector = vec3.add(vec3.axpy(s, dv, vec3.scale(ds, u)), vec3.cross(u, dv))
     scalar = s * ds - vec3.dot(u, dv)
     scale = 1.0 / math.sqrt(vec3.dot(vector, vector) + scalar * scalar)
     vec3.store(out, at, vec3.scale(scale, vector))
     out[at + 3] = scale * scalar
+    return 0.5 * a * a, 0.25 * (b + ds * c)
 
 
 @kernel

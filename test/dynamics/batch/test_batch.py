@@ -16,6 +16,8 @@ from support.machines.dynamics_cases import Case, make_case
 
 from liedyn_ros.common.errors import (
     LiedynError, LimitError, NotFiniteError, NotInGroupError, ShapeError)
+from liedyn_ros.dynamics.tree.kernels.trigonometry import LARGEST
+from liedyn_ros.model.kernels.kinds import REVOLUTE
 
 STATES = 131  # more than one share, and not a multiple of anything
 
@@ -51,6 +53,15 @@ def test_batches_are_single_calls(tree: Case, states: dict, with_wrenches: bool)
             forward[s], d.forward(q[s], v[s], tau[s], one[s]), atol=size)
         wanted = d.hybrid(q[s], v[s], given, a[s], tau[s], one[s])
         np.testing.assert_allclose([hybrid[0][s], hybrid[1][s]], wanted, atol=size)
+
+
+def test_angles_of_many_turns_are_single_calls(tree: Case, states: dict) -> None:
+    (q, v, a, _), table = states.values(), tree.model.link_table
+    q[4::7, table.qi[table.kind == REVOLUTE][0]] += 2.0 * LARGEST
+    tau = tree.dynamics.inverse.batch(q, v, a)
+    for s in range(STATES):
+        wanted = tree.dynamics.inverse(q[s], v[s], a[s])
+        np.testing.assert_allclose(tau[s], wanted, atol=1e-12 * np.abs(wanted).max())
 
 
 @pytest.mark.parametrize('name', [

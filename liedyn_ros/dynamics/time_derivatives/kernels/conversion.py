@@ -14,6 +14,8 @@ of states. States from a first one on go into the lanes of the table. If there a
 than lanes, the last state fills the rest.
 """
 
+import math
+
 import numpy as np
 
 from liedyn_ros.dynamics.algorithms.kernels.aba import is_prescribed
@@ -26,9 +28,9 @@ from liedyn_ros.dynamics.tree.kernels.motion import spring
 from liedyn_ros.dynamics.tree.kernels.tables import (
     BODIES, body_row, CARRIER, coordinate_row, FRICTION, GRAVITY, KIND, LINKS, load3, QI,
     STOP_LOWER, STOP_STIFFNESS, STOP_UPPER, STOP_WIDTH, store3, store6, VI)
-from liedyn_ros.dynamics.tree.kernels.trigonometry import sine_cosine
+from liedyn_ros.dynamics.tree.kernels.trigonometry import LARGEST, sine_cosine_within
 from liedyn_ros.jit.decorators import inlined
-from liedyn_ros.jit.simd import get, get_int, get_lane, lanes_of, put_lane
+from liedyn_ros.jit.simd import get, get_int, get_lane, lanes_of, put, put_lane
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.model.kernels.acceptance import finite
 from liedyn_ros.model.kernels.kinds import FREE, PRISMATIC, REVOLUTE, SPHERICAL
@@ -53,11 +55,22 @@ def store_poses(model, series, i, q, first, size):
     for lane in range(lanes_of(series)):
         s = min(first + lane, len(q) - 1)
         store_joint_pose(model, series, i, q[s] if q.ndim == 2 else q, lane, size)
+    if joints.is_angle(get_int(model, i, KIND)):
+        row, qi = i * size, get_int(model, i, QI)
+        sine, cosine = sine_cosine_within(get(series, row, SINE))
+        put(series, row, SINE, sine)
+        put(series, row, COSINE, cosine)
+        for lane in range(lanes_of(series)):
+            s = min(first + lane, len(q) - 1)
+            angle = q[s, qi] if q.ndim == 2 else q[qi]
+            if not abs(angle) < LARGEST:
+                put_lane(series, row, SINE, lane, math.sin(angle))
+                put_lane(series, row, COSINE, lane, math.cos(angle))
 
 
 @inlined
 def store_joint_pose(model, series, i, q, lane, size):
-    """Write coefficient 0 of the pose of the joint of link i, of one state."""
+    """Write coefficient 0 of a pose of one state; an angle stands in place of its sine."""
     kind, row, qi = get_int(model, i, KIND), i * size, get_int(model, i, QI)
     if kind < SPHERICAL:
         if get(model, coordinate_row(model, get_int(model, i, VI)), STOP_STIFFNESS) > 0.0:
@@ -65,9 +78,7 @@ def store_joint_pose(model, series, i, q, lane, size):
         if kind != REVOLUTE:
             put_lane(series, row, TRANSLATION, lane, translation_per_unit(kind, model, i) * q[qi])
         if kind != PRISMATIC:
-            s, c = sine_cosine(q[qi])
-            put_lane(series, row, SINE, lane, s)
-            put_lane(series, row, COSINE, lane, c)
+            put_lane(series, row, SINE, lane, q[qi])
     else:
         if kind == FREE:
             for j in range(3):
