@@ -9,12 +9,10 @@
 """Sweeps on a cluster of two workers, one of which is lost: equal bit for bit to one machine's."""
 
 import argparse
-import asyncio
-from contextlib import ExitStack
-from pathlib import Path
 
 import numpy as np
 import pytest
+from support.clusters import local_cluster
 from support.work_parts import LostOnce
 
 from benchmarks.identification import coverage
@@ -24,39 +22,21 @@ from liedyn_ros.commands.bags import process_bag
 from liedyn_ros.commands.stewart.drawn import workspace
 from liedyn_ros.common.resources import config_file
 
-TESTS = Path(__file__).parents[1]
-RESTART = 60.0  # s, after which a lost worker does not come back
+RESTART = 60.0  # s, within which a lost worker comes back on a busy machine
 
 
 @pytest.fixture(scope='module')
-def clusters():
-    """Yield the clusters of these tests, of which the last is in use."""
-    distributed = pytest.importorskip('distributed')
-    with pytest.MonkeyPatch.context() as patch, ExitStack() as started:
-        patch.setenv('PYTHONPATH', f'{TESTS.parent}:{TESTS}', prepend=':')
-
-        def start():
-            found.append(started.enter_context(distributed.LocalCluster(
-                n_workers=2, threads_per_worker=1, dashboard_address=None)))
-
-        found = []
-        start()
-        yield found, start
+def cluster():
+    """Return the cluster of these tests."""
+    with local_cluster(2) as cluster:
+        yield cluster
 
 
 @pytest.fixture
-def address(clusters):
-    """
-    Return the scheduler of two workers, as each test loses one.
-
-    A nanny starts another. Where it does not, there is a new cluster.
-    """
-    found, start = clusters
-    try:
-        found[-1].wait_for_workers(2, timeout=RESTART)
-    except (TimeoutError, asyncio.TimeoutError):
-        start()
-    return found[-1].scheduler_address
+def address(cluster):
+    """Return the scheduler of two workers: each test loses one, and a nanny starts another."""
+    cluster.wait_for_workers(2, timeout=RESTART)
+    return cluster.scheduler_address
 
 
 @pytest.fixture

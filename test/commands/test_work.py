@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from support import work_parts
+from support.clusters import local_cluster
 from support.recordings.bag_files import as_messages, write_bag
 from support.recordings.recorded_arm import arm_recording, JOINTS, true_arm
 
@@ -43,12 +44,10 @@ class ScalesUp(io.StringIO):
         return super().write(text)
 
 
-def test_a_cluster_without_workers_says_so_and_waits(tmp_path, paths, monkeypatch):
-    distributed = pytest.importorskip('distributed')
+def test_a_cluster_without_workers_says_so_and_waits(tmp_path, monkeypatch):
     monkeypatch.setattr(work, 'SILENT', 0.1)
     (tmp_path / 'begun').touch()  # no process of this test is to be lost
-    with distributed.LocalCluster(n_workers=0, threads_per_worker=1, dashboard_address=None
-                                  ) as cluster:
+    with local_cluster(0) as cluster:
         stream = ScalesUp(cluster)
         monkeypatch.setattr(work.sys, 'stderr', stream)
         address = cluster.scheduler_address
@@ -69,15 +68,13 @@ def test_a_lost_process_is_made_good(tmp_path, paths):
     assert found == in_order(results_of(work_parts.numbers, parts))
 
 
-def test_a_cluster_of_two_workers_gives_the_same_bit_for_bit(tmp_path, paths, capsys):
-    distributed = pytest.importorskip('distributed')
+def test_a_cluster_of_two_workers_gives_the_same_bit_for_bit(tmp_path):
     parts = [(str(tmp_path), seed) for seed in range(6)]
     (tmp_path / 'arm.urdf').write_text(to_urdf(true_arm()))
     bags = [str(write_bag(tmp_path / f'run_{seed}', as_messages(JOINTS, *arm_recording(seed))))
             for seed in (1, 2)]
     given = [*bags, '--model', str(tmp_path / 'arm.urdf'), '--order', '0', '--folder']
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None
-                                  ) as cluster:
+    with local_cluster(2) as cluster:
         address = cluster.scheduler_address
         found = in_order(results_of(work_parts.numbers, parts, cluster=address))
         assert (tmp_path / 'begun').exists()  # that worker is lost, and a nanny starts another

@@ -81,7 +81,10 @@ class Bench:
         self._executor = SingleThreadedExecutor(context=context)
         self._nodes = []
         self._clients = {}
-        self.partner = self.adopt(Node('partner', context=context, namespace=namespace))
+        self.partner = self.adopt(Node(
+            'partner', context=context, namespace=namespace, enable_rosout=False,
+            start_parameter_services=False, parameter_overrides=[
+                Parameter('start_type_description_service', value=False)]))  # nobody asks it
         self._log = self.collect(Log, '/rosout', QoSProfile(
             depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL))
 
