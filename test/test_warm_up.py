@@ -38,9 +38,10 @@ def test_each_name_is_that_of_a_function(name):
 
 
 @pytest.fixture
-def parts(monkeypatch):
-    """Return the parts, of which a test says what they call."""
+def parts(monkeypatch, tmp_path):
+    """Return the parts, of which a test says what they call; the cache is empty."""
     parts = {}
+    monkeypatch.setenv('NUMBA_CACHE_DIR', str(tmp_path / 'kernels'))
     monkeypatch.setattr(warm_up, 'WARM_UPS', parts)
     return parts
 
@@ -56,10 +57,10 @@ def test_it_tells_what_it_did(parts, capsys):
 
 def test_it_keeps_what_it_compiled_and_fails_where_it_cannot(parts, capsys, monkeypatch, tmp_path):
     (tmp_path / 'few_kernels.py').write_text(
-        'from liedyn_ros.lie import so3\n\n\ndef warm_up():\n    so3.exp((0.1, 0.2, 0.3))\n')
+        'from liedyn_ros.lie.kernels.vec3 import dot\n\n\ndef warm_up():\n'
+        '    dot((1.0, 2.0, 3.0), (4.0, 5.0, 6.0))\n')
     monkeypatch.setenv('PYTHONPATH', str(tmp_path), prepend=os.pathsep)
     parts['frame'] = ('few_kernels:warm_up',)
-    monkeypatch.setenv('NUMBA_CACHE_DIR', str(tmp_path / 'kernels'))
     assert warm_up.main(['frame']) == 0
     assert ' 0 kernels compiled' not in capsys.readouterr().out
     assert warm_up.main(['frame']) == 0

@@ -82,7 +82,7 @@ def test_an_installed_copy_builds_for_either_processor(prefix, tmp_path, process
     compiler = 'gcc' if processor == 'x86_64' else 'aarch64-linux-gnu-gcc'
     require_tools(compiler)
     run('cmake', '-S', prefix / 'share' / 'liedyn' / 'source', '-B', tmp_path,
-        '-DPython3_EXECUTABLE=none', '-DCMAKE_SYSTEM_NAME=Linux',
+        '-DPython3_EXECUTABLE=none', '-DCMAKE_BUILD_TYPE=Debug', '-DCMAKE_SYSTEM_NAME=Linux',
         f'-DCMAKE_SYSTEM_PROCESSOR={processor}', f'-DCMAKE_C_COMPILER={compiler}')
     run('cmake', '--build', tmp_path)
     assert (tmp_path / 'libliedyn.so').read_bytes()[18] == machine  # of the ELF header

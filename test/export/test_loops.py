@@ -10,6 +10,7 @@
 from concurrent.futures import ThreadPoolExecutor
 import ctypes
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -48,11 +49,16 @@ def tolerance(name):
 
 def assert_digits(command, tmp_path, name, count, seed):
     """Assert that the answers of a program are those of Python."""
-    looped = ALL[name]
-    dynamics = ConstrainedDynamics(looped.model)
-    states = random_states(dynamics, looped.q, ORDER, count, seed)
-    assert_near(answers_of_c(command, tmp_path, looped, ORDER, states),
-                answers_of_python(dynamics, states), tolerance)
+    states, wanted = machine_states(name, count, seed)
+    assert_near(answers_of_c(command, tmp_path, ALL[name], ORDER, states), wanted, tolerance)
+
+
+@cache
+def machine_states(name, count, seed):
+    """Return states of a machine, and the answers of Python, which all processors must give."""
+    dynamics = ConstrainedDynamics(ALL[name].model)
+    states = random_states(dynamics, ALL[name].q, ORDER, count, seed)
+    return states, answers_of_python(dynamics, states)
 
 
 @HOST

@@ -9,6 +9,7 @@
 """Stewart platforms in the C library: the bits of Python, and what is refused."""
 
 import ctypes
+from functools import cache
 
 import numpy as np
 import pytest
@@ -34,10 +35,16 @@ NOT_FINITE, OVERLAP, NULL, RANGE, DAMAGED, KIND, NOT_POSE, NOT_REACHED, NOT_CONV
 
 def assert_bits(command, tmp_path, name, count, seed):
     """Assert that the answers of a program are those of Python in every bit."""
+    geometry, states, wanted = platform_states(name, count, seed)
+    assert_same(answers_of_c(command, tmp_path, geometry, states), wanted)
+
+
+@cache
+def platform_states(name, count, seed):
+    """Return a platform, states, and the answers of Python, which all processors must give."""
     geometry, home = platform(name)
     states = random_states(home, ORDER, count, seed)
-    assert_same(answers_of_c(command, tmp_path, geometry, states),
-                answers_of_python(geometry, states))
+    return geometry, states, answers_of_python(geometry, states)
 
 
 @HOST

@@ -35,7 +35,10 @@ def relative(name: str, mine: Array, theirs: Array) -> float:
 
 
 def assert_same(got: Array, wanted: list[dict[str, Array]]) -> None:
-    """Assert that answers are those of Python in every bit."""
+    """Assert that answers are those of Python in every bit; else name what differs."""
+    numbers = [np.concatenate([np.ravel(part) for part in values.values()]) for values in wanted]
+    if np.array_equal(got, numbers, equal_nan=True):
+        return
     for k, (row, values) in enumerate(zip(got, wanted)):
         assert {name for name, part in by_name(row, values).items()
                 if not np.array_equal(part, values[name], equal_nan=True)} == set(), k
@@ -55,6 +58,9 @@ def differences(got: Array, wanted: list[dict[str, Array]], difference: Differen
     for row, values in zip(got, wanted):
         for name, part in by_name(row, values).items():
             value = values[name]
+            if np.array_equal(part, value):
+                worst.setdefault(name, 0.0)
+                continue
             for mine, theirs in zip(part, value) if 'derivatives' in name else [(part, value)]:
                 worst[name] = max(worst.get(name, 0.0), difference(name, mine, theirs))
     return worst
