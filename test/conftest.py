@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import gc
 from importlib.util import find_spec
 import os
+from pathlib import Path
 import sys
 
 from _pytest.runner import runtestprotocol
@@ -21,15 +22,21 @@ HAS_ROS = find_spec('rclpy') is not None
 WITH_ROS = ['interfaces', 'launch', 'nodes', 'ros']
 collect_ignore = [] if HAS_ROS else WITH_ROS
 # Files that take long, by their processor time as measured on 2026-11-26, the longest first.
-LONG = ('test_linters.py', 'test_sweeps.py', 'test_documents.py', 'test_executables.py',
-        'test_own_hexapod.py', 'test_browser.py', 'test_retime.py', 'test_moving_ends.py',
-        'test_warm_up.py', 'test_c_library.py', 'test_cmake_package.py', 'test_busy_machine.py',
-        'test_security_policies.py', 'test_parameters.py', 'test_work.py', 'test_examples.py',
-        'test_tutorials.py', 'test_calibration.py', 'test_c_controller.py', 'test_core.py',
-        'test_branch_monitor.py', 'test_freshness.py', 'test_joint_bags.py', 'test_models.py',
-        'test_start.py', 'test_services.py', 'test_integrators.py', 'test_errors.py',
-        'test_controller.py', 'test_lifecycle.py', 'test_loops.py', 'test_workspace.py',
-        'test_actuators.py', 'test_path_runner.py', 'test_unused_functions.py')
+LONG = (
+    'test_linters.py', 'test_browser.py', 'test_executables.py', 'test_moving_ends.py',
+    'test_documents.py', 'test_looped_machines.py', 'test_own_hexapod.py', 'test_c_library.py',
+    'test_sweeps.py', 'test_loops.py', 'test_retime.py', 'test_path_runner.py',
+    'test_controller.py', 'test_identify.py', 'test_warm_up.py', 'test_closure_forces.py',
+    'test_bad_recordings.py', 'test_calibration.py', 'test_examples.py',
+    'test_security_policies.py', 'test_tutorials.py', 'test_joint_bags.py',
+    'test_held_readings.py', 'test_branch_monitor.py', 'test_modes.py',
+    'test_cmake_package.py', 'test_composition.py', 'test_freshness.py', 'test_calibrate.py',
+    'test_tracker.py', 'test_bad_input.py', 'test_outputs.py', 'test_work.py', 'test_saves.py',
+    'test_calibrate_arm_guide.py', 'test_busy_machine.py', 'test_outliers.py', 'test_theory.py',
+    'test_parameters.py', 'test_unused_functions.py')
+# Rooms whose files wait, for nodes and processes: they run beside files that compute.
+WAITING = {'interfaces', 'jit', 'launch', 'nodes', 'ros', 'view'}
+TESTS = Path(__file__).parent
 OF_ALL_REPORTS = 'xmlpath', 'durations', 'reruns'  # options that need those of setups as well
 GARBAGE = 5000, 20, 20  # thresholds of the collector: what the tests make is looked at seldom
 STEP = 33  # between domains of processes; a multiple of it ends in each of 100 domains once
@@ -77,9 +84,19 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with files that take long, so that no process has them left at the end."""
-    place = {name: k for k, name in enumerate(LONG)}
-    items.sort(key=lambda item: place.get(item.path.name, len(LONG)))
+    """
+    Begin with files that take long, so that no process has them left at the end.
+
+    Files that wait and files that compute take turns, so that both end with the run.
+    """
+    place, turns = {name: k for k, name in enumerate(LONG)}, {}
+    for waits in (True, False):
+        files = sorted(
+            (path for path in dict.fromkeys(item.path for item in items)
+             if (path.relative_to(TESTS).parts[0] in WAITING) is waits),
+            key=lambda path: place.get(path.name, len(LONG)))
+        turns.update({path: k / len(files) for k, path in enumerate(files)})
+    items.sort(key=lambda item: (turns[item.path], item.path))
 
 
 def pytest_report_header() -> str:
@@ -92,6 +109,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     Note which kernels have run: one that has is compiled for the types of its arguments.
 
     No garbage is searched for among modules and tests, which took a seventh of the tests' time.
+    What is garbage by now stays: it is little, and to find it takes 0.4 s.
     """
     gc.freeze()
     gc.set_threshold(*GARBAGE)
