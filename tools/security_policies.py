@@ -99,14 +99,16 @@ def opened_by(context: Context, node: str, arguments: Sequence[str] = ()) -> Nam
     """
     Return what a node opens by its defaults and by each parameter that may open something.
 
-    arguments: of ROS, such as remappings.
+    arguments: of ROS, such as remappings. Types are described by the first of the nodes alone:
+    rclpy never gives that service back.
     """
     always = ALWAYS.get(node, {})
     names: Names = {right: set() for right in RIGHTS}
     common: Sequence[Mapping[str, Any]] = ({}, {AUTOSTART.name: False}, {'use_sim_time': True})
     texts = [TEXTS[node]] if node in TEXTS else []
     for values in (*common, *texts, *_variations(PARAMETERS[node])):
-        with _started(context, node, {**always, **values}, arguments) as each:
+        described = {'start_type_description_service': not values}
+        with _started(context, node, {**described, **always, **values}, arguments) as each:
             if not each.active and values in common:  # others are refused without more
                 raise RuntimeError(f'{node}: expected to start with its defaults')
             _wait_for_graph(each)

@@ -15,6 +15,7 @@ import time
 CHROMIUM = shutil.which('chromium')
 ARGUMENTS = ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader',
              '--enable-unsafe-swiftshader']  # without a graphics card
+COARSE = 0.25  # pixels drawn for each pixel of the page, as a processor draws them
 LIMIT = 240_000.0  # ms; a processor that draws takes its time
 
 

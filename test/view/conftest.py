@@ -9,7 +9,7 @@
 """A page of a real browser."""
 
 import pytest
-from support.browser import ARGUMENTS, CHROMIUM, LIMIT
+from support.browser import ARGUMENTS, CHROMIUM, COARSE, LIMIT
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def tab():
         pytest.skip('no browser chromium is installed here')
     with playwright.sync_playwright() as context:
         browser = context.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        tab = browser.new_page(viewport={'width': 480, 'height': 320})
+        tab = browser.new_page(viewport={'width': 480, 'height': 320}, device_scale_factor=COARSE)
         tab.set_default_timeout(LIMIT)
         tab.asked, tab.faults = [], []
         tab.on('request', lambda request: tab.asked.append(request.url))

@@ -21,15 +21,24 @@ from liedyn_ros.jit.cache import sources as cache
 PACKAGE = cache.PACKAGE
 
 
+@pytest.fixture(scope='module')
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of the package's sources."""
+    target = tmp_path_factory.mktemp('copy') / PACKAGE.name
+    return Path(shutil.copytree(PACKAGE, target, ignore=shutil.ignore_patterns('__pycache__')))
+
+
 @pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Return a copy of the package's sources that a test may edit."""
-    copy = tmp_path / PACKAGE.name
-    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns('__pycache__'))
+def package(copy: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Return the copy, of which a test may edit files: those of before come back."""
     monkeypatch.setattr(cache, 'PACKAGE', copy)
     forget()
     yield copy
     forget()
+    for path in copy.rglob('*.py'):
+        original = PACKAGE / path.relative_to(copy)
+        if path.stat().st_mtime_ns != original.stat().st_mtime_ns:
+            shutil.copy2(original, path)
 
 
 def forget() -> None:
