@@ -17,6 +17,7 @@ is exact at every order: the tables (0.8) to (0.14) are these products written o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -205,8 +206,12 @@ def _vee(matrices: Array) -> Array:
 
 
 def _factorials(x: Array) -> Array:
-    growth = np.cumprod(np.maximum(1.0, np.arange(float(len(x)))))
-    return growth.reshape(-1, *(1,) * (x.ndim - 1))
+    return _first_factorials(len(x)).reshape(-1, *(1,) * (x.ndim - 1))
+
+
+@lru_cache
+def _first_factorials(count: int) -> Array:
+    return np.cumprod(np.maximum(1.0, np.arange(float(count))))
 
 
 def _coefficients(derivatives: Array) -> Array:

@@ -34,7 +34,7 @@ from liedyn_ros.stewart.platform.description.redundant_geometry import Redundant
 
 ITERATIONS = 30  # of Gauss-Newton at a pose
 HALVINGS = 8  # of a step that makes the errors greater
-SETTLED = 1e-10  # rad and characteristic lengths, of the last step
+SETTLED = 1e-8  # rad and characteristic lengths, of the last step
 ROUNDED = 1e-9  # of a step whose gain is rounding
 LOST = 1e6  # deviations: errors of a pose that some leg does not reach
 LONGEST = 0.5  # rad and characteristic lengths, of a step
@@ -88,8 +88,7 @@ class Problem:
         if self._last is not None and np.array_equal(self._last[0], z):
             return self._last[1]
         geometry = moved(self.parameters, z)
-        self._solve_poses(geometry, z)
-        errors, by_pose = self._of_poses(geometry, z)
+        errors, by_pose = self._solve_poses(geometry, z)
         lost = ~np.isfinite(by_pose).all(axis=(1, 2)) | ~np.isfinite(errors).all(axis=1)
         by_pose[lost], errors[lost], self.settled[lost] = 0.0, LOST, False
         q, _ = np.linalg.qr(by_pose, mode='complete')
@@ -100,8 +99,12 @@ class Problem:
         self._last = z.copy(), result
         return result
 
-    def _solve_poses(self, geometry: Geometry, z: Array) -> None:
-        """Move the poses to the least squares of their own equations; note which got there."""
+    def _solve_poses(self, geometry: Geometry, z: Array) -> tuple[Array, Array]:
+        """
+        Move the poses to the least squares of their own equations; note which got there.
+
+        Return what _of_poses does at them.
+        """
         self.settled = np.zeros(len(self.poses), dtype=bool)
         errors, by_pose = self._of_poses(geometry, z)
         for _ in range(ITERATIONS):
@@ -119,7 +122,8 @@ class Problem:
                 step[worse] *= 0.5
             self.settled = np.asarray(size <= SETTLED)
             if self.settled.all():
-                return
+                break
+        return errors, by_pose
 
     def by_readings(self, z: Array) -> Array:
         """Return the derivatives (n, d, legs) of the errors at z by biases of readings."""

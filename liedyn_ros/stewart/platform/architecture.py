@@ -128,7 +128,7 @@ def free_motion(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> str
 def _conditioning(geometry: StewartGeometry) -> float:
     """Return the greatest ratio of singular values at random poses."""
     centre, rho = geometry.platform_joints.mean(axis=0), geometry.characteristic_length
-    table, found = geometry.table(), []
+    table, found = geometry.table(), list[Array]()
     for pose in itertools.islice(_poses(geometry), TRIES):
         kernels.write_leg_ends(table, *motion.split(pose))
         feet, tips = table[:ENDS].reshape(2, 6, 3)
@@ -137,11 +137,13 @@ def _conditioning(geometry: StewartGeometry) -> float:
         if np.isfinite(lines).all():
             lines /= np.linalg.norm(lines, axis=1, keepdims=True)
             arms = (tips - pose[:3, :3] @ centre - pose[:3, 3]) / rho
-            values = np.linalg.svd(np.hstack((np.cross(arms, lines), lines)))[1]
-            found.append(float(values[-1] / values[0]))
+            found.append(np.hstack((np.cross(arms, lines), lines)))
             if len(found) == POSES:
                 break
-    return max(found, default=np.nan)
+    if not found:
+        return np.nan
+    values = np.linalg.svd(np.array(found), compute_uv=False)
+    return float((values[:, -1] / values[:, 0]).max())
 
 
 def _poses(geometry: StewartGeometry) -> Iterator[Array]:

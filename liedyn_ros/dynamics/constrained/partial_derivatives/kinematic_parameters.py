@@ -99,6 +99,8 @@ def turned_gaps(constraints: Constraints, q: Array, v: Array) -> Array:
     Frame b turns and moves against frame a while its gap is seen from one of them.
     """
     model, result = constraints.model, np.zeros((constraints.m, constraints.m))
+    if not v.any():  # at rest, as calibrations ask: nothing turns
+        return result
     poses, twists, _ = constraints.tree.kinematics(q, v)
     first = 0
     for closure in model.closures:

@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-import itertools
 import math
 
 import numpy as np
@@ -59,9 +58,10 @@ def require_legs_apart(
         names: Sequence[str], base: Array, platform: Array, leg_types: Sequence[LegType]) -> None:
     """Refuse two legs between the same joints, unless they are the axes of a stage."""
     near = COINCIDENT * (radius_of_gyration(base) + radius_of_gyration(platform))
-    for i, j in itertools.combinations(range(len(names)), 2):
-        apart = max(np.linalg.norm(joints[i] - joints[j]) for joints in (base, platform))
-        if apart <= near and not _across(leg_types[i], leg_types[j]):
+    squares = np.maximum(*(((joints[:, None] - joints) ** 2).sum(axis=2)
+                           for joints in (base, platform)))
+    for i, j in np.argwhere(np.triu(squares <= near ** 2, 1)).tolist():
+        if not _across(leg_types[i], leg_types[j]):
             raise GeometryError(
                 f'joints: expected legs apart at one end at least, {names[i]} and {names[j]} go '
                 f'from {base[i].tolist()} to {platform[i].tolist()} both')
