@@ -33,8 +33,14 @@ def drag(tab, box, distance):
     tab.mouse.up()
 
 
-def test_it_loads_moves_drags_and_asks_nobody_else(tab):
-    page = LivePage('127.0.0.1', free_port(), 60.0, 10.0)
+def test_it_loads_moves_drags_turns_light_and_asks_nobody_else(tab, tmp_path):
+    """It is dark where asked, and a button turns one browser; its recording is as it began."""
+    page = LivePage('127.0.0.1', free_port(), 60.0, 10.0, dark=True)
+    look = tab.locator('html[data-mantine-color-scheme]')
+
+    def is_dark():
+        return look.first.get_attribute('data-mantine-color-scheme') == 'dark'
+
     try:
         home = np.eye(4)
         home[2, 3] = 0.5
@@ -55,10 +61,16 @@ def test_it_loads_moves_drags_and_asks_nobody_else(tab):
         seen_from = client.camera.position.copy()
         drag(tab, {'x': 40.0, 'y': 240.0, 'width': 0.0, 'height': 0.0}, 60.0)
         wait_for(lambda: np.linalg.norm(client.camera.position - seen_from) > 0.01)
+        wait_for(is_dark)
+        tab.get_by_role('button', name='Light or dark').click()
+        wait_for(lambda: not is_dark())
+        page.record_to(tmp_path / 'dark.html')
         assert of_others(tab, page.address) == []
         assert tab.faults == []
     finally:
         page.close()
+    tab.goto((tmp_path / 'dark.html').as_uri())
+    wait_for(is_dark)
 
 
 def test_a_tree_comes_to_a_browser_that_waits_for_it(tab):
@@ -76,31 +88,6 @@ def test_a_tree_comes_to_a_browser_that_waits_for_it(tab):
         assert tab.faults == []
     finally:
         page.close()
-
-
-def test_it_is_dark_where_asked_and_a_button_turns_one_browser(tab, tmp_path):
-    page = LivePage('127.0.0.1', free_port(), 60.0, 10.0, dark=True)
-    look = tab.locator('html[data-mantine-color-scheme]')
-
-    def is_dark():
-        return look.first.get_attribute('data-mantine-color-scheme') == 'dark'
-
-    try:
-        home = np.eye(4)
-        home[2, 3] = 0.5
-        page.adopt(load_geometry(config_file('stewart_geometry.yaml')), home)
-        tab.goto(page.address)
-        button = tab.get_by_role('button', name='Light or dark')
-        button.wait_for()
-        wait_for(is_dark)
-        button.click()
-        wait_for(lambda: not is_dark())
-        page.record_to(tmp_path / 'dark.html')
-        assert tab.faults == []
-    finally:
-        page.close()
-    tab.goto((tmp_path / 'dark.html').as_uri())
-    wait_for(is_dark)
 
 
 def test_a_recording_that_was_mailed_plays_without_the_program_and_a_network(tab, tmp_path):
