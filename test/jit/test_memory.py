@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Tables within an array, beside numpy's views."""
+"""Tables within an array, beside numpy's views, and all of its entries."""
 
 import numba
 from numba.core.errors import TypingError
@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from liedyn_ros.jit.memory import rows_of
+from liedyn_ros.model.kernels.acceptance import finite
 
 
 @numba.njit(_nrt=False)  # kernels of the package are cached by the modules that they reach
@@ -23,6 +24,21 @@ def change(array, first, rows, width):
         for k in range(table.shape[1]):
             table[i, k] = -10.0 * i - k
     return table.size
+
+
+@numba.njit(_nrt=False)
+def accept(array):
+    return finite(array)
+
+
+@pytest.mark.parametrize('shape', [(6,), (2, 3), (1, 2, 3)], ids=str)
+def test_each_entry_of_an_array_of_any_shape_must_be_finite(shape) -> None:
+    array = np.ones(shape)
+    assert accept(array)
+    for k in range(6):
+        array.ravel()[k] = np.nan if k % 2 else -np.inf
+        assert not accept(array)
+        array.ravel()[k] = 1.0
 
 
 @pytest.mark.parametrize('shape', [(12,), (3, 4)], ids=str)

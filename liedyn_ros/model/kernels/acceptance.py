@@ -11,17 +11,20 @@
 import math
 
 from liedyn_ros.jit.decorators import inlined
+from liedyn_ros.jit.memory import rows_of
 from liedyn_ros.lie.kernels.tolerance import TOLERANCE
 from liedyn_ros.model.kernels.kinds import FREE, SPHERICAL
 
 
 @inlined
 def finite(x):
-    """Return whether all entries are finite."""
-    count = 0
-    for k in range(len(x)):
-        count += abs(x[k]) < math.inf
-    return count == len(x)
+    """Return whether all entries are finite; an array of several axes must be contiguous."""
+    count, entries = 0, x
+    if x.ndim > 1:
+        entries = rows_of(x, 0, 1, x.size)[0]
+    for k in range(len(entries)):
+        count += abs(entries[k]) < math.inf
+    return count == len(entries)
 
 
 @inlined

@@ -205,7 +205,7 @@ def center_of_mass_motion(model, data, q, v, a, out):
     lift = load3(data, 0, ACCELERATION + 3)
     out[2, 0], out[2, 1], out[2, 2] = vec3.sub(vec3.scale(1.0 / mass, force), lift)
     put(data, 0, COMPUTED, float(POSES + TWISTS))
-    return finite(out.reshape(-1))
+    return finite(out)
 
 
 @inlined
@@ -249,7 +249,7 @@ def centroidal_map(model, data, q, out):
         write_momenta(model, data, i, body, center, out)
         crba.add_composite_to_parent(model, data, i, body)
     put(data, 0, COMPUTED, float(POSES))
-    return finite(out.reshape(-1))
+    return finite(out)
 
 
 @inlined
@@ -323,7 +323,7 @@ def centroidal_map_rate(model, data, blocks, q, v, out):
             store_column(out, get_int(model, i, VI) + k, m, f)
         coriolis.add_to_parent(model, data, blocks, i)
     put(data, 0, COMPUTED, float(POSES + TWISTS))
-    return finite(out.reshape(-1))
+    return finite(out)
 
 
 @inlined

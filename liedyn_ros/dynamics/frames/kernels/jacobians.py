@@ -30,7 +30,7 @@ def frame_jacobian(model, q, frame, axes, out):
             and not overlap(out, q)):
         return False
     write_frame_jacobian(model, q, frame, axes, out)
-    return finite(out.reshape(-1))
+    return finite(out)
 
 
 @kernel
@@ -41,7 +41,7 @@ def frame_jacobians(model, q, frames, axes, out):
         return False
     for k in range(len(frames)):
         write_frame_jacobian(model, q, frames[k], axes, out[k])
-    return finite(out.reshape(-1))
+    return finite(out)
 
 
 @long_kernel
@@ -52,7 +52,7 @@ def jacobians_of_states(model, q, frame, axes, out):
         if not joints.acceptable(model, q[s]):
             return s
         write_frame_jacobian(model, q[s], frame, axes, out[s])
-        if not finite(out[s].reshape(-1)):
+        if not finite(out[s]):
             return s
     return len(q)
 
@@ -69,7 +69,7 @@ def frame_jacobian_rates(model, jacobian, q, v, frames, axes, out):
         return False
     for k in range(len(frames)):
         write_frame_jacobian_rate(model, q, v, frames[k], axes, jacobian, out[k])
-    return finite(out.reshape(-1))
+    return finite(out)
 
 
 @inlined

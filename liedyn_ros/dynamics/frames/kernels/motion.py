@@ -128,7 +128,7 @@ def frame_twists(model, q, v, frames, axes, out):
     for k in range(len(frames)):
         r, p, w, u = twist_of(model, q, v, frames[k])
         store_twist_of(out, k, *expressed(axes, r, p, w, u))
-    return finite(out.reshape(-1))
+    return finite(out)
 
 
 @kernel
@@ -144,7 +144,7 @@ def frame_accelerations(model, q, v, a, frames, axes, classical, out):
         if classical:
             du = vec3.add(du, vec3.cross(w, u))
         store_twist_of(out, k, dw, du)
-    return finite(out.reshape(-1))
+    return finite(out)
 
 
 @inlined

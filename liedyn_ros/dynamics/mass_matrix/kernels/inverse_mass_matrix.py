@@ -39,4 +39,4 @@ def inverse_mass_matrix(model, data, before, factors, roots, q, out):
             x = get(factors, i, j)
             put(out, i, j, x)
             put(out, j, i, x)
-    return aba.DONE if finite(out.reshape(-1)) else aba.REFUSED
+    return aba.DONE if finite(out) else aba.REFUSED

@@ -46,7 +46,7 @@ def hybrid_tree_jacobians(before, factors, sides, prescribed, by_q, by_v, mass, 
             put(sides, n, 2 * n + i, 1.0)
         for b in range(3):
             copy_scaled(sides, n, b * n, found[3 + b], i, 0, n, 1.0)
-    return finite(found.reshape(-1))
+    return finite(found)
 
 
 @kernel

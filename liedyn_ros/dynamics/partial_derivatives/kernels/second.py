@@ -82,8 +82,8 @@ def inverse_second_all(model, links, columns, table, units, q, v, a, external,
                 by_qv[i, k, j], by_vv[i, k, j] = by_q[k], by_v[k]
         y[i] = 0.0
         by_qq[i, i, i] += stops.of_coordinate(model, i, stops.curvature, q)  # (3.21)
-    return (finite(by_qq.reshape(-1)) and finite(by_qv.reshape(-1))
-            and finite(by_vv.reshape(-1)) and finite(by_qa.reshape(-1)))
+    return (finite(by_qq) and finite(by_qv)
+            and finite(by_vv) and finite(by_qa))
 
 
 @kernel

@@ -22,7 +22,7 @@ from liedyn_ros.dynamics.time_derivatives.kernels.wrenches import (
     add_wrench_to_parent, store_efforts, store_net_wrench)
 from liedyn_ros.dynamics.tree.kernels.tables import LINKS, NV, of_known_width, PARENT
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.memory import overlap
+from liedyn_ros.jit.memory import overlap, rows_of
 from liedyn_ros.jit.simd import get_int, of_width
 from liedyn_ros.model.kernels.acceptance import finite
 
@@ -43,7 +43,7 @@ def hybrid_derivatives(model, data, series, q, v, prescribed, a, tau, external):
             return aba.REFUSED
     loaded, size = len(external) > 0, len(a) + 1
     code = aba.articulated_body(model, data, q, v, prescribed, a[0], tau[0],
-                                external[0] if loaded else external.reshape(-1, 6))
+                                external[0] if loaded else rows_of(external, 0, 0, 6))
     if code != aba.DONE or len(a) == 1:
         return code
     conversion.store_external_series(model, series, external, 0, size)
@@ -56,7 +56,7 @@ def hybrid_derivatives(model, data, series, q, v, prescribed, a, tau, external):
     solve_orders(model, data, series, prescribed, size, 1, loaded)
     for i in range(1, links):
         conversion.load_sought(model, series, i, q, v, prescribed, a, tau, 0, size, 1)
-    good = finite(a.reshape(-1)) and finite(tau.reshape(-1))
+    good = finite(a) and finite(tau)
     return aba.DONE if good else aba.REFUSED
 
 

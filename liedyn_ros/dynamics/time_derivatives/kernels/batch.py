@@ -30,7 +30,7 @@ def inverse_batch(model, series, q, v, a, external, tau):
         for lane in range(LANES):
             s = min(first + lane, states - 1)  # lanes left over do the last state again
             if not (joints.acceptable(model, q[s]) and finite(v[s])
-                    and finite(a[s].reshape(-1))):
+                    and finite(a[s])):
                 return s, REFUSED
             if loaded:
                 if not conversion.fits_orders(model, external[s], a.shape[1]):
@@ -45,7 +45,7 @@ def inverse_batch(model, series, q, v, a, external, tau):
             rnea.balance_coefficient(model, series, i, size)
             conversion.load_efforts(model, series, i, q, v, tau, first, size)
         for s in range(first, min(first + LANES, states)):
-            if not finite(tau[s].reshape(-1)):
+            if not finite(tau[s]):
                 return s, REFUSED
     return states, DONE
 
@@ -94,6 +94,6 @@ def run_hybrid(model, data, series, q, v, prescribed, a, tau, external, size):
         for i in range(1, links):
             conversion.load_sought(model, series, i, q, v, prescribed, a, tau, first, size, 0)
         for s in range(first, min(first + LANES, states)):
-            if not (finite(a[s].reshape(-1)) and finite(tau[s].reshape(-1))):
+            if not (finite(a[s]) and finite(tau[s])):
                 return s, REFUSED
     return states, DONE

@@ -26,8 +26,8 @@ from liedyn_ros.dynamics.time_derivatives.kernels.series import (
 from liedyn_ros.dynamics.tree.kernels import joints, stops, wrenches
 from liedyn_ros.dynamics.tree.kernels.motion import spring
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    BODIES, body_row, CARRIER, coordinate_row, FRICTION, GRAVITY, KIND, LINKS, load3, QI,
-    STOP_LOWER, STOP_STIFFNESS, STOP_UPPER, STOP_WIDTH, store3, store6, VI)
+    BODIES, body_row, CARRIER, coordinate_row, FRICTION, GRAVITY, KIND, LINKS, load3,
+    LOADED_JOINTS, QI, STOP_LOWER, STOP_STIFFNESS, STOP_UPPER, STOP_WIDTH, store3, store6, VI)
 from liedyn_ros.dynamics.tree.kernels.trigonometry import LARGEST, sine_cosine_within
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_int, get_lane, lanes_of, put, put_lane
@@ -106,7 +106,7 @@ def fits_orders(model, external, orders):
     if len(external) == 0:
         return True
     return (len(external) == orders and external.shape[1] == get_int(model, 0, BODIES)
-            and external.shape[2] == 6 and finite(external.reshape(-1)))
+            and external.shape[2] == 6 and finite(external))
 
 
 @inlined
@@ -228,7 +228,10 @@ def put_of_order(x, s, k, j, value):
 @inlined
 def held_force(model, j, q, v, s):
     """Return Coulomb friction, spring and stops of a coordinate of state s, order zero alone."""
-    return coulomb(model, j, of_state(v, s, j)) + spring(model, j, q[s] if q.ndim == 2 else q)
+    force = coulomb(model, j, of_state(v, s, j))
+    if get_int(model, 0, LOADED_JOINTS):
+        force += spring(model, j, q[s] if q.ndim == 2 else q)
+    return force
 
 
 @inlined

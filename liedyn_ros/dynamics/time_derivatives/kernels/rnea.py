@@ -32,7 +32,7 @@ def rnea_derivatives(model, series, q, v, a, external, tau):
     model, series = of_width(model, MODEL_WIDTH), of_width(series, WIDTH)
     if (a.shape != tau.shape or a.shape[1] != get_int(model, 0, NV)
             or not (joints.acceptable(model, q) and joints.is_velocity(model, v)
-                    and finite(a.reshape(-1))
+                    and finite(a)
                     and conversion.fits_orders(model, external, len(a)))):
         return False
     if overlap(tau, q) or overlap(tau, v) or overlap(tau, a) or overlap(tau, external):
@@ -48,7 +48,7 @@ def rnea_derivatives(model, series, q, v, a, external, tau):
     for i in range(links - 1, 0, -1):
         balance_coefficient(model, series, i, size)
         conversion.load_efforts(model, series, i, q, v, tau, 0, size)
-    return finite(tau.reshape(-1))
+    return finite(tau)
 
 
 @inlined

@@ -46,8 +46,8 @@ def kinematics(model, data, q, v, a, poses, twists, accelerations):
         store3(accelerations, b, 0, dw)
         store3(accelerations, b, 3, du)
     put(data, 0, COMPUTED, float(POSES + TWISTS + ACCELERATIONS))
-    return (finite(poses.reshape(-1)) and finite(twists.reshape(-1))
-            and finite(accelerations.reshape(-1)))
+    return (finite(poses) and finite(twists)
+            and finite(accelerations))
 
 
 @inlined

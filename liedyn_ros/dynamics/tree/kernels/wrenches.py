@@ -22,7 +22,7 @@ def fits_bodies(model, external):
     if len(external) == 0:
         return True
     return (len(external) == get_int(model, 0, BODIES) and external.shape[1] == 6
-            and finite(external.reshape(-1)))
+            and finite(external))
 
 
 @inlined

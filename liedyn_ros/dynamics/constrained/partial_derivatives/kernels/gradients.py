@@ -83,7 +83,7 @@ def another_gradient(workspace, task, product, params, functions, y, z, found):
             machine, motion, table, FIELD, params, sign, weights, machine.moving_frames[0])
         if not all_finite(params.vector):
             return False
-    return finite(found.reshape(-1))
+    return finite(found)
 
 
 @kernel

@@ -91,7 +91,7 @@ def solve_state(tables, task, closed, external, q, v, given_a, given_tau, a, tau
     kind, free, chosen = task.kind[0], task.free, task.chosen
     machine, motion, space = tables.machine, tables.motion, tables.space
     scratch = tables.by_column if kind == LEAST_FORCE else tables.by_row
-    if not (is_configuration(machine, q) and finite(v) and finite(external.reshape(-1))
+    if not (is_configuration(machine, q) and finite(v) and finite(external)
             and readable(kind == HYBRID, free, given_a, given_tau)):
         return REFUSED
     frames = len(machine.frame_link) if len(external) else machine.moving_frames[0]
@@ -124,7 +124,7 @@ def solve_state(tables, task, closed, external, q, v, given_a, given_tau, a, tau
         for j in chosen:
             tau[0, j] = motion.effort[j, 0]
         return code
-    good = finite(a.reshape(-1)) and finite(tau.reshape(-1)) and finite(multipliers.reshape(-1))
+    good = finite(a) and finite(tau) and finite(multipliers)
     return DONE if good else REFUSED
 
 
@@ -174,7 +174,7 @@ def hold_limits(machine, motion, scratch, space, task):
 def readable(hybrid, free, a, tau):
     """Return whether the input that a task reads of a and tau (orders, nv) is finite."""
     if not hybrid:
-        return finite(a.reshape(-1)) and finite(tau.reshape(-1))
+        return finite(a) and finite(tau)
     count = 0
     for k in range(len(a)):
         for j in range(len(free)):

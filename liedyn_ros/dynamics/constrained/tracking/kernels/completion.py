@@ -34,7 +34,7 @@ def complete_accelerations(workspace, passive, ones, closed, q, v, a):
     """
     tables = workspace_of(workspace)
     machine, motion, scratch = tables.machine, tables.motion, tables.by_column
-    if not (is_configuration(machine, q) and finite(v) and finite(a.reshape(-1))):
+    if not (is_configuration(machine, q) and finite(v) and finite(a)):
         return REFUSED
     frames = 2 * len(machine.closure_kind)
     order.begin_motion(machine, motion, frames, q, v, False)
@@ -50,7 +50,7 @@ def complete_accelerations(workspace, passive, ones, closed, q, v, a):
         follow_rates(machine, motion, scratch, frames, passive, k)
         for j in passive:
             a[k, j] = motion.rate[k + 1, j] / scale
-    if not finite(a.reshape(-1)):
+    if not finite(a):
         return REFUSED
     return DONE if scratch.report[DEFECT] <= CONSISTENT else BROKEN
 
