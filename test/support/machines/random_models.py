@@ -17,7 +17,6 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.model import JOINT_TYPES, Model, ModelBuilder, SpatialInertia
 
 
-@cache
 def random_model(seed: int, joint_count: int, floating: bool,
                  types: Sequence[str] = tuple(JOINT_TYPES), decades: float = 0.0) -> Model:
     """
@@ -28,6 +27,12 @@ def random_model(seed: int, joint_count: int, floating: bool,
     Bodies are clouds of points, so that their inertias are physical; axes, placements, damping,
     friction, limits and gravity are random too. Masses spread over decades, factors of ten.
     """
+    return _model(seed, joint_count, floating, tuple(types), decades)
+
+
+@cache
+def _model(seed: int, joint_count: int, floating: bool, types: tuple[str, ...],
+           decades: float) -> Model:
     rng = np.random.default_rng(seed)
     builder = ModelBuilder(f'random_{seed}', gravity=rng.normal(size=3) * 5.0)
 
