@@ -78,6 +78,13 @@ class Margins(NamedTuple):
         """Return the margins of limits that are a share of their own."""
         return self._replace(states=self.states.eased(share), rates=self.rates.eased(share))
 
+    def fine_rows(self) -> tuple[Rows, Rows]:
+        """Return the rows of states and of rates at the ends and middles of intervals."""
+        intervals, count = self.p.shape
+        places = np.append(
+            (count * np.arange(intervals)[:, None] + [0, count // 2]).ravel(), self.p.size - 1)
+        return self.states.at(places), self.rates.at(places)
+
     def at_grid(self) -> Margins:
         """Return the margins at both ends and the middle of each interval alone."""
         count = self.p.shape[1]

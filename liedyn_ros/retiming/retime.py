@@ -104,8 +104,8 @@ def fastest_along(dynamics: Machine, law: Law, grid: Grid, limits: MotionLimits,
     Arguments and errors are otherwise those of retime.
     """
     budget, share = budget or RetimingBudget(), 1.0 if strict else EASED
-    states, rates = _rows(dynamics, law, grid.fine, limits, external)
     margins = find_margins(dynamics, law, grid, limits, external)
+    states, rates = margins.fine_rows()
     _require_moving(law, grid)
     _require_some(states, rates)
     _require_kept(margins, law, grid, 0.0)
