@@ -32,7 +32,7 @@ def forward_product(model, data, table, q, v, tau, external, xq, xv, xtau, a, ou
     if not len(v) == len(xq) == len(xv) == len(xtau):
         return aba.REFUSED
     store_wrenches(model, data)
-    multiply(model, data, table, None, q, v, a, xq, xv, None, out)
+    multiply(model, data, table, None, False, q, v, a, xq, xv, None, out)
     for k in range(len(out)):
         out[k] = xtau[k] - out[k]
     solve_mass(model, data, out, out)
@@ -54,7 +54,7 @@ def forward_product_transposed(model, data, table, q, v, tau, external, y, a, by
     solve_mass(model, data, y, by_tau)  # and the twists of links at these rates
     store_wrenches(model, data)
     excess = multiply_transposed(
-        model, data, table, None, q, v, a, by_tau, by_q, by_v, None)
+        model, data, table, None, False, q, v, a, by_tau, by_q, by_v, None)
     for k in range(len(by_q)):
         by_q[k] = -by_q[k]
         by_v[k] = -by_v[k]

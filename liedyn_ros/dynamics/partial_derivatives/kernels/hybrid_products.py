@@ -50,7 +50,7 @@ def hybrid_product(model, scratch, q, v, prescribed, a, tau, external, xq, xv, g
     da, dtau = out[0], out[1]
     for k in range(len(v)):
         da[k] = given[k] if prescribed[k] else 0.0
-    vary_inverse(model, scratch, q, v, a, external, xq, xv, da, vector, dtau)
+    vary_inverse(model, scratch, False, q, v, a, external, xq, xv, da, vector, dtau)
     for k in range(len(v)):
         da[k] = 0.0 if prescribed[k] else given[k] - dtau[k]
     solve_mass(model, data, da, da)  # and the twists of links at these rates

@@ -18,10 +18,11 @@ from liedyn_ros.dynamics.algorithms.kernels.rnea import rnea
 from liedyn_ros.dynamics.mass_matrix.kernels.solve import solve_mass
 from liedyn_ros.dynamics.partial_derivatives.kernels import parameters
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward_products import store_wrenches
+from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import shared
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
     BODY_WIDTH, COORDINATE_WIDTH, TABLE_ROWS)
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import (
-    multiply, multiply_transposed, PRODUCT_WIDTH, spread)
+    move_links, multiply, multiply_transposed, PRODUCT_WIDTH, spread)
 from liedyn_ros.dynamics.tree.kernels.tables import BODIES, DATA_WIDTH, LINKS, NV
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import rows_of
@@ -34,10 +35,11 @@ from liedyn_ros.model.kernels.acceptance import finite
 def inverse_parameter_product(model, scratch, q, v, a, external, xq, xv, xa, vector, out):
     """Write the JVP of products.inverse_product, with changes of the parameters."""
     _, _, data, _ = tables_of(model, scratch)
-    if not (rnea(model, data, q, v, a, external, out)
-            and len(v) == len(xq) == len(xv) == len(xa)):
+    if shared(out, q, v, a, external) or not (
+            len(xq) == len(xv) == len(xa) == get_int(model, 0, NV)
+            and move_links(model, data, q, v, a, external, None)):
         return False
-    vary_inverse(model, scratch, q, v, a, external, xq, xv, xa, vector, out)
+    vary_inverse(model, scratch, True, q, v, a, external, xq, xv, xa, vector, out)
     return finite(out)
 
 
@@ -45,10 +47,11 @@ def inverse_parameter_product(model, scratch, q, v, a, external, xq, xv, xa, vec
 def inverse_parameter_product_transposed(model, scratch, q, v, a, external, y, by, vector):
     """Write the VJP by q, v and a into by (3, nv), that by parameters into vector."""
     _, _, data, _ = tables_of(model, scratch)
-    if not (rnea(model, data, q, v, a, external, by[2]) and len(y) == len(v)):
+    if shared(by, q, v, a, external) or not (
+            len(y) == get_int(model, 0, NV) and move_links(model, data, q, v, a, external, y)):
         return False
-    return weigh_forces(
-        model, scratch, q, v, a, external, y, 1.0, by[0], by[1], by[2], vector)
+    return weigh_motion(
+        model, scratch, True, q, v, a, external, y, 1.0, by[0], by[1], by[2], vector)
 
 
 @kernel
@@ -100,7 +103,7 @@ def forward_parameter_product(model, scratch, q, v, tau, external, xq, xv, xtau,
     if not len(v) == len(xq) == len(xv) == len(xtau):
         return aba.REFUSED
     store_wrenches(model, data)
-    vary_inverse(model, scratch, q, v, a, external, xq, xv, None, vector, da)
+    vary_inverse(model, scratch, False, q, v, a, external, xq, xv, None, vector, da)
     for k in range(len(da)):
         da[k] = xtau[k] - da[k]
     solve_mass(model, data, da, da)
@@ -136,7 +139,7 @@ def weigh_accelerations(model, scratch, q, v, external, y, by, vector):
     _, _, data, _ = tables_of(model, scratch)
     solve_mass(model, data, y, by_tau)  # and the twists of links at these rates
     good = weigh_motion(
-        model, scratch, q, v, a, external, by_tau, -1.0, by_q, by_v, None, vector)
+        model, scratch, False, q, v, a, external, by_tau, -1.0, by_q, by_v, None, vector)
     for k in range(len(by_q)):
         by_q[k], by_v[k] = -by_q[k], -by_v[k]
     return good and finite(by_tau)
@@ -165,12 +168,12 @@ def parts_of(model, vector):
 
 
 @inlined
-def vary_inverse(model, scratch, q, v, a, external, xq, xv, xa, vector, out):
-    """Write the JVP of inverse dynamics at the motion in the scratch buffers."""
+def vary_inverse(model, scratch, net, q, v, a, external, xq, xv, xa, vector, out):
+    """Write the JVP of inverse dynamics at the motion in the scratch buffers, as multiply does."""
     bodies, table, data, dissipation = tables_of(model, scratch)
     ground, of_coordinates, of_bodies, _ = parts_of(model, vector)
     parameters.to_links(data, bodies, external, ground, of_bodies, table)
-    multiply(model, data, table, table, q, v, a, xq, xv, xa, out)
+    multiply(model, data, table, table, net, q, v, a, xq, xv, xa, out)
     parameters.resist(v, a, dissipation, of_coordinates, out)
 
 
@@ -184,15 +187,15 @@ def weigh_forces(model, scratch, q, v, a, external, y, sign, by_q, by_v, by_a, v
     _, _, data, _ = tables_of(model, scratch)
     spread(model, data, y)
     return weigh_motion(
-        model, scratch, q, v, a, external, y, sign, by_q, by_v, by_a, vector)
+        model, scratch, False, q, v, a, external, y, sign, by_q, by_v, by_a, vector)
 
 
 @inlined
-def weigh_motion(model, scratch, q, v, a, external, y, sign, by_q, by_v, by_a, vector):
-    """Do the same if ORDER_CHANGE of data is the twist of each link at the rates y."""
+def weigh_motion(model, scratch, net, q, v, a, external, y, sign, by_q, by_v, by_a, vector):
+    """Do the same if ORDER_CHANGE has the twists of links at the rates y; net: as in multiply."""
     bodies, table, data, dissipation = tables_of(model, scratch)
     ground, of_coordinates, of_bodies, of_closures = parts_of(model, vector)
-    excess = multiply_transposed(model, data, table, table, q, v, a, y, by_q, by_v, by_a)
+    excess = multiply_transposed(model, data, table, table, net, q, v, a, y, by_q, by_v, by_a)
     excess += parameters.weigh_coordinates(v, a, y, sign, dissipation, of_coordinates)
     for k in range(len(of_closures)):
         of_closures[k] = 0.0

@@ -9,22 +9,24 @@
 """
 JVP and VJP of inverse dynamics, O(n) (13.8), (13.22).
 
-They run in body frames on the results of rnea for each link: pose, twist, acceleration, wrench.
+They run in body frames on what rnea has of each link: pose, twist, acceleration, wrench.
 A direction that is not finite makes a result that is not.
 """
 
-from liedyn_ros.dynamics.algorithms.kernels.rnea import rnea
+from liedyn_ros.dynamics.algorithms.kernels.rnea import move_link
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels import change
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     add_pair, load_pair, store_pair, sum_of)
+from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import shared
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
     DISPLACEMENT, GRAVITY, LINK_PITCH, LINK_WRENCH, PART_WIDTH)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
-from liedyn_ros.dynamics.tree.kernels.motion import spring_rate
+from liedyn_ros.dynamics.tree.kernels.motion import spring_rate, store_pose
 from liedyn_ros.dynamics.tree.kernels.tables import (
-    ACCELERATION, add3, ARMATURE, coordinate_row, DAMPING, INERTIA, KIND, LINKS, load3, load9,
-    LOADED_JOINTS, ORDER_CHANGE, PARENT, PITCH, POSITION, QI, ROTATION, store3, TWIST, VI,
-    WRENCH)
+    ACCELERATION, add3, ARMATURE, COMPUTED, coordinate_row, DAMPING, INERTIA, KIND, LINKS, load3,
+    load9, LOADED_JOINTS, NV, ORDER_CHANGE, PARENT, PITCH, POSITION, QI, ROTATION, store3, TWIST,
+    VI, WRENCH)
+from liedyn_ros.dynamics.tree.kernels.wrenches import fits_bodies, subtract_external
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import (
     get, get_int, get_quad, joined, parts as parts_of, put, put_quad, QUAD, quad_of)
@@ -51,19 +53,45 @@ def inverse_product(model, data, table, q, v, a, external, xq, xv, xa, out):
 
     Returns whether the input is acceptable and the result is finite.
     """
-    if not (rnea(model, data, q, v, a, external, out)
-            and len(v) == len(xq) == len(xv) == len(xa)):
+    if shared(out, q, v, a, external) or not (
+            len(xq) == len(xv) == len(xa) == get_int(model, 0, NV)
+            and move_links(model, data, q, v, a, external, None)):
         return False
-    multiply(model, data, table, None, q, v, a, xq, xv, xa, out)
+    multiply(model, data, table, None, True, q, v, a, xq, xv, xa, out)
     return finite(out)
 
 
 @inlined
-def multiply(model, data, table, parts, q, v, a, xq, xv, xa, out):
+def move_links(model, data, q, v, a, external, y):
+    """
+    Write poses, twists, accelerations and net wrenches of links, as rnea does.
+
+    Also write their twists at the rates y into ORDER_CHANGE, unless y is None. Returns whether the
+    motion is acceptable.
+    """
+    put(data, 0, COMPUTED, 0.0)
+    if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
+            and joints.is_velocity(model, a) and fits_bodies(model, external)):
+        return False
+    joints.store_angles(model, data, q)
+    if y is not None:
+        store_pair(data, 0, ORDER_CHANGE, vec3.ZERO, vec3.ZERO)
+    for i in range(1, get_int(model, 0, LINKS)):
+        store_pose(model, data, i, q)
+        move_link(model, data, i, v, a)
+        if y is not None:
+            spread_to_link(model, data, i, y)
+    subtract_external(model, data, external, WRENCH)
+    return True
+
+
+@inlined
+def multiply(model, data, table, parts, net, q, v, a, xq, xv, xa, out):
     """
     Write the JVP of inverse_product at the motion in data; xa may be None, which is zero.
 
-    parts is the table if it has perturbations of links (kernels.parameters), else None.
+    parts is the table if it has perturbations of links (kernels.parameters), else None. Wrenches
+    are those from the parents, or with net those of links alone, which are then summed.
     """
     count = get_int(model, 0, LINKS)
     if parts is not None:
@@ -76,7 +104,7 @@ def multiply(model, data, table, parts, q, v, a, xq, xv, xa, out):
     if parts is not None:
         move_ground(table, vec3.ZERO)
     for i in range(count - 1, 0, -1):
-        gather_force_changes(model, data, table, parts, i, q, xq, out)
+        gather_force_changes(model, data, table, parts, net, i, q, xq, out)
     for k in range(len(out)):
         out[k] += get(model, coordinate_row(model, k), DAMPING) * xv[k]
     if get_int(model, 0, LOADED_JOINTS):
@@ -190,7 +218,7 @@ def along_axis(parts, i, x):
 
 
 @inlined
-def gather_force_changes(model, data, table, parts, i, q, xq, out):
+def gather_force_changes(model, data, table, parts, net, i, q, xq, out):
     """Write the change of the joint forces of link i, and add its wrench to the parent's."""
     kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
     parent, (m, f) = get_int(model, i, PARENT), load_pair(table, i, D_WRENCH)
@@ -200,10 +228,13 @@ def gather_force_changes(model, data, table, parts, i, q, xq, out):
             out[vi] += get(parts, i, LINK_PITCH) * get(data, i, WRENCH + 5)
     if parent > 0:
         r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
+        fm, ff = load_pair(data, i, WRENCH)
         if parts is None:
-            xm, xf = joints.bracket_dual(kind, pitch, xq, vi, *load_pair(data, i, WRENCH))
+            xm, xf = joints.bracket_dual(kind, pitch, xq, vi, fm, ff)
         else:
-            xm, xf = se3.ad_dual(*load_pair(table, i, D_DISPLACEMENT), *load_pair(data, i, WRENCH))
+            xm, xf = se3.ad_dual(*load_pair(table, i, D_DISPLACEMENT), fm, ff)
+        if net:
+            add_pair(data, parent, WRENCH, *se3.adjoint_inverse_dual(r, p, fm, ff))  # (3.4)
         add_pair(table, parent, D_WRENCH, *se3.adjoint_inverse_dual(
             r, p, vec3.sub(m, xm), vec3.sub(f, xf)))
 
@@ -226,11 +257,11 @@ def inverse_product_transposed(model, data, table, q, v, a, external, y, by_q, b
 
     Returns whether the input is acceptable and the result is finite.
     """
-    if not (rnea(model, data, q, v, a, external, by_a) and len(y) == len(v)):
+    if shared(by_a, q, v, a, external) or not (
+            len(y) == get_int(model, 0, NV) and move_links(model, data, q, v, a, external, y)):
         return False
-    spread(model, data, y)
     return multiply_transposed(
-        model, data, table, None, q, v, a, y, by_q, by_v, by_a) == 0.0
+        model, data, table, None, True, q, v, a, y, by_q, by_v, by_a) == 0.0
 
 
 @inlined
@@ -238,21 +269,27 @@ def spread(model, data, y):
     """Write the twist of each link at the rates y into ORDER_CHANGE of data."""
     store_pair(data, 0, ORDER_CHANGE, vec3.ZERO, vec3.ZERO)
     for i in range(1, get_int(model, 0, LINKS)):
-        w, u = se3.adjoint_inverse(
-            load9(data, i, ROTATION), load3(data, i, POSITION),
-            *load_pair(data, get_int(model, i, PARENT), ORDER_CHANGE))
-        store_pair(data, i, ORDER_CHANGE, *with_rates(
-            get_int(model, i, KIND), get(model, i, PITCH), y, get_int(model, i, VI), w, u))
+        spread_to_link(model, data, i, y)
 
 
 @inlined
-def multiply_transposed(model, data, table, parts, q, v, a, y, by_q, by_v, by_a):
+def spread_to_link(model, data, i, y):
+    """Write the twist of link i at the rates y, its parent's being known."""
+    w, u = se3.adjoint_inverse(
+        load9(data, i, ROTATION), load3(data, i, POSITION),
+        *load_pair(data, get_int(model, i, PARENT), ORDER_CHANGE))
+    store_pair(data, i, ORDER_CHANGE, *with_rates(
+        get_int(model, i, KIND), get(model, i, PITCH), y, get_int(model, i, VI), w, u))
+
+
+@inlined
+def multiply_transposed(model, data, table, parts, net, q, v, a, y, by_q, by_v, by_a):
     """
     Write the VJP of inverse_product_transposed at the motion in data; by_a may be None.
 
     ORDER_CHANGE of data is the twist of each link at the rates y. parts, or None, gets the
-    derivatives by displacement and pitch of links, and by gravity. Returns zero, or NaN where the
-    VJP is not finite.
+    derivatives by displacement and pitch of links, and by gravity; net is as in multiply. Returns
+    zero, or NaN where the VJP is not finite.
     """
     count = get_int(model, 0, LINKS)
     for i in range(1, count):
@@ -261,7 +298,7 @@ def multiply_transposed(model, data, table, parts, q, v, a, y, by_q, by_v, by_a)
     if parts is not None:
         store3(parts, 0, GRAVITY, vec3.ZERO)
     for i in range(count - 1, 0, -1):
-        scatter(model, data, table, parts, i, q, v, a, y, by_q, by_v, by_a)
+        scatter(model, data, table, parts, net, i, q, v, a, y, by_q, by_v, by_a)
     if get_int(model, 0, LOADED_JOINTS):
         for k in range(len(v)):  # (3.19), (3.20)
             row = coordinate_row(model, k)
@@ -278,7 +315,7 @@ def multiply_transposed(model, data, table, parts, q, v, a, y, by_q, by_v, by_a)
 
 
 @inlined
-def scatter(model, data, table, parts, i, q, v, a, y, by_q, by_v, by_a):
+def scatter(model, data, table, parts, net, i, q, v, a, y, by_q, by_v, by_a):
     """Write the products of the coordinates of link i, and add its sums to the parent's."""
     kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
     parent, body = get_int(model, i, PARENT), rigid.load(model, i, INERTIA)
@@ -321,6 +358,8 @@ def scatter(model, data, table, parts, i, q, v, a, y, by_q, by_v, by_a):
     if parent > 0:
         r, p = load9(data, i, ROTATION), load3(data, i, POSITION)
         add_sums(table, parent, r, p, m, f, moment)
+        if net:
+            add_pair(data, parent, WRENCH, *se3.adjoint_inverse_dual(r, p, fm, ff))  # (3.4)
 
 
 @inlined
