@@ -23,10 +23,10 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
     BODY_WIDTH, COORDINATE_WIDTH, TABLE_ROWS)
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import (
     move_links, multiply, multiply_transposed, PRODUCT_WIDTH, spread)
-from liedyn_ros.dynamics.tree.kernels.tables import BODIES, DATA_WIDTH, LINKS, NV
+from liedyn_ros.dynamics.tree.kernels.tables import BODIES, DATA_WIDTH, LINKS, MODEL_WIDTH, NV
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import rows_of
-from liedyn_ros.jit.simd import get_int, LANES
+from liedyn_ros.jit.simd import get_int, LANES, of_width
 from liedyn_ros.linear_algebra.kernels.rows import copy_scaled
 from liedyn_ros.model.kernels.acceptance import finite
 
@@ -34,19 +34,19 @@ from liedyn_ros.model.kernels.acceptance import finite
 @kernel
 def inverse_parameter_product(model, scratch, q, v, a, external, xq, xv, xa, vector, out):
     """Write the JVP of products.inverse_product, with changes of the parameters."""
-    _, _, data, _ = tables_of(model, scratch)
+    model, (_, _, data, _) = of_width(model, MODEL_WIDTH), tables_of(model, scratch)
     if shared(out, q, v, a, external) or not (
             len(xq) == len(xv) == len(xa) == get_int(model, 0, NV)
             and move_links(model, data, q, v, a, external, None)):
         return False
-    vary_inverse(model, scratch, True, q, v, a, external, xq, xv, xa, vector, out)
-    return finite(out)
+    return vary_inverse(
+        model, scratch, True, q, v, a, external, xq, xv, xa, vector, out) == 0.0
 
 
 @kernel
 def inverse_parameter_product_transposed(model, scratch, q, v, a, external, y, by, vector):
     """Write the VJP by q, v and a into by (3, nv), that by parameters into vector."""
-    _, _, data, _ = tables_of(model, scratch)
+    model, (_, _, data, _) = of_width(model, MODEL_WIDTH), tables_of(model, scratch)
     if shared(by, q, v, a, external) or not (
             len(y) == get_int(model, 0, NV) and move_links(model, data, q, v, a, external, y)):
         return False
@@ -169,12 +169,16 @@ def parts_of(model, vector):
 
 @inlined
 def vary_inverse(model, scratch, net, q, v, a, external, xq, xv, xa, vector, out):
-    """Write the JVP of inverse dynamics at the motion in the scratch buffers, as multiply does."""
+    """
+    Write the JVP of inverse dynamics at the motion in the scratch buffers, as multiply does.
+
+    Returns zero, or NaN where the JVP is not finite.
+    """
     bodies, table, data, dissipation = tables_of(model, scratch)
     ground, of_coordinates, of_bodies, _ = parts_of(model, vector)
     parameters.to_links(data, bodies, external, ground, of_bodies, table)
     multiply(model, data, table, table, net, q, v, a, xq, xv, xa, out)
-    parameters.resist(v, a, dissipation, of_coordinates, out)
+    return parameters.resist(v, a, dissipation, of_coordinates, out)
 
 
 @inlined

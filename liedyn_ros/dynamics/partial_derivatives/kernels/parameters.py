@@ -389,10 +389,17 @@ def weigh_coordinates(v, a, weights, sign, dissipation, of_coordinates):
 
 @inlined
 def resist(v, a, dissipation, of_coordinates, tau):
-    """Add the forces of changes of damping, friction and rotor inertia."""
+    """
+    Add the forces of changes of damping, friction and rotor inertia.
+
+    Returns zero, or NaN where a sum is not finite.
+    """
+    excess = 0.0
     for k in range(len(v)):
         tau[k] += get(of_coordinates, k, ROTOR_INERTIA) * a[k] + dissipation * (
             get(of_coordinates, k, DAMPING) * v[k] + get(of_coordinates, k, FRICTION) * side(v[k]))
+        excess += tau[k] - tau[k]
+    return excess
 
 
 @inlined

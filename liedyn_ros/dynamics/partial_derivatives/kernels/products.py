@@ -24,14 +24,13 @@ from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.dynamics.tree.kernels.motion import spring_rate, store_pose
 from liedyn_ros.dynamics.tree.kernels.tables import (
     ACCELERATION, add3, ARMATURE, COMPUTED, coordinate_row, DAMPING, INERTIA, KIND, LINKS, load3,
-    load9, LOADED_JOINTS, NV, ORDER_CHANGE, PARENT, PITCH, POSITION, QI, ROTATION, store3, TWIST,
-    VI, WRENCH)
+    load9, LOADED_JOINTS, NV, of_known_width, ORDER_CHANGE, PARENT, PITCH, POSITION, QI, ROTATION,
+    store3, TWIST, VI, WRENCH)
 from liedyn_ros.dynamics.tree.kernels.wrenches import fits_bodies, subtract_external
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.simd import (
     get, get_int, get_quad, joined, parts as parts_of, put, put_quad, QUAD, quad_of)
 from liedyn_ros.lie.kernels import mat3, se3, vec3
-from liedyn_ros.model.kernels.acceptance import finite
 from liedyn_ros.model.kernels.kinds import FREE, HELICAL, REVOLUTE, SPHERICAL
 
 # Columns of the table of products, a row for each link after row 0, the ground, which stays zero.
@@ -53,12 +52,12 @@ def inverse_product(model, data, table, q, v, a, external, xq, xv, xa, out):
 
     Returns whether the input is acceptable and the result is finite.
     """
+    model, data = of_known_width(model, data)
     if shared(out, q, v, a, external) or not (
             len(xq) == len(xv) == len(xa) == get_int(model, 0, NV)
             and move_links(model, data, q, v, a, external, None)):
         return False
-    multiply(model, data, table, None, True, q, v, a, xq, xv, xa, out)
-    return finite(out)
+    return multiply(model, data, table, None, True, q, v, a, xq, xv, xa, out) == 0.0
 
 
 @inlined
@@ -91,7 +90,8 @@ def multiply(model, data, table, parts, net, q, v, a, xq, xv, xa, out):
     Write the JVP of inverse_product at the motion in data; xa may be None, which is zero.
 
     parts is the table if it has perturbations of links (kernels.parameters), else None. Wrenches
-    are those from the parents, or with net those of links alone, which are then summed.
+    are those from the parents, or with net those of links alone, which are then summed. Returns
+    zero, or NaN where the JVP is not finite.
     """
     count = get_int(model, 0, LINKS)
     if parts is not None:
@@ -105,14 +105,17 @@ def multiply(model, data, table, parts, net, q, v, a, xq, xv, xa, out):
         move_ground(table, vec3.ZERO)
     for i in range(count - 1, 0, -1):
         gather_force_changes(model, data, table, parts, net, i, q, xq, out)
-    for k in range(len(out)):
-        out[k] += get(model, coordinate_row(model, k), DAMPING) * xv[k]
     if get_int(model, 0, LOADED_JOINTS):
         for k in range(len(out)):  # (3.19), (3.20)
             row = coordinate_row(model, k)
             out[k] += spring_rate(model, k, q) * xq[k]
             if xa is not None:
                 out[k] += get(model, row, ARMATURE) * xa[k]
+    excess = 0.0
+    for k in range(len(out)):
+        out[k] += get(model, coordinate_row(model, k), DAMPING) * xv[k]
+        excess += out[k] - out[k]
+    return excess
 
 
 @inlined
@@ -257,6 +260,7 @@ def inverse_product_transposed(model, data, table, q, v, a, external, y, by_q, b
 
     Returns whether the input is acceptable and the result is finite.
     """
+    model, data = of_known_width(model, data)
     if shared(by_a, q, v, a, external) or not (
             len(y) == get_int(model, 0, NV) and move_links(model, data, q, v, a, external, y)):
         return False
