@@ -90,7 +90,7 @@ def multiply(model, data, table, parts, net, q, v, a, xq, xv, xa, out):
     Write the JVP of inverse_product at the motion in data; xa may be None, which is zero.
 
     parts is the table if it has perturbations of links (kernels.parameters), else None. Wrenches
-    are those from the parents, or with net those of links alone, which are then summed. Returns
+    in data come from the parents; with net each is of a link alone, and they are summed. Returns
     zero, or NaN where the JVP is not finite.
     """
     count = get_int(model, 0, LINKS)
