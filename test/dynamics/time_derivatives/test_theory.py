@@ -17,6 +17,8 @@ from functools import cache
 import numpy as np
 import pytest
 import sympy
+from sympy.core.function import AppliedUndef
+from sympy.polys.rings import PolyRing
 
 from liedyn_ros.dynamics.time_derivatives.kernels import (
     joints, motion, neighbours, series, wrenches)
@@ -42,7 +44,7 @@ def moving_frame(name: str):
     """Return a rotation that changes in time about two axes, and its angular velocity in it."""
     a, b = sympy.Function(name + '1')(t), sympy.Function(name + '2')(t)
     r = sympy.rot_axis3(-a) * sympy.rot_axis1(-b)
-    w = (r.T * r.diff(t)).applyfunc(sympy.simplify)
+    w = r.T * r.diff(t)
     return r, sympy.Matrix([w[2, 1], w[0, 2], w[1, 0]])
 
 
@@ -51,14 +53,14 @@ def is_zero(expression) -> bool:
 
 
 def without_sines(entry):
-    """Return a polynomial in sines and cosines, no sine of it with a power above 1."""
-    entry, s, c = sympy.expand(entry.doit()), *sympy.symbols('s c')
-    for angle in {sine.args[0] for sine in entry.atoms(sympy.sin)}:
-        sine, cosine = sympy.sin(angle), sympy.cos(angle)
-        numbered = sympy.Poly(entry.subs({sine: s, cosine: c}), s)
-        left = sympy.rem(numbered, sympy.Poly(s**2 + c**2 - 1, s))
-        entry = sympy.expand(left.as_expr().subs({s: sine, c: cosine}))
-    return entry
+    """Return a polynomial in sines, cosines and derivatives, no sine with a power above 1."""
+    entry = entry.doit()
+    sines = sorted(entry.atoms(sympy.sin), key=str)
+    cosines = {sine: sympy.cos(sine.args[0]) for sine in sines}
+    others = entry.atoms(sympy.cos, sympy.Derivative, AppliedUndef, sympy.Symbol)
+    numbers = PolyRing([*sines, *sorted(others | {*cosines.values()}, key=str)], sympy.QQ)
+    ones = [numbers.from_expr(sine**2 + cosine**2 - 1) for sine, cosine in cosines.items()]
+    return numbers.from_expr(entry).rem(ones)
 
 
 def test_a_point_of_a_body_is_accelerated_by_the_tensor() -> None:
@@ -126,7 +128,13 @@ def polynomials(seed: int, count: int = 3):
 
 def coefficients(expression, k: int):
     """Return coefficient k of the entries of a matrix of polynomials in time."""
-    return [float(sympy.Poly(entry, t).coeff_monomial(t**k)) for entry in sympy.Matrix(expression)]
+    return [float(polynomial(entry).coeff_monomial(t**k)) for entry in sympy.Matrix(expression)]
+
+
+@cache
+def polynomial(entry):
+    """Return an entry as a polynomial in time."""
+    return sympy.Poly(entry, t)
 
 
 def table(**columns):
