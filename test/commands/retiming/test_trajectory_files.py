@@ -44,7 +44,7 @@ def test_names_and_numbers_are_read_back(tmp_path: Path, loader, free: bool) -> 
                          ('effort', 2.0)):
         assert last[kind] == [factor * each for each in NUMBERS]
     assert last['time_from_start'] == {'sec': 61, 'nanosec': 1}
-    if free:
-        pose = document['multi_dof_joint_trajectory']['points'][0]['transforms'][0]
-        assert pose == {'translation': {'x': 0.0, 'y': 0.0, 'z': 0.0},
-                        'rotation': {'x': 0.0, 'y': 0.0, 'z': 0.0, 'w': 1.0}}
+    points = document.get('multi_dof_joint_trajectory', {'points': []})['points']
+    assert [each['transforms'] for each in points] == 2 * free * [[{
+        'translation': {'x': 0.0, 'y': 0.0, 'z': 0.0},
+        'rotation': {'x': 0.0, 'y': 0.0, 'z': 0.0, 'w': 1.0}}]]
