@@ -20,7 +20,7 @@ from liedyn_ros.dynamics.time_derivatives.kernels.motion import store_motion_ser
 from liedyn_ros.dynamics.time_derivatives.kernels.series import WIDTH
 from liedyn_ros.dynamics.time_derivatives.kernels.wrenches import (
     add_wrench_to_parent, store_efforts, store_net_wrench)
-from liedyn_ros.dynamics.tree.kernels.tables import LINKS, NV, of_known_width, PARENT
+from liedyn_ros.dynamics.tree.kernels.tables import LINKS, of_known_width, PARENT
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import overlap, rows_of
 from liedyn_ros.jit.simd import get_int, of_width
@@ -63,9 +63,7 @@ def hybrid_derivatives(model, data, series, q, v, prescribed, a, tau, external):
 @inlined
 def solve_orders(model, data, series, prescribed, size, first, loaded):
     """Write rates and efforts of all orders from a first on, those before being known."""
-    links, held = get_int(model, 0, LINKS), False
-    for j in range(get_int(model, 0, NV)):
-        held = held or aba.is_prescribed(prescribed, j)
+    links = get_int(model, 0, LINKS)
     for k in range(size - 1):
         for i in range(1, links):
             store_motion_series(model, series, i, k, size)
@@ -77,5 +75,5 @@ def solve_orders(model, data, series, prescribed, size, first, loaded):
                 add_wrench_to_parent(model, series, i, k, size)
         for i in range(1, links if k >= first else 0):
             solution.solve_link(model, data, series, prescribed, i, k, size)
-            if held:
+            if solution.has_prescribed(model, prescribed, i):
                 store_efforts(model, series, i, k, size)

@@ -61,6 +61,15 @@ def eliminate_coefficient(model, data, series, prescribed, i, k, size):
 
 
 @inlined
+def has_prescribed(model, prescribed, i):
+    """Return whether a coordinate of link i is prescribed."""
+    held, vi = False, get_int(model, i, VI)
+    for j in range(vi, vi + degrees(get_int(model, i, KIND))):
+        held = held or is_prescribed(prescribed, j)
+    return held
+
+
+@inlined
 def solve_link(model, data, series, prescribed, i, k, size):
     """Solve for the coordinates of link i, and complete its motion and its wrench (7.41)."""
     kind, row, parent = get_int(model, i, KIND), i * size, get_int(model, i, PARENT)
