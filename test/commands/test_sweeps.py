@@ -25,6 +25,11 @@ from liedyn_ros.common.resources import config_file
 RESTART = 60.0  # s, within which a lost worker comes back on a busy machine
 
 
+@pytest.fixture(scope='module', autouse=True)
+def few_pixels():
+    """Draw all pixels here: a worker does, which knows nothing of the other tests' few."""
+
+
 @pytest.fixture(scope='module')
 def cluster():
     """Return the cluster of these tests."""
