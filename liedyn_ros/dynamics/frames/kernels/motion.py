@@ -9,8 +9,8 @@
 """
 Pose, twist and acceleration of a frame: one walk from the frame to the ground.
 
-On the way rows are those of T, the pose of the frame in the link, so that a screw S of the link's
-joint is Ad_{T^-1} S in the frame. No table is written, and links off the path cost nothing.
+On the way rows are those of T, the pose of the frame in the link. A screw S of the link's joint is
+Ad_{T^-1} S in the frame. No table is written, and links off the path cost nothing.
 """
 
 from liedyn_ros.dynamics.frames.kernels.rows import (
