@@ -32,6 +32,7 @@ LITERATURE = re.compile(
     r'|\b(Cody and Waite|Lumelsky|Sommese and Wampler|Wampler) \d{4}\b')
 
 WITHOUT_EQUATION = {
+    'dynamics/frames/kernels/rows.py': 'poses in rows, and their products: each docstring says',
     'model/kernels/acceptance.py': 'whether numbers are finite, and quaternions of unit length',
     'export/kernels/arrays.py': 'whether arrays in a file lie where they should',
     'export/kernels/buffers.py': 'sizes of buffers in a file',
