@@ -17,6 +17,7 @@ from support.machines.looped_machines import (
     bennett, five_bar, four_bar, Looped, random_looped, side_by_side)
 from support.machines.model_variants import sprung
 
+from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, project
 from liedyn_ros.model import CLOSURE_TYPES, Coupling, Model
 
@@ -65,6 +66,9 @@ class Machines(Mapping[str, Looped]):
                          for machines in (self, other) for name in machines})
 
 
+_STATES: dict[Model, tuple[ConstrainedDynamics, Array, Array]] = {}
+
+
 def assembled(model: Model) -> Looped:
     """Return a model with the configuration of closed loops nearest to zero."""
     return Looped(model, assemble(ConstrainedDynamics(model)))
@@ -84,11 +88,18 @@ ALL = EVERY | REDUNDANT
 
 
 def state(looped: Looped):
-    """Return the dynamics, a state on the constraints, forces and their rates, and wrenches."""
+    """
+    Return the dynamics, a state on the constraints, forces and their rates, and wrenches.
+
+    The dynamics of a model are the same at every call, whatever other tests asked of them.
+    """
     rng, model = np.random.default_rng(5), looped.model
-    dynamics = ConstrainedDynamics(model)
-    q, v = project(dynamics, looped.q, rng.normal(size=model.nv))
-    return (dynamics, q, v, rng.normal(size=(2, model.nv)),
+    push = rng.normal(size=model.nv)
+    if model not in _STATES:
+        dynamics = ConstrainedDynamics(model)
+        _STATES[model] = (dynamics, *project(dynamics, looped.q, push))
+    dynamics, q, v = _STATES[model]
+    return (dynamics, q.copy(), v.copy(), rng.normal(size=(2, model.nv)),
             rng.normal(size=(len(model.bodies), 6)), rng)
 
 
