@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Four Lanes in another order, and the choice between numbers by a bit of another."""
+"""Lanes in another order, and the choice between numbers by a bit of another."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from liedyn_ros.jit.simd import in_each_lane, Lanes, QUAD, quad
+from liedyn_ros.jit.simd import in_each_lane, Lanes, LANES, lanes, QUAD, quad
 
 
 def _shuffled(builder: Any, value: Any, order: list[int]) -> Any:
@@ -57,3 +57,16 @@ def by_bit(typing: Any, number: Any, bit: Any, if_zero: Any, if_one: Any) -> Any
         return builder.select(zero, args[2], args[3])
 
     return number(number, types.int64, number, number), generate
+
+
+@intrinsic
+def with_lane(typing: Any, value: Any, lane: Any, number: Any) -> Any:
+    """Return Lanes with a number in one of them."""
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        word = ir.IntType(64)
+        mine = builder.icmp_signed(
+            '==', ir.Constant(ir.VectorType(word, LANES), list(range(LANES))),
+            in_each_lane(builder, args[1], LANES))
+        return builder.select(mine, in_each_lane(builder, args[2], LANES), args[0])
+
+    return lanes(lanes, types.int64, types.float64), generate

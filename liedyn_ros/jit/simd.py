@@ -14,8 +14,8 @@ get and put move one entry: a float, or Lanes, a vector register that has +, -, 
 like and with floats. So one source serves single states and batches. get_int reads
 a whole number, which a table of single states may hold among its floats, as an int64.
 Within one state, eight entries of a row of a table can be side by side as well. get_lanes and
-put_lanes move them; spread and total go from a number to Lanes and back; transposed turns eight
-rows into their columns.
+put_lanes move them, and lanes_at reads those of a vector. spread and total go from a number to
+Lanes and back; transposed turns eight rows into their columns.
 Four entries move by get_quad and put_quad. quad_of, joined and filled make four Lanes of numbers;
 parts takes them apart.
 Only the mode of `index_checks` checks indices: the owner of a table makes it large enough.
@@ -226,6 +226,20 @@ def get_lanes(typing: Any, table: Any, row: Any, column: Any) -> Any:
         return builder.load(builder.bitcast(at, _VECTOR.as_pointer()), align=8)
 
     return lanes(table, types.intp, types.intp), generate
+
+
+@intrinsic
+def lanes_at(typing: Any, vector: Any, at: Any) -> Any:
+    """Return eight entries of a vector of floats, from an index on."""
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        array = context.make_array(sig.args[0])(context, builder, args[0])
+        length = builder.extract_value(array.shape, 0)
+        check_index(context, builder, args[1], length, 0)
+        check_index(context, builder, builder.add(args[1], length.type(LANES - 1)), length, 0)
+        place = builder.gep(array.data, [args[1]])
+        return builder.load(builder.bitcast(place, _VECTOR.as_pointer()), align=8)
+
+    return lanes(vector, types.intp), generate
 
 
 @intrinsic

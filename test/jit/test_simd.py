@@ -11,10 +11,10 @@
 import numba
 import numpy as np
 
-from liedyn_ros.jit.shuffles import by_bit, rolled, swapped
+from liedyn_ros.jit.shuffles import by_bit, rolled, swapped, with_lane
 from liedyn_ros.jit.simd import (
-    align_stack, filled, get, get_lanes, get_quad, joined, LANES, of_width, parts, put_lanes,
-    put_quad, quad_of, spread, total, transposed)
+    align_stack, filled, get, get_lanes, get_quad, joined, LANES, lanes_at, of_width, parts,
+    put_lanes, put_quad, quad_of, spread, total, transposed)
 
 
 @numba.njit(_nrt=False)  # kernels of the package are cached by the modules that they reach
@@ -34,6 +34,11 @@ def turn(table, out):
     put_lanes(out, 0, 0, rows[0])
     put_lanes(out, 1, 0, rows[1])
     put_lanes(out, 2, 0, rows[6])
+
+
+@numba.njit(_nrt=False)
+def replace(vector, lane, out):
+    put_lanes(out, 0, 0, with_lane(lanes_at(vector, 2), lane, 7.0))
 
 
 @numba.njit(_nrt=False)
@@ -80,6 +85,15 @@ def test_eight_rows_become_their_columns() -> None:
     table, out = np.random.default_rng(2).normal(size=(LANES, LANES)), np.zeros((3, LANES))
     turn(table, out)
     np.testing.assert_array_equal(out, table[:, [0, 1, 6]].T)
+
+
+def test_one_of_eight_entries_of_a_vector_is_replaced() -> None:
+    vector = np.random.default_rng(4).normal(size=10)
+    for lane in (0, 5, LANES):  # there is no lane after the last
+        wanted, out = vector[2:].copy(), np.zeros((1, LANES))
+        wanted[lane:lane + 1] = 7.0
+        replace(vector, lane, out)
+        np.testing.assert_array_equal(out[0], wanted)
 
 
 def test_the_stack_of_a_kernel_is_aligned_where_it_asks_for_it() -> None:

@@ -27,6 +27,7 @@ factor_gram, solve_gram = (
 
 class Pattern(NamedTuple):
     span: Any
+    met: Any
     support_start: Any
     support: Any
 
@@ -34,6 +35,7 @@ class Pattern(NamedTuple):
 class Buffers(NamedTuple):
     response: Any
     upper: Any
+    unit: Any
     lower: Any
     inverse: Any
     line: Any
@@ -54,10 +56,13 @@ def laid_out(matrix):
                 for a, b in span]
     response = padded(size, count)
     response[:, :count] = matrix
+    met = [max(end for _, end in span[c:c + LANES]) for c in range(0, count, LANES)]
     pattern = Pattern(
-        np.array(span).ravel(), np.cumsum([0, *map(len, support)]), np.concatenate(support))
+        np.array(span).ravel(), np.array(met), np.cumsum([0, *map(len, support)]),
+        np.concatenate(support))
     return pattern, Buffers(
-        response, padded(count, count), padded(count, count), np.zeros(count), padded(2, count))
+        response, padded(count, count), padded(count, count), padded(count, count),
+        np.zeros(count), padded(2, count))
 
 
 def dense(rng):

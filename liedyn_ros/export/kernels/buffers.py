@@ -45,8 +45,9 @@ def is_motion(machine, motion, orders, bodies):
     n, nv, m = len(machine.kind), len(machine.link), len(machine.row_size)
     heavy, frames = machine.heavy_links[0] + 1, len(machine.frame_link)
     return (has_shape(motion.pose, n + 2, padded(12)) and len(motion.reference) == 3
-            and has_shape(motion.rate, orders, padded(nv)) and has_shape(motion.effort, nv, orders)
-            and len(motion.position) == nv
+            and has_shape(motion.rate, orders, padded(nv)) and has_shape(motion.effort, orders, nv)
+            and len(motion.position) == padded(nv)
+            and has_shape(motion.angle, 2, padded(nv))
             and has_shape(motion.stop, orders, 4 * nv) and is_cube(motion.screw, orders, 6, nv)
             and has_shape(motion.screw_row, padded(nv), LANES)
             and is_cube(motion.carrier, orders, 6, nv) and has_shape(motion.step, 1, padded(nv))
@@ -57,8 +58,8 @@ def is_motion(machine, motion, orders, bodies):
             and is_cube(motion.moments, orders, 9, heavy)
             and is_cube(motion.frame, orders, 12, frames)
             and is_cube(motion.frame_twist, orders, 6, frames)
-            and has_shape(motion.multiplier, m, orders)
-            and has_shape(motion.potential, nv, orders) and is_cube(motion.jacobian, orders, m, nv)
+            and has_shape(motion.multiplier, orders, m)
+            and has_shape(motion.potential, orders, nv) and is_cube(motion.jacobian, orders, m, nv)
             and has_shape(motion.composite, n, padded(10))
             and has_shape(motion.twist_row, padded(n + 2), LANES)
             and has_shape(motion.wrench_row, padded(n + 2), LANES)
@@ -85,8 +86,11 @@ def is_scratch(scratch, nv, m, deepest, columns, numbers, rows):
     width, groups, most = padded(m), len(columns) - 1, max(nv, m)
     return (scratch.mass.shape[0] == nv and scratch.mass.shape[1] >= deepest
             and scratch.mass.shape[1] % LANES == 0 and len(scratch.root) == nv
+            and has_shape(scratch.factor_inverse, nv, padded(nv))
+            and has_shape(scratch.sums, 1, padded(nv))
             and has_shape(scratch.response, nv, width) and has_shape(scratch.upper, m, width)
-            and has_shape(scratch.lower, m, width) and len(scratch.inverse) == m
+            and has_shape(scratch.unit, m, width) and has_shape(scratch.lower, m, width)
+            and len(scratch.inverse) == m
             and has_shape(scratch.line, 2, width) and is_qr(scratch.qr, columns, numbers)
             and len(scratch.scale) == most and len(scratch.stiffness) == m
             and is_qr(scratch.basis, rows, rows) and len(scratch.local) == numbers[groups]

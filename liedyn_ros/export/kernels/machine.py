@@ -64,12 +64,14 @@ def is_index(rows, things, count):
 def are_coordinates(machine, nq, nv):
     """Return whether each coordinate has its constants, and those before it on its way."""
     typical, before, starts = machine.typical_inertia, machine.ancestor, machine.ancestor_start
-    if not (len(machine.damping) == nv and len(machine.friction) == nv
-            and len(machine.stiffness) == nv and len(machine.rest) == nv
-            and len(machine.armature) == nv and has_shape(machine.stops, nv, 4)
+    if not (len(machine.damping) == padded(nv) and len(machine.friction) == nv
+            and len(machine.stiffness) == padded(nv) and len(machine.rest) == padded(nv)
+            and len(machine.armature) == padded(nv) and has_shape(machine.stops, nv, 4)
             and len(machine.position_at) == nv
             and lie_in(machine.position_at, 0, nq) and len(machine.gravity) == 3
             and (len(typical) == 0 or len(typical) == nv)
+            and are_starts(machine.chained_start, padded(nv) // LANES, len(machine.chained))
+            and lie_in(machine.chained, 0, nv)
             and is_index(machine.coordinate_row, nv, len(machine.kind))
             and are_starts(starts, nv, len(before))):
         return False
@@ -114,7 +116,9 @@ def are_closures(machine, nv, constraints, closures):
             and are_starts(machine.reached_start, padded(constraints) // LANES,
                            len(machine.reached))
             and lie_in(machine.reached, 0, nv)
-            and is_hull(machine.span, constraints, padded(constraints) + 1))
+            and is_hull(machine.span, constraints, padded(constraints) + 1)
+            and len(machine.met) == padded(constraints) // LANES
+            and lie_in(machine.met, 0, padded(constraints) + 1))
 
 
 @kernel

@@ -69,6 +69,12 @@ class Sparsity:
         """Return coordinate k and those before it, from the ground on; none for -1."""
         return [*self.ancestors[k], k] if k >= 0 else []
 
+    def chained(self) -> list[list[int]]:
+        """Return for each LANES coordinates those that are one of them, or have one before."""
+        return [[k for k in range(c, len(self.ancestors))
+                 if any(c <= j < c + LANES for j in self.chain(k))]
+                for c in range(0, len(self.ancestors), LANES)]
+
     def path(self, a: int, b: int) -> tuple[list[int], list[float]]:
         """Return the coordinates that move link b against link a, with their signs."""
         behind_a, behind_b = self.chain(self.ends[a]), self.chain(self.ends[b])

@@ -60,6 +60,7 @@ def _tree(model: Model, dissipation: bool, sparsity: Sparsity) -> dict[str, Arra
     """Return the tables of the links and coordinates."""
     table = model.link_table
     link = np.repeat(np.arange(table.N), [NV[kind] for kind in table.kind])
+    chained = sparsity.chained()
     return {
         'kind': _ints(table.kind),
         'parent': _ints(np.where(table.parent < 0, table.N, table.parent)),
@@ -68,14 +69,15 @@ def _tree(model: Model, dissipation: bool, sparsity: Sparsity) -> dict[str, Arra
         'inertia': _floats(table.inertia, 10),
         **_heavy_links(_floats(table.inertia, 10)),
         'pitch': _floats(table.pitch),
-        'damping': _floats(table.damping) * dissipation,
         'friction': _floats(table.friction) * dissipation,
-        'stiffness': _floats(table.stiffness), 'rest': _floats(table.rest),
-        'armature': _floats(table.armature),
+        'damping': _filled(_floats(table.damping) * dissipation),
+        'stiffness': _filled(_floats(table.stiffness)), 'rest': _filled(_floats(table.rest)),
+        'armature': _filled(_floats(table.armature)),
         'stops': np.clip(_floats(table.stops, 4), -FAR, FAR),
         'position_at': _ints(table.position_at),
         'gravity': _floats(table.gravity), 'link': _ints(link),
         'ancestor_start': _starts(sparsity.ancestors), 'ancestor': _joined(sparsity.ancestors),
+        'chained_start': _starts(chained), 'chained': _joined(chained),
         'coordinate_row': _filled_up(link, table.N + 1)}
 
 
@@ -117,7 +119,11 @@ def _supports(involved: Sequence[Sequence[int]], sparsity: Sparsity
 def _groups(group: Indices, row_group: Indices) -> dict[str, Array | Indices]:
     """Return the tables of the groups of coordinates (nv,) and of constraints (m,)."""
     count = max([*group, *row_group], default=-1) + 1
-    tables: dict[str, Array | Indices] = {'group': group, 'span': _ints(spans(row_group))}
+    span = spans(row_group)
+    tables: dict[str, Array | Indices] = {
+        'group': group, 'span': _ints(span),
+        'met': _ints([max(span[2 * r + 1:2 * (r + LANES):2])
+                      for r in range(0, len(row_group), LANES)])}
     for things, at, each in (('group_coordinates', 'coordinate_at', group),
                              ('group_rows', 'row_at', row_group)):
         tables[things] = np.append(0, np.cumsum(np.bincount(each, minlength=count)))
@@ -167,7 +173,7 @@ class ConstrainedData:
         """Return y, y', ... (orders, nv) with lam = A y, of the last solution."""
         flat = WORKSPACE.array(self.workspace, 'motion')
         return np.array([factorial(k) * y for k, y in enumerate(
-            MOTION.array(flat, 'potential').T[:orders])])
+            MOTION.array(flat, 'potential')[:orders])])
 
     def move_frame(self, at: int, frame: Array) -> None:
         """Write the pose (4, 4) of a frame in its link, in the order of _places."""
@@ -185,7 +191,7 @@ class ConstrainedData:
         heavy[:, :links] = inertia[constant('heavy_link')[:links]].T
         constant('mass')[:] = heavy[:1]
         for name, column in _OF_COORDINATES.items():
-            constant(name)[:] = of[:, column]
+            constant(name)[:self._nv] = of[:, column]
         WORKSPACE.array(self.workspace, 'machine')[:] = self._machine
 
     def share(self, other: 'ConstrainedData') -> None:
@@ -211,9 +217,9 @@ class ConstrainedData:
         return MOTION.pack(
             pose=np.zeros((n + 2, padded(12))), reference=np.zeros(3),
             rate=np.zeros((k, padded(nv))),
-            effort=np.zeros((nv, k)), screw=_cube(k, 6, nv), screw_row=_rows(nv),
-            carrier=_cube(k, 6, nv), step=np.zeros((1, padded(nv))), position=np.zeros(nv),
-            step_row=_rows(nv), stop=np.zeros((k, 4 * nv)),
+            effort=np.zeros((k, nv)), screw=_cube(k, 6, nv), screw_row=_rows(nv),
+            carrier=_cube(k, 6, nv), step=np.zeros((1, padded(nv))), position=np.zeros(padded(nv)),
+            angle=np.zeros((2, padded(nv))), step_row=_rows(nv), stop=np.zeros((k, 4 * nv)),
             twist=_cube(2, 6, n + 1), heavy_twist=_cube(k, 6, self._heavy + 1),
             wrench=_cube(1, 6, n + 1),
             load=_cube(k, 6, nv), moments=_cube(k, 9, self._heavy + 1),
@@ -224,7 +230,7 @@ class ConstrainedData:
             local_wrench=_cube(k, 6, self._closures), pull=_cube(k, 6, self._closures),
             pull_row=_rows(self._closures),
             closure_wrench=np.zeros((6, padded(self._closures))),
-            multiplier=np.zeros((m, k)), potential=np.zeros((nv, k)),
+            multiplier=np.zeros((k, m)), potential=np.zeros((k, nv)),
             jacobian=_cube(k, m, nv), composite=np.zeros((n, padded(10))),
             twist_row=_rows(n + 2), wrench_row=_rows(n + 2), twist_change=_rows(n + 2),
             wrench_change=_rows(n + 2))
@@ -253,6 +259,10 @@ def _heavy_links(inertia: Array) -> dict[str, Array | Indices]:
             'heavy_links': _ints([len(links)])}
 
 
+def _filled(vector: Array) -> Array:
+    return np.pad(vector, (0, padded(len(vector)) - len(vector)))
+
+
 def _rows(things: int) -> Array:
     return np.zeros((padded(things), LANES))
 
@@ -279,10 +289,12 @@ def _scratch(nv: int, m: int, depth: int, columns: Indices, numbers: Indices, ro
     width = padded(m)
     return SCRATCH.pack(
         mass=np.zeros((nv, padded(depth))), root=np.zeros(nv), response=np.zeros((nv, width)),
-        upper=np.zeros((m, width)), lower=np.zeros((m, width)), inverse=np.zeros(m),
-        line=np.zeros((2, width)), qr=_qr(columns, numbers), scale=np.zeros(max(nv, m)),
-        stiffness=np.zeros(m), basis=_qr(rows, rows), local=np.zeros(numbers[-1]), x=np.zeros(nv),
-        y=np.zeros(nv), z=np.zeros(columns[-1]), gamma=np.zeros(m),
+        factor_inverse=np.zeros((nv, padded(nv))), sums=np.zeros((1, padded(nv))),
+        upper=np.zeros((m, width)), unit=np.zeros((m, width)), lower=np.zeros((m, width)),
+        inverse=np.zeros(m), line=np.zeros((2, width)), qr=_qr(columns, numbers),
+        scale=np.zeros(max(nv, m)), stiffness=np.zeros(m), basis=_qr(rows, rows),
+        local=np.zeros(numbers[-1]), x=np.zeros(nv), y=np.zeros(nv),
+        z=np.zeros(columns[-1]), gamma=np.zeros(m),
         lanes=np.zeros((max(nv, m, 1), LANES)), steps=np.zeros((nv, LANES)),
         report=np.zeros(REPORT_WIDTH))
 

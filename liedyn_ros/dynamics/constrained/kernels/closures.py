@@ -173,18 +173,19 @@ def add_twist_changes(machine, motion, k):
 @kernel
 def write_relative_rates(machine, motion, c, k):
     """Write coefficient k of the twists of bodies b against a, in eight frames b from c on."""
-    turning = holds_moments(machine)
-    for n in range(3):
-        moment, force = spread(0.0), spread(0.0)
-        for h in range(k + 1):
-            twist, axis = motion.relative[h], many3(motion.frame[k - h], c, AXES + 3 * n)
-            w = many3(twist, c, START)
-            force = force + vec3.dot(axis, many3(twist, c, START + 3)) + vec3.dot(
-                many3(motion.arm[k - h], c, START + 3 * n), w)
-            if turning:
-                moment = moment + vec3.dot(axis, w)
-        put_lanes(motion.residual, MOMENT_X + n, c, moment)
-        put_lanes(motion.residual, FORCE_X + n, c, force)
+    turning, moment, force = holds_moments(machine), zeros(), zeros()
+    for h in range(k + 1):
+        twist, frame, arm = motion.relative[h], motion.frame[k - h], motion.arm[k - h]
+        w, v = many3(twist, c, START), many3(twist, c, START + 3)
+        x, y, z = many3(frame, c, AXES), many3(frame, c, AXES + 3), many3(frame, c, AXES + 6)
+        force = (force[0] + vec3.dot(x, v) + vec3.dot(many3(arm, c, START), w),
+                 force[1] + vec3.dot(y, v) + vec3.dot(many3(arm, c, START + 3), w),
+                 force[2] + vec3.dot(z, v) + vec3.dot(many3(arm, c, START + 6), w))
+        if turning:
+            moment = (moment[0] + vec3.dot(x, w), moment[1] + vec3.dot(y, w),
+                      moment[2] + vec3.dot(z, w))
+    put_many3(motion.residual, c, MOMENT_X, moment)
+    put_many3(motion.residual, c, FORCE_X, force)
 
 
 @kernel
@@ -238,7 +239,7 @@ def subtract_wrench_changes(machine, motion, k):
             m, f = get_row(motion.pull_row, c)
             for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
                 if machine.row_kind[r] > SCREW:
-                    m, f = axpy6(motion.multiplier[r, k], get6(motion.row, r, START), (m, f))
+                    m, f = axpy6(motion.multiplier[k, r], get6(motion.row, r, START), (m, f))
             put_row(motion.pull_row, c, m, f)
     subtract_pulls(machine, motion, motion.wrench_change)
 
@@ -259,7 +260,7 @@ def subtract_function_forces(machine, motion, k, out):
     for r in range(len(machine.coupling) - machine.functions[0], len(machine.coupling)):
         for h in range(1, k + 1):
             for j in range(len(machine.link)):
-                out[j] -= motion.jacobian[h, first + r, j] * motion.multiplier[first + r, k - h]
+                out[j] -= motion.jacobian[h, first + r, j] * motion.multiplier[k - h, first + r]
 
 
 @kernel
@@ -268,7 +269,7 @@ def write_local_wrenches(machine, motion, k):
     local = motion.local_wrench[k]
     for c in range(len(machine.closure_kind)):
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
-            kind, force = machine.row_kind[r], motion.multiplier[r, k]
+            kind, force = machine.row_kind[r], motion.multiplier[k, r]
             if kind < SCREW:
                 put(local, kind, c, force)
             elif kind == SCREW:
@@ -303,7 +304,7 @@ def gather_wrenches(machine, motion, k):
             for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
                 if machine.row_kind[r] > SCREW:
                     for h in range(1, k + 1):
-                        total = axpy6(motion.multiplier[r, k - h], get6(motion.row, r, h), total)
+                        total = axpy6(motion.multiplier[k - h, r], get6(motion.row, r, h), total)
             put6(motion.pull, c, k, total[0], total[1])
 
 
@@ -317,7 +318,7 @@ def closure_wrench(machine, motion, c, k, first):
     total = vec3.ZERO, vec3.ZERO
     for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
         for h in range(first, k + 1):
-            total = axpy6(motion.multiplier[r, k - h], row_wrench(machine, motion, c, r, h), total)
+            total = axpy6(motion.multiplier[k - h, r], row_wrench(machine, motion, c, r, h), total)
     return total
 
 
@@ -332,7 +333,7 @@ def write_closure_wrenches(machine, motion, k, factor, out):
         for n in range(6):
             out[c, n] = 0.0
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
-            kind, force = machine.row_kind[r], factor * motion.multiplier[r, k]
+            kind, force = machine.row_kind[r], factor * motion.multiplier[k, r]
             if kind < SCREW:
                 out[c, kind] = force
             elif kind == SCREW:
@@ -349,7 +350,7 @@ def add_moving_wrenches(machine, motion, k, factor, out):
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
             if machine.row_kind[r] > SCREW:
                 m, f = get6(motion.row, r, START)
-                add6(motion.pull, c, k, motion.multiplier[r, k], m, f)
+                add6(motion.pull, c, k, motion.multiplier[k, r], m, f)
     for c in range(0, count, LANES):
         for axis in range(0, 9, 3):
             force, moment = spread(0.0), spread(0.0)

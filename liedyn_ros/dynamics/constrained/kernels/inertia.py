@@ -11,7 +11,8 @@ The mass matrix in the inertial frame, and its factor along the tree (Feathersto
 
 Row k of a table has the entries of coordinate k with its ancestors, from the ground on, then its
 own. So the ancestors of an ancestor come first in a row too, and rows are added to each other
-eight entries at a time.
+eight entries at a time. The inverse of the factor serves all orders of a series: products with it
+do not wait for each other, as substitutions do.
 """
 
 import math
@@ -23,7 +24,8 @@ from liedyn_ros.dynamics.constrained.kernels.tables import (
     add_row, dot6, get6, many3, START)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, spread
+from liedyn_ros.jit.shuffles import with_lane
+from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, spread, total
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.linear_algebra.kernels.rows import add_scaled_row, clear_row, scale_row
 
@@ -99,7 +101,7 @@ def add_constraint_inertia(machine, motion, scratch):
 @kernel
 def quadratic_forms(machine, scratch, g, table):
     """Return x^T M x of a group, M not factored yet, of each column x of a table (nv, LANES)."""
-    total = spread(0.0)
+    form = spread(0.0)
     begin, end = coordinates_of(machine, g)
     for at in range(begin, end):
         k = machine.coordinate_at[at]
@@ -108,8 +110,8 @@ def quadratic_forms(machine, scratch, g, table):
         row = 0.5 * get(scratch.mass, k, own) * x
         for t in range(own):
             row = row + get(scratch.mass, k, t) * get_lanes(table, ancestor(machine, first + t), 0)
-        total = total + 2.0 * x * row
-    return total
+        form = form + 2.0 * x * row
+    return form
 
 
 @kernel
@@ -142,6 +144,73 @@ def factor_tree_inertia(machine, free, scratch):
 
 
 @kernel
+def write_factor_inverse(machine, free, scratch):
+    """Write L^-1, whose rows have the coordinates in their order; those prescribed have zeros."""
+    inverse = scratch.factor_inverse
+    for k in range(len(machine.link)):
+        first, own, begin = machine.ancestor_start[k], depth(machine, k), 0
+        scale = scratch.root[k] if free[k] else 0.0
+        for c in range(first_lanes(machine, k), k + 1, LANES):
+            while begin < own and machine.ancestor[first + begin] < c:
+                begin += 1  # these have zeros from c on
+            if (machine.ancestor[first + begin] if begin < own else k) >= c + LANES:
+                continue  # no coordinate before k is one of these: they stay zeros
+            row = spread(0.0)
+            for t in range(begin, own):
+                row = row - get(scratch.mass, k, t) * get_lanes(
+                    inverse, ancestor(machine, first + t), c)
+            put_lanes(inverse, k, c, scale * with_lane(row, k - c, 1.0))
+
+
+@inlined
+def first_lanes(machine, k):
+    """Return where the LANES coordinates begin that have the first one before k, or k."""
+    first = machine.ancestor_start[k]
+    return (machine.ancestor[first] if depth(machine, k) > 0 else k) // LANES * LANES
+
+
+@kernel
+def apply_factor_inverse_transposed(machine, scratch, x):
+    """Replace x by L^-T x on the free coordinates; those prescribed become zero."""
+    sums, inverse = scratch.sums, scratch.factor_inverse
+    for c in range(0, sums.shape[1], LANES):
+        row = spread(0.0)
+        for at in range(machine.chained_start[c // LANES], machine.chained_start[c // LANES + 1]):
+            k = machine.chained[at]
+            row = row + x[k] * get_lanes(inverse, k, c)
+        put_lanes(sums, 0, c, row)
+    for k in range(len(x)):
+        x[k] = get(sums, 0, k)
+
+
+@kernel
+def apply_factor_inverse_transposed_to_rows(machine, free, scratch, table):
+    """Replace a table Y (nv, m) by L^-T Y."""
+    inverse = scratch.factor_inverse
+    for k in range(len(machine.link)):
+        first, own = machine.ancestor_start[k], depth(machine, k) if free[k] else 0
+        for c in range(machine.reach[2 * k], machine.reach[2 * k + 1], LANES):
+            row = get_lanes(table, k, c)
+            put_lanes(table, k, c, get(inverse, k, k) * row)
+            for t in range(own):
+                i = ancestor(machine, first + t)
+                put_lanes(table, i, c, get_lanes(table, i, c) + get(inverse, k, i) * row)
+
+
+@kernel
+def apply_factor_inverse(machine, scratch, x):
+    """Replace x by L^-1 x on the free coordinates; those prescribed become zero."""
+    sums, inverse = scratch.sums, scratch.factor_inverse
+    for k in range(len(x)):
+        put(sums, 0, k, x[k])
+    for k in range(len(x)):
+        row = spread(0.0)
+        for c in range(first_lanes(machine, k), k + 1, LANES):
+            row = row + get_lanes(inverse, k, c) * get_lanes(sums, 0, c)
+        x[k] = total(row)
+
+
+@kernel
 def solve_factor_transposed(machine, free, scratch, g, x):
     """Replace x by L^-T x on the free coordinates of a group; those prescribed become zero."""
     begin, end = coordinates_of(machine, g)
@@ -157,31 +226,17 @@ def solve_factor_transposed(machine, free, scratch, g, x):
 
 
 @kernel
-def solve_factor_rows_transposed(machine, free, scratch, table):
-    """Replace a table Y (nv, m) by L^-T Y, as solve_transposed does one column."""
-    for k in range(len(machine.link) - 1, -1, -1):
-        first, own = machine.ancestor_start[k], depth(machine, k) if free[k] else 0
-        scale = scratch.root[k] if free[k] else 0.0
-        for c in range(machine.reach[2 * k], machine.reach[2 * k + 1], LANES):
-            row = scale * get_lanes(table, k, c)
-            put_lanes(table, k, c, row)
-            for t in range(own):
-                i = ancestor(machine, first + t)
-                put_lanes(table, i, c, get_lanes(table, i, c) - get(scratch.mass, k, t) * row)
-
-
-@kernel
 def solve_factor(machine, free, scratch, g, x):
     """Replace x by L^-1 x on the free coordinates of a group; those prescribed become zero."""
     begin, end = coordinates_of(machine, g)
     for at in range(begin, end):
         k = machine.coordinate_at[at]
-        total, first = 0.0, machine.ancestor_start[k]
+        rest, first = 0.0, machine.ancestor_start[k]
         if free[k]:
-            total = x[k]
+            rest = x[k]
             for t in range(depth(machine, k)):
-                total -= get(scratch.mass, k, t) * x[ancestor(machine, first + t)]
-        x[k] = total * scratch.root[k]
+                rest -= get(scratch.mass, k, t) * x[ancestor(machine, first + t)]
+        x[k] = rest * scratch.root[k]
 
 
 @kernel

@@ -32,7 +32,7 @@ def begin_state(machine, motion, hybrid, free, frames, q, v, a, tau):
     for k in range(len(a)):
         for j in range(len(v)):
             motion.rate[k + 1, j] = 0.0 if hybrid and free[j] else scale / (k + 1.0) * a[k, j]
-            motion.effort[j, k] = 0.0 if hybrid and not free[j] else scale * tau[k, j]
+            motion.effort[k, j] = 0.0 if hybrid and not free[j] else scale * tau[k, j]
         scale /= k + 1.0
 
 
@@ -139,8 +139,8 @@ def complete_order(machine, motion, free, k, kept):
             i = machine.link[j]
             total = dot6(get_row(motion.screw_row, j), get_row(wrenches, i))
             for r in range(len(machine.coupling)):
-                total -= machine.coupling[r, j] * motion.multiplier[first + r, k]
-            motion.effort[j, k] += total
+                total -= machine.coupling[r, j] * motion.multiplier[k, first + r]
+            motion.effort[k, j] += total
 
 
 @kernel
@@ -173,7 +173,7 @@ def write_order(machine, motion, hybrid, k, scale, given, a, tau, multipliers, w
     else:
         copy_scaled(given, k, 0, a, k, 0, a.shape[1], 1.0)
     for j in range(len(machine.link)):
-        tau[k, j] = scale * motion.effort[j, k]
+        tau[k, j] = scale * motion.effort[k, j]
     for r in range(multipliers.shape[1]):
-        multipliers[k, r] = scale * motion.multiplier[r, k]
+        multipliers[k, r] = scale * motion.multiplier[k, r]
     closures.write_closure_wrenches(machine, motion, k, scale, wrenches[k])

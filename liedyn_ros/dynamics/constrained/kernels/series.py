@@ -15,8 +15,9 @@ from liedyn_ros.dynamics.constrained.kernels.tables import (
     pick_poses, pick_rows, place_rows, put3, put_many3, put_row, put_rows, ROTATIONAL_INERTIA,
     START, zeros)
 from liedyn_ros.dynamics.tree.kernels import joints, rigid, stops
+from liedyn_ros.dynamics.tree.kernels.trigonometry import LARGEST, sine_cosine_within
 from liedyn_ros.jit.decorators import inlined, kernel
-from liedyn_ros.jit.simd import get, get_lanes, LANES, put_lanes, spread
+from liedyn_ros.jit.simd import get, get_lanes, LANES, lanes_at, put, put_lanes, spread
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.model.kernels.acceptance import are_unit, finite
 
@@ -34,9 +35,14 @@ def write_configuration(machine, motion, q, frames):
     center = vec3.ZERO
     for j in range(len(machine.link)):
         motion.position[j] = q[machine.position_at[j]]
+    for j in range(0, len(machine.link), LANES):
+        s, c = sine_cosine_within(lanes_at(motion.position, j))
+        put_lanes(motion.angle, 0, j, s)
+        put_lanes(motion.angle, 1, j, c)
     for i in range(count):
-        r, p = joints.placed(machine.kind[i], machine.pitch[i], columns9(machine.placement, i),
-                             columns3(machine.placement, i, 9), q, machine.qi[i])
+        s, c = angle_of_link(machine, motion, i)
+        r, p = joints.turned(machine.kind[i], machine.pitch[i], columns9(machine.placement, i),
+                             columns3(machine.placement, i, 9), q, machine.qi[i], s, c)
         parent = machine.parent[i]
         if parent < count:
             r, p = se3.compose(columns9(motion.pose, parent), columns3(motion.pose, parent, 9), r,
@@ -48,7 +54,8 @@ def write_configuration(machine, motion, q, frames):
     for i in range(count + 1):
         for c in range(3):
             motion.pose[i, 9 + c] -= center[c]
-            motion.twist[0, c, count] = motion.twist[0, 3 + c, count] = 0.0
+    for c in range(6):
+        put(motion.twist[0], c, count, 0.0)
     for b in range(0, machine.heavy_links[0], LANES):
         write_moments(machine, motion, b)
     for i in range(count):
@@ -69,6 +76,17 @@ def write_configuration(machine, motion, q, frames):
         put3(motion.frame, f, START, ORIGIN, p)
         for c in range(3):
             put3(motion.frame, f, START, AXES + 3 * c, (r[c], r[3 + c], r[6 + c]))
+
+
+@inlined
+def angle_of_link(machine, motion, i):
+    """Return sine and cosine of the angle of a link; 0 and 1 for one without."""
+    if not joints.is_angle(machine.kind[i]):
+        return 0.0, 1.0
+    j = machine.vi[i]
+    if not abs(motion.position[j]) < LARGEST:
+        return math.sin(motion.position[j]), math.cos(motion.position[j])
+    return get(motion.angle, 0, j), get(motion.angle, 1, j)
 
 
 @kernel
@@ -285,18 +303,28 @@ def write_joint_forces(machine, motion, k, out):
             screw, load = motion.screw[h], motion.load[k - h]
             total = total + vec3.dot(many3(screw, j, START), many3(load, j, START)) + vec3.dot(
                 many3(screw, j, START + 3), many3(load, j, START + 3))
-        put_lanes(motion.step, 0, j, total)
+        put_lanes(motion.step, 0, j, total + passive_forces(machine, motion, k, j))
     for j in range(len(machine.link)):
-        force = get(motion.step, 0, j) + machine.damping[j] * motion.rate[k, j]
-        stretch = motion.position[j] - machine.rest[j] if k == 0 else motion.rate[k - 1, j] / k
-        force += machine.stiffness[j] * stretch  # (3.19)
+        out[j] = get(motion.step, 0, j)
         if machine.stops[j, 0] > 0.0:
-            force += stop_coefficient(machine, motion, k, j)  # (3.21)
-        force += (k + 1.0) * machine.armature[j] * motion.rate[k + 1, j]  # (3.20)
-        if k == 0:
+            out[j] += stop_coefficient(machine, motion, k, j)  # (3.21)
+    if k == 0:
+        for j in range(len(machine.link)):
             rate = motion.rate[0, j]
-            force += machine.friction[j] * math.copysign(1.0, rate) if rate != 0.0 else 0.0
-        out[j] = force
+            out[j] += machine.friction[j] * math.copysign(1.0, rate) if rate != 0.0 else 0.0
+
+
+@inlined
+def passive_forces(machine, motion, k, j):
+    """Return coefficient k of damping, springs and armatures of eight coordinates from j on."""
+    if k == 0:
+        stretch = lanes_at(motion.position, j) - lanes_at(machine.rest, j)
+    else:
+        stretch = get_lanes(motion.rate, k - 1, j) / float(k)
+    armature = (k + 1.0) * lanes_at(machine.armature, j)
+    return (lanes_at(machine.damping, j) * get_lanes(motion.rate, k, j)
+            + lanes_at(machine.stiffness, j) * stretch  # (3.19)
+            + armature * get_lanes(motion.rate, k + 1, j))  # (3.20)
 
 
 @kernel

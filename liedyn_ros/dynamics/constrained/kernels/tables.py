@@ -44,8 +44,9 @@ MACHINE = Bundle(
     heavy_link=INTEGERS, mass=MATRIX,  # (H,) those links, filled up with N + 1, and (1, H + 1)
     heavy_links=INTEGERS,  # (1,) their number H
     pitch=VECTOR,  # (N,)
-    damping=VECTOR, friction=VECTOR,  # (nv,)
-    stiffness=VECTOR, rest=VECTOR, armature=VECTOR,  # (nv,)
+    friction=VECTOR,  # (nv,)
+    # (nv,), filled up to LANES
+    damping=VECTOR, stiffness=VECTOR, rest=VECTOR, armature=VECTOR,
     stops=MATRIX,  # (nv, 4) stiffness, width, lower and upper limit of end stops
     position_at=INTEGERS,  # (nv,) index in q of a coordinate about or along one axis, else 0
     gravity=VECTOR,
@@ -56,6 +57,8 @@ MACHINE = Bundle(
     # Coordinates before one on the way to the ground, from there on. With a typical inertia all
     # coordinates before one, as the constraints then couple them in the factored matrix.
     ancestor=INTEGERS,
+    chained_start=INTEGERS,  # (nv / LANES + 1,) into chained
+    chained=INTEGERS,  # coordinates that are, or have before them, one of these LANES
     frame_link=INTEGERS, frame_placement=MATRIX,  # (2 C + B,), (2 C + B, 12)
     coordinate_row=INTEGERS, frame_row=INTEGERS,  # link and frame_link, filled up with N + 1
     moving_frames=INTEGERS,  # (1,) how many frames the rows need: C or 2 C
@@ -78,6 +81,7 @@ MACHINE = Bundle(
     reached_start=INTEGERS,  # (m / LANES + 1,) into reached
     reached=INTEGERS,  # coordinates whose reach takes in these LANES constraints
     span=INTEGERS,  # (2 m,) first and last constraints of the group of a constraint
+    met=INTEGERS,  # (m / LANES,) the last constraints of the groups of LANES constraints
     # Groups as in groups.py, in each of which coordinates and constraints have their order here.
     group_coordinates=INTEGERS, coordinate_at=INTEGERS,  # (G + 1,) into coordinate_at, (nv,)
     group_rows=INTEGERS, row_at=INTEGERS,  # (G + 1,) into row_at, (m,)
@@ -90,8 +94,9 @@ MOTION = Bundle(
     'Motion',
     pose=MATRIX,  # (N + 2, 12), order zero, rows filled up to LANES, the last one zero
     reference=VECTOR,  # (3,) origin of the inertial frame in the ground
-    rate=MATRIX, effort=MATRIX,  # (K, nv) v, and (nv, K) tau
-    position=VECTOR,  # (nv,) of coordinates about or along one axis
+    rate=MATRIX, effort=MATRIX,  # (K, nv) v and tau
+    position=VECTOR,  # (nv,) of coordinates about or along one axis, filled up to LANES
+    angle=MATRIX,  # (2, nv) sines and cosines of these
     stop=MATRIX,  # (K, 4 nv) depths and slopes beyond the stops of each coordinate
     screw=CUBE, screw_row=MATRIX,  # (K, 6, nv), and order zero as rows
     carrier=CUBE,  # (K, 6, nv) twists of the links that coordinates move
@@ -112,8 +117,8 @@ MOTION = Bundle(
     pull=CUBE,  # (K, 6, C) wrenches on body b of rows that move in frame b
     pull_row=MATRIX,  # (C, LANES) wrenches on bodies b, of one order
     closure_wrench=MATRIX,  # (6, C) those of rows that move, about and in frames b
-    multiplier=MATRIX,  # (m, K)
-    potential=MATRIX,  # (nv, K) y with lam = A y, where rows are redundant (12.26)
+    multiplier=MATRIX,  # (K, m)
+    potential=MATRIX,  # (K, nv) y with lam = A y, where rows are redundant (12.26)
     jacobian=CUBE,  # (K, m, nv) A and its coefficients, rows filled up to LANES
     composite=MATRIX,  # (N, 10), rows filled up to LANES
     # Rows (N + 2, LANES), the last one zero: twists and wrenches of the links, of one order, and
@@ -128,8 +133,10 @@ MOTION = Bundle(
 SCRATCH = Bundle(
     'Scratch',
     mass=MATRIX, root=VECTOR,  # (nv, depth) M, then its factor; (nv,) 1 / pivots of that
+    factor_inverse=MATRIX, sums=MATRIX,  # (nv, nv) L^-1, (1, nv)
     response=MATRIX,  # (nv, m) Y = L^-T A^T
-    upper=MATRIX, lower=MATRIX, inverse=VECTOR,  # (m, m) Cholesky factor of S; 1 / pivots
+    upper=MATRIX, unit=MATRIX, lower=MATRIX,  # (m, m) Cholesky factor of S, and its inverse
+    inverse=VECTOR,  # (m,) 1 / pivots
     line=MATRIX,  # (2, m)
     qr=QR, scale=VECTOR,  # (max(count, m),) of constraints, or of coordinates
     stiffness=VECTOR,  # (m,) W of M + A^T W A (12.54), where M alone is singular

@@ -41,7 +41,7 @@ def add_change(motion, functions, first, gamma, tau):
     for r in range(len(push)):
         gamma[first + r] += push[r]
         for j in range(len(tau)):
-            tau[j] -= slope[r, j] * motion.multiplier[first + r, START]
+            tau[j] -= slope[r, j] * motion.multiplier[START, first + r]
 
 
 @kernel
@@ -72,4 +72,4 @@ def weigh_change(motion, functions, first, weights, by_rows, by_q, by_v):
             by_q[e] += by_rows[first + r] * pushes[r, e]
             by_v[e] += by_rows[first + r] * pushes[r, n + e]
             for j in range(n):
-                by_q[e] -= weights[j] * slopes[e, r, j] * motion.multiplier[first + r, START]
+                by_q[e] -= weights[j] * slopes[e, r, j] * motion.multiplier[START, first + r]

@@ -156,12 +156,12 @@ def weigh_hybrid(machine, motion, scratch, table, work, free, y, weights):
     add_force_response(machine, motion, table, weights, varied, side)
     for j in range(size):
         x[j] = y[j] - side[j] if free[j] else 0.0
-    solution.solve_constraints(machine, scratch, free, x, scratch.gamma, motion.multiplier[:, 1])
+    solution.solve_constraints(machine, scratch, free, x, scratch.gamma, motion.multiplier[1])
     for j in range(size):
         if free[j]:
             weights[j] = x[j]
     for r in range(count):
-        varied[r] = -motion.multiplier[r, 1]
+        varied[r] = -motion.multiplier[1, r]
 
 
 @kernel
@@ -208,4 +208,4 @@ def weigh_least_torque(machine, motion, scratch, space, work, free, active, weig
         side[j] = weight[j] * weights[j] - side[j]
     write_side_multipliers(machine, motion, scratch, free, side)
     for r in range(count):
-        work[VARIED, r] = motion.multiplier[r, 1]
+        work[VARIED, r] = motion.multiplier[1, r]

@@ -55,7 +55,7 @@ def hybrid_loop_jacobians(table, partials, reactions, lanes, changes, workspace,
         write_matrix(motion, mass, partials[0, 2])
     if int(tables.by_row.report[RANK]) < rows.shape[1]:
         for j in range(n):
-            tables.by_row.x[j] = motion.potential[j, START]
+            tables.by_row.x[j] = motion.potential[START, j]
         store_field(machine, motion, table, tables.by_row.x)
         vary_reactions_by_path(machine, motion, table, reactions[0])
     return hybrid_changes(workspace, task, partials, rows, reactions, lanes, changes, found)
@@ -75,7 +75,7 @@ def inverse_loop_jacobians(table, partials, slopes, reactions, lanes, changes, w
         scratch.x[j] = 0.0
     if kind == LEAST_FORCE:
         for j in chosen:
-            scratch.x[j] = motion.potential[j, START]
+            scratch.x[j] = motion.potential[START, j]
         store_field(machine, motion, table, scratch.x)
         vary_reactions_by_path(machine, motion, table, reactions[0])
     else:
@@ -85,7 +85,7 @@ def inverse_loop_jacobians(table, partials, slopes, reactions, lanes, changes, w
         vary_reactions_by_path(machine, motion, table, slopes[0])
         if int(scratch.report[RANK]) < rows.shape[1]:
             for j in range(len(scratch.x)):
-                scratch.x[j] = motion.potential[j, START]
+                scratch.x[j] = motion.potential[START, j]
             store_field(machine, motion, table, scratch.x)
             vary_reactions_by_path(machine, motion, table, reactions[0])
     return inverse_changes(
@@ -159,7 +159,7 @@ def vary_closure_by_path(machine, motion, table, c, n, by_q, by_v):
                              row_wrench(machine, motion, c, r, START + 1))
                 by_q[n + r, j] = sign * (dot6(row, pushes) + dot6(rate, seen))
                 by_v[n + r, j] = sign * (dot6(row, rates) + dot6(rate, screw))
-                held = axpy6(motion.multiplier[r, START], row, held)
+                held = axpy6(motion.multiplier[START, r], row, held)
                 continue
             m, f = row_jet(machine, motion, table, None, c, kind)
             row, rate, change, both = (m[0], f[0]), (m[1], f[1]), (m[2], f[2]), (m[3], f[3])
@@ -167,7 +167,7 @@ def vary_closure_by_path(machine, motion, table, c, n, by_q, by_v):
                 dot6(row, pushed) + dot6(rate, turned)))
             by_v[n + r, j] = dot6(change, V) + sign * (
                 dot6(row, pushed_by_rate) + dot6(rate, screw))
-            varied = axpy6(motion.multiplier[r, START], change, varied)
+            varied = axpy6(motion.multiplier[START, r], change, varied)
         if sign > 0.0:
             varied = axpy6(-1.0, dual(screw, held), varied)
         subtract_path_forces(machine, motion, c, j, varied, dual(screw, wrench), by_q)

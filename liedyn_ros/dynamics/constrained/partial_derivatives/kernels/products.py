@@ -95,13 +95,13 @@ def mu_in_use(kind, redundant):
 @kernel
 def begin_products(machine, motion, space, work, kind, free, chosen):
     """Write the rates mu, and complete the motion and the wrenches of links."""
-    size = motion.potential.shape[0]
+    size = len(machine.link)
     for j in range(size):
         work[MU, j] = 0.0
-        work[POTENTIAL, j] = motion.potential[j, START]
+        work[POTENTIAL, j] = motion.potential[START, j]
     if kind == LEAST_FORCE:
         for j in chosen:
-            work[MU, j] = motion.potential[j, START]
+            work[MU, j] = motion.potential[START, j]
     elif kind == LEAST_TORQUE:
         for g in range(count_groups(machine)):
             least_torque.add_free_motions(machine, space, g, space.size[:, START], work[MU])
@@ -151,7 +151,7 @@ def write_multipliers(motion, scratch, work, rank, kind, multipliers):
     """Write how the multipliers vary; LEFT is the change of A mu."""
     count = len(multipliers)
     for r in range(count):
-        multipliers[r] = motion.multiplier[r, 1]
+        multipliers[r] = motion.multiplier[1, r]
     if are_projected(kind, rank < count):
         change = work[VARIED, :count]
         for r in range(count):
@@ -184,7 +184,7 @@ def vary_hybrid(machine, motion, scratch, free, xa, xtau, need, a):
     x = scratch.x
     for j in range(len(x)):
         x[j] = xtau[j] - need[j] if free[j] else 0.0
-    solution.solve_constraints(machine, scratch, free, x, scratch.gamma, motion.multiplier[:, 1])
+    solution.solve_constraints(machine, scratch, free, x, scratch.gamma, motion.multiplier[1])
     for j in range(len(x)):
         a[j] = x[j] if free[j] else xa[j]
 
@@ -209,7 +209,7 @@ def vary_least_force(machine, motion, scratch, varied, weight, xa, xtau, need, a
         orthogonal.apply_q(qr, g, x)
         for i in range(len(x)):
             r = machine.row_at[first + i]
-            motion.multiplier[r, 1] = weight[r] * x[i]
+            motion.multiplier[1, r] = weight[r] * x[i]
 
 
 @kernel
@@ -262,4 +262,4 @@ def write_side_multipliers(machine, motion, scratch, free, side):
     for j in range(len(free)):
         scratch.x[j] = side[j]
     solution.write_independent_multipliers(
-        machine, scratch, free, scratch.x, motion.multiplier[:, 1])
+        machine, scratch, free, scratch.x, motion.multiplier[1])

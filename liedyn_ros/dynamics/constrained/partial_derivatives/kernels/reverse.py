@@ -99,10 +99,10 @@ def pull_equations(machine, motion, table, params, weights, by_rows):
         field, force, wrench, rate = between(table, a, b, FIELD), NOTHING, NOTHING, NOTHING
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):
             row = row_wrench(machine, motion, c, r, START)
-            force = axpy6(motion.multiplier[r, START], row, force)
+            force = axpy6(motion.multiplier[START, r], row, force)
             wrench = axpy6(by_rows[r], row, wrench)
             rate = axpy6(by_rows[r], row_wrench(machine, motion, c, r, START + 1), rate)
-            by_row = axpy6(by_rows[r], A, axpy6(-motion.multiplier[r, START], field, NOTHING))
+            by_row = axpy6(by_rows[r], A, axpy6(-motion.multiplier[START, r], field, NOTHING))
             pull_row(machine, motion, table, params, c, r, by_row, axpy6(by_rows[r], V, NOTHING))
         for i, sign in ((a, -1.0), (b, 1.0)):
             add_scaled_columns(table, i, BY_POSE, sign, dual(load_pair(table, i, FIELD), force))

@@ -113,8 +113,8 @@ def vary_closures(machine, motion, table, params, gamma):
             m, f = row_jet(machine, motion, table, params, c, machine.row_kind[r])
             gamma[r] = (dot6((m[2], f[2]), A) + dot6((m[0], f[0]), dA)
                         + dot6((m[3], f[3]), V) + dot6((m[1], f[1]), dV))
-            wrench = axpy6(motion.multiplier[r, START], (m[0], f[0]), wrench)
-            varied = axpy6(motion.multiplier[r, START], (m[2], f[2]), varied)
+            wrench = axpy6(motion.multiplier[START, r], (m[0], f[0]), wrench)
+            varied = axpy6(motion.multiplier[START, r], (m[2], f[2]), varied)
         for i, sign in ((a, 1.0), (b, -1.0)):
             turned = dual(load_pair(table, i, D_POSE), wrench)
             add_scaled_columns(table, i, D_WRENCH, sign, axpy6(1.0, turned, varied))

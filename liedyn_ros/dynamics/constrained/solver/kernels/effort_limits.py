@@ -49,7 +49,7 @@ def bound_efforts(machine, motion, scratch, space, weight, limit):
             table[i, NEED] = 0.0
             for at in range(first, end):
                 j = machine.coordinate_at[at]
-                table[i, NEED] += rows[i, j] * (space.need[0, j] - motion.effort[j, 0])
+                table[i, NEED] += rows[i, j] * (space.need[0, j] - motion.effort[0, j])
         left = split_efforts(rows, active, weight, limit, table, space.s[first:first + count],
                              space.basis[1].reshape(-1))  # whose order is not yet written
         most = max(most, left)
@@ -57,7 +57,7 @@ def bound_efforts(machine, motion, scratch, space, weight, limit):
             if abs(table[j, WANTED]) >= limit[j]:
                 held += 1
                 scratch.x[j] = 1.0
-                motion.effort[j, 0] = math.copysign(limit[j], table[j, WANTED])
+                motion.effort[0, j] = math.copysign(limit[j], table[j, WANTED])
     if most > OPEN:
         scratch.report[DEFECT] = most
         return -1

@@ -20,16 +20,13 @@ def solve_forward(machine, motion, scratch, free, rank, k, last):
 
     scratch.x holds the forces that the motion needs without them. last says that no order follows.
     """
-    x = scratch.x
+    x, effort, rate, scale = scratch.x, motion.effort[k], motion.rate[k + 1], 1.0 / (k + 1.0)
+    for j in range(len(x)):  # without branches
+        need, given = x[j], effort[j]
+        x[j], effort[j] = given - need if free[j] else need, given if free[j] else need
+    solution.solve_constraints(machine, scratch, free, x, scratch.gamma, motion.multiplier[k])
     for j in range(len(x)):
-        if free[j]:
-            x[j] = motion.effort[j, k] - x[j]
-        else:
-            motion.effort[j, k] = x[j]
-    solution.solve_constraints(machine, scratch, free, x, scratch.gamma, motion.multiplier[:, k])
-    for j in range(len(x)):
-        if free[j]:
-            motion.rate[k + 1, j] = x[j] / (k + 1.0)
+        rate[j] = scale * x[j] if free[j] else rate[j]
     if rank < len(scratch.gamma):
         if k > 0:
             closures.write_jacobian(machine, motion, k)

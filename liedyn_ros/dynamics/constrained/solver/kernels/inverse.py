@@ -130,7 +130,7 @@ def solve_least_force(machine, motion, scratch, none_free, passive, weight, k, l
     for g in range(count_groups(machine)):
         solve_group_force(machine, motion, scratch, g, weight, k)
     for j in range(len(need)):
-        motion.effort[j, k] = need[j]
+        motion.effort[k, j] = need[j]
     order.complete_order(machine, motion, none_free, k, last and k == 0)
 
 
@@ -140,7 +140,7 @@ def solve_group_force(machine, motion, scratch, g, weight, k):
     qr, first, (begin, end) = scratch.qr, scratch.qr.slot[g], rows_of(machine, g)
     count, size = qr.count[g], end - begin
     x, z = scratch.local[begin:end], scratch.z[first:first + count]
-    write_scaled_needs(scratch, g, scratch.y, motion.effort[:, k], z)
+    write_scaled_needs(scratch, g, scratch.y, motion.effort[k], z)
     orthogonal.solve_r_transposed(qr, g, z)
     for i in range(size):
         x[i] = 0.0
@@ -150,7 +150,7 @@ def solve_group_force(machine, motion, scratch, g, weight, k):
             for h in range(1, k + 1):
                 for s in range(count):
                     j = qr.order[first + s]
-                    x[i] += weight[r] * motion.jacobian[h, r, j] * motion.potential[j, k - h]
+                    x[i] += weight[r] * motion.jacobian[h, r, j] * motion.potential[k - h, j]
         orthogonal.apply_q_transposed(qr, g, x)
     for s in range(count):
         x[s], z[s] = z[s], z[s] - x[s]
@@ -158,10 +158,10 @@ def solve_group_force(machine, motion, scratch, g, weight, k):
     orthogonal.solve_r(qr, g, z)
     for s in range(count):
         j = qr.order[first + s]
-        motion.potential[j, k] = scratch.scale[j] * z[s]
+        motion.potential[k, j] = scratch.scale[j] * z[s]
     for i in range(size):
         r = machine.row_at[begin + i]
-        motion.multiplier[r, k] = weight[r] * x[i]
+        motion.multiplier[k, r] = weight[r] * x[i]
 
 
 @kernel

@@ -132,22 +132,22 @@ def solve_group_torque(machine, motion, space, g, weight, k):
         for h in range(k + 1):
             for at in range(first, end):  # known forces: passive ones, and active of lower order
                 j = machine.coordinate_at[at]
-                total += space.basis[h, i, j] * (need[k - h, j] - motion.effort[j, k - h])
+                total += space.basis[h, i, j] * (need[k - h, j] - motion.effort[k - h, j])
         s[n] = total
     for j in active:  # what lower orders of s give
         for h in range(1, k + 1):
             for i in range(first, first + mobility):
-                motion.effort[j, k] += weight[j] * space.basis[h, i, j] * space.size[i, k - h]
+                motion.effort[k, j] += weight[j] * space.basis[h, i, j] * space.size[i, k - h]
     for n in range(mobility):
         for j in active:
-            s[n] -= space.basis[0, space.qr.order[first + n], j] * motion.effort[j, k]
+            s[n] -= space.basis[0, space.qr.order[first + n], j] * motion.effort[k, j]
     orthogonal.solve_r_transposed(space.qr, g, s)
     orthogonal.solve_r(space.qr, g, s)
     for n in range(mobility):
         i = space.qr.order[first + n]
         space.size[i, k] = s[n]
         for j in active:
-            motion.effort[j, k] += weight[j] * space.basis[0, i, j] * s[n]
+            motion.effort[k, j] += weight[j] * space.basis[0, i, j] * s[n]
 
 
 @kernel
@@ -182,13 +182,13 @@ def write_torque_multipliers(machine, motion, scratch, space, all_free, rank, k)
     """Write coefficient k of the multipliers: A^T lam = tau_r - tau."""
     x = scratch.x
     for j in range(len(x)):
-        x[j] = space.need[k, j] - motion.effort[j, k]
+        x[j] = space.need[k, j] - motion.effort[k, j]
     for h in range(1, k + 1):
         for r in range(len(scratch.gamma)):
             for at in range(machine.support_start[r], machine.support_start[r + 1]):
                 j = machine.support[at]
-                x[j] -= motion.jacobian[h, r, j] * motion.multiplier[r, k - h]
+                x[j] -= motion.jacobian[h, r, j] * motion.multiplier[k - h, r]
     solution.write_independent_multipliers(
-        machine, scratch, all_free, x, motion.multiplier[:, k])
+        machine, scratch, all_free, x, motion.multiplier[k])
     if rank < len(scratch.gamma):
         solution.take_least_norm(machine, motion, scratch, all_free, k)

@@ -46,6 +46,7 @@ def factor_constraints(machine, motion, scratch, free, most, orthogonally):
     code = inertia.factor_tree_inertia(machine, free, scratch)
     if code != 0:
         return code
+    inertia.write_factor_inverse(machine, free, scratch)
     count = len(scratch.gamma)
     write_response(machine, motion, scratch, free)
     scratch.report[CHOLESKY] = 0.0
@@ -96,7 +97,7 @@ def write_response(machine, motion, scratch, free):
         for at in range(machine.support_start[r], machine.support_start[r + 1]):
             j = machine.support[at]
             put(scratch.response, j, r, scratch.scale[r] * motion.jacobian[0, r, j])
-    inertia.solve_factor_rows_transposed(machine, free, scratch, scratch.response)
+    inertia.apply_factor_inverse_transposed_to_rows(machine, free, scratch, scratch.response)
 
 
 @kernel
@@ -174,14 +175,12 @@ def solve_constraints(machine, scratch, free, x, gamma, multiplier):
 @kernel
 def solve_saddle_point(machine, scratch, free, x, gamma, multiplier):
     """Do so with the factored matrix in place of M."""
-    for g in range(count_groups(machine)):
-        inertia.solve_factor_transposed(machine, free, scratch, g, x)
+    inertia.apply_factor_inverse_transposed(machine, scratch, x)
     if scratch.report[CHOLESKY] > 0.0:
         solve_well_conditioned(machine, scratch, x, gamma, multiplier)
     else:
         solve_orthogonally(machine, scratch, x, gamma, multiplier)
-    for g in range(count_groups(machine)):
-        inertia.solve_factor(machine, free, scratch, g, x)
+    inertia.apply_factor_inverse(machine, scratch, x)
 
 
 @kernel
@@ -282,15 +281,15 @@ def take_least_norm(machine, motion, scratch, free, k):
         for h in range(1, k + 1):
             for at in range(machine.support_start[r], machine.support_start[r + 1]):
                 j = machine.support[at]
-                moved += motion.jacobian[h, r, j] * motion.potential[j, k - h]
-        z[r] = motion.multiplier[r, k] - moved
-        motion.multiplier[r, k] = moved
+                moved += motion.jacobian[h, r, j] * motion.potential[k - h, j]
+        z[r] = motion.multiplier[k, r] - moved
+        motion.multiplier[k, r] = moved
     project_multipliers(scratch, z)
     for r in range(len(z)):
-        motion.multiplier[r, k] += z[r]
+        motion.multiplier[k, r] += z[r]
     write_least_rates(machine, scratch, free, z, scratch.x)
     for j in range(len(free)):
-        motion.potential[j, k] = scratch.x[j] if free[j] else 0.0
+        motion.potential[k, j] = scratch.x[j] if free[j] else 0.0
 
 
 @kernel

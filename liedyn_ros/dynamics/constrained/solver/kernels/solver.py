@@ -56,15 +56,14 @@ def solve_constrained(workspace, task, closed, external, q, v, a, tau, found):
 def count_orders(tables, found):
     """Return the number of orders in the flat array of results."""
     machine = tables.machine
-    width = (2 * len(machine.link) + tables.motion.multiplier.shape[0]
-             + 6 * len(machine.closure_kind))
+    width = 2 * len(machine.link) + len(machine.row_size) + 6 * len(machine.closure_kind)
     return (len(found) - REPORT_WIDTH) // max(width, 1)
 
 
 @kernel
 def parts(tables, rows, found):
     """Return a, tau, multipliers, wrenches and report, which follow each other in `found`."""
-    nv, m = len(tables.machine.link), tables.motion.multiplier.shape[0]
+    nv, m = len(tables.machine.link), len(tables.machine.row_size)
     closed = len(tables.machine.closure_kind)
     second, third = rows * nv, 2 * rows * nv
     fourth = third + rows * m
@@ -109,7 +108,7 @@ def solve_state(tables, task, closed, external, q, v, given_a, given_tau, a, tau
         order.note_defect(machine, motion, scratch, START)
     if kind == LEAST_TORQUE:
         for j in chosen:
-            motion.effort[j] = 0.0
+            motion.effort[:, j] = 0.0
     for k in range(len(a)):
         code = solve_order(machine, motion, scratch, space, task, external, frames, rank, k,
                            k + 1 == len(a))
@@ -122,7 +121,7 @@ def solve_state(tables, task, closed, external, q, v, given_a, given_tau, a, tau
         report[k] = scratch.report[k]
     if code != DONE:
         for j in chosen:
-            tau[0, j] = motion.effort[j, 0]
+            tau[0, j] = motion.effort[0, j]
         return code
     good = finite(a) and finite(tau) and finite(multipliers)
     return DONE if good else REFUSED
