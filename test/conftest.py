@@ -34,7 +34,7 @@ LONG = (
     'test_tracker.py', 'test_bad_input.py', 'test_outputs.py', 'test_work.py', 'test_saves.py',
     'test_calibrate_arm_guide.py', 'test_busy_machine.py', 'test_outliers.py', 'test_theory.py',
     'test_parameters.py', 'test_unused_functions.py')
-# Rooms whose files wait, for nodes and processes: they run beside files that compute.
+# Folders whose files wait, for nodes and processes: they run beside files that compute.
 WAITING = {'interfaces', 'jit', 'launch', 'nodes', 'ros', 'view'}
 TESTS = Path(__file__).parent
 OF_ALL_REPORTS = 'xmlpath', 'durations', 'reruns'  # options that need those of setups as well
@@ -87,7 +87,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     Begin with files that take long, so that no process has them left at the end.
 
-    Files that wait and files that compute take turns, so that both end with the run.
+    Files with waits and files with work take turns, so that both end with the run.
     """
     place, turns = {name: k for k, name in enumerate(LONG)}, {}
     for waits in (True, False):

@@ -21,7 +21,7 @@ MODULES = ('distributed.nanny', 'benchmarks.identification.coverage',
            'benchmarks.stewart.calibration', 'benchmarks.stewart.safety',
            'liedyn_ros.commands.bags.process_bag', 'liedyn_ros.commands.stewart.drawn.workspace',
            'support.work_parts')
-# A cluster gives up a worker that it lost so long ago and that is not there: perhaps lost anew.
+# A cluster gives up a worker that it lost so long ago and that is not there: perhaps lost again.
 SETTINGS = {'distributed.worker.multiprocessing-method': 'forkserver',
             'distributed.deploy.lost-worker-timeout': '1 hour'}
 

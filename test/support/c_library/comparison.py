@@ -35,7 +35,7 @@ def relative(name: str, mine: Array, theirs: Array) -> float:
 
 
 def assert_same(got: Array, wanted: list[dict[str, Array]]) -> None:
-    """Assert that answers are those of Python in every bit; else name what differs."""
+    """Assert that answers have the bits of Python; else name the difference."""
     numbers = [np.concatenate([np.ravel(part) for part in values.values()]) for values in wanted]
     if np.array_equal(got, numbers, equal_nan=True):
         return
