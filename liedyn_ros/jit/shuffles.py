@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from liedyn_ros.jit.simd import in_each_lane, Lanes, LANES, lanes, QUAD, quad
+from liedyn_ros.jit.simd import in_each_lane, LANES, Lanes, lanes, QUAD, quad
 
 
 def _shuffled(builder: Any, value: Any, order: list[int]) -> Any:
