@@ -51,6 +51,7 @@ def hybrid_derivatives(model, data, series, q, v, prescribed, a, tau, external):
     links = get_int(model, 0, LINKS)
     for i in range(1, links):
         conversion.store_poses(model, series, i, q, 0, size)
+        conversion.store_sine_cosine(model, series, i, q, 0, size)
         conversion.store_given(model, series, i, q, v, prescribed, a, tau, 0, size, 1)
         store_velocity(model, series, i, size)
     solve_orders(model, data, series, prescribed, size, 1, loaded)

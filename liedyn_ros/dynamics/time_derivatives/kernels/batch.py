@@ -39,6 +39,7 @@ def inverse_batch(model, series, q, v, a, external, tau):
         conversion.store_ground(model, series, size)
         for i in range(1, links):
             conversion.store_poses(model, series, i, q, first, size)
+            conversion.store_sine_cosine(model, series, i, q, first, size)
             conversion.store_rates(model, series, i, v, a, first, size)
             rnea.move_coefficient(model, series, i, size, loaded)
         for i in range(links - 1, 0, -1):
@@ -83,6 +84,7 @@ def run_hybrid(model, data, series, q, v, prescribed, a, tau, external, size):
         conversion.store_ground(model, series, size)
         for i in range(1, links):
             conversion.store_poses(model, series, i, q, first, size)
+            conversion.store_sine_cosine(model, series, i, q, first, size)
             conversion.store_given(model, series, i, q, v, prescribed, a, tau, first, size, 0)
             store_velocity(model, series, i, size)
         factorization.factor_articulated(model, data, series, prescribed, size)

@@ -33,7 +33,7 @@ from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.simd import get, get_int, get_lane, lanes_of, put, put_lane
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.model.kernels.acceptance import finite
-from liedyn_ros.model.kernels.kinds import FREE, PRISMATIC, REVOLUTE, SPHERICAL
+from liedyn_ros.model.kernels.kinds import FREE, REVOLUTE, SPHERICAL
 
 FACTORIAL = np.cumprod([1.0, *range(1, MAX_ORDER + 2)])
 INVERSE_FACTORIAL = 1.0 / FACTORIAL  # a division would take longer than all else here
@@ -51,12 +51,20 @@ def store_ground(model, series, size):
 
 @inlined
 def store_poses(model, series, i, q, first, size):
-    """Write coefficient 0 of the pose of the joint of link i."""
+    """Write coefficient 0 of the pose of the joint of link i, but for sine and cosine."""
     for lane in range(lanes_of(series)):
         s = min(first + lane, len(q) - 1)
         store_joint_pose(model, series, i, q[s] if q.ndim == 2 else q, lane, size)
+
+
+@inlined
+def store_sine_cosine(model, series, i, q, first, size):
+    """Write coefficient 0 of sine and cosine of the angle of link i, of all states at a time."""
     if joints.is_angle(get_int(model, i, KIND)):
         row, qi = i * size, get_int(model, i, QI)
+        for lane in range(lanes_of(series)):
+            s = min(first + lane, len(q) - 1)
+            put_lane(series, row, SINE, lane, q[s, qi] if q.ndim == 2 else q[qi])
         sine, cosine = sine_cosine_within(get(series, row, SINE))
         put(series, row, SINE, sine)
         put(series, row, COSINE, cosine)
@@ -70,15 +78,13 @@ def store_poses(model, series, i, q, first, size):
 
 @inlined
 def store_joint_pose(model, series, i, q, lane, size):
-    """Write coefficient 0 of a pose of one state; an angle stands in place of its sine."""
+    """Write coefficient 0 of a pose of one state, but for sine and cosine of an angle."""
     kind, row, qi = get_int(model, i, KIND), i * size, get_int(model, i, QI)
     if kind < SPHERICAL:
         if get(model, coordinate_row(model, get_int(model, i, VI)), STOP_STIFFNESS) > 0.0:
             store_stops(model, series, get_int(model, i, VI), q[qi], lane, row)
         if kind != REVOLUTE:
             put_lane(series, row, TRANSLATION, lane, translation_per_unit(kind, model, i) * q[qi])
-        if kind != PRISMATIC:
-            put_lane(series, row, SINE, lane, q[qi])
     else:
         if kind == FREE:
             for j in range(3):

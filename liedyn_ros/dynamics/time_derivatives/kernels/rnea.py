@@ -10,7 +10,7 @@
 
 from liedyn_ros.dynamics.time_derivatives.kernels import conversion
 from liedyn_ros.dynamics.time_derivatives.kernels.motion import store_motion_series, store_velocity
-from liedyn_ros.dynamics.time_derivatives.kernels.series import WIDTH
+from liedyn_ros.dynamics.time_derivatives.kernels.series import SINE, WIDTH
 from liedyn_ros.dynamics.time_derivatives.kernels.wrenches import (
     add_wrench_to_parent, store_efforts, store_net_wrench)
 from liedyn_ros.dynamics.tree.kernels import joints
@@ -41,6 +41,7 @@ def rnea_derivatives(model, series, q, v, a, external, tau):
     conversion.store_external_series(model, series, external, 0, size)
     conversion.store_ground(model, series, size)
     links, loaded = get_int(model, 0, LINKS), len(external) > 0
+    joints.store_angles(model, series, q, size, SINE)
     for i in range(1, links):
         conversion.store_poses(model, series, i, q, 0, size)
         conversion.store_rates(model, series, i, v, a, 0, size)

@@ -21,7 +21,7 @@ MAX_ORDER = 30  # of time derivatives
 # Columns. "Parent's" vectors are seen from the joint frame, before the joint has moved. First,
 # side by side for the processor's cache, are the columns of revolute joints' products.
 WRENCH = 0  # two vectors: moment and force from the parent, about the origin of the link
-COSINE, SINE = 6, 7  # of the angle of a joint about one axis
+SINE, COSINE = 6, 7  # of the angle of a joint about one axis
 # Two vectors: the angular velocity of the parent, and its part of the specific acceleration of the
 # link's origin. Coefficient k + 1 of the one has coefficient k of the other beside it.
 PARENT_MOTION = 8

@@ -59,11 +59,12 @@ def is_angle(kind):
 
 
 @inlined
-def store_angles(model, table, q):
+def store_angles(model, table, q, size=1, at=0):
     """
     Write sine and cosine of the angle of each link, four links at a time.
 
-    They stand in the first two columns of its row of a table, where its pose will stand.
+    They stand in two columns of its first row of a table, of size rows each: in the first two,
+    where its pose will stand, unless another column is given.
     """
     links = get_int(model, 0, LINKS)
     for i in range(1, links, QUAD):
@@ -72,10 +73,10 @@ def store_angles(model, table, q):
             model, m, q)
         s, c = sine_cosine_within(joined(x[0], x[1], x[2], x[3]))
         s, c = parts(s), parts(c)
-        store_angle(table, i, x[0], s[0], c[0])
-        store_angle(table, j, x[1], s[1], c[1])
-        store_angle(table, k, x[2], s[2], c[2])
-        store_angle(table, m, x[3], s[3], c[3])
+        store_angle(table, i * size, at, x[0], s[0], c[0])
+        store_angle(table, j * size, at, x[1], s[1], c[1])
+        store_angle(table, k * size, at, x[2], s[2], c[2])
+        store_angle(table, m * size, at, x[3], s[3], c[3])
 
 
 @inlined
@@ -85,12 +86,12 @@ def angle_of(model, i, q):
 
 
 @inlined
-def store_angle(table, i, x, s, c):
+def store_angle(table, row, at, x, s, c):
     """Write sine and cosine of an angle x; s and c are they if it is not too large."""
     if not abs(x) < LARGEST:
         s, c = math.sin(x), math.cos(x)
-    put(table, i, 0, s)
-    put(table, i, 1, c)
+    put(table, row, at, s)
+    put(table, row, at + 1, c)
 
 
 @inlined
