@@ -10,11 +10,14 @@
 
 from liedyn_ros.dynamics.algorithms.kernels import aba as order_zero
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE, REFUSED
-from liedyn_ros.dynamics.time_derivatives.kernels import aba, conversion, factorization, rnea
-from liedyn_ros.dynamics.time_derivatives.kernels.motion import store_velocity
+from liedyn_ros.dynamics.time_derivatives.kernels import (
+    aba, conversion, factorization, rnea, solution)
+from liedyn_ros.dynamics.time_derivatives.kernels.motion import store_motion_series, store_velocity
 from liedyn_ros.dynamics.time_derivatives.kernels.series import WIDTH
+from liedyn_ros.dynamics.time_derivatives.kernels.wrenches import (
+    add_wrench_to_parent, store_efforts, store_net_wrench)
 from liedyn_ros.dynamics.tree.kernels import joints
-from liedyn_ros.dynamics.tree.kernels.tables import LINKS, MODEL_WIDTH, of_known_width
+from liedyn_ros.dynamics.tree.kernels.tables import LINKS, MODEL_WIDTH, of_known_width, PARENT
 from liedyn_ros.jit.decorators import inlined, long_kernel
 from liedyn_ros.jit.simd import get_int, LANES, of_width
 from liedyn_ros.model.kernels.acceptance import finite
@@ -54,48 +57,88 @@ def inverse_batch(model, series, q, v, a, external, tau):
 @long_kernel
 def hybrid_batch(model, data, series, q, v, prescribed, a, tau, external):
     """Run hybrid on each state; return the first that is refused. external may have none."""
-    return run_hybrid(
-        model, data, series, q, v, prescribed, a, tau, external, a.shape[1] + 1)
-
-
-@long_kernel
-def hybrid_batch_order_zero(model, data, series, q, v, prescribed, a, tau, external):
-    """Do as hybrid_batch at order zero alone, in a third of the time: no loop runs over orders."""
-    return run_hybrid(model, data, series, q, v, prescribed, a, tau, external, 2)
-
-
-@inlined
-def run_hybrid(model, data, series, q, v, prescribed, a, tau, external, size):
-    """Run hybrid on each state, of which size - 1 orders are given."""
     (model, data), series = of_known_width(model, data), of_width(series, WIDTH)
-    links, states, loaded = get_int(model, 0, LINKS), len(q), len(external) > 0
+    links, states, size = get_int(model, 0, LINKS), len(q), a.shape[1] + 1
     for first in range(0, states, LANES):
-        for lane in range(LANES):
-            s = min(first + lane, states - 1)
-            if not (joints.acceptable(model, q[s]) and joints.is_velocity(model, v[s])):
-                return s, REFUSED
-            for k in range(a.shape[1]):
-                if not order_zero.given(model, prescribed, a[s, k], tau[s, k]):
-                    return s, REFUSED
-            if loaded:
-                if not conversion.fits_orders(model, external[s], a.shape[1]):
-                    return s, REFUSED
-                conversion.store_external_series(model, series, external[s], lane, size)
-        conversion.store_ground(model, series, size)
+        s, code = accept_states(model, series, q, v, prescribed, a, tau, external, first, size)
+        if code != DONE:
+            return s, code
         for i in range(1, links):
             conversion.store_poses(model, series, i, q, first, size)
             conversion.store_sine_cosine(model, series, i, q, first, size)
             conversion.store_given(model, series, i, q, v, prescribed, a, tau, first, size, 0)
             store_velocity(model, series, i, size)
         factorization.factor_articulated(model, data, series, prescribed, size)
-        for lane in range(LANES):
-            code = factorization.singular(model, data, prescribed, lane)
-            if code != DONE:
-                return min(first + lane, states - 1), code
-        aba.solve_orders(model, data, series, prescribed, size, 0, loaded)
+        aba.solve_orders(model, data, series, prescribed, size, 0, len(external) > 0)
         for i in range(1, links):
             conversion.load_sought(model, series, i, q, v, prescribed, a, tau, first, size, 0)
-        for s in range(first, min(first + LANES, states)):
-            if not (finite(a[s]) and finite(tau[s])):
+        s, code = first_failure(model, data, prescribed, a, tau, first)
+        if code != DONE:
+            return s, code
+    return states, DONE
+
+
+@long_kernel
+def hybrid_batch_order_zero(model, data, series, q, v, prescribed, a, tau, external):
+    """Do as hybrid_batch at order zero alone, in a third of the time: three passes over links."""
+    (model, data), series = of_known_width(model, data), of_width(series, WIDTH)
+    links, states, size, loaded = get_int(model, 0, LINKS), len(q), 2, len(external) > 0
+    for first in range(0, states, LANES):
+        s, code = accept_states(model, series, q, v, prescribed, a, tau, external, first, size)
+        if code != DONE:
+            return s, code
+        for i in range(1, links):
+            conversion.store_poses(model, series, i, q, first, size)
+            conversion.store_sine_cosine(model, series, i, q, first, size)
+            conversion.store_given(model, series, i, q, v, prescribed, a, tau, first, size, 0)
+            store_velocity(model, series, i, size)
+            store_motion_series(model, series, i, 0, size)
+            store_net_wrench(model, series, i, 0, size, loaded)
+            factorization.store_rigid_inertia(model, data, i)
+        for i in range(links - 1, 0, -1):
+            factorization.factor_link(model, data, series, prescribed, i, size)
+            solution.eliminate_coefficient(model, data, series, prescribed, i, 0, size)
+            if get_int(model, i, PARENT) > 0:
+                add_wrench_to_parent(model, series, i, 0, size)
+        for i in range(1, links):
+            solution.solve_link(model, data, series, prescribed, i, 0, size)
+            if solution.has_prescribed(model, prescribed, i):
+                store_efforts(model, series, i, 0, size)
+            conversion.load_sought(model, series, i, q, v, prescribed, a, tau, first, size, 0)
+        s, code = first_failure(model, data, prescribed, a, tau, first)
+        if code != DONE:
+            return s, code
+    return states, DONE
+
+
+@inlined
+def accept_states(model, series, q, v, prescribed, a, tau, external, first, size):
+    """Check states from a first one on; write wrenches and the ground. Return as hybrid_batch."""
+    states = len(q)
+    for lane in range(LANES):
+        s = min(first + lane, states - 1)
+        if not (joints.acceptable(model, q[s]) and joints.is_velocity(model, v[s])):
+            return s, REFUSED
+        for k in range(a.shape[1]):
+            if not order_zero.given(model, prescribed, a[s, k], tau[s, k]):
                 return s, REFUSED
+        if len(external) > 0:
+            if not conversion.fits_orders(model, external[s], a.shape[1]):
+                return s, REFUSED
+            conversion.store_external_series(model, series, external[s], lane, size)
+    conversion.store_ground(model, series, size)
+    return states, DONE
+
+
+@inlined
+def first_failure(model, data, prescribed, a, tau, first):
+    """Return the first state, from one on, with a small pivot or a result that is not finite."""
+    states = len(a)
+    for lane in range(LANES):
+        code = factorization.singular(model, data, prescribed, lane)
+        if code != DONE:
+            return min(first + lane, states - 1), code
+    for s in range(first, min(first + LANES, states)):
+        if not (finite(a[s]) and finite(tau[s])):
+            return s, REFUSED
     return states, DONE

@@ -31,18 +31,30 @@ def factor_articulated(model, data, series, prescribed, size):
     """Write articulated inertias, gains and inverse pivots, and the margin of each pivot."""
     links = get_int(model, 0, LINKS)
     for i in range(1, links):
-        articulated.store(data, i, articulated.of_rigid(rigid.load(model, i, INERTIA)))
+        store_rigid_inertia(model, data, i)
     for i in range(links - 1, 0, -1):
-        body = articulated.load(data, i)  # (3.7)
-        smallest = pivots.MIN_PIVOT * aba.pivot_scale(
-            get_int(model, i, KIND), get(model, i, PITCH), body)
-        if aba.is_floating_base(model, prescribed, i):
-            floating_base.factor(
-                data, coordinate_row(model, get_int(model, i, VI)), body, smallest)
-        elif aba.is_plain_turn(model, prescribed, i):
-            factor_turn(model, data, series, i, size, body, smallest)
-        else:
-            factor_joint(model, data, series, prescribed, i, size, body, smallest)
+        factor_link(model, data, series, prescribed, i, size)
+
+
+@inlined
+def store_rigid_inertia(model, data, i):
+    """Write the inertia of link i alone, to which those of its children are added."""
+    articulated.store(data, i, articulated.of_rigid(rigid.load(model, i, INERTIA)))
+
+
+@inlined
+def factor_link(model, data, series, prescribed, i, size):
+    """Eliminate the coordinates of link i; add what is left of its inertia to its parent's."""
+    body = articulated.load(data, i)  # (3.7)
+    smallest = pivots.MIN_PIVOT * aba.pivot_scale(
+        get_int(model, i, KIND), get(model, i, PITCH), body)
+    if aba.is_floating_base(model, prescribed, i):
+        floating_base.factor(
+            data, coordinate_row(model, get_int(model, i, VI)), body, smallest)
+    elif aba.is_plain_turn(model, prescribed, i):
+        factor_turn(model, data, series, i, size, body, smallest)
+    else:
+        factor_joint(model, data, series, prescribed, i, size, body, smallest)
 
 
 @inlined
