@@ -71,10 +71,11 @@ def solve_orders(model, data, series, prescribed, size, first, loaded):
             store_net_wrench(model, series, i, k, size, loaded)
         for i in range(links - 1, 0, -1):
             if k >= first:
-                solution.eliminate_coefficient(model, data, series, prescribed, i, k, size)
+                solution.eliminate_coefficient(
+                    model, data, series, prescribed, i, k, size, True)
             if get_int(model, i, PARENT) > 0:
                 add_wrench_to_parent(model, series, i, k, size)
         for i in range(1, links if k >= first else 0):
-            solution.solve_link(model, data, series, prescribed, i, k, size)
+            solution.solve_link(model, data, series, prescribed, i, k, size, True)
             if solution.has_prescribed(model, prescribed, i):
                 store_efforts(model, series, i, k, size)

@@ -97,11 +97,11 @@ def hybrid_batch_order_zero(model, data, series, q, v, prescribed, a, tau, exter
             factorization.store_rigid_inertia(model, data, i)
         for i in range(links - 1, 0, -1):
             factorization.factor_link(model, data, series, prescribed, i, size)
-            solution.eliminate_coefficient(model, data, series, prescribed, i, 0, size)
+            solution.eliminate_coefficient(model, data, series, prescribed, i, 0, size, False)
             if get_int(model, i, PARENT) > 0:
                 add_wrench_to_parent(model, series, i, 0, size)
         for i in range(1, links):
-            solution.solve_link(model, data, series, prescribed, i, 0, size)
+            solution.solve_link(model, data, series, prescribed, i, 0, size, False)
             if solution.has_prescribed(model, prescribed, i):
                 store_efforts(model, series, i, 0, size)
             conversion.load_sought(model, series, i, q, v, prescribed, a, tau, first, size, 0)

@@ -32,12 +32,12 @@ from liedyn_ros.model.kernels.kinds import FREE, REVOLUTE, SPHERICAL
 
 
 @inlined
-def eliminate_coefficient(model, data, series, prescribed, i, k, size):
+def eliminate_coefficient(model, data, series, prescribed, i, k, size, followed):
     """Eliminate the coordinates of link i from coefficient k of its wrench (7.40)."""
     kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
     row = i * size + k
     m, f = load_two(series, row, WRENCH)
-    if has_prescribed(model, prescribed, i) or not is_last(k, size):
+    if followed or has_prescribed(model, prescribed, i):
         store3(data, i, ORDER_WRENCH, m)
         store3(data, i, ORDER_WRENCH + 3, f)
     if is_floating_base(model, prescribed, i):
@@ -71,30 +71,24 @@ def has_prescribed(model, prescribed, i):
 
 
 @inlined
-def solve_link(model, data, series, prescribed, i, k, size):
+def solve_link(model, data, series, prescribed, i, k, size, followed):
     """
     Solve for the coordinates of link i, and complete its motion and its wrench (7.41).
 
-    No order needs the motion of the last one. Only unknown forces need its wrench.
+    followed: whether orders follow that need both. Else only unknown forces need the wrench.
     """
     kind, row, parent = get_int(model, i, KIND), i * size, get_int(model, i, PARENT)
     dw, ds = load3(data, parent, ORDER_CHANGE), load3(data, parent, ORDER_CHANGE + 3)
     if parent > 0:
-        dw, ds = change_from_parent(kind, model, series, i, row, k, size, dw, ds)
-    dw, ds = solve_joint(model, data, series, prescribed, i, k, size, dw, ds)
+        dw, ds = change_from_parent(kind, model, series, i, row, k, dw, ds, followed)
+    dw, ds = solve_joint(model, data, series, prescribed, i, k, size, dw, ds, followed)
     store3(data, i, ORDER_CHANGE, dw)
     store3(data, i, ORDER_CHANGE + 3, ds)
-    if not is_last(k, size):
+    if followed:
         add3(series, row + k + 1, VELOCITY, vec3.scale(1.0 / (k + 1.0), dw))
         add3(series, row + k, ACCELERATION, ds)
-    if has_prescribed(model, prescribed, i) or not is_last(k, size):
+    if followed or has_prescribed(model, prescribed, i):
         complete_wrench(model, data, series, i, k, size, dw, ds)
-
-
-@inlined
-def is_last(k, size):
-    """Return whether no order follows order k."""
-    return k + 2 == size
 
 
 @inlined
@@ -112,7 +106,7 @@ def complete_wrench(model, data, series, i, k, size, dw, ds):
 
 
 @inlined
-def change_from_parent(kind, model, series, i, row, k, size, dw, ds):
+def change_from_parent(kind, model, series, i, row, k, dw, ds, followed):
     """Complete the parent's part of the motion of link i; return the changes of its w' and s."""
     e, p = load12(model, i, PLACEMENT)
     ds = mat3.apply_t(e, vec3.add(ds, vec3.cross(dw, p)))
@@ -126,14 +120,14 @@ def change_from_parent(kind, model, series, i, row, k, size, dw, ds):
         put(series, at, AXIS_ACCELERATION, get(series, at, AXIS_ACCELERATION) + x)
         put(series, at, AXIS_ACCELERATION + 1, get(series, at, AXIS_ACCELERATION + 1) + y)
         ds = (ds[0] + t * x, ds[1] + t * y, ds[2])
-    if not is_last(k, size):
+    if followed:
         add_two(series, row + k + 1, PARENT_MOTION, vec3.scale(1.0 / (k + 1.0), dw), ds)
     return (joints.rotate_back_now(kind, series, row, dw),
             joints.rotate_back_now(kind, series, row, ds))
 
 
 @inlined
-def solve_joint(model, data, series, prescribed, i, k, size, dw, ds):
+def solve_joint(model, data, series, prescribed, i, k, size, dw, ds, followed):
     """Solve for the coordinates of link i; return dw and ds with their part."""
     kind, pitch, vi = get_int(model, i, KIND), get(model, i, PITCH), get_int(model, i, VI)
     row = i * size + k
@@ -150,7 +144,7 @@ def solve_joint(model, data, series, prescribed, i, k, size, dw, ds):
                 get(data, at, RESIDUAL) - (vec3.dot(gm, dw) + vec3.dot(gf, ds)))
             dw, ds = add_along(kind, pitch, j, y, dw, ds)
             put(series, row + 1, RATE + j, (1.0 / (k + 1.0)) * y)
-            if kind != REVOLUTE and kind < SPHERICAL and not is_last(k, size):
+            if kind != REVOLUTE and kind < SPHERICAL and followed:
                 gain = joints.translation_per_unit(kind, model, i) * y
                 put(series, row + 1, PARENT_MOTION + 5,
                     get(series, row + 1, PARENT_MOTION + 5) + gain)
