@@ -13,7 +13,7 @@ from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     COLUMN_WIDTH, LINK_WIDTH)
 from liedyn_ros.dynamics.partial_derivatives.kernels import (
     forward, forward_products, jacobians, products, second)
-from liedyn_ros.dynamics.partial_derivatives.kernels.products import PRODUCT_WIDTH
+from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import PRODUCT_WIDTH
 from liedyn_ros.dynamics.partial_derivatives.kernels.second import VARIATION_WIDTH
 from liedyn_ros.dynamics.tree.kernels import tables
 from liedyn_ros.export.kernels import partials as parts

@@ -15,7 +15,7 @@ partial_derivatives/tables.py. Products begin at the same place as links.
 
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import (
     COLUMN_WIDTH, LINK_WIDTH)
-from liedyn_ros.dynamics.partial_derivatives.kernels.products import PRODUCT_WIDTH
+from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import PRODUCT_WIDTH
 from liedyn_ros.dynamics.partial_derivatives.kernels.second import VARIATION_WIDTH
 from liedyn_ros.dynamics.tree.kernels import tables
 from liedyn_ros.export.kernels.work import links, nv, rounded

@@ -20,9 +20,9 @@ from liedyn_ros.dynamics.partial_derivatives.kernels import parameters
 from liedyn_ros.dynamics.partial_derivatives.kernels.forward_products import store_wrenches
 from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import shared
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
-    BODY_WIDTH, COORDINATE_WIDTH, TABLE_ROWS)
+    BODY_WIDTH, COORDINATE_WIDTH, PRODUCT_WIDTH, TABLE_ROWS)
 from liedyn_ros.dynamics.partial_derivatives.kernels.products import (
-    move_links, multiply, multiply_transposed, PRODUCT_WIDTH, spread)
+    move_links, multiply, multiply_transposed, spread)
 from liedyn_ros.dynamics.tree.kernels.tables import BODIES, DATA_WIDTH, LINKS, MODEL_WIDTH, NV
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import rows_of

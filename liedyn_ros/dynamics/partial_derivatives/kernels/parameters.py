@@ -19,11 +19,13 @@ Steps that do not depend on another body run for eight bodies at a time, side by
 
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import sum_of
 from liedyn_ros.dynamics.tree.kernels import rigid, symmetric
-from liedyn_ros.dynamics.tree.kernels.tables import load3, ORDER_CHANGE, store3, TWIST
+from liedyn_ros.dynamics.tree.kernels.tables import (
+    DATA_WIDTH, load3, ORDER_CHANGE, store3, TWIST)
 from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.memory import rows_of
 from liedyn_ros.jit.simd import (
-    align_stack, get, get_int, get_lanes, LANES, put, put_lanes, spread, total, transposed)
+    align_stack, get, get_int, get_lanes, LANES, of_width, put, put_lanes, spread, total,
+    transposed)
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.model.kernels.acceptance import finite
 
@@ -36,6 +38,7 @@ FRAME_A, FRAME_B, CLOSURE_PITCH, LENGTH, CLOSURE_WIDTH = 0, 6, 12, 13, 14
 # Columns of the perturbations of links, or of the derivatives by them, with the rows of the
 # dynamics. A displacement and a pitch are one register; so is a wrench.
 DISPLACEMENT, LINK_PITCH, LINK_WRENCH, PART_WIDTH = 0, 6, 8, 16
+PRODUCT_WIDTH = PART_WIDTH + 24  # the columns behind are those of products
 GRAVITY = 0  # of row 0, the ground
 
 # Rows of the table of bodies, which has a column for each body, filled up to a multiple of LANES.
@@ -60,6 +63,8 @@ def to_links(data, bodies, external, ground, of_bodies, parts):
     data has the motion of links. The first columns of parts are the perturbations.
     """
     align_stack()
+    data, parts = of_width(data, DATA_WIDTH), of_width(parts, PRODUCT_WIDTH)
+    of_bodies = of_width(of_bodies, BODY_WIDTH)
     store_body_wrenches(bodies, external)
     for i in range(len(parts)):
         put_lanes(parts, i, DISPLACEMENT, spread(0.0))
@@ -109,7 +114,7 @@ def change_bodies(data, bodies, b, loaded, of_bodies):
     body = rigid.transport(r, p, (x[6], (x[7], y[0], y[1]), y[2:8]))
     body = rigid.add(body, displaced(rigid_of(bodies, b), shift))
     (w, u), (dw, du) = motion_of(data, bodies, b)
-    m, f = sum_of(rigid.apply(body, dw, du), rigid.bias(body, w, u))
+    m, f = rigid.net_wrench(body, w, u, dw, du)
     xm, xf = se3.adjoint_inverse_dual(r, p, x[0:3], x[3:6])
     m, f = vec3.sub(m, xm), vec3.sub(f, xf)
     if loaded:
@@ -126,6 +131,7 @@ def weigh_shifts(data, bodies, external, sign, of_bodies):
     shifts may be added before from_links. Returns whether the derivatives are finite.
     """
     align_stack()
+    data, of_bodies = of_width(data, DATA_WIDTH), of_width(of_bodies, BODY_WIDTH)
     store_body_wrenches(bodies, external)
     put_lanes(bodies, SHIFT, LANES * bodies.shape[1], spread(0.0))
     zero = spread(0.0)
@@ -142,6 +148,7 @@ def from_links(bodies, sign, parts, ground, of_bodies):
     parts has the derivatives by displacement and pitch of links and by gravity. Returns whether
     those by joints and gravity are finite.
     """
+    parts, of_bodies = of_width(parts, PRODUCT_WIDTH), of_width(of_bodies, BODY_WIDTH)
     x, y, z = vec3.scale(sign, load3(parts, 0, GRAVITY))
     store3(ground, 0, 0, (x, y, z))
     for b in range(len(of_bodies) - 1, -1, -1):
@@ -318,13 +325,13 @@ def scatter_bodies(table, bodies, b, at, x):
 def displaced(body, x):
     """Return how an inertia changes with a displacement of the body (1.5)."""
     (m, h, j), (w, u) = body, x
-    s = 2.0 * vec3.dot(h, u)
     a, b, c = (vec3.cross(w, (j[0], j[1], j[2])), vec3.cross(w, (j[1], j[3], j[4])),
                vec3.cross(w, (j[2], j[4], j[5])))  # columns of [w] J
-    turned = (2.0 * a[0], a[1] + b[0], a[2] + c[0], 2.0 * b[1], b[2] + c[1], 2.0 * c[2])
-    shift = (s - 2.0 * h[0] * u[0], -h[0] * u[1] - u[0] * h[1], -h[0] * u[2] - u[0] * h[2],
-             s - 2.0 * h[1] * u[1], -h[1] * u[2] - u[1] * h[2], s - 2.0 * h[2] * u[2])
-    return 0.0, vec3.add(vec3.cross(w, h), vec3.scale(m, u)), symmetric.add(turned, shift)
+    x, y, z = h[0] * u[0], h[1] * u[1], h[2] * u[2]  # of 2 (h.u) 1 - h u^T - u h^T
+    moved = (2.0 * (a[0] + (y + z)), (a[1] + b[0]) - (h[0] * u[1] + u[0] * h[1]),
+             (a[2] + c[0]) - (h[0] * u[2] + u[0] * h[2]), 2.0 * (b[1] + (x + z)),
+             (b[2] + c[1]) - (h[1] * u[2] + u[1] * h[2]), 2.0 * (c[2] + (x + y)))
+    return 0.0, vec3.add(vec3.cross(w, h), vec3.scale(m, u)), moved
 
 
 @inlined

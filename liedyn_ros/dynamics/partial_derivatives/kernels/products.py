@@ -42,7 +42,6 @@ D_DISPLACEMENT = PART_WIDTH + 18  # displacement of the link by its joint and by
 # Of J^T y: the moment and force of al and the moment of be, whose force is zero, side by side. So
 # component c of all are the columns from SUMS + QUAD c on.
 SUMS = PART_WIDTH
-PRODUCT_WIDTH = PART_WIDTH + 24
 
 
 @kernel
