@@ -13,7 +13,7 @@ from functools import cache
 import pytest
 from support.c_library.c_answers import (
     answers_of_c, answers_of_python, random_states, random_tree)
-from support.c_library.c_library import built, HOST, require_tools, run, SANITIZERS
+from support.c_library.c_library import built, HOST, require_tools, run, SANITIZERS, V2
 from support.c_library.comparison import assert_same
 from support.c_library.digits import PROCESSORS, program
 from support.machines.example_robots import example_robot
@@ -85,7 +85,7 @@ def test_sanitizers_find_nothing(tmp_path, name):
 @HOST
 def test_valgrind_finds_nothing(tmp_path):
     require_tools('valgrind')
-    program = built(['test/promises.c'], '-g')
+    program = built(['test/promises.c'], '-g', *V2)
     write_model(tmp_path / 'model.liedyn', random_tree(1))
     run('valgrind', '-q', '--error-exitcode=9', '--leak-check=full', program,
         tmp_path / 'model.liedyn', 20)

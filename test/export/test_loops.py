@@ -14,7 +14,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from support.c_library.c_library import built, HOST, require_tools, run, SANITIZERS
+from support.c_library.c_library import built, HOST, require_tools, run, SANITIZERS, V2
 from support.c_library.c_loop_answers import (
     answers_of_c, answers_of_python, random_states, State)
 from support.c_library.comparison import answers, assert_near
@@ -302,7 +302,7 @@ def test_measured_joints_that_do_not_decide_are_refused_where_named():
 @HOST
 def test_valgrind_finds_nothing(tmp_path):
     require_tools('valgrind')
-    program = built(['test/loops.c'], '-g')
+    program = built(['test/loops.c'], '-g', *V2)
     assert_digits(['valgrind', '-q', '--leak-check=full', '--error-exitcode=9', program],
                   tmp_path, 'two loops', 1, 3)
 
