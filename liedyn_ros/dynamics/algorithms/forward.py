@@ -84,7 +84,7 @@ class Forward(Algorithm):
     def batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
               external: ArrayLike | None = None) -> Array:
         """Return a (K, nv) of q (K, nq), v and tau (K, nv), external (K, B, 6)."""
-        return self._hybrid.batch(q, v, self._none, tau, tau, external)[0]
+        return self._hybrid.forward_batch(q, v, tau, external)
 
     def batch_time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                                external: ArrayLike | None = None, *,

@@ -117,6 +117,16 @@ class Hybrid(Algorithm):
         self._run_batch(q, v, self._mask(prescribed), a[:, None], tau[:, None], wrenches[:, None])
         return a, tau
 
+    def forward_batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+                      external: ArrayLike | None = None) -> Array:
+        """Return a (K, nv) of tau (K, nv) that is not copied: the batch of forward dynamics."""
+        q = states_of(self.model, q)
+        shape, wrenches = (len(q), self._nv), self._wrenches_of(external, len(q))
+        v, tau, a = borrowed('v', v, shape), borrowed('tau', tau, shape), np.empty(shape)
+        none = np.zeros(self._nv, dtype=bool)
+        self._run_batch(q, v, none, a[:, None], tau[:, None], wrenches[:, None])
+        return a
+
     def batch_time_derivatives(self, q: ArrayLike, v: ArrayLike, prescribed: Prescribed,
                                a: ArrayLike, tau: ArrayLike, external: ArrayLike | None = None,
                                *, max_error: float = NO_DIGIT) -> tuple[Array, Array]:
