@@ -54,23 +54,8 @@ BATCHES = """
 A state of a batch of 1024 on one core, beside a single call that returns a new array, in us of the
 processor. Large matrices of so many states do not fit into the cache.
 
-Forward dynamics takes 0.50 to 0.83 of a single call on this processor where its batch runs the
-loops of time derivatives for one order. So it has a kernel of order zero alone.
-`objdump` of both kernels, compiled from one tree for this processor, tells what changed:
-
-| in the kernel | all orders | order zero |
-| --- | --- | --- |
-| instructions | 10075 | 6251 |
-| of them with vectors of eight lanes | 3145 | 2223 |
-| divisions of vectors, of numbers | 1, 11 | 1, 1 |
-| vector instructions that use the stack | 350 | 242 |
-| those that use other memory | 1893 | 1109 |
-| conditional jumps | 381 | 291 |
-
-So neither lanes nor divisions were the cause. Spills became fewer as all else did; tables in
-memory and the loops over them went. On an Intel Xeon the older kernel took 0.35 and 0.38 of a call
-([order 0](#time-derivatives), last column). Why it lost less there was not found: no counters of
-the processor can be read here. The new kernel was not measured on Intel.
+Forward dynamics of a batch has a kernel of order zero alone, in three passes over the links. The
+loops of time derivatives, run for one order, took 0.50 to 0.83 of a single call.
 """
 HIGHER = """
 ## Time derivatives
