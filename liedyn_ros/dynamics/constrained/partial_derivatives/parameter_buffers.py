@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.parameters import ParameterArrays
-from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import PART_WIDTH
+from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import PRODUCT_WIDTH
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters, shapes_of, vector_of
 from liedyn_ros.dynamics.tree.inputs import borrowed
 from liedyn_ros.dynamics.tree.kernels.tables import DATA_WIDTH
@@ -34,7 +34,8 @@ class ParameterBuffers:
         bodies = np.array([-1 if body is None else model.body_index(body) for body in sides],
                           dtype=np.int64)
         links = model.link_table.N + 1
-        self._buffers = (np.zeros((links, PART_WIDTH)), constraints.parameter_bodies,
+        # Kernels of parameters know the width of their table, which is that of products.
+        self._buffers = (np.zeros((links, PRODUCT_WIDTH)), constraints.parameter_bodies,
                          np.zeros((len(sides), 6)), bodies, np.zeros((links, DATA_WIDTH)))
 
     def arrays(self, q: ArrayLike, external: ArrayLike | None, parameters: Parameters
