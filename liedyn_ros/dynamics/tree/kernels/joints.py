@@ -63,8 +63,8 @@ def store_angles(model, table, q, size=1, at=0):
     """
     Write sine and cosine of the angle of each link, four links at a time.
 
-    They stand in two columns of its first row of a table, of size rows each: in the first two,
-    where its pose will stand, unless another column is given.
+    A link has size rows of the table. Both stand in its first row from column at on, which is by
+    default where its pose will stand.
     """
     links = get_int(model, 0, LINKS)
     for i in range(1, links, QUAD):
