@@ -11,6 +11,7 @@
 from functools import cache, partial
 import re
 import resource
+import sys
 
 import numpy as np
 import pytest
@@ -208,8 +209,10 @@ def test_topics_that_are_missing(tmp_path, capsys):
 
 
 @pytest.fixture
-def full():
+def full(monkeypatch):
     """Let no file become greater than 10 kB, as if the disk were full."""
+    monkeypatch.setenv('PYTHONDONTWRITEBYTECODE', '1')  # a module cut short would stay on the disk
+    monkeypatch.setattr(sys, 'dont_write_bytecode', True)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))
     yield

@@ -38,7 +38,9 @@ def process(root, program=CALL):
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def test_a_full_disk_keeps_nothing_and_stops_nothing(store):
+def test_a_full_disk_keeps_nothing_and_stops_nothing(store, monkeypatch):
+    monkeypatch.setenv('PYTHONDONTWRITEBYTECODE', '1')  # a module cut short would stay on the disk
+    monkeypatch.setattr(sys, 'dont_write_bytecode', True)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     before = COUNTS.not_kept
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
