@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from liedyn_ros.jit.simd import in_each_lane, LANES, Lanes, lanes, QUAD, quad
+from liedyn_ros.jit.simd import in_each_lane, in_some_lanes, Lanes, lanes, QUAD, quad
 
 
 def _shuffled(builder: Any, value: Any, order: list[int]) -> Any:
@@ -63,10 +63,6 @@ def by_bit(typing: Any, number: Any, bit: Any, if_zero: Any, if_one: Any) -> Any
 def with_lane(typing: Any, value: Any, lane: Any, number: Any) -> Any:
     """Return Lanes with a number in one of them."""
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        word = ir.IntType(64)
-        mine = builder.icmp_signed(
-            '==', ir.Constant(ir.VectorType(word, LANES), list(range(LANES))),
-            in_each_lane(builder, args[1], LANES))
-        return builder.select(mine, in_each_lane(builder, args[2], LANES), args[0])
+        return in_some_lanes(builder, '==', *args)
 
     return lanes(lanes, types.int64, types.float64), generate

@@ -67,6 +67,14 @@ def in_each_lane(builder: Any, value: Any, count: int = LANES) -> Any:
         ir.VectorType(index, count), [0] * count))
 
 
+def in_some_lanes(builder: Any, comparison: str, value: Any, lane: Any, number: Any) -> Any:
+    """Return a vector with a number in those of its lanes that compare so with a lane."""
+    count = value.type.count
+    places = ir.Constant(ir.VectorType(lane.type, count), list(range(count)))
+    mine = builder.icmp_signed(comparison, places, in_each_lane(builder, lane, count))
+    return builder.select(mine, in_each_lane(builder, number, count), value)
+
+
 def _define(function: Any, instruction: str) -> None:
     """Give Lanes a binary operator."""
     cases_of = {(a, b): of for of in (lanes, quad)
@@ -184,6 +192,8 @@ def of_width(typing: Any, table: Any, width: Any) -> Any:
     """Return a table with rows of a width that is a constant to the compiler, not one to read."""
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         array = context.make_array(sig.args[0])(context, builder, args[0])
+        given = builder.extract_value(array.shape, 1)
+        check_index(context, builder, builder.sub(args[1], given), given.type(1), 1)  # equal
         array.shape = builder.insert_value(array.shape, args[1], 1)
         return array._getvalue()
 
@@ -363,11 +373,7 @@ def joined(typing: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
 def filled(typing: Any, value: Any, lane: Any, number: Any) -> Any:
     """Return four Lanes with a number in those from a lane on."""
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        word = ir.IntType(64)
-        mine = builder.icmp_signed(
-            '>=', ir.Constant(ir.VectorType(word, QUAD), list(range(QUAD))),
-            in_each_lane(builder, args[1], QUAD))
-        return builder.select(mine, in_each_lane(builder, args[2], QUAD), args[0])
+        return in_some_lanes(builder, '>=', *args)
 
     return quad(quad, types.int64, types.float64), generate
 

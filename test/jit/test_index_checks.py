@@ -23,7 +23,9 @@ ACCESSES = {  # with the first index that is wrong
     'get quad': ('get_quad(table, 2, {})', 6),
     'put quad': ('put_quad(table, {}, 0, quad_of(1.0))', 3),
     'array': ('table[{}, 0]', 3), 'bundle': ('view(flat).x[{}]', 3),
-    'rows': ('rows_of(flat, 0, {}, 1)[0, 0]', 25)}
+    'rows': ('rows_of(flat, 0, {}, 1)[0, 0]', 25),
+    'too wide': ('get(of_width(table, {}), 0, 0)', 10),
+    'too narrow': ('get(of_width(table, 17 - {}), 0, 0)', 9)}
 
 RUN = f"""
 import json
@@ -33,7 +35,7 @@ from liedyn_ros.jit.bundle import Bundle, VECTOR
 from liedyn_ros.jit.index_checks import CHECKED
 from liedyn_ros.jit.memory import rows_of
 from liedyn_ros.jit.simd import (
-    get, get_int, get_lane, get_lanes, get_quad, put, put_quad, quad_of)
+    get, get_int, get_lane, get_lanes, get_quad, of_width, put, put_quad, quad_of)
 
 kernel = numba.njit(boundscheck=CHECKED, _nrt=False)
 pair, table, states = Bundle('Pair', x=VECTOR, y=VECTOR), np.zeros((3, 9)), np.zeros((3, 9, 8))

@@ -18,7 +18,9 @@ Steps that do not depend on another body run for eight bodies at a time, side by
 """
 
 from liedyn_ros.dynamics.partial_derivatives.common_frame.kernels.table import sum_of
-from liedyn_ros.dynamics.tree.kernels import rigid, symmetric
+from liedyn_ros.dynamics.partial_derivatives.kernels.inertia_changes import (
+    by_displacement, by_inertia, displaced, transported_back)
+from liedyn_ros.dynamics.tree.kernels import rigid
 from liedyn_ros.dynamics.tree.kernels.tables import (
     DATA_WIDTH, load3, ORDER_CHANGE, store3, TWIST)
 from liedyn_ros.jit.decorators import inlined, kernel
@@ -173,7 +175,7 @@ def weigh_bodies(data, bodies, b, loaded, sign, of_bodies):
     (w, u), (dw, du) = motion_of(data, bodies, b)
     y = picked(data, bodies, LINK, b, ORDER_CHANGE)
     yw, yu = y[0:3], y[3:6]
-    xw, xu = se3.ad(w, u, yw, yu)  # y . (I V' - ad_V^T I V) is to be differentiated
+    xw, xu = se3.ad(w, u, yw, yu)  # y . (I V' - ad_V^T I V) is to be differentiated (6.22)
     mass, h, j = rigid.add(
         by_inertia(yw, yu, dw, du), by_inertia(vec3.neg(xw), vec3.neg(xu), w, u))
     j = j[0], 0.5 * j[1], 0.5 * j[2], j[3], 0.5 * j[4], j[5]  # by each of nine entries
@@ -319,47 +321,6 @@ def scatter_bodies(table, bodies, b, at, x):
     put_lanes(table, get_int(bodies, ITSELF, b + 2), at, rows[2])
     put_lanes(table, get_int(bodies, ITSELF, b + 1), at, rows[1])
     put_lanes(table, get_int(bodies, ITSELF, b), at, rows[0])
-
-
-@inlined
-def displaced(body, x):
-    """Return how an inertia changes with a displacement of the body (1.5)."""
-    (m, h, j), (w, u) = body, x
-    a, b, c = (vec3.cross(w, (j[0], j[1], j[2])), vec3.cross(w, (j[1], j[3], j[4])),
-               vec3.cross(w, (j[2], j[4], j[5])))  # columns of [w] J
-    x, y, z = h[0] * u[0], h[1] * u[1], h[2] * u[2]  # of 2 (h.u) 1 - h u^T - u h^T
-    moved = (2.0 * (a[0] + (y + z)), (a[1] + b[0]) - (h[0] * u[1] + u[0] * h[1]),
-             (a[2] + c[0]) - (h[0] * u[2] + u[0] * h[2]), 2.0 * (b[1] + (x + z)),
-             (b[2] + c[1]) - (h[1] * u[2] + u[1] * h[2]), 2.0 * (c[2] + (x + y)))
-    return 0.0, vec3.add(vec3.cross(w, h), vec3.scale(m, u)), moved
-
-
-@inlined
-def by_displacement(body, by_h, by_j):
-    """Return the derivatives by a displacement of the body from those by its h and J."""
-    (m, h, j), x = body, symmetric.apply(by_j, body[1])
-    a, b, c = (symmetric.apply(j, (by_j[0], by_j[1], by_j[2])),
-               symmetric.apply(j, (by_j[1], by_j[3], by_j[4])),
-               symmetric.apply(j, (by_j[2], by_j[4], by_j[5])))  # columns of J by_J
-    turned = c[1] - b[2], a[2] - c[0], b[0] - a[1]
-    return (vec3.axpy(2.0, turned, vec3.cross(h, by_h)), vec3.axpy(
-        2.0, vec3.sub(vec3.scale(symmetric.trace(by_j), h), x), vec3.scale(m, by_h)))
-
-
-@inlined
-def transported_back(r, p, by_m, by_h, by_j):
-    """Return the derivatives by an inertia from those by the result of rigid.transport."""
-    z = vec3.sub(vec3.scale(symmetric.trace(by_j), p), symmetric.apply(by_j, p))
-    return (by_m + vec3.dot(p, vec3.add(by_h, z)), mat3.apply_t(r, vec3.axpy(2.0, z, by_h)),
-            symmetric.rotate(mat3.transpose(r), by_j))
-
-
-@inlined
-def by_inertia(xw, xu, yw, yu):
-    """Return the derivatives of x . I y by m, h and J (6.22)."""
-    return (vec3.dot(xu, yu), vec3.sub(vec3.cross(yu, xw), vec3.cross(yw, xu)),
-            (xw[0] * yw[0], xw[0] * yw[1] + xw[1] * yw[0], xw[0] * yw[2] + xw[2] * yw[0],
-             xw[1] * yw[1], xw[1] * yw[2] + xw[2] * yw[1], xw[2] * yw[2]))
 
 
 @inlined

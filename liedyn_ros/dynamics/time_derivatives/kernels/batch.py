@@ -64,10 +64,7 @@ def hybrid_batch(model, data, series, q, v, prescribed, a, tau, external):
         if code != DONE:
             return s, code
         for i in range(1, links):
-            conversion.store_poses(model, series, i, q, first, size)
-            conversion.store_sine_cosine(model, series, i, q, first, size)
-            conversion.store_given(model, series, i, q, v, prescribed, a, tau, first, size, 0)
-            store_velocity(model, series, i, size)
+            load_link(model, series, i, q, v, prescribed, a, tau, first, size)
         factorization.factor_articulated(model, data, series, prescribed, size)
         aba.solve_orders(model, data, series, prescribed, size, 0, len(external) > 0)
         for i in range(1, links):
@@ -88,10 +85,7 @@ def hybrid_batch_order_zero(model, data, series, q, v, prescribed, a, tau, exter
         if code != DONE:
             return s, code
         for i in range(1, links):
-            conversion.store_poses(model, series, i, q, first, size)
-            conversion.store_sine_cosine(model, series, i, q, first, size)
-            conversion.store_given(model, series, i, q, v, prescribed, a, tau, first, size, 0)
-            store_velocity(model, series, i, size)
+            load_link(model, series, i, q, v, prescribed, a, tau, first, size)
             store_motion_series(model, series, i, 0, size)
             store_net_wrench(model, series, i, 0, size, loaded)
             factorization.store_rigid_inertia(model, data, i)
@@ -109,6 +103,15 @@ def hybrid_batch_order_zero(model, data, series, q, v, prescribed, a, tau, exter
         if code != DONE:
             return s, code
     return states, DONE
+
+
+@inlined
+def load_link(model, series, i, q, v, prescribed, a, tau, first, size):
+    """Write the pose, the given coordinates and the velocity of a link, of states from first."""
+    conversion.store_poses(model, series, i, q, first, size)
+    conversion.store_sine_cosine(model, series, i, q, first, size)
+    conversion.store_given(model, series, i, q, v, prescribed, a, tau, first, size, 0)
+    store_velocity(model, series, i, size)
 
 
 @inlined
