@@ -9,6 +9,8 @@
 """The objects and the header of kernels for `libliedyn`, from the sources of this package."""
 
 from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
+import multiprocessing
 import os
 from pathlib import Path
 import subprocess
@@ -48,11 +50,13 @@ def build_objects(folder: Path, processors: Iterable[str] = tuple(PROCESSORS)) -
 
 
 def write_objects(folder: Path, processors: Iterable[str]) -> None:
-    """Write header and objects, in a process with ENVIRONMENT."""
-    rows = list(entries())
+    """Write header and objects, in a process with ENVIRONMENT, and in one for each object."""
+    rows, names = list(entries()), tuple(processors)
     bitcode = lowered(rows)
-    for name in processors:
-        (folder / f'{name}.o').write_bytes(emitted(bitcode, PROCESSORS[name]))
+    with ProcessPoolExecutor(os.cpu_count(), multiprocessing.get_context('spawn')) as pool:
+        for name, code in zip(names, pool.map(
+                emitted, [bitcode] * len(names), [PROCESSORS[name] for name in names])):
+            (folder / f'{name}.o').write_bytes(code)
     (folder / HEADER).write_text(declarations(rows, tuple(
         each.prefix for each in PROCESSORS.values())))
 
