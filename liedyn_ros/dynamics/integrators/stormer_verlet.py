@@ -127,12 +127,17 @@ class Flow:
                 refuse(dynamics.model, '', q, v=v)
             left = momentum - start
             correction = self.response(q, left)
-            size = np.abs(correction).max(initial=0.0) / (1.0 + np.abs(v).max(initial=0.0))
+            size = _largest(correction) / (1.0 + _largest(v))
             if size == 0.0 or before <= size <= ROUNDED_CORRECTION:
                 return v, end + left  # what rounding leaves over is not lost
             v, before = v + correction, size
         raise ConvergenceError(f'step: expected {ITERATIONS} iterations to find the velocity, the '
                                f'last correction was {size:.3g}; take a shorter step than {dt} s')
+
+
+def _largest(values: Array) -> float:
+    """Return the largest magnitude, of a few numbers sooner than numpy does."""
+    return max(map(abs, values.tolist()), default=0.0)
 
 
 def _carrier(model: Model) -> tuple[int, int] | None:
