@@ -38,6 +38,7 @@ MAX_STATISTIC = 30.0  # of a residual squared over its variance, less than 1e-5 
 MIN_LEAD = 10.0  # lead in the explained statistic of the named leg over any other
 MAX_MOVE = 100.0  # deviations of a reading by which its pose may move until then: more is a jump
 APART = 4.0  # ratio of the distance of two poses to the motion between lengths and reading
+TURNS = np.hstack((-np.eye(3), np.zeros((3, 3))))  # of an orientation, by the body twist
 
 
 class Sensor(Protocol):
@@ -70,7 +71,7 @@ class OrientationSensor:
 
     def derivative(self, pose: Array) -> Array:
         """Return (3, 6): a rotation of the pose reduces the residual."""
-        return np.hstack((-np.eye(3), np.zeros((3, 3))))
+        return TURNS.copy()
 
     @property
     def variance(self) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 from support.platforms.stewart_cases import pose_of
 
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart import leg_lengths, length_jacobian, ScrewMotion
+from liedyn_ros.stewart import leg_lengths, ScrewMotion
 
 # Start pose, and displacement (rad, m): about the vertical, about a horizontal axis, a screw.
 CROSSINGS = {
@@ -25,14 +25,21 @@ CROSSINGS = {
 FIRST_NS = 1_000_000_000
 
 
+def unit_wrenches(geometry, poses):
+    """Return dL/d(body twist) (n, 6, 6) of struts at poses (n, 4, 4): numpy's, all at once."""
+    rotations, joints = poses[:, :3, :3], geometry.platform_joints
+    legs = joints @ rotations.swapaxes(1, 2) + poses[:, None, :3, 3] - geometry.base_joints
+    directions = (legs / np.linalg.norm(legs, axis=-1, keepdims=True)) @ rotations
+    return np.concatenate((np.cross(joints, directions), directions), axis=-1)
+
+
 @cache
 def crossing_path(geometry, name, duration, rate):
     """Return poses, lengths without noise, the first sample beyond the crossing, and the arc."""
     start, displacement = CROSSINGS[name]
     poses = ScrewMotion(start, displacement, duration).pose(
         np.arange(round(duration * rate) + 1) / rate)
-    signs = [np.sign(np.linalg.det(length_jacobian(geometry, pose))) for pose in poses]
-    changes = np.flatnonzero(np.diff(signs))
+    changes = np.flatnonzero(np.diff(np.sign(np.linalg.det(unit_wrenches(geometry, poses)))))
     assert len(changes) == 1
     return poses, leg_lengths(geometry, poses), int(changes[0]) + 1, np.linalg.norm(
         se3.log(se3.compose(se3.inverse(start), poses)), axis=1)
@@ -60,5 +67,9 @@ class Crossing:
         return abs(self.arc[index] - self.arc[self.index]) / self.arc[-1]
 
     def error(self, index, pose):
-        """Return the largest entry of the twist (rad, m) from the true pose to another."""
-        return np.abs(se3.log(se3.compose(se3.inverse(self.poses[index]), pose))).max()
+        """
+        Return the largest entry of the twist (rad, m) from the true pose to another.
+
+        Of n indices and poses (n, 4, 4) it returns n.
+        """
+        return np.abs(se3.log(se3.compose(se3.inverse(self.poses[index]), pose))).max(axis=-1)
