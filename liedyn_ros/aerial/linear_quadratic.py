@@ -11,14 +11,12 @@
 import math
 
 import numpy as np
-from scipy.linalg import solve_discrete_are
 
 from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import ShapeError
 from liedyn_ros.control import Gains, ReferenceMotion
 from liedyn_ros.dynamics.linearization.trees import LinearModel
 from liedyn_ros.model import Model
-
 
 STEP_COUNT_ERROR = 1e-9  # of a step, by which a quotient of times may miss a whole number
 
@@ -79,6 +77,7 @@ class LinearQuadraticFeedback:
 
     def _solve(self, a: Array, b: Array) -> Array:
         """Return the gains (K, nv, 3 nv) on (s, eta, dv)."""
+        from scipy.linalg import solve_discrete_are  # which takes long, and no node needs it
         dt, size = self._dt, self._model.nv
         p = self._pole
         states = dt * np.diag(np.concatenate((p**6, 3.0 * p**4, 3.0 * p**2)))

@@ -9,9 +9,9 @@
 """How the rate of exponential coordinates varies with them (13.56)."""
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
-from scipy.special import bernoulli, factorial
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.lie import se3, so3
@@ -19,7 +19,6 @@ from liedyn_ros.model import Model
 from liedyn_ros.model.kernels import kinds
 
 _TERMS = 80  # of the series below: rounding for turns of up to 4 rad in a step
-_SERIES = (-1.0) ** np.arange(_TERMS) * bernoulli(_TERMS - 1) / factorial(np.arange(_TERMS))
 
 
 def rate_by_chart(model: Model, x: Array, v: Array) -> Array:
@@ -38,8 +37,16 @@ def rate_by_coordinates(bracket: Callable[[Array], Array], x: Array, v: Array) -
     step, inner = bracket(x), v
     inside: Array = np.zeros((len(x), len(x)))
     result = np.zeros_like(inside)
-    for weight in _SERIES[1:]:
+    for weight in _series()[1:]:
         inside = step @ inside + bracket(inner)
         result -= weight * inside
         inner = step @ inner
     return result
+
+
+@cache
+def _series() -> Array:
+    """Return the coefficients of J_r(x)^-1 in powers of ad_x, (-1)^k B_k / k!."""
+    from scipy.special import bernoulli, factorial  # which take long to import
+    weights: Array = (-1.0) ** np.arange(_TERMS) * bernoulli(_TERMS - 1)
+    return weights / factorial(np.arange(_TERMS))

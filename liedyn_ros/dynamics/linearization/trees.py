@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import expm
 
 from liedyn_ros.common.budget import Budget
 from liedyn_ros.common.checks import Array, as_array, as_positive
@@ -49,6 +48,7 @@ class LinearModel(NamedTuple):
         machine moves, A and B change within the step: see transition. Raises LimitError, also
         where the step grows beyond all numbers.
         """
+        from scipy.linalg import expm  # which takes long to import, and no stream needs it
         dt, (*leading, size, inputs) = as_positive('dt', dt), self.B.shape
         width = size + (2 if ramp else 1) * inputs
         block = np.zeros((*leading, width, width))
