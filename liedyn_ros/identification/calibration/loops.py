@@ -90,16 +90,18 @@ def with_closed_loops(unknowns: Unknowns, names: tuple[str, ...], body: str, q: 
     some = q[::max(1, len(q) // SOME)]
     model = _with_independent_rows(relaxed(unknowns.model, ()), some)
     held = replace(unknowns, model=model)
-    ranks = [rank_of(np.linalg.svd(opened(held, names, body, Constraints(model), each)[1])[1],
-                     USUAL_RANK) for each in some]
-    if max(ranks) < (count := int(_following(model, names, body).sum())):
+    follow, whole = following(model, names, body), Constraints(model)
+    ranks = [rank_of(np.linalg.svd(opened(held, follow, whole, each)[1])[1], USUAL_RANK)
+             for each in some]
+    if max(ranks) < (count := int(follow.sum())):
         raise ModelError(f'names: expected joints whose readings decide the place of {body}, got '
                          f'{list(names)}, which leave {count - max(ranks)} coordinates free')
     if any(each.tolerance for each in model.closures):
         return held
     closed, blocks = Constraints(unknowns.model), []
+    follow = following(unknowns.model, names, body)
     for each in some:
-        gaps, rows = opened(unknowns, names, body, closed, each)
+        gaps, rows = opened(unknowns, follow, closed, each)
         u, values, _ = np.linalg.svd(rows)
         blocks.append(u[:, rank_of(values, USUAL_RANK):].T @ gaps @ unknowns.basis)
     _, values, vt = np.linalg.svd(np.concatenate(blocks))
@@ -107,7 +109,7 @@ def with_closed_loops(unknowns: Unknowns, names: tuple[str, ...], body: str, q: 
     return held if rank == 0 else replace(held, kept=vt[rank:].T)
 
 
-def opened(unknowns: Unknowns, names: tuple[str, ...], body: str, closed: Constraints, q: Array
+def opened(unknowns: Unknowns, follow: NDArray[np.bool_], closed: Constraints, q: Array
            ) -> tuple[Array, Array]:
     """Return gaps (m, numbers) by the machine's numbers, and rows (m, f) of those that follow."""
     model = closed.model
@@ -119,16 +121,19 @@ def opened(unknowns: Unknowns, names: tuple[str, ...], body: str, closed: Constr
         columns += [gaps.by_frame_a[:, c], gaps.by_frame_b[:, c]]
     lengths = [gaps.by_length[:, closures.index(rod.name), None] for rod in unknowns.rods]
     return (np.concatenate([*columns, *lengths], axis=1),
-            closed.jacobian(q)[:, _following(model, names, body)])
+            closed.jacobian(q)[:, follow])
 
 
-def following_twists(unknowns: Unknowns, names: tuple[str, ...], body: str, closed: Constraints,
-                     q: Array) -> Array:
-    """Return twists (6, numbers) of the body by what closes loops again: A_f dq = -gaps dp."""
-    gaps, rows = opened(unknowns, names, body, closed, q)
-    follow = -np.linalg.lstsq(rows, gaps, rcond=None)[0]
-    return np.asarray(closed.frames.jacobian(q, body)[
-        :, _following(closed.model, names, body)] @ follow)
+def following_twists(unknowns: Unknowns, follow: NDArray[np.bool_], body: str,
+                     closed: Constraints, q: Array) -> Array:
+    """
+    Return twists (6, numbers) of the body by what closes loops again: A_f dq = -gaps dp.
+
+    follow (nv,) is the mask of the coordinates f, as `following` returns it.
+    """
+    gaps, rows = opened(unknowns, follow, closed, q)
+    moved = -np.linalg.lstsq(rows, gaps, rcond=None)[0]
+    return np.asarray(closed.frames.jacobian(q, body)[:, follow] @ moved)
 
 
 def accepted(model: Model, q: Array) -> Model:
@@ -154,7 +159,7 @@ def accepted(model: Model, q: Array) -> Model:
     return result
 
 
-def _following(model: Model, names: tuple[str, ...], body: str) -> NDArray[np.bool_]:
+def following(model: Model, names: tuple[str, ...], body: str) -> NDArray[np.bool_]:
     """Return which coordinates (nv,) the body depends on, that are not read."""
     result = np.zeros(model.nv, dtype=bool)
     for joint in involved(model, body)[0]:

@@ -23,7 +23,7 @@ from liedyn_ros.dynamics.constrained.configurations.closing import close
 from liedyn_ros.dynamics.constrained.kernels.tolerances import STALLED_RESIDUAL
 from liedyn_ros.identification.calibration.fit import Equations
 from liedyn_ros.identification.calibration.loops import (
-    following_twists, free_coordinates, is_looped)
+    following, following_twists, free_coordinates, is_looped)
 from liedyn_ros.identification.calibration.unknowns import chain_of, FRAMES, Unknowns
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model
@@ -97,8 +97,9 @@ class ArmProblem:
             return self._last[1]
         model, unknowns, samples = self.unknowns.moved(z), self.unknowns, self.samples
         closed = Constraints(model) if is_looped(model) else None
-        for k in range(len(self.settled)):
-            self.settled[k] = closed is None or self._close(closed, k)
+        if closed is not None:
+            free = free_coordinates(model, samples.names)
+            self.settled[:] = [self._close(closed, free, k) for k in range(len(self.settled))]
         errors = np.full((len(samples.readings), 3 if samples.rotations is None else 6), LOST)
         derivatives = np.zeros((*errors.shape, unknowns.size))
         if self.settled.any():
@@ -127,9 +128,8 @@ class ArmProblem:
                 turned[..., first:first + 6] = about @ se3.right_jacobian(unknowns.frame(name, z))
         return self._of_target(base @ seen, turned)
 
-    def _close(self, closed: Constraints, k: int) -> bool:
+    def _close(self, closed: Constraints, free: NDArray[np.bool_], k: int) -> bool:
         """Close the loops of a pose near where they were; return whether that is possible."""
-        free = free_coordinates(closed.model, self.samples.names)
         found, left = close(closed, self.begin[k], free)
         away = np.abs(closed.model.difference(self.begin[k], found)).max()
         if left > STALLED_RESIDUAL or away > FAR:  # too long a step, or a wrong reading
@@ -166,6 +166,7 @@ class ArmProblem:
                     poses[:, model.body_index(joint.parent)] @ placed)
                 result[..., 6 * j:6 * j + 6] = se3.adjoint(back @ whole)
         if closed is not None:
-            result += np.array([following_twists(unknowns, self.samples.names, self.body, closed,
-                                                 q) for q in self.q[self.settled]])
+            follow = following(model, self.samples.names, self.body)
+            result += np.array([following_twists(unknowns, follow, self.body, closed, q)
+                                for q in self.q[self.settled]])
         return result

@@ -87,6 +87,8 @@ def kinematic_gaps(constraints: Constraints, q: ArrayLike, v: ArrayLike) -> Kine
             z, out)
 
     position, velocity = gradients(constraints, (m, m), begin)
+    if not v.any():  # at rest, as calibrations ask: nothing turns
+        return KinematicGaps(position, velocity)
     turned = turned_gaps(constraints, q, v)
     return KinematicGaps(position, LoopKinematicJacobians(*(
         rate + np.tensordot(turned, gap, 1) for rate, gap in zip(velocity, position))))
@@ -99,8 +101,6 @@ def turned_gaps(constraints: Constraints, q: Array, v: Array) -> Array:
     Frame b turns and moves against frame a while its gap is seen from one of them.
     """
     model, result = constraints.model, np.zeros((constraints.m, constraints.m))
-    if not v.any():  # at rest, as calibrations ask: nothing turns
-        return result
     poses, twists, _ = constraints.tree.kinematics(q, v)
     first = 0
     for closure in model.closures:
