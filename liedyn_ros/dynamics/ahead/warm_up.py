@@ -101,7 +101,8 @@ def warm_up_loops() -> None:
     dynamics.inverse(q, v, v, redundancy=LEAST_FORCE)
     dynamics.jacobian(q)
     for machine in (dynamics, two_bars(rods=2)):  # of redundant constraints: other kernels
-        linearize_constrained(machine, q, v, v)
+        model = linearize_constrained(machine, q, v, v)
+    model.discrete(1.0)  # imports what a step needs
     dynamics.model.difference(q, q)  # as that does near a singular state
     mobility(dynamics, q)  # as well
     dynamics.inverse.batch(q[None], v[None], np.zeros((1, 2, 2)))  # as retiming calls them
