@@ -44,7 +44,8 @@ def test_importing_it_imports_nothing_else():
 def test_what_takes_long_is_imported_where_it_is_called():
     """It would be a third of the time in which dynamics, platforms and nodes are imported."""
     script = ('import sys, liedyn_ros.dynamics.constrained, liedyn_ros.dynamics.linearization, '
-              'liedyn_ros.stewart, liedyn_ros.aerial, liedyn_ros.export; print(*(m for m in sys.modules if m == "coverage" or '
+              'liedyn_ros.stewart, liedyn_ros.aerial, liedyn_ros.export; '
+              'print(*(m for m in sys.modules if m == "coverage" or '
               'm.startswith("scipy.") and m.count(".") == 1 and not m.startswith("scipy._") '
               'and m != "scipy.version"))')
     result = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True,
