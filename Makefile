@@ -29,8 +29,7 @@ CHECKED := test/jit test/linear_algebra test/dynamics/test_equations_of_motion.p
   test/dynamics/constrained/algorithms/test_inverse.py test/stewart/solver test/stewart/dynamics/test_dynamics.py
 
 # Processes that share the tests, each of them whole files, in the order of test/conftest.py. They
-# wait for nodes to find each other and for other processes: with one more than processors, a sixth
-# of the processors' time was left, with two more none.
+# wait for nodes to find each other and for other processes: so two more than processors.
 TEST_JOBS ?= $(shell echo $$(($$(nproc) + 2)))
 JOBS := --numprocesses=$(TEST_JOBS) --dist=loadfile --no-loadscope-reorder
 
