@@ -32,6 +32,7 @@ _STARTED: dict[Callable[[], None], Future[None]] = {}
 _LOCK = Lock()
 WHEN_ASKED = 'LIEDYN_COMPILE_WHEN_ASKED'
 TIMEOUT = 300.0  # s, for which a request waits for its kernels
+THREADS = 'warm_up'  # the name of those that compile, or that wait for a process that does
 LOOK_PERIOD = 0.1  # s; of looks whether the answer is still wanted
 
 
@@ -149,7 +150,7 @@ def _claim(warm_up: Callable[[], None]) -> tuple[Future[None], bool]:
 
 
 def _thread(function: Callable[[], Any]) -> None:
-    Thread(target=function, name='warm_up', daemon=True).start()
+    Thread(target=function, name=THREADS, daemon=True).start()
 
 
 def _run(warm_up: Callable[[], None], future: Future[None]) -> None:

@@ -13,6 +13,8 @@ They import the benches when they run: a test of the core does without, and so d
 that only shares out tests.
 """
 
+import math
+
 import pytest
 
 
@@ -23,6 +25,12 @@ def context():
     context = open_context()
     yield context
     context.try_shutdown()
+
+
+@pytest.fixture
+def patient(monkeypatch):
+    """Let a request wait for its kernels however long other tests keep them from compiling."""
+    monkeypatch.setattr('liedyn_ros.ros.node.warm_up.TIMEOUT', math.inf)
 
 
 @pytest.fixture
@@ -42,7 +50,7 @@ def namespace():
 
 
 @pytest.fixture
-def bench(context, namespace):
+def bench(context, namespace, patient):
     """Return an empty bench."""
     from support.bench.ros_bench import Bench
     bench = Bench(context, namespace)
