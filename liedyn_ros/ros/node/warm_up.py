@@ -32,7 +32,7 @@ _STARTED: dict[Callable[[], None], Future[None]] = {}
 _LOCK = Lock()
 WHEN_ASKED = 'LIEDYN_COMPILE_WHEN_ASKED'
 TIMEOUT = 300.0  # s, for which a request waits for its kernels
-THREADS = 'warm_up'  # the name of those that compile, or that wait for a process that does
+THREADS = 'warm_up'  # the name of those in which kernels are compiled, or come
 LOOK_PERIOD = 0.1  # s; of looks whether the answer is still wanted
 
 
