@@ -138,7 +138,6 @@ class ParameterSet:
         self._faults: dict[str, str] = {}
         for parameter in parameters:
             self._declare(parameter)
-        # Only rclpy knows which were given, under a name that is not public.
         for line in unknown_parameters(
                 list(node._parameter_overrides), list(self._parameters),
                 node.get_fully_qualified_name(), arguments):
@@ -157,12 +156,11 @@ class ParameterSet:
             raise LiedynError('; '.join(self._faults.values()))
 
     def _declare(self, parameter: Parameter) -> None:
-        # Declared first without a type, as rclpy would otherwise end the node on a wrong one.
-        given = self._node.declare_parameter(
-            parameter.name, parameter.default, ParameterDescriptor(dynamic_typing=True)).value
-        self._node.undeclare_parameter(parameter.name)
+        # Looked up before it is declared, as rclpy would end the node on a wrong type. Only rclpy
+        # knows which were given, under a name that is not public.
+        given = self._node._parameter_overrides.get(parameter.name)
         try:
-            value = parameter.accept(given)
+            value = parameter.accept(given.value if given else parameter.default)
         except LiedynError as error:
             value = parameter.default
             self._faults[parameter.name] = str(error)
