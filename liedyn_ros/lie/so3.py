@@ -24,7 +24,8 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_trailing
 from liedyn_ros.common.errors import LiedynError, QuaternionWarning
-from liedyn_ros.lie.arrays import is_rotation, largest, require, require_broadcast, run
+from liedyn_ros.lie.arrays import (
+    are_rotations, is_rotation, largest, require, require_broadcast, run)
 from liedyn_ros.lie.kernels import batch
 from liedyn_ros.lie.kernels.tolerance import TOLERANCE
 
@@ -38,7 +39,7 @@ def require_rotation(name: str, rotation: ArrayLike) -> Array:
     Entries of R^T R - 1 up to 1e-6 are accepted, and det R must be positive.
     """
     r = as_trailing(name, rotation, (3, 3))
-    if r.ndim == 2 and is_rotation(*r.ravel().tolist()):
+    if is_rotation(*r.ravel().tolist()) if r.ndim == 2 else are_rotations(r):
         return r
     deviation = largest(np.swapaxes(r, -1, -2) @ r - np.eye(3))
     require(name, deviation <= TOLERANCE, f'|R^T R - 1| <= {TOLERANCE}', deviation)
@@ -179,4 +180,4 @@ def to_quaternion(rotation: ArrayLike) -> Array:
 
 def normalize(rotation: ArrayLike) -> Array:
     """Return the rotation (..., 3, 3) cleaned of rounding: R^T R = 1 to the last digits."""
-    return from_quaternion(to_quaternion(rotation))
+    return run(batch.so3_from_quaternion, to_quaternion(rotation), 1, (3, 3))

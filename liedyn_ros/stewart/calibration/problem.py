@@ -87,34 +87,34 @@ class Problem:
         """Return the equations at z, poses solved as far as they can be. Raises SingularError."""
         if self._last is not None and np.array_equal(self._last[0], z):
             return self._last[1]
-        geometry = moved(self.parameters, z)
-        errors, by_pose = self._solve_poses(geometry, z)
+        given = self._given(z)
+        errors, by_pose = self._solve_poses(given)
         lost = ~np.isfinite(by_pose).all(axis=(1, 2)) | ~np.isfinite(errors).all(axis=1)
         by_pose[lost], errors[lost], self.settled[lost] = 0.0, LOST, False
         q, _ = np.linalg.qr(by_pose, mode='complete')
         left = np.swapaxes(q[:, :, 6:], 1, 2)
-        by_z = self._by_z(geometry, z)
+        by_z = self._by_z(given)
         by_z[lost] = 0.0
         result = Equations((left @ errors[..., None])[..., 0], left @ by_z)
         self._last = z.copy(), result
         return result
 
-    def _solve_poses(self, geometry: Geometry, z: Array) -> tuple[Array, Array]:
+    def _solve_poses(self, given: _Given) -> tuple[Array, Array]:
         """
         Move the poses to the least squares of their own equations; note which got there.
 
         Return what _of_poses does at them.
         """
         self.settled = np.zeros(len(self.poses), dtype=bool)
-        errors, by_pose = self._of_poses(geometry, z)
+        errors, by_pose = self._of_poses(given)
         for _ in range(ITERATIONS):
             step = -np.nan_to_num(_least_squares(by_pose, errors))
             size = np.abs(step * self._units / self._units[0]).max(axis=1)
             step *= np.minimum(1.0, LONGEST / np.maximum(size, 1e-300))[:, None]
             last, before = self.poses, (errors ** 2).sum(axis=1)
             for _ in range(HALVINGS):
-                self.poses = se3.normalize(se3.compose(last, se3.exp(step)))
-                errors, by_pose = self._of_poses(geometry, z)
+                self.poses = se3.normalize(last @ se3.exp(step))
+                errors, by_pose = self._of_poses(given)
                 # No value, where a leg does not reach, is worse as well.
                 worse = ~((errors ** 2).sum(axis=1) <= before) & (size > ROUNDED)
                 if not worse.any():
@@ -128,7 +128,7 @@ class Problem:
     def by_readings(self, z: Array) -> Array:
         """Return the derivatives (n, d, legs) of the errors at z by biases of readings."""
         self.at(z)
-        _, by_pose = self._of_poses(moved(self.parameters, z), z)
+        _, by_pose = self._of_poses(self._given(z))
         q, _ = np.linalg.qr(by_pose, mode='complete')
         legs = self.samples.readings.shape[1]
         scales = 1.0 + self.parameters.errors(z)[:, 7:].sum(axis=1)
@@ -137,20 +137,21 @@ class Problem:
 
     def instrument_errors(self, z: Array, poses: Array) -> tuple[Array, Array]:
         """Return errors of points (n, k, 3), m, and of rotations (n, 3), rad, of given poses."""
-        predicted = _predicted(self.samples.measured, self._frames(z)[0], poses)
+        predicted = _predicted(
+            self.samples.measured, self.parameters.frames(z, self.start)[0], poses)
         return predicted.points - self.samples.measured.points, predicted.rotation_errors
 
-    def _frames(self, z: Array) -> tuple[Frames, Array, Array]:
-        return self.parameters.frames(z, self.start)
+    def _given(self, z: Array) -> _Given:
+        parameters = self.parameters
+        return _Given(moved(parameters, z), corrected(
+            self.samples.readings, parameters.errors(z)), *parameters.frames(z, self.start))
 
-    def _of_poses(self, geometry: Geometry, z: Array) -> tuple[Array, Array]:
+    def _of_poses(self, given: _Given) -> tuple[Array, Array]:
         """Return errors (n, rows) in deviations, and derivatives (n, rows, 6) by the poses."""
         samples, deviations = self.samples, self.samples.deviations
-        values, jacobians = values_and_jacobians(geometry, self.poses)
-        errors = self.parameters.errors(z)
-        read = corrected(samples.readings, errors)
-        predicted = _predicted(samples.measured, self._frames(z)[0], self.poses)
-        parts = [(read - values) / deviations.lengths]
+        values, jacobians = values_and_jacobians(given.geometry, self.poses)
+        predicted = _predicted(samples.measured, given.frames, self.poses)
+        parts = [(given.readings - values) / deviations.lengths]
         slopes = [-jacobians / deviations.lengths[:, None]]
         n = len(self.poses)
         points = predicted.points - samples.measured.points
@@ -161,28 +162,37 @@ class Problem:
             slopes.append(predicted.rotations_by_pose / deviations.rotation)
         return np.hstack(parts), np.concatenate(slopes, axis=1)
 
-    def _by_z(self, geometry: Geometry, z: Array) -> Array:
+    def _by_z(self, given: _Given) -> Array:
         """Return the derivatives (n, rows, size) of the errors by z, the poses held (14.30)."""
         parameters, samples = self.parameters, self.samples
         n, legs = samples.readings.shape
         result = np.zeros((n, legs + samples.measured.dimension, parameters.size))
-        _, jacobians = values_and_jacobians(geometry, self.poses)
+        _, jacobians = values_and_jacobians(given.geometry, self.poses)
         by_errors = errors_by_geometry(
             jacobians, self.poses, samples.readings, parameters.width)
         by_errors /= samples.deviations.lengths[:, None]
         result[:, :legs, :parameters.of_geometry] = by_errors @ parameters.basis
-        frames, turn_base, turn_target = self._frames(z)
         _write_frames(
-            result[:, legs:], parameters, _predicted(samples.measured, frames, self.poses), frames,
-            turn_base, turn_target, samples.deviations)
+            result[:, legs:], parameters, _predicted(samples.measured, given.frames, self.poses),
+            given.frames, given.turn_base, given.turn_target, samples.deviations)
         return result
 
 
 def seen_at(measured: Measured, frames: Frames, poses: Array) -> Measured:
     """Return what the same instrument would measure at poses (n, 4, 4), m, without errors."""
-    predicted = _predicted(replace(measured, rotations=None), frames, poses)
-    return replace(measured, points=predicted.points, rotations=(
-        None if measured.rotations is None else predicted.rotations))
+    turned, places = _places(frames, poses)
+    return replace(measured, points=places, rotations=(
+        None if measured.rotations is None else turned @ frames.target))
+
+
+class _Given(NamedTuple):
+    """What z says whatever the poses are: it is the same in all steps of their search."""
+
+    geometry: Geometry
+    readings: Array  # (n, legs), m or rad, corrected
+    frames: Frames
+    turn_base: Array  # (3, 3), d(rotation)/d(z) of the frames, by their own axes
+    turn_target: Array
 
 
 class _Predicted(NamedTuple):
@@ -200,10 +210,7 @@ class _Predicted(NamedTuple):
 def _predicted(measured: Measured, frames: Frames, poses: Array) -> _Predicted:
     """Return what the instrument would see."""
     n, k = len(poses), len(frames.points)
-    base = frames.instrument_base
-    turned = base[:3, :3] @ poses[:, :3, :3]  # the platform in the instrument's frame
-    places = np.einsum('nij,kj->nki', turned, frames.points) + (
-        poses[:, :3, 3] @ base[:3, :3].T + base[:3, 3])[:, None]
+    turned, places = _places(frames, poses)
     by_pose = np.zeros((n, k, 3, 6))
     if k:
         by_pose[..., :3] = -turned[:, None] @ so3.hat(frames.points)
@@ -218,6 +225,14 @@ def _predicted(measured: Measured, frames: Frames, poses: Array) -> _Predicted:
     turns = np.zeros((n, 3, 6))
     turns[..., :3] = by_target @ frames.target.T
     return _Predicted(places, by_pose, errors, turns, by_target, rotations, poses)
+
+
+def _places(frames: Frames, poses: Array) -> tuple[Array, Array]:
+    """Return turns (n, 3, 3) of the platform and its points (n, k, 3), m, in the instrument."""
+    base = frames.instrument_base
+    turned = base[:3, :3] @ poses[:, :3, :3]
+    return turned, np.einsum('nij,kj->nki', turned, frames.points) + (
+        poses[:, :3, 3] @ base[:3, :3].T + base[:3, 3])[:, None]
 
 
 def _write_frames(
