@@ -20,7 +20,7 @@ from support.machines.random_models import random_model
 import liedyn_ros as ld
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import (
-    LimitError, NameSetError, NotFiniteError, NotInGroupError, ShapeError)
+    LimitError, ModelError, NameSetError, NotFiniteError, NotInGroupError, ShapeError)
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Model
@@ -319,3 +319,12 @@ def test_places_of_a_loop_by_themselves_are_those_of_the_whole_path(
             assert_same(given[0], wanted[k], 1e-9, floor=1.0)
     for given, wanted in zip(path(s[::133]), whole):  # and far apart
         assert_same(given, wanted[::133], 1e-9, floor=1.0)
+
+
+def test_more_joints_than_needed_are_refused_where_their_rates_disagree() -> None:
+    machine = ld.load(config_file('five_bar.yaml'))
+    of_two = LoopPath(machine, [[0.3, 2.0], [0.8, 2.4], [0.6, 1.8]])
+    q = of_two(np.linspace(0.0, of_two.length, 5)).q
+    of_three = LoopPath(machine, q[:, :3], list(machine.model.joints)[:3], assembly=q[0])
+    with pytest.raises(ModelError, match='v: expected known rates that the loops allow'):
+        of_three(np.linspace(0.0, of_three.length, 41))

@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.budget import Budget
 from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.dynamics.constrained import (
-    complete_acceleration, complete_velocity, ConstrainedDynamics, LoopTracker)
+from liedyn_ros.dynamics.constrained import complete_velocity, ConstrainedDynamics, LoopTracker
+from liedyn_ros.dynamics.constrained.tracking.completion import Completion
 from liedyn_ros.retiming.paths.blended_path import rounded_shares
 from liedyn_ros.retiming.paths.moving_end import MovingEnd, require_no_ends
 from liedyn_ros.retiming.paths.path import PathSamples, spline
@@ -69,7 +69,7 @@ class LoopPath:
     def __call__(self, s: Array) -> PathSamples:
         """Return the samples at s (K,), which rises; on the branch of the path from its begin."""
         q, v, a, jerk = self._of(s)
-        samples, last = [], int(s[0] / self.length * NODES)
+        samples, last, completion = [], int(s[0] / self.length * NODES), Completion(self._dynamics)
         tracker = LoopTracker(self._dynamics, self.measured, start=self._node(last))
         given = np.zeros((3, self._dynamics.model.nv))
         for k in range(len(s)):
@@ -77,11 +77,12 @@ class LoopPath:
             node = int(s[k] / self.length * NODES)
             for between in range(last + 1, node):  # of samples far apart
                 tracker.update(self._of(np.array([self._s_of(between)]))[0, 0])
-            last, place = node, tracker.update(q[k]).q
+            last, state = node, tracker.update(q[k], v[k], ahead=False)
             given[:, self._places] = v[k], a[k], jerk[k]
-            speed = complete_velocity(self._dynamics, place, given[0], self._known)
-            samples.append((place, speed, *complete_acceleration(
-                self._dynamics, place, speed, given[1:], self._known)))
+            speed = complete_velocity(self._dynamics, state.q, given[0], self._known) \
+                if state.redundant or state.v is None else state.v  # which redundant joints fit
+            samples.append((state.q, speed, *completion.complete(
+                'a', state.q, speed, given[1:], self._known)))
         return PathSamples(*map(np.array, zip(*samples)))
 
     def _node(self, at: int) -> Array:

@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.budget import Budget
 from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.dynamics.constrained import complete_acceleration, ConstrainedDynamics
+from liedyn_ros.dynamics.constrained import ConstrainedDynamics
+from liedyn_ros.dynamics.constrained.tracking.completion import Completion
 from liedyn_ros.lie import se3
 from liedyn_ros.lie.time_derivatives import twists_of_exponential
 from liedyn_ros.retiming.paths.blended_path import along_screws, rounded_shares
@@ -69,13 +70,13 @@ class PlatformPath:
         poses, rows = self._curve(s)
         nv = self.dynamics.model.nv
         known = np.arange(nv) < PLATFORM.stop
-        samples = []
+        samples, completion = [], Completion(self.dynamics)
         for pose, twists in zip(poses, rows):
             self._budget.spend(0.0)
             q, v = self._state(pose, twists[0])
             a = np.zeros((2, nv))
             a[:, PLATFORM] = twists[1:]
-            samples.append((q, v, *complete_acceleration(self.dynamics, q, v, a, known)))
+            samples.append((q, v, *completion.complete('a', q, v, a, known)))
         return PathSamples(*map(np.array, zip(*samples)))
 
     def _spline(self, s: Array) -> tuple[Array, Array]:
