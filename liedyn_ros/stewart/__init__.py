@@ -13,9 +13,11 @@ A pose is that of the platform frame in the base frame, 4 by 4, in metres. Leg v
 order of the geometry's leg names.
 """
 
-from liedyn_ros.common.imports import kept
+from typing import TYPE_CHECKING
 
-with kept():
+from liedyn_ros.common.imports import on_demand
+
+if TYPE_CHECKING:
     from liedyn_ros.stewart.assembly.modes import AssemblyMode, AssemblyModes, AssemblyModeSolver
     from liedyn_ros.stewart.certificate.demands import ForceLimits, SpeedLimits
     from liedyn_ros.stewart.certificate.path import PathProof, PathProver
@@ -70,6 +72,8 @@ with kept():
     from liedyn_ros.stewart.tracking.sensor_monitor import (
         LengthSensor, OrientationSensor, Sensor, SensorFit, SensorMonitor)
     from liedyn_ros.stewart.tracking.tracker import PoseTracker, Start, TrackedPose
+else:
+    __getattr__, __dir__ = on_demand(__name__, __file__)
 
 __all__ = [
     'ActuatorSynchronizer', 'AssemblyMode', 'AssemblyModeSolver', 'AssemblyModes', 'BiasFit',

@@ -15,9 +15,8 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.stewart import (
     AssemblyModeSolver, GaussNewton, leg_lengths, LegActuators, LegSimulation, LengthSensor,
     LevenbergMarquardt, load_geometry, load_redundant_geometry, MonitorConfig, MonitoredTracker,
-    MotionEstimator, OrientationSensor, PathProver, PlatformController, PlatformMeter,
-    PlatformSimulation, PoseCertifier, RedundantEstimator, RedundantSolver, RedundantTracker,
-    SmoothTrajectory, StewartDynamics, StewartGeometry)
+    MotionEstimator, OrientationSensor, PathProver, PlatformMeter, PoseCertifier,
+    RedundantEstimator, RedundantSolver, RedundantTracker, SmoothTrajectory, StewartGeometry)
 from liedyn_ros.stewart.platform.kinematics import (
     driven_platform, held_transmissions, leg_ends)
 
@@ -85,6 +84,8 @@ def warm_up_simulation() -> None:
 
 def warm_up_dynamics() -> None:
     """Call the kernels of a platform under leg forces, and those of its controller."""
+    # Here, as other nodes of platforms need none of the modules of dynamics.
+    from liedyn_ros.stewart import PlatformController, PlatformSimulation, StewartDynamics
     geometry, home = _platform()
     trajectory = SmoothTrajectory(home, np.full(6, 0.01), np.ones(6), np.zeros(6), 1.0)
     simulation = PlatformSimulation(geometry, home)

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import liedyn_ros as ld
+import liedyn_ros.stewart
 from liedyn_ros.common.resources import config_file
 
 URDF = """<robot name="arm"><link name="base"/><link name="hand"><inertial><mass value="1"/>
@@ -26,11 +27,12 @@ URDF = """<robot name="arm"><link name="base"/><link name="hand"><inertial><mass
 <limit lower="-1" upper="1" effort="1" velocity="1"/><dynamics damping="2"/></joint></robot>"""
 
 
-def test_every_name_is_there_and_completed():
-    assert set(ld.__all__) <= set(dir(ld))
-    for name in ld.__all__:
-        assert getattr(ld, name) is not None
-    assert not hasattr(ld, 'nothing')
+@pytest.mark.parametrize('package', [ld, ld.stewart], ids=lambda package: package.__name__)
+def test_every_name_is_there_and_completed(package):
+    assert set(package.__all__) <= set(dir(package))
+    for name in package.__all__:
+        assert getattr(package, name) is not None
+    assert not hasattr(package, 'nothing')
 
 
 def test_importing_it_imports_nothing_else():
@@ -41,10 +43,14 @@ def test_importing_it_imports_nothing_else():
     assert result.stdout.strip() == ''
 
 
-def test_what_takes_long_is_imported_where_it_is_called():
+def test_what_takes_long_is_imported_where_it_is_used():
     """It would be a third of the time in which dynamics, platforms and nodes are imported."""
-    script = ('import sys, liedyn_ros.dynamics.constrained, liedyn_ros.dynamics.linearization, '
-              'liedyn_ros.stewart, liedyn_ros.aerial, liedyn_ros.export; '
+    script = ('import sys, liedyn_ros.stewart; '
+              'print(*(m for m in sys.modules if m.startswith("liedyn_ros.stewart."))); '
+              'import liedyn_ros.stewart.warm_up; '
+              'print(*(m for m in sys.modules if m.startswith("liedyn_ros.dynamics"))); '
+              'from liedyn_ros.stewart import *; import liedyn_ros.dynamics.constrained, '
+              'liedyn_ros.dynamics.linearization, liedyn_ros.aerial, liedyn_ros.export; '
               'print(*(m for m in sys.modules if m == "coverage" or '
               'm.startswith("scipy.") and m.count(".") == 1 and not m.startswith("scipy._") '
               'and m != "scipy.version"))')
