@@ -30,6 +30,8 @@ from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import so3
+from liedyn_ros.lie.arrays import run
+from liedyn_ros.lie.kernels import batch
 from liedyn_ros.lie.kernels.motion import move_pose
 from liedyn_ros.stewart.platform.state import PlatformState
 from liedyn_ros.stewart.tracking.tracker import TrackedPose
@@ -67,7 +69,9 @@ class OrientationSensor:
 
     def residual(self, pose: Array, reading: ArrayLike) -> Array:
         """Return log(R^T R_measured), (3,), rad; reading: (3, 3), platform in base."""
-        return so3.log(so3.compose(so3.inverse(pose[:3, :3]), reading))
+        turn = so3.require_rotation('pose', pose[:3, :3]).T @ so3.require_rotation(
+            'reading', reading)
+        return run(batch.so3_log, turn, 2, (3,))
 
     def derivative(self, pose: Array) -> Array:
         """Return (3, 6): a rotation of the pose reduces the residual."""
@@ -100,8 +104,9 @@ class LengthSensor:
     def derivative(self, pose: Array) -> Array:
         """Return (1, 6): the negative unit wrench along the leg (11.4)."""
         leg = self._leg(pose)
-        direction = pose[:3, :3].T @ leg / np.linalg.norm(leg)
-        return -np.hstack((np.cross(self.platform, direction), direction))[None]
+        x, y, z = (pose[:3, :3].T @ leg / np.linalg.norm(leg)).tolist()
+        a, b, c = self.platform.tolist()
+        return np.array([[c * y - b * z, a * z - c * x, b * x - a * y, -x, -y, -z]])
 
     @property
     def variance(self) -> float:
@@ -226,8 +231,8 @@ class SensorMonitor:
     ) -> SensorFit:
         effect = self.sensor.derivative(pose) @ state.inverse  # (n, 6), by a length
         by_noise = effect * noise
-        covariance = (self._share * by_noise @ by_noise.T
-                      + self.sensor.variance * np.eye(len(residual)))
+        covariance = self._share * by_noise @ by_noise.T
+        covariance.flat[::len(residual) + 1] += self.sensor.variance
         weighted = np.asarray(np.linalg.solve(covariance, residual), dtype=float)
         statistic = float(residual @ weighted)
         if statistic < MAX_STATISTIC:

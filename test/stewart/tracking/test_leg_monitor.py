@@ -21,14 +21,15 @@ from liedyn_ros.stewart import (
 
 NOISE = 1e-5  # m
 PERIOD_NS = 1_000_000
-BEGIN = 1500  # the sample of the fault: the platform moves by then
-COUNT = 2000
+BEGIN = 900  # the sample of the fault
+COUNT = 1400
+TIMES = 0.6 + 1e-3 * np.arange(COUNT)  # s: the platform moves from the first sample on
 
 
 @pytest.fixture(scope='module')
 def poses(motion):
-    """Return two seconds of it at 1 kHz."""
-    return motion.pose(1e-3 * np.arange(COUNT))
+    """Return 1.4 seconds of it at 1 kHz."""
+    return motion.pose(TIMES)
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def readings(geometry, poses):
 @pytest.fixture(scope='module')
 def true_rates(geometry, motion, poses):
     """Return the rates of the legs."""
-    twists = motion.twist(1e-3 * np.arange(COUNT))
+    twists = motion.twist(TIMES)
     return np.array([leg_rates(geometry, pose, twist) for pose, twist in zip(poses, twists)])
 
 
@@ -166,13 +167,12 @@ def test_an_orientation_names_the_biased_leg(geometry, home, poses, readings, le
 @pytest.mark.parametrize('lag', [-8, -3, 2, 8])
 @pytest.mark.parametrize('with_rates', [False, True])
 def test_a_reading_is_compared_with_the_pose_of_its_time(
-        geometry, home, motion, poses, readings, lag, with_rates):
-    twists = motion.twist(1e-3 * np.arange(COUNT))
+        geometry, home, true_rates, poses, readings, lag, with_rates):
     tracker = MonitoredTracker(geometry, home, config=MonitorConfig(
         leg_noise=NOISE, sensor=OrientationSensor(5e-4), sensor_time=0.1))
     bias = 0.0
     for k in range(10, COUNT - 10):
-        rates = leg_rates(geometry, poses[k], twists[k]) if with_rates else None
+        rates = true_rates[k] if with_rates else None
         reading = poses[k - lag, :3, :3] if k % 10 == 0 else None
         bias += 1e-5 * (k >= BEGIN)
         safe = tracker.track(k * PERIOD_NS, readings[k] + [0, 0, bias, 0, 0, 0], rates, reading,
@@ -206,10 +206,11 @@ def test_a_seventh_length_shows_a_bias_but_not_where(geometry, home, poses, read
     sensor = LengthSensor([0.0, 0.0, 0.0], [0.1, 0.05, 0.0], 1e-4)
     sensed = np.linalg.norm(
         np.einsum('kij,j->ki', poses[:, :3, :3], sensor.platform) + poses[:, :3, 3], axis=1)
-    sound = track(geometry, home, readings.copy(), sensor=sensor, sensed=sensed)
+    watched = {'sensor': sensor, 'sensed': sensed, 'sensor_time': 0.5}
+    sound = track(geometry, home, readings.copy(), **watched)
     assert not any(safe.flags for safe in sound)
     readings[:, 2] += np.linspace(0.0, 8e-3, COUNT)
-    tracked = track(geometry, home, readings, sensor=sensor, sensed=sensed)
+    tracked = track(geometry, home, readings, **watched)
     assert tracked[-1].flags == Flag.SENSOR_DISAGREES and tracked[-1].legs == ()
 
 
