@@ -40,9 +40,12 @@ PARAMETERS = """/**:
     home_position: [0.0, 0.0, 0.155]
 /**/stewart_simulator:
   ros__parameters:
-    rate: 100.0
+    rate: 50.0
     amplitudes: [0.05, 0.05, 0.05, 0.01, 0.01, 0.01]
-"""
+/**/view:
+  ros__parameters:
+    rate: 5.0
+"""  # few samples and few pictures: a processor without a graphics card draws each
 
 
 @contextmanager

@@ -13,13 +13,15 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 import struct
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
-import trimesh
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import DescriptionError
+
+if TYPE_CHECKING:
+    import trimesh
 
 LARGEST = 100e6  # bytes of a file
 
@@ -43,6 +45,7 @@ def surfaces(file: Path) -> tuple[Surface, ...]:
         raise DescriptionError(f'{file}: expected at most {LARGEST:g} bytes, got '
                                f'{file.stat().st_size}')
     try:
+        import trimesh  # a fifth of the view's modules, and most machines have no such file
         scene = trimesh.load_scene(file)
         found = tuple(_surface(each, _unit(scene)) for each in scene.dump()
                       if isinstance(each, trimesh.Trimesh) and len(each.faces))
