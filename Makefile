@@ -26,7 +26,9 @@ LOCAL := export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_DOMAIN_ID=$(TEST_DOM
 
 # Tests whose kernels check their indices in CI: some of each family.
 CHECKED := test/jit test/linear_algebra test/dynamics/test_equations_of_motion.py \
-  test/dynamics/constrained/algorithms/test_inverse.py test/stewart/solver test/stewart/dynamics/test_dynamics.py
+  test/dynamics/constrained/algorithms/test_inverse.py test/stewart/solver test/stewart/dynamics/test_dynamics.py \
+  test/dynamics/partial_derivatives/test_parameter_products.py \
+  test/dynamics/constrained/partial_derivatives/test_parameter_products.py
 
 # Processes that share the tests, each of them whole files, in the order of test/conftest.py. They
 # wait for nodes to find each other and for other processes: so two more than processors.

@@ -25,6 +25,7 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
 from liedyn_ros.dynamics.tree.kernels import rigid
 from liedyn_ros.dynamics.tree.kernels.tables import ACCELERATION, ORDER_CHANGE, TWIST
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.memory import rows_of
 from liedyn_ros.jit.simd import LANES
 from liedyn_ros.lie.kernels import se3, vec3
 
@@ -122,15 +123,15 @@ def write_parameter_changes(machine, motion, params):
     parameters.to_links(params.local, params.bodies, params.external, params.ground,
                         params.of_bodies, params.parts)
     params.frames[:] = 0.0
-    count = len(machine.closure_kind)
+    count, width = len(machine.closure_kind), params.bodies.shape[1]
+    shifts = rows_of(params.bodies, SHIFT * width, width + 1, LANES)
     for f in range(machine.moving_frames[0]):
         r, p = frame_pose(motion, f)
         at = FRAME_B if f < count else FRAME_A
         x = se3.adjoint(r, p, *load_pair(params.closures, f % count, at))
         if params.frame_body[f] >= 0:
             r, p = link_pose(motion, machine.frame_link[f])
-            x = sum_of(x, se3.adjoint(r, p, *load_pair(
-                params.bodies, SHIFT, LANES * params.frame_body[f])))
+            x = sum_of(x, se3.adjoint(r, p, *load_pair(shifts, params.frame_body[f], 0)))
         store_pair(params.frames, f, 0, x[0], x[1])
 
 
@@ -164,11 +165,13 @@ def write_parameter_gradient(machine, motion, table, field, params, sign, weight
         yw, yu = load_pair(table, i, field)
         store_pair(data, i + 1, ORDER_CHANGE, *se3.adjoint_inverse(r, p, yw, yu))
     parameters.weigh_shifts(data, params.bodies, params.external, sign, params.of_bodies)
+    width = params.bodies.shape[1]
+    shifts = rows_of(params.bodies, SHIFT * width, width + 1, LANES)
     for f in range(frames):
         (m, g), b = load_pair(params.frames, f, 0), params.frame_body[f]
         if b >= 0:
             r, p = link_pose(motion, machine.frame_link[f])
-            add_pair(params.bodies, SHIFT, LANES * b, *se3.adjoint_dual(r, p, m, g))
+            add_pair(shifts, b, 0, *se3.adjoint_dual(r, p, m, g))
         r, p = frame_pose(motion, f)
         store_pair(params.closures, f % count, FRAME_B if f < count else FRAME_A,
                    *se3.adjoint_dual(r, p, m, g))
