@@ -55,11 +55,12 @@ def compare(geometry, home, poses):
                  for k, reading in enumerate(readings)]
         key = readings.tobytes()
         if key not in solved:
-            solved[key] = error(PoseSolver(geometry).solve_batch(readings, poses).poses)
+            solved[key] = error(PoseSolver(geometry).solve_batch(
+                readings, poses[:len(readings)]).poses)
         return error(np.array([safe.pose for safe in found])) / solved[key], tracker, found
 
     def error(tracked):
-        return np.abs(se3.log(se3.compose(se3.inverse(poses), tracked))).max()
+        return np.abs(se3.log(se3.compose(se3.inverse(poses[:len(tracked)]), tracked))).max()
     return run
 
 
@@ -74,7 +75,7 @@ def alarms(found):
     ([70.7] * 6, 0.0), ([900] * 6, 0.0), ([100] * 6, 0.3),
     ([1000, 1000, 50, 1000, 1000, 1000], 0.0), ([1000, 500, 200, 137, 100, 50], 0.0)])
 def test_readings_that_repeat_do_no_harm(held, compare, rates, jitter, told):
-    ratio, tracker, found = compare(held(rates, jitter=jitter), leg_noise=told)
+    ratio, tracker, found = compare(held(rates, jitter=jitter)[:1500], leg_noise=told)
     assert ratio < 1.2 and not alarms(found) and not tracker.noise.advice
     assert tracker.noise.repeats == pytest.approx(RATE / np.array(rates), rel=0.05)
 
@@ -103,13 +104,13 @@ def test_an_encoder_is_no_slow_bus(geometry, poses, step):
 
 @pytest.mark.parametrize('rate', [50, 200])
 def test_the_twist_is_that_of_fresh_readings(geometry, motion, held, compare, rate):
-    _, _, found = compare(held([rate] * 6))
-    errors = np.array([safe.twist for safe in found[1000:]]) - motion.twist(TIMES[1000:])
+    _, _, found = compare(held([rate] * 6)[:2000])
+    errors = np.array([safe.twist for safe in found[1000:]]) - motion.twist(TIMES[1000:2000])
     assert np.sqrt(np.mean(errors ** 2)) < 3e-3  # 1e-3 with a topic at the rate of the bus
 
 
 def test_a_leg_that_freezes_on_a_slow_bus_is_named(held, compare):
-    readings = held([100] * 6)
+    readings = held([100] * 6)[:2600]
     readings[2000:, 4] = readings[2000, 4]
     _, _, found = compare(readings)
     flagged = alarms(found)
@@ -118,7 +119,7 @@ def test_a_leg_that_freezes_on_a_slow_bus_is_named(held, compare):
 
 
 def test_an_outlier_on_a_slow_bus_is_named_and_replaced(held, compare):
-    readings = held([200] * 6)
+    readings = held([200] * 6)[:2100]
     held_for = slice(2000, 2005)
     readings[held_for, 1] += 0.02
     ratio, _, found = compare(readings)
@@ -152,7 +153,7 @@ def test_noise_that_changes_or_differs_does_no_harm(geometry, poses, compare, no
 @pytest.mark.parametrize('told', [0.0, 2e-5])
 def test_tails_of_noise_do_no_harm(geometry, poses, compare, told):
     rng = np.random.default_rng(3)
-    readings = leg_lengths(geometry, poses) + 2e-5 * rng.standard_t(3, size=(COUNT, 6))
+    readings = leg_lengths(geometry, poses[:2000]) + 2e-5 * rng.standard_t(3, size=(2000, 6))
     ratio, _, found = compare(readings, leg_noise=told)
     outliers = [k for k, safe in enumerate(found) if Flag.LEG_OUTLIER in safe.flags]
     assert ratio < 1.2 and len(outliers) <= 6 and not [k for k in outliers if k > 1000]
@@ -162,8 +163,8 @@ def test_tails_of_noise_do_no_harm(geometry, poses, compare, told):
 def test_hum_is_no_outlier(geometry, poses, compare, seed):
     rng = np.random.default_rng(seed)
     hum = 5e-5 * np.sin(300.0 * np.pi * TIMES)[:, None] * [1.0, -1.0, 1.0, 0.5, 0.0, 1.0]
-    ratio, _, found = compare(
-        leg_lengths(geometry, poses) + hum + NOISE * rng.normal(size=(COUNT, 6)))
+    ratio, _, found = compare((
+        leg_lengths(geometry, poses) + hum + NOISE * rng.normal(size=(COUNT, 6)))[:2000])
     assert ratio < 1.2 and not alarms(found)
 
 
@@ -171,7 +172,7 @@ def test_hum_is_no_outlier(geometry, poses, compare, seed):
 def test_a_given_noise_that_is_too_small_does_no_harm_before_it_is_noticed(
         geometry, poses, compare, times):
     rng = np.random.default_rng(3)
-    readings = leg_lengths(geometry, poses) + 1e-4 * rng.normal(size=(COUNT, 6))
+    readings = leg_lengths(geometry, poses[:1000]) + 1e-4 * rng.normal(size=(1000, 6))
     ratio, tracker, found = compare(readings, leg_noise=1e-4 / times)
     assert ratio < 1.2 and 'leg_noise' in tracker.noise.advice[0]
     told = alarms(found)
@@ -205,7 +206,7 @@ def test_a_leg_that_jumps_while_the_platform_stands_is_named(geometry, home, per
 @pytest.mark.parametrize('rates', [[300, 200, 137, 100, 70, 50], [170] * 6])
 def test_slow_buses_are_no_jumps_as_the_platform_starts(held, compare, rates):
     """No leg has a reading in each sample, and no sample has one of each leg."""
-    _, _, found = compare(held(rates))
+    _, _, found = compare(held(rates)[:1000])
     assert not alarms(found)
 
 
