@@ -18,7 +18,7 @@ from support.bench.dynamics_bench import (
 from support.bench.dynamics_fuzz import Fuzz
 
 pytestmark = pytest.mark.ros
-REQUESTS, AT_ONCE = 1600, 5  # services keep up to ten requests that wait
+REQUESTS, AT_ONCE = 1600, 8  # services keep up to ten requests that wait
 GIVEN = {'inverse_dynamics': (True, False), 'forward_dynamics': (False, True),
          'hybrid_dynamics': (True, True)}
 

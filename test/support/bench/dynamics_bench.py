@@ -8,6 +8,9 @@
 
 """The dynamics server under test: a model, queries put together by hand, and the answers."""
 
+from functools import lru_cache
+from pathlib import Path
+
 from geometry_msgs.msg import Accel, Point, Pose, Quaternion, Twist, Vector3, Wrench
 from liedyn_interfaces.msg import (
     BodyWrench, DynamicsQuery, TreeAcceleration, TreeEffort, TreeState)
@@ -43,7 +46,7 @@ class Motion:
     def __init__(self, path, seed=0, dissipation=True, order=0):
         """Load the model and draw the state."""
         rng = np.random.default_rng(seed)
-        self.model = load_model(path)
+        self.model = loaded(path, Path(path).read_bytes())
         self.dynamics = Dynamics(self.model, dissipation=dissipation)
         moving = [j for j in self.model.joint_list if j.coordinate_names]
         on_the_ground = self.model.link_table.parent[0] < 0
@@ -141,6 +144,12 @@ class ServerBench:
     def configure(self, **values):
         """Return the result of setting one parameter, or the last of several."""
         return self.bench.set_parameters(self.node, **values)[-1]
+
+
+@lru_cache(maxsize=16)
+def loaded(path, _content):
+    """Return the model of a file with a content; a test makes dozens of motions of one file."""
+    return load_model(path)
 
 
 def pose_of(matrix):
