@@ -146,12 +146,12 @@ def test_turning_back_before_a_singularity_is_no_crossing(geometry, home, lean):
 
 
 STOP = np.concatenate((
-    np.sin(np.linspace(0.0, 0.5 * np.pi, 3001)) ** 2, np.ones(1000),
-    np.cos(np.linspace(0.0, 0.5 * np.pi, 3001)) ** 2))  # into a singularity, a second, and back
+    np.sin(np.linspace(0.0, 0.5 * np.pi, 1501)) ** 2, np.ones(1000),
+    np.cos(np.linspace(0.0, 0.5 * np.pi, 1501)) ** 2))  # into a singularity, a second, and back
 
 
-def excursion(geometry, shares, noise, sensor=None):
-    """Return true poses, a tracker, what it says at shares of the way to a singularity."""
+def excursion(geometry, shares, noise, sensor=None, chosen=slice(None)):
+    """Return true poses, a tracker, what it says at chosen shares of the way to a singularity."""
     start, displacement = CROSSINGS['tilt']
     far = Crossing(geometry, 'tilt', 2.0, 0.0)
     shares = shares * far.arc[far.index] / far.arc[-1]
@@ -159,18 +159,19 @@ def excursion(geometry, shares, noise, sensor=None):
     rng = np.random.default_rng(2)
     lengths = leg_lengths(geometry, poses) + noise * rng.normal(size=(len(shares), 6))
     wobble = se3.exp(0.01 * rng.normal(size=(len(shares), 6)) * [1, 1, 1, 0, 0, 0])
+    poses, lengths, wobble = poses[chosen], lengths[chosen], wobble[chosen]
     tracker = MonitoredTracker(geometry, start, config=MonitorConfig(
         leg_noise=noise, hold_hypotheses=True, sensor=sensor))
     return poses, tracker, [tracker.track(
         FIRST_NS + k * 1_000_000, lengths[k],
-        reading=sensor and poses[k, :3, :3] @ wobble[k, :3, :3]) for k in range(len(shares))]
+        reading=sensor and poses[k, :3, :3] @ wobble[k, :3, :3]) for k in range(len(poses))]
 
 
 @pytest.mark.parametrize('depth', [0.999, 1.0, 1.01])
 def test_a_turn_in_the_noise_of_a_singularity_is_known(geometry, depth):
     shares = depth * np.sin(np.linspace(0.0, np.pi, 6001)) ** 2
-    poses, _, said = excursion(geometry, shares, 1e-5)
-    assert Flag.BRANCH_UNSURE in said[3000].flags, 'while it is in the noise'
+    poses, _, said = excursion(geometry, shares, 1e-5, chosen=slice(1000, 5001))
+    assert Flag.BRANCH_UNSURE in said[2000].flags, 'while it is in the noise'
     assert not said[-1].flags and np.abs(said[-1].pose - poses[-1]).max() < 1e-3
     assert not any(np.abs(safe.pose - pose).max() > 0.05
                    for pose, safe in zip(poses, said) if not safe.flags & Flag.BRANCH_UNSURE)
@@ -199,12 +200,13 @@ def test_no_alarm_in_the_good_workspace(geometry, home, noise, rates):
     motion = SmoothTrajectory(
         home, amplitudes=[0.2, 0.2, 0.3, 0.06, 0.06, 0.06],
         frequencies=[0.23, 0.31, 0.17, 0.29, 0.19, 0.37], phases=rng.uniform(0.0, 6.0, 6))
-    times = np.arange(0.0, 6.0, 1e-3)
-    lengths = leg_lengths(geometry, motion.pose(times)) + noise * rng.normal(size=(6000, 6))
-    speeds = np.gradient(leg_lengths(geometry, motion.pose(times)), 1e-3, axis=0)
+    times = np.arange(0.0, 6.0, 2e-3)
+    exact = leg_lengths(geometry, motion.pose(times))
+    lengths = exact + noise * rng.normal(size=exact.shape)
+    speeds = np.gradient(exact, 2e-3, axis=0)
     tracker = MonitoredTracker(geometry, home, config=MonitorConfig(leg_noise=noise))
     for k in range(len(times)):
-        safe = tracker.track(FIRST_NS + k * 1_000_000, lengths[k], speeds[k] if rates else None)
+        safe = tracker.track(FIRST_NS + k * 2_000_000, lengths[k], speeds[k] if rates else None)
         assert not safe.flags and not safe.legs
 
 
