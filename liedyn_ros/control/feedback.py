@@ -86,12 +86,12 @@ def tracking_error(
     velocity, acceleration, jerk = reference.v.copy(), reference.a.copy(), reference.jerk.copy()
     velocity[FREE] = into_base @ reference.v[FREE]
     rate = v - velocity
-    # d/dt of that product: d/dt Ad_{E^-1} = -ad_{rate} Ad_{E^-1} (0.7), and ad_V V = 0.
-    ad_v, carried = se3.ad(v[FREE]), into_base @ reference.a[FREE]
-    acceleration[FREE] = carried - ad_v @ velocity[FREE]
+    # d/dt of that product: d/dt Ad_{E^-1} = -ad_{rate} Ad_{E^-1} (0.7). The reference's velocity V
+    # has ad_V V = 0 and ad_{v} - ad_V = ad_{rate}.
+    ad_rate, carried = se3.ad(rate[FREE]), into_base @ reference.a[FREE]
+    acceleration[FREE] = carried - ad_rate @ velocity[FREE]
     jerk[FREE] = (  # (8.9)
-        into_base @ reference.jerk[FREE] - se3.ad(rate[FREE]) @ carried
-        - se3.ad(acceleration[FREE]) @ velocity[FREE] - ad_v @ acceleration[FREE])
+        into_base @ reference.jerk[FREE] - ad_rate @ (carried + acceleration[FREE]))
     return TrackingError(error, rate, velocity, acceleration, jerk)
 
 

@@ -18,6 +18,7 @@ from liedyn_ros.common.errors import LiedynError, NotInGroupError, ShapeError
 from liedyn_ros.lie.kernels.tolerance import TOLERANCE
 
 UNIT = np.eye(3)
+_AHEAD, _BEHIND = [7, 2, 3], [5, 6, 1]  # places of w and of -w in [w], row by row
 
 
 def run(loop: Callable[..., Any], value: Array, core: int, result: tuple[int, ...]) -> Array:
@@ -34,6 +35,16 @@ def run(loop: Callable[..., Any], value: Array, core: int, result: tuple[int, ..
     out = np.empty(value.shape[:value.ndim - core] + result)
     loop(value.reshape(-1), out.reshape(-1))
     return out
+
+
+def skew(w: Array) -> Array:
+    """Return [w] (..., 3, 3) of numbers (..., 3) that have been checked, with [w] x = w x x."""
+    if w.ndim == 1:
+        x, y, z = w.tolist()  # plain numbers take a third
+        return np.array(((0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0)))
+    flat = np.zeros((*w.shape[:-1], 9))  # row by row
+    flat[..., _AHEAD], flat[..., _BEHIND] = w, -w
+    return flat.reshape((*w.shape, 3))
 
 
 def largest(matrices: Array) -> Array:

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_trailing
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.lie import so3
-from liedyn_ros.lie.arrays import is_rotation, largest, require, require_broadcast, run
+from liedyn_ros.lie.arrays import is_rotation, largest, require, require_broadcast, run, skew
 from liedyn_ros.lie.kernels import batch
 from liedyn_ros.lie.kernels.tolerance import TOLERANCE
 
@@ -65,7 +65,7 @@ def hat(twist: ArrayLike) -> Array:
     """Return the matrix [[w] v; 0 0] (..., 4, 4)."""
     twist = as_trailing('twist', twist, (6,))
     out = np.zeros((*twist.shape[:-1], 4, 4))
-    out[..., :3, :3] = so3.hat(twist[..., :3])
+    out[..., :3, :3] = skew(twist[..., :3])
     out[..., :3, 3] = twist[..., 3:]
     return out
 
@@ -120,7 +120,10 @@ def adjoint(pose: ArrayLike) -> Array:
     """Return Ad_T = [R 0; [p]R R] (..., 6, 6) (1.2): it takes a twist seen in b to a for T_ab."""
     t = require_pose('pose', pose)
     r = t[..., :3, :3]
-    return _block_triangular(np.concatenate([r, so3.hat(t[..., :3, 3]) @ r], axis=-2))
+    out = np.zeros((*t.shape[:-2], 6, 6))
+    out[..., :3, :3] = out[..., 3:, 3:] = r
+    out[..., 3:, :3] = skew(t[..., :3, 3]) @ r
+    return out
 
 
 def adjoint_dual(pose: ArrayLike) -> Array:
@@ -131,7 +134,12 @@ def adjoint_dual(pose: ArrayLike) -> Array:
 def ad(twist: ArrayLike) -> Array:
     """Return ad_V = [[w] 0; [v] [w]] (..., 6, 6) (1.3): the matrix of the bracket of twists."""
     twist = as_trailing('twist', twist, (6,))
-    halves = so3.hat(twist.reshape(*twist.shape[:-1], 2, 3))  # [w] and [v]
+    if twist.ndim == 1:
+        a, b, c, x, y, z = twist.tolist()  # plain numbers take a third
+        return np.array((
+            (0.0, -c, b, 0.0, 0.0, 0.0), (c, 0.0, -a, 0.0, 0.0, 0.0), (-b, a, 0.0, 0.0, 0.0, 0.0),
+            (0.0, -z, y, 0.0, -c, b), (z, 0.0, -x, c, 0.0, -a), (-y, x, 0.0, -b, a, 0.0)))
+    halves = skew(twist.reshape(*twist.shape[:-1], 2, 3))  # [w] and [v]
     return _block_triangular(halves.reshape(*twist.shape, 3))
 
 

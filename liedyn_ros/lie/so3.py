@@ -17,6 +17,7 @@ Functions of a rotation refuse any other matrix (NotInGroupError, see require_ro
 
 from __future__ import annotations
 
+import math
 import warnings
 
 import numpy as np
@@ -25,7 +26,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_trailing
 from liedyn_ros.common.errors import LiedynError, QuaternionWarning
 from liedyn_ros.lie.arrays import (
-    are_rotations, is_rotation, largest, require, require_broadcast, run)
+    are_rotations, is_rotation, largest, require, require_broadcast, run, skew)
 from liedyn_ros.lie.kernels import batch
 from liedyn_ros.lie.kernels.tolerance import TOLERANCE
 
@@ -50,11 +51,7 @@ def require_rotation(name: str, rotation: ArrayLike) -> Array:
 
 def hat(w: ArrayLike) -> Array:
     """Return [w] (..., 3, 3), the matrix with [w] x = w x x."""
-    w = as_trailing('w', w, (3,))
-    flat = np.zeros((*w.shape[:-1], 9))  # row by row
-    flat[..., 7], flat[..., 2], flat[..., 3] = w[..., 0], w[..., 1], w[..., 2]
-    flat[..., 5], flat[..., 6], flat[..., 1] = -flat[..., 7], -flat[..., 2], -flat[..., 3]
-    return flat.reshape((*w.shape, 3))
+    return skew(as_trailing('w', w, (3,)))
 
 
 def vee(matrix: ArrayLike) -> Array:
@@ -154,6 +151,10 @@ def unit_quaternion(name: str, quaternion: ArrayLike) -> Array:
     QuaternionWarning. Python shows it once. Raises NotInGroupError beyond 1e-4.
     """
     q = as_trailing(name, quaternion, (4,))
+    if q.ndim == 1:
+        size = math.sqrt(sum(x * x for x in q.tolist()))  # plain numbers take a tenth
+        if abs(size - 1.0) <= TOLERANCE:
+            return q / size
     with np.errstate(over='ignore'):  # an infinite norm is refused like any other
         norm = np.linalg.norm(q, axis=-1)
     difference = np.abs(norm - 1.0)

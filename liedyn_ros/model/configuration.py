@@ -36,7 +36,7 @@ def check(name: str, table: LinkTable, q: ArrayLike) -> Array:
     """
     q = np.array(as_array(name, q, (table.nq,)))  # a copy: kernels are compiled for writable
     for at in table.quaternions:
-        norm = math.hypot(*q[at:at + 4])  # which no square overflows
+        norm = math.hypot(*q[at:at + 4].tolist())  # which no square overflows
         if abs(norm - 1.0) > so3.PRINTED:
             raise NotInGroupError(f'{name}[{at}:{at + 4}]: expected a quaternion x, y, z, w of '
                                   f'norm 1 within {so3.PRINTED}, got norm {norm:.9g}',

@@ -34,6 +34,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import ACCELERATION, STIFFNESS, STO
 from liedyn_ros.lie import so3
 from liedyn_ros.model import Model
 from liedyn_ros.model.kernels.kinds import FREE
+from liedyn_ros.model.link_table import LinkTable
 
 # Corrections of the velocity, relative to it, shrink until rounding stops them below this.
 ROUNDED_CORRECTION = 1e-9
@@ -120,14 +121,14 @@ class Flow:
         dynamics, dt = self._dynamics, self._dt
         start, end = np.empty_like(v), np.empty_like(v)
         steps = np.zeros((dynamics.constants.links, STEP_WIDTH))
-        before = np.inf
+        before, scale = np.inf, 1.0 + _largest(v)
         for _ in range(ITERATIONS):
             if not discrete_momenta(
                     dynamics.constants.table, self._data.table, steps, q, v, dt, start, end):
                 refuse(dynamics.model, '', q, v=v)
             left = momentum - start
             correction = self.response(q, left)
-            size = _largest(correction) / (1.0 + _largest(v))
+            size = _largest(correction) / scale
             if size == 0.0 or before <= size <= ROUNDED_CORRECTION:
                 return v, end + left  # what rounding leaves over is not lost
             v, before = v + correction, size
@@ -140,11 +141,12 @@ def _largest(values: Array) -> float:
     return max(map(abs, values.tolist()), default=0.0)
 
 
-def _carrier(model: Model) -> tuple[int, int] | None:
-    """Return the indices in q and v of the free joint that carries all links, if one does."""
-    links = model.link_table
-    if links.N and links.kind[0] == FREE and (links.parent[1:] >= 0).all():
-        return int(links.qi[0]), int(links.vi[0])
+@weak_cache
+def _carrier(links: LinkTable) -> tuple[int, int, float] | None:
+    """Return the indices in q and v of the free joint that carries all links, and their mass."""
+    mass = float(links.inertia[:, 0].sum())
+    if mass > 0.0 and links.kind[0] == FREE and (links.parent[1:] >= 0).all():
+        return int(links.qi[0]), int(links.vi[0]), mass
     return None
 
 
@@ -154,9 +156,10 @@ def _without_shared(model: Model, v: Array, momentum: Array) -> tuple[Array, Arr
 
     No step depends on it (3.16), but momenta that it makes large would leave the others no digits.
     """
-    carrier, shared, mass = _carrier(model), np.zeros(3), model.link_table.inertia[:, 0].sum()
-    if carrier is not None and mass > 0.0:
-        _, vi = carrier
+    carrier = _carrier(model.link_table)
+    shared: Array = np.zeros(3)
+    if carrier is not None:
+        _, vi, mass = carrier
         shared, v = momentum[vi + 3:vi + 6] / mass, v.copy()
         v[vi + 3:vi + 6] -= shared
     return v, shared
@@ -165,9 +168,9 @@ def _without_shared(model: Model, v: Array, momentum: Array) -> tuple[Array, Arr
 def _add_shared(model: Model, q0: Array, dt: float, rate: Array, shared: Array, q1: Array,
                 v1: Array) -> None:
     """Add to the end of a step the velocity that was left out of it."""
-    carrier = _carrier(model)
+    carrier = _carrier(model.link_table)
     if carrier is not None:
-        qi, vi = carrier
+        qi, vi, _ = carrier
         q1[qi:qi + 3] += dt * (so3.from_quaternion(q0[qi + 3:qi + 7]) @ shared)
         # By the turn of the step, as momenta are: two rotations against the ground would round.
         v1[vi + 3:vi + 6] += so3.exp(dt * rate[vi:vi + 3]).T @ shared

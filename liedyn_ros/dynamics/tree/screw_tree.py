@@ -17,11 +17,13 @@ every screw is constant in its link (theory 13, links).
 from __future__ import annotations
 
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.common.weak_cache import weak_cache
 from liedyn_ros.dynamics.tree.taylor import bracket
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model
@@ -44,12 +46,10 @@ class ScrewTree:
         self.model, table = model, model.link_table
         self.q = model.check_configuration(q)
         self.poses = link_poses(table, self.q)
-        self.link = np.array([i for i in range(table.N) for _ in range(kinds.NV[table.kind[i]])],
-                             dtype=np.int64)
-        self.moves = supports(table)
-        self.screws = np.array([
-            se3.adjoint(self.poses[i]) @ screw
-            for i in range(table.N) for screw in link_screws(table, i)]).reshape(-1, 6)
+        self.link, self.moves, own, _ = _constants(table)
+        self.screws = np.zeros((table.nv, 6))
+        if table.N:
+            np.einsum('kab,kb->ka', se3.adjoint(self.poses)[self.link], own, out=self.screws)
 
     @cached_property
     def before(self) -> NDArray[np.bool_]:
@@ -139,21 +139,48 @@ class ScrewTree:
 
 def link_poses(table: LinkTable, q: Array) -> Array:
     """Return the poses (N, 4, 4) of all links in the ground at a checked configuration."""
-    poses = np.empty((table.N, 4, 4))
-    for i in range(table.N):
-        parent = poses[table.parent[i]] if table.parent[i] >= 0 else np.eye(4)
-        poses[i] = parent @ unpacked(table.placement[i]) @ joint_pose(table, i, q)
+    poses = _constants(table).placements @ joint_poses(table, q)
+    for i, parent in enumerate(table.parent.tolist()):
+        if parent >= 0:
+            poses[i] = poses[parent] @ poses[i]
     return poses
 
 
-def joint_pose(table: LinkTable, i: int, q: Array) -> Array:
-    """Return J(q) (4, 4), the motion of link i from its place at zero (2.1)."""
-    kind, qi = table.kind[i], table.qi[i]
-    if kind == kinds.SPHERICAL:
-        return se3.from_rotation_translation(so3.from_quaternion(q[qi:qi + 4]), np.zeros(3))
-    if kind == kinds.FREE:
-        return se3.from_rotation_translation(so3.from_quaternion(q[qi + 3:qi + 7]), q[qi:qi + 3])
-    return se3.exp(q[qi] * link_screws(table, i)[0])
+def joint_poses(table: LinkTable, q: Array) -> Array:
+    """Return J(q) (N, 4, 4), the motion of each link from its place at zero (2.1)."""
+    link, _, screws, _ = _constants(table)
+    turns = np.zeros((table.N, 6))
+    single = np.bincount(link, minlength=table.N) == 1
+    turns[single] = q[table.qi[single], None] * screws[single[link]]
+    poses = se3.exp(turns)
+    for i, (kind, qi) in enumerate(zip(table.kind.tolist(), table.qi.tolist())):
+        if kind == kinds.SPHERICAL:
+            poses[i, :3, :3] = so3.from_quaternion(q[qi:qi + 4])
+        elif kind == kinds.FREE:
+            poses[i, :3, :3], poses[i, :3, 3] = so3.from_quaternion(q[qi + 3:qi + 7]), q[qi:qi + 3]
+    return poses
+
+
+class _Constants(NamedTuple):
+    """What no configuration changes: link and moves of ScrewTree, screws and places of links."""
+
+    link: NDArray[np.int64]
+    moves: NDArray[np.bool_]
+    screws: Array
+    placements: Array
+
+
+@weak_cache
+def _constants(table: LinkTable) -> _Constants:
+    """Return them, read-only; screws (nv, 6) are in the frames of the links."""
+    screws = [link_screws(table, i) for i in range(table.N)]
+    result = _Constants(
+        np.repeat(np.arange(table.N), [len(own) for own in screws]), supports(table),
+        np.concatenate([np.empty((0, 6)), *screws]),
+        np.array([unpacked(row) for row in table.placement]).reshape(-1, 4, 4))
+    for array in result:
+        array.setflags(write=False)
+    return result
 
 
 def link_screws(table: LinkTable, i: int) -> Array:

@@ -14,7 +14,7 @@ from support.comparison import assert_same
 from support.machines.dynamics_cases import make_case
 from support.machines.model_variants import exp, placed_turn, rebuilt, turned
 from support.witnesses.complex_step import along, ComplexTree, hat
-from support.witnesses.tangents import difference
+from support.witnesses.tangents import difference, SHORT
 
 from liedyn_ros.common.errors import ShapeError
 from liedyn_ros.dynamics import Dynamics
@@ -165,19 +165,21 @@ def test_placements_axes_and_pitches_beside_models_that_differ(damped) -> None:
 
     for j, joint in enumerate(model.joint_list):
         spec, x = JOINT_TYPES[joint.type_name], damped.rng.normal(size=6)
-        wanted = difference(lambda s: changed(joint, placement=joint.placement @ exp(s * x)))
+        wanted = difference(lambda s: changed(
+            joint, placement=joint.placement @ exp(s * x)), stencil=SHORT)
         assert_same(got.by_placement[:, j] @ x, wanted)
         if spec.has_axis:
             axes = {'axis': joint.axis}
             if spec.has_second_axis:
                 axes['second_axis'] = joint.second_axis
             wanted = difference(lambda s: changed(joint, **{
-                name: turned(s * x[:3], each) for name, each in axes.items()}))
+                name: turned(s * x[:3], each) for name, each in axes.items()}), stencil=SHORT)
             assert_same(got.by_axis[:, j] @ x[:3], wanted)
         else:
             assert not got.by_axis[:, j].any()
         if joint.type_name == 'helical':
-            wanted = difference(lambda s: changed(joint, pitch=joint.pitch + s))
+            wanted = difference(
+                lambda s: changed(joint, pitch=joint.pitch + s), stencil=SHORT)
             assert_same(got.by_pitch[:, j], wanted)
         else:
             assert not got.by_pitch[:, j].any()

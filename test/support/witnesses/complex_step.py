@@ -54,7 +54,7 @@ class ComplexTree:
         """Return tau (nv,) at q (+) eta."""
         table, count = self.table, len(self.table.kind)
         eta = np.zeros(self.nv) if eta is None else eta
-        moves, twists, rates, forces, screws = [], [], [], [], []
+        moves, intos, twists, rates, forces, screws = [], [], [], [], [], []
         ground = np.concatenate([np.zeros(3), -self.gravity])
         for i in range(count):
             own, s, x = self.own(i), self.screws(i), self.move(i, eta)
@@ -62,10 +62,11 @@ class ComplexTree:
             v0 = into @ (twists[parent] if parent >= 0 else np.zeros(6))
             a0 = into @ (rates[parent] if parent >= 0 else ground)
             twist = v0 + s @ v[own]
-            rate = a0 + s @ a[own] + bracket(twist) @ s @ v[own]
-            inertia = self.inertia[i]
-            forces.append(inertia @ rate - bracket(twist).T @ inertia @ twist)
-            for each, part in ((moves, x), (twists, twist), (rates, rate), (screws, s)):
+            ad, inertia = bracket(twist), self.inertia[i]
+            rate = a0 + s @ a[own] + ad @ (s @ v[own])
+            forces.append(inertia @ rate - ad.T @ (inertia @ twist))
+            for each, part in ((moves, x), (intos, into), (twists, twist), (rates, rate),
+                               (screws, s)):
                 each.append(part)
         if external is not None:
             self._press(forces, moves, external)
@@ -75,8 +76,7 @@ class ComplexTree:
             own = self.own(i)
             tau[own] = tau[own] + screws[i].T @ forces[i]
             if table.parent[i] >= 0:
-                forces[table.parent[i]] = (forces[table.parent[i]]
-                                           + adjoint(rigid_inverse(moves[i])).T @ forces[i])
+                forces[table.parent[i]] = forces[table.parent[i]] + intos[i].T @ forces[i]
         return tau
 
     def stops(self, eta):
@@ -155,21 +155,33 @@ def along(function):
 
 def hat(x):
     """Return [[w] v; 0 0]."""
-    w = x[:3]
-    return np.array([[0, -w[2], w[1], x[3]], [w[2], 0, -w[0], x[4]], [-w[1], w[0], 0, x[5]],
-                     [0, 0, 0, 0]])
+    a, b, c, *v = x.tolist()
+    return np.array([[0, -c, b, v[0]], [c, 0, -a, v[1]], [-b, a, 0, v[2]], [0, 0, 0, 0]])
+
+
+def cross(w):
+    """Return [w] (3, 3)."""
+    a, b, c = w.tolist()
+    return np.array([[0, -c, b], [c, 0, -a], [-b, a, 0]])
 
 
 def adjoint(pose):
     """Return Ad (6, 6), angular first."""
-    r, zero = pose[:3, :3], np.zeros((3, 3))
-    return np.block([[r, zero], [hat([*pose[:3, 3], 0, 0, 0])[:3, :3] @ r, r]])
+    r = pose[:3, :3]
+    return block_triangular(r, cross(pose[:3, 3]) @ r)
 
 
 def bracket(x):
     """Return ad (6, 6)."""
-    w, v = hat([*x[:3], 0, 0, 0])[:3, :3], hat([*x[3:], 0, 0, 0])[:3, :3]
-    return np.block([[w, np.zeros((3, 3))], [v, w]])
+    return block_triangular(cross(x[:3]), cross(x[3:]))
+
+
+def block_triangular(a, b):
+    """Return [a 0; b a] (6, 6)."""
+    result = np.zeros((6, 6), dtype=b.dtype)
+    result[:3, :3] = result[3:, 3:] = a
+    result[3:, :3] = b
+    return result
 
 
 def rigid_inverse(pose):

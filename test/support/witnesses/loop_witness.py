@@ -15,6 +15,7 @@ the package only the tree's M and b are used, and no closures.
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -24,9 +25,10 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import Closure, Model
 
 STEP = 2e-3
-# Weights of differences with nine points, first and second derivative (Fornberg 1988).
-FIRST = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 0, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
-SECOND = np.array([-1 / 560, 8 / 315, -1 / 5, 8 / 5, -205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 560])
+# Weights of differences with seven points, first and second derivative (Fornberg 1988).
+FIRST = np.array([-1 / 60, 3 / 20, -3 / 4, 0, 3 / 4, -3 / 20, 1 / 60])
+SECOND = np.array([1 / 90, -3 / 20, 3 / 2, -49 / 18, 3 / 2, -3 / 20, 1 / 90])
+tree_of = lru_cache(maxsize=1)(Dynamics)  # of the model that is differentiated
 
 
 class Dense(NamedTuple):
@@ -40,7 +42,7 @@ class Dense(NamedTuple):
 
 def equations(model: Model, q: Array) -> Array:
     """Return what the closures and couplings hold at zero, each a scalar equation or several."""
-    poses = dict(zip(model.bodies, Dynamics(model).kinematics(q).poses))
+    poses = dict(zip(model.bodies, tree_of(model).kinematics(q).poses))
     values = [_equation(closure, poses) for closure in model.closures]
     for coupling in model.couplings:
         one, leader = model.joint(coupling.joint), model.joint(coupling.leader)
@@ -75,8 +77,8 @@ def _equation(closure: Closure, poses: dict[str, Array]) -> list[float]:
 
 def differences(function: Callable[[float], Array], weights: Array, power: int) -> Array:
     """Return a derivative at zero of a function of one number."""
-    points = np.arange(-4, 5) * STEP
-    return sum(w * function(t) for w, t in zip(weights, points)) / STEP**power
+    points = np.arange(-3, 4) * STEP
+    return sum(w * function(t) for w, t in zip(weights, points) if w) / STEP**power
 
 
 def jacobian(model: Model, q: Array) -> Array:

@@ -21,7 +21,7 @@ from support.machines.model_variants import placed_turn, rebuilt, turned
 from support.witnesses.complex_loops import ComplexLoops
 from support.witnesses.complex_step import along, hat
 from support.witnesses.loop_kinematics import ParameterRows
-from support.witnesses.tangents import difference
+from support.witnesses.tangents import difference, SHORT
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.constrained import (
@@ -188,7 +188,7 @@ class ClosedFamily:
                   for one, other in zip(here.closures, there.closures)))])
         n, m = len(here.joint_list), len(here.closures)
         change.placement[:], change.frame_a[:], change.frame_b[:] = np.split(
-            difference(twists), [n, n + m])
+            difference(twists, stencil=SHORT), [n, n + m])
         return change
 
 
@@ -273,13 +273,13 @@ def test_axes_and_pitches_beside_models_that_differ(name: str) -> None:
             ('axis', spec.has_axis), ('second_axis', spec.has_second_axis)) if has}
         if axes:
             wanted = difference(lambda s, joint=joint, axes=axes, x=x: changed(joint, **{
-                name: turned(s * x, each) for name, each in axes.items()}), 1e-3)
+                name: turned(s * x, each) for name, each in axes.items()}), 1e-3, SHORT)
             assert_same(got.by_axis[:, j] @ x, wanted)
         else:
             assert not got.by_axis[:, j].any()
         if joint.type_name == 'helical':
             assert_same(got.by_pitch[:, j], difference(lambda s, joint=joint: changed(
-                joint, pitch=joint.pitch + s), 1e-3))
+                joint, pitch=joint.pitch + s), 1e-3, SHORT))
         else:
             assert not got.by_pitch[:, j].any()
 
@@ -301,7 +301,7 @@ def test_gaps_beside_models_that_differ(name: str) -> None:
         return np.array([other.residual(q), other.jacobian(q) @ v])
 
     direction.places = np.zeros_like(direction.places)
-    for gaps, change in zip(kinematic_gaps(dynamics, q, v), difference(opened)):
+    for gaps, change in zip(kinematic_gaps(dynamics, q, v), difference(opened, stencil=SHORT)):
         assert_same(direction.product(gaps), change, floor=1.0)
 
 
@@ -326,7 +326,7 @@ def test_gaps_by_the_placement_of_the_last_joint(name: str) -> None:
     joint = model.joint_list[-1]
     moved = difference(lambda s: ConstrainedDynamics(replace(
         rebuilt(model, joint.name, placement=joint.placement @ expm(hat(s * twist))),
-        closures=model.closures, couplings=model.couplings)).residual(q))
+        closures=model.closures, couplings=model.couplings)).residual(q), stencil=SHORT)
     gaps = kinematic_gaps(dynamics, q, v).position
     assert_same(gaps.by_placement[:, -1] @ twist, moved, floor=1.0)
 
