@@ -139,6 +139,7 @@ class RedundantTracker:
             self._solver.deviations * geometry.drive_scales))
         self._leaves_out = config.leave_out and bool(geometry.leg_noise.any())
         self._units = np.array([geometry.characteristic_length] * 3 + [1.0] * 3)  # m of a twist
+        self._squares = self._units ** 2
         positive = np.array([leg.positive for leg in geometry.leg_types])
         least, self._most = geometry.length_limits.T.copy()
         self._least = np.where(positive & (least == 0.0), 0.0, np.nextafter(least, -math.inf))
@@ -225,19 +226,21 @@ class RedundantTracker:
 
     def _weights(self, leg: int | None) -> Array:
         """Return the weights of all legs, or of all but one."""
-        return self._solver.weights if leg is None else self._solver.without([leg])
+        weights = self._solver.weights
+        if leg is not None:
+            weights = weights.copy()
+            weights[leg] = 0.0
+        return weights
 
     def _is_worse(self, leg: int, bias: float) -> bool:
         """Return whether the pose of all legs is expected to be worse than that without one."""
-        solver, units = self._solver, self._units
-        every, others = (solver.covariance(weights) for weights in (
-            solver.weights, self._weights(leg)))
-        if every is None or others is None or smallest_singular_value(
-                np.delete(solver.jacobian(), leg, axis=0), self.geometry.characteristic_length
-        ) <= self.config.singularity_warning:
+        solver, weights, jacobian = self._solver, self._weights(leg), self._solver.jacobian()
+        every, others = solver.covariance(solver.weights), solver.covariance(weights)
+        if every is None or others is None or self._is_near(others, jacobian, weights):
             return False
-        moved = units * (every @ solver.jacobian()[leg]) * solver.weights[leg] * bias
-        return float((others.diagonal() - every.diagonal()) @ units ** 2) < float(moved @ moved)
+        moved = self._units * (every @ jacobian[leg]) * solver.weights[leg] * bias
+        return float((others.diagonal() - every.diagonal()) @ self._squares) < float(
+            moved @ moved)
 
     def _motion(self, stamp_ns: int, last: RedundantPose | None) -> tuple[Array, float]:
         """Return the twist of the last pose and the time since then, s."""
@@ -271,10 +274,7 @@ class RedundantTracker:
             legs = (fit.leg,)
             flags |= Flag.LEG_BIASED if fit.lasting else Flag.LEG_OUTLIER
         covariance, jacobian = self._solver.covariance(weights), self._solver.jacobian()
-        used = np.flatnonzero(weights)
-        near = self._may_be_singular(covariance, weights) and smallest_singular_value(
-            jacobian[used], self.geometry.characteristic_length
-        ) <= self.config.singularity_warning
+        near = self._is_near(covariance, jacobian, weights)
         if near:
             flags |= Flag.NEAR_SINGULARITY
         motion = self._follow(stamp_ns, lengths, weights, fit.noise)
@@ -293,20 +293,25 @@ class RedundantTracker:
             of_readings = of_readings + gain * later.length_variances @ gain.T
         outcome = RedundantPose(
             stamp_ns, lengths, pose, status, iterations, start, residuals, fit, flags, legs,
-            tuple(used.tolist()), twist, of_readings, jacobian,
+            tuple(np.flatnonzero(weights).tolist()), twist, of_readings, jacobian,
             self.geometry.characteristic_length, time.perf_counter() - began, motion, gain,
             None if gain is None else measured)
         if status is Status.CONVERGED:
             self._last = outcome
         return outcome
 
-    def _may_be_singular(self, covariance: Array | None, weights: Array) -> bool:
-        """Return whether a bound leaves it open: 1/s^2 is no greater than |J^+|_F^2."""
-        if covariance is None:
-            return True
-        spread = float(covariance.diagonal() @ self._units ** 2 * weights.max())
-        least = self.geometry.characteristic_length
-        return spread * self.config.singularity_warning ** 2 >= least ** 2
+    def _is_near(self, covariance: Array | None, jacobian: Array, weights: Array) -> bool:
+        """
+        Return whether the legs that count are near a singularity, by J of all.
+
+        A bound decides mostly: 1/s^2 is no greater than |J^+|_F^2.
+        """
+        least, warning = self.geometry.characteristic_length, self.config.singularity_warning
+        if covariance is not None:
+            spread = float(covariance.diagonal() @ self._squares * weights.max())
+            if spread * warning ** 2 < least ** 2:
+                return False
+        return smallest_singular_value(jacobian[weights > 0.0], least) <= warning
 
     def _follow(
             self, stamp_ns: int, lengths: Array, weights: Array, noise: float

@@ -99,7 +99,7 @@ def test_with_seven_legs_a_path_names_the_leg_and_a_pose_does_not(seed):
 
 
 def test_a_biased_leg_is_named_while_the_platform_stands():
-    run = Run(redundant(9, 2), 20.0, still=True)
+    run = Run(redundant(9, 2), 10.0, still=True)
     run.readings[run.times > BEGIN, 4] += BIAS
     outcomes = run.track()
     assert {each.legs for each in outcomes} == {(), (4,)}
