@@ -12,10 +12,9 @@ import ast
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
-import subprocess
-import sys
 
 import pytest
+from support import forked
 
 from liedyn_ros.layers import allowed, as_markdown, LAYERS, WITH_ROS
 
@@ -86,8 +85,7 @@ def imports(path):
 
 
 def test_core_runs_with_every_ros_module_blocked():
-    result = subprocess.run(
-        [sys.executable, '-c', SCRIPT], cwd=ROOT, capture_output=True, text=True)
+    result = forked.run('-c', SCRIPT, cwd=ROOT)
     assert result.returncode == 0, result.stdout + result.stderr
 
 

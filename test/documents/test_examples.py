@@ -10,11 +10,10 @@
 
 from pathlib import Path
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+from support import forked
 from support.scripts import run_script
 
 import liedyn_ros as ld
@@ -36,9 +35,7 @@ def run(capfd):
 
 def run_alone(name, *arguments):
     """Return what an example of ROS prints, in a process of its own: it ends rclpy."""
-    result = subprocess.run(
-        [sys.executable, f'examples/{name}.py', *arguments], cwd=ROOT, capture_output=True,
-        text=True)
+    result = forked.run(f'examples/{name}.py', *arguments, cwd=ROOT)
     assert result.returncode == 0, result.stderr
     return result.stdout
 

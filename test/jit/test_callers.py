@@ -9,10 +9,9 @@
 """Kernels that kernels call are compiled for them alone, and again where Python calls them."""
 
 import os
-import subprocess
-import sys
 
 import pytest
+from support import forked
 
 SHOW = """
 from liedyn_ros.jit.cache import COUNTS
@@ -31,9 +30,8 @@ for _ in range(2):
 
 def printed(root, program):
     """Return the numbers that a process prints, whose kernels are in a folder."""
-    done = subprocess.run(
-        [sys.executable, '-c', program], capture_output=True, text=True,
-        env={**os.environ, 'NUMBA_CACHE_DIR': str(root), 'LIEDYN_QUIET': '1'})
+    done = forked.run(
+        '-c', program, env={**os.environ, 'NUMBA_CACHE_DIR': str(root), 'LIEDYN_QUIET': '1'})
     assert done.returncode == 0, done.stderr
     return [int(number) for number in done.stdout.split()]
 

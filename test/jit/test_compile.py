@@ -10,11 +10,10 @@
 
 import copy
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+from support import forked
 from support.machines.random_models import random_model
 
 from liedyn_ros.dynamics import Dynamics
@@ -44,8 +43,7 @@ with ThreadPoolExecutor(4) as pool:
 
 def test_threads_call_a_kernel_for_the_first_time_at_once():
     """The first call alone compiles; a caller that has waited for it must not report its end."""
-    result = subprocess.run(
-        [sys.executable, '-c', FIRST_CALLS], capture_output=True, text=True)
+    result = forked.run('-c', FIRST_CALLS)
     assert result.returncode == 0, result.stderr
     assert result.stdout.split() == ['2.0'] * 4
 

@@ -10,10 +10,9 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
+from support import forked
 
 ACCESSES = {  # with the first index that is wrong
     'get row': ('get(table, {}, 0)', 3), 'get column': ('get(table, 2, {})', 9),
@@ -57,8 +56,7 @@ print(json.dumps(found))
 
 def run(code, checks):
     """Return a process of Python that has run some code with a value of LIEDYN_CHECK."""
-    return subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
-                          env={**os.environ, 'LIEDYN_CHECK': checks})
+    return forked.run('-c', code, env={**os.environ, 'LIEDYN_CHECK': checks})
 
 
 @pytest.fixture(scope='module')

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 import ctypes
 import os
 import signal
-import subprocess
 import sys
 from threading import main_thread, Thread
 
@@ -20,6 +19,7 @@ from numba import njit
 from numba.core.errors import NumbaValueError
 import numpy as np
 import pytest
+from support import forked
 
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.jit.bound_kernel import BoundKernel, CheckedKernel
@@ -169,7 +169,9 @@ def first_call_after_a_fork_beside_a_first_call():
 @pytest.mark.parametrize('scene', [first_call_in_a_handler_of_a_first_call,
                                    first_call_after_a_fork_beside_a_first_call])
 def test_first_calls_end(scene):
-    subprocess.run([sys.executable, __file__, scene.__name__], check=True, timeout=120)
+    with forked.start(__file__, scene.__name__, env={
+            **os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)}) as process:
+        assert process.wait(timeout=120) == 0, process.read()
 
 
 if __name__ == '__main__':

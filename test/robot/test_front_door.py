@@ -16,6 +16,7 @@ import sys
 
 import numpy as np
 import pytest
+from support import forked
 
 import liedyn_ros as ld
 import liedyn_ros.stewart
@@ -132,5 +133,5 @@ def test_what_is_not_installed_is_named_with_its_remedy(missing, module, remedy)
     script = ('import importlib.util as u; found = u.find_spec; '
               f'u.find_spec = lambda n, *r: None if n == "{missing}" else found(n, *r); '
               f'import {module}')
-    result = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True)
+    result = forked.run('-c', script)
     assert re.search(f'ModuleNotFoundError: {missing}: expected .*{remedy}', result.stderr)

@@ -9,13 +9,12 @@
 """Every node as a process of its own: it starts, answers and ends."""
 
 import signal
-import subprocess
-import sys
 
 from lifecycle_msgs.msg import State
 from lifecycle_msgs.srv import GetState
 import pytest
 from support.bench.executables import NODES, ROOT
+from support.forked import start
 
 pytestmark = [pytest.mark.ros, pytest.mark.smoke]
 
@@ -30,20 +29,15 @@ def test_every_node_has_an_executable():
 @pytest.mark.parametrize('name', NODES)
 def test_a_node_starts_alone_and_ends_cleanly(bench, namespace, name):
     """Missing input is no error; a node without a model is active too."""
-    with subprocess.Popen(
-            [sys.executable, '-c', f'from {NODES[name]} import main; main()',
-             '--ros-args', '-r', f'__ns:={namespace}'],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-        try:
-            bench.until(lambda: process.poll() is not None or bench.partner.count_services(
-                f'{namespace}/{name}/get_state'), f'{name} to be there')
-            bench.until(lambda: process.poll() is not None or bench.call(
-                GetState, f'{name}/get_state').current_state.id == State.PRIMARY_STATE_ACTIVE,
-                f'{name} to be active')
-            process.send_signal(signal.SIGINT)
-            output, _ = process.communicate()
-        finally:
-            process.kill()
+    with start('-c', f'from {NODES[name]} import main; main()',
+               '--ros-args', '-r', f'__ns:={namespace}') as process:
+        bench.until(lambda: process.poll() is not None or bench.partner.count_services(
+            f'{namespace}/{name}/get_state'), f'{name} to be there')
+        bench.until(lambda: process.poll() is not None or bench.call(
+            GetState, f'{name}/get_state').current_state.id == State.PRIMARY_STATE_ACTIVE,
+            f'{name} to be active')
+        process.send_signal(signal.SIGINT)
+        output = ''.join(process.communicate())
     assert process.returncode == 0, output
     assert 'active' in output
     assert not any(word in output for word in ('Traceback', 'ERROR')), output

@@ -10,10 +10,9 @@
 
 import os
 import shutil
-import subprocess
-import sys
 
 import pytest
+from support import forked
 
 from liedyn_ros.jit.cache import sources
 
@@ -32,9 +31,8 @@ def run(package, program, folder, **environment):
     """Return what a program prints, and its log, with the package of a folder, in another one."""
     usual = {name: value for name, value in os.environ.items()
              if name not in ('NUMBA_CACHE_DIR', 'XDG_CACHE_HOME')}
-    result = subprocess.run(
-        [sys.executable, '-c', program], capture_output=True, text=True, cwd=folder,
-        env={**usual, 'PYTHONPATH': str(package), 'LIEDYN_QUIET': '1', **environment})
+    result = forked.run('-c', program, cwd=folder, env={
+        **usual, 'PYTHONPATH': str(package), 'LIEDYN_QUIET': '1', **environment})
     assert result.returncode == 0, result.stderr
     return result.stdout.strip(), result.stderr
 

@@ -12,10 +12,10 @@ import errno
 import os
 import resource
 import signal
-import subprocess
 import sys
 
 import pytest
+from support import forked
 
 from liedyn_ros.jit.cache import COUNTS
 
@@ -32,10 +32,8 @@ files.os.{step} = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
 
 def process(root, program=CALL):
     """Start a process on a cache; a busy machine's slow compiler is no finding."""
-    return subprocess.Popen(
-        [sys.executable, '-c', program],
-        env={**os.environ, 'NUMBA_CACHE_DIR': str(root), 'LIEDYN_QUIET': '1'},
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return forked.start(
+        '-c', program, env={**os.environ, 'NUMBA_CACHE_DIR': str(root), 'LIEDYN_QUIET': '1'})
 
 
 def test_a_full_disk_keeps_nothing_and_stops_nothing(store, monkeypatch):
@@ -82,17 +80,17 @@ def test_a_cache_that_is_deleted_meanwhile_is_made_again(store):
 
 @pytest.mark.parametrize('step', ['fsync', 'replace'])
 def test_a_killed_process_leaves_a_right_start(store, step):
-    killed = process(store.root, KILLED.format(step=step))
-    killed.communicate()
-    assert killed.returncode == -signal.SIGKILL
+    with process(store.root, KILLED.format(step=step)) as killed:
+        assert killed.wait() == -signal.SIGKILL
     assert not store.start() and not store.warnings
     assert store.start()
 
 
 def test_processes_compile_at_once(store):
-    first = [process(store.root) for _ in range(2)]
-    for each in first:
-        output, errors = each.communicate()
-        assert output.startswith('32.0') and not errors
-    output, errors = process(store.root).communicate()
+    with process(store.root) as first, process(store.root) as second:
+        for each in (first, second):
+            output, errors = each.communicate()
+            assert output.startswith('32.0') and not errors
+    with process(store.root) as third:
+        output, errors = third.communicate()
     assert output.split() == ['32.0', '1'] and not errors

@@ -9,11 +9,10 @@
 """Misspelt parameters, and files for other nodes, are reported with the nearest name."""
 
 import signal
-import subprocess
-import sys
 
 import pytest
 from rclpy.logging import LoggingSeverity
+from support import forked
 from support.bench.pose_bench import PoseBench
 
 from liedyn_ros.common.resources import config_file
@@ -91,24 +90,16 @@ def test_a_pattern_of_any_namespace_fits_none_too(tmp_path):
     assert files_of_others('/stewart_pose', ['--params-file', str(path)]) == []
 
 
-def test_a_process_warns_of_a_file_that_is_for_another_node(tmp_path, namespace):
+def test_a_process_warns_of_a_file_that_is_for_another_node(tmp_path, namespace, bench):
     path = tmp_path / 'parameters.yaml'
     path.write_text('/**/stewart_pos: {ros__parameters: {leg_noise: 1.0e-5}}')
-    process = subprocess.Popen(
-        [sys.executable, '-m', 'liedyn_ros.nodes.stewart.pose', '--ros-args', '-r',
-         f'__ns:={namespace}', '--params-file', str(path)],
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    try:
-        lines = []
-        for line in process.stderr:
-            lines.append(line)
-            if 'active' in line:
-                break
+    with forked.start('-m', 'liedyn_ros.nodes.stewart.pose', '--ros-args', '-r',
+                      f'__ns:={namespace}', '--params-file', str(path)) as process:
+        bench.until(lambda: ': active' in process.read()[1], 'an active node')
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
-    finally:
-        process.kill()
-    assert any(f'{path}: expected an entry for {namespace}/stewart_pose' in x for x in lines)
+        assert process.wait(timeout=60) == 0
+        _, errors = process.read()
+    assert f'{path}: expected an entry for {namespace}/stewart_pose' in errors
 
 
 def test_the_example_geometry_is_doubted_where_a_robot_publishes(bench):
