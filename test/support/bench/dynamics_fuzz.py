@@ -16,7 +16,7 @@ NUMBERS = (float('nan'), float('inf'), float('-inf'), 0.0, -0.0, 5e-324, 1e-200,
            1e155, 1e200, -1e308, 1.7976931348623157e308)
 NAMES = ('', ' ', 'tail', 'base', 'base_joint', 'base_joint/wx', 'left_elbow', 'θ', 'x' * 5000,
          '/', '{}', '%s')
-MOST = 40  # entries; from 32 on a query is refused, and hundreds take the time of all others
+LARGEST = 40  # entries; from 32 on a query is refused, and hundreds take the time of all others
 
 
 class Fuzz:
@@ -86,8 +86,8 @@ class Fuzz:
     def orders(self, query):
         """Ask for derivatives, of one convention or another."""
         entries = self._one_of(1, 2, 3, 5, 9, 31, 32)
-        query.accelerations = repeated(query.accelerations, entries)[:MOST]
-        query.efforts = repeated(query.efforts, entries)[:MOST]
+        query.accelerations = repeated(query.accelerations, entries)[:LARGEST]
+        query.efforts = repeated(query.efforts, entries)[:LARGEST]
         query.base_twist_frame = int(self._one_of(0, 1, 1, 2))
 
     def external(self, query):
