@@ -17,8 +17,8 @@ from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.control import LaggedActuators
 from liedyn_ros.lie import se3
-from liedyn_ros.lie.kernels.motion import split
-from liedyn_ros.lie.kernels.so3 import normalize
+from liedyn_ros.lie.kernels import batch
+from liedyn_ros.lie.kernels.motion import move_pose
 from liedyn_ros.stewart.platform import kinematics
 from liedyn_ros.stewart.redundant.dynamics import dynamics_of
 from liedyn_ros.stewart.simulation.leg_simulation import LegSample
@@ -85,17 +85,31 @@ class PlatformSimulation:
 
     def _integrated(self, forces: Array) -> tuple[Array, Array]:
         """Return the state a step later, x the exponential coordinates of the displacement."""
-        h, twist, forward = self.dt, self.twist, self._dynamics.forward
+        h, start, twist, forward = self.dt, self.pose, self.twist, self._dynamics.forward
 
-        def rates(x: Array, at: Array) -> tuple[Array, Array]:
-            pose = self.pose @ se3.exp(x)
-            return se3.right_jacobian_inverse(x) @ at, forward(pose, at, forces).acceleration
+        def rates(share: float, dx: Array, at: Array) -> tuple[Array, Array]:
+            pose = _moved(start, dx, share)
+            return _slope(share * dx, at), forward(pose, at, forces).acceleration
 
-        dx1, dv1 = twist, forward(self.pose, twist, forces).acceleration
-        dx2, dv2 = rates(0.5 * h * dx1, twist + 0.5 * h * dv1)
-        dx3, dv3 = rates(0.5 * h * dx2, twist + 0.5 * h * dv2)
-        dx4, dv4 = rates(h * dx3, twist + h * dv3)
-        x = h / 6.0 * (dx1 + 2.0 * (dx2 + dx3) + dx4)
-        pose = self.pose @ se3.exp(x)
-        pose[:3, :3] = np.reshape(normalize(split(pose)[0]), (3, 3))
+        dx1, dv1 = twist, forward(start, twist, forces).acceleration
+        dx2, dv2 = rates(0.5 * h, dx1, twist + 0.5 * h * dv1)
+        dx3, dv3 = rates(0.5 * h, dx2, twist + 0.5 * h * dv2)
+        dx4, dv4 = rates(h, dx3, twist + h * dv3)
+        pose = _moved(start, dx1 + 2.0 * (dx2 + dx3) + dx4, h / 6.0)
         return pose, twist + h / 6.0 * (dv1 + 2.0 * (dv2 + dv3) + dv4)
+
+
+def _moved(pose: Array, twist: Array, seconds: float) -> Array:
+    moved = np.empty((4, 4))
+    move_pose(pose, twist, seconds, moved)
+    return moved
+
+
+def _slope(x: Array, twist: Array) -> Array:
+    """Return the rate (6,) of exponential coordinates x (6,) at a body twist (6,) (1.14)."""
+    left = np.empty(18)
+    batch.se3_left_jacobian_inverse(-x, left)
+    blocks = left.reshape(6, 3)
+    slope = blocks @ twist[:3]
+    slope[3:] += blocks[:3] @ twist[3:]
+    return np.asarray(slope)
