@@ -32,7 +32,7 @@ _STARTED: dict[Callable[[], None], Future[None]] = {}
 _LOCK = Lock()
 WHEN_ASKED = 'LIEDYN_COMPILE_WHEN_ASKED'
 TIMEOUT = 300.0  # s, for which a request waits for its kernels
-PROCESS_TIMEOUT = 3600.0  # s, for a process that compiles: what is compiled here holds Python's lock
+PROCESS_TIMEOUT = 3600.0  # s, for a process that compiles: a node that does holds up callbacks
 THREADS = 'warm_up'  # the name of those in which kernels are compiled, or come
 LOOK_PERIOD = 0.1  # s; of looks whether the answer is still wanted
 
