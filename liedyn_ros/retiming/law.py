@@ -11,9 +11,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.polynomial import Polynomial
+from numpy.polynomial.polynomial import polyval
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
@@ -23,6 +25,17 @@ from liedyn_ros.retiming.paths.path import Path, PathSamples
 _QUINTIC = Polynomial([0.0, 0.0, 0.0, 10.0, -15.0, 6.0])
 _CUBIC, _SQUARE = Polynomial([0.0, 0.0, 0.0, 1.0]), Polynomial([0.0, 0.0, 1.0])
 _BACKWARD = Polynomial([1.0, -1.0])
+
+
+@cache
+def _polynomials(smooth: bool, starts: bool, ends: bool) -> tuple[Array, ...]:
+    """Return s(p) and its derivatives, with a slope at an end that is passed (15.9)."""
+    one_end = _CUBIC if smooth else _SQUARE
+    if not starts:
+        s = one_end if ends else _QUINTIC
+    else:
+        s = Polynomial([0.0, 1.0]) if ends else 1.0 - one_end(_BACKWARD)
+    return tuple((s.deriv(order) if order else s).coef for order in range(4))
 
 
 @dataclass(frozen=True)
@@ -60,19 +73,9 @@ class Law:
             unit = [(1.0 - cosine) / 2.0, half * sine, half * np.pi * cosine,
                     -half * np.pi**2 * sine]
         else:
-            of = self._polynomial()
-            unit = [np.asarray(of.deriv(order)(p) if order else of(p), dtype=float)
-                    for order in range(4)]
+            unit = [np.asarray(polyval(p, coefficients), dtype=float) for coefficients in
+                    _polynomials(self.smooth, self.start is not None, self.end is not None)]
         return np.array(unit, dtype=float) * self.path.length
-
-    def _polynomial(self) -> Polynomial:
-        """Return s(p) over the length, which has a slope at the ends that are passed (15.9)."""
-        one_end = _CUBIC if self.smooth else _SQUARE
-        if self.start is None:
-            return _QUINTIC if self.end is None else one_end
-        if self.end is None:
-            return 1.0 - one_end(_BACKWARD)
-        return Polynomial([0.0, 1.0])
 
     def passing(self) -> list[tuple[int, float, float | None]]:
         """Return for each end that is passed: 0 or -1, z, and z' where it is given (15.9)."""

@@ -30,6 +30,7 @@ FEW, ROUNDS = 3, 20  # turns in which rows enter that are missing; then all ente
 LEAST = 1e-6  # of the uniform run's z, which a spline keeps above between the ends too
 GAPS = 1e-6, 1e-5, 1e-4  # of the time, at which the solver stops; the next where it stalls
 Whole: TypeAlias = NDArray[np.integer[Any]]
+REFINED = 1e-8  # of a side, to which the solver refines its linear equations
 PENALTY = 1e3  # times of the uniform run, for limits that are exceeded by their whole size
 
 
@@ -130,9 +131,9 @@ class FastestSpeed:
     """
 
     def __init__(self, grid: Grid, ends: Sequence[End] = (),
-                 budget: RetimingBudget | None = None) -> None:
-        """Lay out the cones on a grid, with the speeds at its ends."""
-        self._budget = budget or RetimingBudget()
+                 budget: RetimingBudget | None = None, hopeless: float = np.inf) -> None:
+        """Lay out the cones on a grid. Limits exceeded by the share hopeless raise an error."""
+        self._budget, self._hopeless = budget or RetimingBudget(), hopeless
         self._grid, self._count = grid, grid.intervals + 1
         self._fixed, self._fixed_sides = _fixed(grid, ends)
         fine: Whole = np.arange(2 * grid.intervals + 1)
@@ -159,6 +160,9 @@ class FastestSpeed:
         for turn in range(ROUNDS):
             unknowns, excess = self._conic(columns[taken], entries[taken], sides[taken],
                                            np.count_nonzero(taken & shared))
+            if excess > self._hopeless:  # by further rows they are exceeded further
+                raise ConvergenceError(f'retiming: expected limits exceeded by at most '
+                                       f'{self._hopeless:g} of them, got {excess:.3g}')
             left = (entries * unknowns[columns]).sum(axis=1) - sides
             missing = ~taken & (left > excess * shared + SLACK * scale)
             if not missing.any():
@@ -265,5 +269,6 @@ def _settings(gap: float, seconds: float) -> clarabel.DefaultSettings:
     settings = clarabel.DefaultSettings()
     settings.verbose, settings.max_threads, settings.time_limit = False, 1, seconds
     settings.tol_gap_abs = settings.tol_gap_rel = gap
+    settings.iterative_refinement_abstol = settings.iterative_refinement_reltol = REFINED
     settings.tol_feas = max(settings.tol_feas, 1e-2 * gap)
     return settings

@@ -82,7 +82,7 @@ def rounds(problem: Problem, start: Array, budget: RetimingBudget | None = None,
     and BudgetError.
     """
     budget = budget or RetimingBudget()
-    solver = FastestSpeed(problem.grid, problem.ends, budget)
+    solver = FastestSpeed(problem.grid, problem.ends, budget, np.inf if done is None else HOPELESS)
     found = [] if problem.ends else [start]
     last, cost = start, np.inf if problem.ends else travel_time(problem.grid, start)[-1]
     before = np.inf
