@@ -35,7 +35,8 @@ def _polynomials(smooth: bool, starts: bool, ends: bool) -> tuple[Array, ...]:
         s = one_end if ends else _QUINTIC
     else:
         s = Polynomial([0.0, 1.0]) if ends else 1.0 - one_end(_BACKWARD)
-    return tuple((s.deriv(order) if order else s).coef for order in range(4))
+    return tuple(np.asarray((s.deriv(order) if order else s).coef, dtype=float)
+                 for order in range(4))
 
 
 @dataclass(frozen=True)
