@@ -44,18 +44,15 @@ print(compiled)
 print(*sorted(left), sep='\\n')
 """
 # No topic, timer or service of the node calls these. They are batches of poses, a method with
-# seven unknowns, covariances of legs that differ and of a geometry, ratios of drives, dynamics and
-# simulations. How a Jacobian changes is asked of seven legs alone.
+# seven unknowns, covariances of legs that differ and of a geometry, and ratios of drives. How a
+# Jacobian changes is asked of seven legs alone.
 SEVEN_LEGS = 'liedyn_ros.stewart.redundant.'  # the node has six
-NOT_OF_THE_NODE = {'liedyn_ros.lie.kernels.so3.normalize'} | {
-    f'liedyn_ros.stewart.{name}' for name in (
-        'dynamics.kernels.loop_state.write_loop_state',
-        'dynamics.kernels.platform.solve_platform', 'platform.kernels.leg_types.ratio',
-        'platform.kernels.geometry_errors.covariance_of_errors',
-        'platform.kernels.leg_types.values_batch', 'platform.kernels.inverse_rates.covariance',
-        'platform.kernels.inverse_rates.jacobian_change',
-        'platform.kernels.limits.margins_batch', 'platform.kernels.state.signed_values',
-        'solver.kernels.solve.solve_poses', 'solver.kernels.solve.solve_seven')}
+NOT_OF_THE_NODE = {f'liedyn_ros.stewart.{name}' for name in (
+    'platform.kernels.leg_types.ratio', 'platform.kernels.geometry_errors.covariance_of_errors',
+    'platform.kernels.leg_types.values_batch', 'platform.kernels.inverse_rates.covariance',
+    'platform.kernels.inverse_rates.jacobian_change', 'platform.kernels.limits.margins_batch',
+    'platform.kernels.state.signed_values', 'solver.kernels.solve.solve_poses',
+    'solver.kernels.solve.solve_seven')}
 
 
 def census():
