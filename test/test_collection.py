@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from support.syntax import walk
+from tools.english import statements
 
 # A geometry is checked where it is read, and poses are written as exponentials.
 ALLOWED = ('liedyn_ros.lie.', 'liedyn_ros.stewart.platform.')
@@ -59,7 +60,7 @@ def passed_over(source):
     They are an `if` on the case that checks more of it than of others, and a comprehension that
     leaves cases out.
     """
-    tests = [each for each in walk(ast.parse(source))
+    tests = [each for each in statements(ast.parse(source))
              if isinstance(each, ast.FunctionDef) and each.name.startswith('test_')]
     return [each.lineno for test in tests if (cases := cases_of(test)) for each in walk(test)
             if isinstance(each, ast.If) and names_in(each.test) & cases

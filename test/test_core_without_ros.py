@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from support import forked
+from tools.english import statements
 
 from liedyn_ros.layers import allowed, as_markdown, LAYERS, WITH_ROS
 
@@ -75,7 +76,7 @@ assert np.allclose(dynamics.forward(q, v, dynamics.inverse(q, v, a)), a)
 def imports(path):
     """Return the full names of the modules that a file imports, at its top or inside functions."""
     names = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in statements(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):

@@ -14,6 +14,7 @@ from pathlib import Path
 import re
 
 import pytest
+from support.syntax import walk
 
 ROOT = Path(__file__).parents[1]
 SYMBOLS = re.findall(r'^\| `([\w.]+)` \|', (ROOT / 'docs' / 'internals.md').read_text(), re.M)
@@ -67,12 +68,12 @@ def test_the_symbol_exists(symbol):
 def uses(path):
     """Return the private symbols that a file uses: whole names of imports, else last names."""
     source = path.read_text()
-    tree = ast.parse(source)
-    names = {node.name for node in ast.walk(tree)
-             if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-    names |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)
+    nodes = [node for node in walk(ast.parse(source)) if isinstance(
+        node, (ast.Attribute, ast.ClassDef, ast.FunctionDef, ast.ImportFrom))]
+    names = {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)
               and isinstance(node.ctx, ast.Store)}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and PRIVATE.match(node.module or ''):
             yield from (f'{node.module}.{each.name}' for each in node.names)
         elif isinstance(node, ast.Attribute):

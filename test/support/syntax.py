@@ -10,15 +10,29 @@
 """Syntax trees of many files, as the tests of all files walk them."""
 
 import ast
+from functools import cache
+
+# Fields with names, numbers and how a variable is used, and kinds of nodes without others.
+PLAIN = {'arg', 'asname', 'attr', 'conversion', 'ctx', 'id', 'is_async', 'kind', 'kwd_attrs',
+         'level', 'module', 'name', 'rest', 'simple', 'tag', 'type_comment', 'type_ignores'}
+LEAVES = ast.Constant, ast.Global, ast.MatchSingleton, ast.Nonlocal
+
+
+@cache
+def _inner(kind):
+    """Return the fields of a kind of nodes that have nodes."""
+    return () if issubclass(kind, LEAVES) else tuple(
+        name for name in kind._fields if name not in PLAIN)
 
 
 def walk(tree):
     """Return the nodes of a tree from the outside in, as ast.walk, in a third of its time."""
     found = [tree]
     for node in found:
-        for value in vars(node).values():
+        for name in _inner(type(node)):
+            value = getattr(node, name)
             if isinstance(value, list):
-                found += [each for each in value if isinstance(each, ast.AST)]
-            elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
+                found += value if None not in value else [each for each in value if each]
+            elif value is not None:
                 found.append(value)
     return found
