@@ -15,7 +15,6 @@ readings by least absolute errors, which a few wrong legs do not disturb.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +22,7 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.description.leg_set import table_of
 from liedyn_ros.stewart.platform.description.leg_types import Crank
 from liedyn_ros.stewart.platform.kernels import leg_types
 
@@ -89,7 +89,7 @@ def values_of(
     table = geometry.table()
     scaled = (base_scales != 1.0).any(axis=1) | (platform_scales != 1.0).any(axis=1)
     for k in range(len(moved)):
-        other = replace(geometry, base_joints=base[k], platform_joints=platform[k]).table() if (
+        other = table_of(base[k], platform[k], geometry.leg_types, 1.0, geometry.plain) if (
             scaled[k]) else table
         leg_types.values_batch(other, np.ascontiguousarray(moved[k]), values[k])
     return values

@@ -128,21 +128,24 @@ def free_motion(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> str
 def _conditioning(geometry: StewartGeometry) -> float:
     """Return the greatest ratio of singular values at random poses."""
     centre, rho = geometry.platform_joints.mean(axis=0), geometry.characteristic_length
-    table, found = geometry.table(), list[Array]()
+    table, ends, poses = geometry.table(), list[Array](), list[Array]()
     for pose in itertools.islice(_poses(geometry), TRIES):
         kernels.write_leg_ends(table, *motion.split(pose))
-        feet, tips = table[:ENDS].reshape(2, 6, 3)
-        tips = tips @ pose[:3, :3].T + pose[:3, 3]
-        lines = tips - feet
-        if np.isfinite(lines).all():
-            lines /= np.linalg.norm(lines, axis=1, keepdims=True)
-            arms = (tips - pose[:3, :3] @ centre - pose[:3, 3]) / rho
-            found.append(np.hstack((np.cross(arms, lines), lines)))
-            if len(found) == POSES:
+        if np.isfinite(table[:ENDS]).all():
+            ends.append(table[:ENDS].copy())
+            poses.append(pose)
+            if len(poses) == POSES:
                 break
-    if not found:
+    if not poses:
         return np.nan
-    values = np.linalg.svd(np.array(found), compute_uv=False)
+    turns, places = np.array(poses)[:, :3, :3], np.array(poses)[:, None, :3, 3]
+    feet, tips = np.array(ends).reshape(-1, 2, 6, 3).swapaxes(0, 1)
+    tips = tips @ turns.swapaxes(1, 2) + places
+    lines = tips - feet
+    lines /= np.linalg.norm(lines, axis=2, keepdims=True)
+    arms = (tips - (turns @ centre)[:, None] - places) / rho
+    values = np.linalg.svd(
+        np.concatenate((np.cross(arms, lines), lines), axis=2), compute_uv=False)
     return float((values[:, -1] / values[:, 0]).max())
 
 
@@ -151,12 +154,12 @@ def _poses(geometry: StewartGeometry) -> Iterator[Array]:
     rng = np.random.default_rng(0)
     base, platform = geometry.base_joints, geometry.platform_joints
     reach = radius_of_gyration(base) + radius_of_gyration(platform)
-    table = geometry.table()
+    above = _above(geometry, rng) if geometry.driven else None
     while True:
         pose = np.eye(4)
-        if geometry.driven:
-            pose[:3, 3] = _above(geometry, table, rng)
-            yield se3.compose(pose, se3.exp(rng.normal(0.0, TILT, 6) * [1, 1, 1, 0, 0, 0]))
+        if above is not None:
+            pose[:3, 3] = next(above)
+            yield pose @ se3.exp(rng.normal(0.0, TILT, 6) * [1, 1, 1, 0, 0, 0])
             continue
         rotation = np.linalg.qr(rng.normal(size=(3, 3)))[0]
         pose[:3, :3] = rotation * np.sign(np.linalg.det(rotation))
@@ -165,23 +168,24 @@ def _poses(geometry: StewartGeometry) -> Iterator[Array]:
         yield pose
 
 
-def _above(geometry: StewartGeometry, table: Array, rng: np.random.Generator) -> Array:
-    """Return a position (3,), m, of a level platform at about its rods' length from the drives."""
+def _above(geometry: StewartGeometry, rng: np.random.Generator) -> Iterator[Array]:
+    """Yield positions (3,), m, of a level platform at about its rods' length from the drives."""
     low, high = np.where(
         np.isfinite(geometry.length_limits), geometry.length_limits, (-1.0, 1.0)).T
     struts = np.array([not isinstance(leg_type, Rail | Crank) for leg_type in geometry.leg_types])
-    values = np.where(struts, geometry.characteristic_length, rng.uniform(low, high))
-    squared = np.empty(6)
-    kernels.drive(table, values, squared)
-    feet, platform = table[:18].reshape(6, 3), geometry.platform_joints
-    seats = geometry.base_outline
+    table, squared, seats = geometry.table(), np.empty(6), geometry.base_outline
     normal = np.linalg.svd(seats - seats.mean(axis=0))[2][2]
-    across = feet - feet.mean(axis=0) - platform + platform.mean(axis=0)
-    across -= np.outer(across @ normal, normal)
-    height = np.sqrt(max(float((squared - (across ** 2).sum(axis=1)).mean()), 0.0))
-    offset = rng.choice((-1.0, 1.0)) * height * normal
-    return np.asarray(feet.mean(axis=0) - platform.mean(axis=0) + offset
-                      + rng.normal(0.0, SHIFT * squared.mean() ** 0.5, 3))
+    feet, middle = table[:18].reshape(6, 3), geometry.platform_joints.mean(axis=0)
+    while True:
+        kernels.drive(table, np.where(
+            struts, geometry.characteristic_length, rng.uniform(low, high)), squared)
+        centre = feet.mean(axis=0)
+        across = feet - centre - geometry.platform_joints + middle
+        across -= np.outer(across @ normal, normal)
+        height = np.sqrt(max(float((squared - (across ** 2).sum(axis=1)).mean()), 0.0))
+        offset = rng.choice((-1.0, 1.0)) * height * normal
+        yield np.asarray(
+            centre - middle + offset + rng.normal(0.0, SHIFT * squared.mean() ** 0.5, 3))
 
 
 def _reason(geometry: StewartGeometry) -> str:
