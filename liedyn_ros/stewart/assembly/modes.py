@@ -17,6 +17,7 @@ all lengths. Conjugates come in pairs.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -151,8 +152,6 @@ class AssemblyModeSolver:
             return
         self._joints = base - self._centres[0], platform - self._centres[1]
         self._radii = sum(np.linalg.norm(joints, axis=1).max() for joints in self._joints)
-        self._at_infinity: int | None = None
-        self._counted = False  # a node that nobody asks does without
 
     def solve(self, lengths: ArrayLike) -> AssemblyModes:
         """
@@ -174,9 +173,7 @@ class AssemblyModeSolver:
             return self._sided(lengths, AssemblyModeSolver(rods, self._seed).solve(rod_lengths))
         if reason := self._why_impossible(lengths):
             return AssemblyModes((), 0, 0, 0, 0, '', 0, reason)
-        if not self._counted:
-            self._counted, self._at_infinity = True, self._count_at_infinity()
-        ends, real, defect = self._search(lengths)
+        ends, real, defect = self._search(lengths, judged=True)
         modes, continua = self._modes(lengths, real, ends.singular)
         if not defect and len(modes) != len(real):
             defect = f'{len(real)} solutions are real, {len(modes)} of them meet the lengths'
@@ -236,7 +233,8 @@ class AssemblyModeSolver:
             for some in (modes.modes, modes.continua))
         return replace(modes, modes=first, continua=continua)
 
-    def _count_at_infinity(self) -> int | None:
+    @functools.cached_property
+    def _most_at_infinity(self) -> int | None:
         """
         Return how many paths end at infinity, None where no search that says so is complete.
 
@@ -268,8 +266,12 @@ class AssemblyModeSolver:
         """Return a bound of the distance of the centres, m."""
         return float(lengths.max() + self._radii)
 
-    def _search(self, lengths: Array) -> tuple[Ends, Complex, str]:
-        """Return the ends of the paths, which of them are real, and the doubts about them."""
+    def _search(self, lengths: Array, judged: bool = False) -> tuple[Ends, Complex, str]:
+        """
+        Return the ends of the paths, which of them are real, and the doubts about them.
+
+        judged: whether paths that end at infinity are counted against those of other lengths.
+        """
         unit = self._unit(lengths)
         base, platform = self._joints
         target = leg_system(base / unit, platform / unit, lengths / unit)
@@ -279,7 +281,8 @@ class AssemblyModeSolver:
                 self._start.equations, target, starts.random_gamma(rng),
                 starts.NEAR * 0.1 ** attempt, self._start.solutions))
             partners, paired = conjugates(ends.isolated)
-            defect = describe_defect(ends, paired, self._at_infinity)
+            defect = describe_defect(ends, paired, self._most_at_infinity if (
+                judged and ends.at_infinity) else None)
             if not defect:
                 break
         return ends, ends.isolated[paired & (partners == np.arange(len(partners)))], defect
