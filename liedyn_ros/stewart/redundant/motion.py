@@ -66,10 +66,9 @@ class LegMotions(NamedTuple):
         if self.latency is None:
             return self.after(seconds)
         times = (seconds + self.latency).tolist()
-        found = {time: self.after(time) for time in times}
-        return LegEstimates(*(
-            np.array([getattr(found[time], name)[k] for k, time in enumerate(times)])
-            for name in LegEstimates._fields))
+        each = {time: k for k, time in enumerate(dict.fromkeys(times))}
+        found = np.stack([self._rows(time) for time in each])
+        return LegEstimates(*found[[each[time] for time in times], :, np.arange(self.legs)].T)
 
     def since(self) -> LegEstimates | None:
         """Return what late readings have changed by, with the variances; None where none is."""
@@ -80,13 +79,18 @@ class LegMotions(NamedTuple):
 
     def after(self, seconds: float) -> LegEstimates:
         """Return the estimate at a time (s) after the readings were taken."""
-        rows = []
-        for part in self.parts:
+        return LegEstimates(*self._rows(seconds))
+
+    def _rows(self, seconds: float) -> Array:
+        """Return LegEstimates at a time (s) after the readings, a row each: (5, n)."""
+        rows = np.empty((len(LegEstimates._fields), len(self.parts), SIX))
+        for k, part in enumerate(self.parts):
             legs = part.at(seconds)
             squares = legs.scales ** -2.0
-            rows.append((legs.lengths, legs.rates, legs.length_variance * squares,
-                         legs.covariance * squares, legs.rate_variance * squares))
-        return LegEstimates(*np.hstack([np.stack(row) for row in rows])[:, :self.legs])
+            rows[0, k], rows[1, k], rows[2, k] = (
+                legs.lengths, legs.rates, legs.length_variance * squares)
+            rows[3, k], rows[4, k] = legs.covariance * squares, legs.rate_variance * squares
+        return rows.reshape(len(rows), -1)[:, :self.legs]
 
 
 class LegMotionFilter:
