@@ -114,21 +114,21 @@ def test_known_lags_do_not_show(machine, reference, factor, begin, apart):
 
     With wrong masses from when the forces that hold the machine, which are right, are forgotten.
     """
-    without, errors = fly(machine, reference, RateFeedback, Lags(), 4, factor)
+    without, errors = fly(machine, reference, RateFeedback, Lags(), 3, factor)
     for lags in (Lags(0.05, 0.05), Lags(0.1, 0.02)):
-        flown, _ = fly(machine, reference, RateFeedback, lags, 4, factor)
+        flown, _ = fly(machine, reference, RateFeedback, lags, 3, factor)
         difference = np.abs(flown - without)[round(1e3 * begin) // PERIOD:]
         assert difference[:, :3].max() < apart and difference[:, 3:].max() < 10.0 * apart
-    plain = worst(fly(machine, reference, Feedback, Lags(), 4, factor)[1])
+    plain = worst(fly(machine, reference, Feedback, Lags(), 3, factor)[1])
     assert (worst(errors) < 2.0 * plain).all()
 
 
 def test_rates_beat_efforts(machine, reference):
     """At 0.1 s errors are 3 to 40 times smaller, and less than half with lags known 20 % wrong."""
     lags = Lags(0.1, 0.1)
-    efforts = worst(fly(machine, reference, Feedback, lags, 4)[1])
+    efforts = worst(fly(machine, reference, Feedback, lags, 3)[1])
     for known in (Lags(0.08, 0.08), lags, Lags(0.12, 0.12)):
-        rates = worst(fly(machine, reference, RateFeedback, lags, 4, known_lags=known)[1])
+        rates = worst(fly(machine, reference, RateFeedback, lags, 3, known_lags=known)[1])
         assert (rates < 0.5 * efforts).all()
 
 

@@ -64,14 +64,14 @@ def test_errors_obey_the_poles(machine, coordinate):
     simulation = Simulation(machine, model.integrate(hover, start), dt)
     dynamics, feedback = Dynamics(model), Feedback(model, gains)
     errors = []
-    for _ in range(1000):
+    for _ in range(600):
         error = tracking_error(model, still, simulation.q, simulation.v)
         errors.append(error.error[coordinate])
         tau = dynamics.inverse(simulation.q, simulation.v, feedback.acceleration(error, dt))
         simulation.command_wrench(tau[:6])
         simulation.command_torques(tau[6:])
         simulation.step()
-    pt = 5.0 * dt * np.arange(1000)
+    pt = 5.0 * dt * np.arange(600)
     np.testing.assert_allclose(
         errors, 0.02 * (1.0 + pt - pt**2) * np.exp(-pt), atol=0.01 * 0.02)
 
@@ -88,7 +88,7 @@ def test_errors_obey_the_poles_whatever_the_lags(machine, coordinate, lags):
     simulation = Simulation(machine, model.integrate(hover, start), dt, lags)
     dynamics, feedback = Dynamics(model), RateFeedback(model, Gains(5.0, 5.0, 5.0))
     errors = []
-    for _ in range(1000):
+    for _ in range(600):
         q, v = simulation.q, simulation.v
         error = tracking_error(model, still, q, v)
         errors.append(error.error[coordinate])
@@ -97,7 +97,7 @@ def test_errors_obey_the_poles_whatever_the_lags(machine, coordinate, lags):
         simulation.command_wrench(u[:6])
         simulation.command_torques(u[6:])
         simulation.step()
-    pt = pole * dt * np.arange(1000)
+    pt = pole * dt * np.arange(600)
     np.testing.assert_allclose(
         errors, 0.02 * (1.0 + pt + 0.5 * pt**2 - 0.5 * pt**3) * np.exp(-pt), atol=0.03 * 0.02)
 

@@ -41,11 +41,11 @@ def christoffel_symbols(model: Model, q: ArrayLike) -> Array:
         screws = tree.screws[path]
         own = tree.link[path] == m
         momenta = screws @ tree.composites[m]
-        at = np.ix_(path, path)
+        at = path[:, None], path
         derivative = tree.screw_derivatives[at] @ momenta.T  # <H_ij, s_k>
         bracket = tree.brackets[at] @ momenta.T  # <[s_i, s_j], s_k>
         deepest = own[:, None, None] | own[:, None] | own
-        result[np.ix_(path, path, path)] += deepest * combine(derivative, bracket)
+        result[path[:, None, None], path[:, None], path] += deepest * combine(derivative, bracket)
     return result
 
 

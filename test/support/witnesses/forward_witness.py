@@ -67,9 +67,10 @@ def orders(tree: Tree, v: Array, prescribed: Array, a: Array, tau: Array
     lift, loads = decimals(np.concatenate([np.zeros(3), tree.gravity])), []
     s, inertias, twists = [tree.screws], [tree.inertias], [tree.moves @ (
         rates[0][:, None] * tree.screws)]
+    ads: list[Exact] = []
     inverse_mass = inverse_of(mass_matrix(tree)[np.ix_(free, free)])
     for k in range(count):
-        ads = [ad(x) for x in twists]
+        ads.append(ad(twists[k]))
         s.append(sum(np.einsum('jab,jb->ja', ads[i][tree.link], s[k - i])
                      for i in range(k + 1)) / (k + 1))
         half = sum(inertias[k - i] @ ads[i] for i in range(k + 1))

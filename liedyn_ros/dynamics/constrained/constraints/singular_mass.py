@@ -64,15 +64,17 @@ def _is_solid(model: Model) -> bool:
     link = np.repeat(np.arange(table.N), [NV[kind] for kind in table.kind])
     last = [link[joint.v_slice.stop - 1] for joint in model.joint_list if joint.v_slice.stop
             > joint.v_slice.start]
-    return all(_is_extended(table.inertia[i]) for i in last)
+    return bool(_are_extended(table.inertia[last]))
 
 
-def _is_extended(inertia: Array) -> bool:
-    """Return whether m, m c and the moments about the origin are those of an extended body."""
-    mass, first, (xx, xy, xz, yy, yz, zz) = inertia[0], inertia[1:4], inertia[4:]
-    if not mass > 0.0:
-        return False
-    about_origin = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    central = about_origin - (first @ first * np.eye(3) - np.outer(first, first)) / mass
-    least, _, largest = np.linalg.eigvalsh(central)
-    return bool(least > SMALLEST_MOMENT * max(largest, np.abs(about_origin).max()))
+def _are_extended(inertia: Array) -> np.bool_:
+    """Return whether m, m c and moments about the origin (n, 10) are those of extended bodies."""
+    mass, first = inertia[:, 0, None, None], inertia[:, 1:4, None]
+    if not (mass > 0.0).all():
+        return np.False_
+    about_origin = inertia[:, [[4, 5, 6], [5, 7, 8], [6, 8, 9]]]
+    row = np.swapaxes(first, 1, 2)
+    central = about_origin - (row @ first * np.eye(3) - first @ row) / mass
+    moments = np.linalg.eigvalsh(central)
+    size = np.maximum(moments[:, 2], np.abs(about_origin).max(axis=(1, 2)))
+    return (moments[:, 0] > SMALLEST_MOMENT * size).all()

@@ -50,7 +50,7 @@ class Sparsity:
         for columns in involved:
             if len(columns):
                 linked = group[columns]
-                group[np.isin(group, linked)] = linked.min()
+                group[(group[:, None] == linked).any(axis=1)] = linked.min()
         roots, numbers = np.unique(group, return_inverse=True)
         return numbers, np.array([numbers[columns[0]] if len(columns) else len(roots) + r
                                   for r, columns in enumerate(involved)], dtype=np.int64)

@@ -36,20 +36,22 @@ _OF_COORDINATES = {'armature': tree_tables.ARMATURE, 'damping': tree_tables.DAMP
                    'friction': tree_tables.FRICTION}
 
 
-def machine(model: Model, dissipation: bool, functions: int, typical_inertia: Array,
+def machine(model: Model, dissipation: bool, sizes: Array, typical_inertia: Array,
             sparsity: Sparsity) -> dict[str, Array | Indices]:
-    """Return the constants of a model, as MACHINE names them; functions are rows of a user."""
+    """Return the constants of a model and of a user's functions, of rows of these sizes (m,)."""
     places, count = _places(model), len(model.closures)
     paths = [sparsity.path(places[count + c][0], places[c][0]) for c in range(count)]
+    kinds = _closure_rows(model)
+    functions = len(sizes) - sum(map(len, kinds)) - len(model.couplings)
     coupling, offset = _couplings(model, functions)
-    involved = [path for (path, _), rows in zip(paths, _closure_rows(model)) for _ in rows]
+    involved = [path for (path, _), rows in zip(paths, kinds) for _ in rows]
     involved += [np.flatnonzero(row).tolist() for row in coupling[:len(model.couplings)]]
     involved += [list(range(model.nv))] * functions
     group, row_group = sparsity.groups(involved)
     if len(typical_inertia):
         sparsity.fill_groups(group)
     return {**_tree(model, dissipation, sparsity), 'typical_inertia': typical_inertia,
-            'row_size': row_sizes(model, functions),
+            'row_size': sizes,
             **_frames(model, places), **_paths(paths, model.nv),
             'coupling': coupling, 'coupling_offset': offset,
             'coupling_bias': np.zeros(len(offset)), 'functions': _ints([functions]),
@@ -145,7 +147,7 @@ class ConstrainedData:
         self.model, self.typical_inertia = model, typical_inertia
         self.row_sizes = row_sizes(model, functions)
         sparsity = Sparsity(model)
-        constants = machine(model, dissipation, functions, typical_inertia, sparsity)
+        constants = machine(model, dissipation, self.row_sizes, typical_inertia, sparsity)
         self._closures = len(model.closures)
         self._links, self._nv = len(constants['kind']), model.nv
         self._heavy = int(constants['heavy_links'][0])
@@ -260,7 +262,7 @@ def _heavy_links(inertia: Array) -> dict[str, Array | Indices]:
 
 
 def _filled(vector: Array) -> Array:
-    return np.pad(vector, (0, padded(len(vector)) - len(vector)))
+    return np.concatenate((vector, np.zeros(padded(len(vector)) - len(vector))))
 
 
 def _rows(things: int) -> Array:
