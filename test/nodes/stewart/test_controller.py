@@ -186,7 +186,7 @@ def test_a_pose_without_its_twist_is_no_state(bench):
 
 def test_the_loop_tracks_and_force_rates_make_up_for_lag(bench):
     """
-    Legs lag by 30 ms, which the controller knows after a second.
+    Legs lag by 30 ms, which the controller knows after 0.9 s.
 
     The clock of all nodes is this test's, and stands still until each state has its command.
     """
@@ -218,10 +218,10 @@ def test_the_loop_tracks_and_force_rates_make_up_for_lag(bench):
 
     bench.until(lambda: forces, 'the first command', go_on)
     bench.until(answered, 'the command of a state')
-    unknown = run(1.2)
+    unknown = run(0.9)
     result, = bench.set_parameters(controller, leg_lag=0.03)
     assert result.successful
-    assert run(1.6) < 0.25 * unknown
+    assert run(1.1) < 0.25 * unknown
     true = {ns(truth): matrix(truth.pose) for truth in truths}
     for pose in poses[-50:]:
         np.testing.assert_allclose(matrix(pose.pose), true[ns(pose)], atol=1e-9)
