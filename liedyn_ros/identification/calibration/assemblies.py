@@ -44,7 +44,8 @@ def nearest_assemblies(model: Model, body: str, samples: Samples, q: Array,
     LimitError where most are far off.
     """
     rows = np.flatnonzero(closed)
-    choices = [_choices(model, samples, each, q[each]) for each in rows]
+    loops = Constraints(relaxed(model, ())) if is_looped(model) else None
+    choices = [_choices(loops, samples, each, q[each]) for each in rows]
     kinematics, at = Dynamics(model).kinematics, model.body_index(body)
     poses = [np.array([kinematics(each).poses[at] for each in some]) for some in choices]
     some = samples.rows(rows)
@@ -72,13 +73,13 @@ def nearest_assemblies(model: Model, body: str, samples: Samples, q: Array,
     return result, sound, frames
 
 
-def _choices(model: Model, samples: Samples, k: int, q: Array) -> list[Array]:
+def _choices(loops: Constraints | None, samples: Samples, k: int, q: Array) -> list[Array]:
     """Return configurations (nq,) with the readings of a pose, q first."""
-    if not is_looped(model):
+    if loops is None:
         return [q]
     held = dict(zip(samples.names, samples.readings[k].tolist()))
     try:
-        return [q, *assemblies(Constraints(relaxed(model, ())), q, held=held, attempts=STARTS)]
+        return [q, *assemblies(loops, q, held=held, attempts=STARTS)]
     except ConvergenceError:
         return [q]
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError, ModelError
 from liedyn_ros.dynamics.constrained import assemble, Constraints, kinematic_gaps
-from liedyn_ros.dynamics.constrained.configurations.closing import close
+from liedyn_ros.dynamics.constrained.configurations.closing import Closing
 from liedyn_ros.dynamics.constrained.configurations.misfit import (
     closure_gaps, independent_rows, relaxed)
 from liedyn_ros.dynamics.constrained.constraints.rank import rank_of
@@ -49,13 +49,14 @@ def closed_configurations(model: Model, names: tuple[str, ...], start: Array, re
     """
     closed, result = Constraints(relaxed(model, ())), np.tile(start, (len(read), 1))
     columns = [model.joint(name).qi for name in names]
-    free, at, open_at = free_coordinates(model, names), start, dict[int, ConvergenceError]()
+    closing = Closing(closed, free_coordinates(model, names))
+    at, open_at = start, dict[int, ConvergenceError]()
     for k, row in enumerate(read):
         steps = 1 + int(np.abs(row - at[columns]).max() / STEP)
         for part in np.linspace(at[columns], row, steps, endpoint=False):
             trial = at.copy()
             trial[columns] = part
-            trial, left = close(closed, trial, free)
+            trial, left = closing.close(trial)
             if left > STALLED_RESIDUAL:  # the straight way leads where loops do not close
                 break
             at = trial

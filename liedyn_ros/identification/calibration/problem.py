@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import Constraints
-from liedyn_ros.dynamics.constrained.configurations.closing import close
+from liedyn_ros.dynamics.constrained.configurations.closing import Closing
 from liedyn_ros.dynamics.constrained.kernels.tolerances import STALLED_RESIDUAL
 from liedyn_ros.identification.calibration.fit import Equations
 from liedyn_ros.identification.calibration.loops import (
@@ -98,8 +98,8 @@ class ArmProblem:
         model, unknowns, samples = self.unknowns.moved(z), self.unknowns, self.samples
         closed = Constraints(model) if is_looped(model) else None
         if closed is not None:
-            free = free_coordinates(model, samples.names)
-            self.settled[:] = [self._close(closed, free, k) for k in range(len(self.settled))]
+            closing = Closing(closed, free_coordinates(model, samples.names))
+            self.settled[:] = [self._close(model, closing, k) for k in range(len(self.settled))]
         errors = np.full((len(samples.readings), 3 if samples.rotations is None else 6), LOST)
         derivatives = np.zeros((*errors.shape, unknowns.size))
         if self.settled.any():
@@ -110,7 +110,7 @@ class ArmProblem:
     def _settled_at(self, z: Array, model: Model, closed: Constraints | None
                     ) -> tuple[Array, Array]:
         """Return errors (k, d) of the settled poses at z, and their derivatives (k, d, size)."""
-        unknowns, dynamics = self.unknowns, Dynamics(model)
+        unknowns, dynamics = self.unknowns, Dynamics(model) if closed is None else closed.tree
         base, target = self.frames(z)
         poses = np.array([dynamics.kinematics(q).poses for q in self.q[self.settled]])
         seen = poses[:, model.body_index(self.body)] @ target
@@ -128,10 +128,10 @@ class ArmProblem:
                 turned[..., first:first + 6] = about @ se3.right_jacobian(unknowns.frame(name, z))
         return self._of_target(base @ seen, turned)
 
-    def _close(self, closed: Constraints, free: NDArray[np.bool_], k: int) -> bool:
+    def _close(self, model: Model, closing: Closing, k: int) -> bool:
         """Close the loops of a pose near where they were; return whether that is possible."""
-        found, left = close(closed, self.begin[k], free)
-        away = np.abs(closed.model.difference(self.begin[k], found)).max()
+        found, left = closing.close(self.begin[k])
+        away = np.abs(model.difference(self.begin[k], found)).max()
         if left > STALLED_RESIDUAL or away > FAR:  # too long a step, or a wrong reading
             return False
         self.q[k] = found

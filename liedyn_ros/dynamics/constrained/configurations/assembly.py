@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array, as_number, as_numbers, require_kind
 from liedyn_ros.common.errors import ConvergenceError, ModelError, ShapeError
-from liedyn_ros.dynamics.constrained.configurations.closing import bounds_of, close
+from liedyn_ros.dynamics.constrained.configurations.closing import bounds_of, Closing
 from liedyn_ros.dynamics.constrained.configurations.kernels.closing import ITERATIONS
 from liedyn_ros.dynamics.constrained.configurations.misfit import suggestion
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
@@ -248,8 +248,9 @@ def _closed(constraints: Constraints, start: ArrayLike | None, held: Mapping[str
     """Return where each start leads, and the largest residual there."""
     free = _free(constraints.model, held)
     bounds = bounds_of(constraints.model, free) if within_limits else None
+    closing = Closing(constraints, free, bounds)
     for q in _starts(constraints, start, held, attempts):
-        yield close(constraints, q, free, bounds)
+        yield closing.close(q)
 
 
 def _starts(constraints: Constraints, start: ArrayLike | None,

@@ -49,16 +49,30 @@ def close(constraints: Constraints, q: Array, free: NDArray[np.bool_],
     Coordinates of the mask free (nv,) move. Those of bounds rest at a limit while the descent
     leads beyond. Residuals are compared with the sizes of their rows.
     """
-    tables = closing_tables(constraints, free, bounds)
-    trial, f, rows = (CLOSING.array(tables, name) for name in ('trial', 'trial_f', 'trial_rows'))
-    workspace = constraints.data.workspace
-    begin_closing(workspace, tables, q)
-    command = EVALUATE
-    while command == EVALUATE:
-        f[:], rows[:] = constraints.residual_and_jacobian(trial)
-        command = continue_closing(workspace, tables)
-    return CLOSING.array(tables, 'q').copy(), float(
-        np.abs(CLOSING.array(tables, 'f')).max(initial=0.0))
+    return Closing(constraints, free, bounds).close(q)
+
+
+class Closing:
+    """The same from one configuration after another, by the same tables; for one thread."""
+
+    def __init__(self, constraints: Constraints, free: NDArray[np.bool_],
+                 bounds: Bounds | None = None) -> None:
+        """Lay out the tables."""
+        self._constraints, self._tables = constraints, closing_tables(constraints, free, bounds)
+        self._q, self._f, self._trial, self._trial_f, self._trial_rows = (
+            CLOSING.array(self._tables, name)
+            for name in ('q', 'f', 'trial', 'trial_f', 'trial_rows'))
+
+    def close(self, q: Array) -> tuple[Array, float]:
+        """Return where the descent leads from q, and the largest residual there."""
+        workspace = self._constraints.data.workspace
+        begin_closing(workspace, self._tables, q)
+        command = EVALUATE
+        while command == EVALUATE:
+            self._trial_f[:], self._trial_rows[:] = self._constraints.residual_and_jacobian(
+                self._trial)
+            command = continue_closing(workspace, self._tables)
+        return self._q.copy(), float(np.abs(self._f).max(initial=0.0))
 
 
 def closing_tables(constraints: Constraints, free: NDArray[np.bool_],

@@ -80,15 +80,20 @@ def kinematic_gaps(constraints: Constraints, q: ArrayLike, v: ArrayLike) -> Kine
     tables, scratch = ParameterBuffers(constraints), buffers(model.nv, m, model.link_table.N)
     free, out = np.zeros(model.nv, dtype=bool), np.empty((3, model.nv))
 
+    def at_rest(pull: Pull) -> Pull:
+        rates = np.zeros(m)
+        return lambda y, _: pull(y, rates)
+
     def begin(by: Parameters) -> Pull:
         arrays, rest = tables.arrays(q, None, by), np.zeros((1, model.nv))
         return lambda y, z: gap_gradient(
             constraints.data.workspace, scratch, arrays, free, q, v, rest, np.zeros((0, 1, 6)), y,
             z, out)
 
-    position, velocity = gradients(constraints, (m, m), begin)
     if not v.any():  # at rest, as calibrations ask: nothing turns
-        return KinematicGaps(position, velocity)
+        position, _ = gradients(constraints, (m, 0), lambda by: at_rest(begin(by)))
+        return KinematicGaps(position, LoopKinematicJacobians(*map(np.zeros_like, position)))
+    position, velocity = gradients(constraints, (m, m), begin)
     turned = turned_gaps(constraints, q, v)
     return KinematicGaps(position, LoopKinematicJacobians(*(
         rate + np.tensordot(turned, gap, 1) for rate, gap in zip(velocity, position))))
