@@ -8,14 +8,20 @@
 
 """The command that compiles kernels ahead, in processes of their own."""
 
+from contextlib import ExitStack
 from importlib import import_module
 import os
 import platform
+import subprocess
+import sys
+from types import SimpleNamespace
 
 import pytest
+from support import forked
 from support.bench.executables import node_class, NODES
 
 from liedyn_ros import warm_up
+from liedyn_ros.jit import beside
 from liedyn_ros.jit.beside import name_of
 from liedyn_ros.jit.cache import shipped
 
@@ -46,6 +52,20 @@ def parts(monkeypatch, tmp_path):
     return parts
 
 
+@pytest.fixture
+def forks(monkeypatch):
+    """Let the processes that compile be forked where numba is imported."""
+    with ExitStack() as processes:
+        def started(words, env, **streams):
+            assert words[0] == sys.executable
+            return processes.enter_context(forked.start(*words[1:], env=env))
+
+        monkeypatch.setattr(beside, 'subprocess', SimpleNamespace(
+            Popen=started, DEVNULL=subprocess.DEVNULL))
+        yield
+
+
+@pytest.mark.usefixtures('forks')
 def test_it_tells_what_it_did(parts, capsys):
     parts.update(one=(QUICK,), another=(QUICK, QUICK))
     assert warm_up.main(['--processes', '2', 'one', 'another']) == 0
@@ -55,6 +75,7 @@ def test_it_tells_what_it_did(parts, capsys):
     assert 'one: ' not in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures('forks')
 def test_it_keeps_what_it_compiled_and_fails_where_it_cannot(parts, capsys, monkeypatch, tmp_path):
     (tmp_path / 'few_kernels.py').write_text(
         'from liedyn_ros.lie.kernels.vec3 import dot\n\n\ndef warm_up():\n'
@@ -73,6 +94,7 @@ def test_it_keeps_what_it_compiled_and_fails_where_it_cannot(parts, capsys, monk
     assert 'each start compiles them again' in errors and 'others must not' in errors
 
 
+@pytest.mark.usefixtures('forks')
 def test_kernels_for_others_go_into_a_folder(parts, capsys, tmp_path, monkeypatch):
     parts['frame'] = (QUICK,)
     monkeypatch.chdir(tmp_path)

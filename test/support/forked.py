@@ -30,10 +30,12 @@ import socket
 import subprocess
 import sys
 from tempfile import TemporaryFile
+from threading import Lock
 from types import ModuleType
 from typing import Any
 
 LONGEST = 100_000  # bytes of a request
+LOCK = Lock()  # of the start of the server
 
 
 class Forked:
@@ -101,8 +103,10 @@ def start(*words: str, env: Mapping[str, str] | None = None,
     request = json.dumps([words, dict(os.environ if env is None else env), str(cwd or '.')])
     output, errors = TemporaryFile(), TemporaryFile()
     line, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with LOCK:
+        server = _server()
     with far:
-        socket.send_fds(_server(), [request.encode()],
+        socket.send_fds(server, [request.encode()],
                         [output.fileno(), errors.fileno(), far.fileno()])
     _, handles, *_ = socket.recv_fds(line, 1, 1)
     return Forked(line, handles[0], output, errors)
