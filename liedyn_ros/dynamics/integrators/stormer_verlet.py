@@ -31,6 +31,7 @@ from liedyn_ros.dynamics.integrators.kernels.variational import (
 from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.dynamics.tree.inputs import refuse
 from liedyn_ros.dynamics.tree.kernels.tables import ACCELERATION, STIFFNESS, STOP_STIFFNESS
+from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.lie import so3
 from liedyn_ros.model import Model
 from liedyn_ros.model.kernels.kinds import FREE
@@ -81,6 +82,14 @@ def _weightless(dynamics: Dynamics) -> Data:
     return data
 
 
+@weak_cache
+def _momenta(dynamics: Dynamics) -> BoundKernel:
+    """Return the kernel of discrete momenta; a call writes its tables before it reads them."""
+    constants = dynamics.constants
+    return BoundKernel(discrete_momenta, constants.table, _weightless(dynamics).table,
+                       np.zeros((constants.links, STEP_WIDTH)))
+
+
 class Flow:
     """The parts of a step dt (s) under forces that are held: kicks, and a drift between them."""
 
@@ -118,14 +127,12 @@ class Flow:
 
     def drift(self, q: Array, v: Array, momentum: Array) -> tuple[Array, Array]:
         """Return the rate that leaves with a momentum, and the momentum on arrival; v is near."""
-        dynamics, dt = self._dynamics, self._dt
+        momenta, dt, v = _momenta(self._dynamics), self._dt, v.copy()  # one type: writable
         start, end = np.empty_like(v), np.empty_like(v)
-        steps = np.zeros((dynamics.constants.links, STEP_WIDTH))
         before, scale = np.inf, 1.0 + _largest(v)
         for _ in range(ITERATIONS):
-            if not discrete_momenta(
-                    dynamics.constants.table, self._data.table, steps, q, v, dt, start, end):
-                refuse(dynamics.model, '', q, v=v)
+            if not momenta.call(q, v, dt, start, end):
+                refuse(self._dynamics.model, '', q, v=v)
             left = momentum - start
             correction = self.response(q, left)
             size = _largest(correction) / scale
