@@ -11,10 +11,13 @@
 from itertools import zip_longest
 from pathlib import Path
 import re
+import shlex
+import subprocess
+import sys
 
 import pytest
 from support.c_library.c_library import built, HOST
-from support.scripts import run_script
+from support.scripts import run_command, run_script
 
 ROOT = Path(__file__).parents[2]
 TUTORIALS = sorted(path.stem for path in (ROOT / 'examples').glob('[0-9][0-9]_*.py'))
@@ -47,7 +50,18 @@ def test_a_page_has_the_command_and_the_picture(name):
     assert f'tutorials/{name}.md' in (ROOT / 'docs' / 'README.md').read_text(encoding='utf-8')
 
 
+@pytest.fixture
+def commands_here(monkeypatch, tmp_path):
+    """Run the commands that a script starts in this process, where imports and kernels are."""
+    def run(words, *, check):
+        assert words[:2] == [sys.executable, '-m'] and check
+        assert not run_command(shlex.join(['python', *words[1:]]), tmp_path)
+
+    monkeypatch.setattr(subprocess, 'run', run)
+
+
 @pytest.mark.parametrize('name', TUTORIALS)
+@pytest.mark.usefixtures('commands_here')
 def test_a_script_prints_what_its_page_shows(name, tmp_path, capfd):
     for module in NEEDS.get(name, ()):
         pytest.importorskip(module)
