@@ -8,6 +8,7 @@
 
 """Leg values of every type by scipy's root finders: none of the package's formulas is used."""
 
+from functools import cache
 import math
 
 import numpy as np
@@ -26,11 +27,17 @@ OTHERS = {'spindles': 0.29, 'wires': 1.2, 'stages': 0.05, 'carried_guides': 0.05
 ALL = HOMES | OTHERS
 
 
+@cache
+def geometry_of(name):
+    """Return an example's geometry."""
+    return load_geometry(config_file(f'stewart_{name}.yaml'))
+
+
 def example(name):
     """Return an example's geometry and its home pose."""
     home = np.eye(4)
     home[2, 3] = ALL[name]
-    return load_geometry(config_file(f'stewart_{name}.yaml')), home
+    return geometry_of(name), home
 
 
 def reference_values(geometry, pose):
