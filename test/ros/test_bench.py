@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The bench itself: it serves all that nodes open, asks again for replies, and sees NaN in bytes."""
+"""The bench itself: it serves all that nodes open, asks again for replies, and sees NaN."""
 
 import math
 from threading import Thread
