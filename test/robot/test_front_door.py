@@ -19,8 +19,8 @@ import pytest
 from support import forked
 
 import liedyn_ros as ld
-import liedyn_ros.stewart
 from liedyn_ros.common.resources import config_file
+import liedyn_ros.stewart
 
 URDF = """<robot name="arm"><link name="base"/><link name="hand"><inertial><mass value="1"/>
 <origin xyz="0.3 0 0"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>

@@ -22,13 +22,12 @@ from rcl_interfaces.msg import Log
 from rcl_interfaces.srv import SetParameters
 import rclpy
 from rclpy.context import Context
-from rclpy.executors import TimeoutException
+from rclpy.executors import SingleThreadedExecutor, TimeoutException
 from rclpy.logging import LoggingSeverity
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.serialization import deserialize_message
-from support.bench.executor import BenchExecutor
 from support.bench.message_numbers import assert_no_nan, may_have_nan
 
 from liedyn_ros.ros.node.warm_up import THREADS
@@ -92,7 +91,7 @@ class Bench:
     def __init__(self, context, namespace):
         """Make the partner; the nodes under test come with `start`."""
         self._context, self.namespace = context, namespace
-        self._executor = BenchExecutor(context=context)
+        self._executor = SingleThreadedExecutor(context=context)
         self._nodes = []
         self._clients = {}
         self.partner = self.adopt(Node(
