@@ -74,12 +74,12 @@ def to_links(data, bodies, external, ground, of_bodies, parts):
     store3(parts, 0, GRAVITY, load3(ground, 0, 0))
     for b in range(0, len(of_bodies), LANES):
         displace_joints(bodies, b, of_bodies)
-    put_row(bodies, SHIFT, bodies.shape[1], spread(0.0))
+    put_row_of(bodies, SHIFT, bodies.shape[1], spread(0.0))
     for b in range(len(of_bodies)):
         first, on = get_int(bodies, FIRST, b), get_int(bodies, ON, b)
         moved = row_of(bodies, OWN, b) + row_of(bodies, SHIFT, on)
         if first == 0:
-            put_row(bodies, SHIFT, b, moved)
+            put_row_of(bodies, SHIFT, b, moved)
         else:
             put_lanes(parts, first, DISPLACEMENT, moved)
     for b in range(0, len(of_bodies), LANES):
@@ -135,7 +135,7 @@ def weigh_shifts(data, bodies, external, sign, of_bodies):
     align_stack()
     data, of_bodies = of_width(data, DATA_WIDTH), of_width(of_bodies, BODY_WIDTH)
     store_body_wrenches(bodies, external)
-    put_row(bodies, SHIFT, bodies.shape[1], spread(0.0))
+    put_row_of(bodies, SHIFT, bodies.shape[1], spread(0.0))
     zero = spread(0.0)
     for b in range(0, len(of_bodies), LANES):
         zero = zero + weigh_bodies(data, bodies, b, len(external) > 0, sign, of_bodies)
@@ -158,10 +158,10 @@ def from_links(bodies, sign, parts, ground, of_bodies):
         moved = row_of(bodies, SHIFT, b)
         if first > 0:
             moved = get_lanes(parts, first, DISPLACEMENT)
-        put_row(bodies, OWN, b, moved)
-        put_row(bodies, SHIFT, on, row_of(bodies, SHIFT, on) + moved)
+        put_row_of(bodies, OWN, b, moved)
+        put_row_of(bodies, SHIFT, on, row_of(bodies, SHIFT, on) + moved)
     for b in range(len(of_bodies), bodies.shape[1]):  # behind the last body
-        put_row(bodies, OWN, b, spread(0.0))
+        put_row_of(bodies, OWN, b, spread(0.0))
     zero = spread(0.0)
     for b in range(0, len(of_bodies), LANES):
         zero = zero + weigh_joints(bodies, b, sign, of_bodies)
@@ -273,7 +273,7 @@ def row_of(bodies, at, b):
 
 
 @inlined
-def put_row(bodies, at, b, value):
+def put_row_of(bodies, at, b, value):
     """Write the row of eight of a body."""
     put_lanes(rows_of(bodies, at * bodies.shape[1], bodies.shape[1] + 1, LANES), b, 0, value)
 
@@ -291,14 +291,14 @@ def eight(bodies, at, b):
 def put_eight(bodies, at, b, x, y, z):
     """Write two vectors and a number into rows of eight bodies."""
     rows = transposed(x[0], x[1], x[2], y[0], y[1], y[2], z, spread(0.0))
-    put_row(bodies, at, b, rows[0])
-    put_row(bodies, at, b + 1, rows[1])
-    put_row(bodies, at, b + 2, rows[2])
-    put_row(bodies, at, b + 3, rows[3])
-    put_row(bodies, at, b + 4, rows[4])
-    put_row(bodies, at, b + 5, rows[5])
-    put_row(bodies, at, b + 6, rows[6])
-    put_row(bodies, at, b + 7, rows[7])
+    put_row_of(bodies, at, b, rows[0])
+    put_row_of(bodies, at, b + 1, rows[1])
+    put_row_of(bodies, at, b + 2, rows[2])
+    put_row_of(bodies, at, b + 3, rows[3])
+    put_row_of(bodies, at, b + 4, rows[4])
+    put_row_of(bodies, at, b + 5, rows[5])
+    put_row_of(bodies, at, b + 6, rows[6])
+    put_row_of(bodies, at, b + 7, rows[7])
 
 
 @inlined
