@@ -18,9 +18,9 @@ These names come from one place; each page of docs/ has those of its subject. Th
 when they are used, so that a node of one subject does not wait for the others.
 """
 
-from importlib import import_module
-from sys import modules
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING
+
+from liedyn_ros.common.on_demand import on_demand
 
 if TYPE_CHECKING:
     from liedyn_ros.common.errors import LiedynError
@@ -34,24 +34,10 @@ if TYPE_CHECKING:
     from liedyn_ros.model import load_model, Model, ModelBuilder, pose, SpatialInertia, to_urdf
     from liedyn_ros.robot import load
     from liedyn_ros.stewart import load_geometry, PoseSolver, StewartGeometry
+else:
+    __getattr__, __dir__ = on_demand(__name__, __file__)
 
 __version__ = '0.1.0'
-
-_HOMES = {
-    'liedyn_ros.common.errors': ('LiedynError',),
-    'liedyn_ros.dynamics': (
-        'Dynamics', 'joint_wrenches', 'LOCAL', 'LOCAL_WORLD_ALIGNED', 'Names',
-        'runge_kutta_munthe_kaas', 'WORLD'),
-    'liedyn_ros.dynamics.constrained': (
-        'assemble', 'ConstrainedDynamics', 'Contact', 'Contacts', 'LoopTracker'),
-    'liedyn_ros.identification': ('Regressor',),
-    'liedyn_ros.lie': ('SE3', 'SO3'),
-    'liedyn_ros.model': (
-        'load_model', 'Model', 'ModelBuilder', 'pose', 'SpatialInertia', 'to_urdf'),
-    'liedyn_ros.robot': ('load',),
-    'liedyn_ros.stewart': ('load_geometry', 'PoseSolver', 'StewartGeometry'),
-}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     'assemble', 'ConstrainedDynamics', 'Contact', 'Contacts', 'Dynamics', 'joint_wrenches',
@@ -59,19 +45,3 @@ __all__ = [
     'LoopTracker', 'Model', 'ModelBuilder', 'Names', 'pose', 'PoseSolver', 'Regressor',
     'runge_kutta_munthe_kaas', 'SE3', 'SO3', 'SpatialInertia', 'StewartGeometry', 'to_urdf',
     'WORLD']
-
-
-def __getattr__(name: str) -> Any:
-    """Import a name when it is used."""
-    home = _HOME_OF.get(name)
-    if home is None:
-        raise AttributeError(  # Python offers the nearest of a module that is given
-            f'module {__name__!r} has no attribute {name!r}', name=name, obj=modules[__name__])
-    value = getattr(import_module(home), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    """Return the names for completion."""
-    return sorted({*globals(), *__all__})

@@ -6,16 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Imports of many modules: each when it is needed, without searches through all they make."""
+"""Imports of many modules, without the searches through all that they make."""
 
-import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 import gc
-from importlib import import_module
-from pathlib import Path
-import sys
-from typing import Any
 
 from liedyn_ros.common.description import no_garbage_collection
 
@@ -33,27 +28,3 @@ def kept() -> Iterator[None]:
         if gc.get_freeze_count() == 0:
             gc.freeze()
             gc.unfreeze()
-
-
-def on_demand(package: str, path: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """
-    Return `__getattr__` and `__dir__` of a package whose names are imported when they are used.
-
-    The imports in the package's own file say which module has a name. They stand where only a type
-    checker runs them. So whoever asks for three names waits for their modules alone.
-    """
-    places = {name.name: node.module for node in ast.walk(ast.parse(Path(path).read_bytes()))
-              if isinstance(node, ast.ImportFrom) and node.module is not None
-              and node.module.startswith(f'{package}.') for name in node.names}
-
-    def find(name: str) -> Any:
-        module = sys.modules[package]
-        if name not in places:
-            raise AttributeError(  # Python offers the nearest of a module that is given
-                f'module {package!r} has no attribute {name!r}', name=name, obj=module)
-        with kept():
-            value = getattr(import_module(places[name]), name)
-        setattr(module, name, value)
-        return value
-
-    return find, lambda: sorted({*vars(sys.modules[package]), *places})

@@ -15,7 +15,7 @@ order of the geometry's leg names.
 
 from typing import TYPE_CHECKING
 
-from liedyn_ros.common.imports import on_demand
+from liedyn_ros.common.on_demand import on_demand
 
 if TYPE_CHECKING:
     from liedyn_ros.stewart.assembly.modes import AssemblyMode, AssemblyModes, AssemblyModeSolver

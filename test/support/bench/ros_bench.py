@@ -34,6 +34,7 @@ from liedyn_ros.ros.node.warm_up import THREADS
 from liedyn_ros.ros.process.memory import keep_large_blocks_apart
 
 TIMEOUT = 240.0  # s; only a failing test waits that long, beside what it waits for kernels
+COMPILED = 1800.0  # s; whatever is compiled, no wait is longer
 WAIT = 0.01  # s, for the first callback between two looks
 MAX_CALLBACKS = 100  # between two looks, where callbacks never end
 REPLY_TIMEOUT = 5.0  # s; after which a request is sent again
@@ -134,14 +135,15 @@ class Bench:
         what was sent before more is sent. The timeout does not count the time in which kernels
         are compiled, which on a slow machine beside other tests takes longer than any timeout.
         """
-        waited, last = 0.0, time.monotonic()
+        began = last = time.monotonic()
+        waited = 0.0
         while True:
             act()
             if result := condition():
                 return result
             now = time.monotonic()
             waited, last = waited + (0.0 if compiling() else now - last), now
-            if waited > timeout:
+            if waited > timeout or now - began > COMPILED:
                 pytest.fail(f'waited {timeout:g} s in vain: {what}', pytrace=False)
             self._run_ready()
 

@@ -1,0 +1,41 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Names of a package that are imported when they are used; imports nothing of this package."""
+
+import ast
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+import sys
+from typing import Any
+
+
+def on_demand(package: str, path: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """
+    Return `__getattr__` and `__dir__` of a package whose names are imported when they are used.
+
+    The imports in the package's own file say which module has a name. They stand where only a type
+    checker runs them. So whoever asks for three names waits for their modules alone.
+    """
+    places = {name.name: node.module for node in ast.walk(ast.parse(Path(path).read_bytes()))
+              if isinstance(node, ast.ImportFrom) and node.module is not None
+              and node.module.startswith(f'{package}.') for name in node.names}
+
+    def find(name: str) -> Any:
+        module = sys.modules[package]
+        if name not in places:
+            raise AttributeError(  # Python offers the nearest of a module that is given
+                f'module {package!r} has no attribute {name!r}', name=name, obj=module)
+        from liedyn_ros.common.imports import kept  # which imports more
+        with kept():
+            value = getattr(import_module(places[name]), name)
+        setattr(module, name, value)
+        return value
+
+    return find, lambda: sorted({*vars(sys.modules[package]), *places})
