@@ -128,9 +128,11 @@ def with_terms(model: Model, motion: Motion, equations: Equations, terms: tuple[
     regressor, base = equations.regressor, equations.base
 
     def columns(window: slice) -> tuple[Array]:
-        bearing = None if load is None else _loads(model, regressor, base, load, motion, window)
-        return (_turned(regressor, motion, window, _spread(
-            terms, model.nv, _drag(terms, motion, window, bearing))),)
+        back, bearing = _back(regressor, motion, window), None
+        if load is not None:
+            inertial, _, known = _raw(model, regressor, base, (), motion, window, back)
+            bearing = _loads(model, regressor, inertial @ load + known)
+        return (_turned(back, _spread(terms, model.nv, _drag(terms, motion, window, bearing))),)
 
     rows, = _filtered(motion, equations.cutoff, columns)
     return replace(
@@ -153,11 +155,11 @@ def rows_along(model: Model, equations: Equations, load: Array, q: Array, v: Arr
         3, model.nv)), 0.0, 0.0, (), (slice(0, len(q)),))
     terms = tuple(each for each in equations.extra if each.kind != SCALE)
     every = motion.pieces[0]
-    bearing = (_loads(model, regressor, base, load[:base.rank], motion, every)
+    back = _back(regressor, motion, every)
+    inertial, _, known = _raw(model, regressor, base, (), motion, every, back)
+    bearing = (_loads(model, regressor, inertial @ load[:base.rank] + known)
                if any(each.kind == LOAD for each in terms) else None)
-    inertial, _, _ = _raw(model, regressor, base, (), motion, every)
-    drag = _turned(regressor, motion, every, _spread(
-        terms, model.nv, _drag(terms, motion, every, bearing)))
+    drag = _turned(back, _spread(terms, model.nv, _drag(terms, motion, every, bearing)))
     return np.concatenate([inertial, drag], axis=2)
 
 
@@ -218,7 +220,7 @@ def _rows(model: Model, regressor: Regressor | LoopRegressor, base: BaseParamete
     """
     if isinstance(regressor, LoopRegressor):
         return _filtered(motion, cutoff, lambda window: _raw(  # type: ignore[return-value]
-            model, regressor, base, terms, motion, window))
+            model, regressor, base, terms, motion, window, _back(regressor, motion, window)))
     some = np.any([regressor.random_rows(np.random.default_rng(k)) for k in range(3)], axis=0)
     at = np.flatnonzero(some[:, base.kept])  # where joints move bodies: about half
     places = (np.arange(model.nv)[:, None] * base.rank + np.arange(base.rank)).ravel()[at]
@@ -268,7 +270,8 @@ def _independent(model: Model, regressor: Regressor | LoopRegressor) -> NDArray[
 
 
 def _raw(model: Model, regressor: Regressor | LoopRegressor, base: BaseParameters,
-         terms: tuple[Term, ...], motion: Motion, window: slice) -> tuple[Array, Array, Array]:
+         terms: tuple[Term, ...], motion: Motion, window: slice, back: Array | None
+         ) -> tuple[Array, Array, Array]:
     """Return rows (n, f, p), forces (n, f) and known ones of the samples in a window (16.10)."""
     q, v, a = motion.q[window], motion.v[window], motion.a[window]
     tree = regressor.tree if isinstance(regressor, LoopRegressor) else regressor
@@ -276,16 +279,20 @@ def _raw(model: Model, regressor: Regressor | LoopRegressor, base: BaseParameter
     known = tree.known_forces(q, a)
     drag = _spread(terms, model.nv, _drag(terms, motion, window, None))
     forces = np.stack([motion.tau[window] - known, known], axis=2)
-    turned = _turned(regressor, motion, window, np.concatenate([inertial, drag, forces], axis=2))
+    turned = _turned(back, np.concatenate([inertial, drag, forces], axis=2))
     return turned[..., :-2], turned[..., -2], turned[..., -1]
 
 
-def _turned(regressor: Regressor | LoopRegressor, motion: Motion, window: slice, rows: Array
-            ) -> Array:
-    """Return rows (n, f, c) of (n, nv, c): P^T tau = P^T Y pi + P^T Phi phi (16.37)."""
+def _back(regressor: Regressor | LoopRegressor, motion: Motion, window: slice) -> Array | None:
+    """Return P^T (n, f, nv) of machines with loops at the samples in a window."""
     if not isinstance(regressor, LoopRegressor):
-        return rows
-    return np.asarray(np.array([regressor.motions(each).T for each in motion.q[window]]) @ rows)
+        return None
+    return np.swapaxes(regressor.motions_batch(motion.q[window]), 1, 2)
+
+
+def _turned(back: Array | None, rows: Array) -> Array:
+    """Return rows (n, f, c) of (n, nv, c): P^T tau = P^T Y pi + P^T Phi phi (16.37)."""
+    return rows if back is None else np.asarray(back @ rows)
 
 
 def _drag(terms: tuple[Term, ...], motion: Motion, window: slice, loads: Array | None) -> Array:
@@ -306,10 +313,8 @@ def _spread(terms: tuple[Term, ...], nv: int, columns: Array) -> Array:
     return result
 
 
-def _loads(model: Model, regressor: Regressor | LoopRegressor, base: BaseParameters, load: Array,
-           motion: Motion, window: slice) -> Array:
-    """Return the forces (n, nv) at joints without friction; 0 at passive ones of loops."""
-    rows, _, known = _raw(model, regressor, base, (), motion, window)
-    loads = np.zeros((len(rows), model.nv))
-    loads[:, _independent(model, regressor)] = rows @ load + known
+def _loads(model: Model, regressor: Regressor | LoopRegressor, forces: Array) -> Array:
+    """Return forces (n, nv) at joints, of the rows' ones (n, f); 0 at passive ones of loops."""
+    loads = np.zeros((len(forces), model.nv))
+    loads[:, _independent(model, regressor)] = forces
     return loads

@@ -169,6 +169,7 @@ class _Task:
         self._dynamics = Dynamics(model)
         self._closed = ConstrainedDynamics(model) if self._looped else None
         self._start = self._from(start)
+        self._tracker: LoopTracker | None = None
 
     def _from(self, start: ArrayLike | None) -> Array:
         """Return the configuration that motions begin at."""
@@ -275,7 +276,9 @@ class _Task:
             rates = np.zeros((2, len(q), self._model.nv))
             full[:, self._at_q], rates[0][:, self._at_v], rates[1][:, self._at_v] = q, v, a
             return full, rates[0], rates[1], self._dynamics.inverse.batch(full, *rates)
-        tracker = LoopTracker(self._closed, self.joints, start=self._start)
+        tracker = self._tracker = self._tracker or LoopTracker(
+            self._closed, self.joints, start=self._start)
+        tracker.reset()
         states = [tracker.update(*each, ahead=False) for each in zip(q, v, a)]
         full, rate, second = (np.array([getattr(each, name) for each in states])
                               for name in ('q', 'v', 'a'))
@@ -290,8 +293,8 @@ class _Task:
     def _rows(self, q: Array, v: Array, a: Array) -> Array:
         """Return the rows (K, f, r) of the base parameters."""
         if isinstance(self._regressor, LoopRegressor):
-            back = [self._regressor.motions(each).T for each in q]
-            rows = np.array(back) @ self._regressor.tree.torque_batch(q, v, a)
+            back = np.swapaxes(self._regressor.motions_batch(q), 1, 2)
+            rows = back @ self._regressor.tree.torque_batch(q, v, a)
         else:
             rows = self._regressor.torque_batch(q, v, a)[:, self._at_v]
         return np.asarray(self._base.columns(rows))

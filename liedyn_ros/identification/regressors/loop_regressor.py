@@ -17,7 +17,7 @@ from scipy.linalg import null_space, qr
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import ConvergenceError, ModelError
 from liedyn_ros.dynamics.constrained import assemble, complete_acceleration, ConstrainedDynamics
-from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
+from liedyn_ros.dynamics.constrained.constraints.rank import pseudo_inverses
 from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
 from liedyn_ros.identification.regressors.regressor import Regressor
 from liedyn_ros.model import Model
@@ -56,17 +56,30 @@ class LoopRegressor:
 
     def motions(self, q: ArrayLike) -> Array:
         """Return P (nv, f): the rates of all coordinates at unit rates of independent ones."""
-        rows, given = self._dynamics.jacobian(q), self.independent
-        follow, free = solve_passive(rows, ~given)
-        result = np.eye(self.model.nv)[:, given]
-        result[~given] = -follow @ rows[:, given]
-        broken = np.abs(rows @ result).max(initial=0.0) > 1e-6 * np.abs(rows).max(initial=1.0)
-        if len(free) or broken:
+        return self._motions(self._dynamics.jacobian(q)[None])[0]
+
+    def motions_batch(self, q: Array) -> Array:
+        """Return P (n, nv, f) at configurations (n, nq)."""
+        rows = np.empty((len(q), self._dynamics.m, self.model.nv))
+        for row, each in zip(rows, q):
+            row[:] = self._dynamics.jacobian(each)
+        return self._motions(rows)
+
+    def _motions(self, rows: Array) -> Array:
+        """Return P (n, nv, f) by A (n, m, nv)."""
+        given = self.independent
+        follow, rank = pseudo_inverses(rows, ~given)
+        result = np.tile(np.eye(self.model.nv)[:, given], (len(rows), 1, 1))
+        result[:, ~given] = -follow @ rows[..., given]
+        broken = np.abs(rows @ result).max(axis=(1, 2), initial=0.0) > 1e-6 * np.abs(rows).max(
+            axis=(1, 2), initial=1.0)
+        free = (~given).sum() - rank
+        for k in np.flatnonzero(broken | (free > 0))[:1]:
             names = [name for name, known in zip(self.model.coordinate_names, given) if known]
-            what = 'break a loop' if broken else f'leave mobility {len(free)}'
+            what = 'break a loop' if broken[k] else f'leave mobility {free[k]}'
             raise ModelError(f'independent: expected coordinates that decide the motion, got '
                              f'{names}, which {what}')
-        return result
+        return np.asarray(result)
 
     def torque(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """Return P^T Y (f, P) at a motion of all coordinates on the constraints."""
