@@ -24,6 +24,13 @@ from liedyn_ros.view.page import LivePage  # noqa: E402
 from liedyn_ros.view.recorded import write_recording  # noqa: E402
 
 
+def open_page(**options):
+    """Return a page without reflections of surroundings: a processor draws those for seconds."""
+    page = LivePage('127.0.0.1', free_port(), 60.0, 10.0, **options)
+    page.server.scene.configure_environment_map(None)
+    return page
+
+
 def drag(tab, box, distance):
     """Drag the middle of a box by a distance to the right, px."""
     x, y = box['x'] + 0.5 * box['width'], box['y'] + 0.5 * box['height']
@@ -35,7 +42,7 @@ def drag(tab, box, distance):
 
 def test_it_loads_moves_drags_turns_light_and_asks_nobody_else(tab, tmp_path):
     """It is dark where asked, and a button turns one browser; its recording is as it began."""
-    page = LivePage('127.0.0.1', free_port(), 60.0, 10.0, dark=True)
+    page = open_page(dark=True)
     look = tab.locator('html[data-mantine-color-scheme]')
 
     def is_dark():
@@ -74,7 +81,7 @@ def test_it_loads_moves_drags_turns_light_and_asks_nobody_else(tab, tmp_path):
 
 
 def test_a_tree_comes_to_a_browser_that_waits_for_it(tab):
-    page = LivePage('127.0.0.1', free_port(), 60.0, 10.0)
+    page = open_page()
     try:
         tab.goto(page.address)
         waiting = tab.get_by_text('waiting for the description of a machine')
