@@ -14,7 +14,6 @@ from pathlib import Path
 
 from matplotlib import rcParams
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
@@ -38,9 +37,10 @@ def save(figure: Figure, path: Path) -> None:
     """
     for axes in figure.axes:
         _number_log_axes(axes)
+    _lay_out(figure)
     figure.savefig(path)
     if path.suffix != '.pdf':
-        _write_pdf(figure, path.with_suffix('.pdf'))
+        figure.savefig(path.with_suffix('.pdf'), metadata={'CreationDate': None})
     rows = list(_points(figure))
     if rows:
         with path.with_suffix('.csv').open('w', encoding='utf-8', newline='') as file:
@@ -53,13 +53,13 @@ def save(figure: Figure, path: Path) -> None:
         np.savez_compressed(path.with_suffix('.npz'), allow_pickle=True, **maps)
 
 
-def _write_pdf(figure: Figure, path: Path) -> None:
-    """Write a figure that was drawn; savefig would find its layout again and draw it twice."""
-    canvas, dpi = figure.canvas, figure.dpi
-    figure.set_layout_engine('none')
-    figure.dpi = rcParams['savefig.dpi']  # of what is drawn by pixels in it
-    FigureCanvasPdf(figure).print_pdf(path, metadata={'CreationDate': None})
-    figure.set_canvas(canvas)
+def _lay_out(figure: Figure) -> None:
+    """Place the parts of a figure; savefig would draw it a further time for that in each file."""
+    engine, dpi = figure.get_layout_engine(), figure.dpi
+    figure.dpi = rcParams['savefig.dpi']  # texts are as wide as whole pixels make them
+    if engine is not None:
+        engine.execute(figure)
+    figure.set_layout_engine(None)
     figure.dpi = dpi
 
 
