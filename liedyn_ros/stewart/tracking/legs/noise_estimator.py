@@ -199,7 +199,7 @@ class NoiseEstimator:
 
     def settle(self) -> None:
         """Update everything from the estimates of the kernel."""
-        numbers = self._numbers.tolist()
+        numbers = self._latest = self._numbers.tolist()
         self._taken, self._period = numbers[tables.TAKEN], numbers[tables.PERIOD]
         self._sigma, self._coarsest = numbers[tables.VARIANCE] ** 0.5, numbers[tables.COARSEST]
         self._measured_acceleration = numbers[tables.ACCELERATION]
@@ -224,10 +224,11 @@ class NoiseEstimator:
             return self._given_shares
         if not self.identified or self.jitter:
             return ALIKE
-        squares = self._estimates[LEGS][:, tables.SIGMA] ** 2 + (
-            QUANTIZATION_DEVIATION * self._step()) ** 2
-        mean = float(squares.mean())
-        return np.sqrt(squares / mean) if mean > 0.0 else ALIKE
+        rounding = (QUANTIZATION_DEVIATION * self._step()) ** 2
+        squares = [sigma * sigma + rounding
+                   for sigma in self._estimates[LEGS][:, tables.SIGMA].tolist()]
+        mean = sum(squares) / 6
+        return np.array([math.sqrt(each / mean) for each in squares]) if mean > 0.0 else ALIKE
 
     @property
     def deviations(self) -> Array:
@@ -246,7 +247,7 @@ class NoiseEstimator:
             self.source = MEASURED if self.understated else BOUND if above else GIVEN
             self.confirmed = self.known and enough
             measured = self.understated or (
-                self._taken >= kernels.LIMIT_SAMPLES and self._numbers[tables.IDENTIFIED] > 0.0)
+                self._taken >= kernels.LIMIT_SAMPLES and self._latest[tables.IDENTIFIED] > 0.0)
             caution = 1.0 if self._taken >= kernels.LIMIT_SAMPLES else CAUTION
             self.threshold = caution * self._greatest, float(measured), self._resolution
             return
@@ -284,8 +285,8 @@ class NoiseEstimator:
         if not (self._given and self.identified):
             return False
         error = 4.0 * (1.25 / min(self._taken, kernels.averaged_samples(self._period))) ** 0.5
-        by_stamps = self.spread * float(self._numbers[tables.SPEED]) ** 0.5
-        held = float(self._numbers[tables.TIMED]) ** 0.5
+        by_stamps = self.spread * self._latest[tables.SPEED] ** 0.5
+        held = self._latest[tables.TIMED] ** 0.5
         least = math.hypot(by_stamps, held, 0.5 * self._step())
         self._wrong_leg = self._find_wrong_leg(error, least)
         return self._wrong_leg is not None or self._sigma > WRONG_BY * (1.0 + error) * math.hypot(
@@ -300,7 +301,8 @@ class NoiseEstimator:
         if self._given_shares is ALIKE:
             return None
         of_six = 6.0 ** 0.5  # of one leg for that of six, at most
-        ratios = self._estimates[LEGS][:, tables.SIGMA] / np.hypot(
-            self._given * self._given_shares, of_six * least)
-        leg = int(ratios.argmax())
+        given, lower = (self._given * self._given_shares).tolist(), of_six * least
+        ratios = [sigma / math.hypot(noise, lower) for sigma, noise in zip(
+            self._estimates[LEGS][:, tables.SIGMA].tolist(), given)]
+        leg = ratios.index(max(ratios))
         return leg if ratios[leg] > WRONG_BY * (1.0 + of_six * error) else None

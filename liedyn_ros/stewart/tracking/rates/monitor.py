@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.tracking.legs.faults import LEGS
 from liedyn_ros.stewart.tracking.rates.kernels import rates as kernels
@@ -41,8 +42,9 @@ class RateMonitor:
             numbers=np.zeros(kernels.NUMBERS), scales=geometry.drive_scales.copy())
         self._legs = kernels.RATES.array(self._buffer, 'legs')
         self._rates = np.zeros(6)
+        self._judge = BoundKernel(kernels.judge_rates, self._buffer)
         zeros = np.zeros(6)  # compiled before the first sample
-        kernels.judge_rates(self._buffer, 0.0, zeros, zeros, zeros, 0.0, 0.0, 0.0, 0.0, 0)
+        self._judge(0.0, zeros, zeros, zeros, 0.0, 0.0, 0.0, 0.0, 0)
         self.reset()
 
     def reset(self) -> None:
@@ -62,8 +64,8 @@ class RateMonitor:
         """
         self._rates[:] = rates
         seconds, self._last_ns = 1e-9 * (stamp_ns - self._last_ns), stamp_ns
-        return LEGS[kernels.judge_rates(
-            self._buffer, seconds, lengths, self._rates, filtered, *numbers, outliers)]
+        return LEGS[self._judge.call(
+            seconds, lengths, self._rates, filtered, *numbers, outliers)]
 
     def describe(self, names: Sequence[str]) -> list[str]:
         """Return the lasting faults, to be read, of legs with these names."""
