@@ -15,16 +15,16 @@ from math import factorial
 import numpy as np
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics.constrained.constraints.buffers import buffers, Sizes
 from liedyn_ros.dynamics.constrained.constraints.size import row_sizes
 from liedyn_ros.dynamics.constrained.constraints.sparsity import (
     hull, padded, spans, Sparsity)
 from liedyn_ros.dynamics.constrained.kernels.tables import (
-    MACHINE, MOTION, REPORT_WIDTH, SCRATCH, SPACE, WORKSPACE)
+    MACHINE, MOTION, WORKSPACE)
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.kernels import tables as tree_tables
 from liedyn_ros.dynamics.tree.kernels.tables import FAR
 from liedyn_ros.jit.simd import LANES
-from liedyn_ros.linear_algebra.kernels.orthogonal import QR
 from liedyn_ros.model import Model
 from liedyn_ros.model.kernels.closure_kinds import MOMENT_Z, SCREW
 from liedyn_ros.model.kernels.kinds import NV
@@ -89,7 +89,7 @@ def _frames(model: Model, places: Sequence[tuple[int, Array]]) -> dict[str, Arra
     rows = _closure_rows(model)
     return {
         'frame_link': _ints(links),
-        'frame_placement': _floats([_row(pose) for _, pose in places], 12),
+        'frame_placement': _floats([pose for _, pose in places], 12),
         'frame_row': _filled_up(links, model.link_table.N + 1),
         'moving_frames': _ints([len(closures) * (1 + _row_parts(rows)[1])]),
         'closure_kind': _ints([CLOSURE_TYPES[c.type_name].kind for c in closures]),
@@ -148,20 +148,19 @@ class ConstrainedData:
         self.row_sizes = row_sizes(model, functions)
         sparsity = Sparsity(model)
         constants = machine(model, dissipation, self.row_sizes, typical_inertia, sparsity)
-        self._closures = len(model.closures)
-        self._links, self._nv = len(constants['kind']), model.nv
-        self._heavy = int(constants['heavy_links'][0])
-        self._frames, self._rows = len(constants['frame_link']), len(constants['row_kind'])
-        self.m = self._rows + len(constants['coupling'])
-        self._machine, self._depth = MACHINE.pack(**constants), sparsity.depth
-        self._groups = (np.asarray(constants['group_coordinates'], dtype=np.int64),
-                        np.asarray(constants['group_rows'], dtype=np.int64))
-        self.order = -1
+        self._machine, rows = MACHINE.pack(**constants), len(constants['row_kind'])
+        self._sizes = Sizes(
+            len(constants['kind']), int(constants['heavy_links'][0]), model.nv,
+            rows + len(constants['coupling']), sparsity.depth, len(model.closures), rows,
+            len(constants['frame_link']), tuple(constants['group_coordinates'].tolist()),
+            tuple(constants['group_rows'].tolist()))
+        self.m, self.order = self._sizes.m, -1
         self.reserve(0)
 
     def write_functions(self, jacobian: Array, bias: Array) -> None:
         """Write the rows (k, nv) of a user's functions at a state, and their bias (k,)."""
-        first, flat = self.m - self._rows - len(bias), WORKSPACE.array(self.workspace, 'machine')
+        flat = WORKSPACE.array(self.workspace, 'machine')
+        first = self.m - self._sizes.rows - len(bias)
         MACHINE.array(flat, 'coupling')[first:] = jacobian
         MACHINE.array(flat, 'coupling_bias')[first:] = bias
 
@@ -187,13 +186,13 @@ class ConstrainedData:
         inertia, placement = (tree.table[1:tree.links, at:at + width] for at, width in (
             (tree_tables.INERTIA, 10), (tree_tables.PLACEMENT, 12)))
         of = tree.table[tree.links:tree.rows]
-        constant, links = partial(MACHINE.array, self._machine), self._heavy
+        constant, links = partial(MACHINE.array, self._machine), self._sizes.heavy
         constant('inertia')[:], constant('placement')[:] = inertia, placement
         heavy = constant('heavy_inertia')
         heavy[:, :links] = inertia[constant('heavy_link')[:links]].T
         constant('mass')[:] = heavy[:1]
         for name, column in _OF_COORDINATES.items():
-            constant(name)[:self._nv] = of[:, column]
+            constant(name)[:self._sizes.nv] = of[:, column]
         WORKSPACE.array(self.workspace, 'machine')[:] = self._machine
 
     def share(self, other: 'ConstrainedData') -> None:
@@ -205,48 +204,8 @@ class ConstrainedData:
         """Allocate the tables of series to an order."""
         if order <= self.order:
             return
-        self.order, nv, m = order, self._nv, self.m
-        coordinates, rows = self._groups
-        self.workspace = WORKSPACE.pack(
-            machine=self._machine, motion=self._motion(order + 2),
-            by_row=_scratch(nv, m, self._depth, rows, coordinates, rows),
-            by_column=_scratch(nv, m, self._depth, coordinates, rows, rows),
-            space=_space(nv, order + 2, coordinates))
-
-    def _motion(self, k: int) -> Array:
-        """Return the scratch buffers of the series of a state, of k coefficients."""
-        n, nv, m = self._links, self._nv, self.m
-        return MOTION.pack(
-            pose=np.zeros((n + 2, padded(12))), reference=np.zeros(3),
-            rate=np.zeros((k, padded(nv))),
-            effort=np.zeros((k, nv)), screw=_cube(k, 6, nv), screw_row=_rows(nv),
-            carrier=_cube(k, 6, nv), step=np.zeros((1, padded(nv))), position=np.zeros(padded(nv)),
-            angle=np.zeros((2, padded(nv))), step_row=_rows(nv), stop=np.zeros((k, 4 * nv)),
-            twist=_cube(2, 6, n + 1), heavy_twist=_cube(k, 6, self._heavy + 1),
-            wrench=_cube(1, 6, n + 1),
-            load=_cube(k, 6, nv), moments=_cube(k, 9, self._heavy + 1),
-            frame=_cube(k, 12, self._frames), frame_twist=_cube(k, 6, self._frames),
-            arm=_cube(k, 9, self._closures), row=_cube(k, 6, self._rows),
-            relative=_cube(k, 6, self._closures),
-            residual=np.zeros((6, padded(self._closures))),
-            local_wrench=_cube(k, 6, self._closures), pull=_cube(k, 6, self._closures),
-            pull_row=_rows(self._closures),
-            closure_wrench=np.zeros((6, padded(self._closures))),
-            multiplier=np.zeros((k, m)), potential=np.zeros((k, nv)),
-            jacobian=_cube(k, m, nv), composite=np.zeros((n, padded(10))),
-            twist_row=_rows(n + 2), wrench_row=_rows(n + 2), twist_change=_rows(n + 2),
-            wrench_change=_rows(n + 2))
-
-
-def _cube(orders: int, columns: int, things: int) -> Array:
-    """
-    Return a buffer of columns of things, an odd number of registers long.
-
-    Columns at powers of two apart would share a set of the cache, and wait for each other's
-    stores. That would cost a fifth of the time of a machine with 32 coordinates.
-    """
-    width = padded(things)
-    return np.zeros((orders, columns, width + LANES if width % (2 * LANES) == 0 else width))
+        self.order = order
+        self.workspace = WORKSPACE.pack(machine=self._machine, **buffers(self._sizes, order + 2))
 
 
 def _heavy_links(inertia: Array) -> dict[str, Array | Indices]:
@@ -265,10 +224,6 @@ def _filled(vector: Array) -> Array:
     return np.concatenate((vector, np.zeros(padded(len(vector)) - len(vector))))
 
 
-def _rows(things: int) -> Array:
-    return np.zeros((padded(things), LANES))
-
-
 def _filled_up(links: Indices | Sequence[int], zero: int) -> Indices:
     """Return the rows of links, and further ones of the row that is zero."""
     return _ints([*links, *[zero] * (2 * LANES)])
@@ -278,43 +233,6 @@ def _row_parts(rows: Sequence[Sequence[int]]) -> Indices:
     """Return whether any row is a moment in frame b, and whether any varies in frame b."""
     kinds = _joined(rows)
     return _ints([((kinds <= MOMENT_Z) | (kinds == SCREW)).any(), (kinds > SCREW).any()])
-
-
-def _scratch(nv: int, m: int, depth: int, columns: Indices, numbers: Indices, rows: Indices
-             ) -> Array:
-    """
-    Return the scratch buffers of a factorisation.
-
-    columns, numbers and rows (G + 1,) are the first of each group: of the columns factored, of the
-    numbers of a column, and of the constraints.
-    """
-    width = padded(m)
-    return SCRATCH.pack(
-        mass=np.zeros((nv, padded(depth))), root=np.zeros(nv), response=np.zeros((nv, width)),
-        factor_inverse=np.zeros((nv, padded(nv))), sums=np.zeros((1, padded(nv))),
-        upper=np.zeros((m, width)), unit=np.zeros((m, width)), lower=np.zeros((m, width)),
-        inverse=np.zeros(m), line=np.zeros((2, width)), qr=_qr(columns, numbers),
-        scale=np.zeros(max(nv, m)), stiffness=np.zeros(m), basis=_qr(rows, rows),
-        local=np.zeros(numbers[-1]), x=np.zeros(nv), y=np.zeros(nv),
-        z=np.zeros(columns[-1]), gamma=np.zeros(m),
-        lanes=np.zeros((max(nv, m, 1), LANES)), steps=np.zeros((nv, LANES)),
-        report=np.zeros(REPORT_WIDTH))
-
-
-def _qr(columns: Indices, numbers: Indices) -> Array:
-    """Return the buffers of orthogonal factors by groups; columns and numbers as in _scratch."""
-    count, size, rows = np.diff(columns), np.diff(numbers), columns[-1]
-    return QR.pack(
-        slot=columns[:-1], count=count, size=size, rank=np.zeros(len(count)),
-        rows=np.zeros((rows, size.max(initial=1) + LANES)), order=np.zeros(rows),
-        head=np.zeros(rows), beta=np.zeros(rows), norm=np.zeros(rows))
-
-
-def _space(nv: int, k: int, coordinates: Indices) -> Array:
-    """Return scratch buffers of the free motions of a state, as series of k coefficients."""
-    return SPACE.pack(
-        basis=np.zeros((k, nv, nv)), qr=_qr(coordinates, coordinates), active=np.zeros(nv),
-        s=np.zeros(nv), size=np.zeros((nv, k)), need=np.zeros((k, nv)))
 
 
 def _signs(paths: Sequence[tuple[list[int], list[float]]], nv: int) -> Array:
@@ -330,23 +248,24 @@ def _closure_rows(model: Model) -> list[tuple[int, ...]]:
 
 
 def _places(model: Model) -> list[tuple[int, Array]]:
-    """Return links and poses of the closures' frames b, then a, then of the bodies."""
+    """Return links and poses (12,) of the closures' frames b, then a, then of the bodies."""
     frames = [(closure.body_b, closure.frame_b) for closure in model.closures]
     frames += [(closure.body_a, closure.frame_a) for closure in model.closures]
-    return [_place(model, body, frame) for body, frame in (
-        *frames, *((body, np.eye(4)) for body in model.bodies))]
+    table = model.link_table
+    return [*(_place(model, body, frame) for body, frame in frames),
+            *zip((table.body_link % (table.N + 1)).tolist(), table.body_placement)]
 
 
 def _place(model: Model, body: str | None, frame: Array) -> tuple[int, Array]:
-    """Return the link that carries a frame on a body, N for the ground, and its pose there."""
+    """Return the link that carries a frame on a body, N for the ground, and its pose (12,)."""
     table = model.link_table
     if body is None:
-        return table.N, frame
+        return table.N, _row(frame)
     b = model.body_index(body)
     pose = np.eye(4)
     pose[:3, :3] = table.body_placement[b, :9].reshape(3, 3)
     pose[:3, 3] = table.body_placement[b, 9:]
-    return int(table.body_link[b]) % (table.N + 1), pose @ frame  # -1 is the ground
+    return int(table.body_link[b]) % (table.N + 1), _row(pose @ frame)  # -1 is the ground
 
 
 def _couplings(model: Model, further: int) -> tuple[Array, Array]:
