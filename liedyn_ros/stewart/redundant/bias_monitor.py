@@ -72,8 +72,9 @@ class BiasMonitor:
         self._solver, self._least, self._degrees = solver, least_bias, n - 6
         self._limits = [0.0] + [float(chdtri(k, CHANCE)) for k in range(1, n - 5)]
         self._told = bool(solver.geometry.leg_noise.any())
-        self._rates = -1.0 / (memory * np.array(MEMORIES))
+        self._rates = [-1.0 / (memory * each) for each in MEMORIES]
         self._keeps, self._before = np.zeros(memories), np.empty(n)
+        self._factors = np.ones(kernels.OTHERS)  # of the variances in a row of `others`
         self._sums, self._tallies = np.zeros((memories, n, kernels.SUMS)), np.zeros((memories, 2))
         self.reset()
 
@@ -134,22 +135,20 @@ class BiasMonitor:
         """Add a sample to the sums of the paths."""
         elapsed = 0.0 if self._last_ns is None else 1e-9 * (stamp_ns - self._last_ns)
         self._last_ns = stamp_ns
-        np.exp(elapsed * self._rates, out=self._keeps)
+        self._keeps[:] = [math.exp(elapsed * rate) for rate in self._rates]
         most = LARGEST * self._degrees
         share = most / chi_square if chi_square > most else 1.0
-        scaled = others.copy()
-        scaled[:, kernels.SQUARE] /= factor
-        scaled[:, kernels.WEIGHT] /= factor
+        self._factors[kernels.SQUARE] = self._factors[kernels.WEIGHT] = factor
         kernels.add_sample(
-            self._keeps, share, chi_square, scaled, self._sums, self._tallies)
+            self._keeps, share, chi_square, others / self._factors, self._sums, self._tallies)
 
     def _lasting(self, noise: float) -> tuple[bool, int | None, float]:
         """Return whether any path shows a bias, and the leg and its bias if only one can be."""
         shown, explained = False, False
         for memory, (square, weight) in enumerate(self._tallies.tolist()):
-            best, left, second, bias = kernels.best_leg(self._sums[memory])
             if weight < FEWEST:
                 continue
+            best, left, second, bias = kernels.best_leg(self._sums[memory])
             expected = self._degrees * weight
             if left > CONSTANT * expected + 6.0 * math.sqrt(2.0 * expected) + SHOWN:
                 if explained:

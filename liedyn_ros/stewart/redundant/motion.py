@@ -112,7 +112,6 @@ class LegMotionFilter:
         self._scales = (self._unit / deviations)[self._rows]
         self._filters = np.stack([motion_bank.empty_filter(scales) for scales in self._scales])
         self._now = [motion_bank.FILTER.array(row, 'now') for row in self._filters]
-        self._before = np.empty(self._count)
         self._latency = geometry.leg_latency if geometry.leg_latency.any() else None
         self.reset()
 
@@ -120,7 +119,7 @@ class LegMotionFilter:
         """Forget the motion."""
         for now in self._now:
             now[:] = 0
-        self._before[:] = np.nan
+        self._before = b''  # the last readings
         self._fresh_ns, self._interval_ns = 0, 0
 
     def follow(self, stamp_ns: int, readings: Array, noise: float) -> LegMotions | None:
@@ -129,16 +128,16 @@ class LegMotionFilter:
 
         noise: their deviations in those of the solver.
         """
-        repeats = bool((readings == self._before).all())
-        elapsed = stamp_ns - self._fresh_ns
+        read = readings.tobytes()
+        repeats, elapsed = read == self._before, stamp_ns - self._fresh_ns
         stale = repeats and elapsed < HELD * self._interval_ns
         if not repeats:
-            self._before[:] = readings
+            self._before = read
             self._fresh_ns, self._interval_ns = stamp_ns, elapsed if self._fresh_ns else 0
         moved = np.empty((len(self._rows), motion_bank.MOTION_SIZE))
         deviation = noise * self._unit
         period = kernels.filter_all_legs(
-            self._filters, stamp_ns, readings[self._rows], deviation, stale, moved)
+            self._filters, stamp_ns, readings.take(self._rows), deviation, stale, moved)
         if not period:
             return None
         return LegMotions(tuple(

@@ -140,9 +140,13 @@ class RedundantTracker:
         self._leaves_out = config.leave_out and bool(geometry.leg_noise.any())
         self._units = np.array([geometry.characteristic_length] * 3 + [1.0] * 3)  # m of a twist
         self._squares = self._units ** 2
+        self._largest_weight = float(self._solver.weights.max())
+        self._every = tuple(range(len(self._solver.weights)))
         positive = np.array([leg.positive for leg in geometry.leg_types])
-        least, self._most = geometry.length_limits.T.copy()
-        self._least = np.where(positive & (least == 0.0), 0.0, np.nextafter(least, -math.inf))
+        least, most = geometry.length_limits.T
+        self._most = most.tolist()
+        self._least = np.where(
+            positive & (least == 0.0), 0.0, np.nextafter(least, -math.inf)).tolist()
         self._timeline = Timeline()
         self._last: RedundantPose | None = None
         self._read: Array = np.empty(0)  # the readings of the sample
@@ -175,7 +179,7 @@ class RedundantTracker:
         """
         count = self._solver.weights.shape
         given = checks.as_array('lengths', lengths, count).copy()
-        if not ((given > self._least) & (given <= self._most)).all():
+        if not all(map(_is_within, self._least, given.tolist(), self._most)):
             self.geometry.require_values(given)
             self.geometry.require_within_limits(given)
         measured = None if rates is None else checks.as_array('rates', rates, count)
@@ -200,7 +204,7 @@ class RedundantTracker:
             given, pose, twist, gap, last is not None, self._monitor.doubts(square))
         fit = self._monitor.judge(stamp_ns, square, others)
         weights = self._weights(self._left_out(fit, others))
-        if fit.leg is not None and not weights.all():
+        if fit.leg is not None and weights is not solver.weights:
             pose, status, more, _ = solver.solve_checked(
                 given, solver.pose_without(fit.leg), weights)
             iterations += more
@@ -231,6 +235,11 @@ class RedundantTracker:
             weights = weights.copy()
             weights[leg] = 0.0
         return weights
+
+    def _used(self, weights: Array) -> tuple[int, ...]:
+        """Return the indices of the legs that count."""
+        return self._every if weights is self._solver.weights else tuple(
+            np.flatnonzero(weights).tolist())
 
     def _is_worse(self, leg: int, bias: float) -> bool:
         """Return whether the pose of all legs is expected to be worse than that without one."""
@@ -293,7 +302,7 @@ class RedundantTracker:
             of_readings = of_readings + gain * later.length_variances @ gain.T
         outcome = RedundantPose(
             stamp_ns, lengths, pose, status, iterations, start, residuals, fit, flags, legs,
-            tuple(np.flatnonzero(weights).tolist()), twist, of_readings, jacobian,
+            self._used(weights), twist, of_readings, jacobian,
             self.geometry.characteristic_length, time.perf_counter() - began, motion, gain,
             None if gain is None else measured)
         if status is Status.CONVERGED:
@@ -308,7 +317,7 @@ class RedundantTracker:
         """
         least, warning = self.geometry.characteristic_length, self.config.singularity_warning
         if covariance is not None:
-            spread = float(covariance.diagonal() @ self._squares * weights.max())
+            spread = float(covariance.diagonal() @ self._squares) * self._largest_weight
             if spread * warning ** 2 < least ** 2:
                 return False
         return smallest_singular_value(jacobian[weights > 0.0], least) <= warning
@@ -317,7 +326,7 @@ class RedundantTracker:
             self, stamp_ns: int, lengths: Array, weights: Array, noise: float
     ) -> LegMotions | None:
         """Return the motion of the legs; one that is left out reads what the pose says."""
-        readings = lengths if weights.all() else np.where(
+        readings = lengths if weights is self._solver.weights else np.where(
             weights > 0.0, lengths, lengths - self._solver.errors)
         if self._moved is not None:  # the filter follows them as they were read
             readings = np.where(weights > 0.0, self._read, readings - self._moved)
@@ -345,3 +354,7 @@ class RedundantTracker:
         twist = np.empty(6)
         mean_twist(self._last.pose, pose, 1e-9 * (stamp_ns - self._last.stamp_ns), twist)
         return twist
+
+
+def _is_within(least: float, value: float, most: float) -> bool:
+    return least < value <= most
