@@ -90,7 +90,7 @@ def test_with_seven_legs_a_path_names_the_leg_and_a_pose_does_not(seed, seconds)
     outcomes = run.track()
     assert {each.legs for each in outcomes} == {(), (leg,)}
     assert all(len(each.used) == 7 for each in outcomes)  # six would agree on anything
-    still = Run(redundant(7, seed), 6.0, still=True)
+    still = Run(redundant(7, seed), 10.0, still=True)
     still.readings[still.times > BEGIN, leg] += BIAS
     outcomes = still.track()
     assert not any(each.legs for each in outcomes)
