@@ -59,17 +59,18 @@ def _closed(dynamics: ConstrainedDynamics, flow: Flow, rows: NDArray[np.int64], 
     Return the closed configuration after a drift, and the momentum on arrival.
 
     Newton's method on the impulses of independent constraints at q, with the Jacobian of the
-    arrival. It ends where rounding stops it.
+    arrival. It ends where rounding stops it. Rates are as near as the loops are closed until then.
     """
     before = dynamics.jacobian(q)[rows]
     response, rate, last = _responses(flow, q, before), v, np.inf
     impulse: Array = np.zeros(len(rows))
     for _ in range(ITERATIONS):
-        rate, arrived = flow.drift(q, rate, momentum + before.T @ impulse)
+        enough = last if last > STALLED_RESIDUAL else 0.0
+        rate, arrived = flow.drift(q, rate, momentum + before.T @ impulse, enough)
         q1 = flow.arrival(q, rate)
         residual, jacobian = dynamics.residual_and_jacobian(q1)
         open_by = dynamics.largest(residual)
-        if open_by == 0.0 or last <= open_by <= STALLED_RESIDUAL:
+        if enough == 0.0 and (open_by == 0.0 or last <= open_by <= STALLED_RESIDUAL):
             return q1, arrived
         impulse = impulse - _solve(dt * (jacobian[rows] @ response), residual[rows])
         last = open_by

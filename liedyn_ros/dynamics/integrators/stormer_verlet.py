@@ -125,8 +125,14 @@ class Flow:
         write_tangent(self._dynamics.constants.table, rate, self._dt, tangent)
         return self._dynamics.model.integrate(q, tangent)
 
-    def drift(self, q: Array, v: Array, momentum: Array) -> tuple[Array, Array]:
-        """Return the rate that leaves with a momentum, and the momentum on arrival; v is near."""
+    def drift(self, q: Array, v: Array, momentum: Array, enough: float = 0.0
+              ) -> tuple[Array, Array]:
+        """
+        Return the rate that leaves with a momentum, and the momentum on arrival; v is near.
+
+        Corrections of the rate, relative to it, end below what is enough, or where rounding stops
+        them. The momentum is right to rounding in the latter case alone.
+        """
         momenta, dt, v = _momenta(self._dynamics), self._dt, v.copy()  # one type: writable
         start, end = np.empty_like(v), np.empty_like(v)
         before, scale = np.inf, 1.0 + _largest(v)
@@ -139,6 +145,8 @@ class Flow:
             if size == 0.0 or before <= size <= ROUNDED_CORRECTION:
                 return v, end + left  # what rounding leaves over is not lost
             v, before = v + correction, size
+            if size <= enough:
+                return v, end
         raise ConvergenceError(f'step: expected {ITERATIONS} iterations to find the velocity, the '
                                f'last correction was {size:.3g}; take a shorter step than {dt} s')
 
