@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError, ModelError
-from liedyn_ros.dynamics.constrained import assemble, Constraints, kinematic_gaps
+from liedyn_ros.dynamics.constrained import assemble, Constraints
 from liedyn_ros.dynamics.constrained.configurations.closing import Closing
 from liedyn_ros.dynamics.constrained.configurations.misfit import (
     closure_gaps, independent_rows, relaxed)
 from liedyn_ros.dynamics.constrained.constraints.rank import rank_of
 from liedyn_ros.dynamics.constrained.constraints.size import machine_size
 from liedyn_ros.dynamics.constrained.kernels.tolerances import STALLED_RESIDUAL, USUAL_RANK
+from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import position_gaps
 from liedyn_ros.identification.calibration.unknowns import involved, Unknowns
 from liedyn_ros.model import Model
 
@@ -92,7 +93,7 @@ def with_closed_loops(unknowns: Unknowns, names: tuple[str, ...], body: str, q: 
     model = _with_independent_rows(relaxed(unknowns.model, ()), some)
     held = replace(unknowns, model=model)
     follow, whole = following(model, names, body), Constraints(model)
-    ranks = [rank_of(np.linalg.svd(opened(held, follow, whole, each)[1])[1], USUAL_RANK)
+    ranks = [rank_of(np.linalg.svd(whole.jacobian(each)[:, follow])[1], USUAL_RANK)
              for each in some]
     if max(ranks) < (count := int(follow.sum())):
         raise ModelError(f'names: expected joints whose readings decide the place of {body}, got '
@@ -101,8 +102,7 @@ def with_closed_loops(unknowns: Unknowns, names: tuple[str, ...], body: str, q: 
         return held
     closed, blocks = Constraints(unknowns.model), []
     follow = following(unknowns.model, names, body)
-    for each in some:
-        gaps, rows = opened(unknowns, follow, closed, each)
+    for gaps, rows in zip(*opened(unknowns, follow, closed, some)):
         u, values, _ = np.linalg.svd(rows)
         blocks.append(u[:, rank_of(values, USUAL_RANK):].T @ gaps @ unknowns.basis)
     _, values, vt = np.linalg.svd(np.concatenate(blocks))
@@ -112,29 +112,32 @@ def with_closed_loops(unknowns: Unknowns, names: tuple[str, ...], body: str, q: 
 
 def opened(unknowns: Unknowns, follow: NDArray[np.bool_], closed: Constraints, q: Array
            ) -> tuple[Array, Array]:
-    """Return gaps (m, numbers) by the machine's numbers, and rows (m, f) of those that follow."""
-    model = closed.model
-    gaps = kinematic_gaps(closed, q, np.zeros(model.nv)).position
+    """
+    Return gaps (n, m, numbers) by the machine's numbers, and rows (n, m, f) of what follows.
+
+    q is (n, nq).
+    """
+    model, gaps = closed.model, position_gaps(closed, q)
     places, closures = list(model.joints), [closure.name for closure in model.closures]
-    columns = [gaps.by_placement[:, places.index(joint.name)] for joint in unknowns.joints]
+    columns = [gaps.by_placement[:, :, places.index(joint.name)] for joint in unknowns.joints]
     for closure in unknowns.closures:
         c = closures.index(closure.name)
-        columns += [gaps.by_frame_a[:, c], gaps.by_frame_b[:, c]]
-    lengths = [gaps.by_length[:, closures.index(rod.name), None] for rod in unknowns.rods]
-    return (np.concatenate([*columns, *lengths], axis=1),
-            closed.jacobian(q)[:, follow])
+        columns += [gaps.by_frame_a[:, :, c], gaps.by_frame_b[:, :, c]]
+    lengths = [gaps.by_length[:, :, closures.index(rod.name), None] for rod in unknowns.rods]
+    return (np.concatenate([*columns, *lengths], axis=2),
+            np.array([closed.jacobian(each)[:, follow] for each in q]))
 
 
 def following_twists(unknowns: Unknowns, follow: NDArray[np.bool_], body: str,
                      closed: Constraints, q: Array) -> Array:
     """
-    Return twists (6, numbers) of the body by what closes loops again: A_f dq = -gaps dp.
+    Return twists (n, 6, numbers) of the body by what closes loops again: A_f dq = -gaps dp.
 
-    follow (nv,) is the mask of the coordinates f, as `following` returns it.
+    follow (nv,) is the mask of the coordinates f, as `following` returns it; q is (n, nq).
     """
     gaps, rows = opened(unknowns, follow, closed, q)
-    moved = -np.linalg.lstsq(rows, gaps, rcond=None)[0]
-    return np.asarray(closed.frames.jacobian(q, body)[:, follow] @ moved)
+    moved = -np.linalg.pinv(rows, np.finfo(float).eps * max(rows.shape[1:])) @ gaps
+    return np.array([closed.frames.jacobian(each, body)[:, follow] for each in q]) @ moved
 
 
 def accepted(model: Model, q: Array) -> Model:

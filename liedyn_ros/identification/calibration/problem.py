@@ -167,6 +167,5 @@ class ArmProblem:
                 result[..., 6 * j:6 * j + 6] = se3.adjoint(back @ whole)
         if closed is not None:
             follow = following(model, self.samples.names, self.body)
-            result += np.array([following_twists(unknowns, follow, self.body, closed, q)
-                                for q in self.q[self.settled]])
+            result += following_twists(unknowns, follow, self.body, closed, self.q[self.settled])
         return result

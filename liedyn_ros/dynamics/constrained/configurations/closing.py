@@ -65,12 +65,12 @@ class Closing:
 
     def close(self, q: Array) -> tuple[Array, float]:
         """Return where the descent leads from q, and the largest residual there."""
-        workspace = self._constraints.data.workspace
-        begin_closing(workspace, self._tables, q)
+        workspace, evaluate = (
+            self._constraints.data.workspace, self._constraints.residual_and_jacobian_at)
+        begin_closing(workspace, self._tables, self._constraints.model.check_configuration(q))
         command = EVALUATE
         while command == EVALUATE:
-            self._trial_f[:], self._trial_rows[:] = self._constraints.residual_and_jacobian(
-                self._trial)
+            self._trial_f[:], self._trial_rows[:] = evaluate(self._trial)
             command = continue_closing(workspace, self._tables)
         return self._q.copy(), float(np.abs(self._f).max(initial=0.0))
 

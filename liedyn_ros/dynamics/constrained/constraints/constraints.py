@@ -118,10 +118,10 @@ class Constraints:
 
     def residual_and_jacobian(self, q: ArrayLike) -> tuple[Array, Array]:
         """Return the residuals (m,) and their derivative (m, nv), also off the closed set."""
-        return self._residual_and_jacobian(self.model.check_configuration(q))
+        return self.residual_and_jacobian_at(self.model.check_configuration(q))
 
     @exclusive
-    def _residual_and_jacobian(self, q: Array) -> tuple[Array, Array]:
+    def residual_and_jacobian_at(self, q: Array) -> tuple[Array, Array]:
         """Return those of a configuration that has been checked."""
         f, rows = np.empty(self.m), np.empty((self.m, self.model.nv))
         if not self._residual.call(q, self._nearest.copy(), f, rows):
@@ -166,7 +166,7 @@ class Constraints:
 
     def require_closed_state(self, q: Array, v: Array, suffix: str = '') -> None:
         """Require it of a state that has been checked; a suffix names the state of a batch."""
-        f, rows = self._residual_and_jacobian(q)
+        f, rows = self.residual_and_jacobian_at(q)
         speed = rows @ v
         closed = CLOSED_STATE * self.row_sizes
         limit = closed + CLOSED_STATE * (np.abs(rows) @ np.abs(v))

@@ -74,29 +74,52 @@ def kinematic_gaps(constraints: Constraints, q: ArrayLike, v: ArrayLike) -> Kine
     A displacement dq with A dq = -position dp closes them again: the derivative of an assembly,
     for the calibration of a machine with closed loops. Raises LiedynError for an open state.
     """
-    constraints.require_closed(q, v)
     model, m = constraints.model, constraints.m
     q, v = model.check_configuration(q), as_array('v', v, (model.nv,))
-    tables, scratch = ParameterBuffers(constraints), buffers(model.nv, m, model.link_table.N)
-    free, out = np.zeros(model.nv, dtype=bool), np.empty((3, model.nv))
-
-    def at_rest(pull: Pull) -> Pull:
-        rates = np.zeros(m)
-        return lambda y, _: pull(y, rates)
+    if not v.any():  # at rest nothing turns
+        position = LoopKinematicJacobians(*(
+            each[0] for each in position_gaps(constraints, q[None])))
+        return KinematicGaps(position, LoopKinematicJacobians(*map(np.zeros_like, position)))
+    constraints.require_closed_state(q, v)
+    write = _gap_gradients(constraints)
 
     def begin(by: Parameters) -> Pull:
-        arrays, rest = tables.arrays(q, None, by), np.zeros((1, model.nv))
-        return lambda y, z: gap_gradient(
-            constraints.data.workspace, scratch, arrays, free, q, v, rest, np.zeros((0, 1, 6)), y,
-            z, out)
+        return lambda y, z: write(by, q, v, y, z)
 
-    if not v.any():  # at rest, as calibrations ask: nothing turns
-        position, _ = gradients(constraints, (m, 0), lambda by: at_rest(begin(by)))
-        return KinematicGaps(position, LoopKinematicJacobians(*map(np.zeros_like, position)))
     position, velocity = gradients(constraints, (m, m), begin)
     turned = turned_gaps(constraints, q, v)
     return KinematicGaps(position, LoopKinematicJacobians(*(
         rate + np.tensordot(turned, gap, 1) for rate, gap in zip(velocity, position))))
+
+
+def position_gaps(constraints: Constraints, q: Array) -> LoopKinematicJacobians:
+    """Return the first of kinematic_gaps at closed configurations (n, nq): (n, m, ...) each."""
+    model, by, units = constraints.model, Parameters(constraints.model), np.eye(constraints.m)
+    write, parts = _gap_gradients(constraints), _kinematic(by)
+    rest, rates = np.zeros(model.nv), np.zeros(constraints.m)
+    result = LoopKinematicJacobians(*(
+        np.empty((len(q), constraints.m, *part.shape)) for part in parts))
+    for k, each in enumerate(q):
+        constraints.require_closed(each, rest)
+        for i, unit in enumerate(units):
+            write(by, each, rest, unit, rates)
+            for whole, part in zip(result, parts):
+                whole[k, i] = part
+    return result
+
+
+def _gap_gradients(constraints: Constraints) -> Callable[..., None]:
+    """Return what writes the gradient of y . gap + z . rate at a state into parameters."""
+    nv, m, links = constraints.model.nv, constraints.m, constraints.model.link_table.N
+    tables, scratch = ParameterBuffers(constraints), buffers(nv, m, links)
+    free, rest, out = np.zeros(nv, dtype=bool), np.zeros((1, nv)), np.empty((3, nv))
+    no_wrenches = np.zeros((0, 1, 6))
+
+    def write(by: Parameters, q: Array, v: Array, y: Array, z: Array) -> None:
+        gap_gradient(constraints.data.workspace, scratch, tables.arrays(q, None, by), free, q, v,
+                     rest, no_wrenches, y, z, out)
+
+    return write
 
 
 def turned_gaps(constraints: Constraints, q: Array, v: Array) -> Array:
@@ -147,7 +170,7 @@ def gradients(constraints: Constraints, sizes: tuple[int, int],
     """
     by, (n, m) = Parameters(constraints.model), sizes
     pull = begin(by)
-    parts = (by.placement, by.axis, by.pitch, by.frame_a, by.frame_b, by.closure_pitch, by.length)
+    parts = _kinematic(by)
     result = LoopKinematicJacobians(*(np.empty((n + m, *part.shape)) for part in parts))
     for k, unit in enumerate(np.eye(n + m)):
         pull(unit[:n], unit[n:])
@@ -155,6 +178,12 @@ def gradients(constraints: Constraints, sizes: tuple[int, int],
             whole[k] = part
     return (LoopKinematicJacobians(*(whole[:n] for whole in result)),
             LoopKinematicJacobians(*(whole[n:] for whole in result)))
+
+
+def _kinematic(by: Parameters) -> LoopKinematicJacobians:
+    """Return the parts of parameters that are kinematic."""
+    return LoopKinematicJacobians(by.placement, by.axis, by.pitch, by.frame_a, by.frame_b,
+                                  by.closure_pitch, by.length)
 
 
 def rows_of(jacobians: LoopKinematicJacobians, kept: NDArray[np.bool_]) -> LoopKinematicJacobians:
