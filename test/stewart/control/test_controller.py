@@ -24,15 +24,15 @@ MOVING = SmoothTrajectory(
 STILL = SmoothTrajectory(HOME, np.zeros(6), np.zeros(6), np.zeros(6))
 
 
-def track(trajectory, steps, period=4, lag=0.0, known=0.0, start=HOME, gains=Gains()):
-    """Return the displacement (n, 6) from the reference at every command, in steps of 1 ms."""
-    simulation = PlatformSimulation(GEOMETRY, start, 1e-3, lag)
+def track(trajectory, steps, period, lag, known, start=HOME, gains=Gains(), dt=1e-3):
+    """Return the displacement (n, 6) from the reference at every command, in steps of dt, s."""
+    simulation = PlatformSimulation(GEOMETRY, start, dt, lag)
     controller = PlatformController(StewartDynamics(GEOMETRY), trajectory, gains, known)
     errors = []
     for k in range(steps):
         if k % period == 0:
             command = controller.command(
-                simulation.time, 1e-3 * period, simulation.pose, simulation.twist)
+                simulation.time, dt * period, simulation.pose, simulation.twist)
             errors.append(command.error.error)
             simulation.command(command.forces)
         simulation.step()
@@ -55,7 +55,7 @@ def test_errors_obey_the_poles_whatever_the_lag(coordinate, lag):
 def test_force_rates_make_up_for_lag():
     """Largest errors of attitude and position from 1.5 to 2.2 s."""
     def worst(lag, known):
-        settled = track(MOVING, 2200, 4, lag, known)[375:]
+        settled = track(MOVING, 1100, 2, lag, known, dt=2e-3)[375:]
         return np.array([np.linalg.norm(part, axis=1).max()
                          for part in (settled[:, :3], settled[:, 3:])])
 
