@@ -149,9 +149,13 @@ def definitions(tree: ast.Module) -> list[tuple[str, ast.FunctionDef | ast.Class
 
 
 def texts(path: Path) -> Iterator[tuple[Place, str]]:
-    """Provide the prose of each definition of a file, and that outside of them."""
+    """Provide the prose of each definition of a file that names equations, and that outside."""
     source = path.read_text()
+    if not names_an_equation(source):  # which is sooner found out than what is prose
+        return
     lines, names = prose(source), set()
+    if not names_an_equation('\n'.join(lines)):
+        return
     for name, node in definitions(ast.parse(source)):
         names.add(name)
         yield Place(path, name), '\n'.join(lines[node.lineno - 1:node.end_lineno])
@@ -160,13 +164,17 @@ def texts(path: Path) -> Iterator[tuple[Place, str]]:
     yield Place(path, path.stem if path.stem in names else ''), '\n'.join(lines)
 
 
+def names_an_equation(text: str) -> bool:
+    """Return whether a text names an equation or a formula, or has numbers that look like one."""
+    return bool(FORMULA.search(text) or MENTION.search(text))
+
+
 @cache
 def mentions(folder: Path) -> dict[str, list[Place]]:
     """Return the places below a folder that name each equation or formula."""
     found: dict[str, list[Place]] = defaultdict(list)
     for path in sorted(folder.rglob('*.py')):
-        source = path.read_text()
-        for place, text in texts(path) if FORMULA.search(source) or MENTION.search(source) else ():
+        for place, text in texts(path):
             for name in sorted({*numbers_of(text), *tags_in(text)}):
                 found[name].append(place)
     return dict(found)
