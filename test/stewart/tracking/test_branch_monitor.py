@@ -121,9 +121,8 @@ def test_warned_before(geometry):
     first = {}
     for k, stamp_ns, lengths in crossing.samples():
         safe = tracker.track(stamp_ns, lengths)
-        for flag in Flag:
-            if flag in safe.flags:
-                first.setdefault(flag, (k, safe.time_to_singularity))
+        for flag in safe.flags:
+            first.setdefault(flag, (k, safe.time_to_singularity))
     begun, seconds = first[Flag.APPROACHING_SINGULARITY]
     near, _ = first[Flag.NEAR_SINGULARITY]
     assert begun < near < first[Flag.BRANCH_UNSURE][0] < first[Flag.BRANCH_CROSSED][0]

@@ -12,6 +12,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from support.platforms.crossings import unit_wrenches
 from support.platforms.redundant import home as redundant_home, redundant
 import yaml
 
@@ -19,8 +20,8 @@ from liedyn_ros.common.errors import GeometryError, LimitError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    leg_lengths, leg_rates, load_geometry, load_legs, MonitorConfig, MonitoredTracker,
-    MotionEstimator, PoseTracker, RedundantTracker, SmoothTrajectory)
+    leg_lengths, load_geometry, load_legs, MonitorConfig, MonitoredTracker, MotionEstimator,
+    PoseTracker, RedundantTracker, SmoothTrajectory)
 
 DELAYS = np.array([0.0, 0.004, 0.01, 0.0, 0.02, 0.004, 0.015])  # s
 SKIPPED = 150  # samples, until the motion is known
@@ -42,8 +43,8 @@ def late_readings(geometry, motion, times, noise=0.0, measured=False):
         legs, poses = delays == delay, motion.pose(times - delay)
         readings[:, legs] = leg_lengths(geometry, poses)[:, legs]
         if measured:
-            rates[:, legs] = [leg_rates(geometry, *each)[legs] for each in zip(
-                poses, motion.twist(times - delay))]
+            twists = motion.twist(times - delay)[..., None]
+            rates[:, legs] = (unit_wrenches(geometry, poses) @ twists)[:, legs, 0]
     return readings + noise * rng.normal(size=readings.shape), rates
 
 
@@ -78,14 +79,14 @@ def test_covariances_hold_the_errors(geometry, home):
     found, _, _ = errors(MonitoredTracker(late, home, config=MonitorConfig(leg_noise=1e-5)),
                          motion, times, readings)
     estimator, squares, predicted = MotionEstimator(late), [], []
+    poses, twists, later = motion.pose(times), motion.twist(times), motion.pose(times + 0.01)
     for k in range(SKIPPED, len(times), 5):
         now, then = estimator.of(found[k]), estimator.predict(found[k], 0.01)
-        error = se3.log(se3.inverse(now.pose) @ motion.pose(times[k]))
-        off = now.twist - motion.twist(times[k])
+        error = se3.log(se3.inverse(now.pose) @ poses[k])
+        off = now.twist - twists[k]
         squares.append((error @ np.linalg.solve(now.pose_covariance, error),
                         off @ np.linalg.solve(now.twist_covariance, off)))
-        predicted.append(np.abs(se3.log(
-            se3.inverse(then.pose) @ motion.pose(times[k] + 0.01))).max())
+        predicted.append(np.abs(se3.log(se3.inverse(then.pose) @ later[k])).max())
     # Below 6 on average: the oldest leg's variance counts for all of them.
     assert 1.0 < np.mean(squares, axis=0)[0] < 7.0 and 1.0 < np.mean(squares, axis=0)[1] < 7.0
     assert max(predicted) < 1e-3

@@ -12,11 +12,12 @@ import dataclasses
 
 import numpy as np
 import pytest
+from support.platforms.crossings import unit_wrenches
 
 from liedyn_ros.common.errors import LimitError, NotFiniteError, ShapeError, StampError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    Flag, leg_lengths, leg_rates, LegMonitor, LengthSensor, MonitorConfig, MonitoredTracker,
+    Flag, leg_lengths, LegMonitor, LengthSensor, MonitorConfig, MonitoredTracker,
     OrientationSensor, PlatformMeter, PoseSolver, PoseTracker, SensorMonitor)
 
 NOISE = 1e-5  # m
@@ -42,8 +43,7 @@ def readings(geometry, poses):
 @pytest.fixture(scope='module')
 def true_rates(geometry, motion, poses):
     """Return the rates of the legs."""
-    twists = motion.twist(TIMES)
-    return np.array([leg_rates(geometry, pose, twist) for pose, twist in zip(poses, twists)])
+    return (unit_wrenches(geometry, poses) @ motion.twist(TIMES)[..., None])[..., 0]
 
 
 def track(geometry, home, readings, **options):

@@ -13,10 +13,11 @@ from itertools import product
 
 import numpy as np
 import pytest
+from support.platforms.crossings import unit_wrenches
 
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    Flag, leg_lengths, leg_rates, MonitorConfig, MonitoredTracker, MotionEstimator, PoseTracker,
+    Flag, leg_lengths, MonitorConfig, MonitoredTracker, MotionEstimator, PoseTracker,
     SmoothTrajectory)
 
 FIRST_NS = 1_000_000_000
@@ -45,7 +46,7 @@ def stream(geometry, home):
         times = 2.0 + np.arange(round(rate * seconds)) / rate
         poses, twists = motion.pose(times), motion.twist(times)
         lengths = leg_lengths(geometry, poses) + noise * rng.normal(size=(len(times), 6))
-        rates = np.array([leg_rates(geometry, *each) for each in zip(poses, twists)])
+        rates = (unit_wrenches(geometry, poses) @ twists[..., None])[..., 0]
         return times, poses, lengths, rates, twists
 
     def copy_of(rate, seconds, noise=0.0, seed=3):

@@ -129,15 +129,14 @@ def test_noise_that_grows_at_once_makes_no_pose_worse(geometry, home, motion, le
     grown = 1.0 + 19.0 * np.outer(times > 8.0, legs)
     lengths = leg_lengths(geometry, motion.pose(times))
     lengths += 1e-5 * grown * rng.normal(size=lengths.shape)
-    tracker, solver = MonitoredTracker(geometry, home), PoseSolver(geometry)
-    alarms, before, replaced = 0, False, 0
-    for k, (time, values) in enumerate(zip(times, lengths)):
-        found = tracker.track(round(1e9 * time), values)
-        flagged = bool(found.flags & (Flag.LEG_OUTLIER | Flag.LEG_STEPPED | Flag.LEGS_JUMPED))
-        alarms, before = alarms + (flagged and not before), flagged
-        if k > rate:
-            bare = solver.solve(values, motion.pose(time)).pose
-            replaced += np.abs(found.pose - bare).max() > 1e-9
+    tracker = MonitoredTracker(geometry, home)
+    found = [tracker.track(round(1e9 * time), values) for time, values in zip(times, lengths)]
+    flagged = np.array([bool(each.flags & (
+        Flag.LEG_OUTLIER | Flag.LEG_STEPPED | Flag.LEGS_JUMPED)) for each in found])
+    alarms = np.count_nonzero(np.diff(flagged, prepend=False) & flagged)
+    bare = PoseSolver(geometry).solve_batch(lengths, motion.pose(times)).poses
+    apart = np.abs(np.array([each.pose for each in found]) - bare).max(axis=(1, 2))
+    replaced = np.count_nonzero(apart[rate + 1:] > 1e-9)
     assert alarms <= 2 and replaced <= 2, 'there were 12 flags and 16 replaced before'
 
 
