@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial, reduce
 from itertools import repeat
 from operator import itemgetter
+from random import Random
 import struct
 from typing import Any, NamedTuple
 
@@ -41,6 +42,7 @@ SECOND = 1_000_000_000  # ns
 STAMP = 'header.stamp.sec', 'header.stamp.nanosec'  # fields of PackedMessage
 READ_STAMP = struct.Struct('<iI').unpack_from
 READ_COUNT = struct.Struct('<I').unpack_from
+PROBES = 6  # of messages, at most, in which the places of numbers are looked for
 MAX_KNOWN = 4  # kinds of JointStates that are read without being deserialised
 
 
@@ -72,8 +74,8 @@ class PackedMessage:
 
         Raises EncodingError where the bytes are not in the expected encoding.
         """
+        numbers = _find(message, fields)
         _write(message, fields, repeat(0))
-        numbers = [number for field in fields for number in _find(message, field)]
         raw, end, codes = serialize_message(message), 0, '<'
         order: list[int] = []  # what stands one after the other: a number, or a constant
         self._constants: list[bytes] = []
@@ -96,7 +98,7 @@ class PackedMessage:
             read = deserialize_message(self.pack(numbers), type(message))
         except RuntimeError as error:
             raise EncodingError(f'packed bytes are refused: {error}') from error
-        if repr(read) != repr(message):  # NaN differs from itself
+        if read != message and repr(read) != repr(message):  # NaN differs from itself
             raise EncodingError(f'packed numbers: expected {message}, read {read}')
         _write(message, fields, repeat(0))
 
@@ -304,24 +306,37 @@ def _warn_of_encoding(message_type: str, reason: str) -> None:
         f'which takes several times as long: {reason}')
 
 
-def _find(message: Any, path: str) -> list[tuple[int, str]]:
-    """Return where the numbers of a field stand in the bytes, and the code of struct for each."""
-    owner, name, kind = _field(message, path)
-    code = INTEGERS.get(kind, 'd')
-    count = 1 if kind in INTEGERS or kind == 'double' else len(getattr(owner, name))
-    size, places = struct.calcsize('<' + code), None
-    for seed in (0x11, 0x23, 0x35, 0):  # padding is undefined, but not the same in all probes
-        probe = bytes(seed + k for k in range(size)) if seed else bytes(size)
-        _write(message, (path,), repeat(struct.unpack('<' + code, probe)[0]))
-        found = _places(serialize_message(message), count * probe)
-        places = found if places is None else places & found
-        if len(places) < 2:
+def _find(message: Any, fields: Sequence[str]) -> list[tuple[int, str]]:
+    """
+    Return where the numbers of the fields stand in the bytes, and the code of struct for each.
+
+    All of them are random, in several probes: a small one, and undefined padding, may have the
+    bytes of another.
+    """
+    numbers = [(path, code) for path in fields for code in _codes(*_field(message, path))]
+    random, places = Random(0), list[set[int]]()
+    for _ in range(PROBES):
+        probes = [struct.pack('<d', random.random()) if code == 'd'
+                  else random.randbytes(struct.calcsize('<' + code)) for _, code in numbers]
+        _write(message, fields, (struct.unpack('<' + code, probe)[0]
+                                 for (_, code), probe in zip(numbers, probes)))
+        raw = serialize_message(message)
+        found = [_places(raw, probe) for probe in probes]
+        places = [earlier & now for earlier, now in zip(places or found, found)]
+        if all(len(each) < 2 for each in places):
             break
-    if places is None or len(places) != 1:
-        raise EncodingError(
-            f'{path}: expected one place in the bytes of the message, got {places}')
-    begin = places.pop()
-    return [(begin + k * size, code) for k in range(count)]
+    for (path, _), each in zip(numbers, places):
+        if len(each) != 1:
+            raise EncodingError(
+                f'{path}: expected one place in the bytes of the message, got {each}')
+    return [(begin, code) for (begin,), (_, code) in zip(places, numbers)]
+
+
+def _codes(owner: Any, name: str, kind: str) -> str:
+    """Return the code of struct for each number of a field."""
+    if kind == 'double' or kind in INTEGERS:
+        return INTEGERS.get(kind, 'd')
+    return 'd' * len(getattr(owner, name))
 
 
 def _places(raw: bytes, wanted: bytes) -> set[int]:

@@ -147,9 +147,9 @@ def big_endian(message):
 
 
 def misplaced(find):
-    """Return a function that finds the numbers of each field one later."""
-    def find_next(message, path):
-        return [(begin + 8, code) for begin, code in find(message, path)]
+    """Return a function that finds each number 8 bytes later."""
+    def find_next(message, fields):
+        return [(begin + 8, code) for begin, code in find(message, fields)]
     return find_next
 
 
