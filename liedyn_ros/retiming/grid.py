@@ -13,8 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.interpolate import BSpline
-import scipy.sparse as sparse
+from scipy.linalg import solve_banded
 
 from liedyn_ros.common.checks import Array
 
@@ -42,24 +41,26 @@ class Grid:
     """
 
     def __init__(self, intervals: int | Array) -> None:
-        """Lay out the matrices from coefficients to values."""
+        """Lay out the places."""
         self.ends: Array = np.asarray(np.linspace(0.0, 1.0, intervals + 1)
                                       if isinstance(intervals, int) else intervals)
-        knots = np.concatenate([[0.0] * 2, self.ends, [1.0] * 2])
         self.intervals, self.unknowns = len(self.ends) - 1, len(self.ends) + 1
-        self._basis = BSpline(knots, np.eye(self.unknowns), 2)
+        self._widths: Array = np.diff(self.ends)
+        self._before = np.append(0.0, self._widths)  # of each end; none before the first
+        self._around = self._before + np.append(self._widths, 0.0)
         self.fine = self.split(2)
         self.places = (2 * np.arange(self.intervals)[:, None] + np.arange(3)).ravel()
-        middles = np.repeat(self.fine[1::2], 3)
-        self.value, self.slope = (sparse.csr_matrix(each) for each in self.matrices(self.fine)[:2])
-        self.curvature = sparse.csr_matrix(self.matrices(middles)[2])  # by places
+
+    def at_ends(self, unknowns: Array) -> Speed:
+        """Return the speed at the ends of intervals (N + 1,), second derivatives (N,) of each."""
+        dz = 2.0 * np.diff(unknowns) / self._around
+        return Speed(unknowns[:-1] + 0.5 * self._before * dz, dz, np.diff(dz) / self._widths)
 
     def evaluate(self, unknowns: Array, p: Array) -> tuple[Array, Array, Array]:
         """Return z and its derivatives at any p (K,)."""
         at = np.clip(np.searchsorted(self.ends, p, side='right') - 1, 0, self.intervals - 1)
         s: Array = p - self.ends[at]
-        z, dz = (self.value @ unknowns)[2 * at], (self.slope @ unknowns)[2 * at]
-        ddz: Array = (self.curvature @ unknowns)[3 * at]
+        z, dz, ddz = (each[at] for each in self.at_ends(unknowns))
         return z + s * (dz + 0.5 * s * ddz), dz + s * ddz, ddz
 
     def split(self, parts: int) -> Array:
@@ -73,23 +74,36 @@ class Grid:
 
         Where this is a grid of its rest from a start on, p and z are by the rest (15.18).
         """
-        knots = self._basis.t
-        places = (knots[1:-2] + knots[2:-1]) / 2.0  # of Greville, one an unknown
+        places = np.concatenate([[0.0], self.fine[1::2], [1.0]])  # of Greville, one an unknown
         z, *_ = coarse.evaluate(unknowns, start + (1.0 - start) * places)
-        return np.asarray(np.linalg.solve(self._basis(places), z)) / (1.0 - start)**2
+        matrix = np.zeros((3, self.unknowns))  # its diagonals, upper first
+        matrix[1, [0, -1]] = 1.0
+        for column, values in enumerate(self.bands()[0][1::3].T):
+            matrix[2 - column, column:column + self.intervals] = values
+        return np.asarray(solve_banded((1, 1), matrix, z)) / (1.0 - start)**2
 
-    def matrices(self, p: Array) -> list[Array]:
-        """Return those (3, K, N + 2) from the unknowns to z and its derivatives at p (K,)."""
-        return [self._basis(p), self._basis.derivative(1)(p), self._basis.derivative(2)(p)]
+    def bands(self) -> list[Array]:
+        """Return what z, z' and z'' at places take of the unknowns of their intervals (3 N, 3)."""
+        third = np.arange(3)
+        every = np.equal.outer(third, np.arange(self.unknowns) % 3).astype(float)
+        columns = (np.arange(len(self.places))[:, None] // 3 + third) % 3
+        return [np.take_along_axis(np.stack(values, axis=1), columns, axis=1)
+                for values in zip(*map(self.at_places, every))]  # each third unknown by itself
 
     def at_fine(self, unknowns: Array) -> Speed:
         """Return the speed at the fine grid, without second derivatives."""
-        return Speed(self.value @ unknowns, self.slope @ unknowns, np.zeros(len(self.fine)))
+        z, dz, ddz = self.at_ends(unknowns)
+        half: Array = 0.5 * self._widths
+        fine = Speed(*np.zeros((3, len(self.fine))))
+        fine.z[::2], fine.dz[::2] = z, dz
+        fine.z[1::2] = z[:-1] + half * (dz[:-1] + 0.5 * half * ddz)
+        fine.dz[1::2] = (dz[:-1] + dz[1:]) / 2.0
+        return fine
 
     def at_places(self, unknowns: Array) -> Speed:
         """Return the speed at the places of limits."""
-        return Speed((self.value @ unknowns)[self.places], (self.slope @ unknowns)[self.places],
-                     self.curvature @ unknowns)
+        z, dz, _ = self.at_fine(unknowns)
+        return Speed(z[self.places], dz[self.places], np.repeat(self.at_ends(unknowns).ddz, 3))
 
     @property
     def weights(self) -> Array:

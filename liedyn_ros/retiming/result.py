@@ -70,9 +70,10 @@ class Margins(NamedTuple):
 
     def speed(self, grid: Grid, unknowns: Array) -> Speed:
         """Return the speed at the places of the rows, (N CHECKS, 1) each."""
-        z, dz, _ = grid.evaluate(unknowns, self.p.ravel())
-        ddz = np.repeat(grid.curvature[::3] @ unknowns, self.p.shape[1])
-        return Speed(z[:, None], dz[:, None], ddz[:, None])
+        z, dz, ddz = (each[:grid.intervals, None] for each in grid.at_ends(unknowns))
+        s: Array = self.p - grid.ends[:-1, None]
+        return Speed(*(each.reshape(-1, 1) for each in (
+            z + s * (dz + 0.5 * s * ddz), dz + s * ddz, np.broadcast_to(ddz, s.shape))))
 
     def eased(self, share: float) -> Margins:
         """Return the margins of limits that are a share of their own."""

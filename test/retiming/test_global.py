@@ -48,7 +48,7 @@ def searched(run: Retimed, start: Array) -> float:
     grid, margins = run.grid, run.margins.at_grid()
 
     def time(logarithms: Array) -> float:
-        return float(grid.weights @ (grid.value[::2] @ np.exp(logarithms))**-0.5)
+        return float(grid.weights @ grid.at_ends(np.exp(logarithms)).z**-0.5)
 
     def room(logarithms: Array) -> Array:
         unknowns = np.exp(logarithms)

@@ -42,9 +42,8 @@ def plan_table(run: Retimed) -> Array:
     """Return the bundle PLAN of a run: its intervals, and the limits at their places (15.11)."""
     grid, margins = run.grid, run.margins
     starts = grid.ends[:-1]
-    z, dz, _ = grid.evaluate(run.unknowns, starts)
-    spans = np.stack([run.interval_times[:-1], z, dz, grid.curvature[::3] @ run.unknowns, starts],
-                     axis=1)
+    z, dz, ddz = grid.at_ends(run.unknowns)
+    spans = np.stack([run.interval_times[:-1], z[:-1], dz[:-1], ddz, starts], axis=1)
     p = margins.p
     within = elapsed(grid, run.unknowns, np.repeat(starts, p.shape[1]), p.ravel())
     times = (run.interval_times[:-1, None] + within.reshape(p.shape))

@@ -24,7 +24,7 @@ from liedyn_ros.retiming.budget import RetimingBudget
 from liedyn_ros.retiming.grid import Grid, Speed
 from liedyn_ros.retiming.rows import Rows
 
-NEAR = 0.25  # rows that use less of their limit than this enter once they bind
+NEAR = 0.5  # rows that use less of their limit than this enter once they bind
 SLACK = 1e-7  # of a limit, by which a row left out may be exceeded before it enters
 FEW, ROUNDS = 3, 20  # turns in which rows enter that are missing; then all enter
 LEAST = 1e-6  # of the uniform run's z, which a spline keeps above between the ends too
@@ -137,11 +137,9 @@ class FastestSpeed:
         self._grid, self._count = grid, grid.intervals + 1
         self._fixed, self._fixed_sides = _fixed(grid, ends)
         fine: Whole = np.arange(2 * grid.intervals + 1)
-        value, slope, curvature = (each.toarray() for each in (
-            grid.value, grid.slope, grid.curvature))
-        self._fine = _bands(fine, np.minimum(fine // 2, grid.intervals - 1), value, slope)
-        self._places = _bands(grid.places, np.arange(3 * grid.intervals) // 3,
-                              value[grid.places], slope[grid.places], curvature)
+        bands, of = grid.bands(), np.minimum(3 * (fine // 2) + fine % 2, len(grid.places) - 1)
+        self._fine = Bands(fine, of // 3, [each[of] for each in bands[:2]])
+        self._places = Bands(grid.places, np.arange(len(grid.places)) // 3, bands)
         self._cones, self._cone_sides = self._lifts()
 
     def solve(self, linear: list[Linear], start: Array) -> tuple[Array, float]:
@@ -152,7 +150,7 @@ class FastestSpeed:
         that are passed. Raises ConvergenceError.
         """
         columns, entries, sides = self._rows(linear)
-        unknowns = np.concatenate([start, np.sqrt(self._grid.value[::2] @ start)])
+        unknowns = np.concatenate([start, np.sqrt(self._grid.at_ends(start).z)])
         scale = np.maximum(np.abs(sides), 1e-3)
         left: Array = (entries * unknowns[columns]).sum(axis=1) - sides
         taken: NDArray[np.bool_] = left > (NEAR - 1.0) * scale
@@ -240,21 +238,15 @@ class FastestSpeed:
 
 def _fixed(grid: Grid, ends: Sequence[End]) -> tuple[Triplets, Array]:
     """Return the equations of the speeds at the ends, by all unknowns of the program (15.9)."""
-    rows, sides = [np.zeros((0, grid.unknowns))], []
+    none: Whole = np.zeros(0, dtype=int)
+    parts, sides = [Triplets(none, none, np.zeros(0))], list[float]()
     for at, *given in ends:
-        for of, side in zip((grid.value, grid.slope, grid.curvature), given):
+        first: Whole = np.arange(3) + (0 if at == 0 else grid.intervals - 1)
+        for band, side in zip(grid.bands(), given):
             if side is not None:
-                rows.append(of[[at]].toarray())
+                parts.append(Triplets(np.full(3, len(sides)), first, band[at]))
                 sides.append(side)
-    matrix = np.vstack(rows)
-    row, column = np.nonzero(matrix)
-    return Triplets(row, column, matrix[row, column]), np.array(sides)
-
-
-def _bands(fine: Whole, interval: Whole, *matrices: Array) -> Bands:
-    """Return what a quadratic spline has in an interval: three columns of matrices (K, N + 2)."""
-    columns = interval[:, None] + np.arange(3)
-    return Bands(fine, interval, [np.take_along_axis(each, columns, axis=1) for each in matrices])
+    return Triplets(*map(np.concatenate, zip(*parts))), np.array(sides)
 
 
 def _matrix(parts: list[Triplets], shape: tuple[int, int]) -> sparse.csc_matrix:
