@@ -163,7 +163,8 @@ def excursion(geometry, shares, noise, sensor=None, chosen=slice(None)):
         leg_noise=noise, hold_hypotheses=True, sensor=sensor))
     return poses, tracker, [tracker.track(
         FIRST_NS + k * 1_000_000, lengths[k],
-        reading=sensor and poses[k, :3, :3] @ wobble[k, :3, :3]) for k in range(len(poses))]
+        reading=poses[k, :3, :3] @ wobble[k, :3, :3] if sensor and k % 5 == 0 else None)
+        for k in range(len(poses))]
 
 
 @pytest.mark.parametrize('depth', [0.999, 1.0, 1.01])

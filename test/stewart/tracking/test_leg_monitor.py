@@ -47,13 +47,14 @@ def true_rates(geometry, motion, poses):
 
 
 def track(geometry, home, readings, **options):
-    """Return the results of a MonitoredTracker for all readings."""
+    """Return the results of a MonitoredTracker; the sensor reads at every third sample."""
     watch = {key: options.pop(key) for key in ('replace_outliers', 'sensor', 'frozen_time',
                                                'sensor_time') if key in options}
     tracker = MonitoredTracker(geometry, home, config=MonitorConfig(leg_noise=NOISE, **watch))
     rates = options.get('rates', [None] * COUNT)
     sensed = options.get('sensed', [None] * COUNT)
-    return [tracker.track(k * PERIOD_NS + 1, readings[k], rates[k], sensed[k])
+    return [tracker.track(k * PERIOD_NS + 1, readings[k], rates[k],
+                          sensed[k] if k % 3 == (COUNT - 1) % 3 else None)
             for k in range(len(readings))]
 
 
