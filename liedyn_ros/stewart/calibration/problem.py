@@ -113,7 +113,7 @@ class Problem:
             step *= np.minimum(1.0, LONGEST / np.maximum(size, 1e-300))[:, None]
             last, before = self.poses, (errors ** 2).sum(axis=1)
             for _ in range(HALVINGS):
-                self.poses = se3.normalize(last @ se3.exp(step))
+                self.poses = last @ se3.exp(step)
                 errors, by_pose = self._of_poses(given)
                 # No value, where a leg does not reach, is worse as well.
                 worse = ~((errors ** 2).sum(axis=1) <= before) & (size > ROUNDED)
@@ -123,6 +123,7 @@ class Problem:
             self.settled = np.asarray(size <= SETTLED)
             if self.settled.all():
                 break
+        self.poses = se3.normalize(self.poses)
         return errors, by_pose
 
     def by_readings(self, z: Array) -> Array:

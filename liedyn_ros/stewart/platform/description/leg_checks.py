@@ -60,7 +60,10 @@ def require_legs_apart(
     near = COINCIDENT * (radius_of_gyration(base) + radius_of_gyration(platform))
     squares = np.maximum(*(((joints[:, None] - joints) ** 2).sum(axis=2)
                            for joints in (base, platform)))
-    for i, j in np.argwhere(np.triu(squares <= near ** 2, 1)).tolist():
+    same = squares <= near ** 2
+    if np.count_nonzero(same) == len(names):  # each leg and itself
+        return
+    for i, j in np.argwhere(np.triu(same, 1)).tolist():
         if not _across(leg_types[i], leg_types[j]):
             raise GeometryError(
                 f'joints: expected legs apart at one end at least, {names[i]} and {names[j]} go '
@@ -109,7 +112,7 @@ def checked_cones(where: str, names: Sequence[str], value: ArrayLike) -> Array:
     """Return cones (n, 4), their axes as unit vectors."""
     cones = checks.as_array(where, value, (len(names), 4)).copy()
     for name, cone in zip(names, cones):
-        size = np.linalg.norm(cone[:3])
+        size = math.sqrt(cone[:3] @ cone[:3])
         if not (size > 0.0 and 0.0 < cone[3] <= math.pi):
             raise GeometryError(f'{where} of {name}: expected an axis that is not zero and an '
                                 f'angle in (0, pi], got {cone[:3].tolist()}, {cone[3]}')
