@@ -27,50 +27,63 @@ FIRST_NS, SKIPPED = 1_000_000_000, 100
 
 
 def follow(geometry, home, motion, rate, noise, count, jitter=0.0, **config):
-    """Return the time and the monitored pose of each sample."""
+    """Return the times and the monitored poses of samples."""
     rng, times = np.random.default_rng(3), 2.0 + np.arange(count) / rate
     lengths = leg_lengths(geometry, motion.pose(times))
     lengths += noise * rng.normal(size=lengths.shape)
     stamps = FIRST_NS + np.round(1e9 * (times + jitter * rng.normal(size=count))).astype(int)
     tracker = MonitoredTracker(geometry, home, config=MonitorConfig(**config))
-    return [(1e-9 * (stamp - FIRST_NS), tracker.track(stamp, reading))
-            for stamp, reading in zip(stamps.tolist(), lengths)]
+    return 1e-9 * (stamps - FIRST_NS), [
+        tracker.track(stamp, reading) for stamp, reading in zip(stamps.tolist(), lengths)]
 
 
-def square(error, covariance):
-    """Return the normalized square of an error."""
-    return error @ np.linalg.solve(covariance, error)
+def pose_errors(motion, times, found):
+    """Return the twists (n, 6) from true poses to those that were found."""
+    return se3.log(se3.compose(
+        se3.inverse(motion.pose(times)), np.array([each.pose for each in found])))
+
+
+def twist_errors(motion, times, found):
+    """Return the errors (n, 6) of the twists that were found."""
+    return np.array([each.twist for each in found]) - motion.twist(times)
+
+
+def squares(errors, covariances):
+    """Return the normalized squares (n,) of errors (n, 6)."""
+    weighted = np.linalg.solve(np.array(covariances), errors[..., None])[..., 0]
+    return (errors * weighted).sum(axis=1)
 
 
 @pytest.mark.parametrize(('rate', 'noise'), [
     (20, 1e-5), (50, 1e-4), (200, 1e-5), (1000, 1e-6), (1000, 1e-4)])
 def test_twist_at_its_stamp_and_prediction_are_honest(geometry, home, motion, rate, noise):
-    estimator = MotionEstimator(geometry)
-    twists, ahead = [], []
-    for time, pose in follow(geometry, home, motion, rate, noise, 900, leg_noise=noise)[SKIPPED:]:
-        estimate = estimator.of(pose)
-        twists.append(square(estimate.twist - motion.twist(time), estimate.twist_covariance))
-        if len(twists) % 10 == 0:
-            later = estimator.predict(pose, 0.01)
-            error = se3.log(se3.compose(se3.inverse(motion.pose(time + 0.01)), later.pose))
-            ahead.append(square(error, later.pose_covariance))
-    assert 2.5 < np.mean(twists) < 9.0
-    assert 2.0 < np.mean(ahead) < 11.0
+    times, poses = follow(geometry, home, motion, rate, noise, 900, leg_noise=noise)
+    require_honest(motion, MotionEstimator(geometry), times, poses)
+
+
+def require_honest(motion, estimator, times, poses):
+    """Return estimates; errors of twists and of poses ahead are as large as covariances."""
+    times, poses = times[SKIPPED:], poses[SKIPPED:]
+    found = [estimator.of(pose) for pose in poses]
+    ahead = [estimator.predict(pose, 0.01) for pose in poses[9::10]]
+    assert 2.5 < squares(twist_errors(motion, times, found), [
+        each.twist_covariance for each in found]).mean() < 9.0
+    assert 2.0 < squares(pose_errors(motion, times[9::10] + 0.01, ahead), [
+        each.pose_covariance for each in ahead]).mean() < 11.0
+    return found
 
 
 def test_jitter_of_stamps_is_in_the_covariance(geometry, home, motion):
-    estimator, squares = MotionEstimator(geometry), []
-    for time, pose in follow(
-            geometry, home, motion, 500, 1e-5, 4000, jitter=3e-4)[2000::5]:
-        error = se3.log(se3.compose(se3.inverse(motion.pose(time)), pose.pose))
-        squares.append(square(error, estimator.pose_covariance(pose)))
-    assert 3.0 < np.mean(squares) < 9.0  # 200 and more without it
+    times, poses = follow(geometry, home, motion, 500, 1e-5, 4000, jitter=3e-4)
+    estimator, times, poses = MotionEstimator(geometry), times[2000::5], poses[2000::5]
+    assert 3.0 < squares(pose_errors(motion, times, poses), [
+        estimator.pose_covariance(pose) for pose in poses]).mean() < 9.0  # 200 and more without
 
 
 def test_twist_of_exact_lengths_is_exact(geometry, home, motion):
-    for time, pose in follow(geometry, home, motion, 1000, 0.0, 400)[200:]:
-        assert np.abs(pose.twist - motion.twist(time)).max() < 3e-4
-        assert pose.twist_span == 0.0
+    times, poses = follow(geometry, home, motion, 1000, 0.0, 400)
+    assert np.abs(twist_errors(motion, times[200:], poses[200:])).max() < 3e-4
+    assert all(pose.twist_span == 0.0 for pose in poses[200:])
 
 
 def test_measured_rates_give_the_twist(geometry, home, motion):
@@ -92,19 +105,17 @@ def test_measured_rates_give_the_twist(geometry, home, motion):
 @pytest.mark.parametrize('rate', [20, 100, 1000])
 def test_covariances_hold_from_the_second_sample_on(geometry, home, motion, rate, noise):
     """First those of an assumed noise, then of few samples."""
-    estimator, squares = MotionEstimator(geometry), []
-    for time, pose in follow(geometry, home, motion, rate, noise, 200)[1:]:
-        of_pose, estimate = estimator.pose_covariance(pose), estimator.of(pose)
-        error = se3.log(se3.compose(se3.inverse(motion.pose(time)), pose.pose))
-        moved = pose.twist - motion.twist(time)
-        squares.append((square(error, of_pose), square(moved, estimate.twist_covariance)))
-    squares = np.array(squares)
-    assert np.mean(squares[:, 0]) < 8.0 and np.mean(squares[:, 1]) < 12.0
-    assert np.mean(squares[-50:, 0]) > 2.0, 'soon they are not too large'
+    times, poses = follow(geometry, home, motion, rate, noise, 200)
+    estimator, times, poses = MotionEstimator(geometry), times[1:], poses[1:]
+    of_poses = squares(pose_errors(motion, times, poses), [
+        estimator.pose_covariance(pose) for pose in poses])
+    assert of_poses.mean() < 8.0 and squares(twist_errors(motion, times, poses), [
+        estimator.of(pose).twist_covariance for pose in poses]).mean() < 12.0
+    assert of_poses[-50:].mean() > 2.0, 'soon they are not too large'
 
 
 def test_the_first_pose_has_no_covariance(geometry, home, motion):
-    (_, first), _ = follow(geometry, home, motion, 100, 1e-5, 2)
+    _, (first, _) = follow(geometry, home, motion, 100, 1e-5, 2)
     estimator = MotionEstimator(geometry)
     assert estimator.pose_covariance(first) is None
     for refused in (estimator.of, lambda pose: estimator.predict(pose, 0.1)):
@@ -113,9 +124,9 @@ def test_the_first_pose_has_no_covariance(geometry, home, motion):
 
 
 def test_a_prediction_over_too_long_a_time_is_refused(geometry, home, motion):
-    _, pose = follow(geometry, home, motion, 100, 1e-4, 300, leg_noise=1e-4)[-1]
+    _, poses = follow(geometry, home, motion, 100, 1e-4, 300, leg_noise=1e-4)
     with pytest.raises(LimitError, match='characteristic lengths'):
-        MotionEstimator(geometry).predict(pose, 5.0)
+        MotionEstimator(geometry).predict(poses[-1], 5.0)
 
 
 def test_a_member_of_the_bank_is_a_kalman_filter():
@@ -171,22 +182,11 @@ def test_cranks_have_honest_twists_and_predictions(kind):
     readings += deviation / metres * rng.normal(size=readings.shape)
     tracker = MonitoredTracker(
         geometry, home, config=MonitorConfig(leg_noise=deviation / unit))
-    estimator, poses, twists, ahead = MotionEstimator(geometry), [], [], []
-    for k, (time, reading) in enumerate(zip(times, readings)):
-        monitored = tracker.track(round(1e9 * time), reading)
-        assert not monitored.flags
-        if k < SKIPPED:
-            continue
-        estimate = estimator.of(monitored)
-        error = se3.log(se3.compose(se3.inverse(motion.pose(time)), monitored.pose))
-        poses.append(square(error, estimate.pose_covariance))
-        twists.append(square(estimate.twist - motion.twist(time), estimate.twist_covariance))
-        if k % 10 == 0:
-            later = estimator.predict(monitored, 0.01)
-            error = se3.log(se3.compose(se3.inverse(motion.pose(time + 0.01)), later.pose))
-            ahead.append(square(error, later.pose_covariance))
-    assert 5.0 < np.mean(poses) < 7.0
-    assert 2.5 < np.mean(twists) < 9.0 and 2.0 < np.mean(ahead) < 11.0
+    poses = [tracker.track(round(1e9 * time), reading) for time, reading in zip(times, readings)]
+    assert not any(pose.flags for pose in poses)
+    found = require_honest(motion, MotionEstimator(geometry), times, poses)
+    assert 5.0 < squares(pose_errors(motion, times[SKIPPED:], poses[SKIPPED:]), [
+        each.pose_covariance for each in found]).mean() < 7.0
 
 
 def test_an_angle_that_is_not_known_is_no_length():
@@ -240,7 +240,7 @@ def test_what_calibration_left_unknown_is_in_every_covariance(geometry, home, mo
     factor = 1e-4 * np.random.default_rng(5).normal(size=(48, 48))
     unsure = dataclasses.replace(geometry, calibration_covariance=factor @ factor.T)
     legs, both = MotionEstimator(geometry), MotionEstimator(unsure)
-    _, pose = follow(geometry, home, motion, 200, 1e-5, 60, leg_noise=1e-5)[-1]
+    pose = follow(geometry, home, motion, 200, 1e-5, 60, leg_noise=1e-5)[1][-1]
     unknown = GeometryNoise(unsure).covariance(pose.pose, pose.twist)
     np.testing.assert_allclose(both.pose_covariance(pose), legs.pose_covariance(pose)
                                + unknown[:6, :6])
