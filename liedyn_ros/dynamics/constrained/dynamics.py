@@ -61,7 +61,7 @@ class ConstrainedDynamics(Constraints):
         """Lay out the tables of a model. Raises LiedynError for anything but a Model."""
         require_kind('model', model, Model, 'as load_model returns')
         super().__init__(relaxed(model, functions), dissipation=dissipation, functions=functions)
-        self._solver = Solver(self, dissipation)
+        self._solver = Solver(self)
 
     @cached_property
     def inverse(self) -> ConstrainedInverse:

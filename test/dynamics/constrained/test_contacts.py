@@ -74,8 +74,10 @@ def test_sets_are_what_new_models_are(kind: str) -> None:
         assert np.array_equal(found.a, expected.a)
         batch = dynamics.forward.batch(q[None], v[None], tau[None])
         assert np.allclose(batch.wrenches[0], expected.wrenches, atol=1e-9)
-        by_q = dynamics.forward.partial_derivatives(q, v, tau).by_q
-        assert np.allclose(by_q, fresh.forward.partial_derivatives(q, v, tau).by_q, atol=1e-9)
+        ours, theirs = (each.forward.partial_derivatives for each in (dynamics, fresh))
+        assert np.allclose(ours(q, v, tau).by_q, theirs(q, v, tau).by_q, atol=1e-9)
+        series = [each.time_derivatives(q, v, [tau, tau]).by_q for each in (ours, theirs)]
+        assert np.allclose(*series, atol=1e-8)
 
 
 def test_a_contact_that_holds_stays_and_a_new_one_touches() -> None:

@@ -9,6 +9,7 @@
 """The tables of constrained dynamics for one model; see kernels.tables."""
 
 from collections.abc import Sequence
+from copy import copy
 from functools import partial
 from math import factorial
 
@@ -195,8 +196,15 @@ class ConstrainedData:
             constant(name)[:self._sizes.nv] = of[:, column]
         WORKSPACE.array(self.workspace, 'machine')[:] = self._machine
 
+    def twin(self) -> 'ConstrainedData':
+        """Return tables of the same constants with scratch buffers of their own."""
+        other = copy(self)
+        other._machine, other.order = self._machine.copy(), -1
+        other.reserve(0)
+        return other
+
     def share(self, other: 'ConstrainedData') -> None:
-        """Take all constants from other tables of the same model."""
+        """Take all constants from other tables of the same machine."""
         for flat in (self._machine, WORKSPACE.array(self.workspace, 'machine')):
             flat[:] = other._machine
 

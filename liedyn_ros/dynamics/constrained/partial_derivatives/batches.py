@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError
 from liedyn_ros.dynamics.batch.pool import BatchPool
-from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     DEFECT, INVERSE_CONDITION, RANK, REPORT_WIDTH)
 from liedyn_ros.dynamics.constrained.kernels.tolerances import CONSISTENT, OFF_LOOP
@@ -55,8 +54,7 @@ class LoopTables:
         """Allocate them."""
         constraints, n, m = solver.constraints, solver.model.nv, solver.constraints.m
         self._source, tree = constraints.data, constraints.tree.constants
-        self._data = ConstrainedData(
-            solver.model, tree.dissipation, typical_inertia=self._source.typical_inertia)
+        self._data = self._source.twin()
         scratch = ScratchBuffers(tree)
         further = (np.zeros((1, 3, m, n)),) if inverse else ()
         self.jacobians = (tree.table, scratch.links, scratch.columns,

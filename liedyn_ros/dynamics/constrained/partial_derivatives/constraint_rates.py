@@ -41,14 +41,11 @@ class ConstraintRates:
 
     def __init__(self, constraints: Constraints, q: Array, motion: Array) -> None:
         """Write all series."""
-        idle, data = _idle_tables(constraints), None
-        while idle and (data is None or data.model is not constraints.model):  # closures move
-            data = idle.pop()
-        if data is None or data.model is not constraints.model:
-            data = ConstrainedData(
-                constraints.model, functions=sum(each.rows for each in constraints.functions))
+        idle = _idle_tables(constraints)
+        data = idle.pop() if idle else constraints.data.twin()
         finalize(self, idle.append, data)
         data.reserve(len(motion) - 2)
+        data.share(constraints.data)  # closures move
         self._constraints, self._workspace = constraints, data.workspace
         self._first = constraints.m - sum(each.rows for each in constraints.functions)
         self._factorial = np.array([float(factorial(k)) for k in range(len(motion))])

@@ -60,10 +60,9 @@ class Results(NamedTuple):
 class BatchTables:
     """The tables of one thread that runs batches; they grow with the order."""
 
-    def __init__(self, model: Model, dissipation: bool, source: ConstrainedData) -> None:
-        """Lay out the tables of a model, whose parameters stay those of the source."""
-        self._source, self._data = source, ConstrainedData(
-            model, dissipation, typical_inertia=source.typical_inertia)
+    def __init__(self, source: ConstrainedData) -> None:
+        """Lay out the tables of a machine, whose parameters stay those of the source."""
+        self._source, self._data = source, source.twin()
 
     def run(self, *arrays: Array, task: Task) -> tuple[int, int]:
         """Return the first state that was refused, their number if none, and the code."""
@@ -76,12 +75,12 @@ class BatchTables:
 class Solver:
     """Runs tasks on the tables of one ConstrainedDynamics, or of threads for many states."""
 
-    def __init__(self, constraints: Constraints, dissipation: bool) -> None:
+    def __init__(self, constraints: Constraints) -> None:
         """Bind the kernel."""
         self.constraints, self.model, self.lock = constraints, constraints.model, constraints.lock
         nv, m = self._nv, self._m = self.model.nv, constraints.m
-        self.inputs, self._dissipation = Inputs(constraints), dissipation
-        self._pool = self._new_pool()
+        self.inputs = Inputs(constraints)
+        self._pool = BatchPool(partial(BatchTables, constraints.data))
         self._ends = nv, 2 * nv, 2 * nv + m, 2 * nv + m + 6 * len(self.model.closures)
         self._rest, self._usual_ranks = np.zeros(nv), dict[bytes, int]()
         self._forward: Task | None = None  # where states are off the loops
@@ -94,12 +93,7 @@ class Solver:
     def remodel(self, model: Model) -> None:
         """Take a model that differs in the places of closures alone; ranks stay what they are."""
         self.model = model
-        self._pool = self._new_pool()
         self.__dict__.pop('_elsewhere', None)
-
-    def _new_pool(self) -> BatchPool:
-        return BatchPool(partial(
-            BatchTables, self.model, self._dissipation, self.constraints.data))
 
     @cached_property
     def mobility(self) -> Mobility:
