@@ -11,11 +11,10 @@
 from pathlib import Path
 import re
 import signal
-import subprocess
-import sys
 
 from geometry_msgs.msg import PoseStamped
 import pytest
+from support import forked
 
 PAGE = Path(__file__).parents[2] / 'docs' / 'guides' / 'composition.md'
 PROGRAM = re.search(r'^```python\n(.*?)^```', PAGE.read_text(), re.DOTALL | re.MULTILINE)[1]
@@ -24,15 +23,11 @@ PROGRAM = re.search(r'^```python\n(.*?)^```', PAGE.read_text(), re.DOTALL | re.M
 @pytest.mark.ros
 def test_two_platforms_in_one_process(bench):
     poses = {side: bench.collect(PoseStamped, f'/{side}/pose') for side in ('left', 'right')}
-    with subprocess.Popen([sys.executable, '-c', PROGRAM], stderr=subprocess.PIPE,
-                          text=True) as process:
-        try:
-            bench.until(lambda: process.poll() is not None or all(poses.values()),
-                        'a pose of each platform')
-            process.send_signal(signal.SIGINT)
-            _, errors = process.communicate()
-        finally:
-            process.kill()
+    with forked.start('-c', PROGRAM) as process:
+        bench.until(lambda: process.poll() is not None or all(poses.values()),
+                    'a pose of each platform')
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate()
     assert (process.returncode, 'Traceback' in errors) == (0, False), errors
     for side, received in poses.items():
         assert received[0].header.frame_id == f'{side}/stewart_base'

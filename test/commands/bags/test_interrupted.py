@@ -9,11 +9,10 @@
 """An interrupted run goes on after its last finished part, and its files are equal bit for bit."""
 
 import signal
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+from support import forked
 from support.recordings.bag_files import as_messages, write_bag
 from support.recordings.leg_recordings import messages, motion
 from support.recordings.recorded_arm import arm_recording, JOINTS, true_arm
@@ -57,7 +56,7 @@ def test_a_killed_run_goes_on_and_gives_the_same_files(tmp_path, monkeypatch, ca
         return [str(bag), '--model', str(tmp_path / 'arm.urdf'), '--csv',
                 str(tmp_path / name / 'a.csv'), '--mcap', str(tmp_path / name / 'a')]
 
-    ended = subprocess.run([sys.executable, '-c', KILLED, *given('killed')], check=False)
+    ended = forked.run('-c', KILLED, *given('killed'))
     assert ended.returncode == -signal.SIGKILL
     assert not (tmp_path / 'killed' / 'a.csv').exists()
     for name, value in BLOCKS.items():

@@ -8,8 +8,6 @@
 
 """Closed loops through the services: the answers are those of ConstrainedDynamics."""
 
-import subprocess
-import sys
 from threading import Event
 
 from liedyn_interfaces.msg import DynamicsAnswer, DynamicsQuery
@@ -18,6 +16,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 from rclpy.logging import LoggingSeverity
+from support import forked
 from support.bench.dynamics_bench import Motion, ServerBench
 
 from liedyn_ros.common.errors import DescriptionWarning
@@ -188,7 +187,8 @@ linearize_constrained(machine, q, rest, rest).discrete(0.01)
 after = compiled()
 assert after == before, {name for name in after if after[name] != before.get(name)}
 """
-    subprocess.run([sys.executable, '-c', code], check=True)
+    result = forked.run('-c', code)
+    assert result.returncode == 0, result.stderr
 
 
 def test_the_kernels_of_loops_are_compiled_before_the_node_is_active(bench, monkeypatch):

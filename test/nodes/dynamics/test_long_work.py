@@ -11,8 +11,6 @@
 from contextlib import closing
 import math
 import signal
-import subprocess
-import sys
 from threading import Event
 
 from action_msgs.msg import GoalStatus, GoalStatusArray
@@ -27,6 +25,7 @@ from rclpy.action import ActionClient
 from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_action_status_default
 from std_msgs.msg import String
+from support import forked
 from support.bench.dynamics_bench import AERIAL, Motion, SERVER, ServerBench, vector
 from support.bench.executables import NODES
 
@@ -204,23 +203,20 @@ def test_a_goal_ends_when_its_client_leaves(server):
 
 
 def test_a_process_ends_during_a_goal(bench, namespace):
-    with subprocess.Popen(
-            [sys.executable, '-c', f'from {NODES[SERVER]} import main; main()', '--ros-args',
-             '-r', f'__ns:={namespace}', '-p', f'model_file:={AERIAL.name}'],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-        try:
-            bench.until(lambda: bench.partner.count_services(
-                f'{namespace}/{SERVER}/describe_model'), 'the server')
-            bench.until(lambda: bench.call(
-                DescribeModel, f'{SERVER}/describe_model').success, 'its model')
-            server = type('Remote', (), {'bench': bench})
-            with closing(Client(server)) as client:
-                client.send_and_hear(**spinning())
-                process.send_signal(signal.SIGTERM)
-                output, _ = process.communicate(timeout=60.0)  # of hours of work
-        finally:
-            process.kill()
-    assert process.returncode == 0, output
+    with forked.start(
+            '-c', f'from {NODES[SERVER]} import main; main()', '--ros-args', '-r',
+            f'__ns:={namespace}', '-p', f'model_file:={AERIAL.name}') as process:
+        bench.until(lambda: bench.partner.count_services(
+            f'{namespace}/{SERVER}/describe_model'), 'the server')
+        bench.until(lambda: bench.call(
+            DescribeModel, f'{SERVER}/describe_model').success, 'its model')
+        server = type('Remote', (), {'bench': bench})
+        with closing(Client(server)) as client:
+            client.send_and_hear(**spinning())
+            process.send_signal(signal.SIGTERM)
+            code = process.wait(60.0)  # of hours of work
+        output = ''.join(process.read())
+    assert code == 0, output
     assert 'Traceback' not in output
 
 

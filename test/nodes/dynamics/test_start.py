@@ -10,8 +10,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 from threading import Event
 
 from liedyn_interfaces.msg import DynamicsQuery
@@ -21,6 +19,7 @@ from lifecycle_msgs.srv import ChangeState, GetState
 import pytest
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.logging import LoggingSeverity
+from support import forked
 from support.bench.dynamics_bench import AERIAL, ALGORITHMS, Motion, SERVER, ServerBench
 
 from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
@@ -171,19 +170,14 @@ def test_kernels_that_do_not_compile_keep_the_node_unconfigured(bench, monkeypat
 
 
 def test_a_process_tells_and_ends_while_it_compiles(bench, namespace, tmp_path):
-    process = subprocess.Popen(
-        [sys.executable, '-m', 'liedyn_ros.nodes.dynamics.server', '--ros-args', '-r',
-         f'__ns:={namespace}'], env={**os.environ, 'NUMBA_CACHE_DIR': str(tmp_path)},
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    try:
+    with forked.start(
+            '-m', 'liedyn_ros.nodes.dynamics.server', '--ros-args', '-r', f'__ns:={namespace}',
+            env={**os.environ, 'NUMBA_CACHE_DIR': str(tmp_path)}) as process:
         response = bench.call(DescribeModel, f'{SERVER}/describe_model')
         assert (response.success, response.message) == (False, f'dynamics_server: {WAIT}')
         process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=60)
-        assert process.returncode == 0, output
-        assert 'Traceback' not in output
-    finally:
-        process.kill()
+        assert process.wait(60.0) == 0, process.read()
+        assert 'Traceback' not in ''.join(process.read())
 
 
 def test_the_services_are_there_in_every_state_of_a_node_that_starts_warm(bench):

@@ -8,17 +8,16 @@
 
 """Simulated time does not depend on the load: processes beside a busy loop on each core."""
 
-from contextlib import ExitStack
+from contextlib import contextmanager, ExitStack
 import os
 import signal
-import subprocess
-import sys
 
 from liedyn_interfaces.msg import StewartStatus
 import pytest
 from rcl_interfaces.msg import Log
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
+from support import forked
 from support.bench.executables import NODES
 from support.bench.pose_bench import ns
 
@@ -29,18 +28,21 @@ PARAMETERS = {  # as the launch file gives them for control:=true use_sim_time:=
     'stewart_controller': 'use_sim_time'}
 
 
-def running(command, count=1, end=signal.SIGINT):
-    """Run processes until the block is left, by a signal that they do not ignore."""
-    stack = ExitStack()
-    for _ in range(count):
-        process = stack.enter_context(subprocess.Popen(command))
-        stack.callback(process.send_signal, end)
-    return stack
+@contextmanager
+def running(*words):
+    """Run a process until the block is left, by a signal that it does not ignore."""
+    with forked.start(*words) as process:
+        yield
+        process.send_signal(signal.SIGINT)
+        process.wait()
 
 
 def busy():
     """Keep every processor busy with something else until the block is left."""
-    return running([sys.executable, '-c', 'while True: pass'], os.cpu_count() or 1, signal.SIGKILL)
+    stack = ExitStack()
+    for _ in range(os.cpu_count() or 1):
+        stack.enter_context(forked.start('-c', 'while True: pass'))
+    return stack
 
 
 def test_no_sample_is_refused_and_no_stop_is_hit(bench, namespace):
@@ -51,10 +53,10 @@ def test_no_sample_is_refused_and_no_stop_is_hit(bench, namespace):
         depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL))
     with ExitStack() as nodes:
         for name, switch in PARAMETERS.items():
-            nodes.enter_context(running([
-                sys.executable, '-c', f'from {NODES[name]} import main; main()', '--ros-args',
+            nodes.enter_context(running(
+                '-c', f'from {NODES[name]} import main; main()', '--ros-args',
                 '-r', f'__ns:={namespace}', '-r', f'/clock:={namespace}/clock',
-                '-p', f'{switch}:=true']))
+                '-p', f'{switch}:=true'))
         for name in PARAMETERS:
             bench.until(lambda name=name: bench.partner.count_services(
                 f'{namespace}/{name}/get_state'), f'{name} to be there')

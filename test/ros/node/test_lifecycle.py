@@ -18,6 +18,7 @@ from lifecycle_msgs.srv import ChangeState, GetState
 import pytest
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.logging import LoggingSeverity
+from support import forked
 from support.bench.pose_bench import NEAR, ns, PoseBench
 
 from liedyn_ros.common.errors import LiedynError
@@ -220,7 +221,7 @@ class Node(ManagedNode):
 Node.{method} = interrupted
 run(Node, ['--ros-args', '-r', '__ns:={namespace}'])
 """
-    result = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
+    result = forked.run('-c', code)
     assert (result.returncode, 'Traceback' in result.stderr) == (0, False), result.stderr
     assert ('went on' in result.stdout) == ends
 
@@ -253,7 +254,7 @@ sys.last = Last()  # of what is deleted late
 run(Node, ['--ros-args', '-r', '__ns:={namespace}'])
 interrupt()
 """
-    result = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
+    result = forked.run('-c', code)
     assert (result.returncode, result.stderr.count('Traceback')) == (0, 0), result.stderr
 
 

@@ -9,10 +9,9 @@
 """A node without a place for log files, as under a service with a read-only home."""
 
 import os
-import subprocess
-import sys
 
 import pytest
+from support import forked
 
 from liedyn_ros.ros.process.log_files import why_no_log_files
 
@@ -32,9 +31,8 @@ run(Quiet, [])
 
 @pytest.mark.ros
 def test_a_node_starts_without_log_files_and_says_so(namespace):
-    result = subprocess.run(
-        [sys.executable, '-c', NODE.format(namespace=namespace)], capture_output=True, text=True,
-        env={**os.environ, 'ROS_LOG_DIR': NOWHERE})
+    result = forked.run('-c', NODE.format(namespace=namespace),
+                        env={**os.environ, 'ROS_LOG_DIR': NOWHERE})
     assert result.returncode == 0, result.stderr
     assert f'{NOWHERE}: expected a folder for log files' in result.stderr
 

@@ -8,10 +8,8 @@
 
 """The end of a process in which nobody destroyed the nodes."""
 
-import subprocess
-import sys
-
 import pytest
+from support import forked
 
 pytestmark = pytest.mark.ros
 
@@ -39,7 +37,7 @@ node = Node('node', ())
 while not node.active:
     rclpy.spin_once(node)
 """
-    result = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
+    result = forked.run('-c', code)
     assert (result.returncode, result.stdout) == (0, 'left: []\n'), result.stderr
 
 
@@ -82,6 +80,5 @@ while not node.active:
     rclpy.spin_once(node)
 node.inside.wait()
 """
-    result = subprocess.run(
-        [sys.executable, '-c', code], capture_output=True, text=True, timeout=60)
-    assert result.returncode == 0, result.stderr
+    with forked.start('-c', code) as process:
+        assert process.wait(60.0) == 0, process.read()

@@ -8,10 +8,8 @@
 
 """After the warm-up of the pose node no kernel is left that its stream could have to load."""
 
-import subprocess
-import sys
-
 import pytest
+from support import forked
 
 pytestmark = pytest.mark.ros
 
@@ -57,8 +55,9 @@ NOT_OF_THE_NODE = {f'liedyn_ros.stewart.{name}' for name in (
 
 def census():
     """Return how many kernels were compiled, and those that were not called."""
-    lines = subprocess.run([sys.executable, '-c', CENSUS], capture_output=True, text=True,
-                           check=True).stdout.split()
+    result = forked.run('-c', CENSUS)
+    assert result.returncode == 0, result.stderr
+    lines = result.stdout.split()
     return int(lines[0]), set(lines[1:])
 
 
