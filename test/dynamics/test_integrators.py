@@ -77,7 +77,7 @@ def test_free_flight_conserves_energy_and_momentum(
 
 
 @pytest.mark.parametrize('speed, position, time', [
-    (0.0, 0.0, 60.0), (300.0, 0.0, 5.0), (0.0, 1e5, 5.0), (300.0, 1e5, 5.0)])
+    (0.0, 0.0, 20.0), (300.0, 0.0, 5.0), (0.0, 1e5, 5.0), (300.0, 1e5, 5.0)])
 def test_verlet_holds_momentum_wherever_and_however_fast(
         weightless: Dynamics, speed: float, position: float, time: float) -> None:
     """Linear momentum, and angular momentum about the centre of mass, to 1e-13 of themselves."""
@@ -121,7 +121,7 @@ def momenta_of_coordinates(d: Dynamics, q: Array, v: Array) -> Array:
     ('free', 'spherical', 'universal', 'helical'), ('helical', 'helical', 'helical')])
 def test_verlet_holds_momentum_of_bodies_that_part(types: tuple[str, ...]) -> None:
     """
-    Relative to the momenta of single coordinates, to 2e-14 after 5000 steps, 50 s.
+    Relative to the momenta of single coordinates, to 2e-14 after 2000 steps, 20 s.
 
     The velocities of a body far away grow with its distance from the base that turns. Their
     rounding is that of the momenta, which cancel.
@@ -131,7 +131,7 @@ def test_verlet_holds_momentum_of_bodies_that_part(types: tuple[str, ...]) -> No
                  dissipation=False)
     q, v = model.neutral(), 0.5 * np.random.default_rng(1).normal(size=model.nv)
     before, size = kept(d, q, v), np.zeros(2)
-    for i, state in enumerate(fly(VERLET, d, q, v, np.zeros(model.nv), 50.0, 5000)):
+    for i, state in enumerate(fly(VERLET, d, q, v, np.zeros(model.nv), 20.0, 2000)):
         if i % 100 == 0:
             size = np.maximum(size, momenta_of_coordinates(d, *state))
     after = kept(d, *state)
