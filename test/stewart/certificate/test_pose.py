@@ -17,7 +17,8 @@ from support.platforms.leg_types import example, poses_about
 from liedyn_ros.common.errors import GeometryError, LimitError, ShapeError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    AssemblyModeSolver, leg_ends, leg_lengths, PlatformMeter, PoseCertifier, PoseSolver)
+    AssemblyModeSolver, leg_ends, leg_lengths, PlatformMeter, PoseCertifier, PoseSolver,
+    Status)
 
 SOLVED = 1e-13  # m, within which a solve meets a pose
 
@@ -25,10 +26,9 @@ SOLVED = 1e-13  # m, within which a solve meets a pose
 def distances(geometry, poses, others):
     """Return rho-scaled distances of poses, and the errors of each coordinate, at the centre."""
     centre, rho = geometry.platform_joints.mean(axis=0), geometry.characteristic_length
-    change = se3.log(np.stack([np.linalg.inv(a) @ b for a, b in zip(poses, others)]))
-    turn = change[:, :3]
-    moved = np.stack([a[:3, :3].T @ ((b - a)[:3, 3] + (b - a)[:3, :3] @ centre)
-                      for a, b in zip(poses, others)])
+    poses, others = np.array(poses), np.array(others)
+    turn, apart = se3.log(np.linalg.inv(poses) @ others)[:, :3], (others - poses)[:, :3]
+    moved = ((apart[..., 3] + apart[..., :3] @ centre)[:, None] @ poses[:, :3, :3])[:, 0]
     return np.sqrt(rho ** 2 * (turn ** 2).sum(axis=1) + (moved ** 2).sum(axis=1)), np.hstack(
         (turn, moved))
 
@@ -141,7 +141,7 @@ def test_no_singularity_is_within_the_regular_radius(geometry, random_poses):
         steps = rng.normal(size=(40, 6))
         steps *= radius / np.linalg.norm(steps, axis=1, keepdims=True)
         steps[:, :3] /= rho
-        values = meter.signed_values([se3.compose(pose, se3.exp(step)) for step in 0.99 * steps])
+        values = meter.signed_values(se3.compose(pose, se3.exp(0.99 * steps)))
         assert (values * meter.measure(pose).signed_value > 0.0).all()
 
 
@@ -225,13 +225,13 @@ def test_an_unsolved_pose_with_offsets_is_proved_alone_and_regular(name):
         steps = rng.normal(size=(20, 6))
         steps /= np.linalg.norm(steps, axis=1, keepdims=True)
         steps[:, :3] /= rho
-        around = [se3.compose(pose, se3.exp(step)) for step in 0.99 * there.regular_radius * steps]
+        around = se3.compose(pose, se3.exp(0.99 * there.regular_radius * steps))
         assert (meter.signed_values(around) * meter.measure(pose).signed_value > 0.0).all()
-        for start in (se3.compose(pose, se3.exp(step)) for step in 2.0 * rho * steps):
-            other = solver.solve(values, start)
-            apart, _ = distances(geometry, [pose], [other.pose])
-            assert (not other.converged or apart[0] < 1e-9
-                    or apart[0] > there.uniqueness_radius)
+        found = solver.solve_batch(
+            np.tile(values, (20, 1)), se3.compose(pose, se3.exp(2.0 * rho * steps)))
+        others = found.poses[found.statuses == Status.CONVERGED]
+        apart, _ = distances(geometry, np.tile(pose, (len(others), 1, 1)), others)
+        assert ((apart < 1e-9) | (apart > there.uniqueness_radius)).all()
     assert seen > 30
 
 
