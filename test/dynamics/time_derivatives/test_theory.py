@@ -128,13 +128,13 @@ def polynomials(seed: int, count: int = 3):
 
 def coefficients(expression, k: int):
     """Return coefficient k of the entries of a matrix of polynomials in time."""
-    return [float(polynomial(entry).coeff_monomial(t**k)) for entry in sympy.Matrix(expression)]
+    return [float(polynomial(entry).get((k,), 0)) for entry in sympy.Matrix(expression)]
 
 
 @cache
 def polynomial(entry):
-    """Return an entry as a polynomial in time."""
-    return sympy.Poly(entry, t)
+    """Return an entry as a polynomial in time, which a ring expands sooner than sympy.Poly."""
+    return PolyRing([t], sympy.QQ).from_expr(entry)
 
 
 def table(**columns):
