@@ -198,7 +198,7 @@ def test_a_machine_that_moves_goes_on_or_stops(bench):
     durations = []
     for stop in (False, True):
         found = server.call(RetimeTrajectory, 'retime', trajectory=given, stop=stop,
-                            limits=limits, intervals=40)
+                            limits=limits, intervals=20)
         assert (found.success, found.message) == (True, '')
         first, last = found.trajectory.points[0], found.trajectory.points[-1]
         assert_same(first.velocities, given.points[0].velocities, 1e-9)
@@ -209,7 +209,7 @@ def test_a_machine_that_moves_goes_on_or_stops(bench):
     assert durations[1] < 0.7 * durations[0]
     given = trajectory(LEG, POINTS[::-1])
     given.points[-1].velocities = [-0.2, -0.4, 0.3, 0.5]
-    found = server.call(RetimeTrajectory, 'retime', trajectory=given, limits=limits, intervals=40)
+    found = server.call(RetimeTrajectory, 'retime', trajectory=given, limits=limits, intervals=20)
     assert_same(found.trajectory.points[-1].velocities, given.points[-1].velocities, 1e-9)
 
 
