@@ -151,7 +151,7 @@ def test_a_sample_that_comes_late_is_dropped(tracking):
 
 
 def test_a_late_sample_past_a_crossing_leaves_the_branch(tracking):
-    crossing = Crossing(GEOMETRY, 'turn', 2.0, 1e-6, rate=100)
+    crossing = Crossing(GEOMETRY, 'turn', 1.0, 1e-6, rate=100)
     node = tracking(leg_noise=1e-6, hold_hypotheses=True)
     for lengths in crossing.lengths[:-1]:
         stamp = node.send(lengths)
