@@ -27,7 +27,7 @@ from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.streams.age_statistics import AgeStatistics
 from liedyn_ros.ros.streams.input_gate import ClockMonitor
 from liedyn_ros.ros.streams.stream import Stream
-from liedyn_ros.stewart import LegSample, LegSimulation
+from liedyn_ros.stewart import leg_lengths, LegSample, LegSimulation
 
 LOOK_RATE, LOOK_TIME = 10.0, 60.0  # Hz, s, for which the motion is compared with the travel
 
@@ -79,10 +79,10 @@ class StewartSimulatorNode(ManagedNode):
     def _warn_of_travel(self) -> None:
         """Say which legs the motion takes beyond their travel."""
         geometry = self._platform.geometry
-        motion = LegSimulation(geometry, self._platform.trajectory(self.parameters), LOOK_RATE)
+        motion = self._platform.trajectory(self.parameters)
         looks = max(1, round(LOOK_RATE * min(self._duration or LOOK_TIME, LOOK_TIME)))
         try:
-            lengths = np.array([motion.take().lengths for _ in range(looks)])
+            lengths = leg_lengths(geometry, motion.pose(np.arange(looks) / LOOK_RATE))
         except LiedynError:  # it comes nowhere near them; the motion ends there
             return
         within = geometry.within_limits(lengths)

@@ -55,7 +55,7 @@ class LegSimulation:
         self._geometry, self._trajectory, self._rate = geometry, trajectory, rate
         self._noise, self._dropout = length_noise, dropout_probability
         self._rng = np.random.default_rng(checks.as_seed('seed', seed))
-        self._block: list[LegSample] = []
+        self._block: list[tuple[Array, ...]] = []
         self._next = 0
 
     def take(self) -> LegSample:
@@ -63,15 +63,15 @@ class LegSimulation:
         if not self._block:
             self._block = self._compute(self._next)[::-1]
             self._next += BLOCK
-        return self._block.pop()
+        time, pose, twist, lengths, dropped = self._block.pop()
+        return LegSample(float(time), pose, twist, lengths,
+                         kinematics.leg_rates(self._geometry, pose, twist), bool(dropped))
 
-    def _compute(self, first: int) -> list[LegSample]:
+    def _compute(self, first: int) -> list[tuple[Array, ...]]:
+        """Return what a block's samples have but for their rates, of which many are not taken."""
         times = np.arange(first, first + BLOCK) / self._rate
         poses, twists = self._trajectory.pose(times), self._trajectory.twist(times)
         lengths = kinematics.leg_lengths(self._geometry, poses)
         noisy = lengths + self._rng.normal(0.0, self._noise, lengths.shape)
         dropped = self._rng.random(BLOCK) < self._dropout
-        return [
-            LegSample(float(times[k]), poses[k], twists[k], noisy[k],
-                      kinematics.leg_rates(self._geometry, poses[k], twists[k]), bool(dropped[k]))
-            for k in range(BLOCK)]
+        return [*zip(times, poses, twists, noisy, dropped)]
