@@ -49,7 +49,7 @@ def twist_errors(motion, times, found):
 
 
 def squares(errors, covariances):
-    """Return the normalized squares (n,) of errors (n, 6)."""
+    """Return the normalized square of each error (n, 6)."""
     weighted = np.linalg.solve(np.array(covariances), errors[..., None])[..., 0]
     return (errors * weighted).sum(axis=1)
 
