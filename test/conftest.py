@@ -17,6 +17,7 @@ import sys
 
 from _pytest.runner import runtestprotocol
 import pytest
+from support.domains import domain_of
 
 HAS_ROS = find_spec('rclpy') is not None
 WITH_ROS = ['interfaces', 'launch', 'nodes', 'ros']
@@ -40,7 +41,6 @@ WAITING = {'interfaces', 'jit', 'launch', 'nodes', 'ros', 'view'}
 TESTS = Path(__file__).parent
 OF_ALL_REPORTS = 'xmlpath', 'durations', 'reruns'  # options that need those of setups as well
 GARBAGE = 20000, 20, 20  # thresholds of the collector: what the tests make is looked at seldom
-STEP = 33  # between domains of processes; a multiple of it ends in each of 100 domains once
 COLLECTED = pytest.StashKey[list[str]]()
 pytest_plugins = ['support.bench.ros_fixtures'] if HAS_ROS else []
 
@@ -51,8 +51,7 @@ os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
 # Processes that share the tests have a ROS domain each.
 WORKER = os.environ.get('PYTEST_XDIST_WORKER', 'gw0').removeprefix('gw')
 if WORKER != '0' and 'ROS_DOMAIN_ID' in os.environ:
-    os.environ['ROS_DOMAIN_ID'] = str(
-        1 + (int(os.environ['ROS_DOMAIN_ID']) + STEP * int(WORKER)) % 100)
+    os.environ['ROS_DOMAIN_ID'] = str(domain_of(int(WORKER), int(os.environ['ROS_DOMAIN_ID'])))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
