@@ -20,7 +20,7 @@ EVERY = ('layers', 'common')  # every part may import them
 # Part: its content, and the further parts that it may import.
 LAYERS: dict[str, tuple[str, tuple[str, ...]]] = {
     'layers': ('this table', ()),
-    'common': ('errors, checks, stamps, files: what serves all parts', ()),
+    'common': ('errors, checks, stamps, files, processes: what serves all parts', ()),
     'jit': ('how kernels are compiled, cached and called', ()),
     'linear_algebra': ('small dense factorizations, as kernels', ('jit',)),
     'lie': ('SO(3) and SE(3): kernels on tuples, array functions, values', ('jit',)),

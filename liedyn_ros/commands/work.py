@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import as_completed, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from multiprocessing import get_all_start_methods, get_context
@@ -25,6 +24,7 @@ from typing import Any, TypeVar
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.extras import require_module
+from liedyn_ros.common.processes import results_of_processes
 
 Part = TypeVar('Part')
 Result = TypeVar('Result')
@@ -78,16 +78,12 @@ def _on_cores(function: Callable[[Part], Result], parts: Sequence[Part], jobs: i
               ) -> Iterator[tuple[int, Result]]:
     left = dict(enumerate(parts))
     for _ in range(TRIES):
-        with ProcessPoolExecutor(jobs, mp_context=_context(function)) as pool:
-            futures = {pool.submit(function, part): k for k, part in left.items()}
-            try:
-                for each in as_completed(futures):
-                    result = each.result()
-                    k = futures[each]
-                    del left[k]
-                    yield k, result
-            except BrokenProcessPool:
-                continue
+        try:
+            for k, result in results_of_processes(function, left, jobs, _context(function)):
+                del left[k]
+                yield k, result
+        except BrokenProcessPool:
+            continue
         return
     raise LiedynError(f'expected all parts to be done, got {len(left)} whose processes ended '
                       f'{TRIES} times: too little memory for {jobs} at once? Lower --jobs')

@@ -9,7 +9,7 @@
 """The objects and the header of kernels for `libliedyn`, from the sources of this package."""
 
 from collections.abc import Iterable
-from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 import multiprocessing
 import os
 from pathlib import Path
@@ -19,6 +19,7 @@ import tempfile
 
 from liedyn_ros.common.checks import require_known
 from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.processes import results_of_processes
 from liedyn_ros.export.entries import declarations, entries
 from liedyn_ros.export.lowering import ENVIRONMENT, lowered
 from liedyn_ros.export.objects import emitted, PROCESSORS
@@ -53,10 +54,10 @@ def write_objects(folder: Path, processors: Iterable[str]) -> None:
     """Write header and objects, in a process with ENVIRONMENT, and in one for each object."""
     rows, names = list(entries()), tuple(processors)
     bitcode = lowered(rows)
-    with ProcessPoolExecutor(os.cpu_count(), multiprocessing.get_context('spawn')) as pool:
-        for name, code in zip(names, pool.map(
-                emitted, [bitcode] * len(names), [PROCESSORS[name] for name in names])):
-            (folder / f'{name}.o').write_bytes(code)
+    for name, code in results_of_processes(
+            partial(emitted, bitcode), {name: PROCESSORS[name] for name in names},
+            os.cpu_count() or 1, multiprocessing.get_context('spawn')):
+        (folder / f'{name}.o').write_bytes(code)
     (folder / HEADER).write_text(declarations(rows, tuple(
         each.prefix for each in PROCESSORS.values())))
 
