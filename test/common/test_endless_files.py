@@ -32,7 +32,7 @@ ENDLESS = {
                            '/dev/zero: expected a regular file'),
     'a power': ('<a b="${{9**9**9}}"/>', PROCESSOR),
     'nested macros': (MANY, PROCESSOR),
-    'a comprehension': ('<a b="${{[x for x in python.range(10**12)]}}"/>', MEMORY),
+    'a comprehension': ('<a b="${{[10**6 * [x] for x in python.range(10**12)]}}"/>', MEMORY),
     'an alias bomb': ('<a b="${{xacro.load_yaml(\'{}/bomb.yaml\')}}"/>', f'{PROCESSOR}|{MEMORY}')}
 
 
