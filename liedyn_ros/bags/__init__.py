@@ -8,7 +8,7 @@
 
 """Topics into a bag of MCAP and back: what `ros2 bag` does, for where it is not installed."""
 
-from liedyn_ros.common.extras import require_module
+from liedyn_ros.common.extras import require_extra, require_module
 
-require_module('rosbags', "bags are written by it: pip install 'liedyn_ros[bags]'")
+require_extra('bags', 'rosbags', reason='bags are written by it')
 require_module('rclpy', 'topics come by ROS 2: source one, or . tools/env.sh')

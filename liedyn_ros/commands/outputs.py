@@ -16,6 +16,7 @@ import os
 from pathlib import Path
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.common.extras import remedy_of
 from liedyn_ros.seen import Description, Machine, Seen
 
 SUFFIXES = '.png', '.pdf', '.svg'
@@ -60,7 +61,7 @@ def recording(path: Path, machine: Machine, shown: Iterable[tuple[float, Seen]],
     is said too.
     """
     if find_spec('viser') is None:
-        print("No recording to look at: pip install 'liedyn_ros[view]'")
+        print(f'No recording to look at: {remedy_of("view")}')
         return
     from liedyn_ros.view.recorded import write_recording
     write_recording(path, machine, shown, home, description)

@@ -23,7 +23,7 @@ import threading
 from typing import Any, TypeVar
 
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.common.extras import require_module
+from liedyn_ros.common.extras import require_extra
 from liedyn_ros.common.processes import results_of_processes
 
 Part = TypeVar('Part')
@@ -40,8 +40,8 @@ def add_work_options(parser: argparse.ArgumentParser) -> None:
     work.add_argument('--jobs', type=_count, default=cores(),
                       help='processes on this machine, by default one a core')
     work.add_argument('--cluster', metavar='ADDRESS', help=(
-        'scheduler of a Dask cluster, such as tcp://host:8786, or its file; needs the extra '
-        'liedyn_ros[cluster] there and here'))
+        'scheduler of a Dask cluster, such as tcp://host:8786, or its file; needs the '
+        'Python package `distributed` there and here'))
 
 
 def cores() -> int:
@@ -100,7 +100,7 @@ def _context(function: Callable[..., Any]) -> BaseContext:
 
 def _on_cluster(function: Callable[[Part], Result], parts: Sequence[Part], cluster: str
                 ) -> Iterator[tuple[int, Result]]:
-    require_module('distributed', "pip install 'liedyn_ros[cluster]'")
+    require_extra('cluster', 'distributed')
     import distributed
     address: dict[str, Any] = ({'scheduler_file': cluster} if Path(cluster).is_file()
                                else {'address': cluster})
@@ -133,7 +133,7 @@ def _watch(client: Any, cluster: str, done: threading.Event) -> None:
             none = not client.scheduler_info()['workers']
             if none and not told:
                 print(f'--cluster {cluster}: no worker is there; waiting for one, as by `dask '
-                      f'worker {client.scheduler.address}` where liedyn_ros[cluster] is installed',
+                      f'worker {client.scheduler.address}` where liedyn_ros is installed too',
                       file=sys.stderr, flush=True)
             told = none
 

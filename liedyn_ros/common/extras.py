@@ -16,6 +16,28 @@ from types import TracebackType
 _COMMANDS = ('bin', 'Scripts', 'liedyn_ros')  # folders of console scripts: of pip, of ROS
 
 
+# Requirements of pip by extra, as setup.py has them, which a test compares. A hint names these and
+# not this package: a name that the package index does not have could be anybody's.
+EXTRAS = {
+    'bags': ('rosbags>=0.11,<1', 'mcap>=1.2,<2'), 'cluster': ('distributed>=2024.1',),
+    'identification': ('clarabel>=0.9,<1',), 'meshes': ('trimesh>=4,<6',),
+    'parquet': ('pyarrow>=14',), 'plots': ('matplotlib>=3.6,<4',),
+    'retiming': ('clarabel>=0.9,<1',), 'view': ('viser>=1,<2', 'pycollada>=0.8,<1'),
+    'xacro': ('xacro>=2,<3',)}
+
+
+def remedy_of(extra: str) -> str:
+    """Return how the packages of an extra are installed."""
+    needed = ' '.join(f"'{each}'" for each in EXTRAS[extra])
+    return f'pip install {needed}, or make build in a clone'
+
+
+def require_extra(extra: str, *modules: str, reason: str = '') -> None:
+    """Raise the error of require_module where a module of an extra is not installed."""
+    for each in modules:
+        require_module(each, f'{reason}{": " if reason else ""}{remedy_of(extra)}')
+
+
 def require_module(name: str, remedy: str) -> None:
     """
     Raise ModuleNotFoundError that tells the remedy, where a module is not installed.

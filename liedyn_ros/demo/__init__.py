@@ -8,6 +8,6 @@
 
 """The demonstrations that `make demo` runs: real processes, real messages, no screen."""
 
-from liedyn_ros.common.extras import require_module
+from liedyn_ros.common.extras import require_extra
 
-require_module('matplotlib', "the demo draws: pip install 'liedyn_ros[plots]'")
+require_extra('plots', 'matplotlib', reason='the demo draws')

@@ -18,6 +18,7 @@ import time
 from types import TracebackType
 from typing import Any
 
+from liedyn_ros.common.extras import remedy_of
 from liedyn_ros.demo.processes import NodeProcess
 from liedyn_ros.demo.session import START_LIMIT
 
@@ -43,7 +44,7 @@ class Pages:
     def watch(self, name: str, **parameters: Any) -> Iterator[None]:
         """Show a machine on a page while a demo runs, and write NAME.html."""
         if find_spec('viser') is None:
-            print("\nNo live page: pip install 'liedyn_ros[view]'")
+            print(f'\nNo live page: {remedy_of("view")}')
             yield
             return
         self._folder.mkdir(parents=True, exist_ok=True)

@@ -20,7 +20,7 @@ from scipy import sparse
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError
-from liedyn_ros.common.extras import require_module
+from liedyn_ros.common.extras import require_extra
 from liedyn_ros.identification.consistency import parameters_of, pseudo_inertia
 
 PRIOR = 1e-2  # weight of the CAD model; 1 expects errors of about 100 %
@@ -57,8 +57,8 @@ def consistent_fit(triangle: Array, target: Array, priors: Sequence[Array], posi
     the cost of a unit of them, by which rotors take only what bodies cannot have. All Pi_b are
     then positive definite. Raises ConvergenceError where the solver finds no solution.
     """
-    require_module('clarabel', 'consistent parameters are the solution of a conic program: '
-                   "pip install 'liedyn_ros[identification]'")
+    require_extra('identification', 'clarabel',
+                  reason='consistent parameters are the solution of a conic program')
     statuses: list[str] = []
     for largest in _LARGEST:
         shrink = min(1.0, largest / max(float(np.abs(target).max(initial=0.0)), 1.0))

@@ -8,9 +8,9 @@
 
 """How pictures look and are saved: columns of papers, readable in print, numbers beside them."""
 
-from liedyn_ros.common.extras import require_module
+from liedyn_ros.common.extras import require_extra
 
-require_module('matplotlib', "pictures are drawn by it: pip install 'liedyn_ros[plots]'")
+require_extra('plots', 'matplotlib', reason='pictures are drawn by it')
 
 from liedyn_ros.pictures.machine import draw_machine  # noqa: E402
 from liedyn_ros.pictures.platform import (  # noqa: E402

@@ -18,14 +18,12 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.errors import DescriptionError, ModelError, ShapeError
-from liedyn_ros.common.extras import require_module
+from liedyn_ros.common.extras import require_extra
 from liedyn_ros.model import JOINT_TYPES, Model
 from liedyn_ros.recordings.samples import JointSamples
 from liedyn_ros.recordings.steps import without_turns
 from liedyn_ros.recordings.tables import Columns, in_units, table_samples, TABLES
 from liedyn_ros.recordings.units import require_units
-
-BAGS = "pip install 'liedyn_ros[bags]'"
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +57,7 @@ def read_samples(paths: Sequence[str | Path], names: Sequence[str], *, topic: st
     if len(paths) > 1:
         raise DescriptionError('recording: expected one bag, got '
                                f'{listed([str(each) for each in paths])}')
-    for name in ('rosbags', 'mcap'):
-        require_module(name, BAGS)
+    require_extra('bags', 'rosbags', 'mcap')
     from liedyn_ros.recordings.bags import Bag, joint_samples
     return in_units(joint_samples(Bag(paths[0]), names, topic, arrival=arrival), columns)
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array, listed, require_known
 from liedyn_ros.common.errors import DescriptionError, NameSetError, StampError
-from liedyn_ros.common.extras import require_module
+from liedyn_ros.common.extras import require_extra
 from liedyn_ros.recordings.samples import (
     JointSamples, require_seconds, samples_of, stamps_of_seconds)
 from liedyn_ros.recordings.units import factor_of
@@ -244,7 +244,7 @@ def _rows(path: Path) -> Iterator[list[str]]:
 
 
 def _parquet(path: Path):  # type: ignore[no-untyped-def]
-    require_module('pyarrow', "pip install 'liedyn_ros[parquet]'")
+    require_extra('parquet', 'pyarrow')
     import pyarrow
     from pyarrow import parquet
     try:

@@ -8,6 +8,6 @@
 
 """The experiments of the papers, and one of our own, repeated by a command each."""
 
-from liedyn_ros.common.extras import require_module
+from liedyn_ros.common.extras import require_extra
 
-require_module('matplotlib', "studies draw: pip install 'liedyn_ros[plots]'")
+require_extra('plots', 'matplotlib', reason='studies draw')

@@ -8,6 +8,6 @@
 
 """The live view of a platform, a tree or loops: a page for any browser, served by viser."""
 
-from liedyn_ros.common.extras import require_module
+from liedyn_ros.common.extras import require_extra
 
-require_module('viser', "the view draws by it: pip install 'liedyn_ros[view]'")
+require_extra('view', 'viser', reason='the view draws by it')

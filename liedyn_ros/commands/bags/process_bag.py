@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from liedyn_ros.commands.outputs import folder, number_of, page
 from liedyn_ros.commands.work import add_work_options, results_of
 from liedyn_ros.common.errors import LiedynError, NameSetError
-from liedyn_ros.common.extras import require_module
+from liedyn_ros.common.extras import require_extra
 from liedyn_ros.common.whole_files import write_whole
 
 if TYPE_CHECKING:
@@ -40,10 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Write the results; return 0 where all messages have one, 1 where some, 2 without any."""
     options = parser().parse_args(arguments)
     try:
-        for name in ('rosbags', 'mcap'):
-            require_module(name, "pip install 'liedyn_ros[bags]'")
+        require_extra('bags', 'rosbags', 'mcap')
         if options.html is not None:
-            require_module('viser', "pip install 'liedyn_ros[view]'")
+            require_extra('view', 'viser')
         from liedyn_ros.commands.bags.job import Outcome
         from liedyn_ros.commands.bags.run import run
         jobs = _jobs(options)

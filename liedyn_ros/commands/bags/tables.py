@@ -18,7 +18,7 @@ import shutil
 from typing import Any, Protocol
 
 from liedyn_ros.common.errors import DescriptionError
-from liedyn_ros.common.extras import require_module
+from liedyn_ros.common.extras import require_extra
 from liedyn_ros.common.whole_files import naming, whole_file
 
 TABLES = '.csv', '.parquet'
@@ -91,7 +91,7 @@ class _ParquetRows:
 
     def __init__(self, path: Path, columns: Sequence[str], texts: Sequence[str],
                  integers: Sequence[str]) -> None:
-        require_module('pyarrow', "pip install 'liedyn_ros[parquet]'")
+        require_extra('parquet', 'pyarrow')
         import pyarrow
         from pyarrow import parquet
         kinds = {**dict.fromkeys(texts, pyarrow.string()), **dict.fromkeys(

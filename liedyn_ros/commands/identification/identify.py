@@ -30,7 +30,7 @@ from liedyn_ros.commands.identification.options import (
 from liedyn_ros.commands.identification.report import HEAD, report, summary
 from liedyn_ros.commands.outputs import folder, number_of, without_empty
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.common.extras import require_module
+from liedyn_ros.common.extras import require_extra
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.identification import Identification, identify, NextMotion
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Write the results; return 0 where a model is offered, 1 where none is, 2 without any."""
     options = parser().parse_args(arguments)
     try:
-        require_module('clarabel', "pip install 'liedyn_ros[identification]'")
+        require_extra('identification', 'clarabel')
         whole = load_model(options.model)
         model = held(whole, options)
         seen = require_still(whole, options)

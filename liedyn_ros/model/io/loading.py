@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.description import short
 from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.common.extras import remedy_of
 from liedyn_ros.common.xacro_reader import expand, has_xacro
 from liedyn_ros.common.xml_reader import read
 from liedyn_ros.model.builder import STANDARD_GRAVITY
@@ -115,7 +116,8 @@ def load_xacro(path: str | os.PathLike[str], arguments: Mapping[str, str] | None
                                f'got {short(arguments)}')
     if not has_xacro():
         raise DescriptionError(f'{path}: expected the Python package xacro, which expands .xacro '
-                               'files (apt install ros-${ROS_DISTRO}-xacro), got none')
+                               'files (with ROS: apt install ros-${ROS_DISTRO}-xacro, else: '
+                               f'{remedy_of("xacro")}), got none')
     try:
         text = expand(path, arguments or {})
         return load_urdf(text, floating=floating, strict=strict, gravity=gravity,

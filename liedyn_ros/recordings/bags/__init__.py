@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Bags of ROS 2 without ROS; needs rosbags and mcap, pip install 'liedyn_ros[bags]'."""
+"""Bags of ROS 2 without ROS; needs the packages rosbags and mcap."""
 
 from liedyn_ros.recordings.bags.bag import Bag, Received
 from liedyn_ros.recordings.bags.joint_state_layout import JointStateMessage

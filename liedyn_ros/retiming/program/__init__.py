@@ -8,6 +8,6 @@
 
 """The conic program of the least time."""
 
-from liedyn_ros.common.extras import require_module
+from liedyn_ros.common.extras import require_extra
 
-require_module('clarabel', "retiming solves conic programs: pip install 'liedyn_ros[retiming]'")
+require_extra('retiming', 'clarabel', reason='retiming solves conic programs')

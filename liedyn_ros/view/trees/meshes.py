@@ -19,6 +19,7 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.common.extras import remedy_of
 
 if TYPE_CHECKING:
     import trimesh
@@ -51,7 +52,7 @@ def surfaces(file: Path) -> tuple[Surface, ...]:
                       if isinstance(each, trimesh.Trimesh) and len(each.faces))
     except ImportError as error:
         raise DescriptionError(f'{file}: expected the package that reads {file.suffix} '
-                               f"(pip install 'liedyn_ros[view]'), got {error}") from error
+                               f'({remedy_of("view")}), got {error}') from error
     except (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError,
             NotImplementedError, struct.error) as error:
         raise DescriptionError(f'{file}: expected a mesh, got {type(error).__name__}: '

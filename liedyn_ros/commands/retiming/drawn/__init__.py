@@ -8,7 +8,7 @@
 
 """The picture of a retimed run."""
 
-from liedyn_ros.common.extras import require_module
+from liedyn_ros.common.extras import require_extra
 
-require_module('matplotlib', "the picture needs it: pip install 'liedyn_ros[plots]', or take "
-                             '--no-picture')
+require_extra('plots', 'matplotlib',
+              reason='the picture, which --no-picture leaves out, needs it')

@@ -23,7 +23,7 @@ from liedyn_ros.commands.stewart.processed.platform_settings import node_setting
 from liedyn_ros.common.checks import Array, as_array, listed
 from liedyn_ros.common.errors import (
     ConvergenceError, DescriptionError, LiedynError, LimitError, NameSetError)
-from liedyn_ros.common.extras import require_module
+from liedyn_ros.common.extras import require_extra
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.recordings import pose_table, PoseColumns, PoseSamples
 from liedyn_ros.recordings.tables import TABLES
@@ -174,8 +174,7 @@ def _samples(geometry: StewartGeometry | RedundantGeometry, actuators: LegActuat
     if path.suffix in TABLES:
         return pose_table(path, actuators.names, PoseColumns(
             options.legs, options.points, dict(options.unit)))
-    for name in ('rosbags', 'mcap'):
-        require_module(name, "pip install 'liedyn_ros[bags]'")
+    require_extra('bags', 'rosbags', 'mcap')
     from liedyn_ros.recordings.bags import Bag, pose_stands
     size = STILL * geometry.characteristic_length
     still = (size / geometry.drive_scales if options.still is None

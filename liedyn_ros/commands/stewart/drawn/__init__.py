@@ -8,6 +8,6 @@
 
 """Commands for users of a Stewart platform that draw what they find."""
 
-from liedyn_ros.common.extras import require_module
+from liedyn_ros.common.extras import require_extra
 
-require_module('matplotlib', "this command draws: pip install 'liedyn_ros[plots]'")
+require_extra('plots', 'matplotlib', reason='this command draws')

@@ -20,12 +20,13 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.common.extras import remedy_of
 from liedyn_ros.common.xml_reader import Element
 from liedyn_ros.lie import so3
 from liedyn_ros.model.io.mjcf.document import Document
 from liedyn_ros.model.io.mjcf.obj import first_object
 
-_READER = "the package trimesh, as masses come from meshes: pip install 'liedyn_ros[meshes]'"
+_READER = f'the package trimesh, as masses come from meshes: {remedy_of("meshes")}'
 _INERTIAS = 'legacy', 'exact', 'convex', 'shell'
 _LARGEST = 1e9  # m: trimesh counts in 1e-8 m, in 64 bits
 _FILES = '.stl', '.obj'
