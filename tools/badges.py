@@ -15,6 +15,8 @@ They are drawn from the files that decide what they say, so they are true, and n
 from pathlib import Path
 import re
 
+from tools.command_line import no_arguments
+
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / 'docs' / 'images' / 'badges'
 LETTER, PAD, HEIGHT = 6.6, 8.0, 20  # px
@@ -63,6 +65,7 @@ def file_of(label: str) -> Path:
 
 def main() -> None:
     """Write them all."""
+    no_arguments(__doc__)
     FOLDER.mkdir(parents=True, exist_ok=True)
     for label, value in values().items():
         file_of(label).write_text(badge(label, value), encoding='utf-8')

@@ -102,12 +102,12 @@ def look(tab: Page, address: str, clock: Clock) -> None:
 
 def main() -> int:
     """Clone, run, look, and print the seconds."""
-    from playwright.sync_api import sync_playwright
-
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
     parser.add_argument('--no-pip-cache', action='store_true', help='download all packages')
     parser.add_argument('--picture', type=Path, help='PNG file of the page when it moves')
     options = parser.parse_args()
+    from playwright.sync_api import sync_playwright
+
     with TemporaryDirectory() as name, sync_playwright() as context:
         folder, clock = Path(name), Clock()
         subprocess.run(['git', 'clone', '-q', ROOT, folder / 'clone'], check=True)

@@ -13,11 +13,11 @@ List sentences that break the rules of CONTRIBUTING for English.
 the whole repository by default. It prints file, line, reason and sentence.
 """
 
+from argparse import ArgumentParser
 import ast
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 import re
-import sys
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
@@ -224,7 +224,9 @@ def offenders(paths: list[Path]) -> list[tuple[Sentence, str]]:
 
 def main() -> None:
     """Print the refused sentences."""
-    for sentence, why in offenders([Path(path) for path in sys.argv[1:]] or [ROOT]):
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument('paths', nargs='*', type=Path, metavar='PATH', help='files, folders')
+    for sentence, why in offenders(parser.parse_args().paths or [ROOT]):
         print(f'{sentence.path}:{sentence.line}: {why}: {sentence.text}')
 
 

@@ -23,6 +23,7 @@ from pathlib import Path
 import re
 from typing import NamedTuple
 
+from tools.command_line import no_arguments
 from tools.english import strings_and_comments
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -234,5 +235,6 @@ def page() -> str:
 
 
 if __name__ == '__main__':
+    no_arguments(__doc__)
     PAGE.write_text(page())
     print(f'in {PAGE}')

@@ -6,13 +6,19 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Write the table of example robots in docs/model_format.md: which load, with what warnings."""
+"""
+Write the table of example robots in docs/model_format.md: python -m tools.example_robots.
+
+It says which load, with what warnings. It needs example-robot-data.
+"""
 
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 import re
 import warnings
+
+from tools.command_line import no_arguments
 
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
 from liedyn_ros.model import load_urdf
@@ -35,6 +41,7 @@ NAMES_SHOWN = 4
 
 def main() -> None:
     """Write the table."""
+    no_arguments(__doc__)
     text = DOCUMENT.read_text(encoding='utf-8')
     before, _, rest = text.partition(BEGIN)
     DOCUMENT.write_text(f'{before}{BEGIN}\n{table()}\n{END}{rest.partition(END)[2]}',

@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from tools.command_line import no_arguments
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
@@ -134,6 +135,7 @@ def row(name: str, time: int, errors: list[float]) -> str:
 
 def main() -> None:
     """Write the table."""
+    no_arguments(__doc__)
     rows = ['| | after | linear momentum | angular momentum | energy |',
             '| --- | --- | --- | --- | --- |']
     for name, flight in FLIGHTS.items():

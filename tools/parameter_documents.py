@@ -20,6 +20,7 @@ from pathlib import Path
 import re
 import textwrap
 
+from tools.command_line import no_arguments
 import yaml
 
 from liedyn_ros.nodes.aerial import parameters as aerial
@@ -106,6 +107,7 @@ def _entry(parameter: Parameter) -> str:
 
 
 if __name__ == '__main__':
+    no_arguments(__doc__)
     for name in NODES:
         page = page_of(name)
         page.write_text(with_tables(page.read_text(encoding='utf-8')), encoding='utf-8')

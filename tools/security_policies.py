@@ -33,6 +33,7 @@ from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter as RosParameter
 from std_msgs.msg import Header
+from tools.command_line import no_arguments
 from tools.parameter_documents import NODES as PARAMETERS
 
 from liedyn_ros.commands.operation.security_policy import Names, policy_of, RIGHTS
@@ -81,6 +82,7 @@ PATTERNS = ('leg_states/',)  # topics under a name that the user chooses
 
 def main() -> None:
     """Write the policies."""
+    no_arguments(__doc__)
     context = Context()
     context.init()
     try:

@@ -22,6 +22,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
 import numpy as np
+from tools.command_line import no_arguments
 from tools.pictures.joint_types import joint_types
 
 from liedyn_ros.common.checks import Array
@@ -343,4 +344,5 @@ def write(folder: Path) -> None:
 
 
 if __name__ == '__main__':
+    no_arguments(__doc__)
     write(FOLDER)

@@ -15,6 +15,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 import numpy as np
+from tools.command_line import names_or_all
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import Dynamics
@@ -86,9 +87,10 @@ def draw(module: Any, name: str) -> None:
 
 def main() -> None:
     """Draw all, or the machines that are named."""
-    IMAGES.mkdir(parents=True, exist_ok=True)
     module = gallery()
-    for name in sys.argv[1:] or module.MACHINES:
+    names = names_or_all(__doc__, module.MACHINES)
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    for name in names:
         draw(module, name)
 
 

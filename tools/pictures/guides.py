@@ -20,6 +20,7 @@ import re
 from typing import Any
 
 import numpy as np
+from tools.command_line import no_arguments
 
 from liedyn_ros.commands.retiming.drawn import picture
 from liedyn_ros.dynamics import runge_kutta_munthe_kaas
@@ -153,6 +154,7 @@ def draw_calibration() -> None:
 
 def main() -> None:
     """Draw them all."""
+    no_arguments(__doc__)
     draw_calibration()
     draw('time_derivatives', lag())
     draw_retiming()

@@ -13,11 +13,11 @@ Run python -m tools.pictures.machines. Places are those of the machines' files, 
 """
 
 from pathlib import Path
-import sys
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 import numpy as np
+from tools.command_line import names_or_all
 from tools.pictures.gallery import gallery
 from tools.pictures.labels import Label, place_labels
 from tools.pictures.machine_views import Drawing, DRAWINGS, Point
@@ -222,8 +222,9 @@ def page() -> str:
 
 def main() -> None:
     """Draw all, or the machines that are named, and write the page."""
+    names = names_or_all(__doc__, DRAWINGS)
     IMAGES.mkdir(parents=True, exist_ok=True)
-    for name in sys.argv[1:] or DRAWINGS:
+    for name in names:
         picture(*machine(name), DRAWINGS[name]).savefig(
             IMAGES / f'{name}.png', dpi=150, bbox_inches='tight', facecolor='white')
     PAGE_FILE.write_text(page(), encoding='utf-8')

@@ -22,6 +22,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 import numpy as np
 from PIL import Image
+from tools.command_line import no_arguments
 
 from liedyn_ros.aerial import AerialManipulator, Reference, Simulation
 from liedyn_ros.common.checks import Array
@@ -180,4 +181,5 @@ def draw(path: Path, times: Array = TIMES) -> None:
 
 
 if __name__ == '__main__':
+    no_arguments(__doc__)
     draw(PATH)

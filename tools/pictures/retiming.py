@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from tools.command_line import no_arguments
 import toppra.algorithm
 import toppra.constraint
 import toppra.interpolator
@@ -267,6 +268,7 @@ def platform() -> Case:
 
 def main() -> None:
     """Simulate, print the table, draw the picture."""
+    no_arguments(__doc__)
     figure = new_figure(80.0, PAGE)
     rows = []
     for axes, (title, make) in zip(figure.subplots(1, 2), (

@@ -18,12 +18,12 @@ from __future__ import annotations
 from importlib import metadata
 from pathlib import Path
 import shutil
-import sys
 import threading
 
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
+from tools.command_line import names_or_all
 from tools.example_robots import FOLDER
 
 from liedyn_ros.common.resources import config_file
@@ -136,7 +136,7 @@ def shoot(tab: Page, name: str, text: str) -> None:
 
 def main() -> None:
     """Take all, or those of the machines that the command line names."""
-    wanted = sys.argv[1:] or [*SHOWN]
+    wanted = names_or_all(__doc__, SHOWN)
     page = LivePage('127.0.0.1', PORT, 60.0, 10.0)
     with sync_playwright() as context:
         browser = context.chromium.launch(executable_path=shutil.which('chromium'),
