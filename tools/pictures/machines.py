@@ -36,8 +36,9 @@ HEAD = """# Drawings of the ten machines
 
 Dimensioned drawings of the machines of the [gallery](gallery.md). Describe one yourself, from this
 page and [From your drawing](gallery.md#from-your-drawing). Then compare what comes out with the
-last line of its section. A quarter of an hour is enough for each. Numbers are in mm, kg, N and
-N m. Gravity acts along -z, and the ground is fixed.
+last line of its section. Language models took a minute for each; no person has
+[tried it](gallery.md#how-long-it-took) yet. Numbers are in mm, kg, N and N m. Gravity acts along
+-z, and the ground is fixed.
 
 Places are those of the drawn pose, in the axes of the ground. The shortest way is to turn no
 frame: let every body's axes be those of the ground as drawn. Then the `placement` of a joint is
