@@ -6,16 +6,30 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A figure stands in one place: README's come from the page of figures, by a command."""
+"""README's figures come from the page of figures, by a command; it marks those beyond a goal."""
 
 from pathlib import Path
 import re
 
 import pytest
 
+from benchmarks import document
 from benchmarks.readme import sentences
 
 ROOT = Path(__file__).parents[2]
+ORIGIN = {'date': '2026-11-27', 'commit': 'abc', 'cores': 2, 'processor': 'one', 'load': [1.0],
+          'python': '3.11', 'numba': '0.68'}
+
+
+def goals(page):
+    """Provide each figure of a page that has a goal, the goal, and what follows it."""
+    for text in re.findall(r'(?:^\|.*\n)+', page, re.MULTILINE):
+        head, _, *rows = ([cell.strip() for cell in line.strip('|').split('|')]
+                          for line in text.splitlines())
+        for at in (k for k, name in enumerate(head) if name == 'wanted'):
+            for figure, goal in ((row[at - 1], row[at]) for row in rows if row[at]):
+                most, mark = re.fullmatch(r'<= ([\d.]+)(.*)', goal).groups()
+                yield float(figure), float(most), mark
 
 
 def test_the_ratios_of_readme_are_those_of_the_figures():
@@ -30,3 +44,18 @@ def test_other_numbers_of_readme_are_those_of_the_results(words):
     number = re.search(words, ' '.join((ROOT / 'README.md').read_text().split()))[1]
     pages = ('results.md', 'guides/retiming.md')
     assert any(number in (ROOT / 'docs' / page).read_text() for page in pages)
+
+
+def test_figures_beyond_their_goal_are_marked_and_no_others():
+    found = list(goals((ROOT / 'docs' / 'figures.md').read_text()))
+    assert len(found) > 200
+    assert [mark for *_, mark in found] == [', missed' * (figure > most)
+                                            for figure, most, _ in found]
+
+
+def test_the_command_marks_a_figure_beyond_its_goal():
+    row = {'closure': 'revolute', 'algorithm': 'forward', 'linkages': 8, 'one': 1.0, 'all': 8.0}
+    rows = [{**row, 'ratio': 0.99}, {**row, 'ratio': 1.01}]
+    text = ''.join(document.SECTIONS['independent_loops'](
+        {'measured': ORIGIN, 'target': 1, 'rows': rows}))
+    assert list(goals(text)) == [(0.99, 1.0, ''), (1.01, 1.0, ', missed')]
