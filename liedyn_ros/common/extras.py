@@ -13,7 +13,7 @@ from pathlib import Path
 import sys
 from types import TracebackType
 
-_COMMANDS = ('bin', 'Scripts', 'liedyn_ros')  # folders of console scripts: of pip, of ROS
+COMMAND_FOLDERS = ('bin', 'Scripts', 'liedyn_ros')  # folders of console scripts: of pip, of ROS
 
 
 # Requirements of pip by extra, as setup.py has them, which a test compares. A hint names these and
@@ -48,7 +48,7 @@ def require_module(name: str, remedy: str) -> None:
         error = ModuleNotFoundError(
             f'{name}: expected an installed package, found none; {remedy}', name=name)
         program = Path(sys.argv[0] if sys.argv else '')
-        if program.name == '-m' or program.parent.name in _COMMANDS:
+        if program.name == '-m' or program.parent.name in COMMAND_FOLDERS:
             _end_with(error)
         raise error
 

@@ -371,6 +371,8 @@ class ManagedNode(LifecycleNode):
 
     def _tell(self, what: str, error: Exception) -> None:
         """Log an error in a transition, which rclpy would pass over without a word."""
+        if isinstance(error, RCLError) and not self.context.handle.ok():
+            return  # a signal came in the middle of it
         trace = '' if isinstance(error, LiedynError) else f'\n{traceback.format_exc()}'
         self.get_logger().error(f'{what}: {error}{trace}')
 

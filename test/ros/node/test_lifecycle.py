@@ -226,6 +226,32 @@ run(Node, ['--ros-args', '-r', '__ns:={namespace}'])
     assert ('went on' in result.stdout) == ends
 
 
+def test_an_interrupt_in_a_transition_is_no_error_of_it(namespace):
+    """What opens a topic then finds that ROS has ended."""
+    code = f"""
+import os, signal
+from liedyn_ros.ros.node.lifecycle import ManagedNode
+from liedyn_ros.ros.process.run import run
+from std_msgs.msg import Empty
+
+class Node(ManagedNode):
+    def __init__(self):
+        super().__init__('node', ())
+        self.create_timer(0.01, self.trigger_configure)
+
+    def configure(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        print('went on')
+        self.open_publisher(Empty, 'late')
+        print('never')
+
+run(Node, ['--ros-args', '-r', '__ns:={namespace}', '-p', 'autostart:=false'])
+"""
+    result = forked.run('-c', code)
+    assert (result.returncode, result.stdout) == (0, 'went on\n'), result.stderr
+    assert not any(word in result.stderr for word in ('Traceback', 'not configured'))
+
+
 def test_more_interrupts_than_one_do_no_harm(namespace):
     """While the node is destroyed, when Python ends, and when it has nearly ended."""
     code = f"""
