@@ -115,3 +115,14 @@ def test_the_example_geometry_is_the_simulators(bench, simulator_class):
     bench.until(lambda: not node._geometry_is_doubtful, 'a publisher')
     assert simulator.active
     assert not any(EXAMPLE in line for line in bench.logged(node, LoggingSeverity.WARN))
+
+
+@pytest.mark.parametrize(('known', 'warned'), [('stewart_simulator', False), ('driver', True)])
+def test_a_publisher_is_judged_once_its_name_is_known(bench, monkeypatch, known, warned):
+    """For 50 to 80 ms after it was found it has another."""
+    node = bench.start(StewartPoseNode)
+    names = iter([set(), {'_NODE_NAME_UNKNOWN_'}, {known, '_NODE_NAME_UNKNOWN_'}, {known}])
+    monkeypatch.setattr(node._input, 'publishers', lambda: next(names, {known}))
+    bench.until(lambda: not node._geometry_is_doubtful, 'a known publisher')
+    assert next(names, None) is None
+    assert any(EXAMPLE in line for line in bench.logged(node, LoggingSeverity.WARN)) == warned

@@ -45,6 +45,7 @@ from liedyn_ros.stewart.reports.status import certifier_of, describe
 from liedyn_ros.stewart.tracking.settings import config_of, method_of
 
 SILENCE_RATE = 10.0  # Hz; of looking whether input comes
+UNKNOWN = '_NODE_NAME_UNKNOWN_'  # which rclpy calls a node for a moment after it was found
 REFUSING = 2.0  # s after a refusal, in which silence is reported as refused input
 EVENTS = int(Flag.BRANCH_CROSSED | Flag.RESTARTED)  # reported once, of samples passed over too
 
@@ -243,7 +244,10 @@ class StewartPoseNode(ManagedNode):
 
     def _warn_of_geometry(self) -> None:
         """Warn once where the default geometry is used without a simulator."""
-        if self._geometry_is_doubtful and (publishers := self._input.publishers()):
+        if not self._geometry_is_doubtful:
+            return
+        publishers = self._input.publishers()
+        if publishers and UNKNOWN not in publishers:
             self._geometry_is_doubtful = False
             if not publishers <= SIMULATORS:
                 self.get_logger().warning(
