@@ -7,11 +7,16 @@
 # language governing permissions and limitations under the License.
 
 
-"""Parts of work in processes of this machine."""
+"""Parts of work in processes of this machine, which end with what asked for them."""
 
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import as_completed, ProcessPoolExecutor
+from multiprocessing import active_children, parent_process
 from multiprocessing.context import BaseContext
+from multiprocessing.synchronize import Semaphore
+import os
+import signal
+from threading import Thread
 from typing import TypeVar
 
 Key = TypeVar('Key')
@@ -24,15 +29,34 @@ def results_of_processes(function: Callable[[Part], Result], parts: Mapping[Key,
     """
     Yield key and result of each part as they are done, in as many processes as there are jobs.
 
-    The first part begins once all processes have. Where one is lost while another starts,
-    concurrent.futures waits without end, and refuses further parts. Raises what function raises,
-    and BrokenProcessPool where a process is lost.
+    Raises what function raises, and BrokenProcessPool where a process is lost. Parts that are not
+    done then, or when the generator is closed, are given up: their processes are killed.
     """
-    gate = context.Event()
-    with ProcessPoolExecutor(jobs, context, gate.wait) as pool:
+    gate, others = context.Semaphore(0), set(active_children())
+    with ProcessPoolExecutor(jobs, context, _begin, (gate,)) as pool:
         try:
+            # No part begins before all are submitted and all processes are there. Where one is
+            # lost meanwhile, concurrent.futures may wait for another one without end.
             futures = {pool.submit(function, part): key for key, part in parts.items()}
-        finally:
-            gate.set()
-        for each in as_completed(futures):
-            yield futures[each], each.result()
+            for _ in range(jobs):
+                gate.release()
+            for each in as_completed(futures):
+                yield futures[each], each.result()
+        except BaseException:
+            for process in set(active_children()) - others:
+                process.kill()
+            raise
+
+
+def _begin(gate: Semaphore) -> None:
+    """Let a process wait for its first part, end with its parent, and leave Ctrl-C to it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+    gate.acquire()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
