@@ -57,7 +57,7 @@ def results_of(function: Callable[[Part], Result], parts: Sequence[Part], *, job
 
     function is one of a module, and a part has all that it needs, its seed too. So results are
     equal bit for bit wherever it runs. Raises what function raises, and LiedynError where the
-    workers of a part are lost TRIES times, or where no scheduler answers.
+    workers of a part are lost TRIES times, and where no scheduler answers or stays.
     """
     if cluster is not None:
         yield from _on_cluster(function, parts, cluster)
@@ -113,16 +113,20 @@ def _on_cluster(function: Callable[[Part], Result], parts: Sequence[Part], clust
         done = threading.Event()
         threading.Thread(target=_watch, args=(client, cluster, done), daemon=True).start()
         futures = client.map(function, list(parts), pure=False, retries=0)
-        at = {each.key: k for k, each in enumerate(futures)}
+        left = {each.key: k for k, each in enumerate(futures)}
         try:
             for each, result in distributed.as_completed(
                     futures, with_results=True, loop=client.loop):
-                yield at[each.key], result
+                if each.status == 'finished':
+                    yield left.pop(each.key), result
         except distributed.KilledWorker as error:
             raise LiedynError(f'--cluster {cluster}: expected workers that live, got one part '
                               f'whose workers were lost again and again: {error}') from error
         finally:
             done.set()
+    if left:
+        raise LiedynError(f'--cluster {cluster}: expected a scheduler that stays, got one that was '
+                          f'lost before {len(left)} of {len(parts)} parts were done')
 
 
 def _watch(client: Any, cluster: str, done: threading.Event) -> None:

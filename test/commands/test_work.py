@@ -10,6 +10,7 @@
 
 import io
 from pathlib import Path
+import time
 
 import pytest
 from support import work_parts
@@ -83,6 +84,15 @@ def test_a_cluster_of_two_workers_gives_the_same_bit_for_bit(tmp_path):
     assert process_bag.main([*given, str(tmp_path / 'here'), '--jobs', '1']) == 0
     for name in ('run_1.csv', 'run_2.csv'):
         assert (tmp_path / 'there' / name).read_bytes() == (tmp_path / 'here' / name).read_bytes()
+
+
+def test_a_cluster_that_is_lost_is_named():
+    with local_cluster(1) as cluster:
+        results = results_of(time.sleep, [0.0, 3600.0], cluster=cluster.scheduler_address)
+        assert next(results) == (0, None)
+        cluster.close()
+        with pytest.raises(LiedynError, match='got one that was lost before 1 of 2 parts'):
+            next(results)
 
 
 def test_a_cluster_that_does_not_answer_is_named(monkeypatch):
