@@ -94,7 +94,8 @@ demo:  ## track a platform at 1 kHz, fly the aerial manipulator, headless; plots
 
 # In a fresh clone the demo's kernels compile beside all else, those that it needs first.
 kernels: $(VENV)/.core
-	@$(ENV) && export LIEDYN_QUIET=1 && { python -m liedyn_ros.warm_up platform & \
+	@$(ENV) && export LIEDYN_QUIET=1 && { trap 'kill $$(jobs -p) 2> /dev/null || :' EXIT; \
+	  python -m liedyn_ros.warm_up platform & \
 	  python -m liedyn_ros.jit.beside liedyn_ros.dynamics.ahead.warm_up:warm_up_states > /dev/null & wait; }
 
 docs: .venv-docs/.installed  ## build the documentation site under out/site; a warning or a dead link is an error
