@@ -125,15 +125,15 @@ def test_an_unknown_part_is_refused(capsys):
     assert 'stewart_pose' in capsys.readouterr().err
 
 
-def test_a_process_that_compiles_ends_with_the_one_that_asked(tmp_path):
+def test_a_process_that_compiles_ends_with_the_one_that_asked(tmp_path, monkeypatch):
+    monkeypatch.setenv('PYTHONPATH', str(tmp_path), prepend=os.pathsep)
     (tmp_path / 'endless.py').write_text(
         'import os, time\n\n\ndef warm_up():\n    print(os.getpid(), flush=True)\n'
         '    time.sleep(3600.0)\n')
     script = ('import sys\nfrom liedyn_ros.jit.beside import compile_beside\n'
               'compile_beside(["endless:warm_up"], sys.stdout.fileno()).wait()')
     with subprocess.Popen(
-            [sys.executable, '-c', script], stdout=subprocess.PIPE, text=True,
-            env={**os.environ, 'PYTHONPATH': f'{tmp_path}:{os.environ.get("PYTHONPATH", "")}'}) as asked:
+            [sys.executable, '-c', script], stdout=subprocess.PIPE, text=True) as asked:
         assert int(asked.stdout.readline()) != asked.pid
         asked.kill()
         assert asked.stdout.read() == ''  # which both had open

@@ -125,8 +125,8 @@ def _on_cluster(function: Callable[[Part], Result], parts: Sequence[Part], clust
         finally:
             done.set()
     if left:
-        raise LiedynError(f'--cluster {cluster}: expected a scheduler that stays, got one that was '
-                          f'lost before {len(left)} of {len(parts)} parts were done')
+        raise LiedynError(f'--cluster {cluster}: expected a scheduler that stays, got one that '
+                          f'was lost before {len(left)} of {len(parts)} parts were done')
 
 
 def _watch(client: Any, cluster: str, done: threading.Event) -> None:
