@@ -79,8 +79,8 @@ class KernelProgress:
     def _open(self) -> None:
         """Report from the first kernel on that is compiled."""
         self._node.get_logger().info(
-            'these kernels are compiled for this processor once, which takes a minute or two '
-            'on a quiet machine; `ros2 run liedyn_ros warm_up` compiles ahead')
+            'these kernels are compiled for this processor once, which takes half a minute '
+            'or less on a quiet machine; `ros2 run liedyn_ros warm_up` compiles ahead')
         self._publisher = self._node.create_publisher(DiagnosticArray, '/diagnostics', DEPTH)
         self._timer = self._node.create_timer(
             REPORT_PERIOD, self._report, clock=Clock(clock_type=ClockType.STEADY_TIME))
