@@ -25,7 +25,7 @@ SET_IN_INIT = {  # in __init__, not of the class
     'rclpy.node.Node._parameter_overrides'}
 PRIVATE = re.compile(r'(numba\.(core|np)|llvmlite|rclpy\.impl)\b')
 OF_HANDLES = re.compile(r'\b(?:handle|waiting|_wake|_context)\.([a-z]\w+)')
-OF_TUPLES = {'_replace', '_asdict', '_make', '_fields'}  # of named tuples: documented
+DOCUMENTED = {'_replace', '_asdict', '_make', '_fields', '_exit'}  # of named tuples, of os
 FILES = sorted(path for part in ('ros', 'jit', 'nodes', 'export')
                for path in (ROOT / 'liedyn_ros' / part).rglob('*.py'))
 
@@ -81,7 +81,7 @@ def uses(path):
             if owner == 'rclpy_implementation':
                 yield f'{owner}.{node.attr}'
             elif (node.attr.startswith('_') and not node.attr.startswith('__')
-                  and owner not in ('self', 'cls') and node.attr not in names | OF_TUPLES):
+                  and owner not in ('self', 'cls') and node.attr not in names | DOCUMENTED):
                 yield f'.{node.attr}'
     if 'ros' in path.parts or 'nodes' in path.parts:
         yield from (f'.{name}' for name in OF_HANDLES.findall(source))
