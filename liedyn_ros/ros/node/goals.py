@@ -9,8 +9,9 @@
 """Actions for requests that take long: their goals run in a thread, one after the other."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from threading import Thread
 import time
 from typing import Any
@@ -24,6 +25,7 @@ from liedyn_ros.ros.process.run import until_shutdown
 
 MAX_WAITING = 8  # goals; further ones are rejected
 FEEDBACK_PERIOD = 0.1  # s
+LOOK_PERIOD = 0.5  # s, of checks whether rclpy has ended
 GOAL_SECONDS, MAX_GOAL_SECONDS = 3600.0, 86400.0  # of a goal, unless it says so, and at most
 Watch = Callable[[Callable[[], Any]], None]
 Work = Callable[[Any, Any, Watch], None]
@@ -77,8 +79,15 @@ class GoalServer(ActionServer):
 
     def _run(self) -> None:
         with until_shutdown(self._owner.context):
-            while (goal := self._waiting.get()) is not None:
+            while (goal := self._next()) is not None:
                 goal.execute()
+
+    def _next(self) -> 'ServerGoalHandle[Any, Any, Any] | None':
+        """Return the next goal; None once the action is closed or rclpy has ended."""
+        while self._owner.context.handle.ok():
+            with suppress(Empty):
+                return self._waiting.get(timeout=LOOK_PERIOD)
+        return None
 
     def _watch(self, goal: Any, listening: '_Listening',
                feedback: Callable[[], Any]) -> None:

@@ -139,7 +139,7 @@ class ManagedNode(LifecycleNode):
 
     def await_kernels(self, warm_up: Callable[[], None]) -> None:
         """Wait, for a request, for kernels of `behind`; raise LiedynError where none come."""
-        await_kernels(warm_up, lambda: self.configured)
+        await_kernels(warm_up, lambda: self.configured and self.context.handle.ok())
 
     @property
     def starting(self) -> bool:

@@ -12,6 +12,16 @@ import pytest
 from support import forked
 
 pytestmark = pytest.mark.ros
+INTERRUPT = """
+import signal
+from contextlib import suppress
+from liedyn_ros.ros.process.run import until_shutdown
+
+with suppress(KeyboardInterrupt):
+    signal.raise_signal(signal.SIGINT)
+with until_shutdown(node.context):
+    rclpy.spin(node)
+"""
 
 
 def test_python_ends_after_the_threads_of_the_nodes(namespace):
@@ -81,4 +91,54 @@ while not node.active:
 node.inside.wait()
 """
     with forked.start('-c', code) as process:
+        assert process.wait(60.0) == 0, process.read()
+
+
+@pytest.mark.parametrize(('end', 'code'), [
+    ('', 0), ("raise ValueError('of a user')", 1), (INTERRUPT, 0)],
+    ids=['return', 'error', 'interrupt'])
+def test_a_server_that_nobody_destroyed_does_not_hold_the_process(namespace, end, code):
+    """Its threads wait for goals: no signal, nor Jazzy's context, destroys a node."""
+    program = f"""
+import rclpy
+from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
+from liedyn_ros.ros.node.start import no_kernels
+
+class Server(DynamicsServerNode):
+    warm_up, behind = staticmethod(no_kernels), ()
+
+rclpy.init(args=['--ros-args', '-r', '__ns:={namespace}'])
+node = Server()
+while not node.active:
+    rclpy.spin_once(node)
+"""
+    with forked.start('-c', program + end) as process:
+        assert process.wait(60.0) == code, process.read()
+
+
+def test_a_request_that_waits_for_kernels_does_not_hold_the_process(namespace):
+    program = f"""
+import threading
+import rclpy
+from liedyn_ros.ros.node.lifecycle import ManagedNode
+from liedyn_ros.ros.streams.stream import Stream
+
+class Node(ManagedNode):
+    def activate(self):
+        self.inside = threading.Event()
+        stream = Stream(self, guarded=False)
+        stream.open_timer(100.0, lambda: self.await_kernels(self.kernels))
+        stream.start()
+
+    def kernels(self):
+        self.inside.set()
+        threading.Event().wait()
+
+rclpy.init(args=['--ros-args', '-r', '__ns:={namespace}'])
+node = Node('node', ())
+while not node.active:
+    rclpy.spin_once(node)
+node.inside.wait()
+"""
+    with forked.start('-c', program + INTERRUPT) as process:
         assert process.wait(60.0) == 0, process.read()
