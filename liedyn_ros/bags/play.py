@@ -17,12 +17,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+import signal
 import sys
 import time
 
 import rclpy
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.signals import SignalHandlerOptions
 from rosgraph_msgs.msg import Clock
 
 from liedyn_ros.bags.types import message_class
@@ -92,8 +94,10 @@ def _qos(topic: str, type_name: str) -> QoSProfile:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Play once, or again and again; return 2 where that cannot be."""
     options = parser().parse_args(arguments)
-    rclpy.init(args=[])
+    # At SIGTERM rclpy would end its context alone: a pause goes on, and what follows fails.
+    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     node = Node('play', start_parameter_services=False)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     count = 0
     try:
         bag = Bag(options.bag)
@@ -103,7 +107,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f'playing {options.bag}: {bag.counts.total()} messages', flush=True)
         time.sleep(options.delay)
         while True:
-            count += sum(1 for _ in player.play(options.rate, options.start))
+            for _ in player.play(options.rate, options.start):
+                count += 1
             if not options.loop or not count:
                 break
     except LiedynError as error:
@@ -114,6 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         node.destroy_node()
         rclpy.try_shutdown()
+        signal.signal(signal.SIGTERM, before)
     print(f'{count} messages published')
     return 0
 

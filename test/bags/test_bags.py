@@ -9,6 +9,8 @@
 """Topics into a bag and back: what comes out is what was published, in files others read."""
 
 from pathlib import Path
+import re
+import signal
 import threading
 import time
 
@@ -21,9 +23,12 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
+from support import forked
 
 rosbags = pytest.importorskip('rosbags', reason='bags are not installed here')
 mcap = pytest.importorskip('mcap.reader', reason='bags are not installed here')
+
+from support.recordings.bag_files import START_NS, STORE, write_bag  # noqa: E402
 
 from liedyn_ros.bags.play import Player  # noqa: E402
 from liedyn_ros.bags.record import Recorder  # noqa: E402
@@ -91,6 +96,25 @@ def test_a_bag_holds_what_was_published_and_it_is_played_again(node, tmp_path):
     taken = node.create_subscription(PoseStamped, 'bag_pose', heard.append, 100).handle
     until(lambda: taken.take_message(PoseStamped, False), lambda: list(player.play(rate=1e6)))
     assert list(player.play(rate=1e6, start=1e6)) == []
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_player_in_a_silent_hour(node, tmp_path, number):
+    words = [(START_NS + seconds * 10 ** 9, STORE.types['std_msgs/msg/String'](str(seconds)))
+             for seconds in (0, 1, 3600)]
+    write_bag(tmp_path / 'bag', words, topic='/bag_word')
+    handle, heard = node.create_subscription(String, 'bag_word', print, LATCHED).handle, []
+
+    def take():
+        found = handle.take_message(String, False)
+        heard.extend([found[0].data] if found else ())
+
+    with forked.start('-m', 'liedyn_ros.bags.play', str(tmp_path / 'bag')) as player:
+        until(lambda: '1' in heard, take)
+        player.send_signal(number)
+        code, (output, errors) = player.wait(60.0), player.read()
+    assert (code, errors) == (0, '')
+    assert re.search(r'\n[12] messages published\n$', output)  # 1: it was about to count
 
 
 def recorded(node, recorder, topic, moves=True):
