@@ -19,6 +19,7 @@ is a model file of config/.
 """
 
 import sys
+import time
 
 from liedyn_interfaces.msg import DynamicsAnswer, DynamicsQuery, TreeAcceleration, TreeState
 import rclpy
@@ -35,6 +36,7 @@ from liedyn_ros.model import load_model
 from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
 
 FILE = sys.argv[1] if len(sys.argv) > 1 else 'linkage_leg.urdf'
+LIMIT = 30.0  # s, for the first commands of a server that runs
 
 
 class GravityCompensation(Node):
@@ -86,20 +88,22 @@ def main() -> None:
     executor = SingleThreadedExecutor()
     for each in (server, node, robot):
         executor.add_node(each)
-    while server.starting or not (node.queries.get_subscription_count()
-                                  and sensor.get_subscription_count()):
+    while server.starting:
         executor.spin_once(timeout_sec=0.1)
     names = list(Names(load_model(config_file(FILE))).others)
     state = JointState(name=names, position=[0.3] * len(names))
-    while node.sent is None:
+    end = time.monotonic() + LIMIT
+    while node.sent is None and time.monotonic() < end:
         sensor.publish(state)
         executor.spin_once(timeout_sec=0.1)
-    for name, effort in zip(names, node.sent.data):
-        print(f'{name}: {effort:.4f} N m')
     executor.shutdown()
     for each in (robot, node, server):
         each.destroy_node()
     rclpy.shutdown()
+    if node.sent is None:
+        raise SystemExit(f'expected commands within {LIMIT:g} s, got none; the log says why')
+    for name, effort in zip(names, node.sent.data):
+        print(f'{name}: {effort:.4f} N m')
 
 
 if __name__ == '__main__':

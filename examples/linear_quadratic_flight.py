@@ -35,6 +35,7 @@ from liedyn_ros.ros.messages.tree_messages import TreeMessages
 FILE, STEP = 'aerial_manipulator.yaml', 0.05  # s
 DURATION = float(sys.argv[1]) if len(sys.argv) > 1 else 6.0  # s
 PERIOD = 0.004  # s, of control
+LIMIT = 400.0  # s, for an answer; the server itself gives a request up before
 START = min(2.0, 0.5 * DURATION)  # s, whose errors do not count
 model, reference = load_model(config_file(FILE)), Reference()
 known = Dynamics(model)
@@ -59,13 +60,17 @@ def ask_models():
         executor.add_node(node)
     while server.starting:
         executor.spin_once(timeout_sec=0.1)
-    future = client.create_client(Linearize, 'dynamics_server/linearize').call_async(request)
-    executor.spin_until_future_complete(future)
-    answer = future.result()
+    service, answer = client.create_client(Linearize, 'dynamics_server/linearize'), None
+    if service.wait_for_service(LIMIT):
+        future = service.call_async(request)
+        executor.spin_until_future_complete(future, LIMIT)
+        answer = future.result()
     executor.shutdown()
     for node in (client, server):
         node.destroy_node()
     rclpy.shutdown()
+    if answer is None:
+        raise SystemExit(f'expected an answer within {LIMIT:g} s, got none')
     if not answer.success:
         raise SystemExit(answer.message)
     n = model.nv
