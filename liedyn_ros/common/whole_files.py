@@ -22,8 +22,13 @@ def whole_file(path: Path) -> Iterator[Path]:
     Yield a place beside path, which is moved there at the end.
 
     After an error, such as of a full disk, path is as it was. An OSError that names no other file
-    names it.
+    names it. A link stays, and what it leads to is replaced; a pipe or device is yielded itself.
     """
+    if path.exists() and not path.is_file():
+        with naming(path, path):
+            yield path
+        return
+    path = path.resolve()
     part = path.with_name(f'.{path.name}.part')
     try:
         with naming(path, part):
@@ -45,7 +50,7 @@ def naming(path: Path, part: Path) -> Iterator[None]:
         raise OSError(error.errno, f'{error.strerror or error}; not written', str(path)) from error
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a text as UTF-8 by whole_file. Raises OSError."""
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write bytes, or a text as UTF-8, by whole_file. Raises OSError."""
     with whole_file(path) as part:
-        part.write_text(text, encoding='utf-8')
+        part.write_bytes(content.encode() if isinstance(content, str) else content)

@@ -20,6 +20,7 @@ import tempfile
 from liedyn_ros.common.checks import require_known
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.processes import results_of_processes
+from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.export.entries import declarations, entries
 from liedyn_ros.export.lowering import ENVIRONMENT, lowered
 from liedyn_ros.export.objects import emitted, PROCESSORS
@@ -57,8 +58,8 @@ def write_objects(folder: Path, processors: Iterable[str]) -> None:
     for name, code in results_of_processes(
             partial(emitted, bitcode), {name: PROCESSORS[name] for name in names},
             os.cpu_count() or 1, multiprocessing.get_context('spawn')):
-        (folder / f'{name}.o').write_bytes(code)
-    (folder / HEADER).write_text(declarations(rows, tuple(
+        write_whole(folder / f'{name}.o', code)
+    write_whole(folder / HEADER, declarations(rows, tuple(
         each.prefix for each in PROCESSORS.values())))
 
 

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, require_kind
 from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.dynamics.constrained import (
     assemble, ConstrainedDynamics, LEAST_TORQUE, LoopTracker)
 from liedyn_ros.dynamics.constrained.configurations.closing import closing_tables
@@ -76,7 +77,7 @@ def write_loops(path: str | os.PathLike[str], model: Model, *, order: int = ORDE
                 dissipation: bool = True, measured: Sequence[str] | None = None,
                 start: ArrayLike | None = None) -> None:
     """Write the model file of a machine; raises the errors of loops_bytes, and OSError."""
-    Path(path).write_bytes(loops_bytes(
+    write_whole(Path(path), loops_bytes(
         model, order=order, dissipation=dissipation, measured=measured, start=start))
 
 

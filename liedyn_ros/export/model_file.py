@@ -23,6 +23,7 @@ import numpy as np
 
 from liedyn_ros.common.checks import require_kind
 from liedyn_ros.common.errors import ModelError
+from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.export.machine_file import file_bytes, Section, texts, TREE
 from liedyn_ros.model import Model
@@ -59,4 +60,4 @@ def tree_sections(model: Model, dissipation: bool) -> list[Section]:
 def write_model(path: str | os.PathLike[str], model: Model, *, dissipation: bool = True,
                 tree: bool = False) -> None:
     """Write the model file of a model; raises the errors of model_bytes, and OSError."""
-    Path(path).write_bytes(model_bytes(model, dissipation=dissipation, tree=tree))
+    write_whole(Path(path), model_bytes(model, dissipation=dissipation, tree=tree))

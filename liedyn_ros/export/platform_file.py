@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.export.kernels import platform as kernels
 from liedyn_ros.export.machine_file import file_bytes, PLATFORM, texts
 from liedyn_ros.stewart import LevenbergMarquardt, StewartGeometry
@@ -66,5 +67,5 @@ def platform_bytes(geometry: StewartGeometry, *, length_bound: ArrayLike = 0.0,
 def write_platform(path: str | os.PathLike[str], geometry: StewartGeometry, *,
                    length_bound: ArrayLike = 0.0, joint_bound: float = 0.0) -> None:
     """Write the model file of a platform; raises the errors of platform_bytes, and OSError."""
-    Path(path).write_bytes(platform_bytes(
+    write_whole(Path(path), platform_bytes(
         geometry, length_bound=length_bound, joint_bound=joint_bound))

@@ -23,6 +23,7 @@ from matplotlib.ticker import (
 import numpy as np
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.common.whole_files import whole_file
 
 FEW_DECADES = 2.0  # a logarithmic axis of fewer has numbers between the powers of ten
 
@@ -38,19 +39,21 @@ def save(figure: Figure, path: Path) -> None:
     for axes in figure.axes:
         _number_log_axes(axes)
     _lay_out(figure)
-    figure.savefig(path)
-    if path.suffix != '.pdf':
-        figure.savefig(path.with_suffix('.pdf'), metadata={'CreationDate': None})
+    for suffix, metadata in {path.suffix: None, '.pdf': {'CreationDate': None}}.items():
+        with whole_file(path.with_suffix(suffix)) as part:
+            figure.savefig(part, format=suffix[1:], metadata=metadata)
     rows = list(_points(figure))
     if rows:
-        with path.with_suffix('.csv').open('w', encoding='utf-8', newline='') as file:
+        with (whole_file(path.with_suffix('.csv')) as part,
+              part.open('w', encoding='utf-8', newline='') as file):
             writer = csv.writer(file)
             writer.writerow(('panel', 'series', 'x', 'y', 'z'))
             writer.writerows(rows)
     maps = {f'panel_{k + 1}_{name}': values for k, axes in enumerate(figure.axes)
             for name, values in _map(axes).items()}
     if maps:
-        np.savez_compressed(path.with_suffix('.npz'), allow_pickle=True, **maps)
+        with whole_file(path.with_suffix('.npz')) as part, part.open('wb') as file:
+            np.savez_compressed(file, allow_pickle=True, **maps)
 
 
 def _lay_out(figure: Figure) -> None:

@@ -125,3 +125,5 @@ def test_the_command_names_what_is_wrong(tmp_path, capsys):
     assert main([robot, '-o', str(output), '--order', '1']) == 1
     assert '--order: expected a machine with closed loops' in capsys.readouterr().err
     assert not Path(output).exists()
+    assert main([robot, '-o', '/dev/full']) == 1
+    assert "not written: '/dev/full'" in capsys.readouterr().err

@@ -24,9 +24,11 @@ import time
 import numpy as np
 
 from liedyn_ros.commands.stewart.pose_files import pose_of, read_rows
-from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.stewart import ForceLimits, load_geometry, PathProof, PathProver, SpeedLimits
+
+DURATION = 1.0  # s from each pose to the next, where none is given
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -64,14 +66,21 @@ def report(proof: PathProof, names: Sequence[str]) -> None:
 
 
 def speeds_of(options: argparse.Namespace) -> SpeedLimits | None:
-    """Return the limits of speed that the options have, or None."""
-    return None if options.speed_limit is None else SpeedLimits(
-        limits=options.speed_limit, durations=options.duration)
+    """Return the limits of speed that the options have, or None. Raises LimitError."""
+    if options.speed_limit is None:
+        if options.duration != DURATION:
+            raise LimitError('--speed-limit: expected one beside --duration, got none')
+        return None
+    return SpeedLimits(limits=options.speed_limit, durations=options.duration)
 
 
 def forces_of(options: argparse.Namespace) -> ForceLimits | None:
-    """Return the limits of force that the options have, or None."""
-    return None if options.force_limit is None else ForceLimits(
+    """Return the limits of force that the options have, or None. Raises LimitError."""
+    if options.force_limit is None:
+        if any((*options.force, *options.point, options.further_force, options.further_moment)):
+            raise LimitError('--force-limit: expected one beside a load, got none')
+        return None
+    return ForceLimits(
         limits=options.force_limit, force=options.force, point=options.point,
         further_force=options.further_force, further_moment=options.further_moment)
 
@@ -92,7 +101,7 @@ def parser() -> argparse.ArgumentParser:
                         help="by how much its joints' centre may, m")
     result.add_argument('--speed-limit', type=float, metavar='V',
                         help='greatest speed of every drive, m/s, rad/s of a crank')
-    result.add_argument('--duration', type=float, default=1.0,
+    result.add_argument('--duration', type=float, default=DURATION,
                         help='from each pose to the next, s, beside --speed-limit')
     result.add_argument('--force-limit', type=float, metavar='F',
                         help='greatest force of every drive, N, N m of a crank')

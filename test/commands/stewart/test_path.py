@@ -9,6 +9,7 @@
 """The command stewart_path: its output and exit codes."""
 
 import numpy as np
+import pytest
 
 from liedyn_ros.commands.stewart import path
 
@@ -41,3 +42,14 @@ def test_speeds_and_forces_are_proved_or_their_leg_is_named(tmp_path, capsys):
     assert 'the force of leg_' in capsys.readouterr().out
     assert path.main([str(file), '--speed-limit', '0.2', '--duration', '-1']) == 2
     assert 'durations: expected' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(('given', 'missing'), [
+    (['--force', '0', '0', '-90000'], '--force-limit'),
+    (['--point', '0', '0', '1'], '--force-limit'),
+    (['--further-force', '1'], '--force-limit'), (['--further-moment', '1'], '--force-limit'),
+    (['--duration', '1e-6'], '--speed-limit')])
+def test_a_load_without_a_limit_is_refused(tmp_path, capsys, given, missing):
+    np.savetxt(tmp_path / 'path.txt', POSES)
+    assert path.main([str(tmp_path / 'path.txt'), *given]) == 2
+    assert f'{missing}: expected one beside' in capsys.readouterr().err

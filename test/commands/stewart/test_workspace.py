@@ -60,3 +60,10 @@ def test_a_platform_that_hangs_has_the_map_of_the_one_that_stands(tmp_path, caps
 def test_the_command_refuses_nonsense(options, message, capsys, tmp_path):
     assert workspace.main(['--folder', str(tmp_path), *options.split()]) == 2
     assert re.search(message, capsys.readouterr().err)
+
+
+def test_a_full_disk_names_the_file(capsys, tmp_path):
+    picture = tmp_path / 'stewart_geometry_roll_0_pitch_0_yaw_0.png'
+    picture.symlink_to('/dev/full')
+    assert workspace.main(['--folder', str(tmp_path), '--steps', '5']) == 2
+    assert f"not written: '{picture}'" in capsys.readouterr().err

@@ -84,18 +84,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         wanted = [Orientation(geometry, each, options) for each in itertools.product(
             options.roll, options.pitch, options.yaw)]
         found = all_results(mapped, wanted, options)
-    except LiedynError as error:
+        failed = sum(bool(each.error) for each in found)
+        for asked, each in zip(wanted, found):
+            write(asked, each)
+        print(f'  {sum(each.positions for each in found)} positions in '
+              f'{time.perf_counter() - begin:.1f} s')
+        if len(found) > 1:
+            path = options.folder / f'{options.geometry.stem}_volumes.csv'
+            write_whole(path, table_of(wanted, found))
+            print(f'volumes of {len(found) - failed} of {len(found)} orientations in {path}')
+    except (LiedynError, OSError) as error:
         print(f'stewart_workspace: {error}', file=sys.stderr)
         return 2
-    for asked, each in zip(wanted, found):
-        write(asked, each)
-    failed = sum(bool(each.error) for each in found)
-    print(f'  {sum(each.positions for each in found)} positions in '
-          f'{time.perf_counter() - begin:.1f} s')
-    if len(found) > 1:
-        path = options.folder / f'{options.geometry.stem}_volumes.csv'
-        write_whole(path, table_of(wanted, found))
-        print(f'volumes of {len(found) - failed} of {len(found)} orientations in {path}')
     return 0 if not failed else 2 if failed == len(found) else 1
 
 
@@ -127,7 +127,7 @@ def write(asked: Orientation, found: Mapped) -> None:
         (what, f'{1e3 * volume:.2f}', f'{lowest:.3f}') for what, volume, lowest in found.rows])
     path = asked.options.folder / f'{asked.options.geometry.stem}_{name}.{asked.options.format}'
     for suffix, content in found.files.items():
-        path.with_name(f'{path.name.removesuffix(path.suffix)}{suffix}').write_bytes(content)
+        write_whole(path.with_name(f'{path.name.removesuffix(path.suffix)}{suffix}'), content)
     print(f'picture in {path}')
 
 

@@ -1,0 +1,59 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+
+"""Files have their name when they are whole."""
+
+import os
+from pathlib import Path
+import stat
+
+import pytest
+
+from liedyn_ros.common.whole_files import whole_file, write_whole
+
+
+@pytest.mark.parametrize('content', ['new \u03c9\n', b'new \xff\n'])
+def test_a_file_is_replaced(tmp_path, content):
+    path = tmp_path / 'file'
+    for _ in range(2):
+        write_whole(path, content)
+        assert path.read_bytes() == (content.encode() if isinstance(content, str) else content)
+    assert os.listdir(tmp_path) == ['file']
+
+
+def test_after_an_error_the_old_file_stays(tmp_path):
+    path = tmp_path / 'file'
+    path.write_text('old')
+    with pytest.raises(ValueError, match='half'), whole_file(path) as part:
+        part.write_text('new')
+        raise ValueError('half')
+    assert path.read_text() == 'old' and os.listdir(tmp_path) == ['file']
+
+
+def test_a_full_disk_names_the_file():
+    with pytest.raises(OSError, match=r"No space left on device; not written: '/dev/full'"):
+        write_whole(Path('/dev/full'), 'text')
+
+
+def test_a_link_stays(tmp_path):
+    (tmp_path / 'file').write_text('old')
+    (tmp_path / 'link').symlink_to('file')
+    write_whole(tmp_path / 'link', 'new')
+    assert (tmp_path / 'link').is_symlink() and (tmp_path / 'file').read_text() == 'new'
+
+
+def test_a_pipe_is_written_to(tmp_path):
+    os.mkfifo(tmp_path / 'pipe')
+    reader = os.open(tmp_path / 'pipe', os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_whole(tmp_path / 'pipe', 'text')
+        assert os.read(reader, 10) == b'text'
+    finally:
+        os.close(reader)
+    assert stat.S_ISFIFO((tmp_path / 'pipe').stat().st_mode)
