@@ -19,10 +19,13 @@ Playwright and a browser of the name chromium. Exit code 0: all came, and the de
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 import os
 from pathlib import Path
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from tempfile import TemporaryDirectory
@@ -68,6 +71,20 @@ def newcomers_environment(folder: Path, pip_cache: bool) -> dict[str, str]:
     return kept if pip_cache else kept | {'PIP_NO_CACHE_DIR': '1'}
 
 
+@contextmanager
+def demo_in(folder: Path, environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    """Run `make demo` in a folder's clone, logged in the folder; leave nothing of it running."""
+    with (folder / 'log').open('wb') as log:
+        demo = subprocess.Popen(['make', 'demo'], cwd=folder / 'clone', stdout=log,
+                                stderr=subprocess.STDOUT, env=environment, start_new_session=True)
+    try:
+        yield demo
+    finally:
+        with suppress(ProcessLookupError):  # it has ended
+            os.killpg(demo.pid, signal.SIGKILL)  # its folder goes, so it has nothing to write
+        demo.wait()
+
+
 def address_of(log: Path, demo: subprocess.Popen[bytes], clock: Clock) -> str:
     """Wait until the demo has printed the address of its page; return it."""
     pause = Event()
@@ -96,6 +113,8 @@ def look(tab: Page, address: str, clock: Clock) -> None:
     position.wait_for()
     first = position.inner_text()
     while position.inner_text() == first:
+        if clock.passed() > LIMIT:
+            raise RuntimeError(f'expected the platform to move, it stays at {first}')
         pause.wait(0.05)
     clock.say('the platform moves in it')
 
@@ -112,21 +131,18 @@ def main() -> int:
         folder, clock = Path(name), Clock()
         subprocess.run(['git', 'clone', '-q', ROOT, folder / 'clone'], check=True)
         clock.say('cloned')
-        with (folder / 'log').open('wb') as log:
-            demo = subprocess.Popen(
-                ['make', 'demo'], cwd=folder / 'clone', stdout=log, stderr=subprocess.STDOUT,
-                env=newcomers_environment(folder, not options.no_pip_cache))
-        address = address_of(folder / 'log', demo, clock)
-        clock.say('the address is printed')
-        browser = context.chromium.launch(executable_path=shutil.which('chromium'),
-                                          args=ARGUMENTS)
-        tab = browser.new_page(viewport={'width': 900, 'height': 600})
-        tab.set_default_timeout(1e3 * LIMIT)
-        look(tab, address, clock)
-        if options.picture:
-            tab.screenshot(path=options.picture)
-        browser.close()
-        code = demo.wait()
+        with demo_in(folder, newcomers_environment(folder, not options.no_pip_cache)) as demo:
+            address = address_of(folder / 'log', demo, clock)
+            clock.say('the address is printed')
+            browser = context.chromium.launch(executable_path=shutil.which('chromium'),
+                                              args=ARGUMENTS)
+            tab = browser.new_page(viewport={'width': 900, 'height': 600})
+            tab.set_default_timeout(1e3 * LIMIT)
+            look(tab, address, clock)
+            if options.picture:
+                tab.screenshot(path=options.picture)
+            browser.close()
+            code = demo.wait(LIMIT)
         clock.say(f'the demo has ended with exit code {code}')
         if code:
             print((folder / 'log').read_text(encoding='utf-8')[-3000:])

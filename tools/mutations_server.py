@@ -43,8 +43,12 @@ class Server:
         self._process = subprocess.Popen(
             [sys.executable, '-m', 'liedyn_ros.nodes.dynamics.server', '--ros-args', '--log-level',
              'fatal', '-p', f'model_file:={MODEL}'])
-        while not self._call(self._describe, DescribeModel.Request()).success:
-            time.sleep(0.1)
+        try:
+            while not self._call(self._describe, DescribeModel.Request()).success:
+                time.sleep(0.1)
+        except BaseException:  # after which nobody calls __exit__
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_: Any) -> None:
