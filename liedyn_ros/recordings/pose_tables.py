@@ -18,7 +18,7 @@ import re
 
 import numpy as np
 
-from liedyn_ros.common.checks import Array, listed, unknown_name
+from liedyn_ros.common.checks import Array, listed, require_known, unknown_name
 from liedyn_ros.common.errors import LimitError, NameSetError
 from liedyn_ros.recordings.pose_samples import checked, PoseSamples
 from liedyn_ros.recordings.tables import (
@@ -57,9 +57,10 @@ def pose_table(
 
     A leg's column has its name. x, y and z are a position, tip.x, tip.y and tip.z that of a point
     tip. roll, pitch and yaw are an orientation, or qx, qy, qz and qw. Raises DescriptionError
-    for files that cannot be read, NameSetError for columns that are missing or come twice,
-    LimitError for degrees, and the errors of `checked`.
+    for files that cannot be read, and NameSetError for columns that are missing or come twice,
+    and for units of no quantity. LimitError is for degrees; others are those of `checked`.
     """
+    require_known(NameSetError, 'unit', FITTING, columns.units or (), 'kinds')
     file = Path(path)
     header, where = header_of(file), str(file)
     twice = sorted({each for each in header if header.count(each) > 1})

@@ -60,8 +60,10 @@ def table_samples(paths: Sequence[str | Path], names: Sequence[str],
     Return the samples of named joints in tables whose rows belong together.
 
     Raises DescriptionError for files that cannot be read. NameSetError is for columns that are
-    missing or fit twice, and for units that do not fit. Other errors are those of samples_of.
+    missing or fit twice, and for units and scales that do not fit. Other errors are those of
+    samples_of.
     """
+    _require_names(columns, names)
     tables = [Path(each) for each in paths]
     where = ', '.join(str(each) for each in tables)
     headers = [header_of(each) for each in tables]
@@ -94,8 +96,8 @@ def table_samples(paths: Sequence[str | Path], names: Sequence[str],
 
 def in_units(samples: JointSamples, columns: Columns) -> JointSamples:
     """Return samples of a bag in SI, whose units and scales columns has. Raises NameSetError."""
+    _require_names(columns, samples.names)
     units, scale = columns.units or {}, columns.scale or {}
-    require_known(NameSetError, 'scale', samples.names, list(scale), 'joints')
 
     def factors(kind: str) -> Array:
         factor = factor_of(units[kind], kind, kind) if kind in units else 1.0
@@ -105,6 +107,12 @@ def in_units(samples: JointSamples, columns: Columns) -> JointSamples:
         samples, position=factors('position') * samples.position,
         velocity=None if samples.velocity is None else factors('velocity') * samples.velocity,
         effort=None if samples.effort is None else factors('effort') * samples.effort)
+
+
+def _require_names(columns: Columns, names: Sequence[str]) -> None:
+    """Raise NameSetError for units of no quantity and scales of no joint, as misspelt ones are."""
+    require_known(NameSetError, 'unit', ('time', *WORDS), columns.units or (), 'kinds')
+    require_known(NameSetError, 'scale', names, columns.scale or (), 'joints')
 
 
 def _column(where: str, headers: Sequence[list[str]], columns: Columns, kind: str, name: str,
@@ -221,11 +229,15 @@ def read_columns(path: Path, wanted: set[str]) -> dict[str, Array]:
         return {name: np.asarray(table[name], dtype=float) for name in wanted}
     rows = _rows(path)
     header = next(rows)
+    widths = {len(header), len(header) - (not header[-1])}  # a comma may end header or row
     at = {name: header.index(name) for name in wanted}
     found = {name: array('d') for name in wanted}
     for number, row in enumerate(rows, 2):
         if not row:
             continue
+        if len(row) not in widths and len(row) - (not row[-1]) not in widths:
+            raise DescriptionError(f'{path}:{number}: expected {len(header)} cells, got '
+                                   f'{len(row)}: {",".join(row)!r}')
         try:
             for name, values in found.items():
                 values.append(float(row[at[name]]))

@@ -92,6 +92,12 @@ def test_columns_that_do_not_fit(columns, error, words, tmp_path):
         pose_table(write_table(tmp_path / 'a.csv', columns), NAMES)
 
 
+def test_units_of_nothing_are_refused(tmp_path):
+    table = write_table(tmp_path / 'a.csv', legs())
+    with pytest.raises(NameSetError, match=r"unit: expected kinds of .*reading.*got 'readings'"):
+        pose_table(table, NAMES, PoseColumns(units={'readings': 'deg'}))
+
+
 def test_a_quaternion_that_is_none(tmp_path):
     found = pose_table(write_table(tmp_path / 'a.csv', {
         **legs(), **dict(zip(('qx', 'qy', 'qz', 'qw'), 2.0 * TURNS.as_quat().T))}), NAMES)

@@ -17,6 +17,7 @@ from liedyn_ros.common.errors import (
     DescriptionError, LimitError, ModelError, NameSetError, NotFiniteError, ShapeError, StampError)
 from liedyn_ros.model import ModelBuilder, SpatialInertia
 from liedyn_ros.recordings import Columns, model_samples, read_samples, table_samples
+from liedyn_ros.recordings.tables import in_units
 
 NAMES = 'arm_1', 'arm_1_2'  # one name is the beginning of the other
 TIME = np.arange(200) / 50.0
@@ -110,7 +111,9 @@ BAD = {
     'header only': (text(GOOD), ShapeError, 'expected samples'),
     'not text': (text(b'\xff\xfe\x00\x01'), DescriptionError, 'expected a CSV file'),
     'words': (text(GOOD + b'0,1,two\n'), DescriptionError, r'run.csv:2: expected 3 numbers'),
-    'short row': (text(GOOD + b'0,1\n'), DescriptionError, r'run.csv:2: expected 3 numbers'),
+    'short row': (text(GOOD + b'0,1\n'), DescriptionError, r'run.csv:2: expected 3 cells, got 2'),
+    'decimal commas': (text(GOOD + b'0,0,1,0,2,0\n'), DescriptionError,
+                       r'run.csv:2: expected 3 cells, got 6'),
     'a joint is missing': (text(b't,arm_1.position\n'), NameSetError, "position of .'arm_1_2'."),
     'two columns': (text(b't,arm_1.position,arm_1.pos,arm_1_2.q\n'), NameSetError,
                     'one column with the position of arm_1'),
@@ -132,6 +135,25 @@ def test_tables_that_tell_nothing_are_refused(write, error, message, tmp_path):
     pytest.importorskip('pyarrow')
     with pytest.raises(error, match=message):
         read_samples([write(tmp_path)], NAMES)
+
+
+@pytest.mark.parametrize('ends', [(b'\n', b',\n'), (b',\n', b',\n'), (b',\n', b'\n')])
+def test_a_comma_may_end_header_and_rows(ends, tmp_path):
+    head, row = (each + end for each, end in zip((GOOD[:-1], b'0,1,2'), ends))
+    found = read_samples([text(head + row + row.replace(b'0', b'1', 1))(tmp_path)], NAMES)
+    assert found.position.tolist() == [[1.0, 2.0]] * 2
+
+
+@pytest.mark.parametrize('columns, message', [
+    (Columns(units={'torque': 'N mm'}), 'unit: expected kinds of .*effort.*got .torque'),
+    (Columns(scale={'arm_2': 1.35}), "scale: expected joints of .*got 'arm_2'")])
+def test_units_and_scales_of_nothing_are_refused(columns, message, tmp_path):
+    path = table(tmp_path / 'run.csv', {'t': TIME, **named('{joint}.{kind}')})
+    samples = read_samples([path], NAMES)
+    for call in (lambda: read_samples([path], NAMES, columns=columns),
+                 lambda: in_units(samples, columns)):
+        with pytest.raises(NameSetError, match=message):
+            call()
 
 
 def arm(limits):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -83,12 +84,12 @@ def held_positions(model: Model, options: argparse.Namespace) -> dict[str, float
 def require_still(model: Model, options: argparse.Namespace) -> set[str]:
     """Return the held joints that all recordings have; raise LimitError if one was elsewhere."""
     at = held_positions(model, options)
-    seen = set(at)
+    seen, columns = set(at), replace(columns_of(options), scale=None)  # those of other joints
     for paths in (options.recording, *([also] for also in options.also)):
         for name, position in at.items():
             try:
                 samples = read_samples(paths, [name], topic=options.topic,
-                                       arrival=options.arrival, columns=columns_of(options))
+                                       arrival=options.arrival, columns=columns)
             except LiedynError:  # it was not recorded, or its numbers are bad
                 seen.discard(name)
                 continue

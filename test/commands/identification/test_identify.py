@@ -125,6 +125,17 @@ def test_a_held_joint_that_moved_is_suspected(tmp_path, capsys):
                      capsys.readouterr().err)
 
 
+@pytest.mark.parametrize('name, record', [
+    ('run.csv', csv_table),
+    ('bag', lambda path, blocks: write_bag(path, as_messages(JOINTS, *blocks)))])
+def test_scales_of_other_joints_hide_no_held_one_that_moved(name, record, tmp_path, capsys):
+    urdf, out = wrong_urdf(tmp_path / 'arm.urdf'), tmp_path / 'out'
+    run = record(tmp_path / name, arm_recording())
+    assert identify.main([str(urdf), str(run), '--folder', str(out), '--hold', 'elbow=0.0',
+                          '--scale', 'shoulder=1.0']) == 2
+    assert 'elbow=0: expected a joint that stood there' in capsys.readouterr().err
+
+
 def test_a_held_joint_that_stood_is_not_suspected(tmp_path, capsys):
     urdf, out = wrong_urdf(tmp_path / 'arm.urdf'), tmp_path / 'out'
     options = identify.parser().parse_args(
