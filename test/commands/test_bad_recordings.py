@@ -122,10 +122,28 @@ def of_files(change):
     return write
 
 
-def with_a_changed_byte(content):
+def with_a_changed_byte(content, at=None):
     changed = bytearray(content)
-    changed[len(changed) // 3] ^= 0xff
+    changed[len(changed) // 3 if at is None else at] ^= 0xff
     return bytes(changed)
+
+
+def nameless(content):
+    """Return an MCAP file that lacks both what names its topics and its summary."""
+    return with_a_changed_byte(content, 200)[:6 * len(content) // 10]
+
+
+def without_a_file(folder):
+    """Write bags whose metadata.yaml lists one file more than there are."""
+    paths = (write_bag(folder / 'arm', arm()),
+             write_bag(folder / 'legs', legs(), topic='/leg_states'))
+    for path in paths:
+        told = path / 'metadata.yaml'
+        text = told.read_text()
+        whole = f'- {path.name}.mcap\n'
+        assert text.count(whole) == 1
+        told.write_text(text.replace(whole, whole + '  - more_1.mcap\n'))
+    return paths
 
 
 def folders(folder):
@@ -150,6 +168,14 @@ FILES = {
                 (SOME, 'bytes lost.*1 gaps without samples.*smoothed apart'),
                 (DONE, 'bytes lost.*1 gaps without samples.*smoothed apart'),
                 (SOME, 'bytes lost.*wrong checksum')),
+    'damaged at its beginning': (
+        of_files(partial(with_a_changed_byte, at=200)),
+        *((status, 'bytes lost.*wrong checksum') for status in (SOME, DONE, SOME))),
+    'without names': (of_files(nameless), *each(
+        NOTHING, r'\d\d+ messages lost: what names their topics is damaged')),
+    'a file is missing': (without_a_file, *(
+        (status, 'more_1.mcap: the file is lost: metadata.yaml lists it')
+        for status in (SOME, DONE, SOME))),
     'empty': (of_files(lambda content: b''), *each(NOTHING, 'expected a bag, got an empty file')),
     'foreign': (of_files(lambda content: b'%PDF-1.7' + content), *each(
         NOTHING, "expected an MCAP file, got one that begins with b'%PDF")),
@@ -206,6 +232,20 @@ def test_topics_that_are_missing(tmp_path, capsys):
     run(tmp_path, other, other, [
         (NOTHING, 'are missing'), (NOTHING, 'are missing'),
         (NOTHING, "topic: expected one of .*'/legs'.*, got 'leg_states'")], capsys)
+
+
+@pytest.mark.parametrize('more', [['--model', '{arm}'], ['--model', '{arm}', '--complete'], []],
+                         ids=['motion', 'loops', 'poses'])
+def test_a_topic_without_messages(more, tmp_path, capsys):
+    urdf = wrong_urdf(tmp_path / 'arm.urdf')
+    path = write_bag(tmp_path / 'bag', legs(), topic='/odometry', silent=['/leg_states'])
+    result = tmp_path / 'result.csv'
+    result.write_text('older')
+    options = [each.format(arm=urdf) for each in more]
+    assert process_bag.main([str(path), '--csv', str(result), '--topic', 'leg_states', *options]
+                            ) == NOTHING
+    assert 'expected' in (told := capsys.readouterr().err) and 'got' in told
+    assert result.read_text() == 'older'
 
 
 @pytest.fixture

@@ -20,6 +20,8 @@ import re
 from typing import Any
 
 from liedyn_ros.commands.operation.environment import PACKAGE
+from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.recordings.bags import AnyBag, Bag
 
 _NUMBER = re.compile(r'[-+]?\d+(\.\d+)?(e[-+]?\d+)?')
 SHOWN = 2000  # points of a curve that a report shows
@@ -61,7 +63,8 @@ class Outcome:
     """
     What a job led to: numbers of messages by what became of them, losses and remarks.
 
-    error is why there is nothing. curves has points (time, value) by column, for a report.
+    error is why there is nothing, damaged whether the bag lacks a part. curves has points
+    (time, value) by column, for a report.
     """
 
     counts: dict[str, int] = field(default_factory=dict)
@@ -69,6 +72,7 @@ class Outcome:
     error: str = ''
     curves: dict[str, list[list[float]]] = field(default_factory=dict)
     again: bool = False  # an earlier run did it
+    damaged: bool = False
 
 
 class Curves:
@@ -110,6 +114,18 @@ class Reasons:
         usual = sorted(self._of.values(), key=lambda each: -each.total())
         return [f'{each.total()} times{", first" if len(each) > 1 else ""}: {next(iter(each))}'
                 for each in usual[:most]]
+
+
+def require_messages(bag: AnyBag, topic: str, counts: Counter[str]) -> None:
+    """Require that a topic led to messages, before files without any take the place of others."""
+    if not counts.total():
+        raise DescriptionError(f'{bag.path}: {topic}: expected messages, got none' + ''.join(
+            f'; {loss}' for loss in bag.losses))
+
+
+def damaged(bag: AnyBag) -> bool:
+    """Return whether a bag lacks a part; what a table lacks are rows that say so."""
+    return isinstance(bag, Bag) and bool(bag.losses)
 
 
 def done_before(job: Job) -> Outcome | None:

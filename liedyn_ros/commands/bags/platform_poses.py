@@ -16,7 +16,8 @@ from contextlib import ExitStack, suppress
 from itertools import chain
 from typing import Any
 
-from liedyn_ros.commands.bags.job import Curves, Job, Outcome, Reasons, Tell
+from liedyn_ros.commands.bags.job import (
+    Curves, damaged, Job, Outcome, Reasons, require_messages, Tell)
 from liedyn_ros.commands.bags.kept_parts import KeptParts, MESSAGES, Part
 from liedyn_ros.commands.bags.tables import table_writer, TABLES, whole_folder
 from liedyn_ros.commands.stewart.processed.kept_rows import KeptRows
@@ -60,11 +61,12 @@ def platform_job(job: Job, tell: Tell) -> Outcome:
             curves.take(each.stamp_ns, each.pose.pose[:3, 3].tolist()
                         if good and each.pose is not None else None)
             tell(counts.total(), total)
+        require_messages(bag, topic, counts)
     parts.clear()
+    cut, losses = damaged(bag), [str(loss) for loss in bag.losses]  # before a doubt reads again
     return Outcome(dict(counts), [
-        *parts.remarks(),
-        *reasons.lines(), *_doubts(bag, topic, settings, counts),
-        *(str(loss) for loss in bag.losses)], curves=curves.points)
+        *parts.remarks(), *reasons.lines(), *_doubts(bag, topic, settings, counts), *losses],
+        curves=curves.points, damaged=cut)
 
 
 def _doubts(bag: AnyBag, topic: str, settings: Mapping[str, Any], counts: Counter[str]

@@ -82,8 +82,7 @@ def _status(outcome: 'Outcome') -> int:
     good = sum(outcome.counts.get(each, 0) for each in GOOD)
     if outcome.error or not good:
         return 2
-    cut = any('bytes lost' in each for each in outcome.losses)
-    return 0 if good == sum(outcome.counts.values()) and not cut else 1
+    return 0 if good == sum(outcome.counts.values()) and not outcome.damaged else 1
 
 
 def _jobs(options: argparse.Namespace) -> 'list[Job]':

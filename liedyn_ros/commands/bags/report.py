@@ -25,7 +25,7 @@ def report(jobs: Sequence[Job], outcomes: Sequence[Outcome]) -> str:
     """Return the page of a run."""
     page = Page('Processed bags')
     failed = sum(bool(each.error) for each in outcomes)
-    lost = sum(any('bytes lost' in line for line in each.losses) for each in outcomes)
+    lost = sum(each.damaged for each in outcomes)
     page.text(f'{len(jobs) - failed} of {len(jobs)} bags processed' + (
         f', {lost} of them damaged' if lost else '') + '.', 'bad' if failed or lost else 'good')
     page.table(['bag', 'messages', 'what became of them'], [

@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from liedyn_ros.commands.bags.job import Curves, done_before, Job, Outcome, Reasons, Tell
+from liedyn_ros.commands.bags.job import (
+    Curves, damaged, done_before, Job, Outcome, Reasons, require_messages, Tell)
 from liedyn_ros.commands.bags.joint_bag import JointBagWriter
 from liedyn_ros.commands.bags.joint_motion import (
     After, motion_columns, processed_loops, processed_motion, single_joints)
@@ -84,10 +85,11 @@ def _joint_job(job: Job, tell: Tell) -> Outcome:
                 write(row)
             curves.take(stamp, values)
             tell(counts.total(), total)
+        require_messages(bag, topic, counts)
     parts.clear()
     losses = [*(str(each) for each in bag.losses), *parts.remarks(), *reasons.lines(),
               *list(remarked)[:12]]
-    return Outcome(dict(counts), losses, curves=curves.points)
+    return Outcome(dict(counts), losses, curves=curves.points, damaged=damaged(bag))
 
 
 def _writers(job: Job, model: Model, names: list[str], stack: ExitStack) -> list[RowWriter]:

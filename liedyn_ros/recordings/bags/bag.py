@@ -22,12 +22,14 @@ import apsw
 from rosbags.rosbag2 import Reader, ReaderError
 from rosbags.serde import SerdeError
 from rosbags.typesys import get_types_from_idl, get_types_from_msg, get_typestore, Stores
+import yaml
 
 from liedyn_ros.common.checks import listed, unknown_name
 from liedyn_ros.common.errors import DescriptionError, NameSetError
 from liedyn_ros.recordings.bags.mcap_file import Loss, McapFile, RawMessage
 
 SUFFIXES = '.mcap', '.db3'
+METADATA, INFORMATION = 'metadata.yaml', 'rosbag2_bagfile_information'
 _FAULTS = ReaderError, apsw.Error, OSError
 
 
@@ -45,8 +47,9 @@ class Bag:
 
     topics maps names to types, such as 'sensor_msgs/msg/JointState', counts to their numbers of
     messages. A folder without metadata.yaml is one whose recorder was killed: its files are read
-    in the order of their numbers. losses says what could not be read of damaged MCAP files, once
-    the messages were read. Several megabytes are in memory, whatever the size of the bag.
+    in the order of their numbers. losses says which files of its list are missing and, once the
+    messages were read, what could not be read of damaged MCAP files. Several megabytes are in
+    memory, whatever the size of the bag.
 
     Raises DescriptionError for files of other kinds, for empty and unreadable ones.
     """
@@ -56,6 +59,7 @@ class Bag:
         self.path = Path(path)
         self._store = get_typestore(Stores.LATEST)
         self._defined = set[str]()
+        self._missing = _missing(self.path)
         self._sources = [McapFile(each) if each.suffix == '.mcap' else each
                          for each in _files(self.path)]
         self.topics: dict[str, str] = {}
@@ -72,8 +76,8 @@ class Bag:
     @property
     def losses(self) -> list[Loss]:
         """Return what could not be read."""
-        return [loss for each in self._sources if isinstance(each, McapFile)
-                for loss in each.losses]
+        return [*self._missing, *(loss for each in self._sources if isinstance(each, McapFile)
+                                  for loss in each.losses)]
 
     def topic(self, name: str | None, type_name: str) -> str:
         """
@@ -171,7 +175,7 @@ def _files(path: Path) -> list[Path]:
                 f'{path}: expected a folder of rosbag2, or a file {" or ".join(SUFFIXES)}; a bag '
                 'of ROS 1 is converted by `rosbags-convert`')
         return [_not_empty(path)]
-    metadata = path / 'metadata.yaml'
+    metadata = path / METADATA
     if metadata.is_file() and _compressed(metadata):
         return [path]
     found = sorted((each for each in path.iterdir() if each.suffix in SUFFIXES), key=_numbered)
@@ -179,6 +183,17 @@ def _files(path: Path) -> list[Path]:
         raise DescriptionError(f'{path}: expected a folder with files {" or ".join(SUFFIXES)}, '
                                f'got {listed([each.name for each in path.iterdir()])}')
     return [_not_empty(each) for each in found]
+
+
+def _missing(path: Path) -> list[Loss]:
+    """Return a loss for each file that metadata.yaml lists and that is not in the folder."""
+    try:
+        told = yaml.safe_load((path / METADATA).read_bytes())
+        names = [Path(each).name for each in told[INFORMATION]['relative_file_paths']]
+    except (OSError, yaml.YAMLError, UnicodeDecodeError, KeyError, TypeError):
+        return []  # a single file, or one whose recorder was killed
+    return [Loss(each, 'the file is lost', f'{METADATA} lists it, the folder lacks it')
+            for each in names if not (path / each).exists()]
 
 
 def _compressed(metadata: Path) -> bool:

@@ -25,6 +25,7 @@ from mcap.opcode import Opcode
 from mcap.reader import make_reader
 from mcap.records import Channel, Chunk, Message, Schema
 from mcap.stream_reader import StreamReader
+from mcap.summary import Summary
 import zstandard
 
 from liedyn_ros.common.errors import DescriptionError
@@ -47,16 +48,15 @@ class RawMessage(NamedTuple):
 
 @dataclass(frozen=True)
 class Loss:
-    """What of a file could not be read: where (byte), how many bytes, and why."""
+    """What of a file could not be read, in words, and why."""
 
     file: str
-    at: int
-    size: int
+    what: str
     reason: str
 
     def __str__(self) -> str:
         """Return one line for a report."""
-        return f'{self.file}: {self.size} bytes lost from byte {self.at}: {self.reason}'
+        return f'{self.file}: {self.what}: {self.reason}'
 
 
 class McapFile:
@@ -64,7 +64,8 @@ class McapFile:
     A file whose records are read from its beginning, without its index.
 
     A chunk with a wrong checksum is left out, and of one that is cut off the beginning is read.
-    losses tells so after `messages` has ended; it is empty for a whole file.
+    Channels that such a chunk had are those of the summary. losses tells so after `messages` has
+    ended; it is empty for a whole file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -79,11 +80,7 @@ class McapFile:
 
     def listing(self) -> dict[str, tuple[str, int]]:
         """Return type and number of messages by topic: of the index, or by reading the file."""
-        with self.path.open('rb') as stream:
-            try:
-                summary = make_reader(stream).get_summary()
-            except _FAULTS:
-                summary = None
+        summary = self._summary()
         if summary is not None and summary.statistics is not None and summary.channels:
             counts = summary.statistics.channel_message_counts
             found = [(each.topic, summary.schemas[each.schema_id].name, counts.get(key, 0))
@@ -96,10 +93,25 @@ class McapFile:
             result[topic] = type_name, count + result.get(topic, ('', 0))[1]
         return result
 
+    def _summary(self) -> Summary | None:
+        with self.path.open('rb') as stream:
+            try:
+                return make_reader(stream).get_summary()
+            except _FAULTS:
+                return None
+
     def messages(self) -> Iterator[RawMessage]:
         """Yield the messages in the order of the file."""
         self.losses.clear()
-        self._schemas, self._channels = dict[int, Schema](), dict[int, Channel]()
+        summary = self._summary() or Summary()
+        self._schemas, self._channels = summary.schemas, summary.channels
+        self._nameless = 0
+        yield from self._in_order()
+        if self._nameless:
+            self.losses.append(Loss(self.path.name, f'{self._nameless} messages lost',
+                                    'what names their topics is damaged'))
+
+    def _in_order(self) -> Iterator[RawMessage]:
         size = self.path.stat().st_size
         with self.path.open('rb') as stream:
             reader = StreamReader(stream, emit_chunks=True).records
@@ -119,7 +131,7 @@ class McapFile:
                 yield from self._of_record(record, at)
 
     def _lose(self, at: int, size: int, reason: str) -> None:
-        self.losses.append(Loss(self.path.name, at, size, reason))
+        self.losses.append(Loss(self.path.name, f'{size} bytes lost from byte {at}', reason))
 
     def _of_record(self, record: Any, at: int) -> Iterator[RawMessage]:
         if isinstance(record, Schema):
@@ -177,6 +189,7 @@ class McapFile:
     def _message(self, channel: int, log_time: int, data: bytes) -> Iterator[RawMessage]:
         known = self._channels.get(channel)
         if known is None:
+            self._nameless += 1
             return
         schema = self._schemas.get(known.schema_id)
         if known.message_encoding != 'cdr':

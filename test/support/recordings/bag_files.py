@@ -43,13 +43,15 @@ def as_messages(names, stamps, position, velocity, effort):
 
 
 def write_bag(path, messages, *, topic='/joint_states', storage='mcap', compressed=False,
-              others=()):
-    """Write pairs of stamp and message of rosbags; others: more topics, with their messages."""
+              others=(), silent=()):
+    """Write pairs of stamp and message; others: more topics with theirs, silent: with none."""
     plugin = StoragePlugin.MCAP if storage == 'mcap' else StoragePlugin.SQLITE3
     writer = Writer(path, version=9, storage_plugin=plugin)
     if compressed:
         writer.set_compression(CompressionMode.STORAGE, writer.CompressionFormat.ZSTD)
     with writer:
+        for name in silent:
+            writer.add_connection(name, JOINT_STATE, typestore=STORE)
         for name, pairs in ((topic, messages), *others):
             kind = pairs[0][1].__msgtype__
             connection = writer.add_connection(name, kind, typestore=STORE)
