@@ -13,14 +13,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 import hashlib
 import json
 from pathlib import Path
+import pickle
 import re
 from typing import Any
+import warnings
 
 from liedyn_ros.commands.operation.environment import PACKAGE
-from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.commands.stewart.processed.platform_settings import settings_of
+from liedyn_ros.commands.stewart.processed.tracking import platform_of
+from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
+from liedyn_ros.common.xacro_reader import expand
+from liedyn_ros.model import load_model
 from liedyn_ros.recordings.bags import AnyBag, Bag
 
 _NUMBER = re.compile(r'[-+]?\d+(\.\d+)?(e[-+]?\d+)?')
@@ -41,18 +48,13 @@ class Job:
     settings: Mapping[str, Any]
     done: Path | None = None
 
-    @property
+    @cached_property
     def key(self) -> str:
-        """Return a digest of the settings and of the bag's files: equal where results are."""
+        """Return a digest of all that was read and of the settings: equal where results are."""
         files = sorted(self.bag.rglob('*')) if self.bag.is_dir() else [self.bag]
         told = [(str(each), each.stat().st_size, each.stat().st_mtime_ns)
                 for each in files if each.is_file()]
-        for name in ('model', 'params'):
-            path = self.settings.get(name)
-            if path is not None:
-                told.append((name, 0, int.from_bytes(hashlib.sha256(
-                    Path(path).read_bytes()).digest()[:7], 'big')))
-        text = json.dumps([PACKAGE.__version__, told,
+        text = json.dumps([PACKAGE.__version__, told, _digest(self.settings),
                            {key: str(value) for key, value in self.settings.items()},
                            {key: str(value) for key, value in self.files.items()}])
         return hashlib.sha256(text.encode()).hexdigest()
@@ -126,6 +128,21 @@ def require_messages(bag: AnyBag, topic: str, counts: Counter[str]) -> None:
 def damaged(bag: AnyBag) -> bool:
     """Return whether a bag lacks a part; what a table lacks are rows that say so."""
     return isinstance(bag, Bag) and bool(bag.losses)
+
+
+def _digest(settings: Mapping[str, Any]) -> str:
+    """Return a digest of the machine, which files that others name or include describe too."""
+    with warnings.catch_warnings():  # whoever takes the machine shows them
+        warnings.simplefilter('ignore', DescriptionWarning)
+        found: Any
+        if settings['model'] is None:
+            parameters = settings_of(settings['params'])
+            found = parameters, platform_of(parameters)
+        else:
+            path = settings['model']
+            found = path.read_bytes(), (
+                expand(path, {}) if path.suffix == '.xacro' else load_model(path))
+    return hashlib.sha256(pickle.dumps(found)).hexdigest()
 
 
 def done_before(job: Job) -> Outcome | None:

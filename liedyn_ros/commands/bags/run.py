@@ -44,10 +44,10 @@ STAMP, REASON = 'stamp [ns]', 'reason'
 
 def run(job: Job, tell: Tell = lambda done, total: None) -> Outcome:
     """Write the files of a job, and what was done; errors are in the outcome."""
-    before = done_before(job)
-    if before is not None:
-        return before
     try:
+        before = done_before(job)
+        if before is not None:
+            return before
         if job.settings['model'] is None:
             outcome = platform_job(job, tell)
         else:

@@ -107,6 +107,8 @@ BAD = {
     'no parameters': ([], '[1, 2]', 'expected a parameter file'),
     'sensor': ([], 'stewart_pose: {ros__parameters: {orientation_noise: 0.1}}',
                'redundant sensors'),
+    'another node': ([], 'left_pose: {ros__parameters: {leg_noise: 1.0}}',
+                     r"expected a section stewart_pose or /**, got ['left_pose']"),
     'scale': ([], '/**: {ros__parameters: {actuator_scale: [0, 1, 1, 1, 1, 1]}}',
               'actuator scales')}
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from liedyn_ros.common.checks import unknown_name
+from liedyn_ros.common.checks import listed, unknown_name
 from liedyn_ros.common.errors import DescriptionError, LiedynError, NameSetError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.yaml_reader import read
@@ -50,11 +50,15 @@ def _parameters(path: Path) -> dict[str, Any]:
     """Return the parameters that a file has for the node, those of all nodes included."""
     try:
         content = read(path, str(path)).value
+        of_node = {key: section for key, section in content.items()
+                   if key.rpartition('/')[2] in ('**', NODE)}
         found: dict[str, Any] = {}
-        for key, section in content.items():
-            if key.rpartition('/')[2] in ('**', NODE):
-                found |= section['ros__parameters']
+        for section in of_node.values():
+            found |= section['ros__parameters']
     except (LiedynError, AttributeError, KeyError, TypeError) as error:
         raise DescriptionError(f'{path}: expected a parameter file of ROS 2, got {error!r}'
                                ) from error
+    if content and not of_node:
+        raise DescriptionError(f'{path}: expected a section {NODE} or /**, got '
+                               f'{listed(list(content))}')
     return found
