@@ -12,16 +12,17 @@ from contextlib import contextmanager
 import os
 import signal
 import subprocess
-import sys
 
 import numpy as np
 import pytest
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
+from support import forked
 from support.c_library.c_library import HOST, installed, project, ROOT, run
 from support.machines.example_robots import example_robot
 from support.machines.random_models import random_model
+from support.programs import running
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from liedyn_ros.common.resources import config_file
@@ -61,33 +62,16 @@ def sliding():
 
 
 @contextmanager
-def busy():
-    """Keep each processor busy."""
-    loops = [subprocess.Popen([sys.executable, '-c', 'while True: pass'])
-             for _ in range(os.cpu_count() or 1)]
-    try:
-        yield
-    finally:
-        for loop in loops:
-            loop.kill()
-            loop.wait()
-
-
-@contextmanager
 def controller(bench, folder, tmp_path, *arguments):
     """Run the node in the namespace of a bench; see that it ends well, and allocated nothing."""
     environment = os.environ | {'LD_PRELOAD': str(folder / 'cycles.so'),
                                 'LIEDYN_CYCLES': str(tmp_path / 'cycles')}
-    with (tmp_path / 'log').open('w') as log:
-        process = subprocess.Popen(
-            [folder / 'build' / 'c_controller', folder / 'arm.liedyn', *arguments, '--ros-args',
-             '-r', f'__ns:={bench.namespace}'], env=environment, stderr=log)
-        try:
-            yield
-        finally:
-            process.send_signal(signal.SIGINT)
-            code = process.wait()
-    assert code == 0
+    command = [folder / 'build' / 'c_controller', folder / 'arm.liedyn', *arguments, '--ros-args',
+               '-r', f'__ns:={bench.namespace}']
+    with (tmp_path / 'log').open('w') as log, running(
+            command, env=environment, stderr=log) as node:
+        yield
+    assert node.returncode == 0
     rows = np.fromfile(tmp_path / 'cycles', dtype=np.int64).reshape(-1, COLUMNS)
     assert len(rows) and not rows[:, 0].any()
 
@@ -132,7 +116,7 @@ def test_efforts_are_those_of_python_beside_busy_loops(bench, folder, tmp_path):
 
     with controller(bench, folder, tmp_path, '--kp', str(KP), '--kd', str(KD)):
         require_next(follows=False)  # it is there
-        with busy():
+        with forked.busy():
             for k in range(6):
                 require_next(follows=k > 1)
     assert all(any(near(command.data, efforts) for efforts in allowed) for command in commands)
@@ -174,15 +158,11 @@ def test_incomplete_messages_are_refused_with_a_warning(bench, folder, tmp_path)
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
 def test_signals_end_it_where_no_message_came(bench, folder, number):
-    process = subprocess.Popen([folder / 'build' / 'c_controller', folder / 'arm.liedyn',
-                                '--ros-args', '-r', f'__ns:={bench.namespace}'])
     states = bench.publisher(JointState, 'joint_states', qos_profile_sensor_data)
-    try:
+    with running([folder / 'build' / 'c_controller', folder / 'arm.liedyn', '--ros-args', '-r',
+                  f'__ns:={bench.namespace}'], number) as node:
         bench.until(states.get_subscription_count, 'the node')
-    finally:
-        process.send_signal(number)
-        code = process.wait()
-    assert code == 0
+    assert node.returncode == 0
 
 
 def test_wrong_arguments_are_told(folder, tmp_path):

@@ -16,8 +16,8 @@ a fork loses and the end of a process looks for.
 """
 
 import atexit
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, ExitStack, suppress
 from functools import cache
 import gc
 import json
@@ -35,6 +35,7 @@ from types import ModuleType
 from typing import Any
 
 LONGEST = 100_000  # bytes of a request
+TIMEOUT = 1000.0  # s; only a failing test waits that long
 LOCK = Lock()  # of the start of the server
 
 
@@ -53,11 +54,15 @@ class Forked:
         except BlockingIOError:
             return None
 
-    def wait(self, timeout: float | None = None) -> int:
+    def wait(self, timeout: float = TIMEOUT) -> int:
         """Return the code with which the process ends, a signal's number as minus it."""
         if self.returncode is None:
             self._line.settimeout(timeout)  # s; TimeoutError is raised at its end
-            code = self._line.recv(100)
+            try:
+                code = self._line.recv(100)
+            except TimeoutError:
+                raise TimeoutError(f'expected an end within {timeout:g} s, got {self.read()}'
+                                   ) from None
             if not code:
                 raise RuntimeError('expected the server of processes to run, got its end')
             self.returncode = int(code)
@@ -119,9 +124,18 @@ def run(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
         return subprocess.CompletedProcess(words, process.wait(), output, errors)
 
 
+@contextmanager
+def busy() -> Iterator[None]:
+    """Keep every processor busy with something else until the block is left."""
+    with ExitStack() as stack:
+        for _ in range(os.cpu_count() or 1):
+            stack.enter_context(start('-c', 'while True: pass'))
+        yield
+
+
 @cache
 def _server() -> socket.socket:
-    """Return the line to the server, which ends with this process."""
+    """Return the line to the server, which ends with this process, however that ends."""
     line, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     line.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * LONGEST)
     with far:
@@ -168,6 +182,8 @@ def _serve(control: socket.socket, search_path: list[str]) -> Callable[[], objec
                     continue
                 request, files, *_ = socket.recv_fds(control, LONGEST, 3)
                 if not request:
+                    for pid, _ in running.values():
+                        os.kill(pid, signal.SIGKILL)
                     return None
                 pid = os.fork()
                 if not pid:

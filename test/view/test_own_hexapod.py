@@ -11,13 +11,12 @@
 from contextlib import contextmanager, ExitStack
 from pathlib import Path
 import re
-import signal
-import subprocess
 import sys
 
 import pytest
 from support.browser import assert_plays_offline, wait_for
 from support.ports import free_port
+from support.programs import running
 
 pytest.importorskip('rclpy', reason='no ROS 2 is installed here')
 pytest.importorskip('viser', reason='the view is not installed here')
@@ -49,14 +48,13 @@ PARAMETERS = """/**:
 
 
 @contextmanager
-def running(command, folder):
+def logged(command, folder):
     """Run a command of the page in a folder; provide its log, and end it as Ctrl-C does."""
     arguments = command.replace('$PWD', str(folder)).split()
     log = folder / f'{arguments[1]}.log'
-    with log.open('w') as output, subprocess.Popen(
-            [sys.executable, *arguments], cwd=folder, stdout=output, stderr=output) as process:
+    with log.open('w') as output, running(
+            [sys.executable, *arguments], cwd=folder, stdout=output, stderr=output):
         yield log
-        process.send_signal(signal.SIGINT)
 
 
 def test_an_own_geometry_is_seen_live_and_its_recording_plays_offline(tab, tmp_path):
@@ -65,7 +63,7 @@ def test_an_own_geometry_is_seen_live_and_its_recording_plays_offline(tab, tmp_p
         PARAMETERS.format(geometry=tmp_path / 'mine.yaml'))
     *nodes, view = COMMAND.findall(PAGE)
     with ExitStack() as stack:
-        logs = [stack.enter_context(running(command, tmp_path))
+        logs = [stack.enter_context(logged(command, tmp_path))
                 for command in (*nodes, f'{view} -p port:={free_port()}')]
         wait_for(lambda: ADDRESS.search(logs[-1].read_text()))
         tab.goto(ADDRESS.search(logs[-1].read_text())[1])

@@ -9,7 +9,6 @@
 """Simulated time does not depend on the load: processes beside a busy loop on each core."""
 
 from contextlib import contextmanager, ExitStack
-import os
 import signal
 
 from liedyn_interfaces.msg import StewartStatus
@@ -37,14 +36,6 @@ def running(*words):
         process.wait()
 
 
-def busy():
-    """Keep every processor busy with something else until the block is left."""
-    stack = ExitStack()
-    for _ in range(os.cpu_count() or 1):
-        stack.enter_context(forked.start('-c', 'while True: pass'))
-    return stack
-
-
 def test_no_sample_is_refused_and_no_stop_is_hit(bench, namespace):
     """From the first sample on; the modules are imported before, for ten seconds less."""
     statuses = bench.collect(StewartStatus, 'status')
@@ -60,7 +51,7 @@ def test_no_sample_is_refused_and_no_stop_is_hit(bench, namespace):
         for name in PARAMETERS:
             bench.until(lambda name=name: bench.partner.count_services(
                 f'{namespace}/{name}/get_state'), f'{name} to be there')
-        with busy():
+        with forked.busy():
             bench.until(lambda: errors and ns(errors[-1]) - ns(errors[0]) > MOTION_NS, 'a motion')
     lines = [entry.msg for entry in log if entry.name.startswith(namespace[1:])]
     assert not [line for line in lines if 'restarts' in line or 'starts again' in line]

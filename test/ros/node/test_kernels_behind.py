@@ -24,6 +24,21 @@ from liedyn_ros.ros.node.warm_up import Behind, WHEN_ASKED
 pytestmark = pytest.mark.ros
 
 
+@pytest.fixture
+def pool():
+    """Return a thread for a request that waits."""
+    with ThreadPoolExecutor(1) as pool:
+        yield pool
+
+
+@pytest.fixture
+def gate(bench, pool):
+    """Return an event that kernels wait for; it is set before the nodes and the thread end."""
+    gate = Event()
+    yield gate
+    gate.set()
+
+
 def node_of(first, later=None):
     """Return a class of nodes with kernels, and with others behind them."""
     return type('Behind', (ManagedNode,), {
@@ -37,28 +52,23 @@ def some_kernels():
     Event().wait(0.2)
 
 
-def test_a_node_is_active_before_the_kernels_behind_are_there(bench):
-    gate = Event()
+def test_a_node_is_active_before_the_kernels_behind_are_there(bench, pool, gate):
     kernels = gate.wait
     node = bench.start(node_of(lambda: some_kernels(), kernels))
-    with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(node.await_kernels, kernels)
-        assert node.active and not waiting.done()
-        gate.set()
-        assert waiting.result() is None
-
-
-def test_a_request_that_waits_ends_with_the_node(bench):
-    gate = Event()
-    kernels = gate.wait
-    node = bench.start(node_of(lambda: some_kernels(), kernels))
-    with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(node.await_kernels, kernels)
-        node.trigger_deactivate()
-        node.trigger_cleanup()
-        with pytest.raises(LiedynError, match='expected the compiled kernels of this request'):
-            waiting.result()
+    waiting = pool.submit(node.await_kernels, kernels)
+    assert node.active and not waiting.done()
     gate.set()
+    assert waiting.result(60.0) is None
+
+
+def test_a_request_that_waits_ends_with_the_node(bench, pool, gate):
+    kernels = gate.wait
+    node = bench.start(node_of(lambda: some_kernels(), kernels))
+    waiting = pool.submit(node.await_kernels, kernels)
+    node.trigger_deactivate()
+    node.trigger_cleanup()
+    with pytest.raises(LiedynError, match='expected the compiled kernels of this request'):
+        waiting.result(60.0)
 
 
 def test_kernels_that_fail_are_an_error_of_the_request(bench):
@@ -70,9 +80,7 @@ def test_kernels_that_fail_are_an_error_of_the_request(bench):
         node.await_kernels(fails)
 
 
-def test_what_is_compiled_is_told_on_diagnostics_and_in_the_log(bench):
-    gate = Event()
-
+def test_what_is_compiled_is_told_on_diagnostics_and_in_the_log(bench, gate):
     def compiles():
         COUNTS.compiled += 1
         gate.wait()

@@ -36,6 +36,11 @@ class Listener(ManagedNode):
         self.gate.set()
         super().__init__('listener', (), **options)
 
+    def destroy_node(self):
+        """Let the reader go, which a failing test leaves held, and end it."""
+        self.gate.set()
+        super().destroy_node()
+
     def configure(self):
         """Open two streams."""
         self.reader = Stream(self, lambda: self.batches.append(list(self.taken)))
@@ -88,6 +93,11 @@ class Stepper(Listener):
         """Start."""
         self.steps = Semaphore(0)
         super().__init__(**options)
+
+    def destroy_node(self):
+        """Let the reader go, which a failing test leaves held, and end it."""
+        self.steps.release(1000)
+        super().destroy_node()
 
     def _take(self, message):
         self.inside.set()

@@ -29,11 +29,14 @@ if 'liedyn_ros' not in get_packages_with_prefixes():
 
 LAUNCH_FILES = Path(__file__).parents[3] / 'launch'
 ROS2_LAUNCH = """
+import ctypes
+import signal
 import sys
 from launch import LaunchService
 from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import AnyLaunchDescriptionSource
 
+ctypes.CDLL(None).prctl(1, signal.SIGINT)  # PR_SET_PDEATHSIG: when a hanging test ends its process
 path, *arguments = sys.argv[1:]
 service = LaunchService(argv=arguments, noninteractive=True)
 service.include_launch_description(IncludeLaunchDescription(
