@@ -29,6 +29,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
 from benchmarks.nodes.priority import raise_priority
+from benchmarks.processes import Beside
 
 DEPTH = 5000
 ALL = QoSProfile(depth=DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -135,7 +136,7 @@ class Recorder:
         # Kept here: a value that is collected frees its memory in the process too.
         self._newest, self._asked, self._stop = (context.Value(kind, 0) for kind in 'qbb')
         self._connection, other = context.Pipe()
-        self._process = context.Process(target=record_answers, args=(
+        self._process = Beside(target=record_answers, args=(
             answers, self._newest, self._asked, self._stop, other))
         self._process.start()
         other.close()  # so that the process's end is noticed here

@@ -28,7 +28,6 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from contextlib import ExitStack
 import os
-import signal
 import sys
 import time
 from typing import Any
@@ -45,6 +44,7 @@ from benchmarks.nodes.freshness import MIN_SENT, NODE
 from benchmarks.nodes.memory import MAX_GROWTH, memory
 from benchmarks.nodes.stalls import covered, longest, merge, near, outside, Witness
 from benchmarks.nodes.streams import Bench, WARM
+from benchmarks.processes import exit_at_sigterm
 from benchmarks.record import keep, verdict
 from benchmarks.together import soak as together
 from liedyn_ros.common.resources import config_file
@@ -149,7 +149,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument('--calls', type=float, help='of services, Hz: '
                         f'{CALLS:g}, with --all {together.CALLS:g}')
     options = parser.parse_args(arguments)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit('ended before the last minute'))
+    exit_at_sigterm('minute')
     rates = (together.POSE_RATE, together.CALLS) if options.all else (RATE, CALLS)
     rate, calls = options.rate or rates[0], options.calls or rates[1]
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)

@@ -23,12 +23,12 @@ import os
 from pathlib import Path
 import signal
 import subprocess
-import sys
 from typing import Any
 
 import numpy as np
 
 from benchmarks.c_controller.server import beside
+from benchmarks.processes import end_process, exit_at_sigterm, loaded
 from benchmarks.record import keep, origin
 from benchmarks.robots import robots
 from liedyn_ros.export import write_model
@@ -59,16 +59,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     robot = robots()['arm (ur5)']
     write_model(folder / 'robot.liedyn', robot.model, tree=True)
     (folder / 'robot.urdf').write_text(robot.urdf)
-    loops = [subprocess.Popen([sys.executable, '-c', 'while True: pass'])
-             for _ in range(options.busy)]
+    exit_at_sigterm('run')
     print(f'{options.seconds} s at 1 kHz, {options.busy} busy loops on {os.cpu_count()} '
           f'processors, load {os.getloadavg()[0]:.1f}')
-    try:
+    with loaded(options.busy):
         rows = {name: measure(folder, name, options.seconds, robot.model, options.server)
                 for name in options.runs}
-    finally:
-        for loop in loops:
-            loop.kill()
     for name, row in rows.items():
         print('\n'.join(lines(name, row)))
     keep('c_controller', {'seconds': options.seconds, 'busy': options.busy, 'rows': rows})
@@ -102,8 +98,7 @@ def _measure_node(folder: Path, prefix: list[str], seconds: int, names: list[str
     try:
         printed = _run(*prefix, folder / 'probe', seconds, *names)
     finally:
-        node.send_signal(signal.SIGINT)
-        node.wait()
+        end_process(node, signal.SIGINT)
     sent, received = map(int, printed.split())
     columns = dict(zip(COLUMNS, np.fromfile(path, dtype=np.int64).reshape(-1, len(COLUMNS)).T))
     period = np.diff(columns['end'])

@@ -25,6 +25,7 @@ from rclpy.node import Node
 from rclpy.serialization import serialize_message
 
 from benchmarks.nodes.priority import raise_priority
+from benchmarks.processes import Beside, end_process
 from benchmarks.recorder import Recorder, STAMP_BYTES
 from liedyn_ros.model import Model
 
@@ -54,10 +55,9 @@ def beside(model: Model, file: str, priority: int) -> Iterator[Callable[[], Figu
             [sys.executable, '-m', SERVER, '--ros-args', '-p', f'model_file:={file}',
              '-p', f'realtime_priority:={priority}', '-p', 'autostart:=true'],
             env=os.environ | {'LIEDYN_QUIET': '1'})
-        stack.callback(server.wait)
-        stack.callback(server.send_signal, signal.SIGINT)
+        stack.callback(end_process, server, signal.SIGINT)
         recorder = Recorder(stack, [(DynamicsAnswer, TOPIC + 'answer')])
-        asker = context.Process(target=ask, args=(query, sent, stop))
+        asker = Beside(target=ask, args=(query, sent, stop))
         asker.start()
         stack.callback(asker.join)
         stack.callback(stop.set)

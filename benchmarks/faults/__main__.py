@@ -12,7 +12,6 @@ from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from itertools import groupby
-import signal
 import sys
 import time
 from typing import Any
@@ -20,6 +19,7 @@ from typing import Any
 from benchmarks.faults.faults import Fault, FAULTS
 from benchmarks.faults.scene import NotBackError, Scene
 from benchmarks.faults.subjects import Subject, SUBJECTS
+from benchmarks.processes import exit_at_sigterm
 from benchmarks.record import distro, keep
 from liedyn_ros.common.tables import print_table
 
@@ -90,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument('--faults', nargs='+', default=(), help='words of their names')
     parser.add_argument('--quick', action='store_true', help='some nodes, some faults')
     options = parser.parse_args(arguments)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit('ended before the last fault'))
+    exit_at_sigterm('fault')
     nodes, words = options.nodes, options.faults
     if options.quick:
         nodes, words = QUICK_NODES, QUICK_FAULTS

@@ -14,19 +14,20 @@ from dataclasses import dataclass, field
 import json
 import os
 from pathlib import Path
+import select
 import subprocess
 import sys
 import time
 
 from benchmarks.faults.figures import Record
 from benchmarks.faults.subjects import Subject, SUBJECTS
+from benchmarks.processes import end_process
 from benchmarks.record import distro
 
 START_TIMEOUT = 600.0  # s, of the first start, which may have to compile all kernels
 # s, in which a node must be back. It starts with kernels from the cache: in 2 to 4 s on a quiet
 # machine, in 14 s at most beside a load of 20.
 TIMEOUT = 60.0
-END_TIMEOUT = 10.0  # s, in which a process ends that is asked to
 LOOK_PERIOD = 0.2  # s
 FOLDER = Path('out/faults') / distro()
 ACTIVE = ']: active'  # of the log of a node that has started
@@ -133,7 +134,7 @@ class Scene:
         fed = bool(self.subject.inputs())  # the next fault shall not find a feed that starts
         while not self.record.works(begin, fed):
             time.sleep(LOOK_PERIOD)
-            self._listen()
+            self._listen(timeout)
             if self.node.poll() is not None:
                 raise NotBackError(f'the node has ended with code {self.node.returncode}')
             if time.monotonic() > end:
@@ -150,8 +151,11 @@ class Scene:
     def _begin_record(self) -> Record:
         return Record(steady=self.subject.steady, max_gap=self.subject.max_gap)
 
-    def _listen(self) -> None:
+    def _listen(self, timeout: float = TIMEOUT) -> None:
         write(self._probe, 'take')
+        # Nothing of an earlier line waits in a buffer: each request is answered by one.
+        if not select.select([self._probe.stdout], [], [], timeout)[0]:
+            raise SystemExit(f'expected a record within {timeout:g} s, the probe hangs')
         line = self._probe.stdout.readline()
         if not line:
             raise SystemExit('expected a record, the probe has ended')
@@ -179,24 +183,6 @@ class Scene:
             **options)
         self._stack.callback(end_process, process)
         return process
-
-
-def end_process(process: subprocess.Popen[str]) -> None:
-    """Ask a process to end, and kill it if it does not."""
-    if process.stdin is not None and not process.stdin.closed:
-        try:
-            process.stdin.close()
-        except BrokenPipeError:  # it has ended
-            pass
-    else:
-        process.terminate()
-    try:
-        process.wait(END_TIMEOUT)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-    if process.stdout is not None:
-        process.stdout.close()
 
 
 def write(process: subprocess.Popen[str], line: str) -> None:

@@ -34,6 +34,7 @@ from websockets.sync.client import connect
 
 from benchmarks.nodes.accounts import joined
 from benchmarks.nodes.streams import Bench
+from benchmarks.processes import Beside, end_process, exit_at_sigterm
 from benchmarks.record import keep
 from liedyn_ros.common.tables import print_table
 
@@ -71,23 +72,20 @@ def viewed(readers: tuple[bool, ...]) -> Iterator[list[Any]]:
         return
     LOG.parent.mkdir(parents=True, exist_ok=True)
     context = get_context('spawn')
-    with LOG.open('w') as output, subprocess.Popen(
+    with LOG.open('w') as output, ExitStack() as stack:
+        view = subprocess.Popen(
             [sys.executable, '-m', 'liedyn_ros.view', '--ros-args', '-p', 'port:=18341'],
-            stdout=output, stderr=output) as view:
-        stop = context.Event()
+            stdout=output, stderr=output)
+        stack.callback(end_process, view)
+        address, stop = _address(view), context.Event()
         received = [context.Value('q', 0) for _ in readers]
-        viewers = [context.Process(target=look, args=(_address(view), reads, count, stop))
-                   for reads, count in zip(readers, received)]
-        try:
-            for each in viewers:
-                each.start()
-            time.sleep(2.0)
-            yield received
-        finally:
-            stop.set()
-            for each in viewers:
-                each.join()
-            view.terminate()
+        for reads, count in zip(readers, received):
+            viewer = Beside(target=look, args=(address, reads, count, stop))
+            viewer.start()
+            stack.callback(viewer.join)
+        stack.callback(stop.set)
+        time.sleep(2.0)
+        yield received
 
 
 def _address(view: subprocess.Popen[bytes]) -> str:
@@ -118,6 +116,7 @@ def main() -> None:
     parser.add_argument('--seconds', type=float, default=SECONDS)
     parser.add_argument('--turns', type=int, default=TURNS)
     options = parser.parse_args()
+    exit_at_sigterm('turn')
     rclpy.init()
     try:
         turns = [{scene: measure(readers, options.seconds) for scene, readers in SCENES.items()}

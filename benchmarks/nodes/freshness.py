@@ -46,6 +46,7 @@ from rclpy.utilities import get_rmw_implementation_identifier
 
 from benchmarks.nodes.accounts import joined
 from benchmarks.nodes.streams import Bench, echo, floor, TRAFFIC
+from benchmarks.processes import exit_at_sigterm
 from benchmarks.record import keep, verdict
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
@@ -215,6 +216,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     if options.be == 'floor':
         floor()
         return
+    exit_at_sigterm('run')
     commands = dict(COMMANDS[options.of])
     if options.node:
         commands['other'] = options.node

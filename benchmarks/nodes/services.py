@@ -51,6 +51,7 @@ MACHINE = 'aerial_manipulator.yaml'
 SERVER, ECHO, GLOBAL = 'dynamics_server', 'echo', 'echo, global executor'
 WARM, ROUNDS = 200, 3000
 TIMEOUT = 10.0  # s
+START_TIMEOUT = 600.0  # s; the first start compiles kernels
 Row = dict[str, Any]
 
 
@@ -169,20 +170,33 @@ def rows_of(trips: dict[str, list[float]], handlers: dict[str, list[float]]) -> 
     return rows
 
 
+def receive(pipe: Connection) -> Any:
+    """Return what the server sends; stop where it has ended or hangs."""
+    if not pipe.poll(START_TIMEOUT):
+        raise SystemExit(f'expected a word of the server within {START_TIMEOUT:g} s, got none')
+    try:
+        return pipe.recv()
+    except EOFError:
+        raise SystemExit('expected a word of the server, it has ended') from None
+
+
 def main() -> None:
     """Measure every service, print the table and keep it as JSON."""
     spawn = get_context('spawn')
     pipe, other = spawn.Pipe()
     server = spawn.Process(target=serve, args=(other,), daemon=True)
     server.start()
-    pipe.recv()
-    rclpy.init()
-    trips = ask()
-    rmw = get_rmw_implementation_identifier()
-    rclpy.shutdown()
-    pipe.send('stop')
-    rows = rows_of(trips, pipe.recv())
-    server.join()
+    other.close()  # so that the server's end is noticed here
+    try:
+        receive(pipe)
+        rclpy.init()
+        trips = ask()
+        rmw = get_rmw_implementation_identifier()
+        rclpy.shutdown()
+        pipe.send('stop')
+        rows = rows_of(trips, receive(pipe))
+    finally:
+        server.kill()
     print(f'{"service":24}{"median":>8}{"p99":>8}{"handler":>9}{"p99":>8}{"share":>7}'
           f'{"over echo":>11}')
     for row in rows:

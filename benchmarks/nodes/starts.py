@@ -26,8 +26,9 @@ import tempfile
 import time
 from typing import Any
 
-from benchmarks.faults.scene import ACTIVE, end_process
+from benchmarks.faults.scene import ACTIVE
 from benchmarks.faults.subjects import Subject, SUBJECTS
+from benchmarks.processes import end_process
 from benchmarks.record import keep
 from liedyn_ros.jit.cache.shipped import shipped_root
 

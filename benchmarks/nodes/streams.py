@@ -36,6 +36,7 @@ from sensor_msgs.msg import JointState
 
 from benchmarks.nodes.accounts import account, Loss
 from benchmarks.nodes.priority import raise_priority
+from benchmarks.processes import Beside, end_process, loaded
 from benchmarks.recorder import Record, Recorder, STAMP_BYTES
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.nodes.stewart.pose import outputs
@@ -114,12 +115,6 @@ def feed(traffic: Traffic, rate: float, sent: Any, count: Any, raised: Any, stop
         time.sleep(max(0.0, due - time.monotonic()))
     node.destroy_node()
     rclpy.try_shutdown()
-
-
-def burn(stop: Any) -> None:
-    """Keep a processor busy."""
-    while not stop.is_set():
-        sum(range(10_000))
 
 
 def echo(traffic: Traffic) -> None:
@@ -214,11 +209,11 @@ class Bench:
         # Kept here: a value that is collected frees its memory in the feed too.
         self._count, self._raised = self._context.Value('q', 0), self._context.Value('b', 0)
         self._stop = self._context.Event()
-        partners = [self._context.Process(
+        partners = [Beside(
             target=feed, args=(self._traffic, rate, self._sent, self._count, self._raised,
                                self._stop))]
         if slow:
-            partners.append(self._context.Process(target=slow_subscriber, args=(self._stop,)))
+            partners.append(Beside(target=slow_subscriber, args=(self._stop,)))
         for partner in partners:
             partner.start()
             stack.callback(partner.join)
@@ -236,8 +231,7 @@ class Bench:
 
     def end(self, number: int) -> None:
         """End the node by a signal."""
-        self.process.send_signal(number)
-        self.process.wait()
+        end_process(self.process, number)
 
     def wait_for_pose(self, begin: int) -> None:
         """Wait for a pose of a sample later than a time, ns."""
@@ -251,18 +245,10 @@ class Bench:
     @contextmanager
     def loaded(self, loops: int) -> Iterator[None]:
         """Keep processors busy meanwhile."""
-        stop = self._context.Event()
-        burners = [self._context.Process(target=burn, args=(stop,)) for _ in range(loops)]
-        for burner in burners:
-            burner.start()
-        try:
+        with loaded(loops):
             if loops:
                 time.sleep(WARM)
             yield
-        finally:
-            stop.set()
-            for burner in burners:
-                burner.join()
 
     def cpu(self) -> float:
         """Return the processor time of the node, s."""

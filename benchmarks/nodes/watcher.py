@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.nodes.streams import START_TIMEOUT
+from benchmarks.processes import Beside
 
 
 class Watcher:
@@ -33,7 +34,7 @@ class Watcher:
         self._rows, self._columns = rows, columns
         self._written = context.Array('q', columns * rows, lock=False)
         self._count = context.Value('q', 0)
-        process = context.Process(target=watch, args=(
+        process = Beside(target=watch, args=(
             about, ready, stop, self._written, self._count))
         process.start()
         stack.callback(process.join)

@@ -17,9 +17,10 @@ import subprocess
 import sys
 import time
 
-from benchmarks.faults.scene import ACTIVE, end_process
+from benchmarks.faults.scene import ACTIVE
 from benchmarks.faults.subjects import path, Subject, SUBJECTS
 from benchmarks.nodes.caller import Question
+from benchmarks.processes import end_process
 from benchmarks.record import distro
 
 START_TIMEOUT = 600.0  # s, for all; without a cache they compile their kernels

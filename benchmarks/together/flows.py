@@ -24,6 +24,7 @@ from sensor_msgs.msg import JointState
 
 from benchmarks.nodes.accounts import account, Loss
 from benchmarks.nodes.streams import CAPACITY, feed, loop_traffic, Traffic
+from benchmarks.processes import Beside
 from benchmarks.recorder import Record, Recorder
 from benchmarks.together.causes import causes, Count
 from liedyn_ros.ros.messages.conversions import nanoseconds
@@ -164,7 +165,7 @@ class Driver:
         self._sent = context.Array('q', CAPACITY, lock=False)
         self._count, self._raised = context.Value('q', 0), context.Value('b', 0)
         self._stop = context.Event()
-        process = context.Process(target=feed, args=(
+        process = Beside(target=feed, args=(
             Traffic(f'/linkage/{plain.given}', plain.joints, plain.positions, plain.answers),
             rate, self._sent, self._count, self._raised, self._stop))
         process.start()

@@ -1,0 +1,79 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+
+"""Processes beside a benchmark: they end with it, however it ends."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, ExitStack
+from multiprocessing import parent_process
+from multiprocessing.context import SpawnProcess
+import os
+import signal
+import subprocess
+import sys
+from threading import Thread
+from typing import Any
+
+END_TIMEOUT = 30.0  # s, in which a program ends that is asked to
+
+
+def exit_at_sigterm(last: str) -> None:
+    """Let SIGTERM end the benchmark by an exception, and so what it has started; last: of it."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(f'ended before the last {last}'))
+
+
+def end_process(process: 'subprocess.Popen[Any]', number: int = signal.SIGTERM) -> None:
+    """Ask a program to end, by the end of its input or else a signal; kill it if it does not."""
+    if process.stdin is not None and not process.stdin.closed:
+        try:
+            process.stdin.close()
+        except BrokenPipeError:  # it has ended
+            pass
+    else:
+        process.send_signal(number)
+    try:
+        process.wait(END_TIMEOUT)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    if process.stdout is not None:
+        process.stdout.close()
+
+
+class Beside(SpawnProcess):
+    """A process that ends with its parent, even where the parent is killed."""
+
+    def run(self) -> None:
+        """Call the target."""
+        Thread(target=_end_with_parent, daemon=True).start()
+        super().run()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+@contextmanager
+def loaded(loops: int) -> Iterator[None]:
+    """Keep as many processors busy until the block is left."""
+    with ExitStack() as stack:
+        for _ in range(loops):
+            burner = Beside(target=_burn)
+            burner.start()
+            stack.callback(burner.join)
+            stack.callback(burner.kill)
+        yield
+
+
+def _burn() -> None:
+    while True:
+        sum(range(10_000))
