@@ -29,7 +29,7 @@ from rosgraph_msgs.msg import Clock
 
 from liedyn_ros.bags.types import message_class
 from liedyn_ros.common.errors import LiedynError, LimitError
-from liedyn_ros.recordings.bags import Bag
+from liedyn_ros.recordings.bags import Bag, Loss
 
 DEPTH = 100
 CLOCK_STEP = 10_000_000  # ns of the bag's time between two messages on /clock
@@ -92,23 +92,24 @@ def _qos(topic: str, type_name: str) -> QoSProfile:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Play once, or again and again; return 2 where that cannot be."""
+    """Play once, or again and again; return 1 for a part or nothing, 2 where it cannot be."""
     options = parser().parse_args(arguments)
     # At SIGTERM rclpy would end its context alone: a pause goes on, and what follows fails.
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     node = Node('play', start_parameter_services=False)
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    count = 0
+    count, losses, unplayed = 0, dict[Loss, None](), False
     try:
         bag = Bag(options.bag)
-        player = Player(node, bag, options.topic, options.clock)
-        for topic, reason in player.skipped.items():
-            print(f'not played: {topic}: {reason}', file=sys.stderr)
-        print(f'playing {options.bag}: {bag.counts.total()} messages', flush=True)
+        player = _player(node, bag, options)
+        unplayed = bool(options.topic and player.skipped)
         time.sleep(options.delay)
         while True:
-            for _ in player.play(options.rate, options.start):
-                count += 1
+            try:
+                for _ in player.play(options.rate, options.start):
+                    count += 1
+            finally:
+                losses.update(dict.fromkeys(bag.losses))
             if not options.loop or not count:
                 break
     except LiedynError as error:
@@ -121,7 +122,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         rclpy.try_shutdown()
         signal.signal(signal.SIGTERM, before)
     print(f'{count} messages published')
-    return 0
+    for loss in losses:
+        print(loss, file=sys.stderr)
+    return 1 if losses or unplayed or not count else 0
+
+
+def _player(node: Node, bag: Bag, options: argparse.Namespace) -> Player:
+    result = Player(node, bag, options.topic, options.clock)
+    for topic, reason in result.skipped.items():
+        print(f'not played: {topic}: {reason}', file=sys.stderr)
+    print(f'playing {options.bag}: {bag.counts.total()} messages', flush=True)
+    return result
 
 
 def parser() -> argparse.ArgumentParser:

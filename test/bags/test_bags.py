@@ -28,7 +28,9 @@ from support import forked
 rosbags = pytest.importorskip('rosbags', reason='bags are not installed here')
 mcap = pytest.importorskip('mcap.reader', reason='bags are not installed here')
 
-from support.recordings.bag_files import START_NS, STORE, write_bag  # noqa: E402
+from mcap.writer import Writer as McapWriter  # noqa: E402
+from support.recordings.bag_files import (  # noqa: E402
+    START_NS, STORE, write_bag, write_mcap)
 
 from liedyn_ros.bags.play import Player  # noqa: E402
 from liedyn_ros.bags.record import Recorder  # noqa: E402
@@ -115,6 +117,45 @@ def test_a_signal_ends_a_player_in_a_silent_hour(node, tmp_path, number):
         code, (output, errors) = player.wait(60.0), player.read()
     assert (code, errors) == (0, '')
     assert re.search(r'\n[12] messages published\n$', output)  # 1: it was about to count
+
+
+def whole(path):
+    write_mcap(path, [(START_NS + 10 ** 7 * k, STORE.types['std_msgs/msg/Float64'](k / 7.0))
+                      for k in range(100)], topic='/bag_number', chunk=1000)
+
+
+def damaged(path):
+    whole(path)
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 0xff
+    path.write_bytes(content)
+
+
+def foreign(path):
+    with path.open('wb') as stream:
+        writer = McapWriter(stream)
+        writer.start(profile='ros2', library='test')
+        for topic, kind in (('/bag_number', 'std_msgs/msg/Float64'), ('/bag_x', 'nowhere/msg/X')):
+            channel = writer.register_channel(topic, 'cdr', writer.register_schema(
+                kind, 'ros2msg', b'float64 data'))
+            writer.add_message(channel, START_NS, bytes(12), START_NS)
+        writer.finish()
+
+
+@pytest.mark.parametrize(('write', 'options', 'code', 'output', 'errors'), [
+    (whole, [], 0, '100 messages published', '^$'),
+    (damaged, [], 1, r'[789]\d messages published', r'bag.mcap: \d+ bytes lost from byte'),
+    (whole, ['--start', '60'], 1, '0 messages published', '^$'),
+    (foreign, ['bag_number', 'bag_x'], 1, '1 messages published', 'not played: /bag_x: nowhere'),
+    (foreign, [], 0, '1 messages published', 'not played: /bag_x: nowhere')],
+    ids=['whole', 'damaged', 'begins behind its end', 'named', 'all'])
+def test_a_player_says_what_it_did_not_play(tmp_path, write, options, code, output, errors):
+    write(tmp_path / 'bag.mcap')
+    with forked.start('-m', 'liedyn_ros.bags.play', str(tmp_path / 'bag.mcap'), *options,
+                      '--delay', '0') as player:
+        assert player.wait(60.0) == code
+        told = player.read()
+    assert re.search(rf'\n{output}\n$', told[0]) and re.search(errors, told[1])
 
 
 def recorded(node, recorder, topic, moves=True):
