@@ -24,6 +24,7 @@ import sys
 import numpy as np
 
 from liedyn_ros.commands.identification.model_files import write_model
+from liedyn_ros.commands.inputs import noise_of
 from liedyn_ros.commands.outputs import folder, number_of, pair_of, without_empty
 from liedyn_ros.commands.reports import Page
 from liedyn_ros.common.checks import Array
@@ -77,11 +78,11 @@ def _calibrated(model: Model, options: argparse.Namespace
                            f'{list(samples.points)}; --point names it')
     given = {name: None if getattr(options, name) is None else _pose(getattr(options, name))
              for name in ('instrument', 'target')}
+    noise = noise_of(options, {'position': True, 'rotation': samples.rotations is not None})
     found = calibrate_arm(
         model, options.body, samples.readings, next(iter(samples.points.values())),
         samples.rotations, names=tuple(names), **given,
-        deviations=None if options.position_noise is None else (
-            options.position_noise, options.rotation_noise or options.position_noise),
+        deviations=None if noise is None else (noise['position'], noise['rotation']),
         tolerance=tuple(options.tolerance), offsets=options.offsets,
         start=_start(model, dict(options.start)))
     return found, tuple(f'{each}; the others are numbered without them'

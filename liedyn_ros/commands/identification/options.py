@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from liedyn_ros.commands.inputs import require_taken
 from liedyn_ros.commands.outputs import number_of, pair_of
 from liedyn_ros.common.checks import Array, require_known
 from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError, ShapeError
@@ -25,7 +26,9 @@ from liedyn_ros.identification import Recording
 from liedyn_ros.model import JOINT_TYPES, Model, ModelBuilder
 from liedyn_ros.recordings import (
     Columns, joined, JointSamples, measured_joints, model_samples, read_samples)
+from liedyn_ros.recordings.tables import TABLES
 
+TAKERS = {'table': ('time', 'rate', 'position', 'velocity', 'effort'), 'bag': ('topic', 'arrival')}
 STILL = 0.02  # rad or m, by which a joint that stood still may be elsewhere
 
 
@@ -57,7 +60,14 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
 
 
 def columns_of(options: argparse.Namespace) -> Columns:
-    """Return what the options say of tables."""
+    """Return what the options say of tables. Raises NameSetError for what nothing takes."""
+    defaults = argparse.ArgumentParser()
+    add_recording_options(defaults)
+    kinds = {'table' if each.suffix in TABLES else 'bag'
+             for each in (options.recording[0], *options.also)}
+    require_taken(options, defaults, kinds, TAKERS)
+    if 'time' in dict(options.unit) and 'table' not in kinds:
+        raise NameSetError('--unit time: expected a table, as stamps of a bag are in ns')
     return Columns(options.time, options.rate, options.position, options.velocity,
                    options.effort, dict(options.unit), dict(options.scale))
 

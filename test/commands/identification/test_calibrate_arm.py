@@ -97,6 +97,9 @@ def test_errors_are_named(measured, tmp_path, capsys):
     assert "'fore'" in capsys.readouterr().err
     assert command.main([*given, '--body', 'fore', '--joints', 'wrist']) == 2
     assert 'wrist' in capsys.readouterr().err
+    for one, other in (('position', 'rotation'), ('rotation', 'position')):
+        assert command.main([*given, '--body', 'fore', f'--{one}-noise', '1e-5']) == 2
+        assert f'--{other}-noise: expected with the noise' in capsys.readouterr().err
 
 
 def changed(row, column, change):

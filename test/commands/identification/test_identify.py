@@ -13,6 +13,7 @@ import re
 
 import numpy as np
 import pytest
+from support.comparison import assert_same
 from support.html_page import require_complete
 from support.machines.looped_machines import five_bar
 from support.recordings.bag_files import as_messages, write_bag
@@ -221,6 +222,27 @@ def test_what_cannot_be_identified_has_an_error_and_no_files(
     assert identify.main([str(urdf), str(bag), '--folder', str(out), *options]) == 2
     assert message in capsys.readouterr().err
     assert not out.exists()
+
+
+@pytest.mark.parametrize('options, message', [
+    (['bag', '--rate', '7'], '--rate: expected a table, which alone takes it, got a bag'),
+    (['bag', '--effort', '{joint}_nothing'], '--effort: expected a table'),
+    (['bag', '--unit', 'time=ms'], '--unit time: expected a table'),
+    (['run.csv', '--also', 'run.csv', '--topic', 'a'], '--topic: expected a bag'),
+    (['run.csv', '--arrival'], '--arrival: expected a bag')])
+def test_options_that_no_recording_takes_are_refused(options, message, tmp_path, capsys):
+    urdf = wrong_urdf(tmp_path / 'arm.urdf')
+    assert identify.main([str(urdf), *options, '--folder', str(tmp_path / 'out')]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_options_of_tables_go_with_a_bag_beside_one(tmp_path):
+    urdf, run = wrong_urdf(tmp_path / 'arm.urdf'), csv_table(tmp_path / 'run.csv', arm_recording())
+    options = identify.parser().parse_args([
+        str(urdf), str(arm_bag(tmp_path / 'bag')), '--also', str(run), '--time', 't', '--topic',
+        'joint_states', '--folder', str(tmp_path / 'out'), '--unit', 'time=s'])
+    recording, _ = identify.recorded(load_urdf(urdf), options)
+    assert_same(recording.q[:2400], recording.q[2400:], 1e-11)
 
 
 def test_a_yaml_model_stays_one(tmp_path):

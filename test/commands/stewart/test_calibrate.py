@@ -166,7 +166,8 @@ def test_a_bag_of_stands(tmp_path, capsys):
             ([], 'alone tell nothing'),
             (['--measured', 'camera'], "got 'camera'; there are ['/tracker']"),
             (['--measured', 'tracker', '--still', '1e-9'], 'expected stands of 0.5 s'),
-            (['--measured', 'tracker', '--topic', 'legs'], 'topic')):
+            (['--measured', 'tracker', '--topic', 'legs'], 'topic'),
+            (['--measured', 'tracker', '--unit', 'reading=mm'], '--unit: expected a table')):
         assert calibrate.main([*arguments, *options]) == 2
         assert message in capsys.readouterr().err
 
@@ -224,7 +225,7 @@ def test_what_cannot_be_right_has_an_error_and_no_files(change, message, tmp_pat
 
 @pytest.mark.parametrize('text, message', [
     ('', 'expected a header'), ('{header}\n', 'expected samples, got none'),
-    ('{header}\n{row}\n', 'expected 8 or more'), ('{header}\n{row},x\n1,2\n', 'numbers, got'),
+    ('{header}\n{row}\n', 'expected 8 or more'), ('{header}\n{row},x\n1,2\n', 'cells, got'),
     ('{header},x\n{row},1\n', 'expected each column once')])
 def test_files_that_are_no_tables(text, message, tmp_path, capsys):
     _, columns = samples(count=1)
@@ -247,6 +248,7 @@ def test_a_few_bad_rows_are_left_out_and_said(tmp_path, capsys):
     (['--reading-noise', '1e-5'], '--position-noise, --rotation-noise: expected'),
     (['--reading-noise', '0', '--position-noise', '1', '--rotation-noise', '1'], 'above 0'),
     (['--legs', 'leg_1,leg_2'], 'expected a column for each'),
+    (['--still', '1e-4'], '--still: expected a bag, which alone takes it, got a table'),
     (['--points', 'ball'], 'position: expected one of')])
 def test_options_that_do_not_fit(options, message, tmp_path, capsys):
     _, columns = samples(count=10)

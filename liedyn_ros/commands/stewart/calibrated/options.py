@@ -18,6 +18,8 @@ from liedyn_ros.recordings.pose_tables import FITTING
 
 POSE = 'X', 'Y', 'Z', 'ROLL', 'PITCH', 'YAW'
 COUNT = 10  # of next poses
+TAKERS = {'table': ('legs', 'points', 'unit'),
+          'bag': ('topic', 'measured', 'still', 'stand', 'arrival')}
 
 
 def parser() -> argparse.ArgumentParser:

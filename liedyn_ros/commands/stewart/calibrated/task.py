@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from liedyn_ros.commands.inputs import noise_of, require_taken
+from liedyn_ros.commands.stewart.calibrated.options import parser, TAKERS
 from liedyn_ros.commands.stewart.pose_files import pose_of
 from liedyn_ros.commands.stewart.processed.platform_settings import node_settings
 from liedyn_ros.common.checks import Array, as_array, listed
@@ -56,18 +58,10 @@ class Task:
     @property
     def deviations(self) -> tuple[float, float, float] | None:
         """Return the noise of readings, positions and rotations. Raises LimitError for some."""
-        given = {kind: getattr(self.options, f'{kind}_noise')
-                 for kind in ('reading', 'position', 'rotation')}
-        needed = {'reading': True, 'position': bool(self.samples.points),
-                  'rotation': self.samples.rotations is not None}
-        missing = [kind for kind, needs in needed.items() if needs and given[kind] is None]
-        if all(value is None for value in given.values()):
-            return None
-        if missing:
-            raise LimitError('--' + ', --'.join(f'{kind}-noise' for kind in missing)
-                             + ': expected with the noise of the others, got none')
-        reading, position, rotation = (1.0 if value is None else value for value in given.values())
-        return reading, position, rotation
+        noise = noise_of(self.options, {
+            'reading': True, 'position': bool(self.samples.points),
+            'rotation': self.samples.rotations is not None})
+        return None if noise is None else (noise['reading'], noise['position'], noise['rotation'])
 
     def calibrate(self) -> Calibration:
         """Return the calibration; errors of calibrate, with the units that would fit."""
@@ -171,6 +165,7 @@ def _samples(geometry: StewartGeometry | RedundantGeometry, actuators: LegActuat
              options: argparse.Namespace) -> PoseSamples:
     """Return the samples of a table or a bag."""
     path: Path = options.samples
+    require_taken(options, parser(), {'table' if path.suffix in TABLES else 'bag'}, TAKERS)
     if path.suffix in TABLES:
         return pose_table(path, actuators.names, PoseColumns(
             options.legs, options.points, dict(options.unit)))
