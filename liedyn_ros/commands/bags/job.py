@@ -112,10 +112,19 @@ class Reasons:
         found[reason if reason in found or len(found) < 2 else ''] += 1
 
     def lines(self, most: int = 5) -> list[str]:
-        """Return the usual ones, each by its first."""
+        """Return the usual ones, each by its first, and how many others there were."""
         usual = sorted(self._of.values(), key=lambda each: -each.total())
-        return [f'{each.total()} times{", first" if len(each) > 1 else ""}: {next(iter(each))}'
-                for each in usual[:most]]
+        rest = usual[most:]
+        return [*(f'{each.total()} times{", first" if len(each) > 1 else ""}: {next(iter(each))}'
+                  for each in usual[:most]),
+                *([f'{sum(each.total() for each in rest)} times: {len(rest)} other reasons']
+                  if rest else [])]
+
+    def firsts(self) -> list[str]:
+        """Return the first of each kind, as they came, and how many differed by numbers."""
+        return [first + (f'; {more} more that differ by numbers' if more else '')
+                for each in self._of.values()
+                for first, more in [(next(iter(each)), each.total() - next(iter(each.values())))]]
 
 
 def require_messages(bag: AnyBag, topic: str, counts: Counter[str]) -> None:

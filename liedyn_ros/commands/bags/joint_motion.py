@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import NamedTuple
 
@@ -34,6 +34,7 @@ from liedyn_ros.recordings.samples import Stamps
 
 BLOCK = 25_000  # messages that are smoothed together
 OVERLAP = 4_000  # on both sides of a block, where the filter swings in
+BESIDE = 0.75  # steps from a row, at which a message has it; between rows it is half a step
 HIGHEST = 4  # order of the time derivatives of torques
 
 
@@ -41,12 +42,14 @@ class Block(NamedTuple):
     """
     Samples of all joints of one coordinate, one a row.
 
-    stamps (n,) ns; columns by name, such as 'elbow.position [rad]', (n,) each.
+    stamps (n,) ns; columns by name, such as 'elbow.position [rad]', (n,) each. without: numbers
+    of messages without a row, by why.
     """
 
     stamps: Stamps
     columns: dict[str, Array]
     remarks: tuple[str, ...]
+    without: Mapping[str, int]
     after: After | None = None
 
 
@@ -81,7 +84,7 @@ def processed_motion(bag: AnyBag, model: Model, *, topic: str | None = None, arr
         motion = motion_of(model, recording, cutoff, least=least)
         stamps = samples.start_ns + np.round(1e9 * motion.time).astype(np.int64)
         begin = 0 if first else int(np.searchsorted(stamps, seam))
-        end = len(stamps)
+        end, since = len(stamps), seam
         if not last:
             seam = _stamp(messages[-overlap], arrival)
             end = int(np.searchsorted(stamps, seam))
@@ -90,11 +93,14 @@ def processed_motion(bag: AnyBag, model: Model, *, topic: str | None = None, arr
                 for what, at_end, seconds in (
                     ('the first', first, motion.time[0] - samples.time[0]),
                     ('the last', last, samples.time[-1] - motion.time[-1])) if at_end]
+        come = np.array([_stamp(each, arrival) for each in messages])
+        own = come[(first | (come >= since)) & (last | (come < seam))]
         message += block - 2 * overlap
         yield _with_torques(
             model, motion, stamps, slice(begin, end), order, (*samples.remarks, *motion.remarks,
                                                               *left)
-        )._replace(after=None if last else After(message, seam, start))
+        )._replace(without=_without_rows(own, stamps, motion.rate, first, last),
+                   after=None if last else After(message, seam, start))
 
 
 def processed_loops(messages: Iterable[JointStateMessage], model: Model, tracker: LoopTracker
@@ -157,6 +163,17 @@ def _stamp(message: JointStateMessage, arrival: bool) -> int:
     return message.received_ns if arrival else message.stamp_ns
 
 
+def _without_rows(come: Stamps, stamps: Stamps, rate: float, first: bool, last: bool
+                  ) -> dict[str, int]:
+    """Return how many messages (n,) ns have no row beside them: at the ends, and elsewhere."""
+    outside = (first & (come < stamps[0])) | (last & (come > stamps[-1]))
+    after = np.searchsorted(stamps, come).clip(1, len(stamps) - 1)
+    off = np.minimum(np.abs(come - stamps[after - 1]), np.abs(come - stamps[after]))
+    found = {'at the ends': int(outside.sum()),
+             'left out': int((~outside & (off > 1e9 * BESIDE / rate)).sum())}
+    return {why: count for why, count in found.items() if count}
+
+
 def _recording(model: Model, samples: JointSamples, start: Array | None) -> Recording:
     found = model_samples(model, samples)
     q, v = found.q, found.v
@@ -199,4 +216,4 @@ def _with_torques(model: Model, motion: Motion, stamps: Stamps, chosen: slice, o
     told = (f'filter without delay, cut-off {np.min(cutoff):.4g} to {np.max(cutoff):.4g} Hz; '
             f'encoder noise leaves up to {noise[0]:.3g} in accelerations' + ''.join(
                 f', {each:.3g} in their derivative {k}' for k, each in enumerate(noise[1:], 1)))
-    return Block(stamps[chosen], dict(zip(names, columns)), (*remarks, told))
+    return Block(stamps[chosen], dict(zip(names, columns)), (*remarks, told), {})

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 EVERY = 2.0  # s between two lines of progress
 KINDS = 'csv', 'parquet', 'mcap'
 GOOD = 'with a pose', 'with all joints'
+NO_FAULT = 'at the ends'  # of a motion, where the filter swings in
 REPORT = 'report.html'
 
 
@@ -45,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             require_extra('view', 'viser')
         from liedyn_ros.commands.bags.job import Outcome
         from liedyn_ros.commands.bags.run import run
+        _require_use(options, arguments)
         jobs = _jobs(options)
         if len(jobs) == 1 and options.cluster is None:
             outcomes = [run(jobs[0], _Progress())]
@@ -82,7 +84,25 @@ def _status(outcome: 'Outcome') -> int:
     good = sum(outcome.counts.get(each, 0) for each in GOOD)
     if outcome.error or not good:
         return 2
-    return 0 if good == sum(outcome.counts.values()) and not outcome.damaged else 1
+    wanted = sum(outcome.counts.values()) - outcome.counts.get(NO_FAULT, 0)
+    return 0 if good == wanted and not outcome.damaged else 1
+
+
+def _require_use(options: argparse.Namespace, arguments: Sequence[str] | None) -> None:
+    """Raise NameSetError for an option that was given and would change nothing."""
+    uses = (
+        (('order', 'smoothing', 'complete', 'measured', 'start', 'agreement'),
+         options.model is not None, '--model beside it, got a platform'),
+        (('params',), options.model is None, 'a platform, got --model'),
+        (('order', 'smoothing'), not options.complete, 'smooth motions, got --complete'),
+        (('measured', 'agreement'), options.complete, '--complete beside it, got none'),
+        (('write',), options.folder is not None, '--folder beside it, got none'))
+    unset = argparse.Namespace(**{name: None for names, _, _ in uses for name in names})
+    given = vars(parser().parse_args(arguments, unset))
+    for names, used, expected in uses:
+        for name in names:
+            if not used and given[name] is not None:
+                raise NameSetError(f'--{name}: expected {expected}')
 
 
 def _jobs(options: argparse.Namespace) -> 'list[Job]':

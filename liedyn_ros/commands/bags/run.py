@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from itertools import chain
 import json
@@ -44,10 +44,10 @@ STAMP, REASON = 'stamp [ns]', 'reason'
 
 def run(job: Job, tell: Tell = lambda done, total: None) -> Outcome:
     """Write the files of a job, and what was done; errors are in the outcome."""
+    before = done_before(job)
+    if before is not None:
+        return before
     try:
-        before = done_before(job)
-        if before is not None:
-            return before
         if job.settings['model'] is None:
             outcome = platform_job(job, tell)
         else:
@@ -67,11 +67,18 @@ def _joint_job(job: Job, tell: Tell) -> Outcome:
     total = bag.counts[topic]
     produce, columns = _MODES[job.settings['complete']]
     names = columns(model, job.settings)
-    counts, reasons, remarked = Counter[str](), Reasons(), dict[str, None]()
+    counts, reasons, remarked = Counter[str](), Reasons(), Reasons()
     curves, parts = Curves(names), KeptParts(job)
-    rows = chain.from_iterable(
-        (remarked.update(dict.fromkeys(remarks)) or rows for rows, remarks in parts.rows(
-            lambda after: produce(bag, model, topic, job.settings, after))))
+
+    def of_part(part: tuple[Any, Iterable[str], Mapping[str, int]]) -> Any:
+        rows, remarks, without = part
+        counts.update(without)
+        for each in remarks:
+            remarked.take(each)
+        return rows
+
+    rows = chain.from_iterable(map(of_part, parts.rows(
+        lambda after: produce(bag, model, topic, job.settings, after))))
     with ExitStack() as stack:
         writers = _writers(job, model, names, stack)
         for stamp, values, reason in rows:
@@ -88,7 +95,7 @@ def _joint_job(job: Job, tell: Tell) -> Outcome:
         require_messages(bag, topic, counts)
     parts.clear()
     losses = [*(str(each) for each in bag.losses), *parts.remarks(), *reasons.lines(),
-              *list(remarked)[:12]]
+              *remarked.firsts()]
     return Outcome(dict(counts), losses, curves=curves.points, damaged=damaged(bag))
 
 
@@ -111,7 +118,7 @@ def _writers(job: Job, model: Model, names: list[str], stack: ExitStack) -> list
 
 def _moved(bag: AnyBag, model: Model, topic: str, settings: Mapping[str, Any], done: Part
            ) -> Iterator[Part]:
-    """Yield parts whose rows are a list of stamps, values and reasons, and remarks."""
+    """Yield parts whose rows are a list of stamps, values and reasons, remarks, and counts."""
     for block in processed_motion(
             bag, model, topic=topic, arrival=settings['arrival'], order=settings['order'],
             cutoff=settings['smoothing'], after=done.state or After(
@@ -120,8 +127,8 @@ def _moved(bag: AnyBag, model: Model, topic: str, settings: Mapping[str, Any], d
         rows = [(stamp, values, '') for stamp, values in zip(
             block.stamps.tolist(), table.tolist())]
         after = block.after
-        yield Part((rows, block.remarks), 0 if after is None else after.message, after,
-                   after is None)
+        yield Part((rows, block.remarks, block.without),
+                   0 if after is None else after.message, after, after is None)
 
 
 def _completed(bag: AnyBag, model: Model, topic: str, settings: Mapping[str, Any], done: Part
@@ -133,8 +140,10 @@ def _completed(bag: AnyBag, model: Model, topic: str, settings: Mapping[str, Any
         agreement=settings['agreement'])
     rows: list[tuple[int, list[float] | None, str]] = []
     count = done.messages
-    for stamp, q, v, reason in processed_loops(
-            joint_state_messages(bag, topic, count), model, tracker):
+    messages = joint_state_messages(bag, topic, count)
+    if settings['arrival']:
+        messages = (each._replace(stamp_ns=each.received_ns) for each in messages)
+    for stamp, q, v, reason in processed_loops(messages, model, tracker):
         values = None
         if q is not None:
             rates = np.full(len(at), np.nan) if v is None else v[v_at]
@@ -142,9 +151,9 @@ def _completed(bag: AnyBag, model: Model, topic: str, settings: Mapping[str, Any
         rows.append((stamp, values, reason))
         count += 1
         if len(rows) == MESSAGES:
-            yield Part((rows, ()), count, tracker)
+            yield Part((rows, (), {}), count, tracker)
             rows = []
-    yield Part((rows, ()), count, None, True)
+    yield Part((rows, (), {}), count, None, True)
 
 
 def _columns_of_motion(model: Model, settings: Mapping[str, Any]) -> list[str]:

@@ -10,6 +10,7 @@
 
 import csv
 from pathlib import Path
+import re
 
 import numpy as np
 import pytest
@@ -17,16 +18,18 @@ from rosbags.rosbag2 import Reader
 from rosbags.typesys import get_types_from_msg, get_typestore, Stores
 from support.html_page import require_complete
 from support.machines.looped_machines import five_bar
-from support.recordings.bag_files import as_messages, write_bag
+from support.recordings.bag_files import as_messages, joint_state, write_bag
 from support.recordings.recorded_arm import arm_recording, JOINTS, true_arm
 from support.recordings.recorded_motion import loop_motion
 
 from liedyn_ros.commands.bags import process_bag
+from liedyn_ros.commands.bags.job import Reasons
 from liedyn_ros.commands.bags.joint_bag import JOINT_MOTION, TYPE
 from liedyn_ros.commands.bags.joint_motion import processed_loops, processed_motion
+from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, LoopTracker
-from liedyn_ros.model import load_urdf, to_urdf
+from liedyn_ros.model import load_model, load_urdf, to_urdf
 from liedyn_ros.recordings.bags import Bag, joint_state_messages
 
 ROOT = Path(__file__).parents[3]
@@ -136,6 +139,37 @@ def test_blocks_of_a_long_bag_join_without_a_gap(arm):
     assert np.abs(torque - tau[np.searchsorted(stamps, joined), 1]).max() < 0.05
 
 
+@pytest.mark.parametrize('blocks', [{}, {'block': 600, 'overlap': 100}], ids=['whole', 'blocks'])
+def test_messages_without_a_row_are_counted_and_all_kinds_of_remarks_told(
+        arm, blocks, tmp_path, monkeypatch, capsys):
+    urdf, _, _ = arm
+    stamps, q, v, tau = map(np.array, arm_recording(1, 0.0))
+    q[50::60] = np.nan
+    q[1500:1540] = np.nan  # a gap
+    bag = write_bag(tmp_path / 'bag', as_messages(JOINTS, stamps, q, v, tau))
+    for name, value in blocks.items():
+        monkeypatch.setitem(processed_motion.__kwdefaults__, name, value)
+    given = [str(bag), '--model', str(urdf), '--smoothing', '30', '--csv', str(tmp_path / 'a.csv')]
+    assert process_bag.main(given) == 1
+    told, *remarks = capsys.readouterr().out.splitlines()
+    counts = {what: int(count) for count, what in re.findall(
+        r'(\d+) (with all joints|left out|at the ends)', told)}
+    assert f'{len(stamps)} messages' in told and sum(counts.values()) == len(stamps)
+    assert counts['with all joints'] == len(columns_of(tmp_path / 'a.csv')['stamp [ns]'])
+    assert 40 < counts['left out'] < 120 and counts['at the ends'] < 100
+    assert any('1 gaps without samples' in each for each in remarks)
+    assert any('differ by numbers' in each for each in remarks) == bool(blocks)
+
+
+def test_reasons_beyond_the_usual_ones_are_counted():
+    reasons = Reasons()
+    for each in ('a', 'a', 'b', 'c 1', 'c 2'):
+        reasons.take(each)
+    assert reasons.lines(1) == ['2 times: a', '3 times: 2 other reasons']
+    assert reasons.lines(3) == ['2 times: a', '2 times, first: c 1', '1 times: b']
+    assert reasons.firsts() == ['a', 'b', 'c 1; 1 more that differ by numbers']
+
+
 def test_several_bags_are_done_by_several_processes_and_not_twice(arm, tmp_path, capsys):
     urdf, bags, _ = arm
     given = [*map(str, bags), '--model', str(urdf), '--folder', str(tmp_path / 'many')]
@@ -208,3 +242,34 @@ def test_options_that_do_not_fit_are_refused(arm, options, message, tmp_path, mo
     assert process_bag.main([str(bags[0]), *options, '--model', str(urdf)]) == 2
     assert message in capsys.readouterr().err
     assert {each.name for each in tmp_path.iterdir()} <= {'out'}
+
+
+def test_completed_joints_take_the_times_at_which_messages_came(tmp_path):
+    source = config_file('five_bar.yaml')
+    model = load_model(source)
+    names = [joint.name for joint in model.joint_list if joint.actuated]
+    at = [model.joint(name).qi for name in names]
+    position = assemble(ConstrainedDynamics(model))[at]
+    came = 10**18 + 20_000_000 * np.arange(5)
+    bag = write_bag(tmp_path / 'bag', [
+        (int(each), joint_state(0, names, position)) for each in came])
+    assert process_bag.main([str(bag), '--model', str(source), '--complete', '--arrival',
+                             '--csv', str(tmp_path / 'a.csv')]) == 0
+    assert columns_of(tmp_path / 'a.csv')['stamp [ns]'] == [str(each) for each in came]
+
+
+@pytest.mark.parametrize('options, message', [
+    (['--smoothing', '2'], '--smoothing: expected --model beside it, got a platform'),
+    (['--order', '1'], '--order: expected --model'),
+    (['--complete'], '--complete: expected --model'),
+    (['--start', 'elbow=1'], '--start: expected --model'),
+    (['--measured', 'elbow'], '--measured: expected --model'),
+    (['--agreement', '0.05'], '--agreement: expected --model'),
+    (['--write', 'csv'], '--write: expected --folder beside it, got none'),
+    (['--model', 'a.urdf', '--params', 'b'], '--params: expected a platform, got --model'),
+    (['--model', 'a.urdf', '--complete', '--order', '1'], '--order: expected smooth motions'),
+    (['--model', 'a.urdf', '--measured', 'elbow'], '--measured: expected --complete'),
+    (['--model', 'a.urdf', '--agreement', '0.1'], '--agreement: expected --complete')])
+def test_options_that_would_change_nothing_are_refused(options, message, capsys):
+    assert process_bag.main(['bag', *options]) == 2
+    assert message in capsys.readouterr().err
