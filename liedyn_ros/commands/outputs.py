@@ -38,6 +38,21 @@ def without_empty(path: Path) -> None:
         path.rmdir()
 
 
+def set_aside(result: Path, *others: Path, given: Path | None = None) -> None:
+    """
+    Rename a result of an earlier run that this one does not have, and say so.
+
+    It gets the suffix .old, and so do the files that come with it. Where this run was given one
+    of them, all stay.
+    """
+    files = [each for each in (result, *others) if each.exists()]
+    if not result.exists() or (given and any(each.samefile(given) for each in files)):
+        return
+    for each in files:
+        each.replace(f'{each}.old')
+    print('of an earlier run, now with the suffix .old:', ', '.join(map(str, files)))
+
+
 def picture(text: str, suffixes: Sequence[str] = SUFFIXES) -> Path:
     """Return a file to draw to; its folder is created. Raises ArgumentTypeError."""
     path = Path(text)

@@ -211,10 +211,17 @@ def test_the_command_writes_a_model_that_carries_the_payload(tmp_path, loaded, c
     assert page.count('<polyline') == 2 * len(JOINTS) and 'with the payload' in page
     numbers = json.loads((tmp_path / 'out' / 'payload.json').read_text())
     assert np.allclose(numbers['parameters'], TRUE, atol=0.01)
-    assert 'payload' in (tmp_path / 'out' / 'with_payload.urdf').read_text()
+    loaded_arm = tmp_path / 'out' / 'with_payload.urdf'
+    assert 'payload' in loaded_arm.read_text()
     turned = [part for name in JOINTS for part in ('--scale', f'{name}=-1')]
     assert command.main([*given, '--body', 'fore', *turned]) == 1
-    assert 'check the unit and the sign' in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert 'check the unit and the sign' in shown and f'suffix .old: {loaded_arm}' in shown
+    assert not loaded_arm.exists()
+    loaded_arm.write_text((tmp_path / 'arm.urdf').read_text())
+    assert command.main([str(loaded_arm), *given[1:], '--body', 'fore', *turned]) == 1
+    assert loaded_arm.exists()  # as it was given
+    capsys.readouterr()
     assert command.main([*given, '--body', 'forearm']) == 2
     assert "'fore'" in capsys.readouterr().err
 

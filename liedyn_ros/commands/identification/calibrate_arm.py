@@ -23,9 +23,10 @@ import sys
 
 import numpy as np
 
-from liedyn_ros.commands.identification.model_files import write_model
+from liedyn_ros.commands.identification.model_files import model_files, write_model
 from liedyn_ros.commands.inputs import noise_of
-from liedyn_ros.commands.outputs import folder, number_of, pair_of, without_empty
+from liedyn_ros.commands.outputs import (
+    folder, number_of, pair_of, set_aside, without_empty)
 from liedyn_ros.commands.reports import Page
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, NameSetError
@@ -55,6 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if found.offered:
             written += write_model(options.folder, options.model, model, found.model, model,
                                    moved=True)
+        else:
+            set_aside(*model_files(options.folder, options.model, moved=True))
     except (LiedynError, OSError) as error:
         without_empty(options.folder)
         print(f'calibrate_arm: {error}', file=sys.stderr)

@@ -23,12 +23,12 @@ from pathlib import Path
 import sys
 
 from liedyn_ros.commands.identification.excite import add_limit_options
-from liedyn_ros.commands.identification.model_files import write_model
+from liedyn_ros.commands.identification.model_files import model_files, write_model
 from liedyn_ros.commands.identification.next_motion import proposed, told_by, write_next
 from liedyn_ros.commands.identification.options import (
     add_holding_options, add_recording_options, held, recorded, require_still)
 from liedyn_ros.commands.identification.report import HEAD, report, summary
-from liedyn_ros.commands.outputs import folder, number_of, without_empty
+from liedyn_ros.commands.outputs import folder, number_of, set_aside, without_empty
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.extras import require_extra
 from liedyn_ros.common.tables import print_table
@@ -102,6 +102,8 @@ def _write(options: argparse.Namespace, result: Identification, whole: Model,
     files = [page, numbers, *write_next(options.folder, result, ahead[0])]
     if result.offered:
         files += write_model(options.folder, options.model, result.given, result.model, whole)
+    else:
+        set_aside(*model_files(options.folder, options.model))
     return files
 
 

@@ -20,6 +20,14 @@ from liedyn_ros.model import (
     Model, to_urdf, updated_urdf, updated_yaml, with_armatures, with_inertias, with_resistances)
 
 PARAMETERS = 'dynamics_server.yaml'
+YAML = '.yaml', '.yml'
+
+
+def model_files(folder: Path, source: Path, *, moved: bool = False) -> tuple[Path, Path]:
+    """Return the files of the model and of the parameters that write_model writes."""
+    suffix = '.yaml' if source.suffix in YAML else '.urdf'
+    name = f'{source.stem}_{"calibrated" if moved else "identified"}{suffix}'
+    return folder / name, folder / PARAMETERS
 
 
 def write_model(folder: Path, source: Path, before: Model, after: Model, whole: Model, *,
@@ -33,17 +41,16 @@ def write_model(folder: Path, source: Path, before: Model, after: Model, whole: 
     DescriptionError and OSError.
     """
     new = after if moved else _unlocked(whole, before, after)
-    if source.suffix in ('.yaml', '.yml'):
-        text, suffix = updated_yaml(source.read_text(encoding='utf-8'), whole, new), '.yaml'
+    if source.suffix in YAML:
+        text = updated_yaml(source.read_text(encoding='utf-8'), whole, new)
     elif source.suffix == '.xml':
-        text, suffix = to_urdf(new), '.urdf'
+        text = to_urdf(new)
     else:
         urdf = expand(source, {}) if source.suffix == '.xacro' else source.read_text(
             encoding='utf-8')
-        text, suffix = updated_urdf(urdf, whole, new), '.urdf'
-    model = folder / f'{source.stem}_{"calibrated" if moved else "identified"}{suffix}'
+        text = updated_urdf(urdf, whole, new)
+    model, parameters = model_files(folder, source, moved=moved)
     write_whole(model, text)
-    parameters = folder / PARAMETERS
     write_whole(parameters, yaml.safe_dump({'dynamics_server': {'ros__parameters': {
         'model_file': str(model.resolve())}}}))
     return [model, parameters]

@@ -24,7 +24,7 @@ import numpy as np
 
 from liedyn_ros.commands.identification.options import (
     add_holding_options, add_recording_options, held, recorded, require_still)
-from liedyn_ros.commands.outputs import folder, without_empty
+from liedyn_ros.commands.outputs import folder, set_aside, without_empty
 from liedyn_ros.commands.reports import Line, Page, plot
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
@@ -115,6 +115,8 @@ def _write(options: argparse.Namespace, whole: Model, found: Payload) -> list[Pa
         write_whole(loaded, to_urdf(with_payload(
             whole, options.body, found.possible(), placement=options.placement)))
         files.append(loaded)
+    else:
+        set_aside(loaded, given=options.model)
     return files
 
 

@@ -13,6 +13,7 @@ import re
 
 import numpy as np
 import pytest
+from support.earlier_results import earlier_results, require_set_aside
 from support.recordings.recorded_arm import JOINTS, true_arm
 
 from liedyn_ros.commands.identification import calibrate_arm as command
@@ -88,6 +89,16 @@ def test_a_machine_with_loops(tmp_path, capsys):
     places = [(machine.frames.pose(assemble(machine, at, held=held), 'left_coupler') @ tip)[:3, 3]
               for machine in (closed, better)]
     assert np.linalg.norm(places[0] - places[1]) < 5e-5
+
+
+def test_a_model_that_is_not_offered_leaves_none_of_an_earlier_run(measured, tmp_path, capsys):
+    """The table is of an arm that is as its file says."""
+    urdf, table, true = measured
+    urdf.write_text(to_urdf(true))
+    older = earlier_results(tmp_path / 'out', 'arm_calibrated.urdf', 'dynamics_server.yaml')
+    assert command.main([str(urdf), str(table), '--body', 'fore', '--folder',
+                         str(tmp_path / 'out')]) == 1
+    require_set_aside(older, capsys.readouterr().out)
 
 
 def test_errors_are_named(measured, tmp_path, capsys):

@@ -13,6 +13,7 @@ import re
 
 import numpy as np
 import pytest
+from support.earlier_results import earlier_results, require_set_aside
 from support.html_page import require_complete
 from support.platforms.calibration import built, LENGTH_NOISE, seen, seven_legs, spread
 from support.recordings.calibration_tables import (
@@ -151,6 +152,22 @@ def test_a_geometry_that_is_right_is_not_replaced(tmp_path, capsys):
     assert 'the given geometry stays' in capsys.readouterr().out
     assert {each.name for each in (tmp_path / 'out').iterdir()} == {
         'report.html', 'calibration.json', 'next_poses.txt'}
+
+
+def test_results_of_an_earlier_run_are_set_aside_but_no_parameters_that_are_given(
+        tmp_path, capsys):
+    _, columns = samples(size=0.0)
+    geometry, parameters, ahead = earlier_results(
+        tmp_path / 'out', 'stewart_geometry_calibrated.yaml', 'stewart_pose.yaml',
+        'next_poses.txt')
+    parameters.write_text('{}')
+    assert run(tmp_path, columns, '--known-frames', '--next', '0', '--params',
+               str(parameters)) == 1
+    require_set_aside([ahead], capsys.readouterr().out)
+    assert geometry.exists() and parameters.exists()
+    earlier_results(tmp_path / 'out', parameters.name)
+    assert run(tmp_path, columns, '--known-frames') == 1
+    require_set_aside([geometry, parameters], capsys.readouterr().out)
 
 
 def test_a_bag_of_stands(tmp_path, capsys):

@@ -14,6 +14,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from liedyn_ros.commands.outputs import set_aside
 from liedyn_ros.commands.stewart.calibrated.findings import as_row, findings
 from liedyn_ros.commands.stewart.calibrated.report import report
 from liedyn_ros.commands.stewart.calibrated.task import Task
@@ -37,15 +38,19 @@ def write(task: Task, found: Calibration, ahead: NextPoses | None, remark: str) 
              NUMBERS: json.dumps(numbers(task, found), indent=1)}
     if ahead is not None:
         texts[NEXT] = HEAD + ''.join(' '.join(as_row(pose)) + '\n' for pose in ahead.poses)
+    name = f'{task.options.geometry.stem}_calibrated.yaml'
     if found.offered:
-        name = f'{task.options.geometry.stem}_calibrated.yaml'
         texts[name] = (f'# Written by calibrate_stewart from {task.options.samples.name}, '
                        f'{int(found.used.sum())} poses.\n'
                        + updated_geometry(task.options.geometry, found.geometry))
         texts[PARAMETERS] = write_text(parameters(task, found, folder / name))
-    for name, text in texts.items():
-        write_whole(folder / name, text)
-    return [folder / name for name in texts]
+    for file, text in texts.items():
+        write_whole(folder / file, text)
+    if ahead is None:
+        set_aside(folder / NEXT)
+    if not found.offered:
+        set_aside(folder / name, folder / PARAMETERS, given=task.options.params)
+    return [folder / file for file in texts]
 
 
 def parameters(task: Task, found: Calibration, geometry: Path) -> dict[str, Any]:
