@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Input of the commands: options that only some recordings take, and what goes with others."""
+"""Input of the commands: options that not every input takes, and what goes with others."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def require_taken(options: Namespace, parser: ArgumentParser, kinds: Set[str],
     """
     Raise NameSetError for an option that nothing takes.
 
-    kinds are those of the recordings that are given. takers has for each kind, a table or a bag,
-    the options that it alone takes; those with the parser's defaults are not given.
+    kinds are those of what is given, such as a table or a bag. takers has for each kind the
+    options that it alone takes; those with the parser's defaults are not given.
     """
     for kind, names in takers.items():
         for name in names:

@@ -21,6 +21,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from liedyn_ros.commands.inputs import require_taken
 from liedyn_ros.commands.outputs import folder, number_of, page
 from liedyn_ros.commands.work import add_work_options, results_of
 from liedyn_ros.common.errors import LiedynError, NameSetError
@@ -46,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             require_extra('view', 'viser')
         from liedyn_ros.commands.bags.job import Outcome
         from liedyn_ros.commands.bags.run import run
-        _require_use(options, arguments)
+        _require_taken(options)
         jobs = _jobs(options)
         if len(jobs) == 1 and options.cluster is None:
             outcomes = [run(jobs[0], _Progress())]
@@ -88,21 +89,16 @@ def _status(outcome: 'Outcome') -> int:
     return 0 if good == wanted and not outcome.damaged else 1
 
 
-def _require_use(options: argparse.Namespace, arguments: Sequence[str] | None) -> None:
-    """Raise NameSetError for an option that was given and would change nothing."""
-    uses = (
-        (('order', 'smoothing', 'complete', 'measured', 'start', 'agreement'),
-         options.model is not None, '--model beside it, got a platform'),
-        (('params',), options.model is None, 'a platform, got --model'),
-        (('order', 'smoothing'), not options.complete, 'smooth motions, got --complete'),
-        (('measured', 'agreement'), options.complete, '--complete beside it, got none'),
-        (('write',), options.folder is not None, '--folder beside it, got none'))
-    unset = argparse.Namespace(**{name: None for names, _, _ in uses for name in names})
-    given = vars(parser().parse_args(arguments, unset))
-    for names, used, expected in uses:
-        for name in names:
-            if not used and given[name] is not None:
-                raise NameSetError(f'--{name}: expected {expected}')
+def _require_taken(options: argparse.Namespace) -> None:
+    """Raise NameSetError for an option that nothing takes."""
+    for kind, takers in (
+            ('platform' if options.model is None else 'model',
+             {'platform': ('params',),
+              'model': ('order', 'smoothing', 'complete', 'measured', 'start', 'agreement')}),
+            ('completion' if options.complete else 'smooth motion',
+             {'completion': ('measured', 'agreement'), 'smooth motion': ('order', 'smoothing')}),
+            ('file' if options.folder is None else 'folder', {'folder': ('write',)})):
+        require_taken(options, parser(), {kind}, takers)
 
 
 def _jobs(options: argparse.Namespace) -> 'list[Job]':

@@ -259,17 +259,17 @@ def test_completed_joints_take_the_times_at_which_messages_came(tmp_path):
 
 
 @pytest.mark.parametrize('options, message', [
-    (['--smoothing', '2'], '--smoothing: expected --model beside it, got a platform'),
-    (['--order', '1'], '--order: expected --model'),
-    (['--complete'], '--complete: expected --model'),
-    (['--start', 'elbow=1'], '--start: expected --model'),
-    (['--measured', 'elbow'], '--measured: expected --model'),
-    (['--agreement', '0.05'], '--agreement: expected --model'),
-    (['--write', 'csv'], '--write: expected --folder beside it, got none'),
-    (['--model', 'a.urdf', '--params', 'b'], '--params: expected a platform, got --model'),
-    (['--model', 'a.urdf', '--complete', '--order', '1'], '--order: expected smooth motions'),
-    (['--model', 'a.urdf', '--measured', 'elbow'], '--measured: expected --complete'),
-    (['--model', 'a.urdf', '--agreement', '0.1'], '--agreement: expected --complete')])
+    (['--smoothing', '2'], '--smoothing: expected a model, which alone takes it, got a platform'),
+    (['--order', '2'], '--order: expected a model'),
+    (['--complete'], '--complete: expected a model'),
+    (['--start', 'elbow=1'], '--start: expected a model'),
+    (['--measured', 'elbow'], '--measured: expected a model'),
+    (['--agreement', '0.1'], '--agreement: expected a model'),
+    (['--write', 'parquet'], '--write: expected a folder, which alone takes it, got a file'),
+    (['--model', 'a.urdf', '--params', 'b'], '--params: expected a platform'),
+    (['--model', 'a.urdf', '--complete', '--order', '2'], '--order: expected a smooth motion'),
+    (['--model', 'a.urdf', '--measured', 'elbow'], '--measured: expected a completion'),
+    (['--model', 'a.urdf', '--agreement', '0.1'], '--agreement: expected a completion')])
 def test_options_that_would_change_nothing_are_refused(options, message, capsys):
     assert process_bag.main(['bag', *options]) == 2
     assert message in capsys.readouterr().err
