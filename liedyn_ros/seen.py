@@ -56,7 +56,8 @@ class Seen:
     Poses (4, 4), m, are those of the platform, or of the floating base of a tree. covariance
     (3, 3) is that of the position, m^2, in fixed axes. positions and efforts are by joint,
     rotor_speeds by rotor, rad/s. warnings are sentences about the last seconds; fault is why
-    there is no pose; awaited are sentences on nodes that do not work yet.
+    there is no pose; awaited are sentences on nodes that do not work yet. quiet has, by topic, for
+    how long nothing came on those that had messages, s.
     """
 
     pose: Array | None = None
@@ -70,6 +71,12 @@ class Seen:
     warnings: tuple[str, ...] = ()
     fault: str = ''
     awaited: tuple[str, ...] = ()
+    quiet: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def tracks(self) -> bool:
+        """Return whether the newest pose is of now."""
+        return self.solved is not None and 'status' not in self.quiet
 
 
 def seen_of(model: Model, q: Array) -> Seen:

@@ -225,8 +225,9 @@ class LivePage:
             if seen.pose is not None and seen.true_pose is not None:
                 error = float(abs(seen.pose[:3, 3] - seen.true_pose[:3, 3]).max())
             solved = seen.solved
-            self._plots.add(now, (solved.smallest_singular_value, solved.residual,
-                                  solved.iterations, solved.age, error))
+            values = (solved.smallest_singular_value, solved.residual, solved.iterations,
+                      solved.age, error)
+            self._plots.add(now, values if seen.tracks else (np.nan,) * len(values))
         if now - self._read >= 1.0 / TEXT_RATE:
             self._read = now
             self._text.content = describe(seen, self._units)
@@ -268,8 +269,10 @@ def describe(seen: Seen, units: Mapping[str, str] | None = None) -> str:
         lines.append(f'**No pose:** {seen.fault}')
     lines += [f'- **{warning}**' for warning in seen.warnings]
     lines += [f'- *{sentence}*' for sentence in seen.awaited]
-    if not lines and seen.solved is not None:
+    if not lines and seen.tracks:
         lines.append('Tracking, no warning.')
+    if seen.quiet:
+        lines.append(f'- *{_silence(seen.quiet)}*')
     solved = seen.solved
     if solved is not None:
         lines.append(f'\nDistance to singularity {solved.smallest_singular_value:.3f}, '
@@ -282,3 +285,9 @@ def describe(seen: Seen, units: Mapping[str, str] | None = None) -> str:
         lines += [f'| {name} | {value:.3g} {units.get(name, "")} |'
                   for name, value in seen.efforts.items()]
     return '\n'.join(lines) or '*nothing heard yet*'
+
+
+def _silence(quiet: Mapping[str, float]) -> str:
+    return 'no message ' + ', '.join(
+        f'on {topic} for {seconds:.0f} s' for topic, seconds in quiet.items()
+    ) + f'; the last {"are" if len(quiet) > 1 else "is"} shown'

@@ -285,6 +285,26 @@ def test_a_person_reads_sentences():
     assert describe(Seen(fault='no samples')).startswith('**No pose:** no samples')
 
 
+def test_what_is_old_is_not_told_or_drawn_as_of_now(page):
+    page.adopt(GEOMETRY, HOME)
+    seen = replace(seen_of(HOME), warnings=())
+    page.show(seen, 1.0)
+    assert describe(seen).startswith('Tracking, no warning.')
+    old = replace(seen, quiet={'pose': 6.2, 'status': 6.4})
+    page.show(old, 2.0)
+    assert 'Tracking' not in describe(old)
+    assert '*no message on pose for 6 s, on status for 6 s; the last are shown*' in describe(old)
+    assert 'Position 0.00, 0.00, 500.00 mm.' in describe(old)
+    drawn = page._plots.columns(2.0)[1:]
+    assert np.isfinite(drawn[:, 0]).all() and np.isnan(drawn[:, 1]).all()
+
+
+def test_a_reference_that_is_not_sent_again_does_not_end_the_tracking():
+    told = describe(replace(seen_of(HOME), warnings=(), quiet={'reference': 400.0}))
+    assert told.startswith('Tracking, no warning.')
+    assert '*no message on reference for 400 s; the last is shown*' in told
+
+
 @pytest.mark.parametrize(('largest', 'number', 'unit'), [
     (2.0, 2.0, 'm'), (3e-3, 3.0, 'mm'), (4e-4, 400.0, 'µm'), (2.5e-9, 2.5, 'nm'),
     (7e-14, 70.0, 'fm'), (2e-16, 0.2, 'fm'), (0.0, 0.0, 'm')])

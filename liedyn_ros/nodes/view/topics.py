@@ -30,6 +30,9 @@ from liedyn_ros.stewart import Flag
 from liedyn_ros.stewart.reports.health import LEGS, SINGULARITY
 
 WARNING_TIME = 3.0  # s; for so long a warning is shown, as one sample's would not be seen
+# s without a message of a topic that had some, before a page says so. A robot that tells its
+# joints once a second may miss four. Of a slower one, or a bag that pauses, the sentence is true.
+QUIET_TIME = 5.0
 REPORTS_DEPTH = 20  # messages of all nodes between two pictures
 STATUS_DEPTH = 200  # messages between two pictures, none of whose flags is lost
 FLAGS = {**SINGULARITY, **LEGS, Flag.RESTARTED: 'solved from home: there was no pose before',
@@ -45,6 +48,7 @@ class _Topic:
             message_type, topic, lambda message: None, sensor_data(depth),
             callback_group=Aside()).handle
         self._type, self._depth, self._last = message_type, depth, None
+        self.name, self._heard = topic, 0.0
         self.taken = 0  # messages
 
     def take_all(self) -> list[Any]:
@@ -55,8 +59,14 @@ class _Topic:
             if one is None:
                 break
             taken.append(one[0])
-        self.taken += len(taken)
+        if taken:
+            self.taken, self._heard = self.taken + len(taken), time.monotonic()
         return taken
+
+    @property
+    def silence(self) -> float:
+        """Return for how long nothing came, s; 0 before the first message."""
+        return time.monotonic() - self._heard if self.taken else 0.0
 
     @property
     def newest(self) -> Any:
@@ -106,6 +116,9 @@ class ViewTopics:
         self._kernels = {node: each for node, each in self._kernels.items() if each[1] > now}
         return tuple(sentence for sentence, _ in self._kernels.values())
 
+    def _quiet(self) -> dict[str, float]:
+        return {topic.name: topic.silence for topic in self._opened if topic.silence > QUIET_TIME}
+
     def _warn(self, sentence: str) -> None:
         self._until[sentence] = time.monotonic() + WARNING_TIME
 
@@ -137,7 +150,8 @@ class TreeTopics(ViewTopics):
             positions={} if joints is None else _by_name(joints.name, joints.position),
             efforts={} if joints is None else _by_name(joints.name, joints.effort),
             rotor_speeds={} if rotors is None else _by_name(rotors.name, rotors.velocity),
-            warnings=self._warnings(), fault=self._fault, awaited=self._awaited())
+            warnings=self._warnings(), fault=self._fault, awaited=self._awaited(),
+            quiet=self._quiet())
 
 
 class PlatformTopics(ViewTopics):
@@ -162,7 +176,7 @@ class PlatformTopics(ViewTopics):
             covariance=None if covariance is None else np.reshape(
                 covariance.pose.covariance, (6, 6))[:3, :3],
             solved=self._solved, warnings=self._warnings(), fault=self._fault,
-            awaited=self._awaited())
+            awaited=self._awaited(), quiet=self._quiet())
 
     def _note(self, status: StewartStatus) -> None:
         self._fault = status.message

@@ -21,6 +21,7 @@ from std_msgs.msg import String
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.model import Model
+from liedyn_ros.nodes.view import topics
 from liedyn_ros.nodes.view.node import ViewNode
 from liedyn_ros.nodes.view.topics import FLAGS
 from liedyn_ros.ros.qos import LATCHED
@@ -110,6 +111,37 @@ def test_a_platform_of_eight_legs_is_shown_with_all_lengths(bench, view):
 def test_every_flag_has_a_sentence_or_names_a_limit():
     limits = {Flag.LEG_TRAVEL, Flag.JOINT_ANGLE, Flag.LEG_CLEARANCE}
     assert set(FLAGS) | limits == set(Flag)
+
+
+def test_topics_that_fall_silent_are_named_while_others_go_on(bench, view, monkeypatch):
+    monkeypatch.setattr(topics, 'QUIET_TIME', 0.5)
+    _, page = view(rate=20.0)
+    poses, true_poses, statuses = (bench.publisher(kind, name) for kind, name in (
+        (PoseStamped, 'pose'), (PoseStamped, 'true_pose'), (StewartStatus, 'status')))
+    pose = PoseStamped()
+    pose.pose.orientation.w = 1.0
+
+    def send():
+        poses.publish(pose)
+        statuses.publish(StewartStatus())
+
+    bench.until(lambda: page.seen is not None and page.seen.pose is not None and page.seen.tracks,
+                'tracking', send)
+    bench.until(lambda: set(page.seen.quiet) == {'pose', 'status'}, 'silence of the pose node',
+                lambda: true_poses.publish(pose))
+    assert not page.seen.tracks and page.seen.pose is not None
+    assert page.seen.quiet['status'] > 0.5
+    bench.until(lambda: page.seen.tracks and 'pose' not in page.seen.quiet, 'tracking', send)
+
+
+def test_joints_that_fall_silent_are_named(bench, view, monkeypatch):
+    monkeypatch.setattr(topics, 'QUIET_TIME', 0.5)
+    _, page = view(model_file='linkage_leg.urdf', rate=20.0)
+    joints = bench.publisher(JointState, 'joint_states')
+    bench.until(lambda: page.seen is not None and page.seen.positions, 'the joints',
+                lambda: joints.publish(JointState(name=['a'], position=[2.0])))
+    bench.until(lambda: set(page.seen.quiet) == {'joint_states'}, 'silence')
+    assert page.seen.positions == {'a': 2.0}
 
 
 def test_what_is_drawn_is_on_diagnostics(bench, view):
