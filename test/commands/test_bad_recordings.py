@@ -20,6 +20,7 @@ from support.recordings.bag_files import as_messages, joint_state, write_bag, wr
 from support.recordings.recorded_arm import arm_recording, JOINTS, wrong_urdf
 
 from liedyn_ros.commands.bags import process_bag
+from liedyn_ros.commands.bags.job import Curves
 from liedyn_ros.commands.identification import identify
 
 DONE, SOME, NOTHING = 0, 1, 2  # what a command returns
@@ -270,3 +271,20 @@ def test_a_full_disk(tmp_path, capsys, request):
     assert "not written: '" in capsys.readouterr().err
     left = {each.name for each in tmp_path.iterdir()}
     assert left == {'arm', 'legs', 'arm.urdf', 'motion.csv', 'identified', 'poses.csv'}
+
+
+def test_an_error_between_two_rows_leaves_the_older_page(tmp_path, capsys, monkeypatch):
+    pytest.importorskip('viser', reason='the view is not installed here')
+    urdf, page = wrong_urdf(tmp_path / 'arm.urdf'), tmp_path / 'seen.html'
+    bags = write_bag(tmp_path / 'arm', arm()), write_bag(
+        tmp_path / 'legs', legs(), topic='/leg_states')
+
+    def fail(*_):
+        raise OSError('the disk is full')
+
+    monkeypatch.setattr(Curves, 'take', fail)
+    page.write_text('older')
+    for bag, options in zip(bags, (['--model', str(urdf)], [])):
+        assert process_bag.main([str(bag), '--html', str(page), *options]) == NOTHING
+        assert 'the disk is full' in capsys.readouterr().err
+        assert page.read_text() == 'older'

@@ -23,7 +23,7 @@ from liedyn_ros.commands.bags.tables import table_writer, TABLES, whole_folder
 from liedyn_ros.commands.stewart.processed.kept_rows import KeptRows
 from liedyn_ros.commands.stewart.processed.messages import Reporter
 from liedyn_ros.commands.stewart.processed.platform_settings import settings_of
-from liedyn_ros.commands.stewart.processed.shown import Shown
+from liedyn_ros.commands.stewart.processed.shown import Shown, written
 from liedyn_ros.commands.stewart.processed.tracking import (
     actuators_of, platform_of, Processed, processed, tracker_of)
 from liedyn_ros.commands.stewart.processed.writers import (
@@ -142,9 +142,7 @@ def _writers(job: Job, settings: Mapping[str, Any], stack: ExitStack
             stack.callback(writer.close)
             found.append(writer)
         elif kind == 'html':
-            shown = Shown(path, settings)
-            stack.callback(shown.close)
-            found.append(shown)
+            found.append(stack.enter_context(written(Shown(path, settings))))
         else:
             rows = stack.enter_context(table_writer(path, COLUMNS, TEXTS, INTEGERS))
             found.append(lambda each, rows=rows: rows(row_of(each)))  # type: ignore[misc]

@@ -30,6 +30,7 @@ from liedyn_ros.commands.bags.platform_poses import platform_job
 from liedyn_ros.commands.bags.shown_joints import ShownJoints
 from liedyn_ros.commands.bags.tables import Cell, RowWriter, table_writer, TABLES, whole_folder
 from liedyn_ros.commands.identification.options import start_of
+from liedyn_ros.commands.stewart.processed.shown import written
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LoopTracker
@@ -111,8 +112,7 @@ def _writers(job: Job, model: Model, names: list[str], stack: ExitStack) -> list
     if 'html' in job.files:
         shown = ShownJoints(job.files['html'], names, model, Description(
             file, file.parent.absolute()) if file.suffix == '.urdf' else None)
-        stack.callback(shown.close)
-        found.append(shown)
+        found.append(stack.enter_context(written(shown)))
     return found
 
 

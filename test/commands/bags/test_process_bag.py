@@ -75,6 +75,15 @@ def test_poses_are_left_as_a_page_that_plays(tmp_path, capsys):
     assert '__VISER_EMBED_DATA__' in (tmp_path / 'poses.html').read_text(encoding='utf-8')
 
 
+def test_a_page_that_ends_before_the_bag_says_so(tmp_path, capsys):
+    pytest.importorskip('viser', reason='the view is not installed here')
+    stamps, lengths = motion(5)
+    given = messages([stamps[0] + k * 100_000_000_000 for k in range(5)], lengths)
+    bag = write_bag(tmp_path / 'bag', given, topic='/leg_states')
+    assert process_bag.main([str(bag), '--html', str(tmp_path / 'poses.html')]) == 0
+    assert 'plays the first 300 s of 400 s in any browser' in capsys.readouterr().out
+
+
 def test_messages_without_a_pose_keep_their_rows_and_reasons(tmp_path, capsys):
     stamps, lengths = motion()
     lengths[20] = 5.0

@@ -10,9 +10,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from liedyn_ros.commands import outputs
 from liedyn_ros.commands.stewart.processed.tracking import platform_of, Processed
@@ -20,6 +21,23 @@ from liedyn_ros.seen import Seen, Solved
 from liedyn_ros.stewart import leg_lengths
 
 STEP_NS = 33_000_000  # between two pictures
+
+
+class _Page(Protocol):
+    """What is written at its end."""
+
+    def close(self) -> None:
+        """Write it."""
+
+
+Page = TypeVar('Page', bound=_Page)
+
+
+@contextmanager
+def written(page: Page) -> Iterator[Page]:
+    """Yield a page, and write it; after an error it is not, so that an older one stays."""
+    yield page
+    page.close()
 
 
 class Shown:
