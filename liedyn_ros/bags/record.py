@@ -44,7 +44,8 @@ TF, TF_RATE = '/tf', 50.0  # Hz, as the nodes send transforms by default
 class Taken(NamedTuple):
     """A topic that is recorded."""
 
-    handle: Any
+    subscription: Any
+    qos: QoSProfile
     message_type: Any
     connection: Any
 
@@ -84,31 +85,45 @@ class Recorder:
         self.faults: dict[str, str] = {}
 
     def discover(self) -> None:
-        """Open the topics that have come."""
+        """Open the topics that have come, and again at a publisher of lower QoS."""
         for topic, kinds in self._node.get_topic_names_and_types():
             wanted = topic in self._wanted if self._wanted else topic not in LEFT_OUT
-            if wanted and topic not in self._topics and topic not in self.faults:
+            if wanted and topic not in self.faults:
+                offered = [each.qos_profile
+                           for each in self._node.get_publishers_info_by_topic(topic)]
                 try:
-                    self._open(topic, kinds)
+                    if topic in self._topics:
+                        self._open_again(topic, offered)
+                    elif offered:
+                        self._open(topic, kinds, _qos(offered))
                 except LiedynError as error:
                     self.faults[topic] = str(error)
                     print(f'not recorded: {topic}: {error}', file=sys.stderr, flush=True)
 
-    def _open(self, topic: str, kinds: Sequence[str]) -> None:
-        publishers = self._node.get_publishers_info_by_topic(topic)
-        if not publishers:
-            return
+    def _open(self, topic: str, kinds: Sequence[str], qos: QoSProfile) -> None:
         if len(kinds) != 1:
             raise LiedynError(f'expected one type, got {list(kinds)}')
         message_type = message_class(kinds[0])
         connection = self._connected(topic, kinds[0])
-        handle = self._node.create_subscription(
-            message_type, topic, _nobody, _qos([each.qos_profile for each in publishers]),
-            raw=True).handle
-        self._topics[topic] = Taken(handle, message_type, connection)
+        self._topics[topic] = Taken(
+            self._subscribed(topic, message_type, qos), qos, message_type, connection)
         if topic == TF:
             self._transforms = None  # what robot_state_publisher sends
         print(f'recording {topic} ({kinds[0]})', flush=True)
+
+    def _open_again(self, topic: str, offered: Sequence[QoSProfile]) -> None:
+        before = self._topics[topic]
+        qos = _qos([before.qos, *offered])
+        if qos == before.qos:
+            return
+        self._topics[topic] = before._replace(
+            subscription=self._subscribed(topic, before.message_type, qos), qos=qos)
+        self._take(topic, before)
+        self._node.destroy_subscription(before.subscription)
+        print(f'recording {topic} again: a publisher of lower QoS came', flush=True)
+
+    def _subscribed(self, topic: str, message_type: Any, qos: QoSProfile) -> Any:
+        return self._node.create_subscription(message_type, topic, _nobody, qos, raw=True)
 
     def _connected(self, topic: str, kind: str) -> Any:
         if topic not in self._connections:
@@ -121,16 +136,19 @@ class Recorder:
     def take(self) -> None:
         """Write what waits, and the transforms that are made."""
         for topic, taken in self._topics.items():
-            for _ in range(DEPTH):
-                found = taken.handle.take_message(taken.message_type, True)
-                if found is None:
-                    break
-                data, information = found
-                now = information['received_timestamp'] or time.time_ns()
-                self._write(taken.connection, now, data)
-                if self._transforms is not None:
-                    self._transforms.hear(topic, taken.connection.msgtype, now, data)
+            self._take(topic, taken)
         self._write_transforms()
+
+    def _take(self, topic: str, taken: Taken) -> None:
+        for _ in range(DEPTH):
+            found = taken.subscription.handle.take_message(taken.message_type, True)
+            if found is None:
+                break
+            data, information = found
+            now = information['received_timestamp'] or time.time_ns()
+            self._write(taken.connection, now, data)
+            if self._transforms is not None:
+                self._transforms.hear(topic, taken.connection.msgtype, now, data)
 
     def _write(self, connection: Any, now: int, data: bytes) -> None:
         self._writer.write(connection, now, data)
@@ -141,6 +159,11 @@ class Recorder:
             for each in self._transforms.made(wait=wait):
                 self._write(self._connected(each.topic, each.type_name), each.received_ns,
                             each.data)
+
+    def missing(self) -> dict[str, str]:
+        """Return why topics that were named are not in the bag."""
+        return {topic: self.faults.get(topic, 'no publisher came')
+                for topic in sorted(self._wanted - self.counts.keys())}
 
     def close(self) -> None:
         """Write the transforms that are still made, and the index."""
@@ -163,7 +186,7 @@ def _qos(offered: Sequence[QoSProfile]) -> QoSProfile:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Record until a signal comes, or for a time; return 1 where nothing came."""
+    """Record until a signal comes, or for a time; return 1 where a topic or all is missing."""
     options = parser().parse_args(arguments)
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     end = Event()
@@ -176,6 +199,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except LiedynError as error:
         print(error, file=sys.stderr)
         return 2
+    except OSError as error:
+        print(f'{options.folder}: not written to its end: {error}', file=sys.stderr)
+        return 2
     finally:
         node.destroy_node()
         rclpy.try_shutdown()
@@ -184,7 +210,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for topic, count in sorted(recorder.counts.items()):
         print(f'{count:8d} {topic}')
     print(f'in {options.folder}')
-    return 0 if any(recorder.counts.values()) else 1
+    missing = recorder.missing()
+    for topic, reason in missing.items():
+        print(f'not recorded: {topic}: {reason}', file=sys.stderr)
+    return 0 if any(recorder.counts.values()) and not missing else 1
 
 
 def _record(recorder: Recorder, end: Event, duration: float) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 import rclpy
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.qos import DurabilityPolicy, qos_profile_sensor_data, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from support import forked
@@ -117,6 +117,61 @@ def test_a_signal_ends_a_player_in_a_silent_hour(node, tmp_path, number):
         code, (output, errors) = player.wait(60.0), player.read()
     assert (code, errors) == (0, '')
     assert re.search(r'\n[12] messages published\n$', output)  # 1: it was about to count
+
+
+def test_a_publisher_that_serves_less_than_those_before_is_recorded(node, tmp_path):
+    reliable = node.create_publisher(String, 'bag_word', 10)
+    recorder = Recorder(node, tmp_path / 'bag', ['bag_word'])
+
+    def send(publisher, word):
+        recorder.discover()
+        publisher.publish(String(data=word))
+        recorder.take()
+
+    until(lambda: recorder.counts.get('/bag_word'), lambda: send(reliable, 'reliable'))
+    heard = recorder.counts['/bag_word']
+    hasty = node.create_publisher(String, 'bag_word', qos_profile_sensor_data)
+    until(lambda: recorder.counts['/bag_word'] > heard + 10, lambda: send(hasty, 'hasty'))
+    recorder.close()
+    words = [each.message.data for each in Bag(tmp_path / 'bag').messages(['/bag_word'])]
+    assert words[0] == 'reliable' and words[-1] == 'hasty'
+
+
+FULL = """
+import resource, sys
+from liedyn_ros.bags import record
+inner = record._record
+def limited(*arguments):
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
+    inner(*arguments)
+record._record = limited
+sys.exit(record.main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(('program', 'topics', 'code', 'errors'), [
+    (['-m', 'liedyn_ros.bags.record'], ['/bag_word'], 0, '^$'),
+    (['-m', 'liedyn_ros.bags.record'], ['/bag_word', '/bag_typo'], 1,
+     '^not recorded: /bag_typo: no publisher came\n$'),
+    (['-c', FULL], ['/bag_word'], 2, r'^.*bag: not written to its end: .* File too large\n$')],
+    ids=['all', 'a topic is missing', 'full disk'])
+def test_a_recorder_says_what_it_did_not_record(node, tmp_path, program, topics, code, errors):
+    words = node.create_publisher(String, '/bag_word', 10)
+
+    def send():
+        for _ in range(20):
+            words.publish(String(data=1000 * 'x'))
+        if 'recording /bag_word' in recorder.read()[0]:
+            sent.append(20)
+        if sum(sent) == 400:
+            recorder.send_signal(signal.SIGINT)
+
+    sent = []
+    with forked.start(*program, str(tmp_path / 'bag'), *topics) as recorder:
+        until(lambda: recorder.poll() is not None, send)
+        assert recorder.returncode == code, recorder.read()
+        assert re.search(errors, recorder.read()[1])
 
 
 def whole(path):
