@@ -31,9 +31,11 @@ class Plots:
         self._seconds, self._numbers = seconds, numbers
         self._rows: deque[tuple[float, ...]] = deque()
         self._drawn = 0.0
+        # Of given bounds: a plot that is built again kept those of its first, empty picture.
+        times = uplot.Scale(time=False, range=(-seconds, 0.0))
         self._handles: list[Any] = [gui.add_uplot(
             (np.zeros(2), np.zeros(2)), _series(title), title=title,
-            scales={'x': uplot.Scale(time=False)}, height=130)
+            scales={'x': times}, height=130)
             for title in (_title(name, unit) for name, unit in numbers)]
 
     def add(self, now: float, values: tuple[float, ...]) -> None:

@@ -327,6 +327,7 @@ def test_the_title_of_a_plot_follows_its_unit(page):
         plots.add(now, (value, 3))
         plots.add(now + 0.5, (value, 3))
         assert residual.title == residual.series[1]['label'] == f'residual [{unit}]'
+        assert residual.scales['x']['range'] == (-10.0, 0.0)  # also of a new title
     np.testing.assert_allclose(residual.data[1], [3e-7, 3e-7, 4e-7, 4e-7, 5.0, 5.0])
     assert iterations.title == 'iterations'
     np.testing.assert_array_equal(iterations.data[1], np.full(6, 3.0))
