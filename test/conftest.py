@@ -13,6 +13,7 @@ import gc
 from importlib.util import find_spec
 import os
 from pathlib import Path
+import signal
 import sys
 
 from _pytest.runner import runtestprotocol
@@ -47,6 +48,10 @@ pytest_plugins = ['support.bench.ros_fixtures'] if HAS_ROS else []
 # Threads of BLAS gain nothing on small matrices, and wait for cores that other tests take. The
 # number is read when numpy is imported, so nothing above imports it.
 os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
+
+# A script that starts the tests in its background lets them ignore interrupts, and what they start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Processes that share the tests have a ROS domain each.
 WORKER = os.environ.get('PYTEST_XDIST_WORKER', 'gw0').removeprefix('gw')
