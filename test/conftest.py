@@ -49,7 +49,7 @@ pytest_plugins = ['support.bench.ros_fixtures'] if HAS_ROS else []
 # number is read when numpy is imported, so nothing above imports it.
 os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
 
-# A script that starts the tests in its background lets them ignore interrupts, and what they start.
+# Tests that a script starts in its background ignore interrupts, and so does what they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
