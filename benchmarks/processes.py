@@ -11,14 +11,13 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager, ExitStack
-from multiprocessing import parent_process
 from multiprocessing.context import SpawnProcess
-import os
 import signal
 import subprocess
 import sys
-from threading import Thread
 from typing import Any
+
+from liedyn_ros.common.processes import end_with_parent
 
 END_TIMEOUT = 30.0  # s, in which a program ends that is asked to
 
@@ -51,15 +50,8 @@ class Beside(SpawnProcess):
 
     def run(self) -> None:
         """Call the target."""
-        Thread(target=_end_with_parent, daemon=True).start()
+        end_with_parent()
         super().run()
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 @contextmanager

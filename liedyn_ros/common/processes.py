@@ -51,11 +51,16 @@ def results_of_processes(function: Callable[[Part], Result], parts: Mapping[Key,
 def _begin(gate: Semaphore) -> None:
     """Let a process wait for its first part, end with its parent, and leave Ctrl-C to it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
     gate.acquire()
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
+    """Let this process of multiprocessing end with its parent, even where that is killed."""
+    Thread(target=_await_end_of_parent, daemon=True).start()
+
+
+def _await_end_of_parent() -> None:
     parent = parent_process()
     if parent is not None:
         parent.join()

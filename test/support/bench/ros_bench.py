@@ -34,7 +34,7 @@ from liedyn_ros.ros.node.warm_up import THREADS
 from liedyn_ros.ros.process.memory import keep_large_blocks_apart
 
 TIMEOUT = 240.0  # s; only a failing test waits that long, beside what it waits for kernels
-COMPILED = 1000.0  # s; whatever is compiled, no wait is longer, as pytest ends a test after 1200
+COMPILED = 1000.0  # s; whatever is compiled, no wait is longer, as pytest ends a test after 1800
 WAIT = 0.01  # s, for the first callback between two looks
 MAX_CALLBACKS = 100  # between two looks, where callbacks never end
 REPLY_TIMEOUT = 5.0  # s; after which a request is sent again
