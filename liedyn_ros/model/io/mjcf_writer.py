@@ -1,0 +1,330 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""A model written as MJCF, so that MuJoCo can simulate it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import warnings
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.checks import Array, listed, require_kind
+from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
+from liedyn_ros.lie import se3, so3
+from liedyn_ros.model.io.urdf_origin import joined
+from liedyn_ros.model.model import Model
+from liedyn_ros.model.parts.body import Body, Visual
+from liedyn_ros.model.parts.constraints import Closure
+from liedyn_ros.model.parts.geometry import IDENTITY
+from liedyn_ros.model.parts.joints import GROUND, Joint, JOINT_TYPES
+
+_AXIAL = {'x': 'slide', 'y': 'slide', 'angle': 'hinge', 'travel': 'slide', 'first': 'hinge',
+          'second': 'hinge', '': 'hinge'}  # by the coordinate of a joint
+_O, _X, _Y, _Z = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+_POINTS = {  # of both frames of a closure that coincide, by its type
+    'spherical': (_O,), 'revolute': (_O, _Z), 'universal': (_O,)}
+_LINE = (_O, _X), (_O, _Y)
+_ALONG = (*_LINE, (_Z, _X), (_Z, _Y))
+_PLANES = {  # points of frame b in planes of frame a, each through its origin, with its normal
+    'universal': ((_Y, _X),), 'point_on_plane': ((_O, _Z),), 'point_on_line': _LINE,
+    'cylindrical': _ALONG, 'prismatic': (*_ALONG, (_X, _Y)),
+    'planar': ((_O, _Z), (_X, _Z), (_Y, _Z))}
+
+
+def to_mjcf(model: Model) -> str:
+    """
+    Return a model as the text of an MJCF document, with simple visuals that touch nothing.
+
+    Joints of several axes become several of MuJoCo's, with our names of their coordinates. A body
+    without mass whose one child moves becomes one more joint of that child, as MuJoCo wants mass
+    in all that moves. Closures become equality constraints of sites. A rod becomes a tendon of
+    constant length. A point of one body in a plane of another has two tendons of equal length,
+    to a site above the plane and to one below.
+    Couplings become equality constraints of joints or of sums of them (fixed tendons). Where
+    joints are passive, the others get motors. The base of a free joint stands where its placement
+    has it, and its coordinates are its pose in the ground. Limits of velocity, end stops and
+    rotors, which MJCF lacks, are left out. So are limits without a range between them and forces
+    that differ between the coordinates of a ball or free joint, with a DescriptionWarning.
+
+    Example: `Path('arm.xml').write_text(to_mjcf(load_model('arm.urdf')))`.
+
+    Raises DescriptionError for a free joint on a body, moving bodies without mass or with the
+    name world, and helical closures: MJCF lacks them. Raises LiedynError for anything but a Model.
+    """
+    require_kind('model', model, Model, 'as load_model returns')
+    return _Writer(model).text()
+
+
+class _Writer:
+    """Writes one model."""
+
+    def __init__(self, model: Model) -> None:
+        self._model, self._lost = model, dict[str, list[str]]()
+        self._root = Element('mujoco', model=model.name)
+        SubElement(self._root, 'compiler', angle='radian')
+        SubElement(self._root, 'option', gravity=joined(model.gravity))
+        self._elements: dict[str | None, Element] = {
+            None: SubElement(self._root, 'worldbody')}
+        self._at: dict[str | None, Array] = {None: IDENTITY}  # of a body in its element
+        self._drawn: dict[str | None, Array] = {None: IDENTITY}  # in the ground, at zero
+        self._tendons, self._equalities = Element('tendon'), Element('equality')
+
+    def text(self) -> str:
+        model = self._model
+        children: dict[str | None, list[Joint]] = {}
+        for joint in model.joint_list:
+            children.setdefault(joint.parent, []).append(joint)
+            self._drawn[joint.child] = se3.compose(self._drawn[joint.parent], joint.placement)
+        held: list[Joint] = []  # joints that wait for the body with mass that they move
+        for joint, body in zip(model.joint_list, model.body_list):
+            after = children.get(body.name, [])
+            held.append(joint)
+            if body.inertia is None and len(after) == 1 and JOINT_TYPES[joint.type_name].nv and (
+                    joint.type_name != 'free' and after[0].type_name != 'free'
+                    and not _is_used(model, body)):
+                continue
+            self._add_body(held, body, after)
+            held = []
+        for frame in model.frame_list:
+            self._add_site(frame.name, frame.body, frame.placement)
+        for closure in model.closures:
+            self._add_closure(closure)
+        self._add_couplings()
+        for part in (self._tendons, self._equalities):
+            if len(part):
+                self._root.append(part)
+        self._add_motors()
+        for what, names in self._lost.items():
+            warnings.warn(f'{model.name}: {listed(names)}: {what}', DescriptionWarning,
+                          stacklevel=3)
+        ElementTree.indent(self._root)
+        return ElementTree.tostring(self._root, encoding='unicode')
+
+    def _add_body(self, joints: Sequence[Joint], body: Body, after: Sequence[Joint]) -> None:
+        """Add a body with the joints that move it, each where it is at zero."""
+        parent, last = joints[0].parent, joints[-1]
+        around = self._elements[parent]
+        placement = self._at[parent]
+        for joint in joints:
+            placement = se3.compose(placement, joint.placement)
+        if body.name == GROUND and parent is None and last.type_name == 'fixed':
+            self._elements[GROUND], self._at[GROUND] = around, placement
+            self._draw(around, body, placement)
+            return
+        if body.name == GROUND:
+            raise DescriptionError(f'expected no body {GROUND} that moves, as it is the ground in '
+                                   'MJCF, got one')
+        element = SubElement(around, 'body', {'name': body.name, **_place(placement)})
+        self._elements[body.name], self._at[body.name] = element, IDENTITY
+        behind = IDENTITY  # the frame of a joint in that of the body
+        moves = []
+        for joint in reversed(joints):
+            moves += [self._joint(element, joint, behind)]
+            behind = se3.compose(behind, se3.inverse(joint.placement))
+        for parts in reversed(moves):
+            element.extend(parts)
+        inertia = body.inertia
+        if inertia is not None:
+            about = inertia.inertia_about_com
+            SubElement(element, 'inertial', pos=joined(inertia.center_of_mass),
+                       mass=repr(float(inertia.mass)),
+                       fullinertia=joined(about[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]))
+        elif any(map(len, moves)) and not any(
+                each.type_name == 'fixed' and self._model.body(each.child).inertia is not None
+                for each in after):
+            raise DescriptionError(f'body {body.name}: expected mass in all that moves, as MuJoCo '
+                                   'asks for, got none')
+        self._draw(element, body, IDENTITY)
+
+    def _draw(self, element: Element, body: Body, at: Array) -> None:
+        """Add the visuals of a body, and of its rotors, as shapes without mass or contact."""
+        shapes = [(se3.compose(at, each.placement), each) for each in body.visuals]
+        shapes += [(se3.compose(se3.compose(at, rotor.placement), each.placement), each)
+                   for rotor in self._model.rotors if rotor.body == body.name
+                   for each in rotor.visuals]
+        for placement, visual in shapes:
+            SubElement(element, 'geom', {
+                'type': visual.shape, 'size': joined(_size(visual)), **_place(placement),
+                'rgba': joined(visual.color), 'mass': '0', 'contype': '0', 'conaffinity': '0',
+                'group': '1'})
+
+    def _joint(self, body: Element, joint: Joint, at: Array) -> list[Element]:
+        """Return the joints of MuJoCo that one of ours is, at a place in the body that moves."""
+        kind, spec = joint.type_name, JOINT_TYPES[joint.type_name]
+        if kind == 'fixed':
+            return []
+        if spec.nq > spec.nv:
+            return [self._turning(joint, at)]
+        axes = {'z': joint.axis, 'x': joint.second_axis,
+                'y': np.cross(joint.axis, joint.second_axis)}
+        links = [(name, axes[letter]) for name, (_, letter) in zip(spec.coordinates, spec.links)]
+        names = list(joint.coordinate_names)
+        if kind == 'helical':  # a hinge and a slide, which a constraint makes a screw
+            links, names = [('', joint.axis), ('travel', joint.axis)], [joint.name,
+                                                                       f'{joint.name}/travel']
+            SubElement(self._equalities, 'joint', joint1=names[1], joint2=names[0],
+                       polycoef=joined((0.0, joint.pitch, 0.0, 0.0, 0.0)))
+        found = []
+        for i, (name, (coordinate, axis)) in enumerate(zip(names, links)):
+            element = Element('joint', {
+                'name': name, 'type': 'slide' if kind == 'prismatic' else _AXIAL[coordinate],
+                'axis': joined(at[:3, :3] @ axis)})
+            if element.get('type') == 'hinge' and at[:3, 3].any():
+                element.set('pos', joined(at[:3, 3]))
+            if i < spec.nv:
+                self._add_numbers(element, joint, i)
+            found.append(element)
+        return found
+
+    def _turning(self, joint: Joint, at: Array) -> Element:
+        """Return a ball or a free joint."""
+        name = joint.name
+        if joint.type_name == 'free' and joint.parent is not None:
+            raise DescriptionError(f'joint {name}: expected a free joint on the ground, as MuJoCo '
+                                   f'has them, got one on {joint.parent}')
+        element = Element('joint', name=name,
+                          type='free' if joint.type_name == 'free' else 'ball')
+        if joint.type_name != 'free' and at[:3, 3].any():
+            element.set('pos', joined(at[:3, 3]))
+        for ours, theirs in (('damping', 'damping'), ('friction', 'frictionloss')):
+            values = getattr(joint, ours)
+            if values.any() and (values != values[0]).any():
+                self._lose(f'{ours} is not written: MuJoCo has one for all its coordinates', name)
+            elif values.any():
+                element.set(theirs, repr(float(values[0])))
+        return element
+
+    def _add_numbers(self, element: Element, joint: Joint, i: int) -> None:
+        """Add limits and forces of a coordinate."""
+        bounds, name = joint.limits, element.get('name', '')
+        lower, upper, effort = (
+            float(each[i]) for each in (bounds.lower, bounds.upper, bounds.effort))
+        if lower < upper:
+            if np.isfinite((lower, upper)).any():
+                element.set('range', joined((lower, upper)))
+        else:
+            self._lose('limits are not written: MuJoCo asks for a range between them', name)
+        if 0.0 < effort < np.inf:
+            element.set('actuatorfrcrange', joined((-effort, effort)))
+        for ours, theirs in (('damping', 'damping'), ('friction', 'frictionloss'),
+                             ('stiffness', 'stiffness'), ('rest', 'springref'),
+                             ('armature', 'armature')):
+            value = float(getattr(joint, ours)[i])
+            if value:
+                element.set(theirs, repr(value))
+        if joint.stop_stiffness[i]:
+            self._lose('end stops are not written: MuJoCo has its own at the limits', name)
+
+    def _add_closure(self, closure: Closure) -> None:
+        """Add a closure as equality constraints of sites and of tendons between them."""
+        name, kind = closure.name, closure.type_name
+        if kind == 'weld':
+            SubElement(self._equalities, 'weld', {'name': name, **self._sides(closure, name, _O)})
+        elif kind == 'rod':
+            length = self._tendon(closure, name, _O, _O)
+            SubElement(self._equalities, 'tendon', name=name, tendon1=name,
+                       polycoef=joined((closure.length - length, 0.0, 0.0, 0.0, 0.0)))
+        elif kind not in {*_POINTS, *_PLANES}:
+            raise DescriptionError(f'closure {name}: expected one of another type, as MJCF has '
+                                   f'none that is {kind}')
+        for i, point in enumerate(_POINTS.get(kind, ())):
+            label = f'{name}/{i + 1}' if i else name
+            SubElement(self._equalities, 'connect', {
+                'name': label, **self._sides(closure, label, point)})
+        for i, (point, normal) in enumerate(_PLANES.get(kind, ()), 1):
+            # As far from a point above the plane as from its image below.
+            label, above = f'{name}/plane{i}', np.array(normal)
+            first, second = (self._tendon(closure, f'{label}{side}', sign * above, point)
+                             for side, sign in (('+', 1.0), ('-', -1.0)))
+            SubElement(self._equalities, 'tendon', name=label, tendon1=f'{label}+',
+                       tendon2=f'{label}-', polycoef=joined((second - first, 1.0, 0.0, 0.0, 0.0)))
+
+    def _sides(self, closure: Closure, label: str, point: ArrayLike,
+               other: ArrayLike | None = None) -> dict[str, str]:
+        """Add a site on each body of a closure, at a point of its frame; return their names."""
+        for side, body, frame, at in (
+                ('a', closure.body_a, closure.frame_a, point),
+                ('b', closure.body_b, closure.frame_b, point if other is None else other)):
+            self._add_site(f'{label}/{side}', body, _moved(frame, at))
+        return {'site1': f'{label}/a', 'site2': f'{label}/b'}
+
+    def _tendon(self, closure: Closure, label: str, point_a: ArrayLike, point_b: ArrayLike
+                ) -> float:
+        """Add a tendon between points of both frames; return its length as drawn, at zero."""
+        spatial = SubElement(self._tendons, 'spatial', name=label)
+        for name in self._sides(closure, label, point_a, point_b).values():
+            SubElement(spatial, 'site', site=name)
+        ends = [se3.compose(self._drawn[body], _moved(frame, point))[:3, 3]
+                for body, frame, point in ((closure.body_a, closure.frame_a, point_a),
+                                           (closure.body_b, closure.frame_b, point_b))]
+        return float(np.linalg.norm(ends[1] - ends[0]))
+
+    def _add_couplings(self) -> None:
+        for each in self._model.couplings:
+            if each.further:
+                fixed = SubElement(self._tendons, 'fixed', name=f'{each.joint}/coupling')
+                for name, factor in ((each.joint, 1.0), *(
+                        (name, -factor) for name, factor in each.terms)):
+                    SubElement(fixed, 'joint', joint=name, coef=repr(float(factor)))
+                SubElement(self._equalities, 'tendon', tendon1=f'{each.joint}/coupling',
+                           polycoef=joined((each.offset, 0.0, 0.0, 0.0, 0.0)))
+            else:
+                SubElement(self._equalities, 'joint', joint1=each.joint, joint2=each.leader,
+                           polycoef=joined((each.offset, each.multiplier, 0.0, 0.0, 0.0)))
+
+    def _add_motors(self) -> None:
+        """Add motors where some joints have none, as a file without any drives all."""
+        moving = [joint for joint in self._model.joint_list if JOINT_TYPES[joint.type_name].nv]
+        if all(joint.actuated for joint in moving):
+            return
+        actuator = SubElement(self._root, 'actuator')
+        for joint in (each for each in moving if each.actuated):
+            spec = JOINT_TYPES[joint.type_name]
+            axial = spec.nq == spec.nv
+            for name, gear in [(name, np.eye(1)[0]) for name in joint.coordinate_names] if axial \
+                    else [(joint.name, row) for row in np.eye(6)[:spec.nv]]:
+                SubElement(actuator, 'motor', joint=name, gear=joined(gear))
+
+    def _add_site(self, name: str, body: str | None, placement: Array) -> None:
+        SubElement(self._elements[body], 'site', {
+            'name': name, **_place(se3.compose(self._at[body], placement)), 'group': '4'})
+
+    def _lose(self, what: str, name: str) -> None:
+        self._lost.setdefault(what, []).append(name)
+
+
+def _is_used(model: Model, body: Body) -> bool:
+    """Return whether something but a joint stands on a body."""
+    return bool(body.visuals) or any(body.name in names for names in (
+        *((each.body_a, each.body_b) for each in model.closures),
+        (each.body for each in model.frame_list), (each.body for each in model.rotors)))
+
+
+def _place(placement: Array) -> dict[str, str]:
+    """Return the attributes of place and turn that are not zero."""
+    place = {}
+    if placement[:3, 3].any():
+        place['pos'] = joined(placement[:3, 3])
+    if (placement[:3, :3] != np.eye(3)).any():
+        place['quat'] = joined(np.roll(so3.to_quaternion(placement[:3, :3]), 1))
+    return place
+
+
+def _moved(frame: Array, point: ArrayLike) -> Array:
+    """Return a frame moved to a point of it."""
+    return se3.compose(frame, se3.from_rotation_translation(np.eye(3), np.asarray(point, float)))
+
+
+def _size(visual: Visual) -> Array:
+    """Return the sizes of a visual as MuJoCo has them: halves."""
+    return visual.size * np.array({'box': 0.5, 'cylinder': (1.0, 0.5)}.get(visual.shape, 1.0))
