@@ -21,8 +21,7 @@ START = b'<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
 
 def make() -> Run:
     """Return what loads a file; its expansion has less time and memory than usual."""
-    xacro_reader.MAX_PROCESSOR_TIME, xacro_reader.MAX_TIME = 1, 8
-    xacro_reader.MAX_MEMORY = 2**28
+    xacro_reader.LIMITS = xacro_reader.Limits(processor_time=1, time=8, memory=2**28)
     return as_file('.xacro', lambda path: use(load_model(path)))
 
 

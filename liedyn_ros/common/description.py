@@ -6,22 +6,19 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Base of the readers of files: bounded reading, numbers as text, errors that name a place."""
+"""Base of the readers of files: numbers as text, errors that name a place."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 import gc
 import math
-import os
 import re
 import reprlib
-import stat
 from typing import Any, NoReturn
 
 from liedyn_ros.common.errors import DescriptionError, LiedynError
 
-MAX_BYTES = 16 * 2**20  # of a file; that of a humanoid has some 2**20
 MAX_DIGITS = 400  # characters of a number; every double has an exact form with fewer or is rounded
 
 _NUMBER = re.compile(r'[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?', re.ASCII)
@@ -93,35 +90,6 @@ def no_garbage_collection() -> Iterator[None]:
 def short(value: object) -> str:
     """Return a value as a message shows it."""
     return _SHORT.repr(value)
-
-
-def read_file(path: str | os.PathLike[str]) -> bytes:
-    """
-    Return the content of a regular file of at most MAX_BYTES.
-
-    Raises DescriptionError, also for a directory, a pipe or a device, none of which is waited for.
-    """
-    if not isinstance(path, (str, os.PathLike)):
-        raise DescriptionError(f'expected a path, got {short(path)}')
-    try:
-        # Without O_NONBLOCK, opening a named pipe waits for a writer.
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-        try:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise DescriptionError('expected a regular file, got a directory, pipe or device')
-            with open(handle, 'rb', closefd=False) as file:
-                content = file.read(MAX_BYTES + 1)
-        finally:
-            os.close(handle)
-    except OSError as error:
-        raise DescriptionError(f'expected a readable file, got {error.strerror}') from error
-    except LiedynError:
-        raise
-    except ValueError as error:  # a character that no path has
-        raise DescriptionError(f'expected a path, got {error}') from error
-    if len(content) > MAX_BYTES:
-        raise DescriptionError(f'expected a file of at most {MAX_BYTES} bytes, got a larger one')
-    return content
 
 
 def parse_number(text: str) -> float | None:

@@ -18,18 +18,15 @@ from importlib.util import find_spec
 import io
 import json
 import os
-import resource
-import signal
-import subprocess
 import sys
 from typing import Any
 
-from liedyn_ros.common.description import MAX_BYTES, read_file
+from liedyn_ros.common.bounded_process import answer_of, Limits, taken_request, told
 from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.common.untrusted_files import MAX_BYTES, read_file
 
-MAX_PROCESSOR_TIME = 10  # s
-MAX_TIME = 30  # s
-MAX_MEMORY = 2**30  # bytes of addresses
+LIMITS = Limits(processor_time=10, time=30, memory=2**30)
+DONE = 'that xacro expands'
 
 
 def has_xacro() -> bool:
@@ -48,19 +45,8 @@ def expand(path: str | os.PathLike[str], arguments: Mapping[str, str]) -> str:
     file that it reads must be a regular one of at most MAX_BYTES.
     """
     read_file(path)  # a clearer error than xacro's
-    limits = MAX_PROCESSOR_TIME, MAX_TIME, MAX_MEMORY
-    done = subprocess.run(
-        [sys.executable, '-m', __name__], text=True, stdout=subprocess.PIPE, check=False,
-        input=json.dumps([os.fspath(path), dict(arguments), limits]), start_new_session=True,
-        env={**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))})
-    within = {-signal.SIGXCPU: f'{MAX_PROCESSOR_TIME} s of processor time',
-              -signal.SIGALRM: f'{MAX_TIME} s'}.get(done.returncode)
-    if within:
-        raise DescriptionError(f'expected a file that xacro expands within {within}, got more')
-    if done.returncode:
-        raise DescriptionError('expected a file that xacro can expand, got exit status '
-                               f'{done.returncode} of its process')
-    answer: dict[str, str] = json.loads(done.stdout)
+    answer: dict[str, str] = json.loads(answer_of(
+        __name__, [os.fspath(path), dict(arguments)], LIMITS, DONE))
     if 'error' in answer:
         raise DescriptionError(f'expected {answer["error"]}')
     return answer['text']
@@ -68,9 +54,8 @@ def expand(path: str | os.PathLike[str], arguments: Mapping[str, str]) -> str:
 
 def main() -> None:
     """Expand the file that the standard input names, and write its text or the error."""
-    path, arguments, limits = json.load(sys.stdin)
+    (path, arguments), limits = taken_request()
     output, sys.stdout = sys.stdout, sys.stderr  # where xacro writes its warnings
-    _limit(*limits)
     try:
         import xacro
         xacro.open = _open  # before the one of Python
@@ -78,18 +63,8 @@ def main() -> None:
         answer = {'text': text} if len(text) <= MAX_BYTES else {
             'error': f'a file that expands to {MAX_BYTES} characters at most, got {len(text)}'}
     except Exception as error:  # a faulty file makes xacro raise AttributeError, TypeError, any
-        answer = {'error': _told(error, limits[-1])}
+        answer = {'error': told(error, limits, DONE)}
     json.dump(answer, output)
-
-
-def _limit(processor_time: int, time: int, memory: int) -> None:
-    """Limit this process; a lower limit that it was given stays."""
-    for kind, most in ((resource.RLIMIT_CPU, processor_time), (resource.RLIMIT_CORE, 0),
-                       (resource.RLIMIT_AS, memory)):
-        hard = resource.getrlimit(kind)[1]
-        least = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(kind, (least, hard))
-    signal.alarm(time)
 
 
 def _open(file: Any, mode: str = 'r', *_: object, **__: object) -> io.IOBase:
@@ -99,16 +74,6 @@ def _open(file: Any, mode: str = 'r', *_: object, **__: object) -> io.IOBase:
     except DescriptionError as error:
         raise DescriptionError(f'{file}: {error}') from error
     return content if 'b' in mode else io.TextIOWrapper(content, encoding='utf-8')
-
-
-def _told(error: BaseException, memory: int) -> str:
-    """Return an error of xacro, which wraps those of its expressions."""
-    inner: BaseException | None = error
-    while inner is not None:
-        if isinstance(inner, MemoryError):
-            return f'a file that xacro expands within {memory >> 20} MB of memory, got more'
-        inner = getattr(inner, 'exc', None) or inner.__cause__ or inner.__context__
-    return f'a file that xacro can expand, got {type(error).__name__}: {error}'
 
 
 if __name__ == '__main__':

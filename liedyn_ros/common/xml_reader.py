@@ -13,8 +13,8 @@ import os
 from typing import cast
 from xml.etree import ElementTree
 
-from liedyn_ros.common.description import (
-    is_name, MAX_BYTES, parse_number, Place, read_file, short)
+from liedyn_ros.common.description import is_name, parse_number, Place, short
+from liedyn_ros.common.untrusted_files import MAX_BYTES, read_file
 from liedyn_ros.common.errors import DescriptionError
 
 MAX_NODES = 500_000  # elements and attributes of a document; a large humanoid has some 20 000

@@ -16,7 +16,8 @@ from typing import Any, NoReturn
 
 import yaml
 
-from liedyn_ros.common.description import is_name, parse_number, Place, read_file, short
+from liedyn_ros.common.description import is_name, parse_number, Place, short
+from liedyn_ros.common.untrusted_files import read_file
 from liedyn_ros.common.errors import DescriptionError
 
 MAX_DEPTH = 50  # of nested lists and mappings

@@ -22,11 +22,15 @@ import numpy as np
 from liedyn_ros.common.checks import Array, listed, require_known
 from liedyn_ros.common.errors import DescriptionError, NameSetError, StampError
 from liedyn_ros.common.extras import require_extra
+from liedyn_ros.common.untrusted_files import open_regular, text_lines
 from liedyn_ros.recordings.samples import (
     JointSamples, require_seconds, samples_of, stamps_of_seconds)
 from liedyn_ros.recordings.units import factor_of
 
 TABLES = '.csv', '.parquet'
+MAX_COLUMNS = 10_000  # of a table; the log of a humanoid has some hundred
+MAX_NUMBERS = 2**28  # that are read of a table, 2 GiB
+CHECKED = 2**16  # rows, between looks at how many there are
 WORDS = {'position': ('position', 'pos', 'q', 'angle'),
          'velocity': ('velocity', 'vel', 'v', 'dq', 'qd'),
          'effort': ('effort', 'torque', 'tau', 'force')}
@@ -214,18 +218,25 @@ def header_of(path: Path) -> list[str]:
     if path.suffix not in TABLES:
         raise DescriptionError(f'{path}: expected a file {" or ".join(TABLES)}')
     if path.suffix == '.parquet':
-        return list(_parquet(path).schema_arrow.names)
-    header = next(_rows(path), None)
+        with _parquet(path) as table:
+            header = list(table.schema_arrow.names)
+    else:
+        header = next(_rows(path), [])
     if not header:
         raise DescriptionError(f'{path}: expected a header with names of columns, got an empty '
                                'file')
+    if len(header) > MAX_COLUMNS:
+        raise DescriptionError(f'{path}: expected at most {MAX_COLUMNS} columns, got '
+                               f'{len(header)}')
     return header
 
 
 def read_columns(path: Path, wanted: set[str]) -> dict[str, Array]:
     """Return columns of a table."""
     if path.suffix == '.parquet':
-        table = _parquet(path).read(sorted(wanted))
+        with _parquet(path) as file:
+            _require_numbers(path, file.metadata.num_rows, wanted)
+            table = file.read(sorted(wanted))
         return {name: np.asarray(table[name], dtype=float) for name in wanted}
     rows = _rows(path)
     header = next(rows)
@@ -235,6 +246,8 @@ def read_columns(path: Path, wanted: set[str]) -> dict[str, Array]:
     for number, row in enumerate(rows, 2):
         if not row:
             continue
+        if number % CHECKED == 0:
+            _require_numbers(path, number, wanted)
         if len(row) not in widths and len(row) - (not row[-1]) not in widths:
             raise DescriptionError(f'{path}:{number}: expected {len(header)} cells, got '
                                    f'{len(row)}: {",".join(row)!r}')
@@ -247,11 +260,16 @@ def read_columns(path: Path, wanted: set[str]) -> dict[str, Array]:
     return {name: np.array(values) for name, values in found.items()}
 
 
+def _require_numbers(path: Path, rows: int, wanted: set[str]) -> None:
+    if rows * len(wanted) > MAX_NUMBERS:
+        raise DescriptionError(f'{path}: expected at most {MAX_NUMBERS} numbers in {len(wanted)} '
+                               f'columns, got {rows} rows')
+
+
 def _rows(path: Path) -> Iterator[list[str]]:
     try:
-        with path.open(newline='', encoding='utf-8-sig') as stream:
-            yield from csv.reader(stream)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        yield from csv.reader(text_lines(path))
+    except (OSError, DescriptionError, csv.Error) as error:
         raise DescriptionError(f'{path}: expected a CSV file, got {error}') from error
 
 
@@ -260,6 +278,6 @@ def _parquet(path: Path):  # type: ignore[no-untyped-def]
     import pyarrow
     from pyarrow import parquet
     try:
-        return parquet.ParquetFile(path)
-    except (OSError, pyarrow.ArrowException) as error:
+        return parquet.ParquetFile(open_regular(path))
+    except (OSError, DescriptionError, pyarrow.ArrowException) as error:
         raise DescriptionError(f'{path}: expected a Parquet file, got {error}') from error

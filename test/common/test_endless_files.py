@@ -40,8 +40,8 @@ ENDLESS = {
 def limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give an expansion one second of processor time, and a quarter of the memory."""
     pytest.importorskip('xacro')
-    monkeypatch.setattr(xacro_reader, 'MAX_PROCESSOR_TIME', 1)
-    monkeypatch.setattr(xacro_reader, 'MAX_MEMORY', 2**28)
+    monkeypatch.setattr(xacro_reader, 'LIMITS', xacro_reader.LIMITS._replace(
+        processor_time=1, memory=2**28))
 
 
 @pytest.mark.parametrize('name', ENDLESS)
@@ -59,7 +59,7 @@ def test_an_endless_expansion_is_refused(tmp_path: Path, name: str) -> None:
 def test_an_expansion_that_waits_is_refused(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip('xacro')
-    monkeypatch.setattr(xacro_reader, 'MAX_TIME', 1)
+    monkeypatch.setattr(xacro_reader, 'LIMITS', xacro_reader.LIMITS._replace(time=1))
     path = tmp_path / 'robot.xacro'
     path.write_text(ROBOT.format(MANY))
     with pytest.raises(DescriptionError, match=r'xacro expands within 1 s, got more'):

@@ -17,8 +17,9 @@ from typing import Any
 from hypothesis import given, strategies
 import pytest
 
-from liedyn_ros.common import description, xml_reader, yaml_reader
-from liedyn_ros.common.description import is_name, parse_number, read_file
+from liedyn_ros.common import xml_reader, yaml_reader
+from liedyn_ros.common.description import is_name, parse_number
+from liedyn_ros.common.untrusted_files import read_file
 from liedyn_ros.common.errors import DescriptionError
 
 
@@ -71,19 +72,18 @@ def test_only_regular_files_are_read(tmp_path: Path, open_file: Callable[[Any], 
             open_file(odd)
 
 
-def test_files_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(description, 'MAX_BYTES', 10)
+def test_files_are_bounded(tmp_path: Path) -> None:
     path = tmp_path / 'x'
     path.write_bytes(b'0123456789')
-    assert read_file(path) == b'0123456789'
+    assert read_file(path, 10) == b'0123456789'
     path.write_bytes(b'0123456789a')
     with pytest.raises(DescriptionError, match='a file of at most 10 bytes, got a larger one'):
-        read_file(path)
+        read_file(path, 10)
     with open('/dev/zero', 'rb') as zero, open(path, 'wb') as file:
         file.write(zero.read(10))
         file.truncate(2**40)  # takes no space on the disk
     with pytest.raises(DescriptionError, match='a file of at most 10 bytes'):
-        read_file(path)
+        read_file(path, 10)
 
 
 @pytest.mark.parametrize(('text', 'message'), [

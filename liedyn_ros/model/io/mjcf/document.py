@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.description import read_file
+from liedyn_ros.common.untrusted_files import read_file
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.xml_reader import Element, read
 from liedyn_ros.lie import so3

@@ -18,7 +18,7 @@ import warnings
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.description import read_file
+from liedyn_ros.common.untrusted_files import read_file
 from liedyn_ros.common.errors import (
     DescriptionError, DescriptionWarning, GeometryError, LiedynError)
 from liedyn_ros.common.yaml_reader import Node, read

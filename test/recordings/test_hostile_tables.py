@@ -1,0 +1,81 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Tables that would take time or memory without end are refused by name, within a second."""
+
+import os
+from pathlib import Path
+import time
+
+import pytest
+
+from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.recordings import tables
+
+
+def pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def endless(path: Path) -> None:
+    path.symlink_to('/dev/zero')
+
+
+def one_line(path: Path) -> None:
+    """Write a line of 4 GB that takes no space on the disk."""
+    path.write_text('time,')
+    os.truncate(path, 2**32)
+
+
+def wide(path: Path) -> None:
+    path.write_text('time,' + ','.join(f'x{k}.position' for k in range(100_000)) + '\n')
+
+
+def no_text(path: Path) -> None:
+    path.write_bytes(b'time,\xff\xfe\n')
+
+
+@pytest.mark.parametrize('suffix', tables.TABLES)
+@pytest.mark.parametrize('make', [pipe, endless, one_line, wide, no_text])
+def test_a_hostile_table_is_refused(tmp_path: Path, make, suffix: str) -> None:
+    if suffix == '.parquet':
+        pytest.importorskip('pyarrow')
+    path = tmp_path / f'table{suffix}'
+    make(path)
+    begin = time.process_time()
+    with pytest.raises(DescriptionError) as caught:
+        tables.table_samples([path], ['x1'])
+    assert str(path) in str(caught.value)
+    assert time.process_time() - begin < 5.0  # 300 000 columns took longer than 8 s
+
+
+def test_columns_of_parquet_are_bounded(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip('pyarrow')
+    parquet = pytest.importorskip('pyarrow.parquet')
+    path = tmp_path / 'wide.parquet'
+    parquet.write_table(pyarrow.table({f'x{k}': [0.0] for k in range(10_001)}), path)
+    with pytest.raises(DescriptionError) as caught:
+        tables.header_of(path)
+    assert '10001' in str(caught.value)
+
+
+@pytest.mark.parametrize('suffix', tables.TABLES)
+def test_numbers_of_a_table_are_bounded(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str) -> None:
+    monkeypatch.setattr(tables, 'MAX_NUMBERS', 1000)
+    monkeypatch.setattr(tables, 'CHECKED', 100)
+    path = tmp_path / f'long{suffix}'
+    if suffix == '.csv':
+        path.write_text('t,x\n' + '0.0,1.0\n' * 2000)
+    else:
+        pyarrow = pytest.importorskip('pyarrow')
+        pytest.importorskip('pyarrow.parquet').write_table(
+            pyarrow.table({'t': [0.0] * 2000, 'x': [1.0] * 2000}), path)
+    with pytest.raises(DescriptionError) as caught:
+        tables.read_columns(path, {'x'})
+    assert str(path) in str(caught.value)
