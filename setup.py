@@ -84,7 +84,7 @@ setup(
         'transforms3d>=0.4.1'],
     extras_require={
         'bags': ['rosbags>=0.11,<1', 'mcap>=1.2,<2'],
-        'cluster': ['distributed>=2024.1'],
+        'cluster': ['distributed>=2024.1'], 'contacts': ['clarabel>=0.9,<1'],
         'identification': ['clarabel>=0.9,<1'], 'meshes': ['trimesh>=4,<6'],
         'parquet': ['pyarrow>=14'], 'plots': ['matplotlib>=3.6,<4'],
         'retiming': ['clarabel>=0.9,<1'], 'test': ['pytest'],

@@ -129,6 +129,10 @@ class QuaternionWarning(UserWarning):
     """Quaternions whose norm is 1 only as far as few digits go; they are scaled to 1."""
 
 
+class ProjectionWarning(UserWarning):
+    """A configuration so far off the constraints that another one on them may be nearer."""
+
+
 class SingularError(LiedynError):
     """A joint with a given force that moves no inertia."""
 

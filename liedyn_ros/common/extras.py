@@ -20,6 +20,7 @@ COMMAND_FOLDERS = ('bin', 'Scripts', 'liedyn_ros')  # folders of console scripts
 # not this package: a name that the package index does not have could be anybody's.
 EXTRAS = {
     'bags': ('rosbags>=0.11,<1', 'mcap>=1.2,<2'), 'cluster': ('distributed>=2024.1',),
+    'contacts': ('clarabel>=0.9,<1',),
     'identification': ('clarabel>=0.9,<1',), 'meshes': ('trimesh>=4,<6',),
     'parquet': ('pyarrow>=14',), 'plots': ('matplotlib>=3.6,<4',),
     'retiming': ('clarabel>=0.9,<1',), 'view': ('viser>=1,<2', 'pycollada>=0.8,<1'),

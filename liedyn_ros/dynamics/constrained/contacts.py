@@ -16,7 +16,7 @@ the caller decides.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 import math
 from typing import NamedTuple
 
@@ -25,6 +25,9 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, as_number, require_kind, unknown_name
 from liedyn_ros.common.errors import LimitError, ModelError
+from liedyn_ros.dynamics.constrained.constraints.singular_mass import mass_factor
+from liedyn_ros.dynamics.constrained.contact_programs import (
+    admissible_multipliers, Cone, restored_impulses, sliding_impulses)
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.solver.solution import ConstrainedSolution, ConstraintStatus
 from liedyn_ros.model import Closure, Model
@@ -32,17 +35,20 @@ from liedyn_ros.model.parts.geometry import axis_frame, IDENTITY, perpendicular,
 
 POINT, LINE, SURFACE, SLIDING = 'point', 'line', 'surface', 'sliding'
 _CLOSURES = {POINT: 'spherical', LINE: 'revolute', SURFACE: 'weld', SLIDING: 'point_on_plane'}
+SLIDES = 1e-6  # of the largest speed before an impact: a contact that slides faster does not hold
 _UP, _ACROSS = (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)
 
 
-class Contact(NamedTuple):
+@dataclass(frozen=True)
+class Contact:
     """
     A place of a machine that can touch the ground.
 
     frame is a body or a frame of it. POINT holds the origin of the frame, LINE all but a turn
     about axis (3,) of the frame, SURFACE the whole frame. SLIDING holds the origin on the plane
     normal to normal (3,), which is in the ground frame and points off the ground. friction is the
-    coefficient by which a force slips.
+    coefficient by which a force slips. Raises ModelError for another kind, LimitError for a
+    friction below 0, and the errors of a direction.
     """
 
     frame: str
@@ -51,6 +57,17 @@ class Contact(NamedTuple):
     axis: ArrayLike = _ACROSS
     friction: float = math.inf
 
+    def __post_init__(self) -> None:
+        """Refuse what no contact is."""
+        where = f'contact of {self.frame}'
+        if self.kind not in _CLOSURES:
+            raise unknown_name(ModelError, where, _CLOSURES, self.kind, 'a kind')
+        if not self.friction >= 0.0:
+            raise LimitError(f'{where}: expected a friction of 0 or more, got {self.friction}',
+                             names=[self.frame], expected=0.0, got=self.friction)
+        for name in ('normal', 'axis'):
+            object.__setattr__(self, name, unit_axis(f'{where}: {name}', getattr(self, name)))
+
 
 class ContactForce(NamedTuple):
     """
@@ -58,7 +75,9 @@ class ContactForce(NamedTuple):
 
     force (3,) and moment (3,) about the origin of the frame, N and N m. normal is the force along
     the normal: below zero the contact would pull. slip is the tangential force over friction times
-    the normal one: above 1 it would slip. holds says that neither is so.
+    the normal one: above 1 it would slip. holds says that neither is so. unique is False where
+    other forces of the contacts have the same effect. Then one that does not hold says little:
+    see Contacts.forces.
     """
 
     force: Array
@@ -66,6 +85,7 @@ class ContactForce(NamedTuple):
     normal: float
     slip: float
     holds: bool
+    unique: bool = True
 
 
 class Impact(NamedTuple):
@@ -77,11 +97,17 @@ class Impact(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """A contact with its unit normal, and its frame (4, 4) in the named frame."""
+    """A contact, and its frame (4, 4) in the named frame."""
 
     contact: Contact
-    normal: Array
     turned: Array
+
+
+class _Set(NamedTuple):
+    """A machine with contacts, and where these are; nowhere, if nobody has it yet."""
+
+    dynamics: ConstrainedDynamics
+    places: dict[str, Array]
 
 
 class Contacts:
@@ -89,9 +115,8 @@ class Contacts:
     A machine whose contacts come and go, each set a ConstrainedDynamics that is made once.
 
     The closures of the model always hold. A set is laid out when it is first asked for, in
-    milliseconds; `prepare` does it ahead. Afterwards a change takes microseconds and compiles
-    nothing. The contacts of a set move where they touch: what `holding` returned before for the
-    same set is the same object. An object is for one thread.
+    milliseconds; `prepare` does it ahead. What `holding` returns stays as it is; with move=True it is
+    moved, which takes microseconds and compiles nothing. An object is for one thread.
     """
 
     def __init__(self, model: Model, contacts: Mapping[str, Contact], *,
@@ -102,8 +127,7 @@ class Contacts:
         used = {closure.name for closure in model.closures}
         self._places = {name: _checked(model, name, each, used)
                         for name, each in contacts.items()}
-        self._sets: dict[tuple[str, ...], ConstrainedDynamics] = {}
-        self._written: dict[tuple[str, ...], dict[str, Array]] = {}
+        self._sets: dict[tuple[str, ...], _Set] = {}
         self._held: dict[str, Array] = {}
         self.free = ConstrainedDynamics(model, dissipation=dissipation)
 
@@ -115,69 +139,143 @@ class Contacts:
     def prepare(self, *sets: Iterable[str]) -> None:
         """Lay out sets of contacts, and find what depends on none of their states."""
         for names in sets:
-            dynamics = self._of(self._ordered(names))
+            chosen = self._ordered(names)
+            dynamics = self._of(chosen).dynamics if chosen else self.free
             if dynamics.m:
                 dynamics.mobility  # noqa: B018
 
-    def holding(self, names: Iterable[str], q: ArrayLike) -> ConstrainedDynamics:
+    def holding(self, names: Iterable[str], q: ArrayLike, *, move: bool = False
+                ) -> ConstrainedDynamics:
         """
         Return the machine with these contacts, at a configuration (nq,).
 
         Contacts that held in the call before stay where they are; others touch the ground where q
-        has them. Raises ModelError for an unknown name, and the errors of a configuration.
+        has them. Where they touch elsewhere than in an earlier call with this set, a new object is
+        laid out. With move, the object of that call is moved instead, which takes microseconds:
+        for a caller who keeps none. Raises ModelError for an unknown name, and the errors of a
+        configuration.
         """
         chosen, q = self._ordered(names), self.model.check_configuration(q)
         kept = {name: self._held[name] for name in chosen if name in self._held}
         self._held = {name: kept[name] if name in kept else self._touching(name, q)
                       for name in chosen}
-        dynamics, written = self._of(chosen), self._written.get(chosen, {})
+        if not chosen:
+            return self.free
+        own = self._of(chosen)
         moved = {name: place for name, place in self._held.items()
-                 if written.get(name) is not place}
+                 if own.places.get(name) is not place}
         if moved:
-            dynamics.move_closures(moved)
-            self._written[chosen] = self._held
-        return dynamics
+            if own.places and not move:
+                own = self._sets[chosen] = _Set(own.dynamics.twin(), {})
+                moved = self._held
+            own.dynamics.move_closures(moved)
+            self._sets[chosen] = own._replace(places=self._held)
+        return own.dynamics
 
-    def forces(self, dynamics: ConstrainedDynamics, q: ArrayLike, solution: ConstrainedSolution
-               ) -> dict[str, ContactForce]:
+    def forces(self, dynamics: ConstrainedDynamics, q: ArrayLike, solution: ConstrainedSolution,
+               *, admissible: bool = False) -> dict[str, ContactForce]:
         """
         Return what the ground applies at each contact of a machine that `holding` returned.
 
-        solution is that of a call with q (nq,); of one with derivatives, order zero counts.
+        solution is that of a call with q (nq,); of one with derivatives, order zero counts. Where
+        contacts are redundant, as four points of a box are, its forces are those of least norm,
+        which can pull although the contacts hold. admissible has those that all contacts can
+        apply, if there are any, by a conic program (12.61). Raises ModelError for a machine of
+        other contacts. admissible needs the extra `contacts`.
         """
-        wrenches = np.reshape(solution.wrenches, (-1, len(dynamics.model.closures), 6))[0]
-        found = {}
-        for closure, wrench in zip(dynamics.model.closures, wrenches):
-            place = self._places.get(closure.name)
-            if place is None:
-                continue
-            if closure.body_b is None:  # it acts on the ground, in the frame there
-                turn, sign = closure.frame_b[:3, :3], -1.0
-            else:
-                turn, sign = self.free.frames.pose(q, place.contact.frame)[:3, :3], 1.0
-            found[closure.name] = _judged(place, sign * turn @ wrench[3:],
-                                          sign * turn @ wrench[:3])
-        return found
+        cones = self._cones(dynamics)
+        multipliers = np.reshape(solution.multipliers, (-1, dynamics.m))[0] if dynamics.m else (
+            np.zeros(0))
+        unique = solution.rank == dynamics.m
+        found = self._forces(dynamics, cones, multipliers, unique)
+        if unique or not admissible or all(each.holds for each in found.values()):
+            return found
+        other = admissible_multipliers(
+            dynamics.jacobian(q), solution.rank, multipliers, list(cones.values()))
+        if other is None:
+            return {name: each._replace(unique=True) for name, each in found.items()}
+        return {name: each._replace(holds=True) for name, each in self._forces(
+            dynamics, cones, other, False).items()}
 
     def impact(self, dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayLike,
-               restitution: float = 0.0) -> Impact:
+               restitution: float = 0.0, *, sliding: bool = False) -> Impact:
         """
         Return the velocity after an impact of the contacts of a machine, and the impulses.
 
-        restitution is from 0, where the contacts stay, to 1, where no energy is lost: each speed
-        against a contact comes back by that part. The speeds of loops vanish before and after. The
-        impulse of a contact that leaves the ground at once counts too: choose the set. Raises
-        LimitError for a restitution beyond these, and the errors of dynamics.forward.
+        restitution is from 0, where the contacts stay, to 1: that part of the normal impulse of
+        each contact comes back (12.63). Without friction a normal speed comes back by that part.
+        Tangential and angular speeds that a contact holds vanish, as do those of loops. A contact
+        that leaves the ground at once counts too: choose the set. With sliding, contacts choose by
+        themselves: they only push, and slip where the impulse exceeds their friction (12.62);
+        moments stay. holds then says which neither slide nor leave but for the restitution. It
+        needs the extra `contacts`. Raises LimitError for a restitution beyond these, or a friction
+        without limit where contacts may slide. Raises ModelError for a machine of other contacts,
+        and the errors of dynamics.forward.
         """
         part = as_number('restitution', restitution)
         if not 0.0 <= part <= 1.0:
-            raise LimitError(f'restitution: expected 0 to 1, got {part}')
+            raise LimitError(f'restitution: expected 0 to 1, got {part}', names=['restitution'],
+                             expected=(0.0, 1.0), got=part)
+        cones, tree = self._cones(dynamics), dynamics.tree
         rest, v = np.zeros(self.model.nv), as_array('v', v, (self.model.nv,))
-        momentum = dynamics.tree.inverse(q, rest, v)  # with the forces at rest (12.58)
+        momentum = tree.inverse(q, rest, v)  # with the forces at rest (12.58)
         found = dynamics.forward(q, rest, momentum)
-        scaled = found._replace(wrenches=(1.0 + part) * found.wrenches)
-        return Impact(found.a + part * (found.a - v), self.forces(dynamics, q, scaled),
-                      found.status)
+        if not cones or not (part or sliding):
+            return Impact(found.a, self.forces(dynamics, q, found), found.status)
+        mass, rows = tree.mass_matrix(q), dynamics.jacobian(q)
+        if sliding:
+            _require_friction(cones)
+            impulses = sliding_impulses(mass, rows, v, list(cones.values()), part)
+        else:
+            impulses = restored_impulses(
+                mass, rows, found.multipliers, list(cones.values()), part)
+        factor = mass_factor(mass)
+        after = v + np.linalg.solve(factor.T, np.linalg.solve(factor, rows.T @ impulses))
+        forces = self._forces(dynamics, cones, impulses, found.rank == dynamics.m)
+        if sliding:
+            speeds, slowest = rows @ after, SLIDES * np.abs(rows @ v).max(initial=0.0)
+            for name, cone in cones.items():
+                u = cone.map @ speeds[cone.rows]
+                slides = np.linalg.norm(u - (u @ cone.normal) * cone.normal)
+                leaves = not part and u @ cone.normal > slowest
+                forces[name] = forces[name]._replace(
+                    holds=bool(slides <= slowest and not leaves))
+        return Impact(after, forces, found.status)
+
+    def _cones(self, dynamics: ConstrainedDynamics) -> dict[str, Cone]:
+        """Return by contact the cone of its multipliers, or raise for another machine."""
+        require_kind('dynamics', dynamics, ConstrainedDynamics, 'as holding returns')
+        model, found, first = dynamics.model, dict[str, Cone](), 0
+        if model.joints != self.model.joints or model.nv != self.model.nv:
+            raise ModelError(
+                f'dynamics: expected the machine {self.model.name} of these contacts, got '
+                f'{model.name}, which has other joints', names=[model.name],
+                expected=self.model.name, got=model.name)
+        for closure in model.closures:
+            end = first + closure.rows
+            if closure.name in self._places:
+                contact = self._places[closure.name].contact
+                normal = np.asarray(contact.normal)
+                found[closure.name] = (
+                    Cone(slice(first, end), normal[:, None], normal, 0.0)
+                    if contact.kind == SLIDING else  # the closure acts on the ground
+                    Cone(slice(end - 3, end), -closure.frame_b[:3, :3], normal, contact.friction))
+            first = end
+        return found
+
+    def _forces(self, dynamics: ConstrainedDynamics, cones: Mapping[str, Cone],
+                multipliers: Array, unique: bool) -> dict[str, ContactForce]:
+        found, first = {}, 0
+        for closure in dynamics.model.closures:
+            if closure.name in cones:
+                cone, moment = cones[closure.name], np.zeros(3)
+                moments = multipliers[first:cone.rows.start]  # about x, y and z, or the first two
+                moment[:len(moments)] = moments
+                found[closure.name] = _judged(
+                    self._places[closure.name].contact, cone.map @ multipliers[cone.rows],
+                    -closure.frame_b[:3, :3] @ moment, unique)
+            first += closure.rows
+        return found
 
     def _ordered(self, names: Iterable[str]) -> tuple[str, ...]:
         chosen = set(names)
@@ -186,20 +284,18 @@ class Contacts:
                 raise unknown_name(ModelError, 'contact', self._places, name)
         return tuple(name for name in self._places if name in chosen)
 
-    def _of(self, names: tuple[str, ...]) -> ConstrainedDynamics:
+    def _of(self, names: tuple[str, ...]) -> _Set:
         """Return the machine with these contacts, somewhere."""
-        if not names:
-            return self.free
         if names not in self._sets:
             closures = tuple(self._closure(name) for name in names)
-            self._sets[names] = ConstrainedDynamics(
+            self._sets[names] = _Set(ConstrainedDynamics(
                 replace(self.model, closures=(*self.model.closures, *closures)),
-                dissipation=self._dissipation)
+                dissipation=self._dissipation), {})
         return self._sets[names]
 
     def _closure(self, name: str) -> Closure:
         """Return the closure of a contact, touching where the neutral configuration has it."""
-        contact, _, turned = self._places[name]
+        contact, turned = self._places[name]
         body, placement = self.model.place(contact.frame)
         ground, frame = self._touching(name, self.model.neutral()), placement @ turned
         kind = _CLOSURES[contact.kind]
@@ -208,9 +304,10 @@ class Contacts:
 
     def _touching(self, name: str, q: Array) -> Array:
         """Return the ground frame (4, 4) of a contact that touches at q (nq,)."""
-        contact, normal, turned = self._places[name]
+        contact, turned = self._places[name]
         pose = self.free.frames.pose(q, contact.frame) @ turned
         if contact.kind == SLIDING:
+            normal = np.asarray(contact.normal)
             pose[:3, :3] = axis_frame(normal, perpendicular(normal))
         return pose
 
@@ -221,23 +318,28 @@ def _checked(model: Model, name: str, contact: Contact, used: set[str]) -> _Plac
     require_kind(where, contact, Contact, 'as Contact(frame) is')
     if name in used:
         raise ModelError(f'{where}: expected a name that no closure has, got it twice')
-    if contact.kind not in _CLOSURES:
-        raise unknown_name(ModelError, where, _CLOSURES, contact.kind, 'a kind')
     if model.place(contact.frame)[0] is None:
         raise ModelError(f'{where}: expected a frame that moves, got {contact.frame}')
-    if not contact.friction >= 0.0:
-        raise LimitError(f'{where}: expected a friction of 0 or more, got {contact.friction}')
     turned = IDENTITY
     if contact.kind == LINE:
-        axis, turned = unit_axis(f'{where}: axis', contact.axis), np.eye(4)
+        axis, turned = np.asarray(contact.axis), np.eye(4)
         turned[:3, :3] = axis_frame(axis, perpendicular(axis))
-    return _Place(contact, unit_axis(f'{where}: normal', contact.normal), turned)
+    return _Place(contact, turned)
 
 
-def _judged(place: _Place, force: Array, moment: Array) -> ContactForce:
+def _require_friction(cones: Mapping[str, Cone]) -> None:
+    """Raise LimitError for contacts that nothing lets slide."""
+    endless = [name for name, cone in cones.items() if math.isinf(cone.friction)]
+    if endless:
+        raise LimitError('friction: expected a finite one of contacts that may slide, got inf for '
+                         f'{endless}', names=endless, got=math.inf)
+
+
+def _judged(contact: Contact, force: Array, moment: Array, unique: bool) -> ContactForce:
     """Return a force (3,) and a moment (3,) with what they say about the contact."""
-    normal = float(force @ place.normal)
-    tangential = float(np.linalg.norm(force - normal * place.normal))
-    most = place.contact.friction * normal if tangential else math.inf
+    along = np.asarray(contact.normal)
+    normal = float(force @ along)
+    tangential = float(np.linalg.norm(force - normal * along))
+    most = contact.friction * normal if tangential else math.inf
     slip = tangential / most if most > 0.0 else math.inf
-    return ContactForce(force, moment, normal, slip, normal >= 0.0 and slip <= 1.0)
+    return ContactForce(force, moment, normal, slip, normal >= 0.0 and slip <= 1.0, unique)

@@ -112,6 +112,13 @@ class ConstrainedDynamics(Constraints):
         self.model = replace(self.model, closures=tuple(moved))
         self._solver.remodel(self.model)
 
+    def twin(self) -> ConstrainedDynamics:
+        """Return the same machine with tables of its own, at the ranks that were found before."""
+        other = ConstrainedDynamics(self.model, dissipation=self.tree.dissipation,
+                                    functions=self.functions)
+        other._solver.take_ranks(self._solver)
+        return other
+
     @exclusive
     def follow_tree(self) -> None:
         """

@@ -13,11 +13,13 @@ import math
 
 import numpy as np
 import pytest
+from support.comparison import assert_same
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, ModelError
 from liedyn_ros.dynamics.constrained import (
-    assemble, complete_velocity, ConstrainedDynamics, Contact, Contacts, project)
+    assemble, complete_velocity, ConstrainedDynamics, Contact, ContactForce, Contacts,
+    project)
 from liedyn_ros.model import Model, ModelBuilder, pose, SpatialInertia
 
 FEET = 'left_foot', 'right_foot', 'tail'
@@ -161,10 +163,6 @@ def test_wrong_contacts_are_refused() -> None:
     model = walker()
     with pytest.raises(ModelError, match='frame'):
         Contacts(model, {'foot': Contact('nowhere')})
-    with pytest.raises(ModelError, match=r'contact foot: .*point'):
-        Contacts(model, {'foot': Contact('tail', 'pont')})
-    with pytest.raises(LimitError, match='friction of 0 or more, got nan'):
-        Contacts(model, {'foot': Contact('tail', friction=math.nan)})
     contacts, (q, v, _) = contacts_of('point'), state(0)
     with pytest.raises(ModelError, match='left_foot'):
         contacts.holding(['left_fot'], q)
@@ -173,3 +171,159 @@ def test_wrong_contacts_are_refused() -> None:
     dynamics = contacts.holding(['tail'], q)
     with pytest.raises(ModelError, match='closure'):
         dynamics.move_closures({'left_foot': np.eye(4)})
+
+
+def box(center: tuple[float, float, float], friction: float, points: int = 4) -> Contacts:
+    """Return a box of 1 kg on contacts at its corners, 0.2 m apart, and its centre of mass."""
+    builder = ModelBuilder('box')
+    builder.add_body('box', SpatialInertia(1.0, center, 0.01 * np.eye(3)))
+    builder.add_joint('base', 'free', None, 'box')
+    model, corners = builder.build(), [(0.1, 0.1), (-0.1, 0.1), (0.1, -0.1), (-0.1, -0.1)]
+    for i, (x, y) in enumerate(corners[:points]):
+        model = model.with_frame(f'c{i}', 'box', pose([x, y, 0.0]))
+    return Contacts(model, {f'c{i}': Contact(f'c{i}', friction=friction) for i in range(points)})
+
+
+def standing(contacts: Contacts, admissible: bool) -> dict[str, ContactForce]:
+    """Return the forces of the box at rest."""
+    q, rest = contacts.model.neutral(), np.zeros(6)
+    dynamics = contacts.holding(contacts.names, q)
+    return contacts.forces(dynamics, q, dynamics.forward(q, rest, rest), admissible=admissible)
+
+
+def test_a_box_within_its_support_stands_on_forces_that_push() -> None:
+    pytest.importorskip('clarabel')
+    contacts = box((0.08, 0.05, 0.1), 0.5)
+    least = standing(contacts, False)
+    assert not least['c3'].holds and not least['c3'].unique  # least norm says little
+    found = standing(contacts, True)
+    assert all(each.holds for each in found.values())
+    total = sum(each.force for each in found.values())
+    assert_same(total, [0.0, 0.0, 9.81], 1e-8)
+    places = np.array([contacts.free.frames.pose(contacts.model.neutral(), name)[:3, 3]
+                       for name in found])
+    moment = sum(np.cross(at, each.force) for at, each in zip(places, found.values()))
+    assert_same(moment, np.cross([0.08, 0.05, 0.1], [0.0, 0.0, 9.81]), 1e-8)
+    assert min(each.normal for each in found.values()) > -1e-8
+
+
+@pytest.mark.parametrize('friction', [0.0, 0.5, math.inf])
+def test_a_box_beyond_its_support_tips_whatever_forces_are_taken(friction: float) -> None:
+    pytest.importorskip('clarabel')
+    found = standing(box((0.12, 0.0, 0.1), friction), True)
+    assert not all(each.holds for each in found.values())
+    assert all(each.unique for each in found.values())
+
+
+def test_three_points_decide_their_forces() -> None:
+    assert all(not each.unique for each in standing(box((0.0, 0.0, 0.1), 0.5, 3), False).values())
+    found = standing(box((-0.02, 0.05, 0.1), 0.5, 1), False)
+    assert [each.unique for each in found.values()] == [True]
+
+
+@pytest.mark.parametrize('kind', ['point', 'line', 'surface'])
+@pytest.mark.parametrize('part', [0.3, 1.0])
+def test_restitution_gives_back_normal_impulses_alone(kind: str, part: float) -> None:
+    contacts, (q, v, _) = contacts_of(kind), state(7)
+    dynamics = contacts.holding(['left_foot'], q)
+    after = contacts.impact(dynamics, q, v, part)
+    rows = dynamics.frames.jacobian(q, 'left_foot', axes=2)
+    assert_same((rows @ after.v)[3:5], [0.0, 0.0], 1e-9, floor=1.0)
+    plastic = contacts.impact(dynamics, q, v).impulses['left_foot'].normal
+    assert after.impulses['left_foot'].normal == pytest.approx((1.0 + part) * plastic)
+    mass = dynamics.tree.mass_matrix(q)
+    carried = after.impulses['left_foot']
+    wrench = np.concatenate((carried.moment, carried.force))
+    assert_same(mass @ (after.v - v), rows.T @ wrench, 1e-9, floor=1.0)
+    assert after.v @ mass @ after.v <= v @ mass @ v + 1e-9
+
+
+def ball(friction: float) -> tuple[Contacts, ConstrainedDynamics, Array]:
+    """Return a mass of 2 kg that slides freely in space, touching the ground."""
+    builder = ModelBuilder('mass')
+    builder.add_body('mass', SpatialInertia(2.0, [0.0, 0.0, 0.0], 0.1 * np.eye(3)))
+    builder.add_joint('base', 'free', None, 'mass')
+    contacts = Contacts(builder.build(), {'tip': Contact('mass', friction=friction)})
+    q = contacts.model.neutral()
+    return contacts, contacts.holding(['tip'], q), q
+
+
+@pytest.mark.parametrize('part', [0.0, 0.5])
+@pytest.mark.parametrize('along', [0.2, 0.9, 3.0])
+def test_a_mass_slides_where_friction_cannot_stop_it(part: float, along: float) -> None:
+    pytest.importorskip('clarabel')
+    contacts, dynamics, q = ball(0.4)
+    found = contacts.impact(dynamics, q, [0, 0, 0, along, 0, -1.0], part, sliding=True)
+    most = 0.4 * (1.0 + part)  # of the change of the tangential speed, Coulomb
+    left = max(along - most, 0.0)
+    assert_same(found.v, [0.0, 0.0, 0.0, left, 0.0, part], 1e-7, floor=1.0)
+    tip = found.impulses['tip']
+    assert_same(tip.force, [2.0 * (left - along), 0.0, 2.0 * (1.0 + part)], 1e-7)
+    assert tip.holds == (left == 0.0)
+
+
+@pytest.mark.parametrize('seed', range(6))
+@pytest.mark.parametrize('part', [0.0, 0.6])
+def test_contacts_of_a_walker_leave_slide_or_stick(seed: int, part: float) -> None:
+    pytest.importorskip('clarabel')
+    contacts, (q, v, _) = contacts_of('point', friction=0.5), state(seed)
+    dynamics = contacts.holding(FEET, q)
+    found = contacts.impact(dynamics, q, v, part, sliding=True)
+    plastic = contacts.impact(dynamics, q, v, sliding=True)
+    mass, carried = dynamics.tree.mass_matrix(q), np.zeros(len(v))
+    assert found.v @ mass @ found.v <= v @ mass @ v * (1.0 + 1e-9)
+    for name, each in found.impulses.items():
+        rows = dynamics.frames.jacobian(q, name, axes=2)[3:]
+        carried += rows.T @ each.force
+        least = plastic.impulses[name]
+        more, up = each.normal - (1.0 + part) * least.normal, rows[2] @ found.v
+        assert min(least.normal, each.normal, up, more) > -1e-6  # Signorini, Poisson
+        assert abs(up * more) < 1e-5
+        assert np.linalg.norm(each.force[:2]) <= 0.5 * each.normal + 1e-6
+        slid = rows[:2] @ plastic.v  # against the force, as large as friction lets it be
+        assert_same(least.force[:2] @ slid, -0.5 * least.normal * np.linalg.norm(slid), 1e-5,
+                    floor=1.0)
+    assert_same(mass @ (found.v - v), carried, 1e-8, floor=1.0)
+
+
+def test_what_holding_returned_stays_where_it_is() -> None:
+    contacts, (q, _, tau) = contacts_of('point'), state(1)
+    rest = np.zeros(len(tau))
+    kept = contacts.holding(['left_foot'], q)
+    before = kept.forward(q, rest, tau)
+    contacts.holding([], q)  # it lifts
+    elsewhere = contacts.model.integrate(q, 0.1 * np.ones(len(rest)))
+    other = contacts.holding(['left_foot'], elsewhere)
+    assert other is not kept
+    np.testing.assert_array_equal(kept.forward(q, rest, tau).a, before.a)
+    assert np.abs(other.residual(elsewhere)).max() < 1e-12
+    contacts.holding([], q)
+    assert contacts.holding(['left_foot'], q, move=True) is other
+    assert np.abs(other.residual(q)).max() < 1e-12
+
+
+def test_machines_without_these_contacts_have_no_forces() -> None:
+    contacts, (q, v, _) = contacts_of('point'), state(1)
+    for machine in (contacts.holding([], q), ConstrainedDynamics(walker())):
+        assert contacts.forces(machine, q, machine.forward(q, v, 0.0 * v)) == {}
+        found = contacts.impact(machine, q, v)
+        assert found.impulses == {}
+        assert_same(found.v, v, 1e-10)
+    other = ConstrainedDynamics(box((0.0, 0.0, 0.0), 1.0).model)
+    with pytest.raises(ModelError) as caught:
+        contacts.impact(other, q, v)
+    assert (caught.value.names, caught.value.expected) == (('box',), 'walker')
+
+
+def test_a_contact_is_refused_where_it_is_written() -> None:
+    for friction in (-1.0, math.nan):
+        with pytest.raises(LimitError) as caught:
+            Contact('tail', friction=friction)
+        assert caught.value.names == ('tail',)
+    with pytest.raises(ModelError) as mistyped:
+        Contact('tail', 'pont')
+    assert mistyped.value.got == 'pont'
+    contacts, (q, v, _) = contacts_of('point'), state(0)
+    with pytest.raises(LimitError) as endless:
+        contacts.impact(contacts.holding(['tail'], q), q, v, sliding=True)
+    assert endless.value.names == ('tail',)

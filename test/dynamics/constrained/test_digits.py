@@ -59,17 +59,32 @@ def state(model: Model, zero: float, angle: float) -> State:
     return State(signs * (angle - zero), signs, tau)
 
 
+def exact(angle: mpmath.mpf, speed: mpmath.mpf) -> list[mpmath.mpf]:
+    """Return the accelerations (ORDER + 1,) of J x'' = 1 - W cos x."""
+    x, cosine, sine = [angle, speed], [mpmath.cos(angle)], [mpmath.sin(angle)]
+    for k in range(ORDER + 1):
+        x.append(((k == 0) - WEIGHT * cosine[k]) / (INERTIA * (k + 1) * (k + 2)))
+        rates = [(j + 1) * x[j + 1] for j in range(k + 1)]
+        cosine.append(-sum(r * sine[k - j] for j, r in enumerate(rates)) / (k + 1))
+        sine.append(sum(r * cosine[k - j] for j, r in enumerate(rates)) / (k + 1))
+    return [x[k + 2] * mpmath.factorial(k + 2) for k in range(ORDER + 1)]
+
+
 def pendulum(angle: float) -> Array:
-    """Return the accelerations (ORDER + 1,) of J x'' = 1 - W cos x at 1 rad/s, in 60 digits."""
+    """Return the accelerations (ORDER + 1,) at 1 rad/s, in 60 digits."""
     with mpmath.workdps(60):
-        x, cosine, sine = [mpmath.mpf(angle), mpmath.mpf(1)], [mpmath.cos(angle)], [
-            mpmath.sin(angle)]
-        for k in range(ORDER + 1):
-            x.append(((k == 0) - WEIGHT * cosine[k]) / (INERTIA * (k + 1) * (k + 2)))
-            rates = [(j + 1) * x[j + 1] for j in range(k + 1)]
-            cosine.append(-sum(r * sine[k - j] for j, r in enumerate(rates)) / (k + 1))
-            sine.append(sum(r * cosine[k - j] for j, r in enumerate(rates)) / (k + 1))
-        return np.array([float(x[k + 2] * mpmath.factorial(k + 2)) for k in range(ORDER + 1)])
+        return np.array([float(a) for a in exact(mpmath.mpf(angle), mpmath.mpf(1))])
+
+
+def varied_pendulum(angle: float) -> tuple[Array, Array]:
+    """Return their derivatives by the angle and by the speed, from differences in 60 digits."""
+    with mpmath.workdps(60):
+        x, h = mpmath.mpf(angle), mpmath.mpf(10)**-20
+        pairs = ((exact(x + h, mpmath.mpf(1)), exact(x - h, mpmath.mpf(1))),
+                 (exact(x, 1 + h), exact(x, 1 - h)))
+        by_angle, by_speed = (np.array([float((b - a) / (2 * h)) for b, a in zip(*pair)])
+                              for pair in pairs)
+    return by_angle, by_speed
 
 
 @pytest.mark.parametrize('zero', [0.0, 0.7, -2.1])
@@ -110,3 +125,54 @@ def test_orders_without_digits_are_refused_where_rounding_leaves_nothing_open(
     assert abs(given[0] - given[2]) > 0.1 * np.abs(given).max()  # cranks of the same motion
     with pytest.raises(LimitError, match='near a singular configuration'):
         machine.forward(angle * motion, motion, tau)
+
+
+@pytest.mark.parametrize('zero', [0.0, 0.7, -2.1])
+@pytest.mark.parametrize('angle', np.geomspace(0.02, 1.0, 4))
+def test_jacobians_of_orders_are_right_where_they_are_given(zero: float, angle: float) -> None:
+    machine = ConstrainedDynamics(parallelogram(zero))
+    q, v, tau = state(machine.model, zero, angle)
+    found = machine.forward.partial_derivatives.time_derivatives(q, v, tau)
+    for by, wanted in zip((found.by_q, found.by_v), varied_pendulum(angle)):
+        assert_same(by @ v, np.outer(wanted, v), 1e-4)
+
+
+@pytest.mark.parametrize('zero', [0.0, 0.7, -2.1])
+@pytest.mark.parametrize('angle', [3e-4, 1e-3])
+def test_jacobians_lose_their_digits_before_the_values_do(zero: float, angle: float) -> None:
+    machine = ConstrainedDynamics(parallelogram(zero))
+    q, v, tau = state(machine.model, zero, angle)
+    tau, free = tau[:4], np.zeros(3, dtype=bool)
+    np.testing.assert_allclose(machine.forward(q, v, tau).a[:, 0], pendulum(angle)[:4], rtol=1e-3)
+    unsaid = machine.forward.partial_derivatives.time_derivatives(q, v, tau, max_error=math.inf)
+    wanted = varied_pendulum(angle)[0][:4]
+    assert abs(unsaid.by_q[3, 0] @ v - wanted[3]) > 0.05 * abs(wanted[3])
+    with pytest.raises(LimitError) as caught:
+        machine.forward.partial_derivatives.time_derivatives(q, v, tau)
+    assert caught.value.indices == (3,) and caught.value.expected == 0.1
+    with pytest.raises(LimitError) as caught:
+        machine.hybrid.partial_derivatives.time_derivatives(q, v, free, np.zeros_like(tau), tau)
+    assert caught.value.indices == (3,)
+
+
+@pytest.mark.parametrize('angle', [0.02, 0.3])
+def test_orders_of_inverse_dynamics_are_right_where_they_are_given(angle: float) -> None:
+    machine = ConstrainedDynamics(parallelogram(0.7))
+    q, v, tau = state(machine.model, 0.7, angle)
+    a = np.outer(pendulum(angle), v)
+    forces = np.abs(machine.tree.inverse.time_derivatives(q, v, a)).max(axis=1)
+    assert (np.abs(machine.inverse(q, v, a).tau - tau).max(axis=1) < 1e-4 * forces).all()
+
+
+@pytest.mark.parametrize('angle', [1e-5, 1e-4])
+def test_orders_of_inverse_dynamics_without_digits_are_refused(angle: float) -> None:
+    machine = ConstrainedDynamics(parallelogram(0.7))
+    q, v, _ = state(machine.model, 0.7, angle)
+    a = np.outer(pendulum(angle), v)
+    for call in (machine.inverse, machine.inverse.partial_derivatives.time_derivatives):
+        with pytest.raises(LimitError) as caught:
+            call(q, v, a)
+        assert caught.value.expected == 0.1 and caught.value.got > 0.1
+    with pytest.raises(LimitError) as caught:
+        machine.inverse.batch([q], [v], [a])
+    assert caught.value.got > 0.1

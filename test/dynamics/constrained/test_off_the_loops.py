@@ -13,9 +13,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from support.comparison import assert_same
-from support.machines.looped_machines import bennett, four_bar
+from support.machines.looped_machines import bennett, four_bar, planar_linkage
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_velocity, ConstrainedDynamics, ConstraintStatus, projected_runge_kutta)
 from liedyn_ros.model import Model, ModelBuilder, pose, SpatialInertia
@@ -113,3 +114,27 @@ def test_a_motion_that_is_given_whole_is_not_near_singular(make: Callable[[], Mo
     found = machine.hybrid(q, v, np.ones(3, dtype=np.bool_), a, NONE)
     assert found.status is ConstraintStatus.REDUNDANT
     assert_same(found.a, a, 1e-12)
+
+
+@pytest.mark.parametrize('closure', ['spherical', 'revolute', 'weld'])
+def test_a_machine_that_cannot_close_has_forward_dynamics_off_its_loop(closure: str) -> None:
+    model = planar_linkage((0.2, 0.3), (0.2,), 5.0, ('left_0',), closure)
+    machine, rng = ConstrainedDynamics(model), np.random.default_rng(3)
+    q, tau, rest = rng.normal(size=3), rng.normal(size=3), np.zeros(3)
+    found = machine.forward(q, rest, tau, closed=False)
+    closed = model.closures[0]
+    at = machine.frames.pose(q, 'right_0') @ closed.frame_b
+    there = np.linalg.inv(machine.frames.pose(q, 'left_1')) @ at
+    with_frames = Dynamics(model.with_frame('on_a', 'left_1', there).with_frame(
+        'on_b', 'right_0', closed.frame_b))
+    rows = with_frames.frames.jacobian(q, 'on_b') - with_frames.frames.jacobian(q, 'on_a')
+    rows = rows[[2, 3, 4][closure != 'weld':]]  # those of the plane
+    mass, bias = with_frames.mass_matrix(q), with_frames.bias(q, rest)
+    matrix = np.block([[mass, -rows.T], [rows, np.zeros((len(rows), len(rows)))]])
+    wanted = np.linalg.solve(matrix, np.concatenate([tau - bias, np.zeros(len(rows))]))[:3]
+    assert_same(found.a, wanted, 1e-9)
+    varied = machine.forward.partial_derivatives(q, rest, tau, closed=False)
+    for k, dq in enumerate(np.eye(3)):
+        apart = [machine.forward(q + h * dq, rest, tau, closed=False).a for h in (1e-6, -1e-6)]
+        assert_same(varied.by_q[:, k], (apart[0] - apart[1]) / 2e-6, 1e-5,
+                    floor=np.abs(varied.by_q).max())

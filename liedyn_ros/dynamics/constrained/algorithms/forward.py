@@ -15,6 +15,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from liedyn_ros.common.checks import as_array
+from liedyn_ros.dynamics.constrained.configurations.assembly import projected_velocity
 from liedyn_ros.dynamics.constrained.partial_derivatives.forward import (
     ConstrainedForwardPartialDerivatives)
 from liedyn_ros.dynamics.constrained.solver.solution import (
@@ -39,16 +41,23 @@ class ConstrainedForward:
 
     def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                  external: ArrayLike | None = None, *, closed: bool = True,
-                 max_error: float = NO_DIGIT) -> ConstrainedSolution:
+                 project: bool = False, max_error: float = NO_DIGIT) -> ConstrainedSolution:
         """
         Return the solution of a state.
 
         Near singular configurations high orders lose digits. Raises LimitError for the first order
         whose estimated relative error exceeds max_error; with math.inf there is no estimate.
 
-        closed False accepts a state off the constraints, as in the stages of an integrator. The
-        accelerations then keep A v as it is.
+        closed False accepts a state off the constraints, as in the stages of an integrator, and as
+        Pinocchio's constraintDynamics does. The accelerations then keep A v as it is. project
+        moves v to the constraints first, as a plastic impact would. Then q is to be closed, and
+        accelerations are those after the impact.
         """
+        if project:
+            constraints = self._solver.constraints
+            v = projected_velocity(
+                constraints, constraints.model.check_configuration(q),
+                as_array('v', v, (constraints.model.nv,)))
         return self._solver.solve(self._task, q, v, None, tau, external, closed, max_error)
 
     def batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: ArrayLike | None = None,

@@ -21,6 +21,7 @@ from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstrainedSolutions)
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import inverse_task, LEAST_TORQUE, Task
+from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT
 
 
 class ConstrainedInverse:
@@ -48,22 +49,23 @@ class ConstrainedInverse:
     def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: ArrayLike | None = None,
                  *, tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
                  redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
-                 within_limits: bool = False) -> ConstrainedSolution:
-        """Return the solution of a state."""
+                 within_limits: bool = False, max_error: float = NO_DIGIT
+                 ) -> ConstrainedSolution:
+        """Return the solution of a state; max_error is as in forward dynamics."""
         return self._solver.solve(self._task(actuated, redundancy, weights, within_limits),
-                                  q, v, a, tau, external)
+                                  q, v, a, tau, external, max_error=max_error)
 
     def batch(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: ArrayLike | None = None, *,
               tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
               redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
-              within_limits: bool = False) -> ConstrainedSolutions:
+              within_limits: bool = False, max_error: float = NO_DIGIT) -> ConstrainedSolutions:
         """
         Return the solutions of q (K, nq), v (K, nv), a and tau (K, nv) or (K, order + 1, nv).
 
         Actuators, redundancy and weights are the same for all.
         """
         return self._solver.solve_batch(self._task(actuated, redundancy, weights, within_limits),
-                                        q, v, a, tau, external)
+                                        q, v, a, tau, external, max_error)
 
     @cached_property
     def partial_derivatives(self) -> ConstrainedInversePartialDerivatives:

@@ -17,13 +17,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+import math
 from typing import NamedTuple, NoReturn, TypeAlias
+import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array, as_number, as_numbers, require_kind
-from liedyn_ros.common.errors import ConvergenceError, ModelError, ShapeError
+from liedyn_ros.common.errors import (
+    ConvergenceError, ModelError, ProjectionWarning, ShapeError)
 from liedyn_ros.dynamics.constrained.configurations.closing import bounds_of, Closing
 from liedyn_ros.dynamics.constrained.configurations.kernels.closing import ITERATIONS
 from liedyn_ros.dynamics.constrained.configurations.misfit import suggestion
@@ -43,6 +46,7 @@ SEED = 1
 LONGEST, LONGER = 0.3, 1.1
 NEARER = 20  # steps along the constraints
 BESIDE = 0.05  # rad or m: a projection from nearer is not looked at again
+SHRINKS = 0.5  # at least, of a step of Newton from a start that is near (Kantorovich)
 ALONG = 0.5  # of a distance: the part along the constraints, above which another state is nearer
 
 Held: TypeAlias = Mapping[str, ArrayLike]
@@ -117,7 +121,8 @@ def project(constraints: Constraints, q: ArrayLike, v: ArrayLike) -> tuple[Array
     Return the state on the constraints that is nearest to one beside them (12.36).
 
     Near is by kinetic energy. Raises ConvergenceError where q is so far off that none is found to
-    which q is off across the constraints, not along them.
+    which q is off across the constraints, not along them. A ProjectionWarning tells the distance
+    where Newton's steps say nothing about it: then another configuration may be nearer (12.36).
     """
     model = constraints.model
     start = model.check_configuration(q)
@@ -131,9 +136,34 @@ def project(constraints: Constraints, q: ArrayLike, v: ArrayLike) -> tuple[Array
         raise ConvergenceError('q: expected a configuration near the constraints, got one from '
                                f'which no nearest on them was found in {NEARER} steps: assemble '
                                'finds one from afar')
+    _tell_far(constraints, start, q)
+    return q, projected_velocity(constraints, q, as_array('v', v, (model.nv,)))
+
+
+def projected_velocity(constraints: Constraints, q: Array, v: Array) -> Array:
+    """Return the velocity (nv,) on the constraints nearest to v, as after a plastic impact."""
     rows = constraints.jacobian(q)
-    v = as_array('v', v, (model.nv,))
-    return q, v + least(constraints, q, rows, -rows @ v)
+    return v + least(constraints, q, rows, -rows @ v)
+
+
+def _tell_far(constraints: Constraints, start: Array, q: Array) -> None:
+    """Warn where q is the end of steps of which the second is not much less than the first."""
+    model = constraints.model
+    away = np.abs(model.difference(start, q))
+    if away.max(initial=0.0) < BESIDE:
+        return
+    mass, at, sizes = constraints.tree.mass_matrix(start), start, []
+    for _ in range(2):
+        f, rows = constraints.residual_and_jacobian(at)
+        step = least(constraints, at, rows, -f)
+        at = model.integrate(at, step)
+        sizes.append(math.sqrt(step @ mass @ step))
+    if sizes[1] > SHRINKS * sizes[0]:
+        name = model.coordinate_names[int(np.argmax(away))]
+        warnings.warn(
+            f'project: expected a configuration near the constraints, got one from which {name} '
+            f'moved by {away.max():.3g}: another may be nearer; assemble takes a start from afar',
+            ProjectionWarning, stacklevel=3)
 
 
 def _distance_along(constraints: Constraints, q: Array, start: Array) -> Array:

@@ -176,5 +176,6 @@ class Constraints:
                 names = [each for each, bad in zip(self.constraint_names, wide) if bad]
                 raise LiedynError(f'{name}{suffix}: expected a state on the constraints, got '
                                   f'{names} open by {np.abs(value)[wide].max():.3g}; '
-                                  'assemble and project close them', names=names,
+                                  'assemble and project close them. forward takes such a velocity '
+                                  'with closed=False or project=True', names=names,
                                   expected=0.0, got=float(np.abs(value)[wide].max()))

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import ConvergenceError
 from liedyn_ros.dynamics.batch.pool import BatchPool
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     DEFECT, INVERSE_CONDITION, RANK, REPORT_WIDTH)
@@ -27,7 +26,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.jacobians import jacobi
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels import states as kernels
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import buffers
 from liedyn_ros.dynamics.constrained.solver.inputs import States
-from liedyn_ros.dynamics.constrained.solver.kernels.solver import HYBRID, LEAST_FORCE
+from liedyn_ros.dynamics.constrained.solver.kernels.solver import LEAST_FORCE
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import Task
 from liedyn_ros.dynamics.partial_derivatives.tables import ScratchBuffers
@@ -126,10 +125,8 @@ class LoopBatches:
         good = (report[:, INVERSE_CONDITION] >= OFF_LOOP) & (report[:, DEFECT] <= CONSISTENT)
         if task.kind == LEAST_FORCE or (report[:, RANK] == self._solver.constraints.m).all():
             return np.asarray(good)
-        try:
-            free = self._solver.mobility.degrees_of_freedom
-            usual = self._solver.usual_rank(task) if task.kind == HYBRID else (
-                self._solver.mobility.rank)
-        except ConvergenceError:  # nothing says which rows are redundant
+        usual = self._solver.usual_rank(task)
+        if usual is None:  # nothing says which rows are redundant
             return np.zeros_like(good)
+        free = self._solver.mobility.degrees_of_freedom
         return np.asarray(good & (report[:, RANK] >= usual) & bool(free))

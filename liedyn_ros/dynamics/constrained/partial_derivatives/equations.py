@@ -72,6 +72,10 @@ class VariedEquations:
         self._rates.add_partials(self.jacobian, 1, 1, 1.0, n, result)
         return result
 
+    def velocity_by_q(self) -> Array:
+        """Return D_q(A v) (m, nv)."""
+        return self._rates.vary_rows(self._motion.rates[:1])[0]
+
     def reactions(self, potentials: Array) -> Array:
         """Return those of A mu, (r + 1, r + 3, m, nv); mu (r + 1, nv) stays."""
         part = self._rates.vary_rows(potentials)

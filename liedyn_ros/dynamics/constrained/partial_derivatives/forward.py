@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,10 +24,12 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.constrained.constraints.exclusive import exclusive
+from liedyn_ros.dynamics.constrained.partial_derivatives.digits import require_derivative_digits
 from liedyn_ros.dynamics.constrained.partial_derivatives.equations import (
     by_parameters, refuse_rank)
 from liedyn_ros.dynamics.constrained.partial_derivatives.function_rows import require_series
-from liedyn_ros.dynamics.constrained.partial_derivatives.jacobians import HybridLoopJacobians
+from liedyn_ros.dynamics.constrained.partial_derivatives.jacobians import (
+    Blocks, HybridLoopJacobians)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import (
     kinematic_jacobians, LoopKinematicJacobians, Pull)
 from liedyn_ros.dynamics.constrained.partial_derivatives.products import (
@@ -39,6 +42,7 @@ from liedyn_ros.dynamics.constrained.solver.solution import (
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task, Mask, Task
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
+from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT
 from liedyn_ros.dynamics.tree.orders import order_of_rows
 
 
@@ -137,19 +141,28 @@ class ConstrainedForwardPartialDerivatives(ManyStates):
 
     @exclusive
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
-                         external: ArrayLike | None = None, *, closed: bool = True
-                         ) -> ConstrainedForwardJacobians:
+                         external: ArrayLike | None = None, *, closed: bool = True,
+                         max_error: float = NO_DIGIT) -> ConstrainedForwardJacobians:
         """
         Return a and the multipliers with time derivatives to order r, and the Jacobians of each.
 
-        tau is (r + 1, nv), external (r + 1, B, 6).
+        tau is (r + 1, nv), external (r + 1, B, 6). Raises LimitError for the first order of a
+        whose estimated relative error exceeds max_error, or whose Jacobians between states on the
+        constraints do. With math.inf there is no estimate.
         """
         constraints, n = self._solver.constraints, self._model.nv
         tau = as_array('tau', tau, (order_of_rows('tau', tau, 0) + 1, n))
         q, v = self._model.check_configuration(q), as_array('v', v, (n,))
         require_series(constraints)
-        found = self._regular(q, v, tau, external, closed)
+        found = self._regular(q, v, tau, external, closed, max_error)
         a, multipliers = self._jacobians.series(self._task, q, v, found, external)
+
+        def again(at: Array) -> list[Blocks]:
+            other = self._solver.solve(self._task.of_rank(found.rank), at, v, None, tau, external,
+                                       closed, math.inf)
+            return self._jacobians.series(self._task, at, v, other, external)[:1]
+
+        require_derivative_digits(self._solver, (q, v), found, [a], again, max_error)
         return ConstrainedForwardJacobians(found.a, found.multipliers, *a, *multipliers)
 
     @exclusive
@@ -248,9 +261,9 @@ class ConstrainedForwardPartialDerivatives(ManyStates):
         return self._regular(q, v, tau, external, True).a
 
     def _regular(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: ArrayLike | None,
-                 closed: bool) -> ConstrainedSolution:
+                 closed: bool, max_error: float = NO_DIGIT) -> ConstrainedSolution:
         """Return the solution where it has derivatives, or raise SingularError."""
-        found = self._solve(q, v, tau, external=external, closed=closed)
+        found = self._solve(q, v, tau, external=external, closed=closed, max_error=max_error)
         if found.status is ConstraintStatus.SINGULAR:
             refuse_rank(self._solver, found.rank)
         return found

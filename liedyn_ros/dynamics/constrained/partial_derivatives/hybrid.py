@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import SingularError
 from liedyn_ros.dynamics.constrained.constraints.exclusive import exclusive
+from liedyn_ros.dynamics.constrained.partial_derivatives.digits import require_derivative_digits
 from liedyn_ros.dynamics.constrained.partial_derivatives.equations import by_parameters
 from liedyn_ros.dynamics.constrained.partial_derivatives.function_rows import require_series
 from liedyn_ros.dynamics.constrained.partial_derivatives.jacobians import (
@@ -42,6 +44,7 @@ from liedyn_ros.dynamics.constrained.solver.solution import (
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task, Mask, Task
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
+from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT
 from liedyn_ros.dynamics.tree.inputs import copied
 from liedyn_ros.dynamics.tree.orders import order_of_rows
 
@@ -153,12 +156,12 @@ class ConstrainedHybridPartialDerivatives(ManyStates):
 
     @exclusive
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
-                         tau: ArrayLike, external: ArrayLike | None = None
-                         ) -> ConstrainedHybridJacobians:
+                         tau: ArrayLike, external: ArrayLike | None = None, *,
+                         max_error: float = NO_DIGIT) -> ConstrainedHybridJacobians:
         """
         Return the solution with its time derivatives to order r, and the Jacobians of each.
 
-        a and tau are (r + 1, nv), external (r + 1, B, 6).
+        a and tau are (r + 1, nv), external (r + 1, B, 6); max_error is as in forward dynamics.
         """
         constraints, n = self._solver.constraints, self._model.nv
         shape = order_of_rows('a', a, 0) + 1, n
@@ -166,9 +169,17 @@ class ConstrainedHybridPartialDerivatives(ManyStates):
         q, v = self._model.check_configuration(q), as_array('v', v, (n,))
         known = constraints.names.mask('prescribed', prescribed)
         require_series(constraints)
-        found = self._regular(q, v, known, a, tau, external)
-        return self._result(known, found, self._jacobians.series(
-            hybrid_task(~known), q, v, found, external))
+        found = self._regular(q, v, known, a, tau, external, max_error)
+        task = hybrid_task(~known)
+        blocks = self._jacobians.series(task, q, v, found, external)
+
+        def again(at: Array) -> list[Blocks]:
+            other = self._solver.solve(
+                task.of_rank(found.rank), at, v, a, tau, external, max_error=math.inf)
+            return self._jacobians.series(task, at, v, other, external)[:-1]
+
+        require_derivative_digits(self._solver, (q, v), found, blocks[:-1], again, max_error)
+        return self._result(known, found, blocks)
 
     @exclusive
     def product(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
@@ -298,9 +309,9 @@ class ConstrainedHybridPartialDerivatives(ManyStates):
         return known, self._regular(q, v, known, a, tau, external).a
 
     def _regular(self, q: ArrayLike, v: ArrayLike, known: Mask, a: ArrayLike, tau: ArrayLike,
-                 external: ArrayLike | None) -> ConstrainedSolution:
+                 external: ArrayLike | None, max_error: float = NO_DIGIT) -> ConstrainedSolution:
         """Return the solution where it has derivatives, or raise SingularError."""
-        found = self._solve(q, v, known, a, tau, external=external)
+        found = self._solve(q, v, known, a, tau, external=external, max_error=max_error)
         if found.status in (ConstraintStatus.SINGULAR, ConstraintStatus.INCONSISTENT):
             raise SingularError(
                 'prescribed: expected accelerations that the constraints allow, in a '

@@ -18,6 +18,7 @@ the passive joints. These systems are varied, and so are their time derivatives.
 from __future__ import annotations
 
 from functools import cached_property
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.dynamics.constrained.constraints.exclusive import exclusive
+from liedyn_ros.dynamics.constrained.partial_derivatives.digits import require_derivative_digits
 from liedyn_ros.dynamics.constrained.partial_derivatives.equations import (
     by_parameters, refuse_rank)
 from liedyn_ros.dynamics.constrained.partial_derivatives.function_rows import require_series
@@ -44,6 +46,7 @@ from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import (
     inverse_task, LEAST_TORQUE, Mask, Task)
 from liedyn_ros.dynamics.partial_derivatives.parameters import Parameters
+from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT
 from liedyn_ros.dynamics.tree.orders import order_of_rows
 
 
@@ -153,20 +156,29 @@ class ConstrainedInversePartialDerivatives(ManyStates):
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                          external: ArrayLike | None = None, *, tau: ArrayLike | None = None,
                          actuated: ArrayLike | None = None, redundancy: str = LEAST_TORQUE,
-                         weights: ArrayLike | None = None) -> ConstrainedInverseJacobians:
+                         weights: ArrayLike | None = None, max_error: float = NO_DIGIT
+                         ) -> ConstrainedInverseJacobians:
         """
         Return tau and the multipliers with time derivatives to order r, and the Jacobians of each.
 
-        a and tau are (r + 1, nv), external (r + 1, B, 6).
+        a and tau are (r + 1, nv), external (r + 1, B, 6). max_error is as in forward dynamics.
         """
         constraints, n = self._solver.constraints, self._model.nv
         a = as_array('a', a, (order_of_rows('a', a, 0) + 1, n))
         q, v = self._model.check_configuration(q), as_array('v', v, (n,))
         require_series(constraints)
         driven, task, found = self._regular(
-            q, v, a, tau, actuated, redundancy, weights, external)
-        return _with_given(
-            found, driven, *self._jacobians.series(task, q, v, a, found, external))
+            q, v, a, tau, actuated, redundancy, weights, external, max_error)
+        blocks = self._jacobians.series(task, q, v, a, found, external)
+
+        def again(at: Array) -> list[Blocks]:
+            other = self._solver.solve(
+                task.of_rank(found.rank), at, v, a, tau, external, max_error=math.inf)
+            return self._jacobians.series(task, at, v, a, other, external)[:1]
+
+        require_derivative_digits(
+            self._solver, (q, v), found, blocks[:1], again, max_error, moving=True)
+        return _with_given(found, driven, *blocks)
 
     @exclusive
     def product(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, dq: ArrayLike, dv: ArrayLike,
@@ -295,13 +307,15 @@ class ConstrainedInversePartialDerivatives(ManyStates):
 
     def _regular(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike | None,
                  actuated: ArrayLike | None, redundancy: str, weights: ArrayLike | None,
-                 external: ArrayLike | None) -> tuple[Mask, Task, ConstrainedSolution]:
+                 external: ArrayLike | None, max_error: float = NO_DIGIT
+                 ) -> tuple[Mask, Task, ConstrainedSolution]:
         """Return actuators, task and solution where it has derivatives, or raise."""
         constraints = self._solver.constraints
         driven, task = inverse_task(
             constraints.names, constraints.m, actuated, redundancy, weights)
-        found = self._solver.solve(task, q, v, a, tau, external)
-        if task.kind == kernels.LEAST_TORQUE and found.rank < self._solver.mobility.rank:
+        found = self._solver.solve(task, q, v, a, tau, external, max_error=max_error)
+        if task.kind == kernels.LEAST_TORQUE and found.rank < (
+                self._solver.usual_rank(task) or 0):
             refuse_rank(self._solver, found.rank)
         return driven, task, found
 

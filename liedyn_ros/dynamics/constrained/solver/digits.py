@@ -22,7 +22,6 @@ import math
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.dynamics.constrained.solver.inputs import States
 from liedyn_ros.dynamics.time_derivatives.estimate import relative_difference, require_digits
 from liedyn_ros.model import Model
 
@@ -38,22 +37,22 @@ def at_risk(inverse_condition_number: float, order: int, max_error: float) -> bo
     return order > 0 and not SAFETY <= max_error * inverse_condition_number**order
 
 
-def require_order_digits(model: Model, solve: Callable[[States], tuple[Array, Array] | None],
-                         state: States, found: tuple[Array, Array], residual: float,
-                         max_error: float, suffix: str) -> None:
+def require_order_digits(model: Model, solve: Callable[[Array], tuple[Array, ...] | None],
+                         q: Array, found: tuple[Array, ...], residual: float, max_error: float,
+                         suffix: str) -> None:
     """
-    Raise LimitError for the first order of a or tau (order + 1, nv) that exceeds max_error.
+    Raise LimitError for the first order of arrays (order + 1, ...) that exceeds max_error.
 
-    solve returns both at a state, None where it fails. residual is that of the closures at q.
+    solve returns the arrays at a configuration, None where it fails. residual is that of the
+    closures at q (nq,).
     """
     rng, squares = np.random.default_rng(0), np.zeros(len(found[0]))
-    size = residual + ROUNDING * float(np.abs(state.q).max(initial=1.0))
+    size = residual + ROUNDING * float(np.abs(q).max(initial=1.0))
     for _ in range(MOVES):
-        moved = model.integrate(state.q, size * rng.standard_normal(model.nv))
-        other = solve(state._replace(q=moved))
+        other = solve(model.integrate(q, size * rng.standard_normal(model.nv)))
         if other is None:
             squares[:] = math.inf
             break
-        squares += np.maximum(*(relative_difference(x[None], y[None])[0]
-                                for x, y in zip(found, other)))**2 / MOVES
+        squares += np.max([relative_difference(x[None], y[None])[0]
+                           for x, y in zip(found, other)], axis=0)**2 / MOVES
     require_digits(np.sqrt(squares), max_error, ADVICE, suffix and f'{suffix}, ')

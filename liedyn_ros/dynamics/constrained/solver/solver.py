@@ -82,7 +82,7 @@ class Solver:
         self.inputs = Inputs(constraints)
         self._pool = BatchPool(partial(BatchTables, constraints.data))
         self._ends = nv, 2 * nv, 2 * nv + m, 2 * nv + m + 6 * len(self.model.closures)
-        self._rest, self._usual_ranks = np.zeros(nv), dict[bytes, int]()
+        self._rest, self._usual_ranks = np.zeros(nv), dict[bytes, int | None]()
         self._forward: Task | None = None  # where states are off the loops
         self.bind()
 
@@ -95,6 +95,12 @@ class Solver:
         self.model = model
         self.__dict__.pop('_elsewhere', None)
 
+    def take_ranks(self, other: Solver) -> None:
+        """Take what another solver of the same closures has found of them."""
+        self._usual_ranks = dict(other._usual_ranks)
+        if 'mobility' in other.__dict__:
+            self.__dict__['mobility'] = other.mobility
+
     @cached_property
     def mobility(self) -> Mobility:
         """Return the mobility at configurations that are not singular."""
@@ -105,13 +111,20 @@ class Solver:
         """Return the constraints with their own tables; those of a solution stay as they are."""
         return Constraints(self.model, functions=self.constraints.functions)
 
-    def usual_rank(self, task: Task) -> int:
-        """Return the rank on the free coordinates of a task where no configuration is singular."""
-        if task.kind != solver.HYBRID or task.unprescribed:  # all are free
-            return self.mobility.rank
-        free = task.driven.tobytes()
+    def usual_rank(self, task: Task) -> int | None:
+        """
+        Return the rank on the free coordinates of a task where no configuration is singular.
+
+        None if the machine cannot close: then nothing says which rows are redundant.
+        """
+        every = task.kind != solver.HYBRID or task.unprescribed  # all are free
+        free = b'' if every else task.driven.tobytes()
         if free not in self._usual_ranks:
-            self._usual_ranks[free] = usual_rank(self._elsewhere, task.driven)
+            try:
+                self._usual_ranks[free] = self.mobility.rank if every else usual_rank(
+                    self._elsewhere, task.driven)
+            except ConvergenceError:
+                self._usual_ranks[free] = None
         return self._usual_ranks[free]
 
     @exclusive
@@ -123,7 +136,7 @@ class Solver:
 
         a may be None if the task reads nothing of it; tau None is zero. Raises the errors of
         ConstrainedDynamics, and of inverse dynamics for its tasks. Raises LimitError for an order
-        of HYBRID whose estimated relative error exceeds max_error.
+        whose estimated relative error exceeds max_error.
         """
         if not closed:
             task = self._on_loops(task)
@@ -132,7 +145,7 @@ class Solver:
             state = self.inputs.one(task, q, v, a, tau, external)
             found = self._solution_of(task, self._solve_checked(task, state, closed, ''),
                                       None if state.single else len(state.a), q)
-        if found.a.ndim > 1 and task.kind == solver.HYBRID and at_risk(
+        if found.a.ndim > 1 and at_risk(
                 found.inverse_condition_number, len(found.a) - 1, max_error):
             self._require_digits(task, self.inputs.one(task, q, v, a, tau, external),
                                  (found.a, found.tau), found.rank, max_error)
@@ -143,36 +156,42 @@ class Solver:
         """Raise LimitError for an order that loses its digits near a singular configuration."""
         run = self._run_with_functions if self.constraints.functions else self._run
         ranked, rows = task.of_rank(rank), len(state.a)
+        if task.kind != solver.HYBRID:  # forces that cancel within the loops count too
+            tree = self.constraints.tree.inverse
+            found = found[0], np.hstack([found[1], tree.time_derivatives(
+                state.q, state.v, found[0])])
 
-        def solve(moved: States) -> tuple[Array, Array] | None:
-            code, numbers = run(ranked, moved, math.inf, rows)
+        def solve(q: Array) -> tuple[Array, Array] | None:
+            code, numbers = run(ranked, state._replace(q=q), math.inf, rows)
             parts = self._parts(numbers, rows)
-            return (parts.a, parts.tau) if code == solver.DONE else None
+            tau = np.hstack([parts.tau, found[1][:, self._nv:]])
+            return (parts.a, tau) if code == solver.DONE else None
 
         residual = self.constraints.largest(self.constraints.residual(state.q))
-        require_order_digits(self.model, solve, state, found, residual, max_error, suffix)
+        require_order_digits(self.model, solve, state.q, found, residual, max_error, suffix)
 
     def _on_loops(self, task: Task) -> Task:
         """Return the task with the rank that the constraints have where nothing is singular."""
+        usual = self.usual_rank(task)
+        if usual is None:
+            return task
         if not task.unprescribed:
-            return task.of_rank(self.usual_rank(task))
+            return task.of_rank(usual)
         if self._forward is None:
-            self._forward = task.of_rank(self.mobility.rank)
+            self._forward = task.of_rank(usual)
         return self._forward
 
     def _seems_stuck(self, task: Task, code: int) -> bool:
         """Return whether actuators may be refused for rows that rounding made independent."""
         return (code == solver.UNMOVED and task.kind == solver.LEAST_TORQUE
-                and self.mobility.rank < self._m)
+                and (self.usual_rank(task) or 0) < self._m)
 
     def _beyond(self, task: Task, report: Array) -> bool:
         """Return whether rows count only because the state is off the loops by rounding."""
         if report.item(INVERSE_CONDITION) >= OFF_LOOP or task.kind == solver.LEAST_FORCE:
             return False
-        try:
-            return int(report.item(RANK)) > self.usual_rank(task)
-        except ConvergenceError:  # nothing says which rows are redundant
-            return False
+        usual = self.usual_rank(task)
+        return usual is not None and int(report.item(RANK)) > usual
 
     def solve_batch(self, task: Task, q: ArrayLike, v: ArrayLike, a: ArrayLike | None,
                     tau: ArrayLike | None, external: ArrayLike | None,
@@ -204,7 +223,7 @@ class Solver:
                     found = self._solve_checked(task, states.state(s), True, f'[{s}]')
                 for whole, part in zip(results, self._parts(found, rows[1])):
                     whole[s] = part
-        if task.kind == solver.HYBRID and rows[1] > 1:
+        if rows[1] > 1:
             for s, report in enumerate(results.report):
                 if at_risk(report.item(INVERSE_CONDITION), rows[1] - 1, max_error):
                     self._require_digits(
@@ -353,11 +372,12 @@ class Solver:
             if task.kind != solver.HYBRID:
                 refuse_motion(defect, suffix)
             return ConstraintStatus.INCONSISTENT
-        if task.kind == solver.HYBRID and rank < self._m and (
-                rank < self.usual_rank(task) or (
+        if task.kind == solver.HYBRID and rank < self._m:
+            usual = self.usual_rank(task)
+            if usual is not None and (rank < usual or (
                     task.unprescribed and rank < self._nv
                     and not self.mobility.degrees_of_freedom)):  # taut
-            return ConstraintStatus.SINGULAR
+                return ConstraintStatus.SINGULAR
         judged = self._m and (rank or task.kind != solver.HYBRID)  # no row is free to judge
         if actuation < NEAR_SINGULAR or (
                 judged and inverse_condition_number < NEAR_SINGULAR and (

@@ -13,6 +13,7 @@ import pytest
 from support.machines.looped_machines import four_bar, random_looped
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, project
 from liedyn_ros.model import Model, pose
@@ -57,10 +58,26 @@ def test_platforms_on_rails_and_cranks(form: str, height: float) -> None:
     assert_same_dynamics(model, q, v, np.where(model.actuated, rng.normal(size=model.nv), 0.0))
 
 
-def assert_same_dynamics(model: Model, q: Array, v: Array, tau: Array) -> None:
+@pytest.mark.parametrize('floating', [False, True])
+def test_velocities_off_the_constraints(floating: bool) -> None:
+    looped = random_looped(81, ('weld',), 10, KINDS, floating=floating, grounded=True)
+    model, rng = looped.model, np.random.default_rng(9)
+    q, v, tau = looped.q, *rng.normal(size=(2, model.nv))
+    assert_same_dynamics(model, q, v, tau, closed=False)
+    dynamics = ConstrainedDynamics(model)
+    with pytest.raises(LiedynError) as caught:
+        dynamics.forward(q, v, tau)
+    assert any(name.startswith(model.closures[0].name) for name in caught.value.names)
+    after = project(dynamics, q, v)[1]  # as an impact would
+    np.testing.assert_array_equal(
+        dynamics.forward(q, v, tau, project=True).a, dynamics.forward(q, after, tau).a)
+
+
+def assert_same_dynamics(model: Model, q: Array, v: Array, tau: Array, *, closed: bool = True
+                         ) -> None:
     """Require the same accelerations of both, and closure forces where these are unique."""
     dynamics = ConstrainedDynamics(model, dissipation=False)
-    solution = dynamics.forward(q, v, tau)
+    solution = dynamics.forward(q, v, tau, closed=closed)
     twin = pinocchio_twin.to_pinocchio(model)
     data = twin.model.createData()
     constraints, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()

@@ -9,6 +9,7 @@
 """Assembly, other assemblies, completion and mobility of closed loops."""
 
 from dataclasses import replace
+import warnings
 
 import numpy as np
 import pytest
@@ -17,7 +18,8 @@ from support.machines.looped_machines import (
 from support.witnesses import loop_witness
 
 from liedyn_ros.common.errors import (
-    ConvergenceError, ModelError, NameSetError, NotFiniteError, NotInGroupError, ShapeError)
+    ConvergenceError, ModelError, NameSetError, NotFiniteError, NotInGroupError, ProjectionWarning,
+    ShapeError)
 from liedyn_ros.dynamics.constrained import (
     assemble, assemblies, complete_acceleration, complete_velocity, ConstrainedDynamics,
     Constraints, ConstraintStatus, mobility, other_assembly, project)
@@ -232,3 +234,33 @@ def test_a_projection_from_afar_ends_nearby(off: float) -> None:
         others = np.remainder(closed - q + np.pi, 2.0 * np.pi) - np.pi
         least = np.einsum('ki,ij,kj->k', others, mass, others).min()
         assert moved @ mass @ moved <= 9.0 * least + 0.01 * np.trace(mass)
+
+
+@pytest.mark.parametrize('off', (0.0, 0.02, 0.1))
+def test_a_projection_from_nearby_says_nothing(off: float) -> None:
+    constraints, rng = Constraints(four_bar()), np.random.default_rng(2)
+    for _ in range(20):
+        at = assemble(constraints, constraints.model.random(rng))
+        with warnings.catch_warnings():
+            warnings.simplefilter('error')
+            project(constraints, at + off * rng.uniform(-1.0, 1.0, 3), np.zeros(3))
+
+
+def test_a_projection_that_lands_elsewhere_says_so() -> None:
+    constraints, rng, told = Constraints(five_bar()), np.random.default_rng(3), []
+    model = constraints.model
+    closed = np.array([assemble(constraints, model.random(rng)) for _ in range(300)])
+    for at in closed[rng.integers(len(closed), size=100)]:
+        q = at + rng.uniform(-2.0, 2.0, model.nv)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter('always')
+            try:
+                found, _ = project(constraints, q, np.zeros(model.nv))
+            except ConvergenceError:
+                continue
+        mass, moved = constraints.tree.mass_matrix(q), found - q
+        others = np.remainder(closed - q + np.pi, 2.0 * np.pi) - np.pi
+        least = np.einsum('ki,ij,kj->k', others, mass, others).min()
+        elsewhere = moved @ mass @ moved > 4.0 * least + 0.01 * np.trace(mass)
+        told += [ProjectionWarning in [each.category for each in caught]] * int(elsewhere)
+    assert np.mean(told) > 0.5  # Newton's steps cannot tell of sheets that they do not meet
