@@ -115,8 +115,8 @@ class Contacts:
     A machine whose contacts come and go, each set a ConstrainedDynamics that is made once.
 
     The closures of the model always hold. A set is laid out when it is first asked for, in
-    milliseconds; `prepare` does it ahead. What `holding` returns stays as it is; with move=True it is
-    moved, which takes microseconds and compiles nothing. An object is for one thread.
+    milliseconds; `prepare` does it ahead. What `holding` returns stays as it is; with move=True
+    it is moved, which takes microseconds and compiles nothing. An object is for one thread.
     """
 
     def __init__(self, model: Model, contacts: Mapping[str, Contact], *,

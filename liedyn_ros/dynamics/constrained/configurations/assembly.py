@@ -46,6 +46,7 @@ SEED = 1
 LONGEST, LONGER = 0.3, 1.1
 NEARER = 20  # steps along the constraints
 BESIDE = 0.05  # rad or m: a projection from nearer is not looked at again
+TURNED = 1.0  # rad, or m: beyond it directions say nothing of where they were
 SHRINKS = 0.5  # at least, of a step of Newton from a start that is near (Kantorovich)
 ALONG = 0.5  # of a distance: the part along the constraints, above which another state is nearer
 
@@ -147,7 +148,7 @@ def projected_velocity(constraints: Constraints, q: Array, v: Array) -> Array:
 
 
 def _tell_far(constraints: Constraints, start: Array, q: Array) -> None:
-    """Warn where q is the end of steps of which the second is not much less than the first."""
+    """Warn where q is far, or steps to it are such that the second is not much the smaller."""
     model = constraints.model
     away = np.abs(model.difference(start, q))
     if away.max(initial=0.0) < BESIDE:
@@ -158,7 +159,7 @@ def _tell_far(constraints: Constraints, start: Array, q: Array) -> None:
         step = least(constraints, at, rows, -f)
         at = model.integrate(at, step)
         sizes.append(math.sqrt(step @ mass @ step))
-    if sizes[1] > SHRINKS * sizes[0]:
+    if sizes[1] > SHRINKS * sizes[0] or away.max() > TURNED:
         name = model.coordinate_names[int(np.argmax(away))]
         warnings.warn(
             f'project: expected a configuration near the constraints, got one from which {name} '
