@@ -6,32 +6,63 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""`python -m liedyn_ros.demo`: run every demo; the exit code says whether all of them held."""
+"""
+`python -m liedyn_ros.demo`: run every demo.
 
+The exit code is 0 where all of them held, 1 where one did not, 2 where one could not be shown.
+"""
+
+from collections.abc import Callable
 import os
 from pathlib import Path
 import sys
+import time
 
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.common.tables import print_table
 from liedyn_ros.demo.aerial import demo as aerial
 from liedyn_ros.demo.drawing import Drawings
+from liedyn_ros.demo.session import Stage
 from liedyn_ros.demo.stewart import control, demo as stewart, singularity
+from liedyn_ros.demo.verdict import NotShownError, Outcome, Verdict
 from liedyn_ros.demo.watching import Pages
 
 FOLDER = Path('out')
+LIMIT = 3600.0  # s of the whole; what is not shown by then is said not to be
 # Messages of a demo stay on this machine, whoever starts it.
 os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
 
 
 def main() -> int:
     """Run the demos into the folder out/ and return the exit code."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    verdicts: dict[str, Verdict] = {}
     with Pages(FOLDER) as pages, Drawings() as drawings:
+        stage = Stage(FOLDER, drawings, time.monotonic() + LIMIT)
         with pages.watch('platform'):
-            held = [demo.run(FOLDER, drawings) for demo in (stewart, singularity, control)]
+            for name, part in (('tracking', stewart.run), ('singularity', singularity.run),
+                               ('control', control.run)):
+                verdicts[name] = perform(part, stage)
         with pages.watch('aerial_manipulator',
                          model_file=config_file('aerial_manipulator.yaml')):
-            held.append(aerial.run(FOLDER, drawings))
-    return 0 if all(held) else 1
+            verdicts['flight'] = perform(aerial.run, stage)
+    print()
+    print_table(['part', 'verdict'], [
+        [name, verdict.outcome] for name, verdict in verdicts.items()])
+    print(f'pictures and logs are in {FOLDER}/')
+    outcomes = {verdict.outcome for verdict in verdicts.values()}
+    return next(each.value for each in (Outcome.NOT_HELD, Outcome.NOT_SHOWN, Outcome.HELD)
+                if each in outcomes)
+
+
+def perform(part: Callable[[Stage], Verdict], stage: Stage) -> Verdict:
+    """Run a part, and tell and return its verdict; where something did not come, NOT SHOWN."""
+    try:
+        verdict = part(stage)
+    except NotShownError as error:
+        verdict = Verdict('nothing was judged', missing=(str(error),))
+    print(verdict, flush=True)
+    return verdict
 
 
 if __name__ == '__main__':

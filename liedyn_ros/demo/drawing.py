@@ -15,7 +15,7 @@ import os
 from types import TracebackType
 from typing import Any
 
-NICENESS = 5  # the nodes go first
+NICENESS = 15  # the nodes go first
 
 
 class Drawings:

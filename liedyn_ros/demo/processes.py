@@ -17,6 +17,7 @@ import sys
 from types import TracebackType
 from typing import Any
 
+from liedyn_ros.demo.verdict import NotShownError
 from liedyn_ros.ros.node.warm_up import WHEN_ASKED
 
 END_TIMEOUT = 5.0  # s that a process has to end after it was asked to
@@ -26,11 +27,11 @@ class NodeProcess:
     """One node of the package in its own process; a context manager."""
 
     def __init__(self, module: str, parameters: Mapping[str, Any], log: Path,
-                 patience: float = END_TIMEOUT) -> None:
+                 patience: float = END_TIMEOUT, niceness: int = 0) -> None:
         """
         Start `python -m module` with ROS parameters, its output into a log file.
 
-        patience: s that the process has to end.
+        patience: s that the process has to end. niceness: how far it gives way to others.
         """
         arguments = [sys.executable, '-m', module, '--ros-args']
         for name, value in parameters.items():
@@ -41,12 +42,14 @@ class NodeProcess:
         self._process = subprocess.Popen(
             arguments, stdout=self._output, stderr=subprocess.STDOUT,
             env={**os.environ, WHEN_ASKED: '1'})  # nobody will ask for the rest
+        if niceness:  # before it has threads
+            os.setpriority(os.PRIO_PROCESS, self._process.pid, os.nice(0) + niceness)
 
     def require_running(self) -> None:
-        """Raise RuntimeError with the end of the log if the process has ended."""
+        """Raise NotShownError with the end of the log if the process has ended."""
         if self._process.poll() is not None:
             tail = self.log.read_text(encoding='utf-8').splitlines()[-5:]
-            raise RuntimeError('\n'.join([f'{self.log.stem} ended with exit code '
+            raise NotShownError('\n'.join([f'{self.log.stem} ended with exit code '
                                           f'{self._process.returncode}:', *tail]))
 
     def ask_to_end(self) -> None:

@@ -18,6 +18,8 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
 
+from liedyn_ros.ros.messages.conversions import nanoseconds
+
 DEPTH = 5000
 
 
@@ -45,11 +47,22 @@ class Recorder(Node):
         """Return how many messages of a topic have arrived."""
         return len(self._raw[topic])
 
+    def newest_ns(self, topic: str) -> int:
+        """Return the stamp of the newest message of a topic, ns; 0 before the first."""
+        return nanoseconds(self.latest(topic).header.stamp) if self._raw[topic] else 0
+
     def spin_for(self, seconds: float) -> None:
-        """Record for a time."""
-        end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0.0:
-            self._executor.spin_once(timeout_sec=left)
+        """Record for a time, s."""
+        self.spin_until(time.monotonic() + seconds)
+
+    def spin_until(self, end: float) -> None:
+        """Record until a time of the monotonic clock, s."""
+        while time.monotonic() < end:
+            self.spin_some(end)
+
+    def spin_some(self, end: float) -> None:
+        """Wait for one message, at most until a time of the monotonic clock, s."""
+        self._executor.spin_once(timeout_sec=max(0.0, end - time.monotonic()))
 
     def messages(self, topic: str) -> list[tuple[int, Any]]:
         """Return the messages of a topic, decoded, each with its arrival time in ns."""

@@ -79,7 +79,8 @@ class SimulatorNode(ManagedNode, ABC, Generic[Simulated]):
     """
     Integrates a machine up to the clock at every tick and before every command.
 
-    A command is in force from the step after its arrival until the next one. Until its first
+    A command is in force from the step after its arrival until the next one. By the time of
+    /clock it is in force from the last tick on, so load does not shift it. Until its first
     commands the machine is held in place. Ticks and commands are served in their own thread.
 
     A subclass has the parameters above, opens its publishers and calls `open_simulation` in
@@ -145,7 +146,8 @@ class SimulatorNode(ManagedNode, ABC, Generic[Simulated]):
         """Let a command with a stamp (ns) act upon the simulation; raise LiedynError else."""
         if not self.active:
             return
-        self._advance()
+        if not self.time_is_simulated():  # by /clock, time stands still until the next tick
+            self._advance()
         self._gate.look()
         self._gate.require_recent(stamp_ns)
         if self._gate.max_age > 0.0 and stamp_ns < self._begin_ns:

@@ -18,7 +18,8 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.demo.stewart import crossing_plots
 from liedyn_ros.demo.stewart.crossing import Crossing, WRONG
 from liedyn_ros.demo.stewart.singularity import (
-    DURATION, FREQUENCY, HOME_POSITION, HOME_TURN, NOISE, RATE, report, SEED, TURN)
+    DURATION, FREQUENCY, HOME_POSITION, HOME_TURN, judge, NOISE, RATE, report, SEED, TURN)
+from liedyn_ros.demo.verdict import NotShownError, Outcome
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.ros.messages.conversions import stamp_of, to_pose
 from liedyn_ros.stewart import (
@@ -64,7 +65,8 @@ def recording():
 
 def test_a_plain_solver_goes_wrong_in_silence_and_ours_does_not(recording, capsys, tmp_path):
     crossing = Crossing.of(GEOMETRY, *recording)
-    assert report(crossing)
+    report(crossing)
+    assert judge(crossing).outcome is Outcome.HELD
     assert crossing.plain_errors[-1] > 1.0
     assert crossing.our_errors[-1] < 1e-3
     wrong = crossing.times[crossing.plain_errors > WRONG]  # from there on, all
@@ -81,7 +83,41 @@ def test_a_node_that_follows_the_wrong_branch_in_silence_fails(recording):
     truths, legs, _, statuses = recording
     plain = Crossing.of(GEOMETRY, *recording).plain
     wrong = [posed(stamp, pose) for (stamp, _), pose in zip(truths, plain)]
-    assert not report(Crossing.of(GEOMETRY, truths, legs, wrong, statuses))
+    verdict = judge(Crossing.of(GEOMETRY, truths, legs, wrong, statuses))
+    assert verdict.outcome is Outcome.NOT_HELD
+    assert len(verdict.faults) == 2
+
+
+@pytest.mark.parametrize('kept', [
+    slice(0, 1), slice(0, 400), slice(0, -5), slice(600, None), slice(0, None, 3)],
+    ids=['one', 'before', 'no end', 'behind', 'every third'])
+def test_part_of_a_passage_shows_nothing(recording, kept):
+    """A recorder that stops, begins late or loses messages is no evidence of anything."""
+    truths, legs, poses, statuses = recording
+    for topics in ((truths[kept], legs[kept], poses[kept], statuses[kept]),
+                   (truths, legs, poses[kept], statuses[kept])):
+        verdict = judge(Crossing.of(GEOMETRY, *topics))
+        assert verdict.outcome is Outcome.NOT_SHOWN
+        assert verdict.missing
+
+
+def test_a_motion_without_a_singularity_shows_nothing(recording):
+    truths, legs, poses, statuses = recording
+    still = [[(stamp, stamped(type(first), stamp, **{field: getattr(first, field)}))
+              for stamp, _ in topic]
+             for topic, field, (_, first) in ((truths, 'pose', truths[0]),
+                                              (legs, 'position', legs[0]),
+                                              (poses, 'pose', poses[0]))]
+    verdict = judge(Crossing.of(GEOMETRY, *still, statuses))
+    assert verdict.outcome is Outcome.NOT_SHOWN
+    assert 'the passage through the singularity' in verdict.missing
+
+
+@pytest.mark.parametrize('empty', range(4))
+def test_a_topic_without_messages_shows_nothing(recording, empty):
+    topics = [[] if k == empty else topic for k, topic in enumerate(recording)]
+    with pytest.raises(NotShownError):
+        Crossing.of(GEOMETRY, *topics)
 
 
 def test_what_was_not_recorded_is_left_out(recording):

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from liedyn_ros.demo.verdict import NotShownError
 from liedyn_ros.demo.watching import address_of
 
 pytestmark = pytest.mark.ros
@@ -27,7 +28,7 @@ def test_a_page_comes_or_the_reason_is_told(tmp_path, text, address):
     log.write_text(text)
     view = SimpleNamespace(log=log, require_running=lambda: None)
     if address is None:
-        with pytest.raises(RuntimeError, match=r'got not configured: robot\.yaml'):
+        with pytest.raises(NotShownError, match=r'got not configured: robot\.yaml'):
             address_of(view)
     else:
         assert address_of(view) == address

@@ -71,7 +71,8 @@ def crossing_of(geometry: StewartGeometry) -> Crossing:
     return Crossing(
         times=np.array(times), truth=np.array(truth), plain=np.array(wrong),
         distances=np.asarray(PlatformMeter(geometry).signed_values(np.array(truth))),
-        ours_times=np.array(times), ours=np.array(right), ours_truth=np.array(truth), flags=flags)
+        answered=len(rows), ours_times=np.array(times), ours=np.array(right),
+        ours_truth=np.array(truth), flags=flags)
 
 
 def flight(machine: AerialManipulator, times: Array) -> Iterator[Array]:

@@ -17,6 +17,7 @@ from liedyn_ros.aerial import AerialManipulator, Reference
 from liedyn_ros.common.checks import Array
 from liedyn_ros.control import tracking_error
 from liedyn_ros.demo.recorder import Recorder
+from liedyn_ros.demo.verdict import NotShownError
 from liedyn_ros.nodes.aerial.calls import SERVICE
 from liedyn_ros.nodes.aerial.controller import BEGUN
 from liedyn_ros.ros.messages.conversions import nanoseconds
@@ -30,8 +31,7 @@ class RecordedFlight:
 
     At times (n,): configurations q (n, nq), those of the reference, wanted (n, nq), and error
     (n, nv) as TrackingError has it. At command_times (m,): speeds (m, rotors), rad/s, and torques
-    (m, joints), N m. rate: commands a second of flight. real_time_factor: seconds of flight a
-    second. calls and pace: the controller's report of its calls, the simulator's of its time.
+    (m, joints), N m. calls: the controller's report of its calls.
     """
 
     times: Array
@@ -41,9 +41,7 @@ class RecordedFlight:
     command_times: Array
     speeds: Array
     torques: Array
-    real_time_factor: float
     calls: dict[str, str]
-    pace: dict[str, str]
 
     @classmethod
     def of(cls, machine: AerialManipulator, reference: Reference, duration: float,
@@ -51,7 +49,8 @@ class RecordedFlight:
         """
         Compare every recorded state with the reference, which is computed here.
 
-        Only when the reference began is taken from the controller's report.
+        Only when the reference began is taken from the controller's report. Raises NotShownError
+        where that, states or commands are missing.
         """
         odometry, joints, speeds, torques = (
             {nanoseconds(message.header.stamp): message for _, message in recorder.messages(topic)}
@@ -59,15 +58,18 @@ class RecordedFlight:
         reports = {status.name: {entry.key: entry.value for entry in status.values}
                    for _, message in recorder.messages('/diagnostics')
                    for status in message.status}
-        calls = reports[f'aerial_manipulator_controller: calls of {SERVICE}']
-        pace = reports['aerial_manipulator_simulator: pace']
-        for counts, key in (
-                (calls, 'rate, Hz'), (pace, 'real-time factor'), (pace, 'states a second')):
-            del counts[key]  # of the last second alone
-        begin = int(calls.pop(BEGUN))
+        calls = reports.get(f'aerial_manipulator_controller: calls of {SERVICE}', {})
+        calls.pop('rate, Hz', None)  # of the last second alone
+        begin = int(calls.pop(BEGUN, 0))
         end = begin + round(1e9 * duration)
+        flown = sorted(s for s in odometry if s in joints and begin <= s <= end)
+        commanded = sorted(s for s in speeds if s in torques and begin <= s <= end)
+        if not (begin and flown and commanded):
+            raise NotShownError(f'expected a flight, got {len(odometry)} states and {len(speeds)} '
+                                'commands'
+                                + ('' if begin else ', and no report of when it began'))
         tree, rows = TreeMessages(machine.model), []
-        for stamp in sorted(s for s in odometry if s in joints and begin <= s <= end):
+        for stamp in flown:
             message, joint = odometry[stamp], joints[stamp]
             q, v, _ = tree.read_state(TreeState(
                 child_frame_id=message.child_frame_id, base_pose=message.pose.pose,
@@ -77,17 +79,10 @@ class RecordedFlight:
             rows.append((1e-9 * (stamp - begin), q, motion.q,
                          tracking_error(machine.model, motion, q, v).error))
         times, q, wanted, error = (np.array(column) for column in zip(*rows))
-        commanded = sorted(s for s in speeds if s in torques and s <= end)
         return cls(
             times, q, wanted, error, command_times=1e-9 * (np.array(commanded) - begin),
             speeds=np.array([speeds[s].velocity for s in commanded]),
-            torques=np.array([torques[s].effort for s in commanded]),
-            real_time_factor=_speed(recorder, begin, end), calls=calls, pace=pace)
-
-    @property
-    def rate(self) -> float:
-        """Return how many commands there were a second, Hz."""
-        return (len(self.command_times) - 1) / float(np.ptp(self.command_times))
+            torques=np.array([torques[s].effort for s in commanded]), calls=calls)
 
     @property
     def position_errors(self) -> Array:
@@ -103,11 +98,3 @@ class RecordedFlight:
     def joint_errors(self) -> Array:
         """Return the largest error (n,) among the joints, rad."""
         return np.abs(self.error[:, 6:]).max(axis=1)
-
-
-def _speed(recorder: Recorder, begin: int, end: int) -> float:
-    """Return how many seconds of flight went by in a second, by the arrival of the states."""
-    arrived, stamps = zip(*(
-        (at, stamp) for at, message in recorder.messages('odometry')
-        if begin <= (stamp := nanoseconds(message.header.stamp)) <= end))
-    return (stamps[-1] - stamps[0]) / (arrived[-1] - arrived[0])

@@ -88,8 +88,7 @@ def _commands(flight: RecordedFlight, machine: AerialManipulator) -> Figure:
                color=RIGHT, label='commands')
     lower.axvline(5.0, color=BOUND, linestyle='--', label='5 ms: 200 Hz')
     legend_beside(lower)
-    lower.set(xlabel=f'time between two commands, ms; {flight.rate:.0f} a second',
-              ylabel='commands')
+    lower.set(xlabel='time between two commands, ms', ylabel='commands')
     return figure
 
 

@@ -6,120 +6,110 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Move a platform by lagging legs: three node processes, a recorder, a report."""
+"""Move a platform by lagging legs: three node processes in lockstep, a recorder, a report."""
 
-from pathlib import Path
-
-from geometry_msgs.msg import Point, Pose, PoseStamped
+from geometry_msgs.msg import PoseStamped
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 
 from liedyn_ros.common.tables import print_table
-from liedyn_ros.demo.drawing import Drawings
+from liedyn_ros.demo.lockstep import Lockstep
 from liedyn_ros.demo.recorder import deep, Recorder
-from liedyn_ros.demo.session import Session
+from liedyn_ros.demo.session import Session, Stage
 from liedyn_ros.demo.stewart import control_plots
 from liedyn_ros.demo.stewart.controlled_motion import ControlledMotion
-from liedyn_ros.ros.messages.conversions import nanoseconds
+from liedyn_ros.demo.verdict import Outcome, too_few, Verdict
 
 RATE, PHASE = 200.0, 5.0  # Hz; s of motion before the controller knows the lag, and after
 LAG = 0.02  # s, of the forces of all legs
 FREQUENCY = 0.4  # Hz, of all coordinates, so that both phases hold the same motion
 SETTLED = 2.0  # s of a phase after which its errors count
-MAX_COMMAND_AGE = 0.01  # s; a fifth of the delay that the loop bears; simulated time then waits
 MAX_POSITION_ERROR, MAX_ATTITUDE_ERROR = 3.0, 0.5  # mm, degree; with the lag made up for
 MIN_GAIN = 3.0  # of both errors by force rates
 MAX_POSE_ERROR = 1e-9  # rad and m, of the pose that the controller is given
-REAL_TIME = 0.95  # real-time factor from which the gain is judged
-HOME = Point(z=0.5)  # m, of the default parameters
-TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped, 'reference': PoseStamped}
+NODES = 'stewart_pose', 'stewart_controller', 'stewart_dynamics_simulator'
+HEARD = {'leg_states': ['stewart_pose'], 'pose': ['stewart_controller'],
+         'twist': ['stewart_controller'], 'leg_forces': ['stewart_dynamics_simulator']}
+TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped, 'reference': PoseStamped,
+          'leg_forces': JointState}
 
 
-def run(folder: Path, drawings: Drawings) -> bool:
-    """Run the demo, write its picture into a folder, and return whether the bounds held."""
-    folder.mkdir(parents=True, exist_ok=True)
+def run(stage: Stage) -> Verdict:
+    """Run the demo, write its picture, and return the verdict."""
     print(f'\nStewart platform under leg forces: simulator, pose node and controller as three '
           f'processes\n  Forces lag by {1e3 * LAG:g} ms, which the controller knows after '
           f'{PHASE:g} s.')
-    recorder, known_ns = record(folder)
+    recorder, known_ns = record(stage)
     motion = ControlledMotion.of(recorder, known_ns, SETTLED)
-    good = report(motion)
-    drawings.draw(control_plots.draw, motion, folder)
-    print(f'  {"tracked" if good else "NOT TRACKED"}; picture in {folder}/')
-    return good
+    report(motion)
+    verdict = judge(motion)
+    if verdict.outcome is not Outcome.NOT_SHOWN:
+        stage.drawings.draw(control_plots.draw, motion, stage.folder)
+    return verdict
 
 
-def record(folder: Path) -> tuple[Recorder, int]:
+def record(stage: Stage) -> tuple[Recorder, int]:
     """Run both phases; return the recording, and the time (ns) at which the second began."""
-    with Session(TOPICS, folder) as session:
-        recorder = session.recorder
-        session.start('stewart.pose', 'stewart_control_pose', use_sim_time=True, **deep('pose'))
-        session.start('stewart.controller', 'stewart_control_controller', use_sim_time=True,
-                      frequencies=[FREQUENCY] * 6, **deep('leg_forces', 'reference'))
-        session.start('stewart.dynamics_simulator', 'stewart_control_dynamics_simulator',
-                      publish_clock=True, max_command_age=MAX_COMMAND_AGE, rate=RATE,
+    with Session(TOPICS, stage) as session:
+        lockstep = Lockstep(session, RATE, ('true_pose', 'leg_forces', 'reference'))
+        session.start('stewart.pose', 'stewart_pose', 'stewart_control_pose', use_sim_time=True,
+                      **deep('pose'))
+        session.start('stewart.controller', 'stewart_controller', 'stewart_control_controller',
+                      use_sim_time=True, frequencies=[FREQUENCY] * 6,
+                      **deep('leg_forces', 'reference'))
+        session.start('stewart.dynamics_simulator', 'stewart_dynamics_simulator',
+                      'stewart_control_dynamics_simulator', use_sim_time=True, rate=RATE,
                       leg_lag=LAG, **deep('true_pose'))
-        session.wait_for('motion', lambda: recorder.count('true_pose') > 0
-                         and moved(recorder.latest('true_pose').pose))
-        # Not before: the reference begins with the first subscriber of the commands.
-        recorder.record('leg_forces', JointState)
-        watch(session)
+        lockstep.begin(NODES, HEARD)
+        lockstep.run(PHASE)
         set_lag(session)
-        known_ns = stamp_ns(recorder)
-        watch(session)
-    return recorder, known_ns
-
-
-def moved(pose: Pose) -> bool:
-    """Return whether a pose is another than home, where the platform is held at first."""
-    return pose.position != HOME
-
-
-def watch(session: Session) -> None:
-    """Record a phase, with progress."""
-    recorder = session.recorder
-    begin_ns = stamp_ns(recorder)
-    for seconds in range(1, round(PHASE) + 1):
-        move_until(session, begin_ns + seconds * 1_000_000_000)
-        print(f'  {seconds:2d} s of {PHASE:g}: {recorder.count("true_pose"):6d} samples, '
-              f'{recorder.count("leg_forces"):6d} commands', flush=True)
-
-
-def move_until(session: Session, end_ns: int) -> None:
-    """Record until a time of the poses, ns."""
-    session.wait_for('another second of motion', lambda: stamp_ns(session.recorder) >= end_ns)
-
-
-def stamp_ns(recorder: Recorder) -> int:
-    """Return the time of the newest pose, ns."""
-    return nanoseconds(recorder.latest('true_pose').header.stamp)
+        known_ns = lockstep.now_ns
+        lockstep.run(PHASE)
+    return session.recorder, known_ns
 
 
 def set_lag(session: Session) -> None:
     """Set the lag in the controller."""
     client = session.recorder.create_client(SetParameters, 'stewart_controller/set_parameters')
+    session.wait_for(lambda: '' if client.service_is_ready() else f'{client.srv_name}')
     future = client.call_async(SetParameters.Request(
         parameters=[Parameter('leg_lag', value=LAG).to_parameter_msg()]))
-    session.wait_for('the parameter leg_lag to be set', future.done)
+    session.wait_for(lambda: '' if future.done() else 'the parameter leg_lag to be set')
     print('  the controller knows the lag', flush=True)
 
 
-def report(motion: ControlledMotion) -> bool:
-    """Print the measurements and return whether they are within the bounds."""
+def judge(motion: ControlledMotion) -> Verdict:
+    """Return the verdict: errors are small once the lag is known, and much smaller than before."""
+    expected = round(2.0 * PHASE * RATE)
+    missing = [too_few('true poses', motion.states, expected),
+               too_few('commands', len(motion.command_times), expected),
+               too_few('references', len(motion.times), expected)]
+    if any(missing):
+        return Verdict.of('an incomplete motion', {}, missing)
     unknown, known = motion.largest(known=False), motion.largest(known=True)
-    bounds = MAX_POSITION_ERROR, MAX_ATTITUDE_ERROR
+    faults = {f'a pose was wrong by {motion.pose_error:.2g} rad or m':
+              motion.pose_error > MAX_POSE_ERROR}
+    for name, u, k, bound in zip(
+            ('position, mm', 'attitude, deg'), unknown, known,
+            (MAX_POSITION_ERROR, MAX_ATTITUDE_ERROR)):
+        faults[f'the error of {name}, is {k:.3g}, more than {bound:g}'] = k > bound
+        faults[f'the error of {name}, became smaller by {u / k:.1f}, less than {MIN_GAIN:g}'] = (
+            u < MIN_GAIN * k)
+    return Verdict.of(
+        f'{len(motion.command_times)} commands of {motion.states} states; with the lag made up '
+        f'for, errors are {known[0]:.2g} mm and {known[1]:.2g} degree, '
+        f'{unknown[0] / known[0]:.1f} and {unknown[1] / known[1]:.1f} times smaller',
+        faults, missing)
+
+
+def report(motion: ControlledMotion) -> None:
+    """Print the measurements."""
+    if not (motion.counts.any() and motion.known.any()):
+        return
     print_table(['largest error', 'lag not known', 'made up for', 'factor', 'bound'],
                 [[name, f'{u:.3g}', f'{t:.3g}', f'{u / t:.1f}', f'{bound:g}']
-                 for name, u, t, bound in zip(('position, mm', 'attitude, deg'),
-                                              unknown, known, bounds)])
-    print(f'  {motion.rate:.0f} commands a second of motion, real-time factor '
-          f'{motion.real_time_factor:.3f}, poses within {motion.pose_error:.2g} rad and m')
-    good = all(t < bound for t, bound in zip(known, bounds))
-    if motion.pose_error > MAX_POSE_ERROR:
-        print('  a pose was wrong')
-        good = False
-    if motion.real_time_factor < REAL_TIME:
-        print('  This machine was too busy for real time, which the factor needs.')
-        return good
-    return good and all(u > MIN_GAIN * t for u, t in zip(unknown, known))
+                 for name, u, t, bound in zip(
+                     ('position, mm', 'attitude, deg'), motion.largest(known=False),
+                     motion.largest(known=True), (MAX_POSITION_ERROR, MAX_ATTITUDE_ERROR))])
+    print(f'  poses within {motion.pose_error:.2g} rad and m')

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.demo.recorder import Recorder
+from liedyn_ros.demo.verdict import NotShownError
 from liedyn_ros.lie import se3
 from liedyn_ros.ros.messages.conversions import from_pose, nanoseconds
 
@@ -27,8 +28,8 @@ class ControlledMotion:
     At times (n,): errors (n, 6), the displacement from the reference, rad and m. known: (n,),
     whether the controller knew the lag then; counts: (n,), whether the errors count, some time
     after the start and after it was known. At command_times (m,): forces (m, 6), N. pose_error:
-    the largest of the poses that the controller was given, rad or m. real_time_factor: seconds of
-    motion a second.
+    the largest of the poses that the controller was given, rad or m. states: number of true poses,
+    those at rest before the first command too.
     """
 
     times: Array
@@ -38,24 +39,32 @@ class ControlledMotion:
     command_times: Array
     forces: Array
     pose_error: float
-    real_time_factor: float
+    states: int
 
     @classmethod
     def of(cls, recorder: Recorder, known_ns: int, settled: float) -> 'ControlledMotion':
-        """Compare true poses, poses and references of equal stamps; settled is in s."""
+        """
+        Compare true poses, poses and references of equal stamps; settled is in s.
+
+        Raises NotShownError where one of them, a command or a motion is missing.
+        """
         truths, poses, references = (
             {nanoseconds(message.header.stamp): message.pose
              for _, message in recorder.messages(topic)}
             for topic in ('true_pose', 'pose', 'reference'))
         commands = {nanoseconds(message.header.stamp): message.effort
                     for _, message in recorder.messages('leg_forces')}
-        home = truths[min(truths)]
-        begin = min(stamp for stamp, pose in truths.items() if pose != home)
+        begin = min((stamp for stamp, pose in truths.items() if pose != truths[min(truths)]),
+                    default=0)
         commanded = sorted(stamp for stamp in commands if stamp >= begin)
         stamps = sorted(stamp for stamp in references if stamp in truths and stamp >= begin)
+        seen = [stamp for stamp in poses if stamp in truths]
+        if not (begin and commanded and stamps and seen):
+            raise NotShownError(f'expected a motion with poses, references and commands, got '
+                                f'{len(truths)} true poses, {len(poses)} poses, {len(references)} '
+                                f'references and {len(commands)} commands')
         true = np.array([from_pose(truths[stamp]) for stamp in stamps])
         wanted = np.array([from_pose(references[stamp]) for stamp in stamps])
-        seen = [stamp for stamp in poses if stamp in truths]
         given = _errors(np.array([from_pose(truths[stamp]) for stamp in seen]),
                         np.array([from_pose(poses[stamp]) for stamp in seen]))
         times = 1e-9 * (np.array(stamps) - begin)
@@ -66,12 +75,7 @@ class ControlledMotion:
             counts=(times >= settled) & ~(known & (times < known_at + settled)),
             command_times=1e-9 * (np.array(commanded) - begin),
             forces=np.array([commands[stamp] for stamp in commanded]),
-            pose_error=float(np.abs(given).max()), real_time_factor=_speed(recorder, begin))
-
-    @property
-    def rate(self) -> float:
-        """Return how many commands there were a second, Hz."""
-        return (len(self.command_times) - 1) / float(np.ptp(self.command_times))
+            pose_error=float(np.abs(given).max()), states=len(truths))
 
     @property
     def position_errors(self) -> Array:
@@ -91,11 +95,3 @@ class ControlledMotion:
 
 def _errors(wanted: Array, true: Array) -> Array:
     return se3.log(se3.compose(se3.inverse(wanted), true))
-
-
-def _speed(recorder: Recorder, begin: int) -> float:
-    """Return how many seconds of motion went by in a second, by the arrival of the poses."""
-    arrived, stamps = zip(*(
-        (at, stamp) for at, message in recorder.messages('true_pose')
-        if (stamp := nanoseconds(message.header.stamp)) >= begin))
-    return (stamps[-1] - stamps[0]) / (arrived[-1] - arrived[0])

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.demo.verdict import NotShownError
 from liedyn_ros.lie import se3
 from liedyn_ros.ros.messages.conversions import from_pose, nanoseconds
 from liedyn_ros.stewart import Flag, PlatformMeter, PoseTracker, StewartGeometry
@@ -31,13 +32,15 @@ class Crossing:
     truth and plain: (n, 4, 4), m, the true poses and those of a solver that follows the lengths
     from its last pose and velocity. ours: (m, 4, 4), m, what the node published, and ours_truth
     beside it. distances: (n,), signed smallest singular values of the truth; they change sign at
-    the singularity. flags: (m,), those of each published pose.
+    the singularity. answered: number of true poses with a status, whether it has a pose or not.
+    flags: (m,), those of each published pose.
     """
 
     times: Array
     truth: Array
     plain: Array
     distances: Array
+    answered: int
     ours_times: Array
     ours: Array
     ours_truth: Array
@@ -46,13 +49,20 @@ class Crossing:
     @classmethod
     def of(cls, geometry: StewartGeometry, truths: Sequence[Any], legs: Sequence[Any],
            poses: Sequence[Any], statuses: Sequence[Any]) -> 'Crossing':
-        """Take the messages of a recording, each (arrival ns, message), and solve plainly."""
+        """
+        Take the messages of a recording, each (arrival ns, message), and solve plainly.
+
+        Raises NotShownError where none of them are of one time.
+        """
         true_poses = {nanoseconds(m.header.stamp): from_pose(m.pose) for _, m in truths}
         lengths = {nanoseconds(m.header.stamp): np.array(m.position) for _, m in legs}
         flags = {nanoseconds(m.header.stamp): Flag(m.flags) for _, m in statuses}
         published = {nanoseconds(m.header.stamp): from_pose(m.pose) for _, m in poses}
         stamps = sorted(set(true_poses) & set(lengths))
         told = sorted(set(published) & set(flags) & set(true_poses))
+        if not (stamps and told):
+            raise NotShownError(f'expected true poses, lengths, poses and statuses of one time, '
+                                f'got {len(truths)}, {len(legs)}, {len(poses)}, {len(statuses)}')
         truth = np.array([true_poses[stamp] for stamp in stamps])
         tracker = PoseTracker(geometry, truth[0])
         begin = stamps[0]
@@ -60,6 +70,7 @@ class Crossing:
             times=1e-9 * (np.array(stamps) - begin), truth=truth,
             plain=np.array([tracker.track(stamp, lengths[stamp]).pose for stamp in stamps]),
             distances=np.asarray(PlatformMeter(geometry).signed_values(truth)),
+            answered=len(set(true_poses) & set(flags)),
             ours_times=1e-9 * (np.array(told) - begin),
             ours=np.array([published[stamp] for stamp in told]),
             ours_truth=np.array([true_poses[stamp] for stamp in told]),

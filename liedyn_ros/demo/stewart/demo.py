@@ -6,9 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Track a simulated Stewart platform: two node processes, a recorder, a report."""
-
-from pathlib import Path
+"""Track a simulated Stewart platform in lockstep, and measure what the machine reaches."""
 
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
 from liedyn_interfaces.msg import StewartStatus
@@ -17,78 +15,62 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
-from liedyn_ros.demo.drawing import Drawings
-from liedyn_ros.demo.recorder import deep, Recorder
-from liedyn_ros.demo.session import Session
-from liedyn_ros.demo.stewart import plots
+from liedyn_ros.demo.lockstep import Lockstep
+from liedyn_ros.demo.recorder import deep
+from liedyn_ros.demo.session import Session, Stage
+from liedyn_ros.demo.stewart import plots, real_time
 from liedyn_ros.demo.stewart.tracking import Tracking
+from liedyn_ros.demo.verdict import Outcome, too_few, Verdict
 from liedyn_ros.lie import SE3, SO3
-from liedyn_ros.ros.streams.diagnostics import MAX_MISSED
 from liedyn_ros.stewart import leg_lengths, load_geometry, PoseSolver, StewartGeometry
 
-RATE, DURATION = 1000.0, 6.0  # Hz, s
+RATE, DURATION = 500.0, 6.0  # Hz, s of simulated time
 NOISE = 20e-6  # m, of the encoders; the pose node does not know it, and estimates it
 TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped, 'status': StewartStatus,
           'pose_with_covariance': PoseWithCovarianceStamped}
 MAX_ERROR = 8e-4  # rad and m; six standard deviations or so
 LEAST_WITHIN = 0.99  # of the errors within the predicted three sigma, which hold 99.7 % of them
-MAX_ITERATIONS = 3  # from which on the demo remarks on it
-STALE = 0.1  # s, an age of published poses that no robot should be given
-MAX_GAP = 1.0  # s without a pose; a busy machine publishes fewer of them, but goes on
 
 ROUNDED_LENGTHS = 0.01 * np.array([55.8558, 62.5313, 52.7436, 55.1457, 44.7972, 51.9910])
 Q_C = ((0.0, 0.0, 0.5), (20.0, 0.0, -30.0))  # m; roll, pitch, yaw in degrees
 
 
-def run(folder: Path, drawings: Drawings) -> bool:
-    """Run the demo, write its pictures into a folder, and return whether the pose was tracked."""
-    folder.mkdir(parents=True, exist_ok=True)
+def run(stage: Stage) -> Verdict:
+    """Run the demo, write its pictures, tell the pace of this machine, and return the verdict."""
     geometry = load_geometry(config_file('stewart_geometry.yaml'))
     paper_case(geometry)
-    print(f'\nStewart platform: simulator and pose node as two processes, {RATE:g} Hz, '
-          f'{DURATION:g} s, encoder noise of {1e6 * NOISE:g} um')
-    tracking = record(folder)
+    print(f'\nStewart platform: simulator and pose node as two processes, {DURATION:g} s of '
+          f'simulated time at {RATE:g} Hz, encoder noise of {1e6 * NOISE:g} um')
+    tracking = record(stage)
     report(tracking)
-    if tracking.solved:
-        drawings.draw(plots.draw, tracking, geometry, folder)
-    good = judge(tracking)
-    print(f'  {"tracked" if good else "NOT TRACKED"}; pictures in {folder}/')
-    return good
+    verdict, pace = judge(tracking), real_time.measure(stage)
+    if verdict.outcome is not Outcome.NOT_SHOWN and pace.published:
+        stage.drawings.draw(plots.draw, tracking, pace, geometry, stage.folder)
+    return verdict
 
 
-def judge(tracking: Tracking) -> bool:
-    """Print the faults; return False where a pose was wrong, stale or missing."""
+def judge(tracking: Tracking) -> Verdict:
+    """Return the verdict: no pose was wrong, and errors are as large as predicted."""
+    expected = round(RATE * DURATION)
+    missing = [too_few('true poses', tracking.sampled, expected),
+               too_few('their poses', tracking.solved, expected)]
     if not tracking.solved:
-        print('  No pose came; the logs of the nodes tell why.')
-        return False
+        return Verdict.of('no pose came', {}, missing)
     rotation, position = tracking.errors
-    stale, error = np.percentile(tracking.ages, 99), max(rotation.max(), position.max())
-    faults = [text for wrong, text in (
-        (tracking.within < LEAST_WITHIN,
-         f'{100.0 * tracking.within:.1f} % of the errors lie within the predicted three sigma'),
-        (error > MAX_ERROR, f'a pose was wrong by {error:.3g} rad or m'),
-        (tracking.failed > 0, f'{tracking.failed} solves failed'),
-        (stale > STALE, f'poses were stale: {1e3 * stale:.0f} ms old at the 99th percentile'),
-        (tracking.longest_gap > MAX_GAP, f'no pose came for {tracking.longest_gap:.2f} s'),
-    ) if wrong]
-    remark(tracking)
-    for fault in faults:
-        print(f'  {fault}')
-    return not faults
-
-
-def remark(tracking: Tracking) -> None:
-    """Print the remarks on a recording that make no pose wrong or stale."""
-    late = tracking.passed_over + tracking.lost + tracking.refused
-    if late > MAX_MISSED * tracking.sampled or tracking.connecting > RATE:
-        print(f'  This machine was too busy for {RATE:g} Hz: {tracking.passed_over} samples were '
-              f'passed over for newer ones, {tracking.lost} lost on the way. What was published '
-              f'was {1e3 * np.median(tracking.ages):.2g} ms old at the median.')
-    if tracking.refused:
-        print(f'  Samples refused, as stale or out of order: {tracking.refused}.')
-    if tracking.lost == 0 and tracking.iterations.max() > MAX_ITERATIONS:
-        print(f'  A solve took {tracking.iterations.max():.0f} iterations; {MAX_ITERATIONS} are '
-              'usual.')
+    error, within = max(rotation.max(), position.max()), 100.0 * tracking.within
+    judged, moved = len(tracking.deviations), max(map(max, tracking.displacements))
+    return Verdict.of(
+        f'{tracking.solved} poses of {tracking.sampled}, along a motion of {moved:.2g} rad or m, '
+        f'were within {error:.2g} rad and m'
+        + (f', and {within:.1f} % of the errors of {judged} within the predicted three sigma'
+           if judged else ''), {
+            f'a pose was wrong by {error:.3g} rad or m, more than {MAX_ERROR:g}':
+                bool(error > MAX_ERROR),
+            f'{within:.1f} % of the errors lie within the predicted three sigma, fewer than '
+            f'{100.0 * LEAST_WITHIN:g} %': bool(tracking.within < LEAST_WITHIN),
+            f'{tracking.failed} solves failed': tracking.failed > 0,
+        }, [*missing, '' if moved > MAX_ERROR else 'a motion of the platform',
+            '' if judged else 'poses with a covariance'])
 
 
 def paper_case(geometry: StewartGeometry) -> None:
@@ -113,47 +95,26 @@ def coordinates(pose: Array) -> Array:
     return np.concatenate((100.0 * value.translation, np.degrees(value.rotation.rpy)))
 
 
-def record(folder: Path) -> Tracking:
-    """Run the two nodes for the demo's time and return the recording."""
-    with Session(TOPICS, folder) as session:
-        recorder = session.recorder
-        session.start('stewart.pose', **deep('pose', 'status'))
-        session.wait_for('the pose node', lambda: recorder.count_publishers('pose') > 0)
-        session.start('stewart.simulator', rate=RATE, duration=DURATION,
-                      length_noise=NOISE, wait_for_subscribers=True, **deep('true_pose'))
-        session.wait_for('a pose', lambda: recorder.count('true_pose') > 0)
-        watch(recorder)
-    return Tracking.of(*(recorder.messages(topic) for topic in TOPICS))
-
-
-def watch(recorder: Recorder) -> None:
-    """Record the motion, and for as long as messages still come, with progress."""
-    seconds, seen = 0, -1
-    while seconds < DURATION or recorder.count('pose') != seen:
-        seen = recorder.count('pose')
-        recorder.spin_for(1.0)
-        seconds += 1
-        if seconds <= DURATION:
-            print(f'  {seconds:2d} s of {DURATION:g}: {recorder.count("true_pose"):6d} samples, '
-                  f'{recorder.count("pose"):6d} poses', flush=True)
+def record(stage: Stage) -> Tracking:
+    """Run the two nodes in lockstep and return the recording."""
+    with Session(TOPICS, stage) as session:
+        lockstep = Lockstep(session, RATE, ('true_pose', 'status'))
+        session.start('stewart.pose', 'stewart_pose', use_sim_time=True, **deep('pose', 'status'))
+        session.start('stewart.simulator', 'stewart_simulator', use_sim_time=True, rate=RATE,
+                      length_noise=NOISE, **deep('true_pose'))
+        lockstep.begin(('stewart_pose', 'stewart_simulator'), {'leg_states': ['stewart_pose']})
+        lockstep.run(DURATION)
+    return Tracking.of(*(session.recorder.messages(topic) for topic in TOPICS))
 
 
 def report(tracking: Tracking) -> None:
     """Print the measurements."""
     rotation, position = tracking.errors
-    rows = [['samples while connecting', tracking.connecting, ''],
-            ['samples in', tracking.sampled, ''], ['poses out', tracking.solved, ''],
-            ['passed over for a newer one', tracking.passed_over, ''],
-            ['lost', tracking.lost, ''], ['refused', tracking.refused, ''],
+    rows = [['samples in', tracking.sampled, ''], ['poses out', tracking.solved, ''],
             ['failed solves', tracking.failed, '']]
     rows += [[name, *(f'{np.percentile(values, q):.3g}' for q in (50, 99))]
              for name, values in (
                  ('position error, m', position), ('rotation error, rad', rotation),
                  ('iterations', tracking.iterations),
-                 ('solve time, us', 1e6 * tracking.solve_times),
-                 ('age when published, ms', 1e3 * tracking.ages),
-                 ('end-to-end latency, ms', 1e3 * tracking.latencies)) if len(values)]
-    if len(tracking.deviations):
-        rows.append(['errors within the predicted three sigma',
-                     f'{100.0 * tracking.within:.2f} %', ''])
+                 ('solve time, us', 1e6 * tracking.solve_times)) if len(values)]
     print_table(['', 'median or count', '99th percentile'], rows)

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 import numpy as np
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.demo.stewart.real_time import Pace
 from liedyn_ros.demo.stewart.tracking import SIGMAS, Tracking
 from liedyn_ros.lie import se3
 from liedyn_ros.pictures import (
@@ -24,13 +25,13 @@ SHOWN = 2000  # points of a line that is drawn; more cannot be seen
 TALL = 78.0  # mm, a picture of a platform
 
 
-def draw(tracking: Tracking, geometry: StewartGeometry, folder: Path) -> None:
+def draw(tracking: Tracking, pace: Pace, geometry: StewartGeometry, folder: Path) -> None:
     """Write stewart_trajectory, stewart_error, stewart_latency and stewart_platform."""
     farthest = np.argmax(np.linalg.norm(
         se3.log(se3.compose(se3.inverse(tracking.truth[0]), tracking.truth)), axis=1))
     for name, figure in (
             ('trajectory', _trajectory(tracking)), ('error', _error(tracking)),
-            ('latency', _latency(tracking)),
+            ('latency', _latency(pace)),
             ('platform', _platform(tracking.estimate[farthest], geometry, tracking))):
         save(figure, folder / f'stewart_{name}.png')
 
@@ -79,10 +80,10 @@ def _error(tracking: Tracking) -> Figure:
     return figure
 
 
-def _latency(tracking: Tracking) -> Figure:
+def _latency(pace: Pace) -> Figure:
     figure = new_figure(50.0)
     axes = figure.subplots()
-    latencies = 1e3 * np.sort(tracking.latencies)
+    latencies = 1e3 * np.sort(pace.latencies)
     axes.plot(latencies, np.linspace(0.0, 100.0, len(latencies)), color=RIGHT)
     axes.set(xscale='log', xlabel='latency from sample to published pose, ms',
              ylabel='share of poses, %')

@@ -8,8 +8,6 @@
 
 """Lead a platform through a singularity: where a plain solver goes wrong, and what ours says."""
 
-from pathlib import Path
-
 from geometry_msgs.msg import PoseStamped
 from liedyn_interfaces.msg import StewartStatus
 import numpy as np
@@ -17,15 +15,16 @@ from sensor_msgs.msg import JointState
 
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
-from liedyn_ros.demo.drawing import Drawings
+from liedyn_ros.demo.lockstep import Lockstep
 from liedyn_ros.demo.recorder import deep
-from liedyn_ros.demo.session import Session
+from liedyn_ros.demo.session import Session, Stage
 from liedyn_ros.demo.stewart import crossing_plots
 from liedyn_ros.demo.stewart.crossing import Crossing, WRONG
+from liedyn_ros.demo.verdict import Outcome, too_few, Verdict
 from liedyn_ros.lie import so3
 from liedyn_ros.stewart import load_geometry
 
-RATE, DURATION = 200.0, 5.0  # Hz, which a busy machine bears too; s
+RATE, DURATION = 200.0, 5.0  # Hz, s of simulated time
 NOISE = 20e-6  # m, of the encoders
 # A turn about the platform's own axis, which is singular at a right angle; a little askew.
 HOME_TURN, HOME_POSITION = (0.05, 0.03, 0.0), (0.02, 0.01, 0.5)  # rotation vector, rad; m
@@ -36,52 +35,67 @@ TOPICS = {'true_pose': PoseStamped, 'leg_states': JointState, 'pose': PoseStampe
           'status': StewartStatus}
 
 
-def run(folder: Path, drawings: Drawings) -> bool:
-    """Run the demo, write its picture into a folder, and return whether the node was right."""
-    folder.mkdir(parents=True, exist_ok=True)
+def run(stage: Stage) -> Verdict:
+    """Run the demo, write its picture, and return the verdict."""
     print(f'\nStewart platform through a singularity: a turn by {np.degrees(TURN):.0f} degrees, '
           f'encoder noise of {1e6 * NOISE:g} um')
-    crossing = record(folder)
-    good = report(crossing)
-    drawings.draw(crossing_plots.draw, crossing, folder)
-    print(f'  {"held" if good else "NOT HELD"}; pictures {folder}/stewart_singularity.*')
-    return good
+    crossing = record(stage)
+    report(crossing)
+    verdict = judge(crossing)
+    if verdict.outcome is not Outcome.NOT_SHOWN:
+        stage.drawings.draw(crossing_plots.draw, crossing, stage.folder)
+    return verdict
 
 
-def record(folder: Path) -> Crossing:
-    """Run the two nodes through the singularity and return the recording."""
+def record(stage: Stage) -> Crossing:
+    """Run the two nodes through the singularity, in lockstep, and return the recording."""
     home = {'home_position': list(HOME_POSITION),
             'home_orientation': so3.to_quaternion(so3.exp(HOME_TURN)).tolist()}
-    with Session(TOPICS, folder) as session:
-        recorder = session.recorder
-        session.start('stewart.pose', 'stewart_singularity_pose', leg_noise=NOISE,
-                      hold_hypotheses=True, **home, **deep('pose', 'status'))
-        session.wait_for('the pose node', lambda: recorder.count_publishers('pose') > 0)
-        session.start('stewart.simulator', 'stewart_singularity_simulator', rate=RATE,
-                      duration=DURATION, length_noise=NOISE, seed=SEED, publish_leg_rates=False,
-                      amplitudes=[0.0, 0.0, TURN, 0.0, 0.0, 0.0], frequencies=[FREQUENCY] * 6,
-                      phases=[0.0] * 6, wait_for_subscribers=True, **home,
+    with Session(TOPICS, stage) as session:
+        lockstep = Lockstep(session, RATE, ('true_pose', 'leg_states', 'status'))
+        session.start('stewart.pose', 'stewart_pose', 'stewart_singularity_pose',
+                      use_sim_time=True, leg_noise=NOISE, hold_hypotheses=True, **home,
+                      **deep('pose', 'status'))
+        session.start('stewart.simulator', 'stewart_simulator', 'stewart_singularity_simulator',
+                      use_sim_time=True, rate=RATE, length_noise=NOISE, seed=SEED,
+                      publish_leg_rates=False, amplitudes=[0.0, 0.0, TURN, 0.0, 0.0, 0.0],
+                      frequencies=[FREQUENCY] * 6, phases=[0.0] * 6, **home,
                       **{RELIABLE: 'reliable'}, **deep('true_pose', 'leg_states'))
-        session.wait_for('a pose', lambda: recorder.count('pose') > 0)
-        seen = -1
-        while recorder.count('pose') != seen:
-            seen = recorder.count('pose')
-            recorder.spin_for(1.0)
+        lockstep.begin(('stewart_pose', 'stewart_simulator'), {'leg_states': ['stewart_pose']})
+        lockstep.run(DURATION)
     return Crossing.of(load_geometry(config_file('stewart_geometry.yaml')),
-                       *(recorder.messages(topic) for topic in TOPICS))
+                       *(session.recorder.messages(topic) for topic in TOPICS))
 
 
-def report(crossing: Crossing) -> bool:
-    """Print who was where, and return whether the node was right, and never wrong in silence."""
+def judge(crossing: Crossing) -> Verdict:
+    """Return the verdict: the node was right behind the singularity, and never silently wrong."""
+    plain, ours, unsaid = crossing.plain_errors, crossing.our_errors, crossing.unsaid()
+    expected, crossed = round(RATE * DURATION), bool(np.isfinite(crossing.crossed_at))
+    behind = np.flatnonzero(crossing.ours_times > crossing.crossed_at)
+    to_the_end = crossing.ours_times[-1] > DURATION - 2.0 / RATE
+    return Verdict.of(
+        f'{len(ours)} poses of {len(plain)}, {len(behind)} of them behind the singularity; at the '
+        f'end the pose node is off by {1e3 * ours[-1]:.3g} mrad or mm, the plain solver by '
+        f'{1e3 * plain[-1]:.3g}', {
+            f'{unsaid} poses were wrong without a warning': unsaid > 0,
+            f'the last pose was wrong by {1e3 * ours[-1]:.3g} mrad or mm':
+                bool(to_the_end and ours[-1] > WRONG),
+        }, [too_few('true poses', len(plain), expected),
+            too_few('their statuses', crossing.answered, expected),
+            '' if len(behind) else 'poses behind the singularity',
+            '' if crossed else 'the passage through the singularity',
+            '' if to_the_end else f'poses after {crossing.ours_times[-1]:.2f} s',
+            '' if plain[-1] > WRONG else 'a plain solver that is lost'])
+
+
+def report(crossing: Crossing) -> None:
+    """Print who was where, and what the node warned of."""
     plain, ours = crossing.plain_errors, crossing.our_errors
-    unsaid = crossing.unsaid()
     print_table(['', 'plain solver', 'pose node'], [
         ['poses', len(plain), len(ours)],
         ['error at the end, mrad or mm', f'{1e3 * plain[-1]:.3g}', f'{1e3 * ours[-1]:.3g}'],
         ['poses wrong by more than 50 mrad or mm', int((plain > WRONG).sum()),
          int((ours > WRONG).sum())],
-        ['of these without a warning', int((plain > WRONG).sum()), unsaid]])
-    print(f'  the truth passes the singularity at {crossing.crossed_at:.2f} s')
+        ['of these without a warning', int((plain > WRONG).sum()), crossing.unsaid()]])
     for sentence, first, last in crossing.warnings():
         print(f'  {first:5.2f} to {last:5.2f} s: {sentence}')
-    return bool(ours[-1] < WRONG and unsaid == 0)

@@ -26,47 +26,33 @@ class Tracking:
     A recording, row by row in time.
 
     times: (n,), s from the first sample. truth, estimate: (n, 4, 4), m, of the samples that have a
-    pose. latencies: (n,), s, from the sample's stamp to the pose's arrival. iterations,
-    solve_times, ages (s): of every status of a solve; an age is that of the sample when its pose
-    was published. sampled, solved, failed: numbers of true poses, of poses, and of solves without
-    convergence. refused: number of samples that were not solved, such as stale ones. All count
-    from the first sample that reached the pose node. passed_over: number of samples for which a
-    newer one was published, or refused. judged_times (m,), s: those whose pose has a covariance.
-    judged_errors and deviations (m, 6), m and rad: errors and their predicted standard deviations,
-    of position x, y, z and of rotation about x, y, z in the base's axes. connecting: number of
-    samples before the first, while the middleware was still connecting the two. end: s, the time
-    of the last sample.
+    pose. iterations, solve_times (s): of every status of a solve. sampled, solved, failed: numbers
+    of true poses, of those with a published pose, and of solves without convergence. judged_times
+    (m,), s: those whose pose has a covariance. judged_errors and deviations (m, 6), m and rad:
+    errors and their predicted standard deviations, of position x, y, z and of rotation about x, y,
+    z in the base's axes.
     """
 
     times: Array
     truth: Array
     estimate: Array
-    latencies: Array
     iterations: Array
     solve_times: Array
-    ages: Array
     judged_times: Array
     judged_errors: Array
     deviations: Array
     sampled: int
     solved: int
     failed: int
-    refused: int
-    passed_over: int
-    connecting: int
-    end: float
 
     @classmethod
     def of(cls, truths: list[Any], poses: list[Any], statuses: list[Any],
            covariances: list[Any]) -> 'Tracking':
         """Match true poses and what was published, each (arrival ns, message), by their stamps."""
         true_poses = {nanoseconds(m.header.stamp): m.pose for _, m in truths}
-        arrived = {nanoseconds(m.header.stamp): (at, m.pose) for at, m in poses}
-        stamps = sorted(stamp for stamp in arrived if stamp in true_poses)
+        published = {nanoseconds(m.header.stamp): m.pose for _, m in poses}
+        stamps = sorted(stamp for stamp in published if stamp in true_poses)
         first = min(true_poses, default=0)
-        statuses = [(at, m) for at, m in statuses if nanoseconds(m.header.stamp) in true_poses]
-        joined = min((nanoseconds(m.header.stamp) for _, m in statuses), default=first)
-        connecting = sum(stamp < joined for stamp in true_poses)
         judged = {nanoseconds(m.header.stamp): np.reshape(m.pose.covariance, (6, 6)).diagonal()
                   for _, m in covariances}
         covered = [stamp for stamp in stamps if stamp in judged]
@@ -74,26 +60,21 @@ class Tracking:
         return cls(
             times=1e-9 * np.array([stamp - first for stamp in stamps]),
             truth=_stack([from_pose(true_poses[stamp]) for stamp in stamps]),
-            estimate=_stack([from_pose(arrived[stamp][1]) for stamp in stamps]),
-            latencies=1e-9 * np.array([arrived[stamp][0] - stamp for stamp in stamps]),
+            estimate=_stack([from_pose(published[stamp]) for stamp in stamps]),
             iterations=np.array([m.iterations for m in solves], dtype=float),
             solve_times=np.array([m.solve_time for m in solves], dtype=float),
-            ages=np.array([m.age for m in solves], dtype=float),
             judged_times=1e-9 * np.array([stamp - first for stamp in covered]),
             judged_errors=in_fixed_axes(
                 _stack([from_pose(true_poses[stamp]) for stamp in covered]),
-                _stack([from_pose(arrived[stamp][1]) for stamp in covered])),
+                _stack([from_pose(published[stamp]) for stamp in covered])),
             deviations=np.sqrt(np.reshape([judged[stamp] for stamp in covered], (-1, 6))),
-            passed_over=sum(m.passed_over for _, m in statuses),
-            sampled=len(true_poses) - connecting, connecting=connecting, solved=len(stamps),
-            failed=sum(m.status != m.CONVERGED for m in solves),
-            refused=len(statuses) - len(solves), end=1e-9 * (max(true_poses, default=0) - first))
+            sampled=len(true_poses), solved=len(stamps),
+            failed=sum(m.status != m.CONVERGED for m in solves))
 
     @property
     def errors(self) -> tuple[Array, Array]:
         """Return how far rotations (n,), rad, and positions (n,), m, are off."""
-        error = se3.log(se3.compose(se3.inverse(self.truth), self.estimate))
-        return np.linalg.norm(error[:, :3], axis=1), np.linalg.norm(error[:, 3:], axis=1)
+        return _distances(self.truth, self.estimate)
 
     @property
     def within(self) -> float:
@@ -103,14 +84,9 @@ class Tracking:
         return float(np.mean(np.abs(self.judged_errors) <= SIGMAS * self.deviations))
 
     @property
-    def longest_gap(self) -> float:
-        """Return the longest time without a pose, s, from the first pose to the last sample."""
-        return float(np.diff(self.times, append=self.end).max(initial=0.0))
-
-    @property
-    def lost(self) -> int:
-        """Return how many samples no status mentions: neither as solved nor as left out."""
-        return max(0, self.sampled - self.solved - self.failed - self.refused - self.passed_over)
+    def displacements(self) -> tuple[Array, Array]:
+        """Return how far the truth is from its start, rotations (n,), rad, positions (n,), m."""
+        return _distances(self.truth[:1], self.truth)
 
 
 def in_fixed_axes(truth: Array, estimate: Array) -> Array:
@@ -121,3 +97,8 @@ def in_fixed_axes(truth: Array, estimate: Array) -> Array:
 
 def _stack(poses: list[Array]) -> Array:
     return np.array(poses).reshape(-1, 4, 4)
+
+
+def _distances(poses: Array, others: Array) -> tuple[Array, Array]:
+    twists = se3.log(se3.compose(se3.inverse(poses), others))
+    return np.linalg.norm(twists[:, :3], axis=1), np.linalg.norm(twists[:, 3:], axis=1)

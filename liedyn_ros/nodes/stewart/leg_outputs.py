@@ -58,10 +58,13 @@ class LegOutputs:
         return PackedPublisher(
             self._node.open_publisher(JointState, topic, sensor_data()), message, fields)
 
-    @property
-    def have_subscribers(self) -> bool:
-        """Return whether someone listens to every topic."""
-        return all(publisher.heard for publisher in (self._truth, *self._legs))
+    def missing(self, nodes: Sequence[str]) -> list[str]:
+        """Return which nodes of these names hear neither the truth nor all legs, sorted."""
+        wanted = set(filter(None, nodes))
+        if not wanted:
+            return []
+        legs = set.intersection(*(publisher.listeners(self._node) for publisher in self._legs))
+        return sorted(wanted - legs - self._truth.listeners(self._node))
 
     def publish_truth(self, stamp_ns: int, pose: Array) -> None:
         """Publish the true pose."""

@@ -151,8 +151,9 @@ SIMULATOR = PLATFORM + (
     Parameter('rate', 1000.0, 'samples a second', 'Hz', least=0.1, most=5000.0),
     Parameter('duration', 0.0, 'time after which the simulator stops publishing; 0 for never',
               's', least=0.0, most=1e6),
-    Parameter('wait_for_subscribers', False, 'start the motion only when every topic has a '
-              'subscriber, so that none misses its beginning'),
+    Parameter('wait_for_nodes', [''], 'start the motion only when nodes of these names are '
+              'connected to the topics, so that none misses its beginning; one empty name for '
+              'none'),
     *MOTION,
     Parameter('length_noise', 0.0, 'standard deviation of the white noise on each leg length',
               'm', least=0.0, most=0.1),

@@ -99,7 +99,8 @@ class StewartSimulatorNode(ManagedNode):
             self.get_logger().warning('the clock was set: the motion starts again')
             self._start_motion()
         if self._begin_ns is None:
-            if self.parameters['wait_for_subscribers'] and not self._outputs.have_subscribers:
+            if missing := self._outputs.missing(self.parameters['wait_for_nodes']):
+                self.wait_for(f'the motion waits for {listed(missing)}', 'nodes')
                 return
             self._begin_ns = now_ns - lateness_ns(self._ticks)  # so that every tick has its sample
         late = 1e-9 * (now_ns - self._begin_ns) - self._next.time

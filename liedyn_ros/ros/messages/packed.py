@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from rclpy.lifecycle import LifecyclePublisher
 from rclpy.logging import get_logger
+from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
@@ -132,6 +133,11 @@ class PackedPublisher:
     def heard(self) -> bool:
         """Return whether anyone subscribes."""
         return self._count() > 0
+
+    def listeners(self, node: Node) -> set[str]:
+        """Return the names of the nodes that subscribe, as a node knows them; none too early."""
+        known = node.get_subscriptions_info_by_topic(self._publisher.topic_name)
+        return {each.node_name for each in known} if self._count() >= len(known) else set()
 
     def publish(self, numbers: Sequence[float]) -> None:
         """Publish these numbers, where the node is active."""

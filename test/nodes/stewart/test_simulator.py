@@ -45,7 +45,7 @@ class Record:
 
         bench.partner.create_subscription(JointState, 'leg_states', take, SENSOR_DATA)
         truths = bench.collect(PoseStamped, 'true_pose', 2 * SAMPLES)
-        node = bench.start(StewartSimulatorNode, wait_for_subscribers=True, **{
+        node = bench.start(StewartSimulatorNode, wait_for_nodes=[bench.partner.get_name()], **{
             'rate': RATE, 'duration': DURATION, 'rise_time': 0.2, **parameters})
         bench.until_logged(node, 'motion over', LoggingSeverity.INFO)
         bench.until(lambda: len(truths) == SAMPLES and len(self.legs) == legs, 'every sample')
@@ -158,7 +158,7 @@ def test_the_motion_starts_again_where_the_clock_is_set(bench):
     truths = bench.collect(PoseStamped, 'true_pose')
     bench.collect(JointState, 'leg_states', SENSOR_DATA)
     node = bench.start(StewartSimulatorNode, rate=100.0, rise_time=0.01, use_sim_time=True,
-                       wait_for_subscribers=True)
+                       wait_for_nodes=[bench.partner.get_name()])
     clock = bench.publisher(Clock, '/clock')
     outputs = [publisher for publisher in node.publishers
                if re.search('/(true_pose|leg_states)$', publisher.topic_name)]

@@ -1,0 +1,68 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What a part of the demo has shown: HELD, NOT HELD or NOT SHOWN, by its recording alone."""
+
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from typing import NamedTuple
+
+SHARE = 0.99  # of the expected messages that a recording must hold, for a verdict of it
+
+
+class NotShownError(RuntimeError):
+    """What a part of the demo needs did not come; the text says what."""
+
+
+class Outcome(Enum):
+    """The three verdicts; the value is the exit code of a demo that ends with it."""
+
+    HELD = 0
+    NOT_HELD = 1
+    NOT_SHOWN = 2
+
+    def __str__(self) -> str:
+        """Return the verdict in words."""
+        return self.name.replace('_', ' ')
+
+
+class Verdict(NamedTuple):
+    """
+    A verdict with its reasons.
+
+    evidence: what the recording holds. faults: which bounds it breaks. missing: what a verdict
+    needs besides.
+    """
+
+    evidence: str
+    faults: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, evidence: str, faults: Mapping[str, bool], missing: Iterable[str]) -> 'Verdict':
+        """Take faults, each with whether it was seen, and reasons that may be empty."""
+        return cls(evidence, tuple(fault for fault, seen in faults.items() if seen),
+                   tuple(filter(None, missing)))
+
+    @property
+    def outcome(self) -> Outcome:
+        """Return NOT_HELD where a bound was broken, NOT_SHOWN where evidence is missing."""
+        if self.faults:
+            return Outcome.NOT_HELD
+        return Outcome.NOT_SHOWN if self.missing else Outcome.HELD
+
+    def __str__(self) -> str:
+        """Return the verdict, its evidence and its reasons, a line each."""
+        return '\n'.join([f'  {self.outcome}: {self.evidence}',
+                          *(f'    {fault}' for fault in self.faults),
+                          *(f'    missing: {each}' for each in self.missing)])
+
+
+def too_few(what: str, got: int, expected: int) -> str:
+    """Return a reason where fewer than SHARE of the expected messages are there, else nothing."""
+    return f'{what}: {got} of {expected}' if got < SHARE * expected else ''
