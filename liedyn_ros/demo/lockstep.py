@@ -19,9 +19,9 @@ from liedyn_ros.ros.messages.conversions import stamp_of
 from liedyn_ros.ros.messages.packed import SECOND
 
 REPEAT = 0.1  # s; the same time again, where a message of /clock was lost
-# s without an answer after which time goes on all the same: a best-effort message was lost, as
-# before the first answer, when publishers and subscriptions have just found each other.
-FIRST_PATIENCE, PATIENCE = 0.5, 10.0
+# s without an answer after which time goes on all the same: a best-effort message was lost. Before
+# the first answer that is likely, as publishers and subscriptions have just found each other.
+FIRST_TIMEOUT, TIMEOUT = 0.5, 10.0
 GIVE_UP = 60.0  # s without any answer
 
 
@@ -74,7 +74,7 @@ class Lockstep:
     def _pass(self) -> None:
         """Let the time of a step pass, and wait for its answers."""
         self.now_ns += self._step_ns
-        end = time.monotonic() + (PATIENCE if self._answered else FIRST_PATIENCE)
+        end = time.monotonic() + (TIMEOUT if self._answered else FIRST_TIMEOUT)
         while time.monotonic() < end:
             self.show()
             again = min(time.monotonic() + REPEAT, end)

@@ -26,7 +26,7 @@ from liedyn_ros.demo.verdict import NotShownError
 RATE = 15.0  # Hz, of pictures: the nodes of the demo need the processor more
 ADDRESS = re.compile(r'the view is on (\S+)')
 REFUSED = re.compile('not configured: .*')
-START_LIMIT = 600.0  # s for a page to open, which is told then
+START_LIMIT = 600.0  # s for a page to open
 WRITING = 120.0  # s that the page has to be written, on a busy machine
 NICENESS = 15  # the nodes go first
 

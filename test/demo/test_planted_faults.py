@@ -21,14 +21,14 @@ from liedyn_ros.demo.stewart import singularity
 from liedyn_ros.demo.verdict import Outcome
 
 pytestmark = pytest.mark.ros
-PATIENCE = 5.0  # s for what never comes
+SOON = 5.0  # s for what never comes
 DRAWINGS = SimpleNamespace(draw=lambda *_: None)
 STEPS = 20  # of a motion that a fault ends
 
 
 @pytest.fixture(autouse=True)
 def soon_given_up(monkeypatch):
-    for name, value in (('FIRST_PATIENCE', 0.05), ('PATIENCE', 0.2), ('GIVE_UP', 1.0)):
+    for name, value in (('FIRST_TIMEOUT', 0.1), ('TIMEOUT', 1.0), ('GIVE_UP', 10.0)):
         monkeypatch.setattr(lockstep, name, value)
 
 
@@ -50,7 +50,7 @@ def start_all_but(missing, monkeypatch):
 @pytest.mark.parametrize('missing', ['stewart_pose', 'stewart_simulator'])
 def test_a_node_that_is_not_there_is_named(tmp_path, monkeypatch, missing):
     start_all_but(missing, monkeypatch)
-    verdict = verdict_of(tmp_path, PATIENCE)
+    verdict = verdict_of(tmp_path, SOON)
     assert verdict.outcome is Outcome.NOT_SHOWN
     assert any(missing in reason for reason in verdict.missing)
 

@@ -89,7 +89,7 @@ def judge(crossing: Crossing) -> Verdict:
 
 
 def report(crossing: Crossing) -> None:
-    """Print who was where, and what the node warned of."""
+    """Print the errors of both, and the warnings of the node."""
     plain, ours = crossing.plain_errors, crossing.our_errors
     print_table(['', 'plain solver', 'pose node'], [
         ['poses', len(plain), len(ours)],
