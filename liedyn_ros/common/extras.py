@@ -22,7 +22,7 @@ EXTRAS = {
     'bags': ('rosbags>=0.11,<1', 'mcap>=1.2,<2'), 'cluster': ('distributed>=2024.1',),
     'contacts': ('clarabel>=0.9,<1',),
     'identification': ('clarabel>=0.9,<1',), 'meshes': ('trimesh>=4,<6',),
-    'parquet': ('pyarrow>=14',), 'plots': ('matplotlib>=3.6,<4',),
+    'mujoco': ('mujoco>=3.3,<5',), 'parquet': ('pyarrow>=14',), 'plots': ('matplotlib>=3.6,<4',),
     'retiming': ('clarabel>=0.9,<1',), 'view': ('viser>=1,<2', 'pycollada>=0.8,<1'),
     'xacro': ('xacro>=2,<3',)}
 

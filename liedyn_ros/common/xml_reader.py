@@ -76,14 +76,32 @@ class Element(Place):
 
 
 class _Builder(ElementTree.TreeBuilder):
-    """Builds the tree; refuses too many elements and attributes before they take memory."""
+    """
+    Builds the tree; refuses too many elements and attributes before they take memory.
+
+    Names in a default namespace, of xmlns="...", are as without it.
+    """
 
     def __init__(self, name: str) -> None:
         super().__init__()
-        self._name, self._count = name, 0
+        self._name, self._count, self._defaults = name, 0, set[str]()
+
+    def start_ns(self, prefix: str, uri: str) -> None:
+        """Begin a namespace."""
+        if not prefix:
+            self._defaults.add(f'{{{uri}')
+
+    def _own(self, tag: str) -> str:
+        address, brace, name = tag.rpartition('}')
+        return name if brace and address in self._defaults else tag
+
+    def end(self, tag: str, /) -> ElementTree.Element:
+        """End an element."""
+        return super().end(self._own(tag) if self._defaults else tag)
 
     def start(self, tag: str, attributes: dict[str, str], /) -> ElementTree.Element:
         """Begin an element."""
+        tag = self._own(tag) if self._defaults else tag
         self._count += 1 + len(attributes)
         if self._count > MAX_NODES:
             raise DescriptionError(f'{self._name}: expected at most {MAX_NODES} elements and '
@@ -95,8 +113,8 @@ def read(source: str | os.PathLike[str], kind: str) -> Element:
     """
     Return the root of an XML file, or of a text that starts with '<'; paths begin with its name.
 
-    kind names the format in messages. Raises DescriptionError, with line and column where the
-    source is no XML.
+    Blank lines before the declaration, as a text in triple quotes has, are skipped. kind names the
+    format in messages. Raises DescriptionError, with line and column where the source is no XML.
     """
     name, content = _content(source, kind)
     try:
@@ -124,12 +142,12 @@ def _content(source: str | os.PathLike[str], kind: str) -> tuple[str, str | byte
         if len(text) > MAX_BYTES:
             raise DescriptionError(f'{kind} text: expected at most {MAX_BYTES} characters, '
                                    f'got {len(text)}')
-        return f'{kind} text', text
+        return f'{kind} text', text.lstrip()
     if not isinstance(source, (str, os.PathLike)) or not str(source).strip():
         raise DescriptionError(
             f"{kind}: expected a path or a text that starts with '<', got {short(source)}")
     name = str(source) if str(source).isprintable() else repr(str(source))
     try:
-        return name, read_file(source)
+        return name, read_file(source).removeprefix(BYTE_ORDER_MARK.encode()).lstrip()
     except DescriptionError as error:
         raise DescriptionError(f'{name}: {error}') from error

@@ -10,7 +10,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -41,7 +42,8 @@ class Model:
     loops of the tree; couplings are relations of two coordinates, such as mimic joints. Dynamics
     works on the tree alone, ConstrainedDynamics on the tree with both. frame_list has the frames
     added to those of the bodies. warnings are a reader's remarks on the description, each with the
-    names concerned and what was done.
+    names concerned and what was done. configurations are those (nq,) that a file names, such as
+    the keyframes of an MJCF.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Model:
     closures: tuple[Closure, ...] = ()
     warnings: tuple[str, ...] = ()
     frame_list: tuple[Frame, ...] = ()
+    configurations: Mapping[str, Array] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """Return the name, the sizes, and whether the base is fixed or floats."""

@@ -37,8 +37,8 @@ def load_model(
     Return the model of a file: .urdf, .xacro, .xml (MJCF), .sdf, or this package's .yaml and .yml.
 
     arguments are those of a xacro file, the others those of load_urdf. MJCF and SDF files say
-    themselves what floats, and have no urdf_constraints; a YAML file says all itself and takes no
-    option. Raises DescriptionError.
+    themselves what floats, and have no urdf_constraints; MuJoCo is strict by itself. A YAML file
+    says all itself and takes no option. Raises DescriptionError.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise DescriptionError(f'expected a path, got {short(path)}')
@@ -58,7 +58,7 @@ def load_model(
             raise DescriptionError(f'{path}: expected no options for a YAML file, got {given}')
         return load_yaml(path)
     if suffix == '.xml':
-        return _load_mjcf(path, floating, strict, gravity)
+        return _load_mjcf(path, floating, gravity)
     if suffix == '.sdf':
         return load_sdf(path, floating=floating or None, strict=strict, gravity=gravity)
     gravity = STANDARD_GRAVITY if gravity is None else gravity
@@ -82,7 +82,7 @@ def load_text(text: str, *, floating: bool = False, strict: bool = False,
     if tag == 'sdf':
         return load_sdf(text, floating=floating or None, strict=strict, gravity=gravity)
     if tag == 'mujoco':
-        return _load_mjcf(text, floating, strict, gravity)
+        return _load_mjcf(text, floating, gravity)
     return load_urdf(text, floating=floating, strict=strict, urdf_constraints=urdf_constraints,
                      gravity=STANDARD_GRAVITY if gravity is None else gravity)
 
@@ -93,13 +93,13 @@ def _refuse_constraints(path: str | os.PathLike[str], kind: str, urdf_constraint
                                'of URDFs, got it')
 
 
-def _load_mjcf(source: str | os.PathLike[str], floating: bool, strict: bool,
-               gravity: ArrayLike | None) -> Model:
+def _load_mjcf(source: str | os.PathLike[str], floating: bool, gravity: ArrayLike | None
+               ) -> Model:
     if floating:
         name = 'MJCF text' if str(source).lstrip().startswith('<') else source
         raise DescriptionError(f'{name}: expected no option floating for an MJCF file, which '
                                'says by its free joint what floats, got it')
-    return load_mjcf(source, strict=strict, gravity=gravity)
+    return load_mjcf(source, gravity=gravity)
 
 
 def load_xacro(path: str | os.PathLike[str], arguments: Mapping[str, str] | None = None, *,

@@ -159,7 +159,7 @@ class _Writer:
                 'group': '1'})
 
     def _joint(self, body: Element, joint: Joint, at: Array) -> list[Element]:
-        """Return the joints of MuJoCo that one of ours is, at a place in the body that moves."""
+        """Return the joints of MuJoCo that a joint here is, at a place in the body that moves."""
         kind, spec = joint.type_name, JOINT_TYPES[joint.type_name]
         if kind == 'fixed':
             return []

@@ -25,7 +25,7 @@ AXIAL = 'revolute', 'prismatic', 'continuous', 'universal', 'cylindrical', 'plan
 
 
 def compiled(model: Model):
-    """Return MuJoCo's model of the text, and a function that takes it to a state of ours."""
+    """Return MuJoCo's model of the text, and a function that takes it to a state."""
     there = mujoco.MjModel.from_xml_string(to_mjcf(model))
     there.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
     there.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)

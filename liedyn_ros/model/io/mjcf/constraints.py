@@ -10,23 +10,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.xml_reader import Element
-from liedyn_ros.lie import se3, so3
 from liedyn_ros.model.builder import ModelBuilder
-from liedyn_ros.model.io.mjcf.document import Document, moving_content
+from liedyn_ros.model.io.mjcf.compiler import Compiled, placed
+from liedyn_ros.model.io.mjcf.unread import sum_of
+from liedyn_ros.model.parts.geometry import axis_frame, perpendicular
 
-_UNREAD = 'write it as a closure or a coupling with annotate'
+_UNREAD = 'not read: write it as a closure or a coupling with annotate'
 _AS_FUNCTION = 'give ConstrainedDynamics the functions of mjcf_functions'
-_Value = TypeVar('_Value')
-Place = tuple[str | None, Array]  # a body, None for the ground, and a pose in it
+_SAME = 1e-9  # m: what numbers written in full may differ by
 _Sum = tuple[dict[str, float], float]  # factors of joints, and the value where the file has them
+_NONE: _Sum = {}, 0.0
 
 
 class Polynomial(NamedTuple):
@@ -43,153 +41,149 @@ class Polynomial(NamedTuple):
     terms: tuple[float, ...]
 
 
-@dataclass
-class Machine:
+class Equalities:
     """
-    What a document names: initial poses of its bodies, sites, initial positions of joints.
+    The equality constraints of a compiled model.
 
-    polynomials are its relations of joints that no coupling describes.
+    polynomials are relations of joints that no coupling describes.
     """
 
-    poses: dict[str | None, Array]
-    sites: dict[str, Place]
-    joints: dict[str, float]
-    polynomials: list[Polynomial]
+    def __init__(self, there: Compiled, builder: ModelBuilder) -> None:
+        """Take a model, and what its closures and couplings are added to."""
+        self._there, self._builder = there, builder
+        self.polynomials: list[Polynomial] = []
 
-
-def add_equalities(document: Document, builder: ModelBuilder, machine: Machine) -> None:
-    """Add the constraints of a document; what is not read has a warning."""
-    number = 0
-    for equality in document.root.each('equality'):
-        for each in moving_content(equality):
-            name = each.value.get('name') or f'{each.value.tag}_{number}'
-            number += 1
-            constraint = document.with_defaults(each, None, 'equality')
-            if not document.flag(constraint, 'active', True):
-                builder.add_warning(f'equality {name}: not active, left out')
-            elif each.value.tag in ('connect', 'weld'):
-                _add_closure(document, builder, machine, name, constraint)
-            elif each.value.tag in ('joint', 'tendon'):
-                _add_coupling(document, builder, machine, name, constraint)
+    def add(self) -> None:
+        """Add them; what is not read has a warning."""
+        there, kinds = self._there.model, self._there.lib.mjtEq
+        if there.neq and self._there.is_off('EQUALITY', 'CONSTRAINT'):
+            self._builder.add_warning('option flag equality: constraints are off, left out')
+            return
+        for i in range(there.neq):
+            kind = kinds(there.eq_type[i]).name.removeprefix('mjEQ_').lower()
+            name = self._there.name('EQUALITY', i) or f'{kind}_{i}'
+            if not there.eq_active0[i]:
+                self._builder.add_warning(f'equality {name}: not active, left out')
+            elif kind in ('connect', 'weld'):
+                self._add_closure(i, name, kind == 'weld')
+            elif kind == 'joint':
+                self._add_coupling(i, name, kind, *(self._joint(each) for each in self._pair(i)))
+            elif kind == 'tendon':
+                self._add_tendons(i, name)
             else:
-                builder.add_warning(f'equality {name} of type {each.value.tag}: not read: '
-                                    f'{_UNREAD}')
+                self._builder.add_warning(f'equality {name} of type {kind}: {_UNREAD}')
 
+    def _pair(self, i: int) -> tuple[int, int]:
+        return int(self._there.model.eq_obj1id[i]), int(self._there.model.eq_obj2id[i])
 
-def _add_closure(document: Document, builder: ModelBuilder, machine: Machine, name: str,
-                 each: Element) -> None:
-    """
-    Add a connect or a weld; MuJoCo closes it where the bodies are in the file.
-
-    A weld whose torquescale is zero holds its point alone.
-    """
-    weld = each.value.tag == 'weld'
-    if 'site1' in each.value.attrib:
-        (body_a, frame_a), (body_b, frame_b) = (
-            _named(each, side, machine.sites) for side in ('site1', 'site2'))
-    else:
-        body_a = _body(each, 'body1', machine)
-        body_b = _body(each, 'body2', machine) if 'body2' in each.value.attrib else None
-        between = np.linalg.inv(machine.poses[body_b]) @ machine.poses[body_a]
-        point = np.eye(4)
-        point[:3, 3] = each.numbers('anchor', 3, *(((0.0, 0.0, 0.0),) if weld else ()))
-        if not weld:
-            frame_a, frame_b = point, between @ point
+    def _add_closure(self, i: int, name: str, weld: bool) -> None:
+        """Add a connect or a weld; a weld whose torquescale is zero holds its point alone."""
+        there, data, pair = self._there.model, self._there.model.eq_data[i], self._pair(i)
+        if int(there.eq_objtype[i]) == self._there.lib.mjtObj.mjOBJ_SITE:
+            (body_a, frame_a), (body_b, frame_b) = map(self._there.site, pair)
         else:
-            frame_a, frame_b = np.linalg.inv(between) @ point, point
-            relative = each.numbers('relpose', 7, (0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-            if any(relative[3:]):  # the pose of body 2 in body 1; zeros for that of the file
-                quaternion = np.roll(relative[3:], -1) / np.linalg.norm(relative[3:])
-                frame_a = se3.from_rotation_translation(
-                    so3.from_quaternion(quaternion), np.array(relative[:3]))
-    turns = not weld or each.number('torquescale', 1.0) == 0.0
-    with each.context():
-        builder.add_closure(name, 'spherical' if turns else 'weld', body_a, body_b,
-                            placement_a=frame_a, placement_b=frame_b)
+            body_a, body_b = (self._there.bodies[each] for each in pair)
+            frame_a, frame_b = np.eye(4), np.eye(4)
+            frame_a[:3, 3], frame_b[:3, 3] = data[:3], data[3:6]
+            if weld:  # the anchor is of body 2, the pose of body 2 is in body 1
+                frame_a, frame_b = placed(data[3:6], data[6:10]), np.eye(4)
+                frame_b[:3, 3] = data[:3]
+        turns = not weld or data[10] == 0.0
+        self._builder.add_closure(name, 'spherical' if turns else 'weld', body_a, body_b,
+                                  placement_a=frame_a, placement_b=frame_b)
 
+    def _add_coupling(self, i: int, name: str, kind: str, of: _Sum, by: _Sum) -> None:
+        """
+        Add a relation of two sums of joints where it is linear.
 
-def _add_coupling(document: Document, builder: ModelBuilder, machine: Machine, name: str,
-                  each: Element) -> None:
-    """
-    Add a relation of two joints or two fixed tendons where it is linear.
+        y - y0 = a + b (x - x0), where y0 and x0 are their values in the pose of the file.
+        """
+        terms = self._there.model.eq_data[i, :5].tolist()
+        if any(terms[2:]):
+            self.polynomials.append(Polynomial(name, of, by, tuple(terms)))
+            self._builder.add_warning(f'equality {name} of type {kind}: not linear in joints, '
+                                      f'not read: {_AS_FUNCTION}')
+            return
+        (first, y0), (second, x0) = of, by
+        factors = {joint: -factor for joint, factor in first.items()}
+        for joint, factor in second.items():
+            factors[joint] = factors.get(joint, 0.0) + terms[1] * factor
+        follower = next((joint for joint in first if factors[joint] != 0.0), None)
+        leaders = {joint: factor for joint, factor in factors.items()
+                   if joint != follower and factor != 0.0}
+        if follower is None or not leaders:
+            self.polynomials.append(Polynomial(name, of, by, tuple(terms)))
+            self._builder.add_warning(f'equality {name}: it holds one joint still, not read: lock '
+                                      f'the joint with ModelBuilder.lock_joint, or {_AS_FUNCTION}')
+            return
+        scale = -1.0 / factors[follower]
+        (leader, factor), *further = leaders.items()
+        self._builder.add_coupling(follower, leader, scale * factor,
+                                   scale * (y0 + terms[0] - terms[1] * x0),
+                                   {joint: scale * factor for joint, factor in further})
 
-    y - y0 = a + b (x - x0), where y0 and x0 are their values in the pose of the file.
-    """
-    terms = [0.0, 1.0, 0.0, 0.0, 0.0]
-    given = each.value.get('polycoef')
-    if given is not None:
-        numbers = each.numbers('polycoef', len(given.split()))
-        terms[:len(numbers)] = numbers
-    sums = _joints(each, machine) if each.value.tag == 'joint' else _tendons(
-        document, each, machine)
-    if sums is None:
-        builder.add_warning(f'equality {name} of type {each.value.tag}: not a sum of joints, '
-                            f'not read: {_UNREAD}')
-        return
-    if any(terms[2:]):
-        machine.polynomials.append(Polynomial(name, *sums, tuple(terms)))
-        builder.add_warning(f'equality {name} of type {each.value.tag}: not linear in joints, '
-                            f'not read: {_AS_FUNCTION}')
-        return
-    (first, y0), (second, x0) = sums
-    factors = {joint: -factor for joint, factor in first.items()}
-    for joint, factor in second.items():
-        factors[joint] = factors.get(joint, 0.0) + terms[1] * factor
-    follower = next((joint for joint in first if factors[joint] != 0.0), None)
-    leaders = {joint: factor for joint, factor in factors.items()
-               if joint != follower and factor != 0.0}
-    if follower is None or not leaders:
-        machine.polynomials.append(Polynomial(name, *sums, tuple(terms)))
-        builder.add_warning(f'equality {name}: it holds one joint still, not read: lock the joint '
-                            f'with ModelBuilder.lock_joint, or {_AS_FUNCTION}')
-        return
-    scale = -1.0 / factors[follower]
-    (leader, factor), *further = leaders.items()
-    with each.context():
-        builder.add_coupling(follower, leader, scale * factor,
-                             scale * (y0 + terms[0] - terms[1] * x0),
-                             {joint: scale * factor for joint, factor in further})
+    def _joint(self, number: int) -> _Sum:
+        there = self._there.model
+        return _NONE if number < 0 else (
+            {self._there.joints[number]: 1.0}, float(there.qpos0[there.jnt_qposadr[number]]))
 
+    def _add_tendons(self, i: int, name: str) -> None:
+        """Add a relation of tendons: sums of joints, or distances of sites (spatial tendons)."""
+        sums = [self._tendon(each) for each in self._pair(i)]
+        ends = [self._ends(each) for each in self._pair(i)]
+        if all(each is not None for each in sums):
+            self._add_coupling(i, name, 'tendon', *(each or _NONE for each in sums))
+        elif not self._add_distance(i, name, ends):
+            self._builder.add_warning(
+                f'equality {name} of type tendon: no sum of joints and no distance, {_UNREAD}')
 
-def _joints(each: Element, machine: Machine) -> tuple[_Sum, _Sum]:
-    first = each.text('joint1')
-    y0 = _named(each, 'joint1', machine.joints)
-    if 'joint2' not in each.value.attrib:
-        return ({first: 1.0}, y0), ({}, 0.0)
-    return ({first: 1.0}, y0), ({each.text('joint2'): 1.0}, _named(each, 'joint2', machine.joints))
-
-
-def _tendons(document: Document, each: Element, machine: Machine) -> tuple[_Sum, _Sum] | None:
-    """Return the joints of two fixed tendons, or None where one is not fixed."""
-    fixed = {tendon.text('name'): tendon for group in document.root.each('tendon')
-             for tendon in group.each('fixed') if tendon.value.get('name')}
-    sums: list[_Sum] = []
-    for side in ('tendon1', 'tendon2'):
-        if side == 'tendon2' and side not in each.value.attrib:
-            sums.append(({}, 0.0))
-            continue
-        if each.text(side) not in fixed:
+    def _tendon(self, number: int) -> _Sum | None:
+        """Return the joints of a fixed tendon, or None for another."""
+        if number < 0:
+            return _NONE
+        parts = sum_of(self._there, number)
+        if parts is None:
             return None
         factors: dict[str, float] = {}
-        value = 0.0
-        for joint in fixed[each.text(side)].each('joint'):
-            factor = joint.number('coef')
-            value += factor * _named(joint, 'joint', machine.joints)
-            factors[joint.text('joint')] = factors.get(joint.text('joint'), 0.0) + factor
-        sums.append((factors, value))
-    return sums[0], sums[1]
+        for joint, factor in parts:
+            name = self._there.joints[joint]
+            factors[name] = factors.get(name, 0.0) + factor
+        return factors, float(self._there.model.tendon_length0[number])
 
+    def _ends(self, number: int) -> list[tuple[str | None, Array]] | None:
+        """Return the two sites of a tendon between two, or None for another."""
+        there = self._there.model
+        if number < 0 or there.tendon_num[number] != 2:
+            return None
+        wraps = range(there.tendon_adr[number], there.tendon_adr[number] + 2)
+        if any(int(there.wrap_type[i]) != self._there.lib.mjtWrap.mjWRAP_SITE for i in wraps):
+            return None
+        return [self._there.site(there.wrap_objid[i]) for i in wraps]
 
-def _body(each: Element, attribute: str, machine: Machine) -> str | None:
-    name = each.text(attribute)
-    if name == 'world':
-        return None
-    _named(each, attribute, machine.poses)
-    return name
-
-
-def _named(each: Element, attribute: str, table: Mapping[Any, _Value]) -> _Value:
-    name = each.text(attribute)
-    if name not in table:
-        each.fail(f'a name of {sorted(key for key in table if key)}', repr(name))
-    return table[name]
+    def _add_distance(self, i: int, name: str,
+                      ends: list[list[tuple[str | None, Array]] | None]) -> bool:
+        """Add a rod, or a point as far from one site as from another: a point on a plane."""
+        there, (constant, slope, *more), (one, other) = (
+            self._there.model, self._there.model.eq_data[i, :5], self._pair(i))
+        if ends[0] is None or any(more):
+            return False
+        (body_a, frame_a), (body_b, frame_b) = ends[0]
+        length = float(there.tendon_length0[one] + constant)
+        if other < 0:
+            self._builder.add_closure(name, 'rod', body_a, body_b, placement_a=frame_a,
+                                      placement_b=frame_b, length=length)
+            return True
+        if ends[1] is None or slope != 1.0 or abs(length - there.tendon_length0[other]) > _SAME:
+            return False
+        (again_a, image), (again_b, same) = ends[1]
+        if (body_a, body_b) != (again_a, again_b) or abs((same - frame_b)[:3, 3]).max() > _SAME:
+            return False
+        normal = frame_a[:3, 3] - image[:3, 3]
+        normal = normal / np.linalg.norm(normal)
+        plane, point = np.eye(4), np.eye(4)
+        plane[:3, :3] = axis_frame(normal, perpendicular(normal))
+        plane[:3, 3] = 0.5 * (frame_a[:3, 3] + image[:3, 3])
+        point[:3, 3] = frame_b[:3, 3]
+        self._builder.add_closure(name, 'point_on_plane', body_a, body_b, placement_a=plane,
+                                  placement_b=point)
+        return True

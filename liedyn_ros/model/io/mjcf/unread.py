@@ -6,146 +6,152 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Elements of MJCF that are not read: refused where bodies would be missing, else named."""
+"""What a compiled MJCF has beyond what is read: forces and motions, each named."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import listed
-from liedyn_ros.common.xml_reader import Element
-from liedyn_ros.model.builder import ModelBuilder
-from liedyn_ros.model.io.mjcf.document import Document, moving_content
+from liedyn_ros.model.io.mjcf.compiler import Compiled
 
-_MAKES_BODIES = 'attach', 'replicate', 'composite', 'flexcomp', 'flex'
-_FLUID = 'density', 'viscosity', 'wind'
-_JOINT = {  # attributes of joints, and what users do instead
-    'armature': 'add it to the mass matrix',
-    'stiffness': 'add the spring to the efforts',
-    'springdamper': 'write its stiffness and damping'}
-_AXIAL = {'armature', 'stiffness'}  # read for hinges and slides
+_AXIAL = 2  # joints from this number on have one axis: slide, hinge
 _TENDON = {'stiffness': 'spring', 'damping': 'damper', 'frictionloss': 'friction',
-           'armature': 'inertia', 'springlength': 'spring'}
-_OFF = '', '0', '0.0', 'false', 'disable'
-Joints = dict[str, list[str]]
+           'armature': 'inertia'}
 
 
-def refuse_unread(document: Document) -> None:
-    """Raise DescriptionError for elements that make bodies, and for global coordinates."""
-    if document.compiler.value.get('coordinate', 'local') != 'local':
-        document.compiler.fail('local coordinates',
-                               repr(document.compiler.value.get('coordinate')))
-    for xml in document.root.value.iter():
-        if xml.tag in _MAKES_BODIES:
-            document.root.fail('an MJCF file whose bodies are written out (save it with MuJoCo, '
-                               'mj_saveLastXML)', f'an element {xml.tag}')
+def driven_joints(compiled: Compiled) -> set[str] | None:
+    """Return the joints that actuators drive; None where a file has no actuator."""
+    there = compiled.model
+    if not there.nu:
+        return None
+    return {compiled.joints[joint] for i in range(len(there.actuator_trntype))
+            for joint, _ in _transmission(compiled, i)}
 
 
-def actuated_joints(document: Document) -> set[str] | None:
-    """Return the joints that actuators of a document drive; None where it has no actuator."""
-    tendons = {xml.get('name'): [joint.get('joint') for joint in xml.findall('joint')]
-               for xml in document.root.value.findall('./tendon/fixed')}
-    actuators = document.root.value.findall('./actuator/*')
-    driven: set[str] = set()
-    for xml in actuators:
-        names = [xml.get('joint'), xml.get('jointinparent'), *tendons.get(xml.get('tendon'), [])]
-        driven.update(name for name in names if name is not None)
-    return driven if actuators else None
+def motors(compiled: Compiled) -> tuple[dict[int, float], dict[int, float]]:
+    """Return armature and damping that actuators add to joints of one axis, by gear squared."""
+    armature, damping = dict[int, float](), dict[int, float]()
+    for i in range(len(compiled.model.actuator_trntype)):
+        ways = _transmission(compiled, i)
+        if len(ways) == 1 and compiled.model.jnt_type[ways[0][0]] >= _AXIAL:
+            (joint, gear), = ways
+            for key, found in (('armature', armature), ('damping', damping)):
+                found[joint] = found.get(joint, 0.0) + gear**2 * _of_motor(compiled, key, i)
+    return armature, damping
 
 
-def add_unread(document: Document, builder: ModelBuilder) -> None:
-    """Add a warning for each kind of element and attribute that would change the dynamics."""
-    found: dict[str, Joints] = {key: {} for key in _JOINT}
-    lines: list[str] = []
-    floating: Joints = {}
-    joints = bodies = 0
-
-    def visit(element: Element, around: str | None) -> None:
-        nonlocal joints, bodies
-        for each in moving_content(element):
-            tag, said = each.value.tag, each.value.get('name')
-            if tag in ('body', 'frame', 'worldbody'):
-                bodies += tag == 'body'
-                name = said or f'body_{bodies}'
-                if not _is_off(each.value.get('gravcomp', '')):
-                    floating.setdefault(each.value.get('gravcomp', ''), []).append(name)
-                if each.value.get('mocap') == 'true':
-                    lines.append(f'body {name}: mocap not read: it stays where it is')
-                visit(each, each.value.get('childclass', around))
-            elif tag in ('joint', 'freejoint'):
-                joint = each if tag == 'freejoint' else document.with_defaults(each, around)
-                name = said or f'joint_{joints}'
-                joints += 1
-                lines.extend(_of_joint(joint, name))
-                axial = tag == 'joint' and joint.value.get('type') not in ('ball', 'free')
-                for key in _JOINT.keys() - (_AXIAL if axial else set()):
-                    value = joint.value.get(key, '')
-                    if not _is_off(value):
-                        found[key].setdefault(value, []).append(name)
-
-    for world in document.root.each('worldbody'):
-        visit(world, world.value.get('childclass'))
-    for key, advice in _JOINT.items():
-        for value, names in found[key].items():
-            builder.add_warning(f'joints {listed(names)}: {key} {value} not read: {advice}')
-    for value, names in floating.items():
-        builder.add_warning(f'bodies {listed(names)}: gravcomp {value} not read: gravity acts on '
-                            'them')
-    for line in [*lines, *_of_document(document), *_of_tendons(document)]:
-        builder.add_warning(line)
+def _of_motor(compiled: Compiled, key: str, actuator: int) -> float:
+    """Return a number of an actuator, which older releases of MuJoCo lack."""
+    values = getattr(compiled.model, f'actuator_{key}', None)
+    return 0.0 if values is None else float(values[actuator])
 
 
-def _of_joint(joint: Element, name: str) -> Iterator[str]:
-    if joint.value.get('align') == 'true':
-        yield f'joint {name}: align not read: the frame of its body is that of the file'
-    if joint.value.get('type') == 'ball' and 'range' in joint.value.attrib:
-        yield f'joint {name}: the range of a ball joint is not read'
-    for key in ('damping', 'frictionloss', 'stiffness'):
-        further = joint.value.get(key, '').split()[1:]
-        if any(not _is_off(text) for text in further):
-            yield f'joint {name}: {key} beyond its first number not read'
+def _transmission(compiled: Compiled, actuator: int) -> list[tuple[int, float]]:
+    """Return the joints that an actuator moves, with their gears; none for other kinds."""
+    there, kinds = compiled.model, compiled.lib.mjtTrn
+    kind, target = int(there.actuator_trntype[actuator]), int(there.actuator_trnid[actuator, 0])
+    gear = float(there.actuator_gear[actuator, 0])
+    if kind in (kinds.mjTRN_JOINT, kinds.mjTRN_JOINTINPARENT):
+        return [(target, gear)]
+    if kind == kinds.mjTRN_TENDON:
+        return [(joint, gear * factor) for joint, factor in sum_of(compiled, target) or []]
+    return []
 
 
-def _of_document(document: Document) -> Iterator[str]:
-    """Name settings of the compiler and the medium, plugins, constraints turned off."""
-    if not _is_off(document.compiler.value.get('alignfree', '')):
-        yield 'compiler alignfree not read: frames of free bodies are those of the file'
-    for option in document.root.each('option'):
-        fluid = [key for key in _FLUID if not all(
-            _is_off(text) for text in option.value.get(key, '').split())]
-        if fluid:
-            yield f'option {listed(fluid)} not read: no medium resists the motion'
-        for flag in option.each('flag'):
-            off = [key for key in ('constraint', 'equality', 'passive', 'damper')
-                   if flag.value.get(key) == 'disable']
-            if off:
-                yield f'option flag {listed(off)} not read: it stays on'
-    if document.root.value.find('.//plugin') is not None:
+def sum_of(compiled: Compiled, tendon: int) -> list[tuple[int, float]] | None:
+    """Return the joints of a fixed tendon with their factors; None for another."""
+    there = compiled.model
+    first = there.tendon_adr[tendon]
+    wraps = range(first, first + there.tendon_num[tendon])
+    if any(int(there.wrap_type[i]) != compiled.lib.mjtWrap.mjWRAP_JOINT for i in wraps):
+        return None
+    return [(int(there.wrap_objid[i]), float(there.wrap_prm[i])) for i in wraps]
+
+
+def unread(compiled: Compiled) -> Iterator[str]:
+    """Name what would change the dynamics, with its parts, and what to do."""
+    there = compiled.model
+    yield from (f'MuJoCo: {" ".join(each.split())}' for each in compiled.remarks)
+    yield from _of_joints(compiled)
+    for value in sorted(set(there.body_gravcomp) - {0.0}):
+        names = [str(name) for name, each in zip(compiled.bodies, there.body_gravcomp)
+                 if each == value]
+        yield f'bodies {listed(names)}: gravcomp {value:g} not read: gravity acts on them'
+    names = [str(name) for name, each in zip(compiled.bodies, there.body_mocapid) if each >= 0]
+    if names:
+        yield f'bodies {listed(names)}: mocap not read: they stay where they are'
+    fluid = [key for key in ('density', 'viscosity', 'wind') if np.any(getattr(there.opt, key))]
+    if fluid:
+        yield f'option {listed(fluid)} not read: no medium resists the motion'
+    if there.nplugin:
         yield 'plugins not read: their forces are missing'
+    if there.nflex:
+        yield 'flexes not read: the forces between their bodies are missing'
+    if not compiled.is_off('PASSIVE', 'SPRING', 'DAMPER'):
+        yield from _of_tendons(compiled)
+    actuators = [compiled.name('ACTUATOR', i) or f'actuator_{i}'
+                 for i in range(len(there.actuator_trntype))]
+    added = [name for i, name in enumerate(actuators) if any(
+        _of_motor(compiled, key, i) for key in ('armature', 'damping')) and not (
+            len(ways := _transmission(compiled, i)) == 1 and there.jnt_type[ways[0][0]] >= _AXIAL)]
+    if added:
+        yield (f'actuators {listed(added)}: armature and damping not read: add them to the mass '
+               'matrix and to the efforts')
+    laws = [name for name, kind in zip(actuators, there.actuator_biastype) if kind]
+    left = [f'laws of actuators {listed(laws)} (add their efforts to tau)'] if laws else []
+    if not compiled.is_off('CONTACT', 'CONSTRAINT') and _touch(there):
+        left.append('contacts (see docs/guides/contacts.md)')
+    if there.neq and not compiled.is_off('EQUALITY', 'CONSTRAINT'):
+        left.append('softness of equality constraints, which are exact here')
+    if left:
+        yield f'not read: {"; ".join(left)}'
 
 
-def _of_tendons(document: Document) -> Iterator[str]:
+def _of_joints(compiled: Compiled) -> Iterator[str]:
+    there = compiled.model
+
+    def named(values: ArrayLike, dofs: bool = False) -> list[str]:
+        """Return the joints for which numbers, one a joint or a coordinate, are not zero."""
+        rows = np.asarray(values)
+        which = [bool(np.any(row)) for row in rows]
+        at: Sequence[Any] = there.jnt_dofadr if dofs else range(there.njnt)
+        return [name for name, i in zip(compiled.joints, at) if which[i]]
+
+    turning = np.repeat(there.jnt_type < _AXIAL, [(6, 3, 1, 1)[kind] for kind in there.jnt_type])
+    several = there.jnt_type < _AXIAL
+    limited = several & (there.jnt_limited != 0)
+    for names, text in (
+            (named(turning * there.dof_armature, True),
+             'armature of a ball or free joint not read: add it to the mass matrix'),
+            (named(several * there.jnt_stiffness),
+             'stiffness of a ball or free joint not read: add the spring to the efforts'),
+            (named(getattr(there, 'dof_dampingpoly', np.zeros(there.nv)), True),
+             'damping beyond its first number not read'),
+            (named(getattr(there, 'jnt_stiffnesspoly', np.zeros(there.njnt))),
+             'stiffness beyond its first number not read'),
+            (named(limited), 'the range of a ball joint is not read')):
+        if names:
+            yield f'joints {listed(names)}: {text}'
+
+
+def _of_tendons(compiled: Compiled) -> Iterator[str]:
     """Name the forces of tendons; lengths that equality constraints hold are read by these."""
-    found: dict[str, list[str]] = {}
-    for group in document.root.each('tendon'):
-        for each in moving_content(group):
-            tendon = document.with_defaults(each, None, 'tendon')
-            for key, force in _TENDON.items():
-                names = found.setdefault(force, [])
-                name = tendon.value.get('name', 'without a name')
-                if name not in names and not all(
-                        _is_off(text) for text in tendon.value.get(key, '').split()):
-                    names.append(name)
-    for force, names in found.items():
+    there = compiled.model
+    for key, force in _TENDON.items():
+        values = getattr(there, f'tendon_{key}', np.zeros(there.ntendon))
+        names = [compiled.name('TENDON', i) or f'tendon_{i}'
+                 for i in range(there.ntendon) if values[i]]
         if names:
             yield f'tendons {listed(names)}: {force} not read: add it to the efforts'
 
 
-def _is_off(text: str) -> bool:
-    """Return whether a text is empty, false or zero."""
-    if text in _OFF:
-        return True
-    try:
-        return float(text) == 0.0
-    except ValueError:
-        return False
+def _touch(there: Any) -> bool:
+    """Return whether two shapes of different bodies may touch."""
+    kinds = {(int(a), int(b)) for a, b in zip(there.geom_contype, there.geom_conaffinity)}
+    return len(set(there.geom_bodyid)) > 1 and any(
+        a[0] & b[1] or b[0] & a[1] for a in kinds for b in kinds)

@@ -138,7 +138,8 @@ UNREAD = {
     'tendon': (document('<tendon><fixed name="t" stiffness="3"><joint joint="la" coef="1"/>'
                         '</fixed></tendon>'), r"tendons \['t'\]: spring"),
     'disabled': (equality('<weld body1="l3"/>', '<option><flag equality="disable"/></option>'),
-                 'option flag .*equality')}
+                 'option flag equality'),
+    'soft': (equality('<weld body1="l3"/>'), 'softness of equality constraints')}
 
 
 @pytest.mark.parametrize('name', UNREAD)
