@@ -22,6 +22,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[1]
+PYTHONS = ['3.10', '3.11', '3.12', '3.13', '3.14']
 KEYS = {'pyyaml': 'python3-yaml'}  # rosdep keys that are not python3-<name>
 
 
@@ -33,23 +34,31 @@ def declared():
     return [Requirement(text) for text in ast.literal_eval(argument)]
 
 
-def pinned():
+def surroundings_of(python):
+    """Return what markers of requirements are evaluated in, for a version of Python."""
+    return {'python_version': python, 'python_full_version': f'{python}.5', 'extra': ''}
+
+
+def pinned(python):
     """Return the versions of requirements/runtime.txt by name, what these bring left out."""
     own = (ROOT / 'requirements' / 'runtime.txt').read_text().partition('# Brought in')[0]
-    return dict(line.split('==') for line in own.splitlines() if '==' in line)
+    pins = [Requirement(line) for line in own.splitlines() if '==' in line]
+    return {each.name: str(each.specifier)[2:] for each in pins
+            if applies(each, surroundings_of(python))}
 
 
-def test_pins_are_within_the_ranges():
-    versions = pinned()
+@pytest.mark.parametrize('python', PYTHONS)
+def test_pins_are_within_the_ranges(python):
+    versions = pinned(python)
     assert {each.name.lower() for each in declared()} == set(versions)
     for each in declared():
         assert each.specifier.contains(versions[each.name.lower()]), each
 
 
-@pytest.mark.parametrize('python', ['3.10', '3.11', '3.12', '3.13'])
+@pytest.mark.parametrize('python', PYTHONS)
 def test_lists_of_the_demo_are_whole(python):
     """Its parts are installed without what their packages ask for."""
-    surroundings = {'python_version': python, 'python_full_version': f'{python}.5', 'extra': ''}
+    surroundings = surroundings_of(python)
     wanted = [
         requirement for name in ('runtime', 'messages', 'demo', 'ros-kilted', 'ros-jazzy')
         for line in (ROOT / 'requirements' / f'{name}.txt').read_text().splitlines()

@@ -97,5 +97,9 @@ fi
 echo "setup: installing into $venv (Python $version, ROS 2: $ros)"
 "$venv/bin/python" -m pip install -qq --no-compile --disable-pip-version-check "${requirements[@]}"
 
+ended=$(sed -n "s/^| ${ros^} | \([0-9-]*\) |.*/\1/p" docs/releases.md)
+[[ -z $ended || ! $(date +%F) > $ended ]] \
+  || echo "setup: support of ROS 2 ${ros^} ended on $ended: docs/releases.md has what followed it" >&2
+
 # colcon asks every prefix for these files; the wheels need nothing to be set up by them.
 [[ $ros == sourced ]] || touch "$venv"/local_setup.{sh,bash,zsh}

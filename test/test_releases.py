@@ -1,0 +1,80 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""docs/releases.md, beside the wheels of requirements/ and what make and the doctor take."""
+
+from datetime import date
+from pathlib import Path
+import re
+import subprocess
+
+import pytest
+
+from liedyn_ros.commands.operation import environment
+
+ROOT = Path(__file__).parents[1]
+SETUP = ROOT / 'tools' / 'setup.sh'
+ROW = re.compile(r'^\| (\w+) \| (\d{4}-\d\d-\d\d) \| [\d.]+ \| [^|]+ \| (\w+)', re.M)
+ROWS = ROW.findall((ROOT / 'docs' / 'releases.md').read_text())
+
+
+def setup(*arguments, python, today='2026-11-28', folder):
+    """Return what tools/setup.sh does with a Python of some version, on some day."""
+    programs = {'python3.x': f'echo {python}', 'date': f'echo {today}'}
+    for name, line in programs.items():
+        (folder / name).write_text(f'#!/bin/sh\n{line}\n')
+        (folder / name).chmod(0o755)
+    return subprocess.run(
+        ['bash', SETUP, *arguments], capture_output=True, text=True,
+        env={'PATH': f'{folder}:/usr/bin:/bin', 'PYTHON': 'python3.x'})
+
+
+def test_each_release_with_wheels_has_its_row_and_newest_come_first():
+    wheels = {name.lower() for name, _, tried in ROWS if tried == 'wheels'}
+    assert wheels == {path.stem.removeprefix('ros-')
+                      for path in (ROOT / 'requirements').glob('ros-*.txt')}
+    names = [name for name, _, _ in ROWS]
+    assert names == sorted(names, reverse=True)  # releases of ROS 2 follow the alphabet
+    assert all(date.fromisoformat(end) for _, end, _ in ROWS)
+
+
+@pytest.mark.parametrize(('python', 'release'), [
+    ('3.10', 'kilted'), ('3.13', 'kilted'), ('3.14', 'none')])
+def test_make_takes_the_newest_release_with_wheels(tmp_path, python, release):
+    assert setup('release', python=python, folder=tmp_path).stdout == f'{release}\n'
+    assert release in ('none', next(name for name, _, tried in ROWS if tried == 'wheels').lower())
+
+
+@pytest.mark.parametrize(('arguments', 'python'), [
+    (['kilted', 'x'], '3.14'), (['lyrical', 'x'], '3.13'), (['refuse', 'a reason'], '3.14'),
+    (['kilted', 'x'], '3.9'), (['kilted', 'x'], '3.15')])
+def test_what_is_not_supported_is_refused(tmp_path, arguments, python):
+    done = setup(*arguments, python=python, folder=tmp_path)
+    assert (done.returncode, done.stdout) == (1, '')
+    assert done.stderr.startswith('setup: ')
+    assert not Path(ROOT, 'x').exists()
+
+
+@pytest.mark.parametrize(('today', 'warned'), [('2026-12-31', False), ('2027-01-01', True)])
+def test_a_release_that_ended_is_named(tmp_path, today, warned):
+    """The end is looked up in the table, by the lines that setup.sh does it with."""
+    lines = SETUP.read_text()
+    script = 'ros=kilted\n' + lines[lines.index('ended='):lines.index('\n# colcon asks')]
+    (tmp_path / 'date').write_text(f'#!/bin/sh\necho {today}\n')
+    (tmp_path / 'date').chmod(0o755)
+    done = subprocess.run(['bash', '-euc', script], capture_output=True, text=True, cwd=ROOT,
+                          env={'PATH': f'{tmp_path}:/usr/bin:/bin'}, check=True)
+    assert ('2026-12-31' in done.stderr) == warned
+
+
+def test_the_doctor_takes_the_same_pythons(tmp_path):
+    oldest, newest = environment.PYTHON
+    for minor in range(oldest[1] - 1, newest[1] + 2):
+        supported = oldest[1] <= minor <= newest[1]
+        done = setup('release', python=f'3.{minor}', folder=tmp_path)
+        assert (done.returncode == 0) == supported, minor
