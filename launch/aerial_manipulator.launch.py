@@ -23,7 +23,7 @@ def generate_launch_description() -> LaunchDescription:
             switch('controller', 'true',
                    'fly the reference; otherwise the machine stands until it is commanded'),
             switch('rviz', 'false', 'show the machine in RViz'),
-            switch('view', 'false', 'show the machine in a browser, on http://127.0.0.1:8080'),
+            switch('view', 'false', 'show the machine in a browser: the log has the address'),
         ], [
             node('dynamics_server', files=FILES),
             node('aerial_manipulator_simulator', clock='publish_clock', prefixed=True,

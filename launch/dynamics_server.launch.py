@@ -18,7 +18,7 @@ def generate_launch_description() -> LaunchDescription:
     return description(
         'dynamics_server.yaml',
         [file('model_file', 'the model: a .yaml, .urdf, .xacro or .xml file (MJCF)'),
-         switch('view', 'false', 'show the robot in a browser, on http://127.0.0.1:8080')],
+         switch('view', 'false', 'show the robot in a browser: the log has the address')],
         [node('dynamics_server', files=['model_file']),
          node('view', when='view', files=['model_file'], values={'machine': 'tree'})],
         about_params_file='parameters of the node (YAML); without model_file or '

@@ -21,7 +21,7 @@ def generate_launch_description() -> LaunchDescription:
         'loop_state_publisher.yaml', [
             file('model_file', 'the model: a .yaml, .urdf, .xacro or .xml file (MJCF)'),
             file('loops_file', 'closures and passive joints of a URDF (YAML)'),
-            switch('view', 'false', 'show the robot in a browser, on http://127.0.0.1:8080'),
+            switch('view', 'false', 'show the robot in a browser: the log has the address'),
         ], [
             node('loop_state_publisher', files=FILES),
             node('view', when='view', files=FILES, values={'machine': 'tree'}),

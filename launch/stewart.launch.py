@@ -25,7 +25,7 @@ def generate_launch_description() -> LaunchDescription:
             switch('control', 'false',
                    'simulate a platform under leg forces, and a controller that moves it by them'),
             switch('rviz', 'false', 'show the platform in RViz'),
-            switch('view', 'false', 'show the platform in a browser, on http://127.0.0.1:8080'),
+            switch('view', 'false', 'show the platform in a browser: the log has the address'),
         ], [
             node('stewart_pose', prefixed=True, files=FILES),
             node('stewart_simulator', when='simulator', unless='control', prefixed=True,

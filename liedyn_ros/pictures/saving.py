@@ -53,7 +53,7 @@ def save(figure: Figure, path: Path) -> None:
             for name, values in _map(axes).items()}
     if maps:
         with whole_file(path.with_suffix('.npz')) as part, part.open('wb') as file:
-            np.savez_compressed(file, allow_pickle=True, **maps)
+            np.savez_compressed(file, allow_pickle=False, **maps)
 
 
 def _lay_out(figure: Figure) -> None:

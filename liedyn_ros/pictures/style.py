@@ -33,6 +33,7 @@ STYLE = {
     'lines.markersize': 3.0, 'axes.grid': True, 'grid.alpha': 0.3, 'grid.linewidth': 0.5,
     'axes.linewidth': 0.6, 'axes.spines.top': False, 'axes.spines.right': False,
     'axes.prop_cycle': cycler(color=PALETTE), 'savefig.dpi': 300.0,
+    'text.parse_math': False,  # of names of others, where $ is a character
     'pdf.fonttype': 42, 'svg.hashsalt': 'liedyn_ros'}
 
 matplotlib.use('Agg')

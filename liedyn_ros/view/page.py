@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from threading import Thread
 import time
@@ -23,9 +24,11 @@ import viser
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.markup import as_text
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.model import Model
 from liedyn_ros.seen import Description, Machine, Seen
+from liedyn_ros.view.access import open_server, TOKEN
 from liedyn_ros.view.platforms.scene import PlatformScene
 from liedyn_ros.view.platforms.what_if import PlatformWhatIf
 from liedyn_ros.view.plots import Plots
@@ -39,6 +42,7 @@ OF_PLATFORM = (('distance to singularity', '-'), ('residual', 'm'), ('iterations
                ('age', 's'), ('error', 'm'))  # of the plots, with their units
 STEP = 0.005  # of the size: a floating machine moves so far before a camera follows
 GRID = (160, 160, 164)  # as in RViz
+MOST = 200  # names and sentences of a kind that are shown
 
 
 class LivePage:
@@ -56,7 +60,7 @@ class LivePage:
         dark: how it looks in a browser whose user has not chosen.
         """
         self._history, self._path_time = history, path_time
-        self.server = viser.ViserServer(host=address, port=port, label='liedyn_ros', verbose=False)
+        self.server = open_server(address, port, 'liedyn_ros')
         self.server.gui.configure_theme(dark_mode=dark)
         self.server.on_client_connect(_stand_back)
         self._dark, self._chosen = dark, dict[int, bool]()  # by the number of a browser
@@ -75,9 +79,10 @@ class LivePage:
 
     @property
     def address(self) -> str:
-        """Return where a browser finds it."""
+        """Return where a browser finds it: whoever has the address gets in."""
         host = 'localhost' if self._host in ('0.0.0.0', '::') else self._host
-        return f'http://{host}:{self.server.get_port()}'
+        host = f'[{host}]' if ':' in host else host
+        return f'http://{host}:{self.server.get_port()}/{TOKEN}/'
 
     @property
     def viewers(self) -> int:
@@ -142,7 +147,8 @@ class LivePage:
             self._pulls.on_update(lambda _: Thread(target=self._prepare_pulls, args=(
                 scene, model), daemon=True).start())
         if scene.faults:
-            server.gui.add_markdown('\n'.join(f'- not shown: {fault}' for fault in scene.faults))
+            server.gui.add_markdown('\n'.join(
+                f'- not shown: {as_text(fault)}' for fault in scene.faults[:MOST]))
         return 1.3 * scene.size, scene.middle
 
     def _prepare_pulls(self, scene: TreeScene, model: Model) -> None:
@@ -266,13 +272,13 @@ def describe(seen: Seen, units: Mapping[str, str] | None = None) -> str:
     units = {} if units is None else units
     lines = []
     if seen.fault:
-        lines.append(f'**No pose:** {seen.fault}')
-    lines += [f'- **{warning}**' for warning in seen.warnings]
-    lines += [f'- *{sentence}*' for sentence in seen.awaited]
+        lines.append(f'**No pose:** {as_text(seen.fault)}')
+    lines += [f'- **{as_text(warning)}**' for warning in seen.warnings[:MOST]]
+    lines += [f'- *{as_text(sentence)}*' for sentence in seen.awaited[:MOST]]
     if not lines and seen.tracks:
         lines.append('Tracking, no warning.')
     if seen.quiet:
-        lines.append(f'- *{_silence(seen.quiet)}*')
+        lines.append(f'- *{as_text(_silence(seen.quiet))}*')
     solved = seen.solved
     if solved is not None:
         lines.append(f'\nDistance to singularity {solved.smallest_singular_value:.3f}, '
@@ -282,8 +288,10 @@ def describe(seen: Seen, units: Mapping[str, str] | None = None) -> str:
         lines.append(f'\nPosition {x:.2f}, {y:.2f}, {z:.2f} mm.')
     if seen.efforts:
         lines += ['\n| joint | effort |', '| --- | --- |']
-        lines += [f'| {name} | {value:.3g} {units.get(name, "")} |'
-                  for name, value in seen.efforts.items()]
+        lines += [f'| {as_text(name)} | {value:.3g} {units.get(name, "")} |'
+                  for name, value in islice(seen.efforts.items(), MOST)]
+        if len(seen.efforts) > MOST:
+            lines.append(f'\n{len(seen.efforts) - MOST} more are not shown.')
     return '\n'.join(lines) or '*nothing heard yet*'
 
 

@@ -30,6 +30,11 @@ def add_slider(gui: GuiApi, name: str, least: float, most: float, value: float) 
     return slider
 
 
+def value_of(slider: Any) -> float:
+    """Return the value that a browser sent, as near to it as the ends allow."""
+    return float(min(max(slider.value, slider.min), slider.max))
+
+
 def move_slider(slider: Any, value: float) -> None:
     """Move a slider as near to a value as its steps and its ends allow."""
     at = round(round(value / slider.step) * slider.step, DIGITS)

@@ -15,6 +15,7 @@ import time
 
 from viser import GuiApi
 
+from liedyn_ros.common.markup import as_text
 from liedyn_ros.jit.cache import COUNTS
 
 PERIOD = 0.5  # s, of looks at how far the kernels are
@@ -36,7 +37,7 @@ class Waiting:
         self._end.set()
         self._thread.join()
         if fault:
-            self._text.content = f'**{fault}**'
+            self._text.content = f'**{as_text(fault)}**'
         else:
             self._text.remove()
 

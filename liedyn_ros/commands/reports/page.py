@@ -11,13 +11,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from importlib.metadata import PackageNotFoundError, version
 import platform
 from typing import Any
 
 from liedyn_ros.commands.operation.environment import PACKAGE
 from liedyn_ros.commands.reports.plot import SCRIPT
+from liedyn_ros.common.markup import as_html
 
 STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; max-width: 960px; margin: 2em auto; padding: 0 1em;
@@ -42,25 +42,25 @@ class Page:
     def __init__(self, title: str) -> None:
         """Begin with a title."""
         self._title = title
-        self._parts = [f'<h1>{escape(title)}</h1>']
+        self._parts = [f'<h1>{as_html(title)}</h1>']
 
     def heading(self, text: str) -> None:
         """Add a heading."""
-        self._parts.append(f'<h2>{escape(text)}</h2>')
+        self._parts.append(f'<h2>{as_html(text)}</h2>')
 
     def text(self, text: str, kind: str = '') -> None:
         """Add a paragraph; kind is '', 'good' or 'bad'."""
-        self._parts.append(f'<p class="{escape(kind)}">{escape(text)}</p>')
+        self._parts.append(f'<p class="{as_html(kind)}">{as_html(text)}</p>')
 
     def items(self, texts: Sequence[str]) -> None:
         """Add a list."""
         self._parts.append(
-            '<ul>' + ''.join(f'<li>{escape(text)}</li>' for text in texts) + '</ul>')
+            '<ul>' + ''.join(f'<li>{as_html(text)}</li>' for text in texts) + '</ul>')
 
     def table(self, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         """Add a table."""
-        head = ''.join(f'<th>{escape(each)}</th>' for each in header)
-        body = ''.join('<tr>' + ''.join(f'<td>{escape(str(cell))}</td>' for cell in row) + '</tr>'
+        head = ''.join(f'<th>{as_html(each)}</th>' for each in header)
+        body = ''.join('<tr>' + ''.join(f'<td>{as_html(str(cell))}</td>' for cell in row) + '</tr>'
                        for row in rows)
         self._parts.append(f'<table><tr>{head}</tr>{body}</table>')
 
@@ -83,7 +83,7 @@ class Page:
     def html(self) -> str:
         """Return the page."""
         return ('<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
-                f'<title>{escape(self._title)}</title><style>{STYLE}</style></head><body>'
+                f'<title>{as_html(self._title)}</title><style>{STYLE}</style></head><body>'
                 + '\n'.join(self._parts) + f'<script>{SCRIPT}</script></body></html>\n')
 
 

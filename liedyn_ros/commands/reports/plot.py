@@ -11,13 +11,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 import math
 from typing import NamedTuple
 
 import numpy as np
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.common.markup import as_html
 
 WIDTH, HEIGHT = 900, 260
 LEFT, RIGHT, TOP, BOTTOM = 70, 24, 26, 40
@@ -81,7 +81,7 @@ def plot(title: str, lines: Sequence[Line], x_label: str, y_label: str) -> str:
     width, height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
     parts = [f'<svg class="plot" viewBox="0 0 {WIDTH} {HEIGHT}" data-x0="{x0:.9g}" '
              f'data-x1="{x1:.9g}" data-y0="{y0:.9g}" data-y1="{y1:.9g}">',
-             f'<text x="{LEFT}" y="16" class="title">{escape(title)}</text>',
+             f'<text x="{LEFT}" y="16" class="title">{as_html(title)}</text>',
              f'<svg x="{LEFT}" y="{TOP}" width="{width}" height="{height}" '
              f'viewBox="0 0 {width} {height}" preserveAspectRatio="none">']
     for colour, line in zip(COLOURS, drawn):
@@ -96,13 +96,13 @@ def plot(title: str, lines: Sequence[Line], x_label: str, y_label: str) -> str:
                   f'<text class="y{k}" x="{LEFT - 6}" y="{y + 4:.0f}" text-anchor="end">'
                   f'{y1 + (y0 - y1) * k / 4:.3g}</text>']
     parts.append(f'<text x="{LEFT + width / 2:.0f}" y="{HEIGHT - 6}" text-anchor="middle">'
-                 f'{escape(x_label)}</text>')
+                 f'{as_html(x_label)}</text>')
     parts.append(f'<text x="10" y="{TOP + height / 2:.0f}" text-anchor="middle" '
-                 f'transform="rotate(-90 10 {TOP + height / 2:.0f})">{escape(y_label)}</text>')
+                 f'transform="rotate(-90 10 {TOP + height / 2:.0f})">{as_html(y_label)}</text>')
     at = WIDTH - RIGHT
     for colour, line in reversed(list(zip(COLOURS, drawn))):
         parts.append(f'<text x="{at}" y="16" text-anchor="end" fill="{colour}">'
-                     f'{escape(line.name)}</text>')
+                     f'{as_html(line.name)}</text>')
         at -= 7 * len(line.name) + 16
     return ''.join([*parts, '</svg>'])
 

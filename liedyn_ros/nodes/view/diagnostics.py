@@ -9,6 +9,7 @@
 """What the page does, on /diagnostics: the pictures it drew, of which messages, for how many."""
 
 from collections.abc import Sequence
+from urllib.parse import urlsplit
 
 from liedyn_ros.nodes.view.topics import ViewTopics
 from liedyn_ros.ros.node.lifecycle import ManagedNode
@@ -38,4 +39,5 @@ class ViewDiagnostics(PeriodicDiagnostics):
             message = f'too slow: {drawn} of {expected:.0f} pictures were drawn'
         return Report(message, slow, {
             'taken': taken, 'pictures': drawn, 'viewers': self._page.viewers,
-            'address': self._page.address})
+            # Without what lets a browser in: whoever hears this is not to share it.
+            'address': '{0.scheme}://{0.netloc}'.format(urlsplit(self._page.address))})

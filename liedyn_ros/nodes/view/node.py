@@ -63,8 +63,8 @@ class ViewNode(ManagedNode):
         self.on_close(self._page.close)
         if not _is_loopback(parameters['address']):
             self.get_logger().warning(
-                f'address {parameters["address"]}: the view is open to the network, without a '
-                'password')
+                f'address {parameters["address"]}: the view is open to the network, without '
+                'encryption, to whoever has its whole address')
         # Before the machine: the page says how far its kernels are.
         self.get_logger().info(f'the view is on {self._page.address}')
         machine = self._machine(None)

@@ -22,7 +22,8 @@ VIEW = (
               'where one of both parameters is set, else a platform',
               choices=(AUTO, PLATFORM_VIEW, TREE)),
     Parameter('address', '127.0.0.1', 'address that the page is served on. By default it is seen '
-              'from this computer alone; 0.0.0.0 for every network. The page has no password'),
+              "from this computer alone; 0.0.0.0 for every network. Whoever has the page's whole "
+              'address, which the log tells, gets in'),
     Parameter('port', 8080, 'port of the page; the next free one where it is taken', least=1,
               most=65535),
     Parameter('rate', 30.0, 'rate of pictures', 'Hz', least=1.0, most=60.0),

@@ -18,6 +18,7 @@ import viser
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.markup import as_text
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.stewart import (
     AssemblyModeSolver, leg_lengths, length_jacobian, PlatformMeter, PoseSolver, RedundantGeometry,
@@ -25,9 +26,10 @@ from liedyn_ros.stewart import (
 from liedyn_ros.stewart.platform.kinematics import AnyGeometry
 from liedyn_ros.view.platforms.scene import PlatformFigure
 from liedyn_ros.view.shapes import place
-from liedyn_ros.view.sliders import add_slider, move_slider
+from liedyn_ros.view.sliders import add_slider, move_slider, value_of
 
 GHOST, MODE = 0.45, 0.25  # opacity of what is asked, and of other poses of its leg lengths
+FAR, TINY = 1000.0, 1e-12  # sizes of the platform that a ghost goes; of a quaternion that is none
 TRAVEL = 0.5  # share of a length at home that a slider spans where the leg has no limit
 
 
@@ -67,8 +69,9 @@ class PlatformWhatIf:
             '/What if/drag', 2.0 * geometry.characteristic_length, visible=False)
         place(self.gizmo, home)
         shown.on_update(lambda _: self.show(visible=shown.value))
-        self.gizmo.on_update(lambda _: self.drag(np.array(self.gizmo.position),
-                                                 np.array(self.gizmo.wxyz)))
+        far = FAR * geometry.characteristic_length  # of what a browser sends
+        self.gizmo.on_update(lambda _: self.drag(
+            np.clip(self.gizmo.position, -far, far), np.array(self.gizmo.wxyz)))
         self._tell()
 
     def _add_sliders(self, gui: viser.GuiApi) -> list[Any]:
@@ -100,14 +103,14 @@ class PlatformWhatIf:
     def drag(self, position: Array, quaternion: Array) -> None:
         """Move the ghost to a position (3,), m, and a quaternion w, x, y, z."""
         with self._lock:
-            self.pose = se3.from_rotation_translation(
-                so3.from_quaternion(np.roll(quaternion / np.linalg.norm(quaternion), -1)),
-                position)
             try:
-                self.lengths = leg_lengths(self._geometry, self.pose)
+                pose = se3.from_rotation_translation(so3.from_quaternion(np.roll(
+                    quaternion / max(float(np.linalg.norm(quaternion)), TINY), -1)), position)
+                self.lengths = leg_lengths(self._geometry, pose)
             except LiedynError as error:
-                self._text.content = f'**{error}**'
+                self._text.content = f'**{as_text(error)}**'
                 return
+            self.pose = pose
             self._set_sliders()
             self._draw()
 
@@ -118,7 +121,7 @@ class PlatformWhatIf:
     def _set_legs(self, event: viser.GuiEvent[Any]) -> None:
         """Move the ghost by its legs, if a person has moved a slider; others round no length."""
         if event.client is not None:
-            asked = np.array([slider.value for slider in self.sliders])
+            asked = np.array([value_of(slider) for slider in self.sliders])
             steps = np.array([slider.step for slider in self.sliders])
             self.set_legs(np.where(
                 np.abs(asked - self.lengths) <= 0.51 * steps, self.lengths, asked))
@@ -129,7 +132,7 @@ class PlatformWhatIf:
             try:
                 solution = self._solver.solve(lengths, self.pose)
             except LiedynError as error:
-                self._text.content = f'**{error}**'
+                self._text.content = f'**{as_text(error)}**'
                 return
             if not solution.converged:
                 self._text.content = '**No pose near this one has these leg lengths.**'
@@ -160,14 +163,15 @@ class PlatformWhatIf:
         forces = self._forces()
         geometry = self._geometry
         lines = ['| leg | length | force at rest |', '| --- | --- | --- |']
-        lines += [f'| {name} | {length:.4f} {leg.unit} | {force} |' for name, length, leg, force
-                  in zip(geometry.leg_names, self.lengths, geometry.leg_types, forces)]
+        lines += [f'| {as_text(name)} | {length:.4f} {leg.unit} | {force} |'
+                  for name, length, leg, force in zip(
+                      geometry.leg_names, self.lengths, geometry.leg_types, forces)]
         units = np.array([geometry.characteristic_length] * 3 + [1.0] * 3)
         values = np.linalg.svd(length_jacobian(geometry, self.pose) / units, compute_uv=False)
         sign, limits = self._judged()
         lines += ['', f'Singular values {", ".join(f"{value:.4f}" for value in values[:-1])}.',
                   f'Smallest singular value {values[-1]:.4f}{sign}.']
-        return '\n'.join(lines + [f'- **beyond its limit: {limit}**' for limit in limits])
+        return '\n'.join(lines + [f'- **beyond its limit: {as_text(limit)}**' for limit in limits])
 
     def _judged(self) -> tuple[str, list[str]]:
         """Return the determinant's sign, to be read, of six legs, and the limits exceeded."""
@@ -199,7 +203,7 @@ class PlatformWhatIf:
         try:
             found = AssemblyModeSolver(self._geometry).solve(lengths)
         except LiedynError as error:
-            self._modes_text.content = f'**{error}**'
+            self._modes_text.content = f'**{as_text(error)}**'
             return
         with self._lock:
             if not np.array_equal(lengths, self.lengths):  # moved meanwhile
@@ -211,5 +215,5 @@ class PlatformWhatIf:
                 MODE) for k in range(len(found.modes))]
             for figure, mode in zip(self._modes, found.modes):
                 figure.move(mode.pose, lengths)
-            defect = f' {found.defect}' if found.defect else ''
+            defect = f' {as_text(found.defect)}' if found.defect else ''
             self._modes_text.content = f'{len(found.modes)} assembly modes.{defect}'

@@ -18,6 +18,7 @@ from viser import SceneApi
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.markup import spelled
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Body, Model, Visual
@@ -42,17 +43,19 @@ class TreeFigure:
                  opacity: float | None = None) -> None:
         """Make the figure below a name of the scene; shapes of links, of a URDF's visuals."""
         self.dynamics, self._scene, self._opacity = Dynamics(model), scene, opacity
+        name = _node(name)
         self.root = scene.add_frame(f'/{name}', show_axes=False)
         self.faults: list[str] = []
-        self._bodies = [scene.add_frame(f'/{name}/{body.name}', show_axes=False)
+        self._bodies = [scene.add_frame(f'/{name}/{_node(body.name)}', show_axes=False)
                         for body in model.body_list]
         for k, body in enumerate(model.body_list):
-            if not self._add_shapes(f'/{name}/{body.name}',
+            if not self._add_shapes(f'/{name}/{_node(body.name)}',
                                     [*body.visuals, *shapes.get(body.name, ())]):
-                self._add_box(f'/{name}/{body.name}', body, rgb(BLUES[k % 2]),
+                self._add_box(f'/{name}/{_node(body.name)}', body, rgb(BLUES[k % 2]),
                               longest=LONG * _length(model, body))
         for rotor in model.rotors:
-            self._add_shapes(f'/{name}/{rotor.body}/{rotor.name}', rotor.visuals, rotor.placement)
+            self._add_shapes(f'/{name}/{_node(rotor.body)}/{_node(rotor.name)}', rotor.visuals,
+                             rotor.placement)
         self.poses: Array = np.zeros((0, 4, 4))
 
     def move(self, q: Array) -> None:
@@ -103,6 +106,11 @@ class TreeFigure:
         x, y, z = np.maximum(sizes, least).tolist()
         box = self._scene.add_box(f'{name}/inertia', color, (x, y, z), opacity=self._opacity)
         place(box, se3.from_rotation_translation(axes, inertia.center_of_mass))
+
+
+def _node(name: str) -> str:
+    """Return a name as one of the scene, where a slash stands between parents and children."""
+    return spelled(name).replace('/', '\N{DIVISION SLASH}')
 
 
 def _length(model: Model, body: Body) -> float:

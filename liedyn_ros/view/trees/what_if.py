@@ -22,11 +22,12 @@ import viser
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.markup import as_text
 from liedyn_ros.dynamics import Dynamics, LOCAL_WORLD_ALIGNED
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, LoopTracker
 from liedyn_ros.model import JOINT_TYPES, Model
 from liedyn_ros.view.shapes import ellipsoid
-from liedyn_ros.view.sliders import add_slider, move_slider
+from liedyn_ros.view.sliders import add_slider, move_slider, value_of
 from liedyn_ros.view.trees.figure import Shapes, TreeFigure
 from liedyn_ros.view.trees.scene import size_of, units_of
 
@@ -85,6 +86,12 @@ class TreeWhatIf:
         self._ellipsoid = self._server.scene.add_icosphere(
             '/What if/mass ellipsoid', 1.0, MASS, opacity=0.35, visible=False)
 
+    @property
+    def _body(self) -> str:
+        """Return the body that is chosen, NOWHERE for a name that a browser made up."""
+        chosen = str(self.body.value)
+        return chosen if chosen in self._model.bodies else NOWHERE
+
     def _leaves(self) -> list[str]:
         """Return the bodies, those that carry no other first, as ends are asked of most."""
         parents = {joint.parent for joint in self._model.joint_list}
@@ -119,7 +126,7 @@ class TreeWhatIf:
 
     def _follow(self, event: viser.GuiEvent[Any]) -> None:
         if event.client is not None:
-            self.set_joints({name: slider.value for name, slider in self.sliders.items()})
+            self.set_joints({name: value_of(slider) for name, slider in self.sliders.items()})
 
     def set_joints(self, positions: dict[str, float]) -> None:
         """Move the ghost to positions of joints by name, rad or m; loops stay closed."""
@@ -130,7 +137,7 @@ class TreeWhatIf:
             try:
                 self.q = q if self._looped is None else self._completed(self._looped, q)
             except LiedynError as error:
-                self._text.content = f'**{error}**'
+                self._text.content = f'**{as_text(error)}**'
                 return
             self._draw()
 
@@ -161,7 +168,7 @@ class TreeWhatIf:
         return np.array(columns @ free @ np.linalg.pinv(matrix) @ (columns @ free).T)
 
     def _place_ellipsoid(self, figure: TreeFigure) -> None:
-        body = self.body.value
+        body = self._body
         self._ellipsoid.visible = body != NOWHERE
         if body == NOWHERE:
             return
@@ -183,15 +190,15 @@ class TreeWhatIf:
         try:
             torques = self.gravity_torques()
         except LiedynError as error:
-            return f'**{error}**'
+            return f'**{as_text(error)}**'
         lines = ['| coordinate | effort at rest | limit |', '| --- | --- | --- |']
         for name, unit, torque, most in zip(self._model.coordinate_names, units_of(self._model),
                                             torques, self._model.limits.effort):
             over = '**' if abs(torque) > most else ''
             limit = f'{most:.3g}' if math.isfinite(most) else '-'
-            lines.append(f'| {name} | {over}{torque + 0.0:.3g} {unit}{over} | {limit} |')
-        if self.body.value != NOWHERE:
+            lines.append(f'| {as_text(name)} | {over}{torque + 0.0:.3g} {unit}{over} | {limit} |')
+        if self._body != NOWHERE:
             felt = ', '.join(f'{1.0 / each:.3g}' if each > LIGHT else 'infinite'
-                             for each in np.linalg.eigvalsh(self.mobility(self.body.value))[::-1])
-            lines.append(f'\nA push on {self.body.value} meets {felt} kg along the axes.')
+                             for each in np.linalg.eigvalsh(self.mobility(self._body))[::-1])
+            lines.append(f'\nA push on {as_text(self._body)} meets {felt} kg along the axes.')
         return '\n'.join(lines)

@@ -1,0 +1,48 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Texts of others in pages and reports: names, messages and paths are never markup."""
+
+from html import escape
+import re
+
+from liedyn_ros.common.errors import bounded
+
+# What begins a list, ends a word by an underscore, or is neither a letter nor harmless.
+_MEANT = re.compile(r'^[-+=]|^\d+[.)](?= )|(?<![^\W_])_|_(?![^\W_])|:(?! |$)|'
+                    r'[^\w .,;:/()?%+=-]')
+_LINK = re.compile(r'(?i)(https?&#58;|\bwww(?=\.)|&#64;)')  # which viewers make one without a mark
+SPACE = '\N{NO-BREAK SPACE}'
+_JOINER = '&#8288;'  # cannot be seen
+
+
+def as_text(text: object) -> str:
+    """
+    Return a text of others as it is shown by HTML and by Markdown, in one line.
+
+    Characters that have a meaning there become references, such as `&#60;`; those that cannot be
+    seen, and line ends, are spelled out. Of a long text the middle is left out.
+    """
+    seen = spelled(bounded(str(text))).strip()
+    return _LINK.sub(rf'\1{_JOINER}', _MEANT.sub(_reference, seen))
+
+
+def as_html(text: str) -> str:
+    """Return a text of others as HTML shows it, also within an attribute."""
+    return escape(spelled(text))
+
+
+def _reference(found: re.Match[str]) -> str:
+    return f'{found[0][:-1]}&#{ord(found[0][-1])};'
+
+
+def spelled(text: str) -> str:
+    """Return a text in one line whose characters can be seen: others are spelled as in Python."""
+    return text if text.isprintable() else ''.join(
+        each if each.isprintable() or each == SPACE else each.encode('unicode_escape').decode()
+        for each in text)
