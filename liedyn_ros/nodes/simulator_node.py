@@ -196,7 +196,7 @@ class SimulatorNode(ManagedNode, ABC, Generic[Simulated]):
         """Take the steps that are due; beyond a few periods a slow machine leaves the rest."""
         now_ns = self._clock_monitor.look()
         if self._clock_monitor.was_set:
-            self.get_logger().warning(f'the clock was set: the {self.motion} restarts')
+            self.get_logger().warning(f'{self._clock_monitor.cause}: the {self.motion} restarts')
             self._begin(now_ns)
         self._time.pass_to(now_ns, moves=self.simulation.moves)
         few, end = self.simulation.time + PERIODS / self._rate, time.monotonic() + MAX_PASS

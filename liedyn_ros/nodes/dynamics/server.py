@@ -48,9 +48,10 @@ class DynamicsServerNode(ManagedNode):
     """
     Queries in, answers out.
 
-    The services exist in every state, so a caller learns why there is no answer. The topics exist
-    while the node is configured. Separate streams answer queries and requests that take long; the
-    executor answers the others, and reads models in a thread. Of queries on topics that wait, the
+    The services exist in every state, so a caller learns why there is no answer; while the node
+    starts itself, requests wait. The topics exist while the node is configured. Separate streams
+    answer queries, descriptions and requests that take long; the executor reads models in a
+    thread. Of queries on topics that wait, the
     newest of each publisher is answered.
     """
 
@@ -83,9 +84,11 @@ class DynamicsServerNode(ManagedNode):
         planning.start()
         GoalServer(self, LinearizeAction, '~/linearize', self._work_on_goal)
         GoalServer(self, RetimeAction, '~/retime', self._retime_goal)
+        descriptions = Stream(self, name='descriptions')
         for service, name in ((EquationsOfMotion, 'equations_of_motion'),
                               (DescribeModel, 'describe_model')):
-            self.open_service(service, f'~/{name}', partial(self._serve, name))
+            descriptions.open_service(service, f'~/{name}', partial(self._serve, name))
+        descriptions.start()
 
     def read_ahead(self) -> Future[Any] | None:
         """Begin to read the model in a thread."""

@@ -96,7 +96,7 @@ class StewartSimulatorNode(ManagedNode):
         """Publish every sample that is due; a late tick catches up."""
         now_ns = self._clock_monitor.look()
         if self._clock_monitor.was_set and self._begin_ns is not None:
-            self.get_logger().warning('the clock was set: the motion starts again')
+            self.get_logger().warning(f'{self._clock_monitor.cause}: the motion starts again')
             self._start_motion()
         if self._begin_ns is None:
             if missing := self._outputs.missing(self.parameters['wait_for_nodes']):

@@ -146,6 +146,11 @@ class ManagedNode(LifecycleNode):
         """Return whether kernels are being compiled, or the node is to start by itself."""
         return self._start.going_on
 
+    @property
+    def awaited(self) -> bool:
+        """Return whether requests wait as the node starts itself, for `configure_timeout`."""
+        return self._start.awaited(self.parameters['configure_timeout'])
+
     def open_publisher(
             self, message_type: Any, topic: str, qos: QoSProfile | int = DEPTH) -> Publisher:
         """Return a publisher that is silent unless the node is active; QoS can be overridden."""

@@ -64,6 +64,7 @@ class Start:
         read_ahead: begins to read what `configure` needs; returns None once that is done.
         """
         self._node, self._automatic, self._read_ahead = node, False, read_ahead
+        self._starting, self._began = False, time.monotonic()
         self._requests: list[_Request] = []
         self._timer: Timer | None = None
         self._guard = node.create_guard_condition(self._look)
@@ -79,6 +80,10 @@ class Start:
     def going_on(self) -> bool:
         """Return whether kernels are being compiled, or the node is to start by itself."""
         return self._automatic or not self._warm
+
+    def awaited(self, limit: float) -> bool:
+        """Return whether the node starts itself, for at most a limit, s: requests wait for it."""
+        return (self._automatic or self._starting) and time.monotonic() < self._began + limit
 
     def require(self) -> None:
         """Raise NotCompiledError where the kernels of every configuration are not there soon."""
@@ -175,11 +180,12 @@ class Start:
 
     def _start(self) -> None:
         """Configure and activate; where more kernels are needed, once they are warm."""
-        self._automatic = False
+        self._automatic, self._starting = False, True
         if self._node.trigger_configure() is TransitionCallbackReturn.SUCCESS:
             self._node.trigger_activate()
         else:
             self._automatic = not self._warm
+        self._starting = False
 
     def _load_behind(self, first: 'Future[None]') -> None:
         if first.exception() is None:

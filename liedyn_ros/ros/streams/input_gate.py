@@ -14,27 +14,42 @@ The order of stamps is judged once: by InputGate, or by the core that takes the 
 
 from collections.abc import Callable
 import math
+import time
 
 from liedyn_ros.common.errors import StampError
 from liedyn_ros.common.stamps import Timeline
 
 ClockReader = Callable[[], int]
+LATE = 'a busy machine or network delays samples, or two clocks differ'
 SIMULATED_LEAD = 5.0  # s that a stamp may be ahead of /clock, which a busy process reads late
 
 
 class ClockMonitor:
-    """Reads a clock, ns, and detects that it was set: back, or ahead by more than max_step (s)."""
+    """
+    Reads a clock, ns, and detects that it jumped: back, or ahead by more than max_step (s).
+
+    `cause` is why: somebody set the clock, or this process did not run.
+    """
 
     def __init__(self, read: ClockReader, max_step: float = math.inf) -> None:
         """Take what reads the clock; 0 is the time of one that has not started."""
         self._read, self._max_step_ns = read, 1e9 * max_step
-        self.now_ns, self.was_set = read(), False
+        self.now_ns, self.cause, self._looked = read(), '', time.monotonic()
+
+    @property
+    def was_set(self) -> bool:
+        """Return whether the clock jumped before the last look."""
+        return bool(self.cause)
 
     def look(self) -> int:
-        """Return the time; `was_set` then tells of the time since the last look."""
-        now_ns = self._read()
-        self.was_set = not 0 <= now_ns - self.now_ns <= self._max_step_ns
-        self.now_ns = now_ns
+        """Return the time; `was_set` and `cause` then tell of the time since the last look."""
+        now_ns, now = self._read(), time.monotonic()
+        step_ns, passed = now_ns - self.now_ns, now - self._looked
+        self.now_ns, self._looked, self.cause = now_ns, now, ''
+        if step_ns < 0 or step_ns - 1e9 * passed > self._max_step_ns:
+            self.cause = 'the clock was set'
+        elif step_ns > self._max_step_ns:
+            self.cause = f'this process did not run for {passed:.1f} s, on a busy machine'
         return now_ns
 
 
@@ -75,17 +90,24 @@ class AgeGate(ClockMonitor):
         return now_ns
 
     def require_recent(self, stamp_ns: int) -> None:
-        """Raise StampError where a stamp is stale (too old), or ahead, at the last look."""
+        """
+        Raise StampError where a stamp is stale (too old) at the last look, or ahead of the clock.
+
+        A message may be younger than the last look; before it counts as ahead the clock is read.
+        """
         if self.max_age <= 0.0 or self.now_ns == 0:
             return
         age = 1e-9 * (self.now_ns - stamp_ns)
+        if age < 0.0:
+            age = 1e-9 * (self._read() - stamp_ns)
         if 0.0 <= age <= self.max_age:
             return
         lead = self.max_age if self.max_lead is None else self.max_lead
         if self._simulated():
             lead += SIMULATED_LEAD
         if not -lead <= age <= 0.0:
-            bound, side = (self.max_age, 'ago') if age > 0.0 else (lead, 'ahead')
+            bound, side = (self.max_age, f'ago: {LATE}') if age > 0.0 else (
+                lead, 'ahead: two clocks differ')
             raise StampError(
                 f'stamp: expected within {bound:g} s of now, got {abs(age):.6g} s {side}')
 

@@ -156,7 +156,11 @@ class Stream:
 
     def open_service(
             self, service_type: Any, name: str, callback: Callable[[Any, Any], object]) -> Service:
-        """Add a service, which always answers: see ManagedNode.open_service."""
+        """
+        Add a service, which always answers: see ManagedNode.open_service.
+
+        While its node starts itself, requests wait.
+        """
         service = self._node.open_service(
             service_type, name, callback, callback_group=self._group)
         self._services.append(service)
@@ -231,7 +235,7 @@ class Stream:
             waiting.add_timer(timer.handle)
         for client in self._clients:
             waiting.add_client(client.handle)
-        for service in self._services:
+        for service in () if self._node.awaited else self._services:
             waiting.add_service(service.handle)
         waiting.add_guard_condition(self._wake)
         waiting.wait(int(1e9 * LOOK_PERIOD))
@@ -243,7 +247,7 @@ class Stream:
             for client in self._clients:
                 if client.handle.pointer in ready:
                     self._call(_take_reply, client)
-        if self._services:
+        if self._services and not self._node.awaited:
             ready = waiting.get_ready_entities('service')
             for service in self._services:
                 if service.handle.pointer in ready:

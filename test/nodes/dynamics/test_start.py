@@ -6,14 +6,14 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""How the dynamics server starts: from the first second answers give the reason to wait."""
+"""How the dynamics server starts: requests wait for it, and where that is long get the reason."""
 
 import os
 import signal
 from threading import Event
 
 from liedyn_interfaces.msg import DynamicsQuery
-from liedyn_interfaces.srv import DescribeModel, EquationsOfMotion
+from liedyn_interfaces.srv import DescribeModel, Dynamics, EquationsOfMotion
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 import pytest
@@ -73,7 +73,27 @@ def server(bench, monkeypatch):
 
 
 @pytest.mark.smoke
-def test_callers_get_the_reason_until_the_kernels_are_compiled(server):
+def test_requests_wait_until_the_kernels_are_compiled(server):
+    partner, query = server.bench.partner, Motion(AERIAL).query()
+    clients = {name: partner.create_client(kind, f'{SERVER}/{name}') for kind, name in (
+        *((Dynamics, name) for name in ALGORITHMS), (EquationsOfMotion, 'equations_of_motion'),
+        (DescribeModel, 'describe_model'))}
+    server.bench.until(lambda: all(
+        client.service_is_ready() for client in clients.values()), 'the services')
+    asked = [client.call_async(Dynamics.Request(query=query) if name in ALGORITHMS
+                               else client.srv_type.Request()) for name, client in clients.items()]
+    assert server.state == State.PRIMARY_STATE_UNCONFIGURED
+    assert not any(future.done() for future in asked)
+    server.finish()
+    server.bench.until(lambda: all(future.done() for future in asked), 'answers')
+    answers = [getattr(future.result(), 'answer', future.result()) for future in asked]
+    assert not any('expected the node to be active' in answer.message for answer in answers)
+    assert answers[list(clients).index('inverse_dynamics')].success
+    assert server.state == State.PRIMARY_STATE_ACTIVE
+
+
+def test_callers_get_the_reason_after_configure_timeout(bench, monkeypatch):
+    server = SlowStart(bench, monkeypatch, configure_timeout=0.0)
     for algorithm in ALGORITHMS:
         answer = server.ask(algorithm, Motion(AERIAL).query())
         assert (answer.success, answer.message) == (False, f'dynamics_server: {WAIT}')
@@ -100,7 +120,6 @@ def test_a_manager_that_comes_meanwhile_waits(bench, monkeypatch, autostart):
     server = SlowStart(bench, monkeypatch, autostart=autostart)
     response = bench.begin_to_configure(server.node)
     try:
-        assert server.call(DescribeModel, 'describe_model').message.endswith(WAIT)
         assert server.configure(dissipation=True).successful
         assert server.state == State.PRIMARY_STATE_UNCONFIGURED and not response.done()
     finally:
@@ -172,6 +191,7 @@ def test_kernels_that_do_not_compile_keep_the_node_unconfigured(bench, monkeypat
 def test_a_process_tells_and_ends_while_it_compiles(bench, namespace, tmp_path):
     with forked.start(
             '-m', 'liedyn_ros.nodes.dynamics.server', '--ros-args', '-r', f'__ns:={namespace}',
+            '-p', 'configure_timeout:=0.0',
             env={**os.environ, 'NUMBA_CACHE_DIR': str(tmp_path)}) as process:
         response = bench.call(DescribeModel, f'{SERVER}/describe_model')
         assert (response.success, response.message) == (False, f'dynamics_server: {WAIT}')

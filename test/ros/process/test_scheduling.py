@@ -8,6 +8,7 @@
 
 """Scheduling: what the system permits is done, what not is refused with the reason."""
 
+from contextlib import suppress
 import os
 from pathlib import Path
 import threading
@@ -34,8 +35,17 @@ class Scheduled(ManagedNode):
         Stream(self, name='slow_services', guarded=False).start()
 
 
-def threads():
-    return [int(thread) for thread in os.listdir('/proc/self/task')]
+def of_threads(ask):
+    """Return what a function returns for each thread; one may end before it is asked."""
+    found = set()
+    for thread in os.listdir('/proc/self/task'):
+        with suppress(ProcessLookupError, FileNotFoundError):
+            found.add(ask(int(thread)))
+    return found
+
+
+def processors_of(thread):
+    return frozenset(os.sched_getaffinity(thread))
 
 
 def native_id(name):
@@ -57,7 +67,7 @@ def test_nothing_is_changed_unless_asked_for(bench, monkeypatch):
 def test_processors_are_those_asked_for_until_cleanup(bench):
     before = os.sched_getaffinity(0)
     node = bench.start(Scheduled, cpu_affinity=[min(before)])
-    assert {frozenset(os.sched_getaffinity(each)) for each in threads()} == {
+    assert of_threads(processors_of) == {
         frozenset([min(before)])}
     node.trigger_deactivate(), node.trigger_cleanup()
     assert os.sched_getaffinity(0) == before
@@ -72,7 +82,7 @@ def test_processors_that_are_not_there_are_refused(bench, processors, reason):
     bench.until_logged(node, 'parameter cpu_affinity: expected some of')
     bench.until_logged(node, reason)
     assert not node.configured
-    assert {frozenset(os.sched_getaffinity(each)) for each in threads()} == {frozenset(before)}
+    assert of_threads(processors_of) == {frozenset(before)}
 
 
 def test_a_priority_that_is_not_permitted_is_refused_with_the_reason(bench, monkeypatch):

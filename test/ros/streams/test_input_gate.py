@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from liedyn_ros.common.errors import StampError
+from liedyn_ros.ros.streams import input_gate
 from liedyn_ros.ros.streams.input_gate import ClockMonitor, InputGate
 
 S = 1_000_000_000  # ns
@@ -35,6 +36,32 @@ def test_a_stamp_too_old_or_ahead_is_refused(clock, stamp, reason):
     gate = gate_of(clock, max_age=1.0, max_lead=0.05)
     with pytest.raises(StampError, match=reason):
         gate.require_recent(round(stamp * S))
+
+
+def test_a_message_that_is_younger_than_the_last_look_is_not_ahead(clock):
+    """As where a batch takes long, or the process did not run after it had read the clock."""
+    gate = gate_of(clock, max_age=1.0, max_lead=0.05)
+    gate.look()
+    clock.now += 2 * S
+    gate.require_recent(clock.now)
+    with pytest.raises(StampError):
+        gate.require_recent(clock.now + S // 10)
+    with pytest.raises(StampError):
+        gate.require_recent(clock.now - 4 * S)
+
+
+def test_a_process_that_did_not_run_is_told_from_a_clock_that_was_set(clock, monkeypatch):
+    real = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(input_gate.time, 'monotonic', lambda: real.now)
+    monitor = ClockMonitor(lambda: clock.now, max_step=5.0)
+    for step, passed, cause in ((4.0, 0.0, ''), (60.0, 0.0, 'the clock was set'),
+                                (-1.0, 0.1, 'the clock was set'), (6.0, 6.0, 'did not run for 6'),
+                                (3.0, 3.0, '')):
+        clock.now += round(step * S)
+        real.now += passed
+        monitor.look()
+        assert monitor.was_set == bool(cause)
+        assert cause in monitor.cause
 
 
 @pytest.mark.parametrize('stamp', [99.0, 100.0, 100.05])
