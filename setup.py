@@ -84,7 +84,8 @@ setup(
         'transforms3d>=0.4.1'],
     extras_require={
         'bags': ['rosbags>=0.11,<1', 'mcap>=1.2,<2'],
-        'cluster': ['distributed>=2024.1'], 'contacts': ['clarabel>=0.9,<1'],
+        'cluster': ['distributed>=2024.1'], 'completion': ['argcomplete>=3,<4'],
+        'contacts': ['clarabel>=0.9,<1'],
         'identification': ['clarabel>=0.9,<1'], 'meshes': ['trimesh>=4,<6'],
         'mujoco': ['mujoco>=3.3,<5'],
         'parquet': ['pyarrow>=14'], 'plots': ['matplotlib>=3.6,<4'],
@@ -109,6 +110,7 @@ setup(
             'dynamics_server = liedyn_ros.nodes.dynamics.server:main',
             'excite = liedyn_ros.commands.identification.excite:main',
             'identify = liedyn_ros.commands.identification.identify:main',
+            'liedyn = liedyn_ros.commands.liedyn:main',
             'liedyn_export = liedyn_ros.export.command:main',
             'liedyn_warm_up = liedyn_ros.warm_up:main',
             'loop_state_publisher = liedyn_ros.nodes.loops.state_publisher:main',

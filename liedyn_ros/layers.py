@@ -60,10 +60,11 @@ LAYERS: dict[str, tuple[str, tuple[str, ...]]] = {
                 ('pictures', 'seen', 'view', 'jit', 'lie', 'model', 'dynamics', 'control',
                  'stewart', 'aerial', 'commands')),
     'bags': ('topics into a bag and back',
-             ('jit', 'lie', 'model', 'dynamics', 'recordings')),
+             ('jit', 'lie', 'model', 'dynamics', 'recordings', 'commands')),
     'demo': ('what `make demo` runs',
              ('pictures', 'jit', 'lie', 'model', 'dynamics', 'control', 'stewart', 'aerial',
               'ros', 'nodes', 'view')),
+    '__main__': ('`python -m liedyn_ros`, which is the command `liedyn`', ('commands',)),
 }
 WITH_ROS = ('ros', 'nodes', 'bags', 'demo')  # the only parts that import ROS
 

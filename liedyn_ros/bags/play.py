@@ -14,9 +14,8 @@ Without ros2: `python -m liedyn_ros.bags.play`. So a view shows it, or a node wo
 
 from __future__ import annotations
 
-import argparse
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 import signal
 import sys
 import time
@@ -28,6 +27,7 @@ from rclpy.signals import SignalHandlerOptions
 from rosgraph_msgs.msg import Clock
 
 from liedyn_ros.bags.types import message_class
+from liedyn_ros.commands.bags.topic_options import playing_parser
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.recordings.bags import Bag, Loss
 
@@ -93,7 +93,7 @@ def _qos(topic: str, type_name: str) -> QoSProfile:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Play once, or again and again; return 1 for a part or nothing, 2 where it cannot be."""
-    options = parser().parse_args(arguments)
+    options = playing_parser().parse_args(arguments)
     # At SIGTERM rclpy would end its context alone: a pause goes on, and what follows fails.
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     node = Node('play', start_parameter_services=False)
@@ -127,27 +127,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if losses or unplayed or not count else 0
 
 
-def _player(node: Node, bag: Bag, options: argparse.Namespace) -> Player:
+def _player(node: Node, bag: Bag, options: Namespace) -> Player:
     result = Player(node, bag, options.topic, options.clock)
     for topic, reason in result.skipped.items():
         print(f'not played: {topic}: {reason}', file=sys.stderr)
     print(f'playing {options.bag}: {bag.counts.total()} messages', flush=True)
-    return result
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
-    result = argparse.ArgumentParser(prog='play', description=__doc__.strip().split('\n')[0])
-    result.add_argument('bag', type=Path, help='a folder of rosbag2, or one of its files')
-    result.add_argument('topic', nargs='*', help='topics; all where none is given')
-    result.add_argument('--rate', type=float, default=1.0, help='times as fast as recorded')
-    result.add_argument('--start', type=float, default=0.0, metavar='S',
-                        help='leave out so many seconds at the beginning')
-    result.add_argument('--loop', action='store_true', help='begin again at the end')
-    result.add_argument('--clock', action='store_true',
-                        help='publish the time of the bag on /clock, for use_sim_time')
-    result.add_argument('--delay', type=float, default=1.0, metavar='S',
-                        help='wait so long for subscribers, by default 1 s')
     return result
 
 

@@ -16,7 +16,6 @@ robot's description and joint states lead to /tf, by which viewers move it, wher
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 import signal
@@ -33,12 +32,13 @@ from rosbags.rosbag2 import StoragePlugin, Writer, WriterError
 
 from liedyn_ros.bags.transforms import RobotTransforms
 from liedyn_ros.bags.types import Definitions, message_class
+from liedyn_ros.commands.bags.topic_options import recording_parser, TF_RATE
 from liedyn_ros.common.errors import LiedynError, LimitError
 
 DEPTH, PERIOD = 5000, 0.02  # messages of a topic that wait for a look at it; s between looks
 DISCOVERY = 0.5  # s between looks for new topics
 LEFT_OUT = ('/rosout', '/parameter_events')
-TF, TF_RATE = '/tf', 50.0  # Hz, as the nodes send transforms by default
+TF = '/tf'
 
 
 class Taken(NamedTuple):
@@ -187,7 +187,7 @@ def _qos(offered: Sequence[QoSProfile]) -> QoSProfile:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Record until a signal comes, or for a time; return 1 where a topic or all is missing."""
-    options = parser().parse_args(arguments)
+    options = recording_parser().parse_args(arguments)
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     end = Event()
     before = {each: signal.signal(each, lambda *_: end.set())
@@ -230,22 +230,6 @@ def _record(recorder: Recorder, end: Event, duration: float) -> None:
     finally:
         recorder.take()
         recorder.close()
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
-    result = argparse.ArgumentParser(prog='record', description=__doc__.strip().split('\n')[0])
-    result.add_argument('folder', type=Path, help='the bag, a new folder')
-    result.add_argument('topic', nargs='*', help='topics; all where none is given')
-    result.add_argument('--duration', type=float, default=0.0, metavar='S',
-                        help='end after so many seconds; 0, the default, for none')
-    result.add_argument('--model', type=Path, metavar='FILE', help=(
-        'the robot whose transforms are written: .urdf, .xacro, .xml (MJCF), .sdf or .yaml; by '
-        'default the topic robot_description has it'))
-    result.add_argument('--tf-rate', type=float, default=TF_RATE, metavar='HZ',
-                        help='of transforms at most, by default 50 Hz; 0 for none')
-    result.add_argument('--namespace', default='', help='of topics without a leading slash')
-    return result
 
 
 if __name__ == '__main__':

@@ -6,8 +6,5 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
+
 """The experiments of the papers, and one of our own, repeated by a command each."""
-
-from liedyn_ros.common.extras import require_extra
-
-require_extra('plots', 'matplotlib', reason='studies draw')

@@ -71,7 +71,8 @@ def test_a_remedy_names_packages_and_make() -> None:
 @pytest.mark.parametrize('extra', EXTRAS)
 def test_make_build_brings_what_a_remedy_names(extra) -> None:
     folder = ROOT / 'requirements'
-    pinned = (folder / 'dev.txt').read_text() + (folder / 'demo.txt').read_text()
+    pinned = ''.join(
+        (folder / f'{name}.txt').read_text() for name in ('messages', 'demo', 'dev'))
     for each in EXTRAS[extra]:
         assert re.search(rf'^{re.match("[a-z]+", each)[0]}==', pinned, re.MULTILINE)
 

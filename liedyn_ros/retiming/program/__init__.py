@@ -6,8 +6,5 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
+
 """The conic program of the least time."""
-
-from liedyn_ros.common.extras import require_extra
-
-require_extra('retiming', 'clarabel', reason='retiming solves conic programs')

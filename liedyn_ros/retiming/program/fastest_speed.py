@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-import clarabel
 import numpy as np
 from numpy.typing import NDArray
 import scipy.sparse as sparse
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError
+from liedyn_ros.common.extras import require_extra
 from liedyn_ros.retiming.budget import RetimingBudget
 from liedyn_ros.retiming.grid import Grid, Speed
 from liedyn_ros.retiming.rows import Rows
@@ -207,6 +207,8 @@ class FastestSpeed:
     def _conic(self, columns: Whole, entries: Array, sides: Array, limits: int
                ) -> tuple[Array, float]:
         """Return the coefficients of z and y under some rows, the first of limits; and excess."""
+        require_extra('retiming', 'clarabel', reason='retiming solves conic programs')
+        import clarabel  # here: paths and limits need no solver
         count, total = self._count, self._grid.unknowns + 2 * self._count
         fixed, own = len(self._fixed_sides), len(sides)
         parts = [self._fixed, Triplets(np.repeat(fixed + np.arange(own), 5), columns.ravel(),
@@ -227,7 +229,7 @@ class FastestSpeed:
             self._budget.look()
             solution = clarabel.DefaultSolver(
                 sparse.csc_matrix((len(cost), len(cost))), cost, rows, given, cones,
-                _settings(gap, self._budget.left)).solve()
+                _settings(clarabel.DefaultSettings(), gap, self._budget.left)).solve()
             if str(solution.status) in ('Solved', 'AlmostSolved'):
                 found = np.array(solution.x)
                 return found[:total - count], max(found[-1], 0.0) if fixed else 0.0
@@ -256,9 +258,8 @@ def _matrix(parts: list[Triplets], shape: tuple[int, int]) -> sparse.csc_matrix:
     return sparse.coo_matrix((entry[kept], (row[kept], column[kept])), shape).tocsc()
 
 
-def _settings(gap: float, seconds: float) -> clarabel.DefaultSettings:
+def _settings(settings: Any, gap: float, seconds: float) -> Any:
     """Return settings for one thread that stop at a gap of the time."""
-    settings = clarabel.DefaultSettings()
     settings.verbose, settings.max_threads, settings.time_limit = False, 1, seconds
     settings.tol_gap_abs = settings.tol_gap_rel = gap
     settings.iterative_refinement_abstol = settings.iterative_refinement_reltol = REFINED

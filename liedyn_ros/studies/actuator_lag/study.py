@@ -14,7 +14,6 @@ options. Every flight is flown twice: commanding the efforts that inverse dynami
 and, ahead of the lag, from efforts and their rates. A second table has the lag known wrongly.
 """
 
-import argparse
 from collections.abc import Sequence
 import sys
 
@@ -27,18 +26,18 @@ from liedyn_ros.common.tables import print_table
 from liedyn_ros.seen import seen_of
 from liedyn_ros.studies.actuator_lag import figures
 from liedyn_ros.studies.actuator_lag.flights import Flight, LagStudy, SETTLED
+from liedyn_ros.studies.options import lag_parser
 
-LAGS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)  # s
 KNOWN = (0.5, 0.8, 1.2, 1.5)  # lag that the controller assumes, over the true lag
-MASS_ERROR = 0.05  # of all masses and inertias that the controller knows
-DURATION = 8.0  # s
 MAX_GROWTH = 1.2  # of the errors with rates, over those without lag
-FOLDER = 'out/actuator_lag'
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the study, print its tables, draw its plot; return 0 if the rates compensate the lag."""
-    options = parse(arguments)
+    options = lag_parser().parse_args(arguments)
+    if not SETTLED < options.duration < np.inf:
+        lag_parser().error(
+            f'--duration: expected more than {SETTLED:g} s, after which errors count')
     try:
         for lag in options.lags:
             Lags(lag, lag)
@@ -63,27 +62,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     outputs.recording(options.folder / 'flight.html', study.model, [
         (time, seen_of(study.model, q)) for time, q in zip(last.times.tolist(), last.states)])
     return 0 if made_up(flights) else 1
-
-
-def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(
-        prog='actuator_lag',
-        description='What commanding the rates of efforts gains where actuators lag.')
-    parser.add_argument('--lags', type=float, nargs='+', default=LAGS, metavar='T',
-                        help='time constants of rotors and joints, s; 0 is always flown '
-                        f'(default: {" ".join(f"{lag:g}" for lag in LAGS)})')
-    parser.add_argument('--mass-error', type=float, default=MASS_ERROR, metavar='SHARE',
-                        help='by which all masses are known too large '
-                        f'(default: {MASS_ERROR:g})')
-    parser.add_argument('--duration', type=float, default=DURATION, metavar='T',
-                        help=f'of a flight, s (default: {DURATION:g})')
-    parser.add_argument('--folder', type=outputs.folder, default=FOLDER,
-                        help=f'for the plot (default: {FOLDER})')
-    options = parser.parse_args(arguments)
-    if not SETTLED < options.duration < np.inf:
-        parser.error(f'--duration: expected more than {SETTLED:g} s, after which errors count')
-    return options
 
 
 def report(flights: Sequence[Flight], key: str) -> None:

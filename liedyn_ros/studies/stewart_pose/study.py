@@ -12,7 +12,6 @@ Repeat the Stewart paper's study: Tables 2 and 3 beside the published figures, F
 `ros2 run liedyn_ros reproduce_stewart`, or `python -m liedyn_ros.studies.stewart_pose`.
 """
 
-import argparse
 from collections.abc import Iterator, Sequence
 from itertools import count
 import sys
@@ -23,18 +22,18 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.seen import Seen
 from liedyn_ros.stewart import load_geometry, PoseSolver
+from liedyn_ros.studies.options import stewart_parser
 from liedyn_ros.studies.stewart_pose import figures
 from liedyn_ros.studies.stewart_pose.figures import Cells
 from liedyn_ros.studies.stewart_pose.paper import (
     pose_of, STATES, Study, Table, TABLES, UNEXPLAINED)
 
-FOLDER = 'out/stewart_study'
 NEAR = 4.0  # percentage points: two solves of fifty
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the study, print its tables, write its figures."""
-    folder = parse(arguments).folder
+    folder = stewart_parser().parse_args(arguments).folder
     begin = time.perf_counter()
     study = Study(load_geometry(config_file('stewart_geometry.yaml')))
     cells: Cells = {}
@@ -60,17 +59,6 @@ def seen(study: Study) -> Iterator[tuple[float, Seen]]:
         for pose in (start, solver.solve(study.lengths, start).pose):
             yield float(next(times)), Seen(pose=pose, true_pose=study.true_pose)
     yield float(next(times)), Seen(pose=study.true_pose, true_pose=study.true_pose)
-
-
-def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(
-        prog='reproduce_stewart',
-        description="Repeat the Stewart paper's study: Tables 2 and 3 beside the published "
-        'figures, Figures 4 to 9.')
-    parser.add_argument('--folder', type=outputs.folder, default=FOLDER,
-                        help=f'where to draw the figures (default: {FOLDER})')
-    return parser.parse_args(arguments)
 
 
 def run(study: Study, table: Table) -> Cells:

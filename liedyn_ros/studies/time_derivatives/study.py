@@ -14,7 +14,6 @@ Inverse dynamics to order 5 along the reference is fed to forward dynamics, whic
 reference. Then both are timed against the number of bodies and the order, beside CasADi.
 """
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 import sys
@@ -29,20 +28,19 @@ from liedyn_ros.common.tables import print_table
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import load_yaml
 from liedyn_ros.seen import seen_of
+from liedyn_ros.studies.options import higher_order_parser, ORDER
 from liedyn_ros.studies.time_derivatives import figures
 from liedyn_ros.studies.time_derivatives import timing
 from liedyn_ros.studies.time_derivatives.reference import SmoothReference
 from liedyn_ros.studies.time_derivatives.timing import Timing
 
-FOLDER = 'out/higher_order'
-ORDER = 5
 STEP = 0.01  # s
 MAX_ERROR = 1e-8  # of the largest force derivative, or of 1
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the study, draw its plots; return 0 if the reference was recovered."""
-    folder = parse(arguments).folder
+    folder = higher_order_parser().parse_args(arguments).folder
     good = fly(folder)
     print('Time against bodies and order')
     measured = timing.measure()
@@ -50,17 +48,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     report(measured)
     print(f'Plots in {folder}/')
     return 0 if good else 1
-
-
-def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(
-        prog='reproduce_higher_order',
-        description='Repeat the experiment of Ali et al.: inverse and forward dynamics with time '
-        f'derivatives to order {ORDER}, and their cost beside CasADi.')
-    parser.add_argument('--folder', type=outputs.folder, default=FOLDER,
-                        help=f'where to draw the plots (default: {FOLDER})')
-    return parser.parse_args(arguments)
 
 
 def fly(folder: Path) -> bool:

@@ -14,21 +14,18 @@ Show every pose that six leg lengths allow: a table, and a picture of each.
 --help lists the options. Without arguments it takes the lengths of the Stewart paper's example.
 """
 
-import argparse
 from collections.abc import Sequence
 import math
-from pathlib import Path
 import sys
 import time
 
 from matplotlib.figure import Figure
 import numpy as np
 
-from liedyn_ros.commands import outputs
+from liedyn_ros.commands.stewart.drawing_options import modes_parser
 from liedyn_ros.commands.stewart.pose_files import pose_of
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.lie import SE3
 from liedyn_ros.pictures import (
@@ -37,15 +34,13 @@ from liedyn_ros.stewart import (
     AssemblyMode, AssemblyModes, AssemblyModeSolver, leg_lengths, load_geometry, StewartGeometry)
 from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail
 
-PICTURE = 'out/assembly_modes.png'
 MAX_COLUMNS = 4
 PANEL, MARGIN, LABEL = 44.0, 22.0, 5.0  # mm: a pose, legend and title in height, a label
-PAPER_POSE = (0.0, 0.0, 0.5, 20.0, 0.0, -30.0)  # q_C
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the assembly modes and draw them; return 0 if they are proved complete."""
-    options = parse(arguments)
+    options = modes_parser().parse_args(arguments)
     try:
         geometry = load_geometry(options.geometry)
         lengths = (np.array(options.lengths) if options.lengths
@@ -67,27 +62,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         save(picture(geometry, modes, lengths), options.picture)
         print(f'picture in {options.picture}')
     return 0 if modes.complete else 1
-
-
-def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(
-        prog='assembly_modes',
-        description='Every pose of a Stewart platform that six leg lengths allow.')
-    parser.add_argument('--geometry', type=Path, default=config_file('stewart_geometry.yaml'),
-                        help='geometry file (default: the platform of the Stewart paper)')
-    asked = parser.add_mutually_exclusive_group()
-    asked.add_argument('--lengths', type=float, nargs=6, metavar='L',
-                       help='leg lengths or positions of carriages in m, angles of cranks in '
-                            "rad, in the order of the geometry's legs")
-    asked.add_argument('--pose', type=float, nargs=6, default=PAPER_POSE,
-                       metavar=('X', 'Y', 'Z', 'ROLL', 'PITCH', 'YAW'),
-                       help='a pose, in m and degrees, whose leg lengths are taken')
-    parser.add_argument('--seed', type=int, default=0,
-                        help='seed of the random numbers (default: 0)')
-    parser.add_argument('--picture', type=outputs.picture, default=PICTURE,
-                        help=f'file of the picture (default: {PICTURE})')
-    return parser.parse_args(arguments)
 
 
 def asked(geometry: StewartGeometry) -> str:

@@ -31,11 +31,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from liedyn_ros.commands import outputs
-from liedyn_ros.commands.work import add_work_options, all_results
+from liedyn_ros.commands.stewart.drawing_options import workspace_parser
+from liedyn_ros.commands.work import all_results
 from liedyn_ros.common.checks import Array, as_array, as_number
 from liedyn_ros.common.errors import LiedynError, LimitError
-from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.lie import SE3, SO3
@@ -44,7 +43,6 @@ from liedyn_ros.stewart import load_geometry, PlatformMeter, StewartGeometry
 from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail, Stage
 from liedyn_ros.stewart.platform.workspace import map_workspace, WorkspaceMap
 
-FOLDER = 'out/stewart_workspace'
 COARSE = 25  # positions along each axis, of the search for the box that is mapped
 LEVELS = 5  # horizontal sections that are drawn
 FINER = 6  # positions of a picture from one of the grid to the next
@@ -78,7 +76,7 @@ class Mapped(NamedTuple):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Map, print the volumes, write pictures; return 1 where some of several maps failed."""
-    options, begin = parser().parse_args(arguments), time.perf_counter()
+    options, begin = workspace_parser().parse_args(arguments), time.perf_counter()
     try:
         geometry = load_geometry(options.geometry)
         wanted = [Orientation(geometry, each, options) for each in itertools.product(
@@ -140,29 +138,6 @@ def table_of(wanted: Sequence[Orientation], found: Sequence[Mapped]) -> str:
         lines.append(','.join([*(repr(float(value)) for value in (*asked.degrees, *numbers)),
                                *[''] * (3 - len(numbers))]))
     return '\n'.join([*lines, ''])
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return the command's options."""
-    result = argparse.ArgumentParser(
-        prog='stewart_workspace', description='Map the workspace of a Stewart platform.',
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    result.add_argument('--geometry', type=Path, default=config_file('stewart_geometry.yaml'),
-                        help='geometry file')
-    for name in ('roll', 'pitch', 'yaw'):
-        result.add_argument(f'--{name}', type=float, nargs='+', default=[0.0],
-                            help='degrees; several give a map of each combination')
-    result.add_argument('--home', type=float, nargs=3, default=(0.0, 0.0, 0.5), metavar='M',
-                        help='position x y z where the usable part begins, m')
-    result.add_argument('--threshold', type=float, default=0.05,
-                        help='smallest singular value that counts as regular')
-    result.add_argument('--steps', type=int, default=41, help='positions along each axis')
-    result.add_argument('--folder', type=outputs.folder, default=FOLDER,
-                        help='where to draw the picture')
-    result.add_argument('--format', choices=[suffix[1:] for suffix in outputs.SUFFIXES],
-                        default='png', help='of the picture')
-    add_work_options(result)
-    return result
 
 
 def axes_of(

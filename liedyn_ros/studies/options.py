@@ -1,0 +1,61 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+
+"""Options of the studies; their `--help` needs no package that draws."""
+
+import argparse
+
+from liedyn_ros.commands import outputs
+
+LAG_FOLDER, STEWART_FOLDER, HIGHER_ORDER_FOLDER = (
+    'out/actuator_lag', 'out/stewart_study', 'out/higher_order')
+LAGS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)  # s
+MASS_ERROR = 0.05  # of all masses and inertias that the controller knows
+DURATION = 8.0  # s
+ORDER = 5
+
+
+def lag_parser() -> argparse.ArgumentParser:
+    """Return the options of `liedyn reproduce actuator-lag`."""
+    result = argparse.ArgumentParser(
+        prog='liedyn reproduce actuator-lag',
+        description='What commanding the rates of efforts gains where actuators lag.')
+    result.add_argument('--lags', type=float, nargs='+', default=LAGS, metavar='T',
+                        help='time constants of rotors and joints, s; 0 is always flown '
+                        f'(default: {" ".join(f"{lag:g}" for lag in LAGS)})')
+    result.add_argument('--mass-error', type=float, default=MASS_ERROR, metavar='SHARE',
+                        help='by which all masses are known too large '
+                        f'(default: {MASS_ERROR:g})')
+    result.add_argument('--duration', type=float, default=DURATION, metavar='T',
+                        help=f'of a flight, s (default: {DURATION:g})')
+    result.add_argument('--folder', type=outputs.folder, default=LAG_FOLDER,
+                        help=f'for the plot (default: {LAG_FOLDER})')
+    return result
+
+
+def stewart_parser() -> argparse.ArgumentParser:
+    """Return the options of `liedyn reproduce stewart`."""
+    result = argparse.ArgumentParser(
+        prog='liedyn reproduce stewart',
+        description="Repeat the Stewart paper's study: Tables 2 and 3 beside the published "
+        'figures, Figures 4 to 9.')
+    result.add_argument('--folder', type=outputs.folder, default=STEWART_FOLDER,
+                        help=f'where to draw the figures (default: {STEWART_FOLDER})')
+    return result
+
+
+def higher_order_parser() -> argparse.ArgumentParser:
+    """Return the options of `liedyn reproduce higher-order`."""
+    result = argparse.ArgumentParser(
+        prog='liedyn reproduce higher-order',
+        description='Repeat the experiment of Ali et al.: inverse and forward dynamics with time '
+        f'derivatives to order {ORDER}, and their cost beside CasADi.')
+    result.add_argument('--folder', type=outputs.folder, default=HIGHER_ORDER_FOLDER,
+                        help=f'where to draw the plots (default: {HIGHER_ORDER_FOLDER})')
+    return result
