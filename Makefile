@@ -40,10 +40,10 @@ JOBS := --numprocesses=$(TEST_JOBS) --dist=loadfile --no-loadscope-reorder
 SHELL := bash
 .SHELLFLAGS := -eo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build test coverage smoke checked lint demo kernels docs wheel bench faults soak fuzz clean
+.PHONY: help setup build test test-all processors coverage smoke checked lint demo kernels docs wheel bench faults soak fuzz clean
 
 help:  ## show the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo 'variables: DISTRO=kilted|jazzy (wheels)|none (no ROS), REQUIREMENTS=oldest|newest, PYTHON=python3.12, TEST_ARGS=..., TEST_JOBS=4, TEST_DOMAIN_ID=...'
 
 SETUP = tools/setup.sh $(DISTRO) $(VENV) $(REQUIREMENTS)
@@ -77,8 +77,22 @@ $(OVERLAY)/.built: $(VENV)/.core $(VENV)/.messages $(shell find liedyn_interface
 	  --build-base $(OVERLAY)/build --install-base $(OVERLAY)/install
 	@touch $@
 
-test: build  ## run every test; TEST_ARGS go to pytest
+test: build  ## run the core, some minutes: every behaviour; TEST_ARGS go to pytest
+	@$(ENV) && $(LOCAL) && python -m pytest --core $(JOBS) $(TEST_ARGS)
+
+test-all: build  ## run every test: every sample, executable and document
 	@$(ENV) && $(LOCAL) && python -m pytest $(JOBS) $(TEST_ARGS)
+
+# The numerical part by the kernels of OpenBLAS for other processors, which any AVX-512 processor runs, and with
+# machine code for no processor in particular.
+NUMERICAL := test/lie test/linear_algebra test/model test/dynamics test/control test/aerial test/stewart \
+  test/identification test/retiming
+
+processors: build  ## run numerical tests as on processors of other makes
+	@$(ENV) && for kernels in Prescott Haswell SkylakeX; do echo "OpenBLAS for $$kernels"; \
+	  OPENBLAS_CORETYPE=$$kernels python -m pytest --core $(JOBS) $(or $(TEST_ARGS),$(NUMERICAL)); done
+	@$(ENV) && echo 'machine code for any processor' && NUMBA_CPU_NAME=generic python -m pytest --core $(JOBS) \
+	  $(or $(TEST_ARGS),test/lie test/linear_algebra test/dynamics/test_equations_of_motion.py test/stewart/solver)
 
 # An exception of a signal handler may leave coverage's own lock taken, so those tests stay out.
 coverage: build  ## run every test and print which lines none of them runs, kernels left out

@@ -43,7 +43,9 @@ TESTS = Path(__file__).parent
 OF_ALL_REPORTS = 'xmlpath', 'durations', 'reruns'  # options that need those of setups as well
 GARBAGE = 20000, 20, 20  # thresholds of the collector: what the tests make is looked at seldom
 COLLECTED = pytest.StashKey[list[str]]()
-pytest_plugins = ['support.bench.ros_fixtures'] if HAS_ROS else []
+pytest_plugins = ['support.margins', 'support.tiers']
+if HAS_ROS:
+    pytest_plugins.append('support.bench.ros_fixtures')
 
 # Threads of BLAS gain nothing on small matrices, and wait for cores that other tests take. The
 # number is read when numpy is imported, so nothing above imports it.

@@ -16,6 +16,8 @@ import re
 import pytest
 from support.syntax import walk
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parents[1]
 SYMBOLS = re.findall(r'^\| `([\w.]+)` \|', (ROOT / 'docs' / 'internals.md').read_text(), re.M)
 COMPILED = 'rclpy_implementation.'

@@ -19,6 +19,8 @@ from xml.etree import ElementTree
 from catkin_pkg.package import parse_package
 import pytest
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parents[1]
 SOURCES = [name for name in (
     'liedyn_ros', 'test', 'launch', 'benchmarks', 'examples', 'fuzz', 'tools', 'setup.py')

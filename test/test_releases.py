@@ -17,6 +17,8 @@ import pytest
 
 from liedyn_ros.commands.operation import environment
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parents[1]
 SETUP = ROOT / 'tools' / 'setup.sh'
 ROW = re.compile(r'^\| (\w+) \| (\d{4}-\d\d-\d\d) \| [\d.]+ \| [^|]+ \| (\w+)', re.M)

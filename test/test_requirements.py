@@ -21,6 +21,8 @@ from packaging.utils import canonicalize_name
 import pytest
 import yaml
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parents[1]
 PYTHONS = ['3.10', '3.11', '3.12', '3.13', '3.14']
 KEYS = {'pyyaml': 'python3-yaml'}  # rosdep keys that are not python3-<name>

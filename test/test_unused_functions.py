@@ -15,6 +15,8 @@ import re
 import pytest
 from support.syntax import walk
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parents[1]
 PARTS = ('liedyn_ros', 'benchmarks', 'tools', 'examples', 'fuzz', 'launch', 'docs', 'libliedyn',
          'setup.py', 'README.md')

@@ -25,6 +25,8 @@ from liedyn_ros.jit import beside
 from liedyn_ros.jit.beside import name_of
 from liedyn_ros.jit.cache import shipped
 
+pytestmark = pytest.mark.full
+
 QUICK = 'liedyn_ros.jit.cache.folder:cache_root'  # which imports little and calls no kernel
 
 

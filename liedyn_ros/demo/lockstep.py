@@ -29,8 +29,9 @@ class Lockstep:
     """
     Publishes /clock for nodes that use simulated time, a step of a simulator at a time.
 
-    After each step it waits until a message of that time, or a later one, has come on each
-    answering topic. Real time is the fastest that it goes.
+    After each step it waits until a message of that step has come on each answering topic. Its
+    stamp may lie between two times of the clock: a timer that began before /clock has its own
+    phase. Real time is the fastest that it goes.
     """
 
     def __init__(self, session: Session, rate: float, answers: Collection[str]) -> None:
@@ -48,10 +49,17 @@ class Lockstep:
         self._publisher.publish(Clock(clock=stamp_of(self.now_ns)))
 
     def begin(self, nodes: Collection[str], heard: Mapping[str, Collection[str]]) -> None:
-        """Wait for nodes to be active, and for topics to be heard by nodes, by their names."""
+        """
+        Wait for nodes to be active, and for topics to be heard by nodes, by their names.
+
+        Raises NotShownError where they do not come, or another clock is in the domain.
+        """
         self._session.wait_until_active(*nodes, idle=self.show)
         for topic, by in heard.items():
             self._session.wait_until_heard(topic, by, idle=self.show)
+        if self._recorder.count_publishers('/clock') > 1:
+            raise NotShownError('another process publishes /clock in this ROS domain; end it, or '
+                                'take another domain: make demo TEST_DOMAIN_ID=42')
         self._heard = time.monotonic()
 
     def run(self, seconds: float) -> None:
@@ -87,11 +95,11 @@ class Lockstep:
         self._session.require_time()
         if time.monotonic() > self._heard + GIVE_UP:
             silent = [topic for topic in self._answers if not self._has_answered(topic)]
-            raise NotShownError(f'{", ".join(silent)}: nothing came for {GIVE_UP:g} s, while '
-                                'simulated time stood still')
+            raise NotShownError(f'{", ".join(silent)}: nothing of the present simulated time came '
+                                f'for {GIVE_UP:g} s')
 
     def _is_answered(self) -> bool:
         return all(self._has_answered(topic) for topic in self._answers)
 
     def _has_answered(self, topic: str) -> bool:
-        return self._recorder.newest_ns(topic) >= self.now_ns
+        return self._recorder.newest_ns(topic) > self.now_ns - self._step_ns

@@ -17,6 +17,8 @@ from benchmarks.faults.faults import FAULTS
 from benchmarks.faults.figures import Record
 from benchmarks.faults.subjects import SUBJECTS
 
+pytestmark = pytest.mark.full
+
 
 def record(good, wrong=(), stale=(), answered=range(100)):
     """Return what is heard of a node with an input each 0.1 s, from outputs and requests."""

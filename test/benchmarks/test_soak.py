@@ -25,6 +25,8 @@ from benchmarks.together.causes import (
     CAUSES, causes, Count, MACHINE, NODE, NONE, OTHERS, RECORDER)
 from benchmarks.together.flows import Flow, Reports
 
+pytestmark = pytest.mark.full
+
 MS = 1_000_000
 NEVER = np.empty((0, 2), np.int64)
 

@@ -22,6 +22,8 @@ from liedyn_ros.commands.bags import process_bag
 from liedyn_ros.commands.stewart.drawn import workspace
 from liedyn_ros.common.resources import config_file
 
+pytestmark = pytest.mark.full
+
 RESTART = 60.0  # s, within which a lost worker comes back on a busy machine
 
 

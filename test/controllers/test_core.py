@@ -27,6 +27,8 @@ from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.model import load_model
 from liedyn_ros.stewart import leg_lengths, leg_rates, load_geometry, StewartDynamics
 
+pytestmark = pytest.mark.full
+
 KP, KD, LAG = 400.0, 40.0, 0.02  # 1/s^2, 1/s, s
 PACKAGE = ROOT.parent / 'liedyn_controllers'
 

@@ -12,6 +12,7 @@ import time
 from types import SimpleNamespace
 
 import pytest
+from rosgraph_msgs.msg import Clock
 
 from liedyn_ros.demo import lockstep
 from liedyn_ros.demo.__main__ import perform
@@ -20,7 +21,7 @@ from liedyn_ros.demo.session import Session, Stage
 from liedyn_ros.demo.stewart import singularity
 from liedyn_ros.demo.verdict import Outcome
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.full]
 SOON = 5.0  # s for what never comes
 DRAWINGS = SimpleNamespace(draw=lambda *_: None)
 STEPS = 20  # of a motion that a fault ends
@@ -53,6 +54,21 @@ def test_a_node_that_is_not_there_is_named(tmp_path, monkeypatch, missing):
     verdict = verdict_of(tmp_path, SOON)
     assert verdict.outcome is Outcome.NOT_SHOWN
     assert any(missing in reason for reason in verdict.missing)
+
+
+def test_another_clock_in_the_domain_is_told(tmp_path, monkeypatch):
+    """As that of a second demo, or of a simulator that somebody left running."""
+    begin = lockstep.Lockstep.begin
+
+    def begin_beside(self, nodes, heard):
+        other = self._recorder.create_publisher(Clock, '/clock', 1)
+        begin(self, nodes, heard)
+        other.destroy()
+
+    monkeypatch.setattr(lockstep.Lockstep, 'begin', begin_beside)
+    verdict = verdict_of(tmp_path)
+    assert verdict.outcome is Outcome.NOT_SHOWN
+    assert any('another process publishes /clock' in reason for reason in verdict.missing)
 
 
 def test_a_recorder_that_stops_shows_nothing(tmp_path, monkeypatch):

@@ -18,6 +18,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / 'README.md', *sorted((ROOT / 'docs').rglob('*.md'))]
 BLOCK = re.compile(r'^ *```sh\n(.*?)^ *```', re.DOTALL | re.MULTILINE)

@@ -17,6 +17,8 @@ from PIL import Image
 import pytest
 from tools.pictures.readme import draw, PATH
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parents[2]
 SNIPPET = re.compile(
     r'^```python\n(?P<code>.*?)^```\n(\n```text\n(?P<printed>.*?)^```\n)?',

@@ -16,6 +16,8 @@ import pytest
 from tools import english
 from tools.english import offenders, reason
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parents[2]
 TEXT = ('.md', '.rst', '.py', '.msg', '.srv', '.yaml', '.xml', '.rviz', '.sh', '.txt')
 # Bracketed, so that this file does not refuse itself.

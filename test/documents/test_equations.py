@@ -16,6 +16,8 @@ import pytest
 from tools import equations
 from tools.english import code
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / 'liedyn_ros'
 THEORY = [ROOT / 'docs/theory.md', *sorted((ROOT / 'docs/theory').glob('*.md'))]

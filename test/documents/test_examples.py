@@ -19,6 +19,8 @@ from support.scripts import run_script
 import liedyn_ros as ld
 from liedyn_ros.common.resources import config_file
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parents[2]
 NUMBER = r'([\d.e+-]+)'
 

@@ -16,6 +16,8 @@ import pytest
 from benchmarks import document
 from benchmarks.readme import sentences
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parents[2]
 ORIGIN = {'date': '2026-11-27', 'commit': 'abc', 'cores': 2, 'processor': 'one', 'load': [1.0],
           'python': '3.11', 'numba': '0.68'}

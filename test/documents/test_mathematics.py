@@ -13,6 +13,8 @@ import re
 
 import pytest
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(str(page.relative_to(ROOT))
                for page in [*ROOT.glob('*.md'), *(ROOT / 'docs').rglob('*.md')])

@@ -21,6 +21,8 @@ from tools import badges
 
 import liedyn_ros
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / 'docs'
 TOCTREE = re.compile(r'```\{toctree\}\n(.*?)```', re.DOTALL)

@@ -19,6 +19,8 @@ import pytest
 from support.c_library.c_library import built, HOST
 from support.scripts import run_command, run_script
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parents[2]
 TUTORIALS = sorted(path.stem for path in (ROOT / 'examples').glob('[0-9][0-9]_*.py'))
 NEEDS = {'04_a_bag_to_parameters': ('clarabel', 'rosbags', 'mcap'),

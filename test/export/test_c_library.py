@@ -21,6 +21,8 @@ from support.machines.example_robots import example_robot
 from liedyn_ros.export import write_model
 from liedyn_ros.model import load_model, ModelBuilder
 
+pytestmark = pytest.mark.full
+
 ORDER = 5
 STATES = 50  # of each of 20 models: 1000
 

@@ -24,6 +24,8 @@ from liedyn_ros.export import write_model, write_platform
 from liedyn_ros.model import load_model
 from liedyn_ros.stewart import load_geometry
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture(scope='module')
 def prefix():

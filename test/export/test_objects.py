@@ -23,6 +23,8 @@ from liedyn_ros.export.entries import entries
 from liedyn_ros.export.lowering import lowered, PREFIX
 from liedyn_ros.export.objects import ALLOWED, emitted, PROCESSORS, require_portable
 
+pytestmark = pytest.mark.full
+
 EVERY = sorted(PROCESSORS)
 MACHINES = {'x86_64_v2': 62, 'x86_64_v3': 62, 'aarch64': 183}  # of the ELF header
 

@@ -25,6 +25,8 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.export import model_bytes, platform_bytes, write_model, write_platform
 from liedyn_ros.export.command import main
 
+pytestmark = pytest.mark.full
+
 ORDER = 5
 STATES = 50
 FEW = 4

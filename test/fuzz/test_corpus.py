@@ -11,6 +11,8 @@
 from fuzz.target import CORPUS, corpus, folder, NAMES, target
 import pytest
 
+pytestmark = pytest.mark.full
+
 MAX_BYTES = 300_000  # of the corpus
 CASES = [pytest.param(name, id=name, marks=pytest.mark.ros if name.startswith('ros.') else ())
          for name in NAMES]

@@ -30,7 +30,7 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.export import write_loops, write_model
 from liedyn_ros.model import load_model, ModelBuilder, SpatialInertia
 
-pytestmark = [pytest.mark.ros, HOST]
+pytestmark = [pytest.mark.ros, HOST, pytest.mark.full]
 EXAMPLE = ROOT.parent / 'examples' / 'c_controller'
 KP, KD = 100.0, 20.0
 COLUMNS = 5  # of a row of cycles

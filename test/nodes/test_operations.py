@@ -19,7 +19,7 @@ import pytest
 
 from liedyn_ros.stewart import Flag
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.full]
 
 ROOT = Path(__file__).parents[2]
 PAGE = ' '.join((ROOT / 'docs' / 'operations.md').read_text(encoding='utf-8').split())

@@ -17,7 +17,7 @@ from tools.security_policies import CLASSES, opened_by, path_of
 from liedyn_ros.commands.operation.security_policy import (
     full_name, names_allowed, policy_of, remapped)
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.full]
 
 REMAPPED = {
     'stewart_pose': ('leg_states:=/joints', '~/solve:=solver', '/tf:=tf'),

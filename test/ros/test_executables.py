@@ -16,7 +16,7 @@ import pytest
 from support.bench.executables import NODES, ROOT
 from support.forked import start
 
-pytestmark = [pytest.mark.ros, pytest.mark.smoke]
+pytestmark = [pytest.mark.ros, pytest.mark.smoke, pytest.mark.full]
 
 
 def test_every_node_has_an_executable():

@@ -14,6 +14,8 @@ import pytest
 from liedyn_ros.studies.actuator_lag import study as actuator_lag
 from liedyn_ros.studies.actuator_lag.flights import Flight, LOST
 
+pytestmark = pytest.mark.full
+
 
 def test_rates_compensate_the_lag(tmp_path, capsys):
     folder = tmp_path / 'made'

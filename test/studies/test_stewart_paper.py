@@ -18,6 +18,8 @@ from liedyn_ros.studies.stewart_pose import figures as stewart_figures
 from liedyn_ros.studies.stewart_pose.paper import (
     End, pose_of, STATES, Study, TABLES, UNEXPLAINED)
 
+pytestmark = pytest.mark.full
+
 ONE_SOLVE = 2.0  # percent; some starts are on the edge between two ends, where rounding decides
 DIFFERENT = {
     **dict.fromkeys(UNEXPLAINED, pytest.mark.xfail(

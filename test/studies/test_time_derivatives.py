@@ -20,6 +20,8 @@ from liedyn_ros.studies.time_derivatives import study as higher_order
 from liedyn_ros.studies.time_derivatives import timing as higher_order_timing
 from liedyn_ros.studies.time_derivatives.reference import SmoothReference
 
+pytestmark = pytest.mark.full
+
 
 def test_reference_is_that_of_the_flight() -> None:
     paper = Reference()

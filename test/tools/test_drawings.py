@@ -18,6 +18,8 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.model.parts.joints import JOINT_TYPES
 from liedyn_ros.stewart import load_geometry
 
+pytestmark = pytest.mark.full
+
 TEXT = re.compile(r'<text[^>]*>([^<]*)</text>')
 
 

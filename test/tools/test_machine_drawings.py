@@ -18,6 +18,8 @@ from tools.pictures.machines import IMAGES, machine, page, PAGE_FILE, place
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, statics
 from liedyn_ros.model import ModelBuilder, pose, SpatialInertia
 
+pytestmark = pytest.mark.full
+
 # Of a machine: joints by pin (parent, child, type), and closures by pin (type, bodies, axis).
 LIFT = (
     {'A': (None, 'lower bar', 'revolute'), 'B': ('lower bar', 'lower cross', 'revolute'),

@@ -23,6 +23,8 @@ viser = pytest.importorskip('viser', reason='the view is not installed here')
 from liedyn_ros.view.page import LivePage  # noqa: E402
 from liedyn_ros.view.recorded import write_recording  # noqa: E402
 
+pytestmark = pytest.mark.full
+
 
 def open_page(**options):
     """Return a page without reflections of surroundings: a processor draws those for seconds."""

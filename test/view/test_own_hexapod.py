@@ -18,6 +18,8 @@ from support.browser import assert_plays_offline, wait_for
 from support.ports import free_port
 from support.programs import running
 
+pytestmark = pytest.mark.full
+
 pytest.importorskip('rclpy', reason='no ROS 2 is installed here')
 pytest.importorskip('viser', reason='the view is not installed here')
 PAGE = (Path(__file__).parents[2] / 'docs' / 'tutorials' / '02_your_hexapod.md').read_text(

@@ -24,6 +24,8 @@ from liedyn_ros.common.errors import LimitError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
 
+pytestmark = pytest.mark.full
+
 LENGTH, MASS = 0.1, 1.0  # m, kg of each link
 SEEDS = 6  # of random machines
 

@@ -20,7 +20,7 @@ from support import forked
 from support.bench.executables import NODES
 from support.bench.pose_bench import ns
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.full]
 MOTION_NS = 300_000_000  # that is watched
 PARAMETERS = {  # as the launch file gives them for control:=true use_sim_time:=true
     'stewart_pose': 'use_sim_time', 'stewart_dynamics_simulator': 'publish_clock',

@@ -104,9 +104,21 @@ def state(looped: Looped):
 
 
 def closed(dynamics, q, v):
-    """Return a state on the constraints near one, as a smooth function of it: four steps."""
+    """
+    Return a state on the constraints near one, as a smooth function of it: four steps.
+
+    Of a machine that is redundant by its geometry the rows have their full rank off the loops, so
+    the pseudo-inverse keeps as many singular values as there are on them.
+    """
+    rank = dynamics.mobility.rank
     for _ in range(4):
         f, rows = dynamics.residual_and_jacobian(q)
-        q = dynamics.model.integrate(q, -np.linalg.pinv(rows, rcond=1e-9) @ f)
+        q = dynamics.model.integrate(q, -_pinv(rows, rank) @ f)
     rows = dynamics.jacobian(q)
-    return q, v - np.linalg.pinv(rows, rcond=1e-9) @ (rows @ v)
+    return q, v - _pinv(rows, rank) @ (rows @ v)
+
+
+def _pinv(rows, rank):
+    """Return the pseudo-inverse by the largest singular values, as many as the rank."""
+    u, s, vt = np.linalg.svd(rows, full_matrices=False)
+    return (vt[:rank].T / s[:rank]) @ u[:, :rank].T

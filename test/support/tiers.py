@@ -1,0 +1,63 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+The tests of ``make test``: every test function, by a sample of its cases; ``pytest --core``.
+
+``make test-all`` runs all. A test marked ``full`` is left out of the core: statistics,
+executables, documents. Of a function with parameters the core takes each value of each parameter
+once, in as few cases as that needs, and at most MAX_CASES. The choice depends on the cases alone.
+"""
+
+from collections import defaultdict
+from zlib import crc32
+
+import pytest
+
+MAX_CASES = 10
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option."""
+    parser.addoption('--core', action='store_true', help='run the core alone, as make test does')
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what the core does not take."""
+    if not config.getoption('--core'):
+        return
+    kept = core_of(items)
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = [item for item in items if item in kept]
+
+
+def core_of(items: list[pytest.Item]) -> set[pytest.Item]:
+    """Return the items of the core."""
+    cases: dict[tuple[str, str], list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker('full') is None:
+            cases[str(item.path), getattr(item, 'originalname', item.name)].append(item)
+    return {item for each in cases.values() for item in sample(each)}
+
+
+def sample(cases: list[pytest.Item]) -> list[pytest.Item]:
+    """Return cases with each value of each parameter, as few as a greedy choice needs."""
+    left = {item: _values(item) for item in sorted(cases, key=lambda item: crc32(
+        item.nodeid.encode()))}
+    missing, chosen = set().union(*left.values()), []
+    while len(chosen) < MAX_CASES and (missing or not chosen):
+        best = max(left, key=lambda item: len(left[item] & missing))
+        chosen.append(best)
+        missing -= left.pop(best)
+    return chosen
+
+
+def _values(item: pytest.Item) -> set[tuple[str, int]]:
+    """Return the parameters of a case, each with the place of its value."""
+    return set(item.callspec.indices.items()) if hasattr(item, 'callspec') else set()
