@@ -25,7 +25,7 @@ from liedyn_ros.common.checks import Array, require_kind
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.dynamics.constrained import (
-    assemble, ConstrainedDynamics, LEAST_TORQUE, LoopTracker)
+    assemble, ConstrainedDynamics, LoopTracker)
 from liedyn_ros.dynamics.constrained.configurations.closing import closing_tables
 from liedyn_ros.dynamics.constrained.constraints.sparsity import padded
 from liedyn_ros.dynamics.constrained.constraints.tables import ConstrainedData
@@ -98,7 +98,7 @@ def _work(dynamics: ConstrainedDynamics, order: int, dissipation: bool,
     links = model.link_table.N + 1  # with the ground
     data = ConstrainedData(model, dissipation, typical_inertia=dynamics.data.typical_inertia)
     data.reserve(order)
-    _, inverse = inverse_task(dynamics.names, m, None, LEAST_TORQUE, None)
+    _, inverse = inverse_task(dynamics)
     return LOOPS.pack(
         sizes=[order, m, closures, bodies, dynamics.mobility.rank], workspace=data.workspace,
         hybrid=hybrid_task(np.ones(nv, dtype=np.bool_)).table, inverse=inverse.table,

@@ -20,6 +20,7 @@ from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import ConvergenceError
 from liedyn_ros.dynamics.constrained.configurations.assembly import assemble, complete_velocity
 from liedyn_ros.dynamics.constrained.constraints.rank import independent_columns
+from liedyn_ros.dynamics.constrained.constraints.spins import idle_spins
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.solver.solution import ConstrainedSolution
 from liedyn_ros.dynamics.constrained.solver.tasks import LEAST_TORQUE
@@ -56,7 +57,8 @@ def statics(dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike | N
     Return what holds a machine at a closed configuration q (nq,), external (B, 6) being held.
 
     A machine without loops is one of ConstrainedDynamics too. by names joints or coordinates that
-    decide the motion, by default independent ones, actuated ones first. The other arguments and
+    decide the motion, by default independent ones, actuated ones first; rods do not spin. The
+    other arguments and
     the errors are those of dynamics.inverse and of complete_velocity. The stiffness is
     K = N^T dtau/dq N, of the forces that keep it at rest where it is displaced (12.55).
     """
@@ -66,9 +68,10 @@ def statics(dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike | N
     solution = dynamics.inverse(q, rest, rest, external, **options)
     driven = (model.actuated if actuated is None
               else dynamics.names.mask('actuated', actuated))
-    known = (independent_coordinates(dynamics, q, driven) if by is None
-             else dynamics.names.mask('by', list(by)))
-    motions = unit_motions(dynamics, q, known)
+    spins = idle_spins(dynamics)
+    known = (independent_coordinates(dynamics, q, driven | spins) if by is None
+              else dynamics.names.mask('by', list(by)) | spins)
+    known, motions = known & ~spins, unit_motions(dynamics, q, known)[:, ~spins[known]]
     by_q = dynamics.inverse.partial_derivatives(q, rest, rest, external, **options).by_q
     names = np.array(model.coordinate_names, dtype=object)
     return Statics(

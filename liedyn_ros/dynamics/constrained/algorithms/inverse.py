@@ -35,7 +35,8 @@ class ConstrainedInverse:
     constraints. weights are (nv,) or (m,), by default 1. They carry units: moments against forces.
     within_limits takes the least torque within the effort limits of the model. Derivatives are
     those of the motion while the same actuators stay at a limit. LimitError: the limits are not
-    enough.
+    enough. Rods between ball joints spin as a says. tau has the moment that this takes in a
+    coordinate of the rod, none where its mass is on its line.
 
     Arrays and errors are as in ConstrainedDynamics. Raises LiedynError for a motion that breaks a
     loop. Raises ModelError for too few actuators, or where they do not hold the machine, as at a
@@ -79,5 +80,5 @@ class ConstrainedInverse:
                               f'limits, got {redundancy!r}')
         constraints = self._solver.constraints
         return inverse_task(
-            constraints.names, constraints.m, actuated, redundancy, weights,
+            constraints, actuated, redundancy, weights,
             constraints.model.limits.effort if within_limits else None)[1]

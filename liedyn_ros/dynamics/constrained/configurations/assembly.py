@@ -33,6 +33,7 @@ from liedyn_ros.dynamics.constrained.configurations.misfit import suggestion
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
 from liedyn_ros.dynamics.constrained.constraints.singular_mass import mass_factor
+from liedyn_ros.dynamics.constrained.constraints.spins import idle_spins
 from liedyn_ros.dynamics.constrained.kernels.tolerances import (
     CLOSED_CONFIGURATION, RANK_TOLERANCE, STALLED_RESIDUAL)
 from liedyn_ros.model import Closure, JOINT_TYPES, Model, pose
@@ -218,13 +219,15 @@ def complete_velocity(constraints: Constraints, q: ArrayLike, v: ArrayLike,
     """
     Return v (nv,) whose known coordinates stay and whose others follow (12.33).
 
-    known (nv,) are the actuated ones where it is left out. Raises ModelError naming coordinates
-    that the known ones do not decide, and where they break a loop.
+    known (nv,) are the actuated ones where it is left out. Spins of rods that are not known are
+    zero. Raises ModelError naming coordinates that the known ones do not decide, and where they
+    break a loop.
     """
     model = constraints.model
     given = model.actuated if known is None else constraints.names.mask('known', known)
     rows = constraints.jacobian(q)
     v = np.where(given, as_array('v', np.where(given, v, 0.0), (model.nv,)), 0.0)
+    given = given | idle_spins(constraints)
     passive = ~given
     inverse, free = solve_passive(rows, passive)
     if len(free):

@@ -266,7 +266,7 @@ class ConstrainedInversePartialDerivatives(ManyStates):
         if len(chosen) > 3:
             return None
         constraints = self._solver.constraints
-        driven, task = inverse_task(constraints.names, constraints.m, **chosen)
+        driven, task = inverse_task(constraints, **chosen)
         return task, driven, self._solver.inputs.many(task, q, v, a, None, external)
 
     def _all_jacobians(self, task: Task, mask: Mask, states: States) -> tuple[Any, Mask]:
@@ -311,8 +311,7 @@ class ConstrainedInversePartialDerivatives(ManyStates):
                  ) -> tuple[Mask, Task, ConstrainedSolution]:
         """Return actuators, task and solution where it has derivatives, or raise."""
         constraints = self._solver.constraints
-        driven, task = inverse_task(
-            constraints.names, constraints.m, actuated, redundancy, weights)
+        driven, task = inverse_task(constraints, actuated, redundancy, weights)
         found = self._solver.solve(task, q, v, a, tau, external, max_error=max_error)
         if task.kind == kernels.LEAST_TORQUE and found.rank < (
                 self._solver.usual_rank(task) or 0):

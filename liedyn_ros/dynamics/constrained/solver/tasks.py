@@ -18,9 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LiedynError, LimitError
+from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
+from liedyn_ros.dynamics.constrained.constraints.spins import idle_spins
 from liedyn_ros.dynamics.constrained.kernels.tables import TASK
 from liedyn_ros.dynamics.constrained.solver.kernels import solver as kernels
-from liedyn_ros.dynamics.tree.names import Names
 
 Mask = NDArray[np.bool_]
 
@@ -69,24 +70,26 @@ def _hybrid(free: bytes) -> Task:
     return Task(kernels.HYBRID, table, ~unknown, unknown, unknown, bool(unknown.all()))
 
 
-def inverse_task(names: Names, m: int, actuated: ArrayLike | None, redundancy: str,
-                 weights: ArrayLike | None, limits: Array | None = None) -> tuple[Mask, Task]:
+def inverse_task(constraints: Constraints, actuated: ArrayLike | None = None,
+                 redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
+                 limits: Array | None = None) -> tuple[Mask, Task]:
     """
-    Return the actuated coordinates (nv,), and the task of inverse dynamics under m constraints.
+    Return the actuated coordinates (nv,), and the task of inverse dynamics under constraints.
 
-    actuated names them, or is a mask; by default those of the model. limits (nv,) bound the
-    forces of least torque. Raises LiedynError for
-    another redundancy, name or mask, and ShapeError, NotFiniteError or LimitError for wrong
-    weights.
+    actuated names them, or is a mask; by default those of the model. Spins of rods, which nothing
+    drives, count as actuated too. limits (nv,) bound the forces of least torque. Raises
+    LiedynError for another redundancy, name or mask, and ShapeError, NotFiniteError or LimitError
+    for wrong weights.
     """
-    driven = (names.model.actuated if actuated is None else names.mask('actuated', actuated))
+    driven = (constraints.model.actuated if actuated is None
+              else constraints.names.mask('actuated', actuated)) | idle_spins(constraints)
     if not isinstance(redundancy, str) or redundancy not in (LEAST_TORQUE, LEAST_FORCE):
         raise LiedynError(f'redundancy: expected {LEAST_TORQUE} or {LEAST_FORCE}, '
                           f'got {redundancy!r}')
     if weights is None:
-        return driven, _unweighted(m, driven.tobytes(), redundancy,
+        return driven, _unweighted(constraints.m, driven.tobytes(), redundancy,
                                    None if limits is None else limits.tobytes())
-    return driven, _weighted(m, driven, redundancy, weights, limits)
+    return driven, _weighted(constraints.m, driven, redundancy, weights, limits)
 
 
 @lru_cache(maxsize=256)

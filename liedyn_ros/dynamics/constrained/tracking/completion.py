@@ -19,6 +19,7 @@ from liedyn_ros.dynamics.constrained.configurations.assembly import (
     complete_velocity, refuse_free)
 from liedyn_ros.dynamics.constrained.constraints.exclusive import exclusive
 from liedyn_ros.dynamics.constrained.constraints.rank import solve_passive
+from liedyn_ros.dynamics.constrained.constraints.spins import idle_spins
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.kernels.tolerances import CLOSED_STATE
 from liedyn_ros.dynamics.constrained.solver.inputs import Inputs
@@ -42,6 +43,7 @@ def complete_acceleration(dynamics: ConstrainedDynamics, q: ArrayLike, v: ArrayL
     given = dynamics.model.actuated if known is None else dynamics.names.mask('known', known)
     complete_velocity(dynamics, q, v, given)
     state = Inputs(dynamics).one(hybrid_task(~given), q, v, a, None, None)
+    given = given | idle_spins(dynamics)
     found = Completion(dynamics).complete('a', state.q, state.v, state.a, given)
     return found[0] if state.single else found
 

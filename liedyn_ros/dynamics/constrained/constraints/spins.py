@@ -1,0 +1,120 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Rods between ball joints spin about themselves, and nothing else of the machine moves.
+
+No motor decides such a spin, and none needs to. It is one coordinate of the rod's own joint, whose
+axis is fixed in the rod: inverse dynamics holds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.weak_cache import weak_cache
+from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
+from liedyn_ros.model import Model
+from liedyn_ros.model.parts.joints import Joint
+
+SLENDER = 0.1  # of a rod's length: how far off its line its mass is at most; a door is further
+ON_LINE = 1e-8  # of a rod's length: what rounding leaves between its line and its ends
+_TURNS, _SLIDES = ('spherical', 'revolute', 'continuous', 'free'), ('prismatic', 'fixed')
+_POINTS = ('spherical', 'rod')  # closures that a turn about their point leaves as they are
+_POINTS_OF_B = ('point_on_line', 'point_on_plane')  # with the point on body b
+
+
+def idle_spins(constraints: Constraints) -> NDArray[np.bool_]:
+    """
+    Return a mask (nv,) of one coordinate for each rod that spins freely about itself.
+
+    A rod is one body, or several that slide in each other along its line. Its ends are ball
+    joints of the tree or closures at points. Functions of a user may hold anything: there is none.
+    """
+    if constraints.functions:
+        return np.zeros(constraints.model.nv, dtype=np.bool_)
+    return _spins(constraints.model)
+
+
+@weak_cache
+def _spins(model: Model) -> NDArray[np.bool_]:
+    spins = np.zeros(model.nv, dtype=np.bool_)
+    geared = {name for each in model.couplings for name in (
+        each.joint, *(leader for leader, _ in each.terms))}
+    for joint in model.joint_list:
+        if joint.type_name in _TURNS and not joint.actuated and joint.name not in geared:
+            axis = _axis(model, joint)
+            if axis is not None:
+                single = joint.type_name in ('revolute', 'continuous')
+                spins[joint.vi + (0 if single else int(np.argmax(np.abs(axis))))] = True
+    spins.setflags(write=False)
+    return spins
+
+
+def _axis(model: Model, joint: Joint) -> Array | None:
+    """Return the unit axis (3,) of a rod in the frame of the child of its joint, or None."""
+    bodies = {joint.child: np.eye(4)}  # and their poses in that frame
+    slides: list[Array] = []
+    points: list[Array] = [] if joint.type_name == 'free' else [np.zeros(3)]
+    for each in model.joint_list:  # parents come before their children
+        if each.parent not in bodies:
+            continue
+        at = bodies[each.parent] @ each.placement
+        if each.type_name == 'spherical' and not each.actuated:
+            points.append(at[:3, 3])
+        elif each.type_name in _SLIDES:
+            bodies[each.child] = at
+            if each.type_name == 'prismatic':
+                slides.append(at[:3, :3] @ each.axis)
+        else:
+            return None
+    for closed in model.closures:
+        sides = [(closed.body_a, closed.frame_a), (closed.body_b, closed.frame_b)]
+        own = [k for k, (body, _) in enumerate(sides) if body in bodies]
+        if len(own) == 2 or not own:
+            continue
+        if closed.type_name not in _POINTS and not (
+                closed.type_name in _POINTS_OF_B and own == [1]):
+            return None
+        body, frame = sides[own[0]]
+        points.append((bodies[str(body)] @ frame)[:3, 3])
+    return _line(joint, points, slides, list(_masses(model, bodies)))
+
+
+def _line(joint: Joint, points: list[Array], slides: list[Array],
+          masses: list[tuple[float, Array]]) -> Array | None:
+    """Return the unit axis of points that lie on one, with masses near it; None if none is."""
+    if len(points) < 2:
+        return None
+    away = np.array(points) - points[0]
+    length = float(np.linalg.norm(away, axis=1).max())
+    if joint.type_name in ('revolute', 'continuous'):
+        axis = np.asarray(joint.axis)
+    elif length > 0.0:
+        axis = away[np.argmax(np.linalg.norm(away, axis=1))] / length
+    else:
+        return None
+    total = sum(mass for mass, _ in masses)
+    off = [mass * np.cross(axis, center - points[0]) for mass, center in masses]
+    on_line = (np.linalg.norm(np.cross(axis, away), axis=1).max() <= ON_LINE * length
+               and all(np.linalg.norm(np.cross(axis, each)) <= ON_LINE for each in slides)
+               and np.linalg.norm(sum(off, np.zeros(3))) <= SLENDER * length * total)
+    return axis if length > 0.0 and on_line else None
+
+
+def _masses(model: Model, bodies: dict[str, Array]) -> Iterator[tuple[float, Array]]:
+    """Return mass and centre (3,) of each body, in the frame of the first."""
+    for name, pose in bodies.items():
+        inertia = model.body(name).inertia
+        if inertia is None:
+            continue
+        yield inertia.mass, pose[:3, :3] @ inertia.center_of_mass + pose[:3, 3]

@@ -1,0 +1,154 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Rods between ball joints spin freely: inverse dynamics and statics ask for no motor there."""
+
+import numpy as np
+import pytest
+from support.comparison import assert_same
+
+from liedyn_ros.common.errors import ModelError
+from liedyn_ros.dynamics.constrained import (
+    assemble, complete_acceleration, complete_velocity, ConstrainedDynamics, ConstraintFunction,
+    statics)
+from liedyn_ros.model import Model, ModelBuilder, pose, SpatialInertia
+
+Z, Y = [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]
+CRANK = SpatialInertia(0.1, [0.05, 0.0, 0.0], 1e-4 * np.eye(3))
+SLIDE = SpatialInertia(1.0, [0.0, 0.0, 0.0], 0.01 * np.eye(3))
+FORMS = 'ball', 'free', 'revolute', 'telescope', 'beyond'
+
+
+def rod(off: float = 0.0, height: float = 0.1) -> SpatialInertia:
+    """Return a rod of 0.05 kg along z, whose mass may be off its line."""
+    return SpatialInertia(0.05, [off, 0.0, height], np.diag([1e-4, 1e-4, 1e-5]))
+
+
+def crank_and_slide(form: str, off: float = 0.0) -> Model:
+    """Return a crank that lifts a slide by a rod of 0.2 m which spins, in a form of its joints."""
+    builder = ModelBuilder(form)
+    builder.add_body('crank', CRANK)
+    builder.add_joint('motor', 'revolute', None, 'crank', axis=[0.0, -1.0, 0.0])
+    builder.add_body('slide', SLIDE)
+    placed = pose([0.1, 0.0, 0.2])
+    if form != 'beyond':
+        builder.add_joint('out', 'prismatic', None, 'slide', axis=Z, placement=placed,
+                          actuated=False)
+    builder.add_body('rod', rod(off))
+    tip = pose([0.1, 0.0, 0.0])
+    match form:
+        case 'free':
+            builder.add_joint('ends', 'free', None, 'rod', placement=tip, actuated=False)
+            builder.add_closure('foot', 'spherical', 'crank', 'rod', placement_a=tip)
+        case 'revolute':
+            builder.add_body('cross', None)
+            builder.add_joint('tilt', 'universal', 'crank', 'cross', axis=Y, placement=tip,
+                              second_axis=[1.0, 0.0, 0.0], actuated=False)
+            builder.add_joint('roll', 'revolute', 'cross', 'rod', axis=Z, actuated=False)
+        case _:
+            builder.add_joint('ball', 'spherical', 'crank', 'rod', placement=tip, actuated=False)
+    end = pose([0.0, 0.0, 0.2])
+    match form:
+        case 'telescope':
+            builder.add_body('piston', rod(off))
+            builder.add_joint('stroke', 'prismatic', 'rod', 'piston', axis=Z)
+            builder.add_closure('head', 'spherical', 'piston', 'slide', placement_a=end)
+        case 'beyond':
+            builder.add_joint('head', 'spherical', 'rod', 'slide', placement=end, actuated=False)
+            builder.add_closure('rail', 'prismatic', None, 'slide', axis=Z, placement_a=placed)
+        case _:
+            builder.add_closure('head', 'spherical', 'rod', 'slide', placement_a=end)
+    return builder.build()
+
+
+@pytest.mark.parametrize('form', FORMS)
+def test_the_motor_carries_what_virtual_work_says(form: str) -> None:
+    dynamics = ConstrainedDynamics(crank_and_slide(form))
+    q, rest = assemble(dynamics), np.zeros(dynamics.model.nv)
+    motor = dynamics.model.joint('motor').vi
+    lifted = 1.0 + 0.05 + 0.05 * (form == 'telescope') + 0.05  # slide, rod, piston, half the crank
+    found = dynamics.inverse(q, rest, rest)
+    assert found.tau[motor] == pytest.approx(lifted * 9.81 * 0.1)
+    held = statics(dynamics, q)
+    assert held.efforts['motor'] == pytest.approx(lifted * 9.81 * 0.1)
+    assert set(held.efforts) == set(held.by) == {
+        name for name in ('motor', 'stroke') if name in dynamics.model.joints}
+
+
+@pytest.mark.parametrize('form', FORMS)
+@pytest.mark.parametrize('off', [0.0, 1e-3])
+def test_a_motion_takes_the_forces_that_make_it(form: str, off: float) -> None:
+    dynamics, rng = ConstrainedDynamics(crank_and_slide(form, off)), np.random.default_rng(1)
+    model = dynamics.model
+    q = assemble(dynamics, model.integrate(
+        assemble(dynamics), 0.1 * rng.normal(size=model.nv)))
+    v = complete_velocity(dynamics, q, rng.normal(size=model.nv))
+    a = complete_acceleration(dynamics, q, v, rng.normal(size=(4, model.nv)))
+    found = dynamics.inverse(q, v, a)
+    assert_same(dynamics.forward(q, v, found.tau).a, a, 1e-8)
+    batch = dynamics.inverse.batch([q, q], [v, v], [a, a])
+    assert_same(batch.tau[1], found.tau, 1e-12)
+    # Forces are those of hybrid dynamics with all spins given, where no moment is needed.
+    idle = np.abs(found.tau).max(axis=0) > 1e-10
+    given = dynamics.hybrid(q, v, model.actuated | idle, a, np.zeros_like(a))
+    assert_same(given.tau[0], found.tau[0], 1e-8)
+    varied = dynamics.inverse.partial_derivatives(q, v, a[0])
+    apart = [dynamics.inverse(q, s * v, s * s * a[0]).tau for s in (1.0 + 1e-5, 1.0 - 1e-5)]
+    assert_same(varied.by_v @ v + varied.by_a @ (2.0 * a[0]), (apart[0] - apart[1]) / 2e-5, 1e-6)
+
+
+def hanging(form: str) -> Model:
+    """Return a machine whose free motion is none of a rod about itself."""
+    builder = ModelBuilder(form)
+    builder.add_body('crank', CRANK)
+    builder.add_joint('motor', 'revolute', None, 'crank', axis=Y)
+    builder.add_body('door', rod(0.1 if form == 'door' else 0.0))
+    builder.add_joint('ball', 'spherical', 'crank', 'door', actuated=False)
+    if form == 'door':
+        builder.add_closure('hinge', 'spherical', 'crank', 'door', placement_a=pose([0, 0, 0.2]),
+                            placement_b=pose([0, 0, 0.2]))
+    return builder.build()
+
+
+@pytest.mark.parametrize('form', ['door', 'pendulum'])
+def test_doors_and_pendulums_are_no_rods(form: str) -> None:
+    model = hanging(form)
+    dynamics, rest = ConstrainedDynamics(model), np.zeros(model.nv)
+    with pytest.raises(ModelError) as caught:
+        dynamics.inverse(assemble(dynamics), rest, rest)
+    assert any(name.startswith('ball') for name in caught.value.names)
+
+
+def test_functions_may_hold_a_spin() -> None:
+    model = crank_and_slide('revolute')
+    at = model.joint('roll').qi
+
+    def residual(q: np.ndarray) -> np.ndarray:
+        return q[at:at + 1]
+
+    def jacobian(q: np.ndarray) -> np.ndarray:
+        return np.eye(model.nv)[at:at + 1]
+
+    held = ConstraintFunction('no roll', 1, residual, jacobian, bias=lambda q, v: [0.0])
+    dynamics = ConstrainedDynamics(model, functions=[held])
+    q, rest = assemble(dynamics), np.zeros(model.nv)
+    found = dynamics.inverse(q, rest, rest)
+    assert np.abs(found.tau[~model.actuated]).max() == 0.0
+
+
+def test_a_spin_that_is_given_stays() -> None:
+    dynamics = ConstrainedDynamics(crank_and_slide('revolute'))
+    names = list(dynamics.model.coordinate_names)
+    q, rates = assemble(dynamics), np.where([name == 'roll' for name in names], 5.0, 0.3)
+    free = complete_velocity(dynamics, q, rates)
+    assert free[names.index('roll')] == 0.0
+    given = complete_velocity(dynamics, q, rates, ['motor', 'roll'])
+    assert given[names.index('roll')] == 5.0
+    assert_same(np.where(rates == 5.0, 0.0, given), free, 1e-12)
+    a = complete_acceleration(dynamics, q, given, np.zeros(len(names)))
+    assert_same(dynamics.forward(q, given, dynamics.inverse(q, given, a).tau).a, a, 1e-9)
