@@ -30,8 +30,9 @@ def on_demand(package: str, path: str) -> tuple[Callable[[str], Any], Callable[[
     def find(name: str) -> Any:
         module = sys.modules[package]
         if name not in places:
-            raise AttributeError(  # Python offers the nearest of a module that is given
-                f'module {package!r} has no attribute {name!r}', name=name, obj=module)
+            from liedyn_ros.common.other_names import missing, PACKAGE
+            raise missing(  # Python offers the nearest of a module that is given
+                module, f'module {package!r}', name, PACKAGE if '.' not in package else {})
         from liedyn_ros.common.imports import kept  # which imports more
         with kept():
             value = getattr(import_module(places[name]), name)

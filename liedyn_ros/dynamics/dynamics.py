@@ -11,13 +11,14 @@
 from __future__ import annotations
 
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, require_kind
 from liedyn_ros.common.errors import SingularError
+from liedyn_ros.common.other_names import DYNAMICS, missing
 from liedyn_ros.dynamics.algorithms.forward import Forward
 from liedyn_ros.dynamics.algorithms.hybrid import Hybrid
 from liedyn_ros.dynamics.algorithms.inverse import Inverse
@@ -120,6 +121,11 @@ class Dynamics(StateBatches):
         shapes = () if shape is None else (shape,)
         return CheckedKernel(Arguments(self.model, names, done=True, shapes=shapes), compiled,
                              self.constants.table, self.data.table, *tables)
+
+    if not TYPE_CHECKING:
+        def __getattr__(self, name):
+            """Raise AttributeError, which leads from a name of another library to ours."""
+            raise missing(self, f'{type(self).__name__!r} object', name, DYNAMICS)
 
     def __repr__(self) -> str:
         """Return the model, and whether damping and friction are in."""

@@ -13,12 +13,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array, as_number, unknown_name
 from liedyn_ros.common.errors import ModelError
+from liedyn_ros.common.other_names import missing, MODEL
 from liedyn_ros.model import configuration
 from liedyn_ros.model.link_table import LinkTable
 from liedyn_ros.model.parts.body import Body
@@ -56,6 +58,11 @@ class Model:
     warnings: tuple[str, ...] = ()
     frame_list: tuple[Frame, ...] = ()
     configurations: Mapping[str, Array] = field(default_factory=dict)
+
+    if not TYPE_CHECKING:
+        def __getattr__(self, name):
+            """Raise AttributeError, which leads from a name of another library to ours."""
+            raise missing(self, f'{type(self).__name__!r} object', name, MODEL)
 
     def __repr__(self) -> str:
         """Return the name, the sizes, and whether the base is fixed or floats."""

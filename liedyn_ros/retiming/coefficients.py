@@ -97,7 +97,7 @@ def torques(dynamics: Machine, q: Array, v: Array, a: Array, external: Array | N
         rows = np.zeros((len(q), 2, *external.shape[1:]))
         rows[:, 0] = external
     if isinstance(dynamics, ConstrainedDynamics):
-        found = dynamics.inverse.batch(q, v, a, external=rows)
+        found = dynamics.inverse.batch(q, v, a, external=rows).solution
         return np.stack([*np.moveaxis(found.tau, 2, 0), *(each.of(found) for each in closures)],
                         axis=2)
     return dynamics.inverse.batch_time_derivatives(q, v, a, rows)

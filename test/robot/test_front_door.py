@@ -9,6 +9,7 @@
 """import liedyn_ros as ld: the names that most need, from one place."""
 
 import inspect
+import pickle
 import pydoc
 import re
 import subprocess
@@ -20,6 +21,7 @@ from support import forked
 
 import liedyn_ros as ld
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.dynamics.constrained import assemblies
 import liedyn_ros.stewart
 
 URDF = """<robot name="arm"><link name="base"/><link name="hand"><inertial><mass value="1"/>
@@ -76,6 +78,64 @@ def test_a_text_a_file_and_a_model_become_dynamics(tmp_path):
 def test_closed_loops_become_constrained_dynamics():
     robot = ld.load(config_file('four_bar.yaml'))
     assert type(robot) is ld.ConstrainedDynamics
+
+
+def test_a_gripper_changes_no_call():
+    arm, four_bar = ld.load(URDF), ld.load(config_file('four_bar.yaml'))
+    loop = ld.assemble(four_bar)
+    for robot, q in ((arm, [0.2]), (four_bar, loop)):
+        rest = np.zeros(robot.model.nv)
+        tau = robot.inverse(q, rest, rest)
+        assert isinstance(tau, np.ndarray) and tau.shape == rest.shape
+        a = robot.forward(q, rest, tau)
+        assert np.abs(a).max() < 1e-9
+        assert type(a + 1.0) is type(tau[:1]) is np.ndarray
+        _, held = robot.hybrid(q, rest, robot.model.actuated, rest, rest)
+        np.testing.assert_allclose(held[robot.model.actuated], tau[robot.model.actuated])
+        many = robot.inverse.batch([q, q], [rest, rest], [rest, rest])
+        np.testing.assert_allclose(many, [tau, tau], atol=1e-12)
+        orders = np.zeros((3, robot.model.nv))
+        for series in (robot.inverse.time_derivatives(q, rest, orders),
+                       robot.inverse.batch_time_derivatives([q], [rest], [orders])[0]):
+            assert series.shape == orders.shape
+            np.testing.assert_allclose(series[0], tau, atol=1e-12)
+        assert robot.mass_matrix(q).shape == (robot.model.nv, robot.model.nv)
+        np.testing.assert_allclose(
+            robot.bias(q, rest), robot.gravity_vector(q) + robot.spring_forces(q), atol=1e-12)
+
+
+def test_a_solution_comes_with_the_array():
+    robot = ld.load(config_file('four_bar.yaml'))
+    q, rest = ld.assemble(robot), np.zeros(robot.model.nv)
+    found = robot.inverse(q, rest, rest)
+    assert found.tau is found.solution.tau and found.wrenches.shape == (1, 6)
+    np.testing.assert_array_equal(found, found.tau)
+    again = pickle.loads(pickle.dumps(found))
+    np.testing.assert_array_equal(again.multipliers, found.multipliers)
+    assert again.status is found.status
+    with pytest.raises(AttributeError):
+        _ = found.copy().wrenches
+
+
+@pytest.mark.parametrize(('wrong', 'ours'), [
+    (lambda: ld.load_urdf, 'load'), (lambda: ld.rnea, 'load(...).inverse'),
+    (lambda: ld.load(URDF).rnea, 'inverse'), (lambda: ld.load(URDF).fkine, 'frames.pose'),
+    (lambda: ld.load(URDF).getFrameJacobian, 'frames.jacobian'),
+    (lambda: ld.load(URDF).joint_names, 'model.joints'),
+    (lambda: ld.load(URDF).model.joint_names, 'joints'),
+    (lambda: ld.load(config_file('four_bar.yaml')).rnea, 'inverse')])
+def test_names_of_other_libraries_lead_to_ours(wrong, ours):
+    with pytest.raises(AttributeError) as caught:
+        wrong()
+    assert str(caught.value).endswith(f'here it is {ours}')
+    assert not hasattr(ld.load(URDF), 'nothing')
+
+
+def test_frames_of_an_arm_are_assembled():
+    robot = ld.load(URDF)
+    q = ld.assemble(robot, held={'hand': robot.frames.pose([0.4], 'hand')})
+    assert q == pytest.approx([0.4])
+    assert len(assemblies(robot, attempts=3)) == 3
 
 
 def test_what_is_no_model_is_refused():

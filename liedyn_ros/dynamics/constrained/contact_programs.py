@@ -22,7 +22,6 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError
@@ -150,6 +149,7 @@ def _solve(quadratic: Array, linear: Array, forces: Sequence[tuple[Cone, Array, 
     """
     require_extra('contacts', 'clarabel', reason='what contacts can apply is a conic program')
     import clarabel  # here, as only this module needs it
+    from scipy import sparse
     rows: list[Array] = []
     sides: list[Array] = []
     cones: list[Any] = []

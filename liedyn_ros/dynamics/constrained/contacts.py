@@ -29,7 +29,7 @@ from liedyn_ros.dynamics.constrained.constraints.singular_mass import mass_facto
 from liedyn_ros.dynamics.constrained.contact_programs import (
     admissible_multipliers, Cone, restored_impulses, sliding_impulses)
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
-from liedyn_ros.dynamics.constrained.solver.solution import ConstrainedSolution, ConstraintStatus
+from liedyn_ros.dynamics.constrained.solver.solution import ConstraintStatus, Solved
 from liedyn_ros.model import Closure, Model
 from liedyn_ros.model.parts.geometry import axis_frame, IDENTITY, perpendicular, unit_axis
 
@@ -172,7 +172,7 @@ class Contacts:
             self._sets[chosen] = own._replace(places=self._held)
         return own.dynamics
 
-    def forces(self, dynamics: ConstrainedDynamics, q: ArrayLike, solution: ConstrainedSolution,
+    def forces(self, dynamics: ConstrainedDynamics, q: ArrayLike, solution: Solved,
                *, admissible: bool = False) -> dict[str, ContactForce]:
         """
         Return what the ground applies at each contact of a machine that `holding` returned.

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, require_kind, unknown_name
 from liedyn_ros.common.errors import ModelError
+from liedyn_ros.common.other_names import DYNAMICS, missing
 from liedyn_ros.dynamics.constrained.algorithms.forward import ConstrainedForward
 from liedyn_ros.dynamics.constrained.algorithms.hybrid import ConstrainedHybrid
 from liedyn_ros.dynamics.constrained.algorithms.inverse import ConstrainedInverse
@@ -29,8 +30,9 @@ from liedyn_ros.dynamics.constrained.configurations.mobility import Mobility
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
 from liedyn_ros.dynamics.constrained.constraints.exclusive import exclusive
 from liedyn_ros.dynamics.constrained.constraints.function import ConstraintFunction
-from liedyn_ros.dynamics.constrained.solver.solution import ConstrainedSolution
+from liedyn_ros.dynamics.constrained.solver.solution import Solved
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
+from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.dynamics.joint_wrenches import joint_wrenches
 from liedyn_ros.model import Model
 from liedyn_ros.model.parts.geometry import checked_pose
@@ -128,6 +130,17 @@ class ConstrainedDynamics(Constraints):
         """
         self.data.follow(self.tree.constants)
 
+    def __getattr__(self, name: str) -> Any:
+        """
+        Return what the tree of the machine has, such as mass_matrix, bias or center_of_mass.
+
+        They are those of the equation above, and of all its bodies. Otherwise an AttributeError
+        leads from a name of another library to ours.
+        """
+        if not name.startswith('_') and hasattr(Dynamics, name):
+            return getattr(self.tree, name)
+        raise missing(self, f'{type(self).__name__!r} object', name, DYNAMICS)
+
     def __repr__(self) -> str:
         """Return the model, and the number of its constraints."""
         return f'<ConstrainedDynamics of {self.model!r}, {self.m} constraints>'
@@ -136,7 +149,7 @@ class ConstrainedDynamics(Constraints):
         """Return by closure how far each is open at q (nq,), tolerated gaps too, m and rad."""
         return closure_gaps(self, self.model.check_configuration(q))
 
-    def joint_wrenches(self, q: ArrayLike, v: ArrayLike, solution: ConstrainedSolution,
+    def joint_wrenches(self, q: ArrayLike, v: ArrayLike, solution: Solved,
                        external: ArrayLike | None = None) -> dict[str, Array]:
         """
         Return by joint of the tree the wrench (6,) that it transmits, the load of its bearing.

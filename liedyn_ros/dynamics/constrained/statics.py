@@ -65,7 +65,7 @@ def statics(dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike | N
     model, rest = dynamics.model, np.zeros(dynamics.model.nv)
     options: dict[str, Any] = {
         'tau': tau, 'actuated': actuated, 'redundancy': redundancy, 'weights': weights}
-    solution = dynamics.inverse(q, rest, rest, external, **options)
+    solution = dynamics.inverse(q, rest, rest, external, **options).solution
     driven = (model.actuated if actuated is None
               else dynamics.names.mask('actuated', actuated))
     spins = idle_spins(dynamics)

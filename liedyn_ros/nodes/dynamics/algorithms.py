@@ -124,18 +124,18 @@ class LoopAlgorithms:
         """Find the efforts of the actuators."""
         with self.ready() as dynamics:
             return _result(dynamics.inverse(
-                x.q, x.v, x.a, redundancy=x.redundancy, external=x.external))
+                x.q, x.v, x.a, redundancy=x.redundancy, external=x.external).solution)
 
     def forward(self, x: Inputs) -> Result:
         """Find the accelerations."""
         with self.ready() as dynamics:
-            return _result(dynamics.forward(x.q, x.v, x.tau, external=x.external))
+            return _result(dynamics.forward(x.q, x.v, x.tau, external=x.external).solution)
 
     def hybrid(self, x: Inputs) -> Result:
         """Find the efforts of prescribed coordinates and the accelerations of the others."""
         with self.ready() as dynamics:
             return _result(dynamics.hybrid(
-                x.q, x.v, x.prescribed, x.a, x.tau, external=x.external))
+                x.q, x.v, x.prescribed, x.a, x.tau, external=x.external).solution)
 
     def mobility(self) -> Mobility:
         """Return the mobility under the constraints."""

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,11 +20,11 @@ from liedyn_ros.common.checks import as_array
 from liedyn_ros.dynamics.constrained.configurations.assembly import projected_velocity
 from liedyn_ros.dynamics.constrained.partial_derivatives.forward import (
     ConstrainedForwardPartialDerivatives)
-from liedyn_ros.dynamics.constrained.solver.solution import (
-    ConstrainedSolution, ConstrainedSolutions)
+from liedyn_ros.dynamics.constrained.solver.solution import SolvedArray, with_solution
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task
 from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT
+from liedyn_ros.dynamics.tree.orders import order_of_rows
 
 
 class ConstrainedForward:
@@ -41,9 +42,9 @@ class ConstrainedForward:
 
     def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                  external: ArrayLike | None = None, *, closed: bool = True,
-                 project: bool = False, max_error: float = NO_DIGIT) -> ConstrainedSolution:
+                 project: bool = False, max_error: float = NO_DIGIT) -> SolvedArray:
         """
-        Return the solution of a state.
+        Return a of a state, which has the other parts of its solution as attributes.
 
         Near singular configurations high orders lose digits. Raises LimitError for the first order
         whose estimated relative error exceeds max_error; with math.inf there is no estimate.
@@ -58,14 +59,28 @@ class ConstrainedForward:
             v = projected_velocity(
                 constraints, constraints.model.check_configuration(q),
                 as_array('v', v, (constraints.model.nv,)))
-        return self._solver.solve(self._task, q, v, None, tau, external, closed, max_error)
+        found = self._solver.solve(self._task, q, v, None, tau, external, closed, max_error)
+        return with_solution(found.a, found)
 
     def batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: ArrayLike | None = None,
-              *, max_error: float = NO_DIGIT) -> ConstrainedSolutions:
-        """Return the solutions of q (K, nq), v (K, nv), tau (K, nv) or (K, order + 1, nv)."""
-        return self._solver.solve_batch(self._task, q, v, None, tau, external, max_error)
+              *, max_error: float = NO_DIGIT) -> SolvedArray:
+        """Return a of q (K, nq), v (K, nv), tau (K, nv) or (K, order + 1, nv)."""
+        found = self._solver.solve_batch(self._task, q, v, None, tau, external, max_error)
+        return with_solution(found.a, found)
+
+    def time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+                         external: ArrayLike | None = None, **options: Any) -> SolvedArray:
+        """Return a (r + 1, nv) of tau (r + 1, nv), as of a machine without loops."""
+        order_of_rows('tau', tau, 0)
+        return self(q, v, tau, external, **options)
+
+    def batch_time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+                               external: ArrayLike | None = None, **options: Any) -> SolvedArray:
+        """Return a (K, r + 1, nv) of tau (K, r + 1, nv), as of a machine without loops."""
+        order_of_rows('tau', tau, 1)
+        return self.batch(q, v, tau, external, **options)
 
     @cached_property
     def partial_derivatives(self) -> ConstrainedForwardPartialDerivatives:
         """Return the derivatives of a and the multipliers by all input: call it."""
-        return ConstrainedForwardPartialDerivatives(self._solver, self)
+        return ConstrainedForwardPartialDerivatives(self._solver)

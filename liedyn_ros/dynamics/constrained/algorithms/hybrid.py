@@ -17,8 +17,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.constrained.partial_derivatives.hybrid import (
     ConstrainedHybridPartialDerivatives)
-from liedyn_ros.dynamics.constrained.solver.solution import (
-    ConstrainedSolution, ConstrainedSolutions)
+from liedyn_ros.dynamics.constrained.solver.solution import pair_of, SolvedPair
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import hybrid_task, Task
 from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT
@@ -41,26 +40,30 @@ class ConstrainedHybrid:
 
     def __call__(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
                  tau: ArrayLike, external: ArrayLike | None = None, *,
-                 max_error: float = NO_DIGIT) -> ConstrainedSolution:
-        """Return the solution of a state; max_error is as in forward dynamics."""
-        return self._solver.solve(self._task(prescribed, tau), q, v, a, tau, external,
-                                  max_error=max_error)
+                 max_error: float = NO_DIGIT) -> SolvedPair:
+        """
+        Return a and tau of a state, which have the other parts of the solution as attributes.
+
+        max_error is as in forward dynamics.
+        """
+        return pair_of(self._solver.solve(
+            self._task(prescribed, tau), q, v, a, tau, external, max_error=max_error))
 
     def batch(self, q: ArrayLike, v: ArrayLike, prescribed: ArrayLike, a: ArrayLike,
               tau: ArrayLike, external: ArrayLike | None = None, *,
-              max_error: float = NO_DIGIT) -> ConstrainedSolutions:
+              max_error: float = NO_DIGIT) -> SolvedPair:
         """
-        Return the solutions of q (K, nq), v (K, nv), a and tau (K, nv) or (K, order + 1, nv).
+        Return a and tau of q (K, nq), v (K, nv), a and tau (K, nv) or (K, order + 1, nv).
 
         All states have the same coordinates prescribed.
         """
-        return self._solver.solve_batch(self._task(prescribed, tau), q, v, a, tau, external,
-                                        max_error)
+        return pair_of(self._solver.solve_batch(
+            self._task(prescribed, tau), q, v, a, tau, external, max_error))
 
     @cached_property
     def partial_derivatives(self) -> ConstrainedHybridPartialDerivatives:
         """Return the derivatives of a, tau and the multipliers by all input: call it."""
-        return ConstrainedHybridPartialDerivatives(self._solver, self)
+        return ConstrainedHybridPartialDerivatives(self._solver)
 
     def _task(self, prescribed: ArrayLike, tau: ArrayLike | None) -> Task:
         task = hybrid_task(~self._solver.constraints.names.mask('prescribed', prescribed))

@@ -11,17 +11,18 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics.constrained.partial_derivatives.inverse import (
     ConstrainedInversePartialDerivatives)
-from liedyn_ros.dynamics.constrained.solver.solution import (
-    ConstrainedSolution, ConstrainedSolutions)
+from liedyn_ros.dynamics.constrained.solver.solution import SolvedArray, with_solution
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.constrained.solver.tasks import inverse_task, LEAST_TORQUE, Task
 from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT
+from liedyn_ros.dynamics.tree.orders import order_of_rows
 
 
 class ConstrainedInverse:
@@ -51,22 +52,41 @@ class ConstrainedInverse:
                  *, tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
                  redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
                  within_limits: bool = False, max_error: float = NO_DIGIT
-                 ) -> ConstrainedSolution:
-        """Return the solution of a state; max_error is as in forward dynamics."""
-        return self._solver.solve(self._task(actuated, redundancy, weights, within_limits),
-                                  q, v, a, tau, external, max_error=max_error)
+                 ) -> SolvedArray:
+        """
+        Return tau of a state, which has the other parts of its solution as attributes.
+
+        max_error is as in forward dynamics.
+        """
+        found = self._solver.solve(self._task(actuated, redundancy, weights, within_limits),
+                                   q, v, a, tau, external, max_error=max_error)
+        return with_solution(found.tau, found)
 
     def batch(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: ArrayLike | None = None, *,
               tau: ArrayLike | None = None, actuated: ArrayLike | None = None,
               redundancy: str = LEAST_TORQUE, weights: ArrayLike | None = None,
-              within_limits: bool = False, max_error: float = NO_DIGIT) -> ConstrainedSolutions:
+              within_limits: bool = False, max_error: float = NO_DIGIT) -> SolvedArray:
         """
-        Return the solutions of q (K, nq), v (K, nv), a and tau (K, nv) or (K, order + 1, nv).
+        Return tau of q (K, nq), v (K, nv), a and tau (K, nv) or (K, order + 1, nv).
 
         Actuators, redundancy and weights are the same for all.
         """
-        return self._solver.solve_batch(self._task(actuated, redundancy, weights, within_limits),
-                                        q, v, a, tau, external, max_error)
+        found = self._solver.solve_batch(
+            self._task(actuated, redundancy, weights, within_limits), q, v, a, tau, external,
+            max_error)
+        return with_solution(found.tau, found)
+
+    def time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
+                         external: ArrayLike | None = None, **options: Any) -> SolvedArray:
+        """Return tau (r + 1, nv) of a (r + 1, nv), as of a machine without loops."""
+        order_of_rows('a', a, 0)
+        return self(q, v, a, external, **options)
+
+    def batch_time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
+                               external: ArrayLike | None = None, **options: Any) -> SolvedArray:
+        """Return tau (K, r + 1, nv) of a (K, r + 1, nv), as of a machine without loops."""
+        order_of_rows('a', a, 1)
+        return self.batch(q, v, a, external, **options)
 
     @cached_property
     def partial_derivatives(self) -> ConstrainedInversePartialDerivatives:

@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from liedyn_ros.common.checks import Array, as_array, as_number, as_numbers, require_kind
 from liedyn_ros.common.errors import (
     ConvergenceError, ModelError, ProjectionWarning, ShapeError)
+from liedyn_ros.common.weak_cache import weak_cache
 from liedyn_ros.dynamics.constrained.configurations.closing import bounds_of, Closing
 from liedyn_ros.dynamics.constrained.configurations.kernels.closing import ITERATIONS
 from liedyn_ros.dynamics.constrained.configurations.misfit import suggestion
@@ -36,6 +37,7 @@ from liedyn_ros.dynamics.constrained.constraints.singular_mass import mass_facto
 from liedyn_ros.dynamics.constrained.constraints.spins import idle_spins
 from liedyn_ros.dynamics.constrained.kernels.tolerances import (
     CLOSED_CONFIGURATION, RANK_TOLERANCE, STALLED_RESIDUAL)
+from liedyn_ros.dynamics.dynamics import Dynamics
 from liedyn_ros.model import Closure, JOINT_TYPES, Model, pose
 from liedyn_ros.model.parts.geometry import checked_pose
 
@@ -54,11 +56,11 @@ ALONG = 0.5  # of a distance: the part along the constraints, above which anothe
 Held: TypeAlias = Mapping[str, ArrayLike]
 
 
-def assemble(constraints: Constraints, start: ArrayLike | None = None, *,
+def assemble(constraints: Constraints | Dynamics, start: ArrayLike | None = None, *,
              held: Held | None = None, attempts: int = ATTEMPTS,
              within_limits: bool = False) -> Array:
     """
-    Return a configuration (nq,) on the constraints.
+    Return a configuration (nq,) on the constraints of a ConstrainedDynamics, or of a Dynamics.
 
     start is a rough configuration: an assembly near it is found if there is one. Without it, or if
     it fails, random ones follow. held fixes joints of one coordinate, by name, at a value, rad or
@@ -78,7 +80,7 @@ def assemble(constraints: Constraints, start: ArrayLike | None = None, *,
     _fail(constraints, best, attempts, free, within_limits)
 
 
-def assemblies(constraints: Constraints, start: ArrayLike | None = None, *,
+def assemblies(constraints: Constraints | Dynamics, start: ArrayLike | None = None, *,
                held: Held | None = None, attempts: int = ATTEMPTS,
                within_limits: bool = False) -> list[Array]:
     """
@@ -249,9 +251,17 @@ def refuse_free(constraints: Constraints, passive: NDArray[np.bool_], free: Arra
                      f'leave {names} free')
 
 
-def _with_frames_held(constraints: Constraints, held: Held | None
+@weak_cache
+def of_tree(dynamics: Dynamics) -> Constraints:
+    """Return the constraints of a machine without loops, none."""
+    return Constraints(dynamics.model)
+
+
+def _with_frames_held(constraints: Constraints | Dynamics, held: Held | None
                       ) -> tuple[Constraints, dict[str, float]]:
     """Return constraints that hold frames too, and the joints that stay to be held."""
+    if isinstance(constraints, Dynamics):
+        constraints = of_tree(constraints)
     require_kind('constraints', constraints, Constraints, 'as a ConstrainedDynamics is')
     joints, closures, model = dict[str, float](), list[Closure](), constraints.model
     for name, value in (held or {}).items():

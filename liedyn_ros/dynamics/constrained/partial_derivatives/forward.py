@@ -14,7 +14,6 @@ They are those of hybrid dynamics without prescribed accelerations.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 import math
 from typing import Any, NamedTuple
@@ -122,9 +121,9 @@ class ConstrainedForwardPartialDerivatives(ManyStates):
     independent constraints.
     """
 
-    def __init__(self, solver: Solver, solve: Callable[..., ConstrainedSolution]) -> None:
-        """Take the solver and forward dynamics."""
-        self._solver, self._solve, self._model = solver, solve, solver.model
+    def __init__(self, solver: Solver) -> None:
+        """Take the solver."""
+        self._solver, self._model = solver, solver.model
         self.lock = solver.lock
         self._task = hybrid_task(np.ones(solver.model.nv, dtype=np.bool_))
 
@@ -263,7 +262,8 @@ class ConstrainedForwardPartialDerivatives(ManyStates):
     def _regular(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: ArrayLike | None,
                  closed: bool, max_error: float = NO_DIGIT) -> ConstrainedSolution:
         """Return the solution where it has derivatives, or raise SingularError."""
-        found = self._solve(q, v, tau, external=external, closed=closed, max_error=max_error)
+        found = self._solver.solve(
+            self._task, q, v, None, tau, external, closed, max_error)
         if found.status is ConstraintStatus.SINGULAR:
             refuse_rank(self._solver, found.rank)
         return found

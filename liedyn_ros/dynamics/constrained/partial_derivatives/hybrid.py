@@ -16,7 +16,6 @@ and their time derivatives. Forward dynamics prescribes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 import math
 from typing import Any, NamedTuple
@@ -138,9 +137,9 @@ class ConstrainedHybridPartialDerivatives(ManyStates):
     where prescribed accelerations break a loop, or constraints become dependent.
     """
 
-    def __init__(self, solver: Solver, solve: Callable[..., ConstrainedSolution]) -> None:
-        """Take the solver and hybrid dynamics."""
-        self._solver, self._solve, self._model = solver, solve, solver.model
+    def __init__(self, solver: Solver) -> None:
+        """Take the solver."""
+        self._solver, self._model = solver, solver.model
         self.lock = solver.lock
 
     @exclusive
@@ -311,7 +310,8 @@ class ConstrainedHybridPartialDerivatives(ManyStates):
     def _regular(self, q: ArrayLike, v: ArrayLike, known: Mask, a: ArrayLike, tau: ArrayLike,
                  external: ArrayLike | None, max_error: float = NO_DIGIT) -> ConstrainedSolution:
         """Return the solution where it has derivatives, or raise SingularError."""
-        found = self._solve(q, v, known, a, tau, external=external, max_error=max_error)
+        found = self._solver.solve(
+            hybrid_task(~known), q, v, a, tau, external, max_error=max_error)
         if found.status in (ConstraintStatus.SINGULAR, ConstraintStatus.INCONSISTENT):
             raise SingularError(
                 'prescribed: expected accelerations that the constraints allow, in a '

@@ -8,8 +8,12 @@
 
 """The results of constrained dynamics: motion, forces, and the status of the constraints."""
 
+from __future__ import annotations
+
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple, TYPE_CHECKING, TypeAlias
+
+import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.model.link_table import Indices
@@ -77,3 +81,72 @@ class ConstrainedSolutions(NamedTuple):
             self.a[s], self.tau[s], self.multipliers[s], self.wrenches[s], int(self.rank[s]),
             float(self.inverse_condition_number[s]), self.status[s],
             None if actuation is None else float(actuation[s]))
+
+
+class _WithSolution:
+    """What has the attributes of a solution, ConstrainedSolution or ConstrainedSolutions."""
+
+    solution: Any = None
+    if TYPE_CHECKING:
+        a: Array
+        tau: Array
+        multipliers: Array
+        wrenches: Array
+        rank: Any
+        inverse_condition_number: Any
+        status: Any
+        actuation_inverse_condition_number: Any
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a part of the solution, which belongs to the whole result alone."""
+        if name.startswith('__') or self.solution is None:
+            raise AttributeError(f'{type(self).__name__!r} object has no attribute {name!r}')
+        return getattr(self.solution, name)
+
+
+class SolvedArray(_WithSolution, np.ndarray[Any, np.dtype[np.float64]]):
+    """
+    The joint forces of inverse dynamics, or the accelerations of forward dynamics.
+
+    It is the array that a tree without loops returns, and has the parts of its `solution` besides:
+    a, tau, multipliers, wrenches, rank, status. Arithmetic and slices give plain arrays.
+    """
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return an entry, or a plain array."""
+        return self.view(np.ndarray)[key]
+
+    def __array_wrap__(self, array: Array, context: Any = None, return_scalar: bool = False
+                       ) -> Any:
+        """Return the result of a function of NumPy as a plain array or number."""
+        return array[()] if array.ndim == 0 else array.view(np.ndarray)
+
+    def __reduce__(self) -> Any:
+        """Copy, or pickle, with the solution."""
+        return with_solution, (self.view(np.ndarray), self.solution)
+
+
+class SolvedPair(_WithSolution, tuple[Array, Array]):
+    """The accelerations and joint forces of hybrid dynamics, with the parts of its `solution`."""
+
+    def __reduce__(self) -> Any:
+        """Copy, or pickle, with the solution."""
+        return pair_of, (self.solution,)
+
+
+Solved: TypeAlias = ConstrainedSolution | SolvedArray | SolvedPair
+
+
+def with_solution(array: Array, solution: ConstrainedSolution | ConstrainedSolutions | None
+                  ) -> SolvedArray:
+    """Return an array of a solution that has its other parts as attributes."""
+    result = array.view(SolvedArray)
+    result.solution = solution
+    return result
+
+
+def pair_of(solution: ConstrainedSolution | ConstrainedSolutions) -> SolvedPair:
+    """Return a and tau of a solution, which have its other parts as attributes."""
+    result = SolvedPair((solution.a, solution.tau))
+    result.solution = solution
+    return result
