@@ -52,7 +52,7 @@ def assert_solutions(many: ConstrainedSolutions, dynamics: ConstrainedDynamics, 
         one = getattr(dynamics, name)(
             *(each[s] if len(each) == count else each for each in arguments),
             **{key: value[s] if isinstance(value, np.ndarray) and len(value) == count else value
-               for key, value in options.items()})
+               for key, value in options.items()}).solution
         for got, wanted in zip(many.state(s)[:4], one[:4]):
             assert_allclose(got, wanted, rtol=1e-12, atol=1e-12 * (
                 1.0 + np.abs(wanted).max(initial=0.0)))
