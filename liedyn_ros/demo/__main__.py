@@ -46,10 +46,10 @@ def main() -> int:
         with pages.watch('aerial_manipulator',
                          model_file=config_file('aerial_manipulator.yaml')):
             verdicts['flight'] = perform(aerial.run, stage)
-    print()
-    print_table(['part', 'verdict'], [
-        [name, verdict.outcome] for name, verdict in verdicts.items()])
-    print(f'pictures and logs are in {FOLDER}/')
+        print()
+        print_table(['part', 'verdict'], [
+            [name, verdict.outcome] for name, verdict in verdicts.items()])
+        print(f'Pictures and logs are in {FOLDER}/; the last are being written.', flush=True)
     outcomes = {verdict.outcome for verdict in verdicts.values()}
     return next(each.value for each in (Outcome.NOT_HELD, Outcome.NOT_SHOWN, Outcome.HELD)
                 if each in outcomes)

@@ -10,9 +10,11 @@
 """Pictures are drawn in another process; what it raises is raised."""
 
 from pathlib import Path
+import time
 
 import pytest
 
+from liedyn_ros.demo import drawing
 from liedyn_ros.demo.drawing import Drawings
 
 
@@ -26,3 +28,11 @@ def test_all_are_drawn(tmp_path) -> None:
 def test_what_fails_is_raised(tmp_path) -> None:
     with pytest.raises(FileNotFoundError), Drawings() as drawings:
         drawings.draw(Path.rmdir, tmp_path / 'none')
+
+
+def test_what_takes_too_long_is_left_out(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(drawing, 'LIMIT', 5.0)
+    with Drawings() as drawings:
+        drawings.draw(Path.touch, tmp_path / 'one')
+        drawings.draw(time.sleep, 3600.0)
+    assert 'drawings are left out' in capsys.readouterr().out
