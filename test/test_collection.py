@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from support.syntax import walk
-from tools.english import statements
+from tools.source_text import statements
 
 # A geometry is checked where it is read, and poses are written as exponentials.
 ALLOWED = ('liedyn_ros.lie.', 'liedyn_ros.stewart.platform.')

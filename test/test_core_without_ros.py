@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from support import forked
-from tools.english import statements
+from tools.source_text import statements
 
 from liedyn_ros.layers import allowed, as_markdown, LAYERS, WITH_ROS
 

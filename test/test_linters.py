@@ -74,6 +74,12 @@ def test_mypy():
     assert_clean('mypy')
 
 
+def test_spelling():
+    pages = [str(path.relative_to(ROOT)) for path in (
+        *ROOT.glob('*.md'), *ROOT.glob('*.rst'), *(ROOT / 'docs').rglob('*.md'))]
+    assert_clean('codespell_lib', *SOURCES, *pages)
+
+
 def test_flake8(cache):
     assert_files_clean(cache, 'ament_flake8.main', '--config', 'setup.cfg')
 

@@ -24,7 +24,7 @@ import re
 from typing import NamedTuple
 
 from tools.command_line import no_arguments
-from tools.english import strings_and_comments
+from tools.source_text import strings_and_comments
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE, TESTS, THEORY, PAGE = (

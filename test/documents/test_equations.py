@@ -14,7 +14,7 @@ import re
 
 import pytest
 from tools import equations
-from tools.english import code
+from tools.source_text import prose
 
 pytestmark = pytest.mark.full
 
@@ -55,7 +55,7 @@ WITHOUT_EQUATION = {
 @cache
 def text_of(path):
     """Return the docstrings, comments and error messages of a module."""
-    return '\n'.join(sentence.text for sentence in code(path))
+    return prose(path)
 
 
 def formulas_of(text):

@@ -16,7 +16,7 @@ import shutil
 import sys
 
 import pytest
-from tools.english import statements
+from tools.source_text import statements
 
 from liedyn_ros.jit.cache import sources as cache
 
