@@ -32,6 +32,11 @@ FAULTS = {  # of a warning, and how the table puts them
     'no principal moment above': 'a principal moment above the sum of the other two',
     'it mimics': 'mimics a missing joint',
     'of dynamics not read': 'attributes of dynamics that URDF lacks',
+    'velocity and effort of 0': 'limits of 0, taken for not given',
+    'or an effort of 0': 'limits of 0',
+    ': gravity not read': 'gravity of a link', 'origin not read': 'an origin of a link',
+    'plugins ': 'plugins of Gazebo that may put forces on links',
+    'gazebo:': 'joints of Gazebo',
     'gazebo turns gravity off': 'gravity turned off in Gazebo',
     'the spring to the efforts': 'a spring of Gazebo',
     'gazebo plugin': 'a joint that a plugin of Gazebo couples'}
@@ -74,7 +79,8 @@ def _short(warning: str) -> str:
     """Return a warning as the table shows it: the fault, and the first names it is about."""
     fault = next(short for key, short in FAULTS.items() if key in warning)
     named = re.match(
-        r'(?:(?:links|joints) \[(.*?)\]|(?:joint|gazebo plugin|gazebo) (\S+)):', warning)
+        r'(?:(?:links|joints|gazebos|plugins) \[(.*?)\]|(?:joint|gazebo plugin|gazebo) (\S+)):',
+        warning)
     names = (named[1] or named[2]).replace("'", '').split(', ') if named else []
     more = f' and {len(names) - NAMES_SHOWN} more' if len(names) > NAMES_SHOWN else ''
     return f'{fault}: {", ".join(f"`{name}`" for name in names[:NAMES_SHOWN])}{more}'

@@ -67,7 +67,10 @@ class _Context:
         pass
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        if isinstance(error, LiedynError):
+        root = self._place
+        while root._parent is not None:
+            root = root._parent
+        if isinstance(error, LiedynError) and not str(error).startswith(root._key):
             raise DescriptionError(f'{self._place.path}: {error}') from error
 
 

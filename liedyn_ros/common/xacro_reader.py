@@ -18,11 +18,13 @@ from importlib.util import find_spec
 import io
 import json
 import os
+from pathlib import Path
 import sys
 from typing import Any
 
 from liedyn_ros.common.bounded_process import answer_of, Limits, taken_request, told
 from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.common.packages import package_folder
 from liedyn_ros.common.untrusted_files import MAX_BYTES, read_file
 
 LIMITS = Limits(processor_time=10, time=30, memory=2**30)
@@ -58,7 +60,10 @@ def main() -> None:
     output, sys.stdout = sys.stdout, sys.stderr  # where xacro writes its warnings
     try:
         import xacro
+        import xacro.substitution_args as substitution
         xacro.open = _open  # before the one of Python
+        substitution._eval_find = lambda name: str(
+            package_folder(name, Path(path).absolute().parent))
         text = xacro.process_file(path, mappings=arguments).toxml()
         answer = {'text': text} if len(text) <= MAX_BYTES else {
             'error': f'a file that expands to {MAX_BYTES} characters at most, got {len(text)}'}

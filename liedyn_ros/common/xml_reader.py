@@ -17,6 +17,8 @@ from liedyn_ros.common.description import is_name, parse_number, Place, short
 from liedyn_ros.common.untrusted_files import MAX_BYTES, read_file
 from liedyn_ros.common.errors import DescriptionError
 
+_INFINITE = {f'{sign}{word}': float(f'{sign}inf')
+             for sign in ('', '+', '-') for word in ('inf', 'infinity')}
 MAX_NODES = 500_000  # elements and attributes of a document; a large humanoid has some 20 000
 BYTE_ORDER_MARK = '\ufeff'  # which may stand before any text
 
@@ -51,9 +53,12 @@ class Element(Place):
             self.fail(f'an attribute {attribute}', short(value))
         return value
 
-    def number(self, attribute: str, default: float | None = None) -> float:
-        """Return an attribute as one finite number."""
+    def number(self, attribute: str, default: float | None = None, *, infinite: bool = False
+               ) -> float:
+        """Return an attribute as one finite number, or as an infinite one where these are."""
         text = self.value.get(attribute)
+        if infinite and text is not None and text.strip().lower() in _INFINITE:
+            return _INFINITE[text.strip().lower()]
         if text is None:
             if default is not None:
                 return default

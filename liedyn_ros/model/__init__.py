@@ -14,6 +14,7 @@ from liedyn_ros.model.io.loading import load_model, load_xacro
 from liedyn_ros.model.io.mjcf.reader import load_mjcf
 from liedyn_ros.model.io.mjcf_writer import to_mjcf
 from liedyn_ros.model.io.sdf.reader import load_sdf
+from liedyn_ros.model.io.sdf_writer import to_sdf
 from liedyn_ros.model.io.updating import updated_urdf, updated_yaml
 from liedyn_ros.model.io.urdf_reader import load_urdf
 from liedyn_ros.model.io.urdf_writer import to_urdf
@@ -37,5 +38,5 @@ __all__ = [
     'inertia_of', 'Joint', 'JOINT_TYPES', 'Limits', 'LinkTable', 'load_mjcf', 'load_model',
     'load_sdf', 'load_urdf', 'load_xacro', 'load_yaml', 'Model', 'ModelBuilder', 'pose',
     'RetractionDerivatives', 'Rotor', 'RotorAllocation', 'RotorCommand', 'scale_masses',
-    'SpatialInertia', 'to_mjcf', 'to_urdf', 'updated_urdf', 'updated_yaml', 'Visual',
+    'SpatialInertia', 'to_mjcf', 'to_sdf', 'to_urdf', 'updated_urdf', 'updated_yaml', 'Visual',
     'with_armatures', 'with_inertias', 'with_placements', 'with_resistances']

@@ -79,6 +79,11 @@ class ModelBuilder:
         builder._frames = list(model.frame_list)
         return builder
 
+    @property
+    def closures(self) -> tuple[Closure, ...]:
+        """Return the closures added so far."""
+        return tuple(self._closures)
+
     def make_passive(self, joint: str) -> None:
         """Note that no actuator drives a joint. Raises ModelError for a missing joint."""
         for child, each in self._joints.items():

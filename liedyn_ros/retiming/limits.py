@@ -24,6 +24,8 @@ from liedyn_ros.model import Model
 Values: TypeAlias = ArrayLike | Mapping[str, ArrayLike] | None
 FRAME = 'velocity', 'acceleration', 'angular_velocity', 'angular_acceleration'  # by row order
 CLOSURE = {'least': 'least_closure_force', 'most': 'closure_force', 'rate': 'closure_force_rate'}
+OF_MODEL = {  # limits that a model has too, by their names there
+    'velocity': 'velocity', 'acceleration': 'acceleration', 'jerk': 'jerk', 'torque': 'effort'}
 _SIGNED, _OTHERS = 'least_torque', ('frames', 'closures', 'torque_curves')
 
 
@@ -101,13 +103,13 @@ class ClosureLimits:
 @dataclass(frozen=True)
 class MotionLimits:
     """
-    The limits that a motion keeps; None leaves one out, but for velocity and torque.
+    The limits that a motion keeps; None leaves one out, but where a model has such limits.
 
     Each is a number for all coordinates, an array (nv,), or a number by joint name; joints that
     are not named have no such limit. All are magnitudes, in both directions.
 
-    velocity: rad/s or m/s; None takes those of the model. acceleration and jerk: by time, rad or
-    m. torque: N m or N; None takes the efforts of the model. torque_rate: N m/s or N/s.
+    velocity: rad/s or m/s; acceleration and jerk: by time, rad or m. torque: N m or N. None takes
+    those of the model, of its efforts for torque. torque_rate: N m/s or N/s.
     torque_per_speed: the fall of a motor's torque with its speed in the same direction, from the
     limit of torque at rest. power: W, taken up or given by a joint. least_torque: the other end of
     torque, of any sign, where that is not its negative. It is 0 of a cable, or of a joint that
@@ -142,10 +144,9 @@ class MotionLimits:
                 raise NameSetError(f'{name}: expected each once, got {labels}')
         found = {each.name: _by_coordinate(model, each.name, getattr(self, each.name))
                  for each in fields(self) if each.name not in _OTHERS}
-        for name, of_model in (('velocity', model.limits.velocity),
-                               ('torque', model.limits.effort)):
+        for name, bound in OF_MODEL.items():
             if getattr(self, name) is None:
-                found[name] = np.array(of_model)
+                found[name] = np.array(getattr(model.limits, bound))
         slopes = found['torque_per_speed']
         found['torque_per_speed'] = np.where(np.isinf(slopes), 0.0, slopes)
         for name, values in found.items():

@@ -94,9 +94,9 @@ class ProductOfExponentials:
             joint = _joint(factor)
             frames.append((f'{factor.name}_frame', joint.frame))
             builder.add_body(f'{factor.name}_frame', None)
-            bounds = {'velocity': factor.limits.velocity, 'effort': factor.limits.effort}
-            if JOINT_TYPES[joint.type_name].has_bounds:
-                bounds |= {'lower': factor.limits.lower, 'upper': factor.limits.upper}
+            bounds = dict(vars(factor.limits))
+            if not JOINT_TYPES[joint.type_name].has_bounds:
+                del bounds['lower'], bounds['upper']
             builder.add_joint(
                 factor.name, joint.type_name, parent, f'{factor.name}_frame',
                 placement=se3.inverse(pose) @ joint.frame, axis=joint.axis, pitch=joint.pitch,
@@ -124,8 +124,8 @@ def product_of_exponentials(model: Model) -> ProductOfExponentials:
         factors.append(Factor(
             groups[vi] if own.stop - vi > 1 else model.coordinate_names[vi],
             int(table.parent[i]), home.screws[own],
-            Limits(limits.lower[own], limits.upper[own], limits.velocity[own],
-                   limits.effort[own], nv=own.stop - vi),
+            Limits(**{name: values[own] for name, values in vars(limits).items()},
+                   nv=own.stop - vi),
             table.damping[own], table.friction[own], table.stiffness[own], table.rest[own],
             table.armature[own], table.stops[own]))
     poses = [np.eye(4), *home.poses]

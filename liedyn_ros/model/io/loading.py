@@ -32,12 +32,14 @@ from liedyn_ros.model.model import Model
 def load_model(
         path: str | os.PathLike[str], *, arguments: Mapping[str, str] | None = None,
         floating: bool = False, strict: bool = False,
-        gravity: ArrayLike | None = None, urdf_constraints: bool = False) -> Model:
+        gravity: ArrayLike | None = None, urdf_constraints: bool = False,
+        sdf_model: str | None = None) -> Model:
     """
     Return the model of a file: .urdf, .xacro, .xml (MJCF), .sdf, or this package's .yaml and .yml.
 
     arguments are those of a xacro file, the others those of load_urdf. MJCF and SDF files say
-    themselves what floats, and have no urdf_constraints; MuJoCo is strict by itself. A YAML file
+    themselves what floats, and have no urdf_constraints; MuJoCo is strict by itself. sdf_model
+    names one of the models of an SDF world. A YAML file
     says all itself and takes no option. Raises DescriptionError.
     """
     if not isinstance(path, (str, os.PathLike)):
@@ -49,6 +51,9 @@ def load_model(
     if arguments and suffix != '.xacro':
         raise DescriptionError(f'{path}: expected no xacro arguments for a file {suffix}, '
                                f'got {short(arguments)}')
+    if sdf_model is not None and suffix != '.sdf':
+        raise DescriptionError(f'{path}: expected no option sdf_model for a file {suffix}, as it '
+                               f'is of SDF, got {short(sdf_model)}')
     if suffix not in ('.urdf', '.xacro'):
         _refuse_constraints(path, suffix, urdf_constraints)
     if suffix in ('.yaml', '.yml'):
@@ -60,7 +65,8 @@ def load_model(
     if suffix == '.xml':
         return _load_mjcf(path, floating, gravity)
     if suffix == '.sdf':
-        return load_sdf(path, floating=floating or None, strict=strict, gravity=gravity)
+        return load_sdf(path, floating=floating or None, strict=strict, gravity=gravity,
+                        sdf_model=sdf_model)
     gravity = STANDARD_GRAVITY if gravity is None else gravity
     if suffix == '.xacro':
         return load_xacro(path, arguments, floating=floating, strict=strict, gravity=gravity,

@@ -21,6 +21,8 @@ from liedyn_ros.common.description import parse_number, short
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.xml_reader import Element
 from liedyn_ros.model.builder import ModelBuilder
+from liedyn_ros.model.io.gazebo import add_plugins
+from liedyn_ros.model.io.urdf_words import GAZEBO
 from liedyn_ros.model.parts.geometry import pose
 
 DRAKE = '{http://drake.mit.edu}'
@@ -28,6 +30,10 @@ _ZERO = 0.0, 0.0, 0.0
 _LOOP_JOINTS = {'spherical': 'spherical', 'fixed': 'weld'}  # those that need no axis
 _SCREEN = {'collision_filter_group'}  # of Drake, without an effect on the dynamics
 _INERTIAS = {'rotorinertia', 'motorinertia', 'reflectedinertia', 'armature'}  # without underscores
+_MUJOCO = ('compiler', 'option', 'equality', 'size', 'visual', 'statistic', 'asset', 'sensor',
+           'contact')
+_COMPILER = ('settotalmass', 'boundmass', 'boundinertia', 'balanceinertia', 'inertiafromgeom',
+             'inertiagrouprange', 'alignfree')
 _GRAVITY_OFF = {'turnGravityOff': ('true', '1'), 'gravity': ('false', '0')}
 _FORCES = {'springStiffness': 'stiffness', 'dampingFactor': 'damping'}  # of <gazebo>
 FORCES = (  # of <dynamics>, all read
@@ -41,9 +47,10 @@ def add_dialects(robot: Element, builder: ModelBuilder, links: list[str]) -> Non
         _add_loop_joint(loop, builder, links)
     for i, ball in enumerate(robot.each(f'{DRAKE}ball_constraint')):
         _add_ball(ball, f'ball_constraint_{i}', builder, links)
-    for text in (*_drake(robot), *_gazebo(robot), *_mujoco(robot), *_joints(robot),
-                 *_transmissions(robot)):
+    for text in (*_drake(robot), *_gazebo(robot), *_mujoco(robot), *_transmissions(robot)):
         builder.add_warning(text)
+    plugins = [plugin for gazebo in robot.each('gazebo') for plugin in gazebo.each('plugin')]
+    add_plugins(plugins, builder, links, robot.text('name'))
 
 
 def _add_loop_joint(loop: Element, builder: ModelBuilder, links: list[str]) -> None:
@@ -90,10 +97,6 @@ def _drake(robot: Element) -> Iterator[str]:
                      each.get('name') or each.get('link')]
             label = f' {short(xml.get("name"))}' if xml.get('name') else ''
             yield f'drake:{tag}{label}{_between(names)}: {ADVICE}'
-    for joint in robot.each('joint'):
-        tags = [f'drake:{tag}' for xml in joint.value if (tag := _drake_tag(xml.tag))]
-        if tags:
-            yield f'joint {_said(joint, "name")}: {listed(tags)} not read'
 
 
 def _drake_tag(tag: str) -> str:
@@ -107,6 +110,7 @@ def _gazebo(robot: Element) -> Iterator[str]:
     mimics = {joint.value.get('name') for joint in robot.each('joint')
               if joint.value.find('mimic') is not None}
     weightless = []
+    yield from GAZEBO.unread(*(gazebo.value for gazebo in robot.each('gazebo')))
     for gazebo in robot.each('gazebo'):
         for joint in gazebo.each('joint'):
             names = [text for side in ('parent', 'child')
@@ -134,8 +138,16 @@ def _gazebo(robot: Element) -> Iterator[str]:
 
 
 def _mujoco(robot: Element) -> Iterator[str]:
-    """Name MuJoCo's equality constraints, armatures and gravity."""
+    """Name MuJoCo's equality constraints, armatures, gravity and what else changes dynamics."""
     for mujoco in robot.each('mujoco'):
+        further = [xml.tag for xml in mujoco.value if xml.tag not in _MUJOCO and len(xml)]
+        if further:
+            yield f'mujoco {listed(further)} not read'
+        for xml in mujoco.value.findall('compiler'):
+            masses = [key for key, text in xml.attrib.items()
+                      if key in _COMPILER and text not in ('false', '0', 'auto')]
+            if masses:
+                yield f'mujoco compiler {listed(masses)} not read: masses are those of the URDF'
         for equality in mujoco.value.findall('equality'):
             for xml in equality:
                 names = [xml.get(key) for key in ('body1', 'body2', 'joint1', 'joint2', 'site1',
@@ -149,19 +161,6 @@ def _mujoco(robot: Element) -> Iterator[str]:
             if xml.tag == 'option' and xml.get('gravity') is not None:
                 yield (f'mujoco option gravity {short(xml.get("gravity"))} not read: give it as '
                        'the argument gravity')
-
-
-def _joints(robot: Element) -> Iterator[str]:
-    """Name attributes of <dynamics> that are not of URDF and not zero, with their joints."""
-    found: dict[tuple[str, ...], list[str]] = {}
-    for joint in robot.each('joint'):
-        for dynamics in joint.each('dynamics'):
-            extra = tuple(key for key, text in dynamics.value.attrib.items()
-                          if key not in FORCES and _above_zero(text))
-            if extra:
-                found.setdefault(extra, []).append(_said(joint, 'name'))
-    for keys, joints in found.items():
-        yield f'joints {listed(joints)}: {listed(keys)} of dynamics not read'
 
 
 def _transmissions(robot: Element) -> Iterator[str]:

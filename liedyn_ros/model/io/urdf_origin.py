@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.xml_reader import Element
+from liedyn_ros.lie import se3, so3
 from liedyn_ros.model.parts.geometry import pose
 
 _ZERO = 0.0, 0.0, 0.0
@@ -26,7 +27,16 @@ def origin(element: Element, tag: str = 'origin') -> Array:
     found = element.optional(tag)
     if found is None:
         return pose()
-    return pose(found.numbers('xyz', 3, _ZERO), found.numbers('rpy', 3, _ZERO))
+    if 'quat_xyzw' not in found.value.attrib:
+        return pose(found.numbers('xyz', 3, _ZERO), found.numbers('rpy', 3, _ZERO))
+    if 'rpy' in found.value.attrib:
+        found.fail('rpy or quat_xyzw', 'both')
+    turn = np.array(found.numbers('quat_xyzw', 4))
+    if not turn.any():
+        found.fail('a quaternion other than zero', 'zero')
+    return se3.from_rotation_translation(
+        so3.from_quaternion(turn / np.linalg.norm(turn)),
+        np.array(found.numbers('xyz', 3, _ZERO)))
 
 
 def add_origin(element: XML, placement: Array) -> None:

@@ -10,8 +10,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import math
 import os
+from xml.etree.ElementTree import Element as XML
+from xml.etree.ElementTree import SubElement
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,12 +28,15 @@ from liedyn_ros.model.io.of_file import model_of_file
 from liedyn_ros.model.io.urdf_dialects import add_dialects, FORCES
 from liedyn_ros.model.io.urdf_loops import add_loops
 from liedyn_ros.model.io.urdf_origin import origin
+from liedyn_ros.model.io.urdf_words import WORDS
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.inertia import SpatialInertia, unphysical
 
 ROOT_JOINT = 'root_joint'
 NO_LIMIT = 1000.0  # of an angle, from which on a number says that there is none
+NEWEST = 1, 2  # version of the format
 MAX_TURNS = 4  # of a joint, beyond which its limits are taken for degrees
+_LIMITED = 'revolute', 'prismatic', 'continuous'
 _UNTURNED = np.eye(3).tolist()
 
 URDF_TYPES = {  # to the types of this package
@@ -52,8 +58,10 @@ def load_urdf(
     dynamics and is not read has a DescriptionWarning each. Mass properties that no rigid body has
     are used as they are, with a DescriptionWarning that names the links; strict refuses them.
     Limits and dynamics are read where URDF defines them: not for fixed, planar and floating
-    joints, where dynamics other than zero are refused. Other elements are left alone, as are
-    visuals and collisions; those of xacro are refused.
+    joints, where dynamics other than zero are refused. All else is on the list of what has no
+    effect on the dynamics, as visuals are, or named. Elements of xacro are refused. The
+    attribute version decides as in urdfdom: quat_xyzw counts from 1.1 on, and from 1.2 on what a
+    limit does not say is infinite.
 
     Raises DescriptionError naming the file, the element, the expected and the given value.
     """
@@ -69,15 +77,36 @@ def load_urdf(
 def _model(robot: Element, floating: bool, strict: bool, gravity: ArrayLike,
            urdf_constraints: bool) -> Model:
     builder = ModelBuilder(robot.text('name'), gravity)
+    version = _version(robot, builder)
     links = _add_links(robot, builder, strict)
     joints = list(robot.each('joint'))
-    followers = _add_couplings(joints, builder, strict)
-    children = {_add_joint(joint, builder, followers) for joint in joints}
+    followers = _add_couplings(robot, joints, builder, strict)
+    children = {_add_joint(joint, builder, followers, version) for joint in joints}
     _note_degrees(joints, builder)
+    _note_zeros(joints, builder)
     _add_root(robot, builder, [link for link in links if link not in children], floating)
     add_loops(robot, builder, urdf_constraints)
     add_dialects(robot, builder, links)
+    for text in WORDS.unread(robot.value):
+        builder.add_warning(text)
     return builder.build()
+
+
+def _version(robot: Element, builder: ModelBuilder) -> tuple[int, ...]:
+    """Return the version; what it does not have yet is taken out, as urdfdom ignores it."""
+    text = robot.value.get('version', '1.0')
+    numbers = text.strip().split('.')
+    if not all(number.isdecimal() and len(number) < 5 for number in numbers):
+        robot.fail('a version such as 1.0', repr(text))
+    version = tuple(map(int, numbers))
+    if version[:2] > NEWEST:
+        builder.add_warning(f'URDF {text}: read as {NEWEST[0]}.{NEWEST[1]}, the newest known here')
+    early = [] if version[:2] >= (1, 1) else [
+        each for each in robot.value.iter('origin') if each.attrib.pop('quat_xyzw', None)]
+    if early:
+        builder.add_warning(f'quat_xyzw of {len(early)} origins ignored, as urdfdom does in URDF '
+                            f'{text}: write version="1.1" into the element robot')
+    return version[:2]
 
 
 def _require_expanded(robot: Element) -> None:
@@ -140,11 +169,12 @@ def _inertia(inertial: Element, strict: bool, impossible: dict[str, list[str]],
         return SpatialInertia(mass, placement[:3, 3], inertia, physical=False)
 
 
-def _add_couplings(joints: list[Element], builder: ModelBuilder, strict: bool) -> set[str]:
+def _add_couplings(robot: Element, joints: list[Element], builder: ModelBuilder, strict: bool
+                   ) -> set[str]:
     """Add the couplings of mimic joints, return their names; fixed ones have none to couple."""
     names = {joint.text('name') for joint in joints}
     followers = []
-    for joint in joints:
+    for joint in (*joints, *_mimics_of_control(robot, joints)):
         follows = joint.optional('mimic')
         if follows is None or joint.text('type') == 'fixed':
             continue
@@ -165,6 +195,21 @@ def _add_couplings(joints: list[Element], builder: ModelBuilder, strict: bool) -
     return set(followers)
 
 
+def _mimics_of_control(robot: Element, joints: list[Element]) -> Iterator[Element]:
+    """Yield what ros2_control says by parameters, as joints with an element mimic."""
+    own = {joint.text('name'): joint.value for joint in joints}
+    for control in robot.each('ros2_control'):
+        for joint in control.each('joint'):
+            given = {each.get('name'): (each.text or '').strip()
+                     for each in joint.value.findall('param')}
+            follower = own.get(joint.value.get('name', ''))
+            if 'mimic' in given and follower is not None and follower.find('mimic') is None:
+                coupled = XML('joint', follower.attrib)
+                SubElement(coupled, 'mimic', {'joint': given['mimic'], **{
+                    key: given[key] for key in ('multiplier', 'offset') if key in given}})
+                yield Element(coupled, f'/joint[{joint.text("name")}]', joint)
+
+
 def _add_root(robot: Element, builder: ModelBuilder, roots: list[str], floating: bool) -> None:
     """Add the joint of the one link that no other moves."""
     if len(roots) != 1:
@@ -179,7 +224,8 @@ def _add_root(robot: Element, builder: ModelBuilder, roots: list[str], floating:
     builder.add_joint(name, 'free' if floating else URDF_TYPES[urdf_type], None, roots[0])
 
 
-def _add_joint(joint: Element, builder: ModelBuilder, followers: set[str]) -> str:
+def _add_joint(joint: Element, builder: ModelBuilder, followers: set[str],
+               version: tuple[int, ...]) -> str:
     """Add a joint and return its child link."""
     name, urdf_type = _expanded_name(joint), joint.text('type')
     if urdf_type not in URDF_TYPES:
@@ -191,7 +237,7 @@ def _add_joint(joint: Element, builder: ModelBuilder, followers: set[str]) -> st
         name, URDF_TYPES[urdf_type], joint.take('parent').text('link'), child,
         placement=origin(joint),
         axis=((1.0, 0.0, 0.0) if axis is None else axis.numbers('xyz', 3)) if has_axis else None,
-        limits=_limits(joint, urdf_type), **_dynamics(joint, urdf_type),
+        limits=_limits(joint, urdf_type, version), **_dynamics(joint, urdf_type),
         actuated=name not in followers
         and joint.value.get('independent', '').lower() != 'false')
     return child
@@ -200,23 +246,51 @@ def _add_joint(joint: Element, builder: ModelBuilder, followers: set[str]) -> st
 def _note_degrees(joints: list[Element], builder: ModelBuilder) -> None:
     """Add a warning for joints that may turn so far that their limits are hardly in rad."""
     names = [joint.text('name') for joint in joints if joint.text('type') == 'revolute' and any(
-        MAX_TURNS * 2.0 * math.pi < abs(joint.take('limit').number(bound, 0.0)) < NO_LIMIT
+        MAX_TURNS * 2.0 * math.pi < abs(
+            joint.take('limit').number(bound, 0.0, infinite=True)) < NO_LIMIT
         for bound in ('lower', 'upper'))]
     if names:
         builder.add_warning(f'joints {listed(names)}: limits beyond {MAX_TURNS} turns; a URDF '
                             'has rad, and these look like degrees')
 
 
-def _limits(joint: Element, urdf_type: str) -> dict[str, ArrayLike]:
+def _note_zeros(joints: list[Element], builder: ModelBuilder) -> None:
+    """Add a warning for limits of zero, which exporters of CAD write where none was given."""
+    given, one = list[str](), list[str]()
+    for joint in joints:
+        limit = joint.optional('limit')
+        if limit is not None and joint.text('type') in _LIMITED:
+            zeros = [limit.number(key, 1.0, infinite=True) == 0.0
+                     for key in ('velocity', 'effort')]
+            (given if all(zeros) else one if any(zeros) else []).append(joint.text('name'))
+    if given:
+        builder.add_warning(f'joints {listed(given)}: velocity and effort of 0 in limit, as '
+                            'exporters of CAD write them, taken for not given: write them there, '
+                            'or give limits where a motion is planned')
+    if one:
+        builder.add_warning(f'joints {listed(one)}: a velocity or an effort of 0 in limit, used '
+                            'as it is: no motion keeps it')
+
+
+def _limits(joint: Element, urdf_type: str, version: tuple[int, ...]) -> dict[str, ArrayLike]:
     limit = joint.optional('limit')
-    if urdf_type in ('revolute', 'prismatic'):
-        if limit is None:
-            joint.fail(f'an element limit for type {urdf_type}', 'none')
-        return {'lower': limit.number('lower', 0.0), 'upper': limit.number('upper', 0.0),
-                'velocity': limit.number('velocity'), 'effort': limit.number('effort')}
-    if urdf_type == 'continuous' and limit is not None:
-        return {'velocity': limit.number('velocity'), 'effort': limit.number('effort')}
-    return {}
+    if urdf_type not in _LIMITED or (limit is None and urdf_type == 'continuous'):
+        return {}
+    if limit is None:
+        joint.fail(f'an element limit for type {urdf_type}', 'none')
+    late = version >= (1, 2)
+    unlimited = math.inf if late else None
+    bounds: dict[str, ArrayLike] = {
+        key: limit.number(key, unlimited, infinite=True) for key in ('velocity', 'effort')}
+    for key, others in (('acceleration', ('acceleration', 'deceleration')), ('jerk', ('jerk',))):
+        bounds[key] = min(limit.number(each, math.inf, infinite=True) for each in others)
+    lower, upper = (limit.number(key, sign * math.inf if late else 0.0, infinite=True)
+                    for key, sign in (('lower', -1.0), ('upper', 1.0)))
+    if bounds['velocity'] == bounds['effort'] == 0.0:  # not given, see _note_zeros
+        bounds |= {'velocity': math.inf, 'effort': math.inf}
+        if lower == upper == 0.0:
+            lower, upper = -math.inf, math.inf
+    return bounds if urdf_type == 'continuous' else {'lower': lower, 'upper': upper, **bounds}
 
 
 def _dynamics(joint: Element, urdf_type: str) -> dict[str, float]:

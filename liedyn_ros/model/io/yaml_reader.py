@@ -9,6 +9,7 @@
 """The package's own model format; docs/model_format.md describes every key."""
 
 from collections.abc import Callable
+from dataclasses import fields
 from functools import partial
 import os
 from typing import Any
@@ -24,6 +25,7 @@ from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.body import SHAPES, Visual
 from liedyn_ros.model.parts.geometry import IDENTITY, pose
 from liedyn_ros.model.parts.inertia import SpatialInertia
+from liedyn_ros.model.parts.joints import Limits
 from liedyn_ros.model.parts.rotors import Rotor
 
 FORMAT = 1
@@ -170,7 +172,7 @@ def _placement(steps: Node) -> Array:
 
 _triple = partial(Node.numbers, length=3)
 _BOUNDS: dict[str, Callable[[Node], Any]] = dict.fromkeys(
-    ('lower', 'upper', 'velocity', 'effort'), partial(Node.number_or_numbers, infinite=True))
+    (field.name for field in fields(Limits)), partial(Node.number_or_numbers, infinite=True))
 _JOINT_OPTIONS: dict[str, Callable[[Node], Any]] = {
     'placement': _placement, 'axis': _triple, 'second_axis': _triple, 'pitch': Node.number,
     'limits': _limits, **dict.fromkeys(

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from operator import gt
 
@@ -79,22 +79,27 @@ JOINT_TYPES: dict[str, JointType] = {
 @dataclass(frozen=True, eq=False, init=False)
 class Limits:
     """
-    Bounds of position, velocity and effort, each (nv,); infinite where there is none.
+    Bounds of position, velocity, effort and more, each (nv,); infinite where there is none.
 
-    Positions in rad or m, velocities in rad/s or m/s, efforts in N m or N. One number given for
-    a bound stands for all degrees of freedom. Raises LimitError, ShapeError or LiedynError.
+    Positions in rad or m, efforts in N m or N, velocity, acceleration and jerk by time in s. One
+    number given for a bound stands for all degrees of freedom. Raises LimitError, ShapeError or
+    LiedynError.
     """
 
     lower: Array
     upper: Array
     velocity: Array
     effort: Array
+    acceleration: Array
+    jerk: Array
 
     def __init__(self, lower: ArrayLike = -_INF, upper: ArrayLike = _INF,
-                 velocity: ArrayLike = _INF, effort: ArrayLike = _INF, nv: int = 1,
+                 velocity: ArrayLike = _INF, effort: ArrayLike = _INF,
+                 acceleration: ArrayLike = _INF, jerk: ArrayLike = _INF, nv: int = 1,
                  name: str = 'limits') -> None:
         """Check the bounds and make them read-only; the name is for messages."""
-        given = {'lower': lower, 'upper': upper, 'velocity': velocity, 'effort': effort}
+        given = {'lower': lower, 'upper': upper, 'velocity': velocity, 'effort': effort,
+                 'acceleration': acceleration, 'jerk': jerk}
         for bound, value in given.items():
             object.__setattr__(
                 self, bound, _repeated(value, nv) if type(value) is float and value == value
@@ -102,7 +107,7 @@ class Limits:
         if any(map(gt, self.lower.tolist(), self.upper.tolist())):
             raise LimitError(f'{name}: expected lower <= upper, '
                              f'got {self.lower.tolist()} and {self.upper.tolist()}')
-        for bound in ('velocity', 'effort'):
+        for bound in ('velocity', 'effort', 'acceleration', 'jerk'):
             numbers = getattr(self, bound).tolist()
             if numbers and min(numbers) < 0.0:
                 raise LimitError(f'{name} {bound}: expected at least 0, got {numbers}')
@@ -219,7 +224,6 @@ def _repeated(value: float, count: int) -> Array:
 
 def concatenate(limits: Sequence[Limits]) -> Limits:
     """Return the bounds of several joints, one after the other."""
-    lower, upper, velocity, effort = (
-        np.concatenate([np.empty(0), *(getattr(each, bound) for each in limits)])
-        for bound in ('lower', 'upper', 'velocity', 'effort'))
-    return Limits(lower, upper, velocity, effort, nv=len(lower))
+    bounds = {field.name: np.concatenate([
+        np.empty(0), *(getattr(each, field.name) for each in limits)]) for field in fields(Limits)}
+    return Limits(**bounds, nv=len(bounds['lower']))

@@ -10,16 +10,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import unquote, urlparse
 
 import numpy as np
 
 from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.errors import DescriptionError, LiedynError
+from liedyn_ros.common.packages import candidates
 from liedyn_ros.common.xml_reader import Element, read
 from liedyn_ros.model import Visual
 from liedyn_ros.model.io.urdf_origin import origin
@@ -101,30 +100,9 @@ def mesh_file(uri: str, folder: Path | None) -> Path:
     """
     if Path(uri).suffix.lower() not in MESHES:
         raise DescriptionError(f'expected a mesh of {" ".join(MESHES)}, got {uri!r}')
-    tried = list(_places(uri, folder))
+    tried = list(candidates(uri, folder))
     for place in tried:
         if place.is_file():
             return place
     raise DescriptionError(f'expected the file {uri!r}, found it nowhere; looked at '
                            f'{listed([str(each) for each in tried])}')
-
-
-def _places(uri: str, folder: Path | None) -> Iterator[Path]:
-    parts = urlparse(uri)
-    if parts.scheme not in ('package', 'model'):
-        path = Path(unquote(parts.path) if parts.scheme == 'file' else uri)
-        yield path if folder is None else folder / path
-        return
-    package, inside = parts.netloc, unquote(parts.path).lstrip('/')
-    for prefix in _folders('AMENT_PREFIX_PATH'):
-        yield prefix / 'share' / package / inside
-    for root in _folders('ROS_PACKAGE_PATH'):
-        yield root / package / inside
-    for above in () if folder is None else (folder, *folder.parents):
-        if above.name == package:
-            yield above / inside
-        yield above / package / inside
-
-
-def _folders(variable: str) -> list[Path]:
-    return [Path(each) for each in os.environ.get(variable, '').split(os.pathsep) if each]

@@ -159,7 +159,7 @@ def test_reads_every_key(tmp_path: Path) -> None:
     ('[z: 0.1]', '[{z: 0.1, x: 1}]', 'propeller/placement[0]: expected one of x, y, z, rx'),
     ('[z: 0.1]', '[{}]', 'propeller/placement[0]: expected one of x, y, z, rx'),
     ('[z: 0.1]', '{z: 0.1}', 'propeller/placement: expected a list'),
-    ('velocity: 3', 'speed: 3', "slide/limits: expected keys of ['effort', 'lower', 'upper', 've"),
+    ('velocity: 3', 'speed: 3', "slide/limits: expected keys of ['acceleration', 'effort'"),
     ('damping: [0.1, 0.2]', 'damping: [0.1]', 'joint slide: damping: expected one number or 2'),
     ('spin: -1', 'spin: 1.0', 'model/rotors/propeller/spin: expected an integer, got 1.0'),
     ('body: base', 'body: bass', "rotor propeller: expected a body of ['base'"),

@@ -22,6 +22,11 @@ from liedyn_ros.lie import so3
 from liedyn_ros.model.parts.geometry import IDENTITY, pose
 
 MODEL, WORLD = '__model__', 'world'
+TYPES = {  # to the types of this package
+    'revolute': 'revolute', 'continuous': 'continuous', 'prismatic': 'prismatic',
+    'fixed': 'fixed', 'ball': 'spherical', 'universal': 'universal', 'revolute2': 'universal',
+    'screw': 'helical'}
+CLOSURES = {'continuous': 'revolute', 'fixed': 'weld'}  # of joints that close a loop
 
 
 def text_of(element: Element, tag: str, default: str | None = None) -> str:

@@ -8,22 +8,27 @@
 
 """Mass properties of the links of SDF."""
 
+from pathlib import Path
+
 import numpy as np
 
 from liedyn_ros.common.checks import require_finite
 from liedyn_ros.common.errors import InertiaError
 from liedyn_ros.common.xml_reader import Element
 from liedyn_ros.model.io.sdf.frames import number_of, pose_of
+from liedyn_ros.model.io.sdf.shapes import computed_inertia
 from liedyn_ros.model.parts.inertia import SpatialInertia, unphysical
 
 _MOMENTS = (('ixx', 1.0), ('ixy', 0.0), ('ixz', 0.0), ('iyy', 1.0), ('iyz', 0.0), ('izz', 1.0))
 
 
-def inertia_of(link: Element, strict: bool, faults: dict[str, list[str]]) -> SpatialInertia:
+def inertia_of(link: Element, strict: bool, faults: dict[str, list[str]], folder: Path | None
+               ) -> SpatialInertia:
     """
     Return the inertia of a link, and note it under what is to be known of it.
 
-    What a file does not say is 1 kg and 1 kg m^2, as in Gazebo.
+    What a file does not say is 1 kg and 1 kg m^2, as in Gazebo. folder is that of the file, for
+    meshes whose masses are computed.
     """
     inertial, name = link.optional('inertial'), link.text('name')
     if inertial is None:
@@ -31,7 +36,7 @@ def inertia_of(link: Element, strict: bool, faults: dict[str, list[str]]) -> Spa
                           []).append(name)
         return SpatialInertia(1.0, [0.0, 0.0, 0.0], np.eye(3))
     if inertial.value.get('auto', '').strip().lower() in ('true', '1'):
-        inertial.fail('mass properties in numbers', 'auto, computed from shapes by Gazebo')
+        return computed_inertia(link, inertial, folder)
     moments = inertial.optional('inertia')
     xx, xy, xz, yy, yz, zz = (default if moments is None else number_of(moments, tag, default)
                               for tag, default in _MOMENTS)

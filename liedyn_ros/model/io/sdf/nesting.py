@@ -10,19 +10,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from copy import deepcopy
-import os
 from pathlib import Path
+import warnings
 from xml.etree.ElementTree import Element as Xml, SubElement
 
+from liedyn_ros.common.checks import listed
 from liedyn_ros.common.description import short
+from liedyn_ros.common.packages import candidates, PATHS
 from liedyn_ros.common.xml_reader import Element, read
+from liedyn_ros.model.io.gazebo import SCOPE
 from liedyn_ros.model.io.sdf.frames import MODEL, text_of, WORLD
+from liedyn_ros.model.io.sdf_writer import to_sdf
+from liedyn_ros.model.io.urdf_reader import load_urdf
 
 MAX_FILES, MAX_DEPTH = 100, 20  # of a model, and of models in each other
 _MOVED = 'link', 'joint', 'frame', 'gripper'
-_PATHS = 'GZ_SIM_RESOURCE_PATH', 'IGN_GAZEBO_RESOURCE_PATH', 'GAZEBO_MODEL_PATH'
 
 
 class Nesting:
@@ -36,20 +39,34 @@ class Nesting:
     def __init__(self, folder: Path | None) -> None:
         """Start without files."""
         self._folder, self._files = folder, 0
+        self.remarks: list[str] = []  # what was left out, and warnings of included files
 
-    def one(self, holder: Element) -> Element:
-        """Return the one model of a document or world, in it or included, with all in it."""
-        models = [*holder.each('model')]
-        includes = [*holder.each('include')] if holder.value.tag == 'world' else []
-        if len(models) + len(includes) != 1:
-            holder.fail('one element model',
-                        f'{len(models) + len(includes)}: write each into a file')
-        if models:
-            self.unite(models[0])
-            return models[0]
-        included, folder = self._included(includes[0], self._folder)
-        self.unite(included, folder)
-        return included
+    def one(self, holder: Element, name: str | None) -> Element:
+        """
+        Return a model of a document or world, in it or included, with all in it.
+
+        It is the one of a name, by default the only one that is not static.
+        """
+        models = [(each.text('name'), each) for each in holder.each('model')] + [
+            (text_of(each, 'name', '') or text_of(each, 'uri').rstrip('/').rpartition('/')[2],
+             each) for each in holder.each('include')]
+        chosen = [each for each in models if each[0] == name] if name is not None else (
+            models if len(models) == 1 else [each for each in models if not _is_static(each[1])])
+        if len(chosen) > 1 and name is None:  # those that say so in their file
+            chosen = [each for each in chosen if each[1].value.tag == 'model' or not _is_static(
+                self._included(each[1], self._folder)[0])]
+        if len(chosen) != 1:
+            holder.fail('one element model that is not static, or the name of one as sdf_model',
+                        listed([each[0] for each in models]) if models else 'none')
+        if len(models) > 1:
+            self.remarks.append(
+                f'models {listed([each[0] for each in models if each is not chosen[0]])} of the '
+                'world left out')
+        model, folder = chosen[0][1], self._folder
+        if model.value.tag == 'include':
+            model, folder = self._included(model, self._folder)
+        self.unite(model, folder)
+        return model
 
     def unite(self, model: Element, folder: Path | None = None, depth: int = 0) -> None:
         """Unite a model with all in it; raises DescriptionError for what cannot be found."""
@@ -74,12 +91,29 @@ class Nesting:
             include.fail(f'at most {MAX_FILES} included files', 'more')
         path = _found(include, text_of(include, 'uri'), folder)
         root = read(path, 'SDF')
+        if root.value.tag == 'robot':  # a URDF, as Gazebo includes it too
+            with warnings.catch_warnings(record=True) as found:
+                warnings.simplefilter('always')
+                model = load_urdf(path)
+                if model.bodies[0] != WORLD:  # which Gazebo fixes to the ground
+                    model = load_urdf(path, floating=True)
+                root = read(to_sdf(model), 'SDF').take('world')
+            self.remarks += [str(each.message) for each in found]
+            root.value.tag = 'sdf'
+        else:
+            upgraded(root)
         models = list(root.each('model'))
         if root.value.tag != 'sdf' or len(models) != 1:
             root.fail('an element sdf with one element model', f'{len(models)}')
         if include.value.find('placement_frame') is not None:
             include.fail('no placement_frame: write the pose of the model', 'one')
         inner = deepcopy(models[0].value)
+        for each in include.value.findall('plugin'):
+            inner.append(deepcopy(each))
+        for static in include.value.findall('static'):
+            for other in inner.findall('static'):
+                inner.remove(other)
+            inner.append(deepcopy(static))
         name = text_of(include, 'name', '')
         if name:
             inner.set('name', name)
@@ -91,32 +125,52 @@ class Nesting:
         return Element(inner, f'/model[{inner.get("name")}]', include), path.parent
 
 
+def _is_static(model: Element) -> bool:
+    return text_of(model, 'static', 'false').lower() in ('true', '1')
+
+
 def _found(include: Element, uri: str, folder: Path | None) -> Path:
     """Return the file of a URI: beside the including file, or in Gazebo's folders of models."""
-    scheme, _, rest = uri.rpartition('://')
-    if scheme not in ('', 'model', 'package', 'file'):
+    if uri.partition('://')[0] not in ('model', 'package', 'file') and '://' in uri:
         include.fail('a uri of a file here, model://name or a path', repr(uri))
-    for place in _places(folder):
-        path = place / rest
+    beside = () if folder is None else (folder / uri, folder.parent / uri)
+    for path in (*beside, *candidates(uri, folder), *candidates(f'model://{uri}', folder)):
         if path.is_dir():
             path = path / 'model.sdf'
         if path.is_file():
             return path
     return include.fail(
-        f'a model beside the file or in a folder of {_PATHS[0]}', f'{uri!r}, which is in none')
+        f'a model beside the file or in a folder of {PATHS[1]}', f'{uri!r}, which is in none')
 
 
-def _places(folder: Path | None) -> Iterator[Path]:
-    if folder is not None:
-        yield from (folder, folder.parent)
-    for variable in _PATHS:
-        yield from map(Path, filter(None, os.environ.get(variable, '').split(os.pathsep)))
+def upgraded(root: Element) -> Element:
+    """
+    Return a document as of SDF 1.6, as sdformat converts it.
+
+    To 1.4 axes are along the frame of their model, to 1.5 gravity is in physics. Older ones than
+    1.2 have attributes for elements and are refused.
+    """
+    text = root.value.get('version', '1.6')
+    numbers = text.strip().split('.')
+    if not all(number.isdecimal() and len(number) < 5 for number in numbers):
+        root.fail('a version such as 1.6', repr(text))
+    version = tuple(map(int, numbers))
+    if version < (1, 2):
+        root.fail('SDF 1.2 or newer (convert it: gz sdf -p)', text)
+    if version < (1, 5):
+        for axis in (*root.value.iter('axis'), *root.value.iter('axis2')):
+            SubElement(axis, 'use_parent_model_frame').text = 'true'
+    if version < (1, 6):
+        for world in root.value.findall('world'):
+            for gravity in world.findall('physics/gravity')[:1]:
+                world.append(gravity)
+    return root
 
 
 def _move(model: Element, inner: Element, prefix: str) -> None:
     """Move links, joints and frames of a united model into the one around it."""
     name = inner.text('name')
-    if text_of(inner, 'static', 'false').lower() in ('true', '1'):
+    if _is_static(inner):
         inner.fail('a model in a model that is not static: fix it by a joint to the world', name)
     if inner.value.get('placement_frame'):
         inner.fail('no placement_frame: write the pose of the model',
@@ -134,6 +188,9 @@ def _move(model: Element, inner: Element, prefix: str) -> None:
     at.set('relative_to', at.attrib.pop('frame', at.get('relative_to', '')).strip() or MODEL)
     for each in [part for tag in _MOVED for part in inner.value.findall(tag)]:
         _rename(each, prefix, frame)
+        model.value.append(each)
+    for each in inner.value.findall('plugin'):
+        each.set(SCOPE, prefix + each.get(SCOPE, ''))
         model.value.append(each)
 
 
@@ -153,7 +210,7 @@ def _rename(each: Xml, prefix: str, frame: str) -> None:
             pose.set('relative_to', relative or frame)
     if each.tag == 'frame':
         each.set('attached_to', outer(each.get('attached_to')) or frame)
-    for side in ('parent', 'child') if each.tag == 'joint' else ():
+    for side in ('parent', 'child', 'gearbox_reference_body') if each.tag == 'joint' else ():
         for end in each.findall(side):
             end.text = outer(end.text)
     for axis in (*each.findall('axis'), *each.findall('axis2')):

@@ -19,39 +19,41 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, listed
-from liedyn_ros.common.description import no_garbage_collection
+from liedyn_ros.common.description import no_garbage_collection, parse_number
 from liedyn_ros.common.xml_reader import Element, is_document, read
 from liedyn_ros.lie import se3
 from liedyn_ros.model.builder import ModelBuilder
+from liedyn_ros.model.io.gazebo import add_plugins
 from liedyn_ros.model.io.of_file import model_of_file
 from liedyn_ros.model.io.sdf.frames import (
-    Frames, MODEL, number_of, numbers_of, pose_of, text_of)
+    CLOSURES, Frames, MODEL, number_of, numbers_of, pose_of, text_of, TYPES, WORLD)
 from liedyn_ros.model.io.sdf.inertia import inertia_of
-from liedyn_ros.model.io.sdf.nesting import Nesting
-from liedyn_ros.model.io.sdf.unread import unread
+from liedyn_ros.model.io.sdf.nesting import Nesting, upgraded
+from liedyn_ros.model.io.sdf.unread import unread, unread_of_world
+from liedyn_ros.model.io.urdf_dialects import DRAKE
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.geometry import IDENTITY
 
-TYPES = {  # to the types of this package
-    'revolute': 'revolute', 'continuous': 'continuous', 'prismatic': 'prismatic',
-    'fixed': 'fixed', 'ball': 'spherical', 'universal': 'universal', 'revolute2': 'universal',
-    'screw': 'helical'}
-CLOSURES = {'continuous': 'revolute', 'fixed': 'weld'}  # of joints that close a loop
 _UNLIMITED = 1e16  # SDF writes such numbers for no limit
 _GRAVITY = 0.0, 0.0, -9.8  # of a world that does not say it
 _NO_PITCH = 1.0  # m a turn, by default
+_AWAY = 1e-6  # m, from which on a frame is elsewhere
+_AXES = 'axis', 'axis2'
 
 
 def load_sdf(source: str | os.PathLike[str], *, floating: bool | None = None,
-             strict: bool = False, gravity: ArrayLike | None = None) -> Model:
+             strict: bool = False, gravity: ArrayLike | None = None,
+             sdf_model: str | None = None) -> Model:
     """
     Return the model that an SDF file, or a text that starts with '<', describes.
 
-    The file has one model, in a world or not. Models in it, and those that it includes, belong to
+    Of several, in a world, sdf_model names one; by default it is the only one that is not static.
+    Models in it, and those that it includes, belong to
     it; their links are named `arm::link`. Links that no joint holds float unless the model is
     static; floating says so for the first. A joint whose frame is not that of its child moves a
     massless body link/joint. Where joints hold a link twice the later one becomes a closure, and
-    mimic joints couplings. gravity (3,) is that of the world by default. Whatever else would
+    mimic joints and gearboxes couplings. DetachableJoint and plugins that close loops are closures
+    too. gravity (3,) is that of the world by default. Whatever else would
     change the dynamics has a DescriptionWarning. Mass properties that no rigid body has are used
     as they are, with a DescriptionWarning; strict refuses them.
 
@@ -62,19 +64,24 @@ def load_sdf(source: str | os.PathLike[str], *, floating: bool | None = None,
         name = root.path.removesuffix(f': {root.value.tag}')
         folder = None if is_document(source) else Path(source).parent
         return model_of_file(
-            name, lambda: _Reader(root, folder, floating, strict, gravity).model())
+            name, lambda: _Reader(root, folder, floating, strict, gravity, sdf_model).model())
 
 
 class _Reader:
     """Reads the one model of a document."""
 
     def __init__(self, root: Element, folder: Path | None, floating: bool | None, strict: bool,
-                 gravity: ArrayLike | None) -> None:
-        if root.value.tag != 'sdf':
+                 gravity: ArrayLike | None, sdf_model: str | None) -> None:
+        if root.value.tag not in ('sdf', 'gazebo'):  # gazebo to version 1.2
             root.fail('a root element sdf', root.value.tag)
-        world = root.optional('world')
+        world = upgraded(root).optional('world')
         holder = root if world is None else world
-        self._model, self._floating, self._strict = Nesting(folder).one(holder), floating, strict
+        nesting = Nesting(folder)
+        self._model, self._floating, self._strict = nesting.one(
+            holder, sdf_model), floating, strict
+        self._folder, self._remarks = folder, nesting.remarks
+        if world is not None:
+            self._remarks += unread_of_world(world)
         given = _GRAVITY if world is None else numbers_of(world, 'gravity', 3, _GRAVITY)
         self._builder = ModelBuilder(
             self._model.text('name'), given if gravity is None else gravity)
@@ -87,9 +94,11 @@ class _Reader:
             self._model.fail('at least one element link', 'none')
         self._add_links()
         followers = {joint.text('name') for joint in self._model.each('joint')
-                     if joint.value.find('axis/mimic') is not None}
+                     for tag in _AXES if joint.value.find(f'{tag}/mimic') is not None}
         later = []
         for joint in self._model.each('joint'):
+            if joint.value.get('type') == 'gearbox':
+                continue
             parent, child = (self._frames.link(text_of(joint, side), self._links)
                              for side in ('parent', 'child'))
             if child is None or parent == child:
@@ -104,7 +113,9 @@ class _Reader:
             self._add_closure(joint, parent, child)
         self._add_roots()
         self._add_couplings()
-        for text in unread(self._model):
+        add_plugins(self._model.each('plugin'), self._builder, list(self._links),
+                    self._model.text('name'))
+        for text in (*self._remarks, *unread(self._model)):
             self._builder.add_warning(text)
         return self._builder.build()
 
@@ -119,7 +130,8 @@ class _Reader:
     def _add_links(self) -> None:
         faults: dict[str, list[str]] = {}
         for name, link in self._links.items():
-            self._builder.add_body(name, inertia_of(link, self._strict, faults))
+            self._builder.add_body(name, inertia_of(
+                link, self._strict, faults, self._folder))
         for fault, names in faults.items():
             self._builder.add_warning(f'links {listed(names)}: {fault}')
 
@@ -127,6 +139,11 @@ class _Reader:
         """Add a joint, at its frame, and the link behind it where that is elsewhere."""
         name, kind = joint.text('name'), text_type(joint)
         at = self._frames[name]
+        away = float(np.linalg.norm((self._frames[text_of(joint, 'parent')] - at)[:3, 3]))
+        if away > _AWAY and text_of(joint, 'parent') not in (*self._links, WORLD):
+            self._builder.add_warning(
+                f'joint {name}: its parent, the frame {text_of(joint, "parent")}, is {away:.6g} m '
+                'from it where the links are drawn; SDF places a joint by its child alone')
         held = se3.compose(se3.inverse(at), self._frames[child])
         beside = not np.allclose(held, IDENTITY, atol=1e-12) and kind != 'fixed'
         base = IDENTITY if parent is None else self._frames[parent]
@@ -139,7 +156,7 @@ class _Reader:
             self._builder.add_joint(
                 name, TYPES[kind], parent, body, placement=placement, actuated=actuated,
                 pitch=self._pitch(joint) if kind == 'screw' else 0.0,
-                **self._axes(joint, kind), **_forces(joint, kind))
+                **self._axes(joint, kind), **_forces(joint, kind), **_armature(joint, kind))
 
     def _axes(self, joint: Element, kind: str) -> dict[str, Any]:
         """Return the axes of a joint, in its frame, by the names of the builder."""
@@ -147,15 +164,8 @@ class _Reader:
         for tag, name in (('axis', 'axis'), ('axis2', 'second_axis')):
             if kind in ('fixed', 'ball') or (tag == 'axis2' and TYPES[kind] != 'universal'):
                 continue
-            axis = joint.take(tag)
-            found[name] = numbers_of(axis, 'xyz', 3, (0.0, 0.0, 1.0))
-            xyz = axis.value.find('xyz')
-            frame = '' if xyz is None else xyz.get('expressed_in', '').strip()
-            if text_of(axis, 'use_parent_model_frame', 'false').lower() in ('true', '1'):
-                frame = MODEL
-            if frame:
-                turn = self._frames[joint.text('name')][:3, :3].T @ self._frames[frame][:3, :3]
-                found[name] = turn @ found[name]
+            turn = self._frames[joint.text('name')][:3, :3].T
+            found[name] = turn @ self._direction(joint, tag)
         return found
 
     def _pitch(self, joint: Element) -> float:
@@ -194,17 +204,68 @@ class _Reader:
                                     placement=self._frames[name])
 
     def _add_couplings(self) -> None:
+        """Add mimic axes and gearboxes."""
+        kinds = {joint.text('name'): joint.text('type') for joint in self._model.each('joint')}
+
+        def coordinate(name: str, axis: str) -> str:
+            return f'{name}/{"second" if axis == "axis2" else "first"}' if TYPES.get(
+                kinds.get(name, '')) == 'universal' else name
+
         for joint in self._model.each('joint'):
-            axis = joint.optional('axis')
-            mimic = None if axis is None else axis.optional('mimic')
-            if mimic is None:
-                continue
-            multiplier = number_of(mimic, 'multiplier', 1.0)
-            offset = number_of(mimic, 'offset', 0.0) - multiplier * number_of(
-                mimic, 'reference', 0.0)
-            with mimic.context():
-                self._builder.add_coupling(
-                    joint.text('name'), mimic.text('joint'), multiplier, offset)
+            if joint.value.get('type') == 'gearbox':
+                self._add_gearbox(joint)
+            for tag in _AXES:
+                axis = joint.optional(tag)
+                mimic = None if axis is None else axis.optional('mimic')
+                if mimic is None:
+                    continue
+                multiplier = number_of(mimic, 'multiplier', 1.0)
+                offset = number_of(mimic, 'offset', 0.0) - multiplier * number_of(
+                    mimic, 'reference', 0.0)
+                with mimic.context():
+                    self._builder.add_coupling(
+                        coordinate(joint.text('name'), tag),
+                        coordinate(mimic.text('joint'), mimic.value.get('axis', 'axis')),
+                        multiplier, offset)
+
+    def _add_gearbox(self, gearbox: Element) -> None:
+        """
+        Couple the joints of parent and child on the reference body: child = -ratio * parent.
+
+        Angles are about axis and axis2 of the gearbox.
+        """
+        name, reference = gearbox.text('name'), text_of(gearbox, 'gearbox_reference_body', '')
+        ratio, turns = number_of(gearbox, 'gearbox_ratio', 1.0), list[tuple[str, float]]()
+        both = gearbox.value.find('axis2') is not None
+        for side, tag in (('parent', 'axis'), ('child', 'axis2' if both else 'axis')):
+            along = self._direction(gearbox, tag)
+            for joint in self._model.each('joint'):
+                ends = [text_of(joint, end) for end in ('parent', 'child')]
+                if joint.value.get('type') in ('revolute', 'continuous') and sorted(
+                        ends) == sorted((reference, text_of(gearbox, side))):
+                    sign = along @ self._direction(joint, 'axis')
+                    turns.append((joint.text('name'), float(np.sign(sign)) * (
+                        1.0 if ends[0] == reference else -1.0)))
+                    break
+        if len(turns) != 2 or not all(sign for _, sign in turns):
+            self._builder.add_warning(
+                f'joint {name}: gearbox without a revolute joint of each of its links on '
+                f'{reference or "a reference body"}, along its axes: not read: add a coupling by '
+                'annotate')
+            return
+        (leader, first), (follower, second) = turns
+        with gearbox.context():
+            self._builder.add_coupling(follower, leader, -ratio * first * second, 0.0)
+
+    def _direction(self, joint: Element, tag: str) -> Array:
+        """Return an axis of a joint in the ground, as drawn."""
+        axis = joint.take(tag)
+        xyz = axis.value.find('xyz')
+        frame = '' if xyz is None else xyz.get('expressed_in', '').strip()
+        if text_of(axis, 'use_parent_model_frame', 'false').lower() in ('true', '1'):
+            frame = MODEL
+        along = numbers_of(axis, 'xyz', 3, (0.0, 0.0, 1.0))
+        return self._frames[frame or joint.text('name')][:3, :3] @ along
 
 
 def text_type(joint: Element) -> str:
@@ -213,6 +274,19 @@ def text_type(joint: Element) -> str:
     if kind not in TYPES:
         joint.fail(f'a type of {listed(list(TYPES))}', repr(kind))
     return kind
+
+
+def _armature(joint: Element, kind: str) -> dict[str, Any]:
+    """Return the inertia of a rotor behind its gear, as Drake has them in SDF."""
+    rotor, ratio = (joint.value.find(f'{DRAKE}{tag}') for tag in ('rotor_inertia', 'gear_ratio'))
+    if rotor is None or TYPES[kind] not in ('revolute', 'continuous', 'prismatic'):
+        return {}
+    numbers = [1.0 if each is None else parse_number((each.text or '').strip())
+               for each in (rotor, ratio)]
+    if None in numbers:
+        joint.fail('a finite number as drake:rotor_inertia and drake:gear_ratio', 'another')
+    inertia, gear = (float(each or 0.0) for each in numbers)
+    return {'armature': inertia * gear**2}
 
 
 def _forces(joint: Element, kind: str) -> dict[str, Any]:

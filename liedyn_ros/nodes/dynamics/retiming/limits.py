@@ -42,6 +42,7 @@ def read_limits(model: Model, message: RetimingLimits) -> MotionLimits:
                            f'got {list(message.joint_names)}', names=message.joint_names)
     of_model: dict[str, Array] = {
         'velocity': model.limits.velocity, 'torque': model.limits.effort,
+        'acceleration': model.limits.acceleration, 'jerk': model.limits.jerk,
         'least_torque': -model.limits.effort, 'torque_per_speed': np.zeros(model.nv)}
     found: dict[str, Any] = {}
     for field, name in LIMITS.items():

@@ -1,0 +1,135 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Plugins of Gazebo: those that close a loop become closures, others with forces are named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+import re
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array, listed
+from liedyn_ros.common.description import parse_number, short
+from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.common.xml_reader import Element
+from liedyn_ros.lie import se3
+from liedyn_ros.model.builder import ModelBuilder
+from liedyn_ros.model.parts.geometry import IDENTITY, pose
+
+# Words of names and files of plugins that put no force on a link by themselves.
+_QUIET = re.compile(
+    'control|publish|sensor|camera|imu|laser|lidar|ray|gps|nav_?sat|joint_?state|odom|p3d|contact|'
+    'bumper|depth|physics|scene|user_?commands|battery|logger|performer|label|thermal|altimeter|'
+    'magnetometer|sonar|markers|trajectory|diff_?drive|skid_?steer|ackermann|planar_?move|'
+    'tf_|pose|force_?torque|ft_|select|resource|video|keyboard|occupancy|perfect', re.IGNORECASE)
+_CLOSED = re.compile('closed?_?-?loop|loop_?clos', re.IGNORECASE)
+_Y = 0.0, 1.0, 0.0
+SCOPE = 'scope_of_liedyn'  # an attribute: the prefix of the model that holds a plugin
+
+
+def add_plugins(plugins: Iterable[Element], builder: ModelBuilder, links: Sequence[str],
+                model: str) -> None:
+    """
+    Add the closures of plugins, and a warning for each other that may put forces on links.
+
+    A DetachableJoint is a weld where the file has both links. A plugin for closed loops, with a
+    joint, its parent and its child, is a revolute one. model is the name of the whole machine.
+    """
+    others = []
+    for plugin in plugins:
+        file, name = (plugin.value.get(key, '') for key in ('filename', 'name'))
+        if 'detachable' in f'{file} {name}'.lower().replace('-', ''):
+            _add_detachable(plugin, builder, links, model)
+        elif _CLOSED.search(f'{file} {name}'):
+            _add_closed_loop(plugin, builder, links)
+        elif not _QUIET.search(name.rpartition(':')[2]) and not _QUIET.search(file) and (
+                plugin.value.find('mimicJoint') is None):
+            others.append(f'{name} of {file}')
+    if others:
+        builder.add_warning(f'plugins {listed(others)}: not read: add their forces, or their '
+                            'loops by a file for annotate')
+
+
+def _add_detachable(plugin: Element, builder: ModelBuilder, links: Sequence[str], model: str
+                    ) -> None:
+    scope, inner = plugin.value.get(SCOPE, ''), _text(plugin, 'child_model')
+    own = inner in ('', model, '__model__', scope.removesuffix('::').rpartition('::')[2])
+    child, parent = _text(plugin, 'child_link'), _text(plugin, 'parent_link')
+    a = _one_of((scope + parent, parent), links)
+    b = _one_of((f'{inner}::{child}', f'{scope}{inner}::{child}',
+                 *((scope + child, child) if own else ())), links)
+    what = f'plugin {_name(plugin)}: it fixes {short(child)} of {short(inner)} to {short(parent)}'
+    if a is None or b is None or a == b:
+        builder.add_warning(f'{what}, which are not both of this model: not read')
+        return
+    poses = drawn_poses(builder)
+    _close(builder, f'{a}={b}', 'weld', a, b, np.eye(4), se3.compose(
+        se3.inverse(poses[b]), poses[a]))
+    builder.add_warning(f'{what}: read as a weld, as long as nothing detaches it')
+
+
+def _add_closed_loop(plugin: Element, builder: ModelBuilder, links: Sequence[str]) -> None:
+    """Add a revolute closure at the child, or at a position and rotation in it, about y there."""
+    scope = plugin.value.get(SCOPE, '')
+    parent, child = (_one_of((scope + _text(plugin, key), _text(plugin, key)), links)
+                     for key in ('parent', 'child'))
+    name = _text(plugin, 'joint') or _name(plugin)
+    if parent is None or child is None or parent == child:
+        builder.add_warning(f'plugin {_name(plugin)}: it closes a loop: expected the links parent '
+                            f'and child, got {short(_text(plugin, "parent"))} and '
+                            f'{short(_text(plugin, "child"))}: add it by a file for annotate')
+        return
+    at = pose(_numbers(plugin, ('position', 'xyz'), (0.0, 0.0, 0.0)),
+              _numbers(plugin, ('rotation', 'rpy'), (0.0, 0.0, 0.0)))
+    axis = _numbers(plugin, ('axis',), _Y)
+    poses = drawn_poses(builder)
+    between = se3.compose(se3.inverse(poses[parent]), poses[child])
+    _close(builder, name, 'revolute', parent, child, se3.compose(between, at), at, axis)
+    builder.add_warning(f'plugin {_name(plugin)}: read as a revolute closure of {parent} and '
+                        f'{child}, about {list(axis)} of {child} at {at[:3, 3].tolist()}')
+
+
+def _close(builder: ModelBuilder, name: str, kind: str, a: str, b: str, frame_a: Array,
+           frame_b: Array, axis: Sequence[float] | None = None) -> None:
+    taken = {closure.name for closure in builder.closures}
+    while name in taken:
+        name += '_'
+    builder.add_closure(name, kind, a, b, placement_a=frame_a, placement_b=frame_b, axis=axis)
+
+
+def drawn_poses(builder: ModelBuilder) -> dict[str | None, Array]:
+    """Return the poses (4, 4) of the bodies in the ground where all joints are at zero."""
+    poses: dict[str | None, Array] = {None: IDENTITY}
+    for joint in builder.build().joint_list:
+        poses[joint.child] = se3.compose(poses[joint.parent], joint.placement)
+    return poses
+
+
+def _name(plugin: Element) -> str:
+    return short(plugin.value.get('name', 'without a name')).strip('\'"')
+
+
+def _text(plugin: Element, tag: str) -> str:
+    return (plugin.value.findtext(tag) or '').strip()
+
+
+def _numbers(plugin: Element, tags: Sequence[str], default: Sequence[float]) -> list[float]:
+    text = next((text for tag in tags if (text := _text(plugin, tag))), None)
+    if text is None:
+        return list(default)
+    values = [parse_number(each) for each in text.split(maxsplit=3)]
+    if len(values) != 3 or None in values:
+        raise DescriptionError(f'{plugin.path}: expected 3 finite numbers as {tags[0]}, got '
+                               f'{short(text)}')
+    return [float(each or 0.0) for each in values]
+
+
+def _one_of(names: Iterable[str], links: Sequence[str]) -> str | None:
+    return next((name for name in names if name in links), None)

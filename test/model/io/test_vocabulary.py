@@ -1,0 +1,130 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+
+"""Every word of the schemas of URDF and SDF is read, quiet or named, and each is one of these."""
+
+import pytest
+
+from liedyn_ros.common.errors import DescriptionWarning
+from liedyn_ros.model import load_sdf, load_urdf
+from liedyn_ros.model.io.sdf.unread import WORDS as SDF
+from liedyn_ros.model.io.urdf_words import WORDS as URDF
+from liedyn_ros.model.io.vocabulary import Vocabulary
+
+# Of urdfdom's xsd 1.0, of what 1.1 (quat_xyzw) and 1.2 (limits) add to it.
+URDF_SCHEMA = """
+robot: @name @version joint link material transmission gazebo sensor
+link: @name @type inertial visual collision
+inertial: origin mass inertia
+origin: @xyz @rpy @quat_xyzw
+mass: @value
+inertia: @ixx @ixy @ixz @iyy @iyz @izz
+joint: @name @type origin parent child axis calibration dynamics limit safety_controller mimic
+parent: @link
+child: @link
+axis: @xyz
+dynamics: @damping @friction
+limit: @lower @upper @effort @velocity @acceleration @deceleration @jerk
+mimic: @joint @multiplier @offset
+"""
+# Of sdformat's description files 1.2 to 1.12, all versions together.
+SDF_SCHEMA = """
+world: @name actor atmosphere audio frame gravity gui include joint light magnetic_field model
+    physics plugin population road scene spherical_coordinates state wind
+model: @canonical_link @name @namespace @placement_frame allow_auto_disable enable_wind frame
+    gripper include joint link model model_state plugin pose self_collide static
+link: @name audio_sink audio_source battery collision enable_wind frame gravity inertial kinematic
+    light must_be_base_link particle_emitter pose projector self_collide sensor velocity_decay
+    visual
+inertial: @auto auto_inertia_params density fluid_added_mass frame inertia mass pose
+inertia: ixx ixy ixz iyy iyz izz
+joint: @name @type axis axis2 child frame gearbox_ratio gearbox_reference_body parent physics pose
+    screw_thread_pitch sensor thread_pitch
+axis: dynamics initial_position limit mimic use_parent_model_frame xyz
+axis2: dynamics initial_position limit mimic use_parent_model_frame xyz
+xyz: @expressed_in
+dynamics: damping friction spring_reference spring_stiffness
+limit: cfm dissipation effort erp lower stiffness upper velocity
+mimic: @axis @joint multiplier offset reference
+physics: ode provide_feedback simbody
+ode: bounce cfm cfm_damping erp fudge_factor implicit_spring_damper limit max_force
+    provide_feedback suspension velocity
+frame: @attached_to @name pose
+include: @merge model_state name namespace placement_frame plugin pose static uri
+pose: @degrees @frame @relative_to @rotation_format
+"""
+NAMED = {  # what would change the dynamics and is not read
+    'world': {'joint', 'population', 'state', 'wind'}, 'model': {'enable_wind', 'model_state'},
+    'link': {'enable_wind', 'frame', 'kinematic'}, 'inertial': {'frame'}, 'joint': {'frame'},
+    'ode': {'max_force', 'velocity'}, 'include': {'model_state'}}
+
+
+@pytest.mark.parametrize(('words', 'schema', 'named'), [
+    (URDF, URDF_SCHEMA, {}), (SDF, SDF_SCHEMA, NAMED)], ids=['URDF', 'SDF'])
+def test_every_word_of_the_schema_is_read_quiet_or_named(words, schema, named) -> None:
+    known = Vocabulary(schema, '').read
+    assert {element: {word for word in each if not words.is_known(element, word)}
+            for element, each in known.items()} == {
+                element: named.get(element, set()) for element in known}
+    # No element that is read is beyond the schema, so that nothing is passed over below it.
+    assert not {word for element, each in words.read.items() for word in each
+                if element in known and word not in known[element] and word in words.read
+                and word not in ('loop', 'coupling')}
+
+
+LINK = ('<link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" '
+        'ixz="0" iyz="0"/></inertial>{}</link>')
+URDFS = {  # a part of a URDF that nobody knows, and its name in the warning
+    'a link': (LINK.format('<gravity>0.5</gravity>'), "links ['a']: gravity"),
+    'an inertial': (LINK.format('').replace('<mass', '<scale value="2"/><mass'),
+                    "links ['a']: scale of inertial"),
+    'a robot': (LINK.format('') + '<wind speed="3"/>', "robots ['r']: wind"),
+    'gazebo': (LINK.format('') + '<gazebo reference="a"><kinematic>1</kinematic></gazebo>',
+               "gazebos ['a']: kinematic"),
+    'masses by MuJoCo': (LINK.format('') + '<mujoco><compiler balanceinertia="true"/></mujoco>',
+                         "mujoco compiler ['balanceinertia']"),
+    'a thruster': (LINK.format('') + '<gazebo><plugin name="gz::sim::systems::Thruster" '
+                   'filename="gz-sim-thruster-system"/></gazebo>', 'plugin')}
+
+
+@pytest.mark.parametrize('name', URDFS)
+def test_what_a_urdf_has_beyond_is_named(name) -> None:
+    text, said = URDFS[name]
+    with pytest.warns(DescriptionWarning):
+        model = load_urdf(f'<robot name="r">{text}</robot>')
+    warning, = model.warnings
+    assert warning.startswith(said)
+
+
+def test_what_is_off_is_not_named() -> None:
+    text = LINK.format('<gravity>0</gravity><wind>false</wind>')
+    assert not load_urdf(f'<robot name="r">{text}</robot>').warnings
+
+
+MASS = '<inertial><mass>1</mass></inertial>'
+SDFS = {
+    'a link': (f'<link name="a">{MASS}<kinematic>true</kinematic></link>', "links ['a']: kinem"),
+    'a spring of Drake': (f'<link name="a">{MASS}</link><drake:linear_bushing_rpy a="1"/>',
+                          "models ['m']: drake:linear_bushing_rpy"),
+    'a motor of ODE': (
+        f'<link name="a">{MASS}</link><joint name="j" type="revolute"><parent>world</parent>'
+        '<child>a</child><axis/><physics><ode><max_force>3</max_force></ode></physics></joint>',
+        "joints ['j']: max_force of ode"),
+    'a plugin': (f'<link name="a">{MASS}</link><plugin name="gz::sim::systems::Hydrodynamics" '
+                 'filename="gz-sim-hydrodynamics-system"/>', 'plugin')}
+
+
+@pytest.mark.parametrize('name', SDFS)
+def test_what_an_sdf_has_beyond_is_named(name) -> None:
+    text, said = SDFS[name]
+    with pytest.warns(DescriptionWarning):
+        model = load_sdf('<sdf version="1.9" xmlns:drake="http://drake.mit.edu">'
+                         f'<model name="m">{text}</model></sdf>')
+    warning, = model.warnings
+    assert warning.startswith(said)
