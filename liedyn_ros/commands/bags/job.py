@@ -12,15 +12,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 import hashlib
 import json
 from pathlib import Path
-import pickle
 import re
 from typing import Any
 import warnings
+
+import numpy as np
 
 from liedyn_ros.commands.operation.environment import PACKAGE
 from liedyn_ros.commands.stewart.processed.platform_settings import settings_of
@@ -151,7 +152,20 @@ def _digest(settings: Mapping[str, Any]) -> str:
             path = settings['model']
             found = path.read_bytes(), (
                 expand(path, {}) if path.suffix == '.xacro' else load_model(path))
-    return hashlib.sha256(pickle.dumps(found)).hexdigest()
+    return hashlib.sha256(repr(_plain(found)).encode()).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    """Return what a description is made of: texts, numbers, and the bytes of arrays."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    if isinstance(value, Mapping):
+        return [(_plain(key), _plain(each)) for key, each in value.items()]
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    if is_dataclass(value):
+        return type(value).__name__, [_plain(getattr(value, each.name)) for each in fields(value)]
+    return value
 
 
 def done_before(job: Job) -> Outcome | None:

@@ -50,34 +50,25 @@ class Block(NamedTuple):
     columns: dict[str, Array]
     remarks: tuple[str, ...]
     without: Mapping[str, int]
-    after: After | None = None
-
-
-class After(NamedTuple):
-    """Where the next block begins: message, stamp (ns), configuration of a looped machine."""
-
-    message: int = 0
-    seam: int = 0
-    start: Array | None = None
 
 
 def processed_motion(bag: AnyBag, model: Model, *, topic: str | None = None, arrival: bool = False,
                      order: int = 1, cutoff: float | None = None, block: int = BLOCK,
-                     overlap: int = OVERLAP, after: After = After()) -> Iterator[Block]:
+                     overlap: int = OVERLAP, start: Array | None = None) -> Iterator[Block]:
     """
     Yield smooth positions, velocities, accelerations, and the torques that they need.
 
     The torques have time derivatives to an order. Of a machine with closed loops the joints that
     were not measured follow, and the torques are those of its actuators. cutoff (Hz) is that of
     motion_of. Messages are held in blocks, which overlap; at their seams the filter is that of
-    the block. after is that of a block, after which to go on. Raises the errors of joint_samples
-    and motion_of.
+    the block. start is the configuration (nq,) that a looped machine is assembled near. Raises
+    the errors of joint_samples and motion_of.
     """
     if not 0 <= order <= HIGHEST:
         raise LimitError(f'order: expected 0 to {HIGHEST}, got {order}')
     names = measured_joints(model)
-    message, seam, start = after
-    for first, last, messages in _blocks(bag, topic, block, overlap, message):
+    seam = 0
+    for first, last, messages in _blocks(bag, topic, block, overlap):
         samples = samples_of_messages(bag, messages, names, topic, arrival=arrival)
         recording = _recording(model, samples, start)
         least = 0.0 if first and last else ENDS * recording.rate / (overlap - 1)
@@ -95,12 +86,10 @@ def processed_motion(bag: AnyBag, model: Model, *, topic: str | None = None, arr
                     ('the last', last, samples.time[-1] - motion.time[-1])) if at_end]
         come = np.array([_stamp(each, arrival) for each in messages])
         own = come[(first | (come >= since)) & (last | (come < seam))]
-        message += block - 2 * overlap
         yield _with_torques(
             model, motion, stamps, slice(begin, end), order, (*samples.remarks, *motion.remarks,
                                                               *left)
-        )._replace(without=_without_rows(own, stamps, motion.rate, first, last),
-                   after=None if last else After(message, seam, start))
+        )._replace(without=_without_rows(own, stamps, motion.rate, first, last))
 
 
 def processed_loops(messages: Iterable[JointStateMessage], model: Model, tracker: LoopTracker
@@ -145,11 +134,11 @@ def motion_columns(model: Model, order: int) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _blocks(bag: AnyBag, topic: str | None, size: int, overlap: int, skip: int
+def _blocks(bag: AnyBag, topic: str | None, size: int, overlap: int
             ) -> Iterator[tuple[bool, bool, list[JointStateMessage]]]:
     """Yield whether it is the first, whether the last, and the messages of each block."""
-    source = joint_state_messages(bag, topic, skip)
-    held, first = list(islice(source, size)), skip == 0
+    source = joint_state_messages(bag, topic)
+    held, first = list(islice(source, size)), True
     while held:
         more = list(islice(source, size - 2 * overlap))
         if len(more) < 2 * overlap:  # the last ones are too few for a block of their own

@@ -13,14 +13,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
-from itertools import chain
 from typing import Any
 
 from liedyn_ros.commands.bags.job import (
     Curves, damaged, Job, Outcome, Reasons, require_messages, Tell)
-from liedyn_ros.commands.bags.kept_parts import KeptParts, MESSAGES, Part
 from liedyn_ros.commands.bags.tables import table_writer, TABLES, whole_folder
-from liedyn_ros.commands.stewart.processed.kept_rows import KeptRows
 from liedyn_ros.commands.stewart.processed.messages import Reporter
 from liedyn_ros.commands.stewart.processed.platform_settings import settings_of
 from liedyn_ros.commands.stewart.processed.shown import Shown, written
@@ -45,9 +42,7 @@ def platform_job(job: Job, tell: Tell) -> Outcome:
         TOPIC if isinstance(bag, Bag) else None), 'sensor_msgs/msg/JointState')
     counts, reasons = Counter[str](), Reasons()
     curves, total = Curves(list(COLUMNS[1:4])), bag.counts[topic]
-    parts = KeptParts(job)
-    rows = chain.from_iterable(parts.rows(lambda done: _parts(
-        bag, topic, settings, done, job.settings['arrival'], reports='mcap' in job.files)))
+    rows = _rows(bag, topic, settings, job.settings['arrival'], reports='mcap' in job.files)
     with ExitStack() as stack:
         writers = _writers(job, settings, stack)
         for each in rows:
@@ -62,10 +57,9 @@ def platform_job(job: Job, tell: Tell) -> Outcome:
                         if good and each.pose is not None else None)
             tell(counts.total(), total)
         require_messages(bag, topic, counts)
-    parts.clear()
     cut, losses = damaged(bag), [str(loss) for loss in bag.losses]  # before a doubt reads again
     return Outcome(dict(counts), [
-        *parts.remarks(), *reasons.lines(), *_doubts(bag, topic, settings, counts), *losses],
+        *reasons.lines(), *_doubts(bag, topic, settings, counts), *losses],
         curves=curves.points, damaged=cut)
 
 
@@ -106,28 +100,18 @@ class _Ahead(Iterator[JointStateMessage]):
         return present
 
 
-def _parts(bag: AnyBag, topic: str, settings: Mapping[str, Any], done: Part, arrival: bool, *,
-           reports: bool) -> Iterator[Part]:
-    """Yield parts whose rows are Processed; their state: tracker and reporter."""
-    if done.state:
-        tracker, reporter = done.state
-    else:
-        tracker = tracker_of(settings)
-        reporter = Reporter(settings, tracker) if reports else None
-    rows = KeptRows()
-    count = done.messages
-    messages = joint_state_messages(bag, topic, count)
+def _rows(bag: AnyBag, topic: str, settings: Mapping[str, Any], arrival: bool, *, reports: bool
+          ) -> Iterator[Processed]:
+    """Yield what each message leads to."""
+    tracker = tracker_of(settings)
+    reporter = Reporter(settings, tracker) if reports else None
+    messages = joint_state_messages(bag, topic)
     if arrival:
         messages = (each._replace(stamp_ns=each.received_ns) for each in messages)
     ahead = _Ahead(messages)
     for each in processed(ahead, settings, tracker):
         reported = () if reporter is None else reporter.report(each, last=ahead.ended)
-        rows.append(each.slim()._replace(reported=reported))
-        count += 1
-        if len(rows) == MESSAGES:
-            yield Part(rows, count, (tracker, reporter))
-            rows = KeptRows()
-    yield Part(rows, count, None, True)
+        yield each._replace(reported=reported)
 
 
 def _writers(job: Job, settings: Mapping[str, Any], stack: ExitStack

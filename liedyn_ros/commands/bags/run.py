@@ -24,8 +24,7 @@ from liedyn_ros.commands.bags.job import (
     Curves, damaged, done_before, Job, Outcome, Reasons, require_messages, Tell)
 from liedyn_ros.commands.bags.joint_bag import JointBagWriter
 from liedyn_ros.commands.bags.joint_motion import (
-    After, motion_columns, processed_loops, processed_motion, single_joints)
-from liedyn_ros.commands.bags.kept_parts import KeptParts, MESSAGES, Part
+    motion_columns, processed_loops, processed_motion, single_joints)
 from liedyn_ros.commands.bags.platform_poses import platform_job
 from liedyn_ros.commands.bags.shown_joints import ShownJoints
 from liedyn_ros.commands.bags.tables import Cell, RowWriter, table_writer, TABLES, whole_folder
@@ -36,11 +35,14 @@ from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LoopTracker
 from liedyn_ros.model import load_model, Model
 from liedyn_ros.recordings import measured_joints
-from liedyn_ros.recordings.bags import AnyBag, Bag, joint_state_messages, TableBag
+from liedyn_ros.recordings.bags import (
+    AnyBag, Bag, joint_state_messages, JointStateMessage, TableBag)
 from liedyn_ros.recordings.bags.transforms import urdf_of
 from liedyn_ros.seen import Description
 
 STAMP, REASON = 'stamp [ns]', 'reason'
+Rows = Iterable[tuple[int, list[float] | None, str]]  # stamps (ns), values, why there are none
+Part = tuple[Rows, Iterable[str], Mapping[str, int]]  # with remarks, and numbers of messages
 
 
 def run(job: Job, tell: Tell = lambda done, total: None) -> Outcome:
@@ -69,17 +71,16 @@ def _joint_job(job: Job, tell: Tell) -> Outcome:
     produce, columns = _MODES[job.settings['complete']]
     names = columns(model, job.settings)
     counts, reasons, remarked = Counter[str](), Reasons(), Reasons()
-    curves, parts = Curves(names), KeptParts(job)
+    curves = Curves(names)
 
-    def of_part(part: tuple[Any, Iterable[str], Mapping[str, int]]) -> Any:
+    def of_part(part: Part) -> Rows:
         rows, remarks, without = part
         counts.update(without)
         for each in remarks:
             remarked.take(each)
         return rows
 
-    rows = chain.from_iterable(map(of_part, parts.rows(
-        lambda after: produce(bag, model, topic, job.settings, after))))
+    rows = chain.from_iterable(map(of_part, produce(bag, model, topic, job.settings)))
     with ExitStack() as stack:
         writers = _writers(job, model, names, stack)
         for stamp, values, reason in rows:
@@ -94,9 +95,7 @@ def _joint_job(job: Job, tell: Tell) -> Outcome:
             curves.take(stamp, values)
             tell(counts.total(), total)
         require_messages(bag, topic, counts)
-    parts.clear()
-    losses = [*(str(each) for each in bag.losses), *parts.remarks(), *reasons.lines(),
-              *remarked.firsts()]
+    losses = [*(str(each) for each in bag.losses), *reasons.lines(), *remarked.firsts()]
     return Outcome(dict(counts), losses, curves=curves.points, damaged=damaged(bag))
 
 
@@ -116,44 +115,38 @@ def _writers(job: Job, model: Model, names: list[str], stack: ExitStack) -> list
     return found
 
 
-def _moved(bag: AnyBag, model: Model, topic: str, settings: Mapping[str, Any], done: Part
-           ) -> Iterator[Part]:
-    """Yield parts whose rows are a list of stamps, values and reasons, remarks, and counts."""
+def _moved(bag: AnyBag, model: Model, topic: str, settings: Mapping[str, Any]) -> Iterator[Part]:
+    """Yield the parts of smoothed motions."""
     for block in processed_motion(
             bag, model, topic=topic, arrival=settings['arrival'], order=settings['order'],
-            cutoff=settings['smoothing'], after=done.state or After(
-                start=start_of(model, settings['start']))):
+            cutoff=settings['smoothing'], start=start_of(model, settings['start'])):
         table = np.column_stack(list(block.columns.values()))
-        rows = [(stamp, values, '') for stamp, values in zip(
-            block.stamps.tolist(), table.tolist())]
-        after = block.after
-        yield Part((rows, block.remarks, block.without),
-                   0 if after is None else after.message, after, after is None)
+        yield ([(stamp, values, '') for stamp, values in zip(
+            block.stamps.tolist(), table.tolist())], block.remarks, block.without)
 
 
-def _completed(bag: AnyBag, model: Model, topic: str, settings: Mapping[str, Any], done: Part
+def _completed(bag: AnyBag, model: Model, topic: str, settings: Mapping[str, Any]
                ) -> Iterator[Part]:
-    at = single_joints(model)
-    q_at, v_at = [qi for _, qi, _, _ in at], [vi for _, _, vi, _ in at]
-    tracker = done.state or LoopTracker(
+    """Yield one part, with the joints of each message."""
+    tracker = LoopTracker(
         ConstrainedDynamics(model), settings['measured'], start=start_of(model, settings['start']),
         agreement=settings['agreement'])
-    rows: list[tuple[int, list[float] | None, str]] = []
-    count = done.messages
-    messages = joint_state_messages(bag, topic, count)
+    messages = joint_state_messages(bag, topic)
     if settings['arrival']:
         messages = (each._replace(stamp_ns=each.received_ns) for each in messages)
+    yield _completed_rows(messages, model, tracker), (), {}
+
+
+def _completed_rows(messages: Iterable[JointStateMessage], model: Model, tracker: LoopTracker
+                    ) -> Rows:
+    at = single_joints(model)
+    q_at, v_at = [qi for _, qi, _, _ in at], [vi for _, _, vi, _ in at]
     for stamp, q, v, reason in processed_loops(messages, model, tracker):
         values = None
         if q is not None:
             rates = np.full(len(at), np.nan) if v is None else v[v_at]
             values = np.column_stack([q[q_at], rates]).ravel().tolist()
-        rows.append((stamp, values, reason))
-        count += 1
-        if len(rows) == MESSAGES:
-            yield Part((rows, (), {}), count, tracker)
-            rows = []
-    yield Part((rows, (), {}), count, None, True)
+        yield stamp, values, reason
 
 
 def _columns_of_motion(model: Model, settings: Mapping[str, Any]) -> list[str]:

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 import contextlib
-from itertools import islice
 from pathlib import Path
 import re
 from typing import Any, NamedTuple
@@ -100,9 +99,9 @@ class Bag:
                 return each
         raise unknown_name(NameSetError, f'{self.path}: topic', self.topics, name)
 
-    def messages(self, topics: Iterable[str], skip: int = 0) -> Iterator[Received]:
-        """Yield messages of topics by the order of files, after skip. Raises DescriptionError."""
-        for raw in islice(self.raw_messages(topics), skip, None):
+    def messages(self, topics: Iterable[str]) -> Iterator[Received]:
+        """Yield messages of topics by the order of files. Raises DescriptionError."""
+        for raw in self.raw_messages(topics):
             yield Received(raw.topic, raw.received_ns, self.read(raw))
 
     def read(self, raw: RawMessage) -> Any:

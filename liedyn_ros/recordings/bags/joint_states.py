@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 
 import numpy as np
 
@@ -30,18 +29,17 @@ AnyBag = Bag | TableBag
 KINDS = 4  # of names, whose messages are read by their places
 
 
-def joint_state_messages(bag: AnyBag, topic: str | None = None, skip: int = 0
-                         ) -> Iterator[JointStateMessage]:
+def joint_state_messages(bag: AnyBag, topic: str | None = None) -> Iterator[JointStateMessage]:
     """
-    Yield the JointStates of a topic or the rows of a table, without the first skip; see Bag.topic.
+    Yield the JointStates of a topic or the rows of a table; see Bag.topic.
 
     Those whose names were seen before are read by the places of their numbers.
     """
     if isinstance(bag, TableBag):
-        yield from bag.joint_states(bag.topic(topic, JOINT_STATE), skip)
+        yield from bag.joint_states(bag.topic(topic, JOINT_STATE))
         return
     layouts = list[JointStateLayout]()
-    for raw in islice(bag.raw_messages([bag.topic(topic, JOINT_STATE)]), skip, None):
+    for raw in bag.raw_messages([bag.topic(topic, JOINT_STATE)]):
         for layout in layouts:
             if (found := layout.read(raw.data)) is not None:
                 yield JointStateMessage(found[0], raw.received_ns, layout.names, *found[1:])

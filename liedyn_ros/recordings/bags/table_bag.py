@@ -45,12 +45,12 @@ class TableBag:
                                f'{name!r}')
         return ROWS
 
-    def joint_states(self, topic: str, skip: int = 0) -> Iterator[JointStateMessage]:
-        """Yield the rows after the first skip."""
+    def joint_states(self, topic: str) -> Iterator[JointStateMessage]:
+        """Yield the rows."""
         samples = self._samples
         names = list(samples.names)
         stamps = samples.start_ns + np.round(1e9 * samples.time).astype(np.int64)
-        for k in range(skip, len(stamps)):
+        for k in range(len(stamps)):
             stamp = int(stamps[k])
             yield JointStateMessage(stamp, stamp, names, samples.position[k], *(
                 _NOTHING if each is None else each[k]

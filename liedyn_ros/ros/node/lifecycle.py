@@ -38,7 +38,7 @@ from liedyn_ros.ros.node.warm_up import await_kernels
 from liedyn_ros.ros.parameters.parameter_set import Parameter, ParameterSet
 from liedyn_ros.ros.process import garbage
 from liedyn_ros.ros.process.core_log import pass_on
-from liedyn_ros.ros.process.run import RCLError
+from liedyn_ros.ros.process.run import bound_end, RCLError
 from liedyn_ros.ros.process.scheduling import schedule, SCHEDULING
 from liedyn_ros.ros.qos import DEPTH, SERVICES
 
@@ -363,9 +363,11 @@ class ManagedNode(LifecycleNode):
         return result
 
     def destroy_node(self) -> None:
-        """Close everything."""
+        """Close everything, and let the middleware delete its participant."""
         self._close(0)
+        bound_end()
         super().destroy_node()
+        self._state_machine.destroy_when_not_in_use()  # rclpy does not: it would hold the node
 
     def _close(self, state: int) -> None:
         """Close what was opened beyond a state."""

@@ -19,6 +19,7 @@ from typing import Any
 import yaml
 
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.common.untrusted_files import read_file
 
 OPTION = '--params-file'
 KEY = 'ros__parameters'
@@ -88,7 +89,7 @@ def _files(arguments: Sequence[str]) -> Iterator[tuple[str, list[tuple[str, Any]
 
 def _read(path: str | Path) -> Any:
     """Return a document that rcl has read already, and so can be read."""
-    text = Path(path).read_text(encoding='utf-8')
+    text = read_file(path).decode()
     return yaml.load(text, Loader=yaml.BaseLoader)  # names alone: no date, no number is converted
 
 

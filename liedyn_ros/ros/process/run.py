@@ -11,6 +11,7 @@
 import atexit
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+import faulthandler
 import signal
 import sys
 from threading import current_thread, Thread
@@ -31,7 +32,9 @@ RCLError = rclpy_implementation.RCLError
 END_PERIOD = 0.001  # s; of checks whether rclpy has ended
 GARBAGE_PERIOD = 1.0  # s; what lives since configuration is frozen, so little is looked at
 SWITCH_INTERVAL = 0.0005  # s, after which Python's lock goes to a thread that waits for it
+END_LIMIT = 20.0  # s, for the middleware to delete what it has; seen: 0.1 s, and once never
 SIGNALS = signal.SIGINT, signal.SIGTERM  # that end a process
+_runs_process = False
 _INSIDE: dict[Thread, Context] = {}  # threads inside until_shutdown
 
 
@@ -72,7 +75,8 @@ def _end(context: Context) -> None:
 
 def run(node_class: Callable[[], Node], args: Sequence[str] | None = None) -> None:
     """Run one node until the process is asked to end."""
-    context, building = rclpy.get_default_context(), True
+    global _runs_process
+    context, building, _runs_process = rclpy.get_default_context(), True, True
     sys.setswitchinterval(SWITCH_INTERVAL)
     garbage.take_over()
     memory.keep_large_blocks_apart()
@@ -111,6 +115,17 @@ def run(node_class: Callable[[], Node], args: Sequence[str] | None = None) -> No
     finally:
         ignore_signals()
         _end(context)
+
+
+def bound_end() -> None:
+    """
+    End the process that `run` runs after END_LIMIT, with a traceback of where it stands.
+
+    Fast DDS hung once as it deleted its participant. No thread of Python runs meanwhile.
+    """
+    if _runs_process:
+        with suppress(AttributeError, ValueError, RuntimeError):  # no standard error
+            faulthandler.dump_traceback_later(END_LIMIT, exit=True)
 
 
 def ignore_signals() -> None:

@@ -8,6 +8,9 @@
 
 """The end of a process in which nobody destroyed the nodes."""
 
+from contextlib import suppress
+from pathlib import Path
+
 import pytest
 from support import forked
 
@@ -142,3 +145,62 @@ node.inside.wait()
 """
     with forked.start('-c', program + INTERRUPT) as process:
         assert process.wait(60.0) == 0, process.read()
+
+
+ENDS = """
+import ctypes
+from functools import partial
+import os
+from pathlib import Path
+import signal
+from liedyn_ros.ros.node.lifecycle import ManagedNode
+from liedyn_ros.ros.process import run
+
+class Node(ManagedNode):
+    def configure(self):
+        self.open_publisher(String, 'chatter')
+        self.open_subscription(String, 'chatter', print)
+        self.open_service(Trigger, '~/nothing', lambda *_: None)
+
+    def activate(self):
+        print(*dict.fromkeys(  # segments of Fast DDS that this process holds
+            line.rpartition('/')[2].split()[0] for line in Path('/proc/self/maps').open()
+            if '/dev/shm/fastdds_' in line and '_port' not in line))
+        self.open_timer(10.0, lambda: os.kill(os.getpid(), signal.{name}))
+        {more}
+
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+run.END_LIMIT = 1.0
+run.run(partial(Node, 'node', ()), ['--ros-args', '-r', '__ns:={namespace}'])
+"""
+
+
+@pytest.mark.parametrize('name', ['SIGINT', 'SIGTERM'])
+def test_a_node_that_is_stopped_leaves_no_shared_memory(namespace, name):
+    ended = forked.run('-c', ENDS.format(namespace=namespace, name=name, more=''))
+    assert ended.returncode == 0, ended.stderr
+    held = ended.stdout.split()
+    if not held:
+        pytest.skip('the middleware has no segments of Fast DDS here')
+    # Another participant's, which it read from, may be there as long as that is.
+    mapped = ''.join(map(maps_of, Path('/proc').glob('[0-9]*/maps')))
+    assert [each for each in held
+            if (Path('/dev/shm') / each).exists() and each not in mapped] == []
+
+
+def maps_of(path):
+    """Return what a process has mapped, nothing where it has ended or is another's."""
+    with suppress(OSError):
+        return path.read_text()
+    return ''
+
+
+def test_a_middleware_that_hangs_at_the_end_does_not_hold_the_process(namespace):
+    """It does so in C++, with Python's lock: no thread of Python could end it."""
+    hangs = ('self._type_description_service.destroy = '
+             'lambda: ctypes.PyDLL(None).sleep(600)')
+    with forked.start('-c', ENDS.format(
+            namespace=namespace, name='SIGTERM', more=hangs)) as process:
+        assert process.wait(120.0) == 1
+        assert 'destroy_node' in process.read()[1]

@@ -21,28 +21,11 @@ from liedyn_ros.lie import se3, so3
 from liedyn_ros.recordings.bags import JointStateMessage
 from liedyn_ros.stewart import (
     in_fixed_axes, LegActuators, load_geometry, MonitoredPose, MonitoredTracker, MotionEstimator,
-    Status, StewartGeometry)
+    StewartGeometry)
 from liedyn_ros.stewart.tracking.settings import config_of, method_of
 
 
 Reported = tuple[tuple[str, bytes], ...]  # topics, and messages of them as bytes
-
-
-class Solved(NamedTuple):
-    """What is kept of a MonitoredPose for files: without the motion of the legs behind it."""
-
-    pose: Array
-    twist: Array | None
-    status: Status
-    flags: int
-    iterations: int
-    residual: float
-    smallest_singular_value: float
-
-    @property
-    def converged(self) -> bool:
-        """Return whether there is a pose."""
-        return self.status is Status.CONVERGED
 
 
 class Processed(NamedTuple):
@@ -54,17 +37,10 @@ class Processed(NamedTuple):
     """
 
     stamp_ns: int
-    pose: MonitoredPose | Solved | None
+    pose: MonitoredPose | None
     covariance: Array | None
     reason: str
     reported: Reported = ()
-
-    def slim(self) -> Processed:
-        """Return the same as it is written to files."""
-        x = self.pose
-        return self if x is None else self._replace(pose=Solved(
-            x.pose, x.twist, x.status, int(x.flags), x.iterations, x.residual,
-            x.smallest_singular_value))
 
 
 def tracker_of(settings: Mapping[str, Any]) -> MonitoredTracker:
@@ -74,16 +50,15 @@ def tracker_of(settings: Mapping[str, Any]) -> MonitoredTracker:
 
 
 def processed(messages: Iterable[JointStateMessage], settings: Mapping[str, Any],
-              tracker: MonitoredTracker | None = None) -> Iterator[Processed]:
+              tracker: MonitoredTracker) -> Iterator[Processed]:
     """
     Yield the pose of each message, as the pose node tracks them.
 
-    No message is passed over, and none is refused for its age. tracker has tracked the messages
-    before. Raises LiedynError for settings that the node refuses.
+    No message is passed over, and none is refused for its age. tracker is that of `tracker_of`.
+    Raises LiedynError for settings that the node refuses.
     """
     geometry, _ = platform_of(settings)
     actuators = actuators_of(settings)
-    tracker = tracker or tracker_of(settings)
     estimator = MotionEstimator(geometry, settings['leg_rate_noise'])
     for each in messages:
         try:

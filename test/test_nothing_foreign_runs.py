@@ -1,0 +1,74 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Nothing that is read is run: no pickle, no eval, no shell in the package and what starts it."""
+
+import ast
+from pathlib import Path
+
+import pytest
+from support.syntax import walk
+
+ROOT = Path(__file__).parents[1]
+PARTS = 'liedyn_ros', 'launch', 'examples', 'setup.py'
+MODULES = {'pickle', 'cPickle', 'dill', 'cloudpickle', 'joblib', 'marshal', 'shelve', 'jsonpickle'}
+BUILT_IN = {'eval', 'exec', '__import__'}
+CALLS = {'os.system', 'os.popen', 'yaml.unsafe_load', 'yaml.full_load', 'yaml.load_all',
+         'subprocess.getoutput', 'subprocess.getstatusoutput', 'pandas.read_pickle', 'torch.load',
+         'asyncio.create_subprocess_shell', 'pty.spawn', 'code.interact'}
+LOADERS = {'yaml.BaseLoader', 'yaml.SafeLoader', 'yaml.CSafeLoader'}
+# Compiled code is no data: its folder, owner and modes are checked before (test/jit/cache).
+OF_KERNELS = 'liedyn_ros/jit/cache/'
+
+
+def files():
+    """Return the files of Python of the package and of what starts it."""
+    found = [each for part in PARTS for each in [ROOT / part, *(ROOT / part).rglob('*.py')]]
+    return [each.relative_to(ROOT).as_posix() for each in found if each.suffix == '.py']
+
+
+def findings(text):
+    """Yield what of a source runs data."""
+    for node in walk(ast.parse(text)):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            names = [node.module or ''] if isinstance(node, ast.ImportFrom) else [
+                each.name for each in node.names]
+            yield from (name for name in names if name.split('.')[0] in MODULES)
+        elif isinstance(node, ast.Call):
+            name = ast.unparse(node.func)
+            options = {each.arg: ast.unparse(each.value) for each in node.keywords}
+            if name in BUILT_IN or name in CALLS:
+                yield name
+            if name == 'yaml.load' and options.get('Loader') not in LOADERS:
+                yield name
+            if options.get('shell', 'False') != 'False':
+                yield f'{name}(shell=...)'
+            if options.get('allow_pickle', 'False') != 'False':
+                yield f'{name}(allow_pickle=...)'
+
+
+def test_nothing_that_is_read_is_run():
+    found = {file: list(findings((ROOT / file).read_text(encoding='utf-8'))) for file in files()}
+    assert len(found) > 500
+    assert {file: each for file, each in found.items()
+            if each and not file.startswith(OF_KERNELS)} == {}
+
+
+@pytest.mark.parametrize('text', [
+    'import pickle', 'from pickle import loads', 'import os.path, dill', 'eval(x)', 'exec(x)',
+    'os.system(x)', 'subprocess.run(x, shell=True)', 'yaml.load(x)', 'yaml.unsafe_load(x)',
+    'yaml.load(x, Loader=yaml.Loader)', 'np.load(x, allow_pickle=True)', 'def f():\n  eval("1")'])
+def test_what_runs_data_is_found(text):
+    assert list(findings(text))
+
+
+@pytest.mark.parametrize('text', [
+    'yaml.load(x, Loader=yaml.BaseLoader)', 'literal_eval(x)', 'subprocess.run([x], shell=False)',
+    'np.load(x, allow_pickle=False)', 'model.eval(x)', 'import json'])
+def test_what_only_reads_is_not(text):
+    assert not list(findings(text))
