@@ -21,7 +21,9 @@ import pytest
 from support.domains import domain_of
 
 HAS_ROS = find_spec('rclpy') is not None
-WITH_ROS = ['interfaces', 'launch', 'nodes', 'ros']
+WITH_ROS = [
+    'bags', 'demo', 'interfaces', 'launch', 'nodes', 'ros', 'benchmarks/test_benchmarks.py',
+    'benchmarks/test_faults.py', 'benchmarks/test_soak.py', 'test_warm_up.py']
 collect_ignore = [] if HAS_ROS else WITH_ROS
 # Files that take long, beside others on two cores as measured on 2026-11-27, the longest first.
 LONG = (

@@ -17,6 +17,8 @@ import sys
 from xml.etree import ElementTree
 
 from catkin_pkg.package import parse_package
+import numpy
+from packaging.version import Version
 import pytest
 
 pytestmark = pytest.mark.full
@@ -71,6 +73,8 @@ def test_ruff():
 
 
 def test_mypy():
+    if Version(numpy.__version__) >= Version('2.3'):
+        pytest.skip('the types of numpy 2.3 and later differ; those of the pinned 2.2 are checked')
     assert_clean('mypy')
 
 
