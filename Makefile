@@ -89,8 +89,10 @@ NUMERICAL := test/lie test/linear_algebra test/model test/dynamics test/control 
   test/identification test/retiming
 
 processors: build  ## run numerical tests as on processors of other makes
+	@mkdir -p out && rm -f out/margins.*
 	@$(ENV) && for kernels in Prescott Haswell SkylakeX; do echo "OpenBLAS for $$kernels"; \
-	  OPENBLAS_CORETYPE=$$kernels python -m pytest --core $(JOBS) $(or $(TEST_ARGS),$(NUMERICAL)); done
+	  OPENBLAS_CORETYPE=$$kernels python -m pytest --core --margins=out/margins.$$kernels $(JOBS) \
+	  $(or $(TEST_ARGS),$(NUMERICAL)); done && python test/support/margins.py out/margins.*
 	@$(ENV) && echo 'machine code for any processor' && NUMBA_CPU_NAME=generic python -m pytest --core $(JOBS) \
 	  $(or $(TEST_ARGS),test/lie test/linear_algebra test/dynamics/test_equations_of_motion.py test/stewart/solver)
 

@@ -15,7 +15,7 @@ import os
 from types import TracebackType
 from typing import Any
 
-NICENESS = 15  # the nodes go first
+NICENESS = 10  # the nodes go first
 LIMIT = 600.0  # s for what is left to draw when all parts are over
 
 

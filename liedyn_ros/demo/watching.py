@@ -28,7 +28,7 @@ ADDRESS = re.compile(r'the view is on (\S+)')
 REFUSED = re.compile('not configured: .*')
 START_LIMIT = 600.0  # s for a page to open
 WRITING = 120.0  # s that the page has to be written, on a busy machine
-NICENESS = 15  # the nodes go first
+NICENESS = 10  # the nodes go first
 
 
 class Pages:

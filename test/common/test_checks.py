@@ -13,6 +13,7 @@ import pickle
 
 import numpy as np
 import pytest
+from support.refusals import refused
 
 from liedyn_ros.common.checks import (
     as_array, as_number, as_numbers, as_positive, as_seed, as_trailing, order_of)
@@ -37,7 +38,7 @@ def test_real_numbers_of_any_kind_become_float64(value):
     as_numbers, lambda name, value: as_array(name, value, (2,)),
     lambda name, value: as_trailing(name, value, (2,))], ids=['any', 'array', 'trailing'])
 def test_values_that_are_no_real_numbers_are_refused(check, value):
-    with pytest.raises(LiedynError, match=r'^x: expected an array of real numbers, got '):
+    with refused(LiedynError, 'x'):
         check('x', value)
 
 
@@ -45,13 +46,13 @@ def test_values_that_are_no_real_numbers_are_refused(check, value):
     np.ma.array([1.0, 2.0]), np.ma.array([1.0, 2.0], mask=[True, False]), np.ma.array([1, 2]),
     [np.ma.array([1.0], mask=[True]), np.ma.array([2.0])]], ids=['no mask', 'mask', 'int', 'rows'])
 def test_masked_arrays_are_refused(value):
-    with pytest.raises(LiedynError, match=r'^x: expected an array without a mask, got a masked'):
+    with refused(LiedynError, 'x'):
         as_numbers('x', value)
 
 
 @pytest.mark.parametrize('value', [True, False, np.True_])
 def test_true_and_false_are_no_number(value):
-    with pytest.raises(LiedynError, match=r'^x: expected an array of real numbers, got '):
+    with refused(LiedynError, 'x'):
         as_number('x', value)
 
 
@@ -84,7 +85,7 @@ def test_one_number():
     assert as_number('x', np.float32(0.5)) == 0.5 and as_positive('x', 3) == 3.0
     for value, error in (([1.0], ShapeError), (np.nan, NotFiniteError), (0, LimitError),
                          (-1.0, LimitError), ('1', LiedynError)):
-        with pytest.raises(error, match=r'^x: expected '):
+        with refused(error, 'x'):
             as_positive('x', value)
 
 
@@ -95,7 +96,7 @@ def test_seeds_of_python_and_of_numpy(seed):
 
 @pytest.mark.parametrize('seed', [True, np.True_, -1, 1.0, '1', None])
 def test_an_invalid_seed_is_refused(seed):
-    with pytest.raises(LimitError, match='seed: expected an integer of 0 or more, got'):
+    with refused(LimitError, 'seed'):
         as_seed('seed', seed)
 
 
@@ -135,7 +136,7 @@ def test_attributes_that_are_not_given_are_read_from_the_message(
 
 
 def test_names_that_are_nearest_are_offered():
-    with pytest.raises(NameSetError, match=r"; the nearest to 'elbw' is 'elbow'; the nearest to "):
+    with refused(NameSetError, 'elbow', 'wrist', 'elbw', 'wirst'):
         order_of('joints', ['elbow', 'wrist', 'hand'], ['elbw', 'wirst', 'hand'])
-    with pytest.raises(NameSetError, match=r"unknown \['zzz'\]$"):
+    with refused(NameSetError, 'elbow', 'zzz'):
         order_of('joints', ['elbow', 'wrist'], ['zzz', 'wrist'])

@@ -16,6 +16,7 @@ from typing import Any
 
 from hypothesis import given, strategies
 import pytest
+from support.refusals import refused
 
 from liedyn_ros.common import xml_reader, yaml_reader
 from liedyn_ros.common.description import is_name, parse_number
@@ -145,7 +146,7 @@ def test_text_that_is_not_utf_8(tmp_path: Path) -> None:
     + ']><r name="x">&a11;</r>',
     '<a>' * 100_000, '<a b="' + 'x' * 1000, '<a/><b/>', '<a b="1" b="2"/>', '<a>\0</a>', '<a'])
 def test_xml_that_is_refused(text: str) -> None:
-    with pytest.raises(DescriptionError, match=r'expected (well-formed XML|a path or)'):
+    with refused(DescriptionError, 'XML text'):
         xml_reader.read(text, 'XML')
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from support.comparison import assert_same
 from support.machines.dynamics_cases import Case, rate_along
+from support.refusals import refused
 
 from liedyn_ros.common.errors import NotFiniteError, ShapeError, SingularError
 from liedyn_ros.dynamics import Dynamics
@@ -71,7 +72,7 @@ def test_inverse_mass_matrix(case: Case) -> None:
     np.testing.assert_array_equal(inverse, inverse.T)
     assert_same(d.mass_matrix(q) @ inverse, np.eye(case.model.nv), 1e-8)
     assert_same(inverse, d.forward.partial_derivatives(q, case.v, case.a).by_tau, 1e-10)
-    with pytest.raises(SingularError, match='expected to move inertia by itself'):
+    with refused(SingularError, 'turn', indices=(0,)):
         massless().inverse_mass_matrix([0.0])
 
 
@@ -119,7 +120,7 @@ def test_compiled_calls_write_into_nothing_else(case: Case) -> None:
                 for change in (-1, 1):
                     other = np.array(shape)
                     other[axis] += change
-                    with pytest.raises(ShapeError, match=r'^out: expected'):
+                    with refused(ShapeError, 'out'):
                         call(q, out=np.empty(other))
             memory[:len(q)] = q
             with pytest.raises(ShapeError, match=r'^out: expected its own memory'):
@@ -132,18 +133,18 @@ def test_refusals(case: Case) -> None:
     d, q, v = case.dynamics, case.q, case.v
     for call in (d.centroidal_map, d.inverse_mass_matrix, d.center_of_mass):
         call(q)
-        with pytest.raises(ShapeError, match=r'^q: expected shape'):
+        with refused(ShapeError, 'q'):
             call(q[1:])
-        with pytest.raises(NotFiniteError, match=r'^q\[0\]: expected a finite number'):
+        with refused(NotFiniteError, 'q', indices=(0,)):
             call(np.full_like(q, np.nan))
-    with pytest.raises(ShapeError, match=r'^v: expected shape'):
+    with refused(ShapeError, 'v'):
         d.centroidal_map_rate(q, v[1:])
-    with pytest.raises(NotFiniteError, match=r'^v\[0\]: expected a finite number'):
+    with refused(NotFiniteError, 'v', indices=(0,)):
         d.resistance(np.full_like(v, np.nan))
     for call in (d.centroidal_map, d.mass_matrix):
-        with pytest.raises(ShapeError, match=r'^out: expected a contiguous, writable array'):
+        with refused(ShapeError, 'out'):
             call(q, out=np.empty(3))
     light = massless()
     for call in (light.center_of_mass, light.centroidal_map, light.center_of_mass_jacobian):
-        with pytest.raises(SingularError, match=r'^mass: expected moving bodies with mass'):
+        with refused(SingularError, 'mass'):
             call([0.0])

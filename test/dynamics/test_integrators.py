@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from support.machines.dynamics_cases import make_case, TREES
 from support.machines.random_models import random_model
+from support.refusals import refused
 from tools.long_flights import kept
 
 from liedyn_ros.common.checks import Array
@@ -235,13 +236,13 @@ def test_damping_takes_energy(step: Step) -> None:
 @STEPS
 def test_refusals(step: Step, weightless: Dynamics) -> None:
     q, zero = weightless.model.neutral(), np.zeros(12)
-    with pytest.raises(NotFiniteError, match=r'^v\[0\]'):
+    with refused(NotFiniteError, 'v', indices=(0,)):
         step(weightless, q, np.full(12, np.nan), 1e-3, zero)
     for dt in (0.0, -1e-3, np.nan, np.inf, 'a'):
-        with pytest.raises(LiedynError, match=r'^dt: expected '):
+        with refused(LiedynError, 'dt'):
             step(weightless, q, zero, dt, zero)
 
 
 def test_verlet_refuses_a_step_that_is_too_long(weightless: Dynamics) -> None:
-    with pytest.raises(ConvergenceError, match=r'take a shorter step than 1\.0 s'):
+    with refused(ConvergenceError, 'step'):
         VERLET(weightless, weightless.model.neutral(), 5.0 * SPIN, 1, np.zeros(12))

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from support.comparison import assert_same
 from support.machines.random_models import random_model
+from support.refusals import refused
 
 from liedyn_ros.common.errors import (
     LiedynError, ModelError, NameSetError, NotInGroupError, ShapeError)
@@ -112,23 +113,23 @@ def test_ros_has_the_twist_of_an_odometry():
 
 def test_refusals():
     d, q, v, _, _ = machine()
-    with pytest.raises(NameSetError, match=r'^joints: expected each of .* once'):
+    with refused(NameSetError, 'wrist'):
         Layout(d.model, ROS, ['base', 'elbow'])
-    with pytest.raises(ShapeError, match=r'^v: expected shape'):
+    with refused(ShapeError, 'v'):
         Layout(d.model, ROS).velocity(q, v[1:])
-    with pytest.raises(ShapeError, match=r'^q: expected shape'):
+    with refused(ShapeError, 'q'):
         Layout(d.model, MUJOCO).from_configuration(q[1:])
-    with pytest.raises(LiedynError, match=r'^library: expected PINOCCHIO, MUJOCO or ROS'):
+    with refused(LiedynError, 'library'):
         Layout(d.model, 'PINOCCHIO')
     wheel = Layout(load_urdf(URDF), PINOCCHIO)
-    with pytest.raises(NotInGroupError, match=r'^joint z_wheel: expected cosine and sine'):
+    with refused(NotInGroupError, 'joint z_wheel'):
         wheel.from_configuration(np.zeros(4))
     builder = ModelBuilder('raised')
     builder.add_body('trunk', SpatialInertia(2.0, CENTER, INERTIA))
     builder.add_joint('base', 'free', None, 'trunk', placement=pose([0.0, 0.0, 1.0]))
-    with pytest.raises(ModelError, match=r'^joints .*: expected free joints at the origin'):
+    with refused(ModelError, "joints ['base']"):
         Layout(builder.build(), MUJOCO)
-    with pytest.raises(ModelError, match=r'^joints .*: expected none that is planar'):
+    with refused(ModelError, "joints ['planar_5']"):
         Layout(random_model(0, 10, False), PINOCCHIO)
 
 

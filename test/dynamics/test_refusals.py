@@ -13,6 +13,7 @@ from operator import attrgetter
 import numpy as np
 import pytest
 from support.machines.dynamics_cases import Case, make_case
+from support.refusals import refused
 
 from liedyn_ros.common.errors import (
     LiedynError, LimitError, ModelError, NotFiniteError, NotInGroupError, ShapeError,
@@ -52,7 +53,7 @@ def test_wrenches_must_be_finite_and_are_forgotten(tree: Case) -> None:
     before = tree.dynamics.inverse(tree.q, tree.v, tree.a)
     bad = tree.external.copy()
     bad[2, 5] = np.nan
-    with pytest.raises(NotFiniteError, match=r'^external\[2, 5\]'):
+    with refused(NotFiniteError, 'external', indices=(2, 5)):
         tree.dynamics.inverse(tree.q, tree.v, tree.a, bad)
     np.testing.assert_array_equal(tree.dynamics.inverse(tree.q, tree.v, tree.a), before)
 
@@ -65,7 +66,7 @@ def test_quaternions_must_be_of_unit_length(tree: Case) -> None:
                  lambda q: tree.dynamics.coriolis_matrix(q, tree.v),
                  lambda q: tree.dynamics.body_jacobian(q, 'base'),
                  lambda q: tree.dynamics.forward(q, tree.v, tree.a)):
-        with pytest.raises(NotInGroupError, match=r'^q\[3:7\]: expected a quaternion'):
+        with refused(NotInGroupError, 'q', indices=(3,)):
             call(q)
     q[3:7] = tree.q[3:7] * (1.0 + 5e-7)  # rounded elsewhere: the same rotation
     np.testing.assert_allclose(tree.dynamics.inverse(q, tree.v, tree.a),
@@ -93,21 +94,21 @@ def test_shapes_and_types_are_checked(tree: Case) -> None:
     d, n = tree.dynamics, tree.model.nv
     with pytest.raises(ShapeError, match=rf'^v: expected shape \({n},\), got \({n - 1},\)'):
         d.inverse(tree.q, tree.v[1:], tree.a)
-    with pytest.raises(ShapeError, match=r'^external: expected shape'):
+    with refused(ShapeError, 'external'):
         d.forward(tree.q, tree.v, tree.a, tree.external[1:])
     for wrong in (['1'] * n, tree.v + 1j, tree.v.astype(object)):
-        with pytest.raises(LiedynError, match=r'^v: expected an array of real numbers'):
+        with refused(LiedynError, 'v'):
             d.inverse(tree.q, wrong, tree.a)
-    with pytest.raises(LiedynError, match=r"^a: expected an array of real numbers, got 'fast'"):
+    with refused(LiedynError, 'a', got='fast'):
         d.hybrid(tree.q, tree.v, np.zeros(n, dtype=bool), 'fast', tree.a)
-    with pytest.raises(ShapeError, match=r'^tau: expected shape'):
+    with refused(ShapeError, 'tau'):
         d.hybrid(tree.q, tree.v, np.zeros(n, dtype=bool), tree.a, tree.a[1:])
-    with pytest.raises(LiedynError, match=r'^prescribed: expected an array of bool, got int64'):
+    with refused(LiedynError, 'prescribed', got='int64'):
         d.hybrid(tree.q, tree.v, np.zeros(n, dtype=int), tree.a, tree.a)
-    with pytest.raises(ModelError, match=r"frame: expected one of .*, got 'tail'"):
+    with refused(ModelError, 'tail', got='tail'):
         d.body_jacobian(tree.q, 'tail')
     for out in (np.empty(n + 1), np.empty(n, dtype=np.float32), np.empty(2 * n)[::2], [0.0] * n):
-        with pytest.raises(ShapeError, match=r'^out: expected a contiguous, writable array'):
+        with refused(ShapeError, 'out'):
             d.inverse(tree.q, tree.v, tree.a, out=out)
 
 
@@ -209,12 +210,12 @@ def test_rounding_does_not_pass_for_inertia(seed: int) -> None:
     rng = np.random.default_rng(seed)
     axis = tuple(rng.normal(size=3))
     dynamics = rod(('first', 'revolute', axis), ('second', 'revolute', axis), inertia=BODY)
-    with pytest.raises(SingularError, match=r'^first: '):
+    with refused(SingularError, 'first', indices=(0,)):
         dynamics.forward(rng.normal(size=2), np.zeros(2), np.zeros(2))
 
 
 def test_a_machine_without_mass_has_no_center() -> None:
-    with pytest.raises(SingularError, match=r'^mass: expected moving bodies with mass'):
+    with refused(SingularError, 'mass'):
         rod(('tip', 'revolute', X), inertia=None).center_of_mass([0.0])
 
 
@@ -235,9 +236,9 @@ def test_coaxial_joints_turn_a_load_far_along_the_axis(spin: float) -> None:
 
 def test_coaxial_joints_without_inertia_between_them_are_refused() -> None:
     dynamics = Dynamics(coaxial(None))
-    with pytest.raises(SingularError, match='ring'):
+    with refused(SingularError, 'ring_joint', indices=(0,)):
         dynamics.forward(np.zeros(2), np.zeros(2), np.ones(2))
-    with pytest.raises(SingularError, match='ring'):
+    with refused(SingularError, 'ring_joint', indices=(0,)):
         dynamics.forward.batch(np.zeros((3, 2)), np.zeros((3, 2)), np.ones((3, 2)))
 
 

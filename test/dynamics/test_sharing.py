@@ -20,6 +20,7 @@ from threading import Barrier
 import numpy as np
 import pytest
 from support.machines.dynamics_cases import Case, make_case
+from support.refusals import refused
 
 from liedyn_ros.common.errors import LiedynError, ModelError, ShapeError
 from liedyn_ros.dynamics import Data, Dynamics, Names
@@ -236,7 +237,7 @@ def test_bodies_fixed_to_the_ground_have_neither_wrench_nor_inertia(name: str, c
     builder.add_joint('hinge', 'revolute', 'base', 'arm', axis=[1.0, 0.0, 0.0])
     d = Dynamics(builder.build())
     getattr(d, call)(*[[0.0]] * (1 if call == 'mass_matrix' else 3))
-    with pytest.raises(LiedynError, match=r'^base: expected a body that a joint moves, got one'):
+    with refused(LiedynError, 'base'):
         getattr(d.data, name)('base')
 
 
@@ -253,14 +254,14 @@ def test_articulated_inertia_is_what_a_wrench_feels(tree: Case) -> None:
 
 def test_data_say_what_they_do_not_hold(tree: Case) -> None:
     d = tree.dynamics
-    with pytest.raises(LiedynError, match='expected a successful call of inverse, forward, mass'):
+    with refused(LiedynError, 'data of base'):
         d.data.pose('base')
     d.inverse(tree.q, tree.v, tree.a)
-    with pytest.raises(LiedynError, match='expected a successful call of forward or hybrid'):
+    with refused(LiedynError, 'data of base'):
         d.data.articulated_inertia('base')
-    with pytest.raises(ModelError, match='frame: expected one of'):
+    with refused(ModelError, 'tail'):
         d.data.twist('tail')
-    with pytest.raises(LiedynError, match='expected numbers'):
+    with refused(LiedynError, 'q', 'v', 'a'):
         d.inverse(tree.q, 1e200 * tree.v, tree.a)
-    with pytest.raises(LiedynError, match=r'^data: expected data of .* of another model'):
+    with refused(LiedynError, 'data'):
         d.inverse(tree.q, tree.v, tree.a, data=make_case(2, True).dynamics.data)

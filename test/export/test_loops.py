@@ -21,6 +21,7 @@ from support.c_library.comparison import answers, assert_near
 from support.c_library.digits import PROCESSORS, program
 from support.machines.loop_states import ALL
 from support.machines.random_models import random_model
+from support.refusals import refused
 
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.common.resources import config_file
@@ -295,7 +296,7 @@ def test_measured_joints_that_do_not_decide_are_refused_where_named():
     model = load_model(config_file('five_bar.yaml'))
     with pytest.raises(LiedynError):
         loops_bytes(model, measured=[model.joints[0]])
-    with pytest.raises(LiedynError, match="got 'none'"):
+    with refused(LiedynError, 'none', got='none'):
         loops_bytes(model, measured=['none'])
 
 
@@ -316,10 +317,10 @@ def test_the_command_writes_loops_to_an_order(tmp_path, capsys):
 
 def test_wrong_models_and_orders_are_refused():
     model = load_model(config_file('five_bar.yaml'))
-    with pytest.raises(LimitError, match='order: expected 0 to 30, got 31'):
+    with refused(LimitError, 'order', got=31):
         loops_bytes(model, order=31)
-    with pytest.raises(LiedynError, match=r'order: expected a whole number, got 1\.5'):
+    with refused(LiedynError, 'order'):
         loops_bytes(model, order=1.5)
-    with pytest.raises(LiedynError, match='expected a Model'):
+    with refused(LiedynError, 'model'):
         loops_bytes('robot.urdf')
     assert loops_bytes(model, order=0) != model_bytes(model, tree=True)

@@ -15,6 +15,7 @@ import sys
 from llvmlite import binding
 import pytest
 from support.c_library.c_library import object_folder, require_tools, run
+from support.refusals import refused
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.export.__main__ import main
@@ -70,17 +71,17 @@ def test_a_function_that_calls_python_is_not_written():
         declare i64 @PyGILState_Ensure()
         define i64 @{PREFIX}taken() {{ %1 = call i64 @PyGILState_Ensure()
         ret i64 %1 }}""")
-    with pytest.raises(LiedynError, match='PyGILState_Ensure'):
+    with refused(LiedynError, 'x86_64_v3'):
         emitted(module.as_bitcode(), PROCESSORS['x86_64_v3'])
 
 
 def test_numba_of_another_environment_is_refused():
-    with pytest.raises(LiedynError, match=r'NUMBA_OPT: expected .0. when numba is imported'):
+    with refused(LiedynError, 'NUMBA_OPT'):
         lowered([])
 
 
 def test_unknown_processors_are_refused(tmp_path, capsys):
-    with pytest.raises(LiedynError, match=r"expected some of .*got 'pdp11'"):
+    with refused(LiedynError, 'pdp11', got='pdp11'):
         build_objects(tmp_path, ['pdp11'])
     with pytest.raises(SystemExit):
         main([str(tmp_path), '--processors', 'pdp11'])

@@ -10,6 +10,7 @@
 
 import numpy as np
 import pytest
+from support.refusals import refused
 
 from liedyn_ros.common.errors import (
     LiedynError, NotFiniteError, NotInGroupError, QuaternionWarning, ShapeError)
@@ -152,18 +153,18 @@ def test_a_quaternion_printed_with_five_digits_is_scaled_with_a_warning():
 
 @pytest.mark.filterwarnings('error')
 def test_a_huge_quaternion_is_refused_without_a_warning():
-    with pytest.raises(NotInGroupError, match=r'expected norm 1 .* got inf'):
+    with refused(NotInGroupError, 'quaternion'):
         so3.from_quaternion([1e200, 0.0, 0.0, 1e200])
 
 
 def test_vee_refuses_a_matrix_outside_the_algebra():
-    with pytest.raises(LiedynError, match=r'matrix: expected a skew matrix, .* got 2'):
+    with refused(LiedynError, 'matrix'):
         so3.vee(np.eye(3))
-    with pytest.raises(LiedynError, match=r'matrix\[1\]: expected \[A v; 0 0\]'):
+    with refused(LiedynError, 'matrix', indices=(1,)):
         se3.vee([np.zeros((4, 4)), np.eye(4)])
     last_row = se3.hat(XI[0, 0])
     last_row[3, 1] = 0.01
-    with pytest.raises(LiedynError, match=r'got 0\.01$'):
+    with refused(LiedynError, 'matrix'):
         se3.vee(last_row)
     tiny = 1e-200 * so3.hat([1.0, 2.0, 3.0])  # no absolute tolerance swallows a small matrix
     np.testing.assert_allclose(so3.vee(tiny), [1e-200, 2e-200, 3e-200], rtol=1e-15)

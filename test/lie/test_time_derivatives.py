@@ -12,6 +12,7 @@ from math import comb
 
 import numpy as np
 import pytest
+from support.refusals import refused
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, NotInGroupError, ShapeError
@@ -109,17 +110,17 @@ def test_refusals(motion: Twists) -> None:
     wrench = Wrenches(np.ones((ORDERS + 2, 6)), BODY)
     for call in (lambda: motion.to('world'), lambda: wrench.to('world', motion),
                  lambda: Twists(motion.pose, motion.time_derivatives, 'left')):
-        with pytest.raises(LiedynError, match=r"^frame: expected 'body' or 'spatial', got"):
+        with refused(LiedynError, 'frame'):
             call()
-    with pytest.raises(LiedynError, match=r'^wrenches: expected both of one frame, got body and'):
+    with refused(LiedynError, 'wrenches'):
         wrench + Wrenches(wrench.time_derivatives, SPATIAL)
-    with pytest.raises(ShapeError, match=r'^wrenches: expected 13 rows of both, got 12'):
+    with refused(ShapeError, 'wrenches', got=12):
         wrench + Wrenches(wrench.time_derivatives[1:], BODY)
-    with pytest.raises(ShapeError, match=r'^twists: expected 12 rows'):
+    with refused(ShapeError, 'twists'):
         wrench.to(SPATIAL, motion)
-    with pytest.raises(ShapeError, match=r'^twists: expected shape \(-1, 6\)'):
+    with refused(ShapeError, 'twists'):
         Twists(motion.pose, np.zeros((3, 5)), BODY)
-    with pytest.raises(NotInGroupError, match=r'^pose'):
+    with refused(NotInGroupError, 'pose'):
         Twists(2.0 * motion.pose, motion.time_derivatives, BODY)
-    with pytest.raises(ShapeError, match=r'^poses: expected a pose and at least one derivative'):
+    with refused(ShapeError, 'poses'):
         twists_of(motion.pose[None], BODY)

@@ -13,6 +13,7 @@ import pickle
 import numpy as np
 import pytest
 from support.machines.random_models import random_model, random_rotation
+from support.refusals import refused
 
 from liedyn_ros.common.errors import (
     LiedynError, LimitError, ModelError, NotInGroupError, ShapeError)
@@ -121,35 +122,35 @@ def test_refuses_joints(
 
 
 def test_refuses_a_graph_that_is_no_tree() -> None:
-    with pytest.raises(ModelError, match='expected at least one body'):
+    with refused(ModelError, 'model test'):
         builder_of().build()
-    with pytest.raises(ModelError, match='body a: expected a name not yet used'):
+    with refused(ModelError, 'body a'):
         builder_of('a', 'a')
     builder = builder_of('a', 'b', 'c')
     builder.add_joint('one', 'fixed', 'b', 'a')
-    with pytest.raises(ModelError, match='joint one: expected a name not yet used'):
+    with refused(ModelError, 'joint one'):
         builder.add_joint('one', 'fixed', None, 'b')
-    with pytest.raises(ModelError, match=r'joint two: .* got a, which joint one moves'):
+    with refused(ModelError, 'joint two'):
         builder.add_joint('two', 'fixed', None, 'a')
     builder.add_joint('two', 'fixed', 'a', 'b')
-    with pytest.raises(ModelError, match=r"bodies \['c'\]: expected a joint"):
+    with refused(ModelError, "bodies ['c']"):
         builder.build()
     builder.add_joint('three', 'fixed', None, 'c')
-    with pytest.raises(ModelError, match=r"bodies \['a', 'b'\]: .* got a loop"):
+    with refused(ModelError, "bodies ['a', 'b']"):
         builder.build()
     builder.add_joint('four', 'fixed', 'd', 'e')
-    with pytest.raises(ModelError, match=r"joint four: expected a parent body of .* got 'd'"):
+    with refused(ModelError, 'd', got='d'):
         builder.build()
 
 
 def test_unknown_names_are_answered_with_the_known_ones() -> None:
     builder = builder_of('a')
     builder.add_joint('root', 'free', None, 'a')
-    with pytest.raises(ModelError, match=r"joint: expected one of \['root'\], got 'rot'"):
+    with refused(ModelError, 'rot', got='rot'):
         builder.build().joint('rot')
     for call in (builder.make_passive, lambda name: builder.replace_joint(name, 'revolute'),
                  lambda name: builder.lock_joint(name, [])):
-        with pytest.raises(ModelError, match="the nearest is 'root'") as caught:
+        with refused(ModelError, 'rot') as caught:
             call('rot')
         assert caught.value.names == ('rot',) and caught.value.expected == ('root',)
 
@@ -177,5 +178,5 @@ def test_joints_that_lead_themselves_or_twice_are_refused(leaders: tuple[str, ..
         builder.add_body(name, None)
         builder.add_joint(name, 'revolute', None, name, axis=[0, 0, 1])
     builder.add_coupling('one', leaders[0], 2.0, 0.0, dict.fromkeys(leaders[1:], 1.0))
-    with pytest.raises(ModelError, match='leaders that are others, each once'):
+    with refused(ModelError, 'coupling of joint one'):
         builder.build()

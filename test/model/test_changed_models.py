@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from support.comparison import assert_same
 from support.machines.random_models import random_model
+from support.refusals import refused
 
 from liedyn_ros.common.errors import ModelError, NotInGroupError, ShapeError
 from liedyn_ros.dynamics import Dynamics
@@ -92,23 +93,23 @@ def test_a_payload_weighs_where_it_is_held():
 
 def test_refusals():
     builder = ModelBuilder.of(load_urdf(URDF))
-    with pytest.raises(ModelError, match=r"^joint: expected one of .*; the nearest is 'turn'"):
+    with refused(ModelError, 'trun'):
         builder.lock_joint('trun', 0.0)
     with pytest.raises(ShapeError, match=r'^joint turn: position: expected shape \(1,\)'):
         builder.lock_joint('turn', [0.0, 1.0])
     with pytest.raises(NotInGroupError):
         random_model(1, 6, True).joint_list[0].motion([0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0])
-    with pytest.raises(ModelError, match='expected a model on a fixed base, got a floating one'):
+    with refused(ModelError, 'joint root_joint'):
         builder.add_model(load_urdf(URDF, floating=True), 'hand', prefix='second_')
-    with pytest.raises(ModelError, match=r'expected a name not yet used, got it twice'):
+    with refused(ModelError, 'body base'):
         builder.add_model(load_urdf(URDF), 'hand')
     assert 'second_hand' not in builder.build().bodies  # what was refused has left nothing
-    with pytest.raises(ModelError, match=r"^payload cup: frame: expected one of .* 'hand'"):
+    with refused(ModelError, 'hnad'):
         builder.add_payload('cup', 'hnad', BLOCK)
-    with pytest.raises(ModelError, match=r'^payload hand: expected a name not yet used'):
+    with refused(ModelError, 'payload hand'):
         builder.add_payload('hand', 'hand', BLOCK)
     builder = ModelBuilder.of(load_urdf(URDF).with_frame('post', None))
-    with pytest.raises(ModelError, match=r'^payload cup: expected a frame on a body'):
+    with refused(ModelError, 'payload cup'):
         builder.add_payload('cup', 'post', BLOCK)
 
 
@@ -116,9 +117,9 @@ def test_couplings_between_locked_joints_go():
     model = load_urdf(URDF.replace('</robot>', FOLLOWER))
     builder = ModelBuilder.of(model)
     builder.lock_joint('turn', 0.2)
-    with pytest.raises(ModelError, match=r'^coupling of joint follow: expected a leader'):
+    with refused(ModelError, 'coupling of joint follow'):
         builder.build()
-    with pytest.raises(ModelError, match=r'^joint follow: expected a position of 0.4'):
+    with refused(ModelError, 'joint follow'):
         builder.lock_joint('follow', 0.5)
     builder.lock_joint('follow', 0.4)
     assert builder.build().couplings == ()

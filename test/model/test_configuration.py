@@ -14,6 +14,7 @@ import pytest
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 from support.machines.random_models import random_model
+from support.refusals import refused
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import (
@@ -103,18 +104,18 @@ def test_refuses_an_invalid_configuration() -> None:
     good = MODEL.neutral()
     with pytest.raises(ShapeError, match=rf'q: expected shape \({MODEL.nq},\), got'):
         MODEL.check_configuration(good[:-1])
-    with pytest.raises(NotFiniteError, match=r'q\[0\]: expected a finite number, got nan'):
+    with refused(NotFiniteError, 'q', indices=(0,)):
         MODEL.check_configuration(np.where(np.arange(MODEL.nq) == 0, np.nan, good))
-    with pytest.raises(NotInGroupError, match=r'q1\[3:7\]: expected a quaternion .* got norm 2'):
+    with refused(NotInGroupError, 'q1', indices=(3,)):
         MODEL.difference(good, np.where(np.arange(MODEL.nq) == 6, 2.0, good))
-    with pytest.raises(LiedynError, match=r'rng: expected a numpy\.random\.Generator, got 0'):
+    with refused(LiedynError, 'rng', got=0):
         MODEL.random(0)
 
 
 @pytest.mark.filterwarnings('error')
 def test_refuses_a_huge_quaternion_without_a_warning() -> None:
     huge = np.where(np.arange(MODEL.nq) == 6, 1e200, MODEL.neutral())
-    with pytest.raises(NotInGroupError, match=r'q\[3:7\]: expected a quaternion .* norm 1e\+200'):
+    with refused(NotInGroupError, 'q', indices=(3,)):
         MODEL.check_configuration(huge)
 
 
@@ -156,5 +157,5 @@ def pose_of(q: Array) -> Array:
 def test_a_step_without_a_finite_result_is_refused(rate: float) -> None:
     q, dv = MODEL.neutral(), np.zeros(MODEL.nv)
     dv[:6] = rate  # of the free base
-    with pytest.raises(LimitError, match='dv: expected a displacement whose result is finite'):
+    with refused(LimitError, 'dv'):
         MODEL.integrate(q, dv)

@@ -11,6 +11,7 @@
 import numpy as np
 import pytest
 from support.machines.random_models import random_inertia, random_pose
+from support.refusals import refused
 
 from liedyn_ros.common.errors import InertiaError, NotFiniteError, ShapeError
 from liedyn_ros.model import SpatialInertia
@@ -66,14 +67,14 @@ def test_impossible_bodies_only_when_asked_for() -> None:
     flat = np.diag([1.0, 1.0, 3.0])
     assert SpatialInertia(0.0, CENTER, flat, physical=False).inertia_about_com[2, 2] == 3.0
     assert SpatialInertia(-1.0, CENTER, flat, physical=False).mass == -1.0  # of a fit
-    with pytest.raises(InertiaError, match='symmetric'):
+    with refused(InertiaError, 'inertia_about_com'):
         SpatialInertia(1.0, CENTER, np.eye(3, k=1), physical=False)
 
 
 def test_refuses_shapes_and_nan() -> None:
-    with pytest.raises(ShapeError, match=r'center_of_mass: expected shape \(3,\), got \(2,\)'):
+    with refused(ShapeError, 'center_of_mass', got=(2,)):
         SpatialInertia(1.0, (0.0, 0.0), np.eye(3))
-    with pytest.raises(NotFiniteError, match=r'inertia_about_com\[1, 1\]'):
+    with refused(NotFiniteError, 'inertia_about_com', indices=(1, 1)):
         SpatialInertia(1.0, CENTER, np.diag([1.0, np.nan, 1.0]))
 
 

@@ -12,6 +12,7 @@ from math import comb
 
 import numpy as np
 import pytest
+from support.refusals import refused
 from scipy.optimize import minimize
 
 from liedyn_ros.common.checks import Array
@@ -123,28 +124,28 @@ def test_derivatives_of_speeds_are_those_along_a_way_of_wrenches() -> None:
 
 
 def test_speeds_at_a_bound_or_out_of_reach_have_no_derivatives() -> None:
-    with pytest.raises(LimitError, match=r'one that takes .* to a bound'):
+    with refused(LimitError, 'wrench'):
         ALLOCATION.speed_time_derivatives([10.0 * HOVER, HOVER])
-    with pytest.raises(LimitError, match='to a bound'):
+    with refused(LimitError, 'wrench'):
         ALLOCATION.speed_time_derivatives([np.zeros(6)])
-    with pytest.raises(ShapeError, match='wrench: expected a row for each order'):
+    with refused(ShapeError, 'wrench'):
         ALLOCATION.speed_time_derivatives(np.zeros((0, 6)))
 
 
 def test_refusals() -> None:
-    with pytest.raises(LimitError, match=r'rotor rotor_2: expected 0.0 to 1400.0 rad/s, got 1500'):
+    with refused(LimitError, 'speed of rotor rotor_2'):
         ALLOCATION.wrench([1.0, 1.0, 1500.0, 1.0, 1.0, 1.0])
-    with pytest.raises(ModelError, match=r'all on one body, got bodies \[\]'):
+    with refused(ModelError, 'rotors', got=[]):
         RotorAllocation([])
-    with pytest.raises(ModelError, match=r"got bodies \['a', 'b'\]"):
+    with refused(ModelError, 'rotors'):
         RotorAllocation([rotor(0, body='a'), rotor(1, body='b')])
-    with pytest.raises(ModelError, match='length: expected more than 0 m'):
+    with refused(ModelError, 'length'):
         RotorAllocation([rotor(0, placement=np.eye(4))])
-    with pytest.raises(ModelError, match='rotor r0: expected a spin of 1 or -1, got 2'):
+    with refused(ModelError, 'rotor r0', got=2):
         rotor(0, spin=2)
-    with pytest.raises(LimitError, match='rotor r0: expected force_coefficient of at least 0'):
+    with refused(LimitError, 'rotor r0'):
         rotor(0, force_coefficient=-1.0)
-    with pytest.raises(LimitError, match=r'expected min_speed < max_speed, got 0\.0 and 0\.0'):
+    with refused(LimitError, 'rotor r0'):
         rotor(0, max_speed=0.0)
 
 

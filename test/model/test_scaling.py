@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from support.machines.model_variants import sprung
 from support.machines.random_models import random_model
+from support.refusals import refused
 
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.dynamics import Dynamics
@@ -66,5 +67,5 @@ def test_massless_bodies_stay_massless() -> None:
 
 @pytest.mark.parametrize('factor', [0.0, -1.0, math.inf, math.nan])
 def test_refuses_an_invalid_factor(factor: float) -> None:
-    with pytest.raises(LimitError, match='factor: expected a number above 0, got'):
+    with refused(LimitError, 'factor'):
         scale_masses(random_model(6, 2, False), factor)

@@ -14,6 +14,7 @@ from functools import cache
 import numpy as np
 import pytest
 from support.comparison import assert_same
+from support.refusals import refused
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, LimitError, ModelError, NameSetError
@@ -214,12 +215,12 @@ def test_bad_limits_of_closures_are_refused(limits, error: type[Exception], word
 
 
 def test_rows_are_to_be_chosen_and_trees_have_no_closures() -> None:
-    with pytest.raises(ModelError, match=r'along: expected one of .*force_x.* got None'):
+    with refused(ModelError, 'closures[tip].along', got='None'):
         swung(2, [ClosureLimits('tip', most=10.0)])
     tree = five_bar(2).tree
-    with pytest.raises(ModelError, match='expected a ConstrainedDynamics'):
+    with refused(ModelError, 'closures[tip]'):
         retime(tree, Shift(0), MotionLimits(torque=1.0, closures=[ClosureLimits('tip')]))
-    with pytest.raises(LimitError, match='sides: expected 3 or more, got 2'):
+    with refused(LimitError, 'sides', got=2):
         contact_limits(five_bar(2), {}, sides=2)
 
 
@@ -233,5 +234,5 @@ def test_a_scaled_run_takes_other_rates_of_closures_but_not_other_ends() -> None
     for _ in range(1500):
         scaling.step(1e-3)
     assert scaling.step(1e-3).expected <= 1.001
-    with pytest.raises(LimitError, match='closure_force: expected that of the plan for cable, 0'):
+    with refused(LimitError, 'closure_force'):
         scaling.use(limits(-1.0, 200.0))

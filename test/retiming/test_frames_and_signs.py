@@ -13,6 +13,7 @@ from functools import cache
 import numpy as np
 import pytest
 from support.comparison import assert_same
+from support.refusals import refused
 
 import liedyn_ros as ld
 from liedyn_ros.common.checks import Array
@@ -157,9 +158,9 @@ def test_a_motor_drives_within_its_curve_and_brakes_with_its_torque_at_rest(leng
     [[0.0, 6.0], [1.0, 7.0]], [[0.0, 6.0], [1.0, 4.0], [2.0, 3.0]], [[0.0, 6.0], [1.0, np.nan]],
     [6.0, 5.0]])
 def test_bad_curves_are_refused(points: list[list[float]]) -> None:
-    with pytest.raises(LiedynError, match=r'torque_curves\[turn\]'):
+    with refused(LiedynError, 'torque_curves[turn]'):
         wheel(4.0, MotionLimits(torque_curves={'turn': points}))
-    with pytest.raises(NameSetError, match="the nearest is 'turn'"):
+    with refused(NameSetError, 'tern'):
         wheel(4.0, MotionLimits(torque_curves={'tern': CURVE}))
 
 
@@ -167,12 +168,12 @@ def test_a_scaled_run_keeps_the_curves_of_its_plan() -> None:
     limits = MotionLimits(torque=8.0, torque_curves={'turn': CURVE})
     scaling = OnlineScaling(wheel(4.0, limits))
     scaling.use(MotionLimits(torque=5.0, torque_curves={'turn': CURVE}))
-    with pytest.raises(LimitError, match='torque_curves: expected those of the plan'):
+    with refused(LimitError, 'torque_curves'):
         scaling.use(MotionLimits(torque=5.0, torque_curves={'turn': 0.5 * CURVE}))
 
 
 def test_what_moves_no_inertia_is_bounded_by_no_torque() -> None:
-    with pytest.raises(LimitError, match='expected a limit that bounds the speed along the path'):
+    with refused(LimitError, 'retiming'):
         wheel(4.0, MotionLimits(torque=6.0), inertia=0.0)
     assert wheel(4.0, MotionLimits(torque=6.0, velocity=2.0), inertia=0.0).duration > 2.0
 
@@ -202,5 +203,5 @@ def test_a_scaled_run_takes_other_limits_of_frames_but_not_of_uneven_torques() -
     for _ in range(2000):
         scaling.step(1e-3)
     assert scaling.step(1e-3).expected <= 1.001
-    with pytest.raises(LimitError, match='least_torque: expected that of the plan for contact'):
+    with refused(LimitError, 'least_torque'):
         scaling.use(MotionLimits(torque=TORQUE, least_torque={'contact': 2.0}, frames=[frame]))

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.polynomial import Polynomial
 import pytest
 from support.comparison import assert_same
+from support.refusals import refused
 
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.dynamics import Dynamics
@@ -232,7 +233,7 @@ def test_a_machine_that_lags_is_waited_for() -> None:
     assert [speed_for_lag(lag, 0.01, 0.05) for lag in (0.0, -0.01, 0.03, 0.05, 1.0)] == \
         pytest.approx([1.0, 1.0, 0.5, 0.0, 0.0])
     for bad in ((np.nan, 0.0, 1.0), (0.0, 1.0, 1.0), (0.0, -1.0, 1.0), (0.0, 0.0, np.inf)):
-        with pytest.raises(LimitError, match='lag: expected a finite one'):
+        with refused(LimitError, 'lag'):
             speed_for_lag(*bad)
 
 

@@ -16,6 +16,7 @@ import pytest
 from support.comparison import assert_same
 from support.machines.example_robots import example_robot
 from support.machines.random_models import random_model
+from support.refusals import refused
 
 import liedyn_ros as ld
 from liedyn_ros.common.checks import Array
@@ -199,9 +200,9 @@ def test_parts_beyond_a_path_are_refused(start: float, end: float) -> None:
 
 def test_paths_that_do_not_go_on_are_not_joined() -> None:
     path = arm_path()[1]
-    with pytest.raises(LimitError, match=r'paths\[1\]: expected the q of the end before'):
+    with refused(LimitError, 'paths', indices=(1,)):
         JoinedPath([PathPart(path, 0.0, 0.7), PathPart(path, 0.8, 1.0)])
-    with pytest.raises(LimitError, match='expected at least one, got none'):
+    with refused(LimitError, 'paths', got='none'):
         JoinedPath([])
 
 
@@ -242,13 +243,13 @@ def test_paths_that_end_in_motion_and_bad_motions_are_told() -> None:
     path = SplinePath(model, [[0.0], [1.0], [1.5]], end=[[0.7], [0.3]])
     assert_same(path(np.array([path.length])).v, [[1.0]], 1e-12)
     assert (path.start, path.end) == (None, MovingEnd(0.7, 0.3))
-    with pytest.raises(ShapeError, match='start: expected shape'):
+    with refused(ShapeError, 'start'):
         SplinePath(model, [[0.0], [1.0]], [0.7])
     flying = flying_path()[1]
-    with pytest.raises(LimitError, match='end: expected rest, as joints turn in space'):
+    with refused(LimitError, 'end'):
         SplinePath(flying.model, flying.waypoints, end=np.ones((2, flying.model.nv)))
     loops = ld.load(config_file('five_bar.yaml'))
-    with pytest.raises(LimitError, match='start: expected rest with a blend'):
+    with refused(LimitError, 'start'):
         LoopPath(loops, [[0.3, 2.0], [0.8, 2.4]], blend=0.1, start=np.ones((2, 2)))
 
 
@@ -266,7 +267,7 @@ def test_turns_beyond_pi_are_refused() -> None:
     turns[:, 2] = 0.0, 1.5, 3.0, 4.5
     points = [model.integrate(model.neutral(), turn) for turn in turns]
     SplinePath(model, points[:3])
-    with pytest.raises(LimitError, match=r'waypoints\[3\]: expected .* within pi of its rotation'):
+    with refused(LimitError, 'waypoints', indices=(3,)):
         SplinePath(model, points)
     with pytest.raises(NotInGroupError):
         SplinePath(model, np.zeros((2, model.nq)))
@@ -300,7 +301,7 @@ def test_wrong_names_are_refused(names: list[str], words: str) -> None:
 def test_missing_names_are_refused() -> None:
     machine = ld.load(config_file('aerial_manipulator.yaml'))
     names = position_names(machine.model)
-    with pytest.raises(NameSetError, match='expected every joint of the model, got none for'):
+    with refused(NameSetError, 'base_joint/x'):
         path_through(machine, names[1:], np.zeros((2, len(names) - 1)))
 
 
@@ -326,5 +327,5 @@ def test_more_joints_than_needed_are_refused_where_their_rates_disagree() -> Non
     of_two = LoopPath(machine, [[0.3, 2.0], [0.8, 2.4], [0.6, 1.8]])
     q = of_two(np.linspace(0.0, of_two.length, 5)).q
     of_three = LoopPath(machine, q[:, :3], list(machine.model.joints)[:3], assembly=q[0])
-    with pytest.raises(ModelError, match='v: expected known rates that the loops allow'):
+    with refused(ModelError, 'v'):
         of_three(np.linspace(0.0, of_three.length, 41))

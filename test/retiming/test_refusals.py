@@ -11,6 +11,7 @@
 import numpy as np
 import pytest
 from support.machines.example_robots import example_robot
+from support.refusals import refused
 
 import liedyn_ros as ld
 from liedyn_ros.common.checks import Array
@@ -78,13 +79,13 @@ def test_no_room_to_move_names_joint_and_place(arm: Dynamics, room: float, rate:
     hold = max(abs(free.inverse(q, np.zeros(6), np.zeros(6))[1])
                for q in path(np.linspace(0.0, path.length, 4001)).q)
     torque = {'shoulder_lift_joint': hold / room}
-    with pytest.raises(LimitError, match='to hold shoulder_lift_joint still on the path, got'):
+    with refused(LimitError, 'shoulder_lift_joint'):
         retime(free, path, MotionLimits(velocity=np.inf, torque=torque, torque_rate=rate * TORQUE))
 
 
 @pytest.mark.parametrize('limits', [MotionLimits(torque_rate=1e-6), MotionLimits(power=1e-6)])
 def test_limits_below_any_speed_name_joint_and_place(arm: Dynamics, limits: MotionLimits) -> None:
-    with pytest.raises(LimitError, match=r'of shoulder_lift_joint in a run at any speed, got'):
+    with refused(LimitError, 'shoulder_lift_joint'):
         retime(arm, SplinePath(arm.model, POINTS), limits)
 
 
@@ -99,5 +100,5 @@ def test_paths_that_stand_still_are_refused(arm: Dynamics, path: Bent, words: st
 
 @pytest.mark.parametrize('intervals', [-1, 0, 1, 2, 9, 20.0, True, 'many', None])
 def test_too_few_intervals_are_refused(arm: Dynamics, intervals: object) -> None:
-    with pytest.raises(LimitError, match='intervals: expected an integer of 10 or more, got'):
+    with refused(LimitError, 'intervals'):
         retime(arm, SplinePath(arm.model, POINTS), intervals=intervals)

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 import pytest
 from support.comparison import assert_same
 from support.machines.example_robots import example_robot
+from support.refusals import refused
 from toppra.algorithm import TOPPRA
 from toppra.constraint import DiscretizationType, JointTorqueConstraint
 from toppra.interpolator import AbstractGeometricPath
@@ -194,8 +195,7 @@ def test_a_wrench_on_a_body_is_that_of_inverse_dynamics() -> None:
 
 
 def test_a_path_that_the_motors_cannot_hold_names_joint_and_place() -> None:
-    with pytest.raises(LimitError, match=r'torque: expected less than 20 to hold '
-                       r'shoulder_lift_joint still on the path, got \d+\.\d+ at s = \d'):
+    with refused(LimitError, 'shoulder_lift_joint'):
         arm(MotionLimits(torque=20.0))
 
 
@@ -281,5 +281,5 @@ def test_no_perturbed_law_is_faster() -> None:
 
 
 def test_instants_beyond_the_run_are_refused() -> None:
-    with pytest.raises(LimitError, match='t: expected instants from 0 to'):
+    with refused(LimitError, 't'):
         run('torque').at([-0.1])

@@ -18,6 +18,7 @@ import sys
 import numpy as np
 import pytest
 from support import forked
+from support.refusals import refused
 
 import liedyn_ros as ld
 from liedyn_ros.common.resources import config_file
@@ -139,7 +140,7 @@ def test_frames_of_an_arm_are_assembled():
 
 
 def test_what_is_no_model_is_refused():
-    with pytest.raises(ld.LiedynError, match=r"^model: expected a Model, .* got 'arm.urdf'"):
+    with refused(ld.LiedynError, 'model', got='arm.urdf'):
         ld.Dynamics('arm.urdf')
     with pytest.raises(ld.LiedynError, match='expected no xacro arguments for a text'):
         ld.load(URDF, arguments={'side': 'left'})
@@ -174,7 +175,7 @@ def test_poses_take_matrices_and_refuse_what_is_none():
     turn = ld.SO3.exp([0.1, 0.2, 0.3])
     np.testing.assert_array_equal((turn @ turn.matrix).matrix, (turn @ turn).matrix)
     for group, wrong in ((ld.SE3, np.eye(3)), (ld.SO3, np.eye(4))):
-        with pytest.raises(ld.LiedynError, match=r'^matrix: expected shape'):
+        with refused(ld.LiedynError, 'matrix'):
             group(wrong)
     np.testing.assert_array_equal(ld.SE3(np.eye(4).tolist()).matrix, np.eye(4))
     with pytest.raises(ld.LiedynError):

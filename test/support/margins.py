@@ -11,15 +11,20 @@ How near each comparison is to its tolerance: ``pytest --margins=FILE`` appends 
 
 A line has the largest difference of a test as a share of its tolerance, and the test. Comparisons
 that held count: by ``assert_same``, ``assert_allclose``, ``allclose`` and ``pytest.approx``.
+``python test/support/margins.py FILE ...`` prints the shares above a fifth, a column a file.
+Those that are the same by the kernels of several processors are no errors of rounding.
 """
 
 from collections.abc import Iterator
 from functools import wraps
+from pathlib import Path
+import sys
 from typing import Any
 
 import numpy as np
 import pytest
-from support import comparison
+
+NEAR = 0.2  # of a tolerance
 
 
 class Margins:
@@ -30,6 +35,7 @@ class Margins:
         self._file, self._worst = file, 0.0
         np.testing.assert_allclose = self._noted(np.testing.assert_allclose, 1e-7)
         np.allclose = self._noted(np.allclose, 1e-5, 1e-8)
+        from support import comparison
         same = comparison.assert_same
 
         @wraps(same)
@@ -91,3 +97,19 @@ def pytest_configure(config: pytest.Config) -> None:
     """Note margins where they are asked for."""
     if file := config.getoption('--margins'):
         config.pluginmanager.register(Margins(file))
+
+
+def table(files: list[str]) -> str:
+    """Return the shares above NEAR, the greatest first, each with those of the other files."""
+    shares: list[dict[str, float]] = []
+    for file in files:
+        lines = (line.split(maxsplit=1) for line in Path(file).read_text().splitlines())
+        shares.append({test: float(share) for share, test in lines})
+    most = {test: max(each.get(test, 0.0) for each in shares) for each in shares for test in each}
+    return '\n'.join(
+        '  '.join([*(f'{each[test]:9.3g}' if test in each else 9 * '-' for each in shares), test])
+        for test in sorted(most, key=lambda test: -most[test]) if most[test] > NEAR)
+
+
+if __name__ == '__main__':
+    print(table(sys.argv[1:]))

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Errors of the package by what they say in attributes, so that a better sentence breaks no test."""
+"""Errors of the package by their attributes, so that a better sentence breaks no test."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

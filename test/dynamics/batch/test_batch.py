@@ -13,6 +13,7 @@ import os
 import numpy as np
 import pytest
 from support.machines.dynamics_cases import Case, make_case
+from support.refusals import refused
 
 from liedyn_ros.common.errors import (
     LiedynError, LimitError, NotFiniteError, NotInGroupError, ShapeError)
@@ -72,9 +73,9 @@ def test_batches_of_other_quantities_are_single_calls(tree: Case, states: dict, 
     one, many = getattr(tree.dynamics, name), getattr(tree.dynamics, f'{name}_batch')
     np.testing.assert_array_equal(many(*given), [one(*row) for row in zip(*given)])
     bad[17, 3:7] *= 1.01
-    with pytest.raises(NotInGroupError, match=r'^q\[17\]\[3:7\]: expected a quaternion'):
+    with refused(NotInGroupError, 'q[17]', indices=(3,)):
         many(bad, *given[1:])
-    with pytest.raises(ShapeError, match='a state a row'):
+    with refused(ShapeError, 'q'):
         many(*(row[0] for row in given))
 
 
@@ -82,9 +83,9 @@ def test_many_integrations_are_single_ones(tree: Case, states: dict) -> None:
     q, v = states['q'], states['v']
     np.testing.assert_array_equal(
         tree.model.integrate_batch(q, v), [tree.model.integrate(*row) for row in zip(q, v)])
-    with pytest.raises(LimitError, match=r'^dv\[3\]: expected a displacement whose result'):
+    with refused(LimitError, 'dv', indices=(3,)):
         tree.model.integrate_batch(q, np.where(np.arange(STATES)[:, None] == 3, 1.7e308, v))
-    with pytest.raises(ShapeError, match=r'^dv: expected shape'):
+    with refused(ShapeError, 'dv'):
         tree.model.integrate_batch(q, v[:2])
 
 
@@ -108,18 +109,18 @@ def test_refusals_name_the_state(tree: Case, states: dict) -> None:
     bad_q, bad_v, bad_a = q.copy(), v.copy(), a.copy()
     bad_q[17, 3:7] *= 1.01
     bad_v[4, 2] = bad_a[20, 1] = np.inf
-    with pytest.raises(NotInGroupError, match=r'^q\[17\]\[3:7\]: expected a quaternion'):
+    with refused(NotInGroupError, 'q[17]', indices=(3,)):
         d.inverse.batch(bad_q, v, a)
-    with pytest.raises(NotFiniteError, match=r'^v\[4\]\[2\]'):
+    with refused(NotFiniteError, 'v[4]', indices=(2,)):
         d.forward.batch(q, bad_v, a)
-    with pytest.raises(NotFiniteError, match=r'^tau\[20\]\[1\]'):
+    with refused(NotFiniteError, 'tau[20]', indices=(1,)):
         d.hybrid.batch(q, v, given, a, bad_a)
     d.hybrid.batch(q, v, given, bad_a, a)  # what is not given is not read
-    with pytest.raises(ShapeError, match=r'^q: expected shape'):
+    with refused(ShapeError, 'q'):
         d.inverse.batch(q[0], v, a)
-    with pytest.raises(LiedynError, match=r'^q: expected an array of real numbers'):
+    with refused(LiedynError, 'q'):
         d.inverse.batch([[0.0], [0.0, 1.0]], v, a)
-    with pytest.raises(ShapeError, match=r'^a: expected shape \(131, '):
+    with refused(ShapeError, 'a'):
         d.inverse.batch(q, v, a[1:])
-    with pytest.raises(ShapeError, match=r'^external: expected shape \(131, '):
+    with refused(ShapeError, 'external'):
         d.inverse.batch(q, v, a, external[0])

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from support.comparison import assert_same
 from support.machines.looped_machines import bennett, four_bar, random_looped
+from support.refusals import refused
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError, LiedynError, LimitError
@@ -141,9 +142,9 @@ def test_the_momentum_of_a_floating_loop_is_kept() -> None:
 
 def test_what_cannot_be_stepped_is_refused() -> None:
     machine, q, v = start('four bar')
-    with pytest.raises(LimitError, match='dt: expected a number above 0'):
+    with refused(LimitError, 'dt'):
         STEP(machine, q, v, -1e-3, np.zeros(3))
-    with pytest.raises(LiedynError, match='expected a state on the constraints'):
+    with refused(LiedynError, 'tip/force_x', 'tip/force_y'):
         STEP(machine, q + 0.1, v, 1e-3, np.zeros(3))
-    with pytest.raises(ConvergenceError, match=r'take a shorter step than 1\.0 s'):
+    with refused(ConvergenceError, 'step'):
         STEP(machine, q, v, 1.0, np.zeros(3))

@@ -14,6 +14,7 @@ import math
 import numpy as np
 import pytest
 from support.comparison import assert_same
+from support.refusals import refused
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, ModelError
@@ -161,15 +162,15 @@ def test_a_machine_with_loops_keeps_them_in_an_impact() -> None:
 
 def test_wrong_contacts_are_refused() -> None:
     model = walker()
-    with pytest.raises(ModelError, match='frame'):
+    with refused(ModelError, 'nowhere'):
         Contacts(model, {'foot': Contact('nowhere')})
     contacts, (q, v, _) = contacts_of('point'), state(0)
-    with pytest.raises(ModelError, match='left_foot'):
+    with refused(ModelError, 'left_fot'):
         contacts.holding(['left_fot'], q)
-    with pytest.raises(LimitError, match='restitution: expected 0 to 1, got 2'):
+    with refused(LimitError, 'restitution'):
         contacts.impact(contacts.holding(['tail'], q), q, v, 2.0)
     dynamics = contacts.holding(['tail'], q)
-    with pytest.raises(ModelError, match='closure'):
+    with refused(ModelError, 'left_foot'):
         dynamics.move_closures({'left_foot': np.eye(4)})
 
 

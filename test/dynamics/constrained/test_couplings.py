@@ -11,6 +11,7 @@
 import numpy as np
 import pytest
 from support.comparison import assert_same
+from support.refusals import refused
 
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.dynamics import Dynamics
@@ -75,7 +76,7 @@ couplings:
     assert builder.build().couplings == ()
     builder = ModelBuilder.of(model)
     builder.lock_joint('floor', [0.3, 0.0, 0.0])
-    with pytest.raises(ModelError, match=r'joint floor/x: expected a position of 0\.6'):
+    with refused(ModelError, 'joint floor/x'):
         builder.lock_joint('wheel', [2.0])
 
 
@@ -86,5 +87,5 @@ def test_a_coordinate_about_a_point_has_none() -> None:
         builder.add_joint(name, kind, None, name, **(
             {'axis': [1, 0, 0]} if kind == 'continuous' else {}))
     builder.add_coupling('ball/wx', 'wheel', 1.0, 0.0)
-    with pytest.raises(ModelError, match=r"about or along one axis, .*'wheel'.*, got 'ball/wx'"):
+    with refused(ModelError, 'coupling of joint ball/wx', got='ball/wx'):
         builder.build()

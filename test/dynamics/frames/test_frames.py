@@ -16,6 +16,7 @@ from support.comparison import assert_same
 from support.machines.dynamics_cases import Case, rate_along
 from support.machines.loop_states import EVERY, state
 from support.machines.looped_machines import four_bar
+from support.refusals import refused
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import (
@@ -150,13 +151,13 @@ def test_batches_are_each_state_alone(framed: Case) -> None:
         for q, jacobian in zip(states, frames.jacobian_batch(states, 'tip', axes)):
             np.testing.assert_array_equal(jacobian, frames.jacobian(q, 'tip', axes))
     assert frames.poses_batch(states[:0]).shape == (0, len(framed.model.frames), 4, 4)
-    with pytest.raises(ShapeError, match=r'^q: expected shape \(K, '):
+    with refused(ShapeError, 'q'):
         frames.jacobian_batch(states[0], 'tip')
-    with pytest.raises(LiedynError, match=r'^axes: expected'):
+    with refused(LiedynError, 'axes'):
         frames.jacobian_batch(states, 'tip', 7)
     states[2, 0] = np.nan
     for call in (frames.poses_batch, lambda q: frames.jacobian_batch(q, 'tip')):
-        with pytest.raises(NotFiniteError, match=r'^q\[2\]\[0\]: expected a finite number'):
+        with refused(NotFiniteError, 'q[2]', indices=(0,)):
             call(states)
 
 
@@ -172,7 +173,7 @@ def test_wrenches_at_frames_act_by_their_jacobians(framed: Case) -> None:
     bodies = Names(framed.model).wrenches({framed.model.bodies[0]: wrench})
     np.testing.assert_allclose(
         d.frames.external(q, {framed.model.bodies[0]: wrench}), bodies, atol=1e-13)
-    with pytest.raises(ModelError, match=r'^frame beacon: expected one on a body'):
+    with refused(ModelError, 'frame beacon'):
         d.frames.external(q, {'beacon': wrench})
 
 
@@ -254,22 +255,22 @@ def test_wrenches_of_closures_in_axes_of_the_ground_do_the_same_work(name: str) 
 def test_names_are_refused_with_the_nearest(framed: Case) -> None:
     frames, model, q = framed.dynamics.frames, framed.model, framed.q
     for wrong in ('tol', ['tip', 'tol']):
-        with pytest.raises(ModelError, match=r"^frame: expected one of .*; the nearest is 'tool'"):
+        with refused(ModelError, 'tol'):
             frames.pose(q, wrong)
-    with pytest.raises(ModelError, match=r'^frame: expected one of .*, got 1000$'):
+    with refused(ModelError, '1000', got=1000):
         frames.jacobian(q, 1000)
     for wrong in (None, 2.5, object()):
         with pytest.raises(ModelError, match=r'^frame: expected one of'):
             frames.pose(q, wrong)
-    with pytest.raises(ModelError, match=r'^frame: expected one of'):
+    with refused(ModelError, "['tip', 'tool']"):
         frames.jacobian_batch(q[None], ['tip', 'tool'])
-    with pytest.raises(ModelError, match=r'^frame: expected one of'):
+    with refused(ModelError, "['tip']"):
         model.frame_index(['tip'])
     with pytest.raises(LiedynError):
         frames.poses_batch([q, q[1:]])
-    with pytest.raises(ModelError, match=r'^frame tool: expected a name not yet used'):
+    with refused(ModelError, 'frame tool'):
         model.with_frame('tool', model.bodies[0])
-    with pytest.raises(ModelError, match=r'^frame: expected one of'):
+    with refused(ModelError, 'nobody'):
         model.with_frame('other', 'nobody')
 
 
@@ -284,16 +285,16 @@ def test_axes_and_shapes_are_checked(framed: Case) -> None:
         for call in (lambda: frames.jacobian(q, 'tip', axes),
                      lambda: frames.twist(q, v, 'tip', axes),
                      lambda: frames.external(q, {'tip': v[:6]}, axes)):
-            with pytest.raises(LiedynError, match=r'^axes: expected LOCAL, WORLD or LOCAL_WORLD'):
+            with refused(LiedynError, 'axes'):
                 call()
     frames.jacobian(q, 'tip')
     for out in (np.empty((6, framed.model.nv + 1)), np.empty((3, framed.model.nv)), q):
-        with pytest.raises(ShapeError, match=r'^out: expected'):
+        with refused(ShapeError, 'out'):
             frames.jacobian(q, 'tip', out=out)
-    with pytest.raises(ShapeError, match=r'^v: expected shape'):
+    with refused(ShapeError, 'v'):
         frames.twist(q, v[1:], 'tip')
     np.testing.assert_array_equal(frames.twist(q, list(v), 'tip'), frames.twist(q, v, 'tip'))
-    with pytest.raises(LimitError, match='whose results are finite'):
+    with refused(LimitError, 'q', 'v', 'a'):
         frames.acceleration(q, 1e200 * v, v, framed.model.frames)
 
 

@@ -13,6 +13,7 @@ import pytest
 from support.comparison import assert_same
 from support.machines.dynamics_cases import Case
 from support.machines.random_models import random_model
+from support.refusals import refused
 from support.witnesses.tangents import tangent_derivatives
 
 from liedyn_ros.common.errors import ModelError, ShapeError
@@ -60,7 +61,7 @@ def test_papers_formulas_are_the_one_line(seed: int) -> None:  # (Park 55 to 57)
 
 
 def test_papers_formulas_refuse_groups(case: Case) -> None:
-    with pytest.raises(ModelError, match='christoffel_symbols has every joint'):
+    with refused(ModelError, 'christoffel_symbols_of_chains'):
         christoffel_symbols_of_chains(case.model, case.q)
 
 
@@ -84,7 +85,7 @@ def test_gravity_terms(case: Case) -> None:  # (Park 58, 59)
 
 
 def test_refusals(case: Case) -> None:
-    with pytest.raises(ShapeError, match=r'^q: expected shape'):
+    with refused(ShapeError, 'q'):
         christoffel_symbols(case.model, case.q[1:])
-    with pytest.raises(ShapeError, match=r'^v: expected shape'):
+    with refused(ShapeError, 'v'):
         levi_civita_coriolis(case.model, case.q, case.v[1:])

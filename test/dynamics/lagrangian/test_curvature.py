@@ -11,6 +11,7 @@
 import numpy as np
 import pytest
 from support.machines.dynamics_cases import Case, make_case
+from support.refusals import refused
 from support.witnesses.tangents import difference, tangent_derivatives
 
 from liedyn_ros.common.errors import LimitError, ShapeError
@@ -145,7 +146,7 @@ def test_neighbouring_geodesics_part_by_the_curvature() -> None:
 
 
 def test_refusals(case: Case) -> None:
-    with pytest.raises(LimitError, match='increasing'):
+    with refused(LimitError, 'times'):
         geodesic(case.model, case.q, case.v, [0.0, 0.2, 0.1])
-    with pytest.raises(ShapeError, match=r'^x: expected shape'):
+    with refused(ShapeError, 'x'):
         curvature(case.model, case.q).sectional(case.v[1:], case.v)

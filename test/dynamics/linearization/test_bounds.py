@@ -11,6 +11,7 @@
 import numpy as np
 import pytest
 from support.machines.loop_states import EVERY, state
+from support.refusals import refused
 
 from liedyn_ros.common.budget import Budget
 from liedyn_ros.common.errors import BudgetError, ConvergenceError, LimitError
@@ -42,9 +43,9 @@ def aerial() -> Dynamics:
 def test_a_step_that_overflows_is_refused_with_its_size(upright: Dynamics, ramp: bool) -> None:
     model = linearize(upright, [0.0], [0.0], [0.0])
     assert all(np.isfinite(part).all() for part in model.discrete(1.0, ramp=ramp))
-    with pytest.raises(LimitError, match=r'dt: .* got 10 s; the .* of A is 5\.16e\+03'):
+    with refused(LimitError, 'dt', got=10):
         model.discrete(10.0, ramp=ramp)
-    with pytest.raises(LimitError, match=r'dt: .* got 1e\+308 s'):
+    with refused(LimitError, 'dt'):
         model.discrete(1e308, ramp=ramp)
 
 
@@ -53,18 +54,18 @@ def test_large_efforts_on_a_flying_base(aerial: Dynamics, effort: float) -> None
     model, tau = aerial.model, np.zeros(aerial.model.nv)
     q = model.neutral()
     q[7:], tau[6:] = 0.3, effort
-    with pytest.raises(LimitError, match=r'dt: expected one whose .* is finite, got 10 s'):
+    with refused(LimitError, 'dt', got=10):
         linearize(aerial, q, np.zeros(model.nv), tau).discrete(10.0)
 
 
 def test_a_model_that_is_not_finite_is_refused() -> None:
-    with pytest.raises(LimitError, match=r'dt: .* the largest entry of A is nan'):
+    with refused(LimitError, 'dt'):
         LinearModel(np.full((2, 2), np.nan), np.zeros((2, 1))).discrete(1.0)
 
 
 def test_a_falling_motion_that_overflows_is_refused(upright: Dynamics) -> None:
     held = np.array([0.0])
-    with pytest.raises(ConvergenceError, match=r'transition: expected a motion over 10\.0 s'):
+    with refused(ConvergenceError, 'transition'):
         transition(upright, held, held, 10.0, held)
 
 

@@ -13,6 +13,7 @@ import pytest
 from scipy.linalg import null_space
 from support.comparison import assert_same
 from support.machines.loop_states import ALL, EVERY, state
+from support.refusals import refused
 
 from liedyn_ros.common.errors import ConvergenceError, LimitError
 from liedyn_ros.dynamics.constrained import (
@@ -70,7 +71,7 @@ def test_a_short_step_is_that_of_the_motion_and_keeps_the_loops(name: str) -> No
 
 def test_refusals() -> None:
     dynamics, q, v, tau, *_ = state(EVERY['revolute'])
-    with pytest.raises(LimitError, match='dt'):
+    with refused(LimitError, 'dt'):
         linearize_constrained_step(dynamics, q, v, 0.0, tau[0])
-    with pytest.raises(ConvergenceError, match=r'of the constraints, got ones .*shorter step'):
+    with refused(ConvergenceError, 'dt'):
         linearize_constrained_step(dynamics, q, 3.0 * v, 0.2, tau[0])

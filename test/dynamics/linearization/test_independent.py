@@ -14,6 +14,7 @@ from scipy.linalg import solve_continuous_are
 from support.comparison import assert_same
 from support.machines.loop_states import ALL, EVERY, state
 from support.machines.looped_machines import four_bar
+from support.refusals import refused
 
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.dynamics.constrained import (
@@ -89,5 +90,5 @@ def test_a_regulator_holds_a_linkage_that_falls():
 def test_coordinates_that_do_not_decide_are_refused():
     dynamics, q, v, tau, *_ = state(EVERY['two loops'])
     names = linearize_independent(dynamics, q, v, tau[0]).by
-    with pytest.raises(ModelError, match='known: expected coordinates that decide the motion'):
+    with refused(ModelError, 'known'):
         linearize_independent(dynamics, q, v, tau[0], by=names[1:])

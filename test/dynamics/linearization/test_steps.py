@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from support.comparison import assert_same
 from support.machines.random_models import random_model
+from support.refusals import refused
 
 from liedyn_ros.common.errors import LimitError, NotFiniteError
 from liedyn_ros.dynamics import Dynamics, runge_kutta_munthe_kaas
@@ -55,7 +56,7 @@ def test_a_short_step_is_that_of_the_motion() -> None:
 def test_refusals() -> None:
     model = random_model(1, 3, False)
     dynamics, zero = Dynamics(model), np.zeros(model.nv)
-    with pytest.raises(LimitError, match='dt'):
+    with refused(LimitError, 'dt'):
         linearize_step(dynamics, model.neutral(), zero, 0.0, zero)
-    with pytest.raises(NotFiniteError, match='tau'):
+    with refused(NotFiniteError, 'tau', indices=(0,)):
         linearize_step(dynamics, model.neutral(), zero, 0.1, np.full(model.nv, np.nan))

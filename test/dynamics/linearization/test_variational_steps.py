@@ -17,6 +17,7 @@ from scipy.linalg import block_diag, null_space
 from support.comparison import assert_same
 from support.machines.loop_states import ALL, EVERY, state
 from support.machines.random_models import random_model
+from support.refusals import refused
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
@@ -128,7 +129,7 @@ def test_a_step_of_a_loop_is_symplectic_and_reversible(name: str) -> None:
 
 def test_refusals() -> None:
     dynamics, q, v, tau, *_ = state(EVERY['revolute'])
-    with pytest.raises(LimitError, match=r"scheme: expected one of .*, got 'euler'"):
+    with refused(LimitError, 'scheme', got='euler'):
         linearize_step(dynamics.tree, q, v, 0.01, tau[0], scheme='euler')
-    with pytest.raises(LimitError, match=r"scheme: expected one of .*, got 'stormer_verlet'"):
+    with refused(LimitError, 'scheme', got='stormer_verlet'):
         linearize_constrained_step(dynamics, q, v, 0.01, tau[0], scheme='stormer_verlet')

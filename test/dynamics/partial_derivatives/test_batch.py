@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from support.comparison import assert_same
 from support.machines.dynamics_cases import make_case, TREES
+from support.refusals import refused
 
 from liedyn_ros.common.errors import NotFiniteError, ShapeError, SingularError
 from liedyn_ros.dynamics import Dynamics
@@ -46,15 +47,15 @@ def test_refusals_name_the_state() -> None:
     q, zero = np.tile(case.q, (5, 1)), np.zeros((5, n))
     bad = zero.copy()
     bad[3, 0] = np.nan
-    with pytest.raises(NotFiniteError, match=r'tau\[3\]'):
+    with refused(NotFiniteError, 'tau[3]', indices=(0,)):
         of.batch(q, zero, bad)
-    with pytest.raises(NotFiniteError, match=r'y\[3\]'):
+    with refused(NotFiniteError, 'y[3]', indices=(0,)):
         of.gradient_batch(q, zero, zero, bad)
-    with pytest.raises(ShapeError, match='v: expected shape'):
+    with refused(ShapeError, 'v'):
         of.batch(q, zero[:4], zero)
     assert of.batch(q[:0], zero[:0], zero[:0]).by_q.shape == (0, n, n)
     builder = ModelBuilder('rotor')
     builder.add_body('rotor', None)
     builder.add_joint('shaft', 'revolute', None, 'rotor', axis=[0, 0, 1])
-    with pytest.raises(SingularError, match=r'shaft\[0\]'):
+    with refused(SingularError, 'shaft', indices=(0,)):
         Dynamics(builder.build()).forward.partial_derivatives.batch(*np.zeros((3, 2, 1)))

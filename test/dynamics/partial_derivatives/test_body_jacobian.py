@@ -9,9 +9,9 @@
 """Hessian and time derivatives of body Jacobians beside differences and the motion of bodies."""
 
 import numpy as np
-import pytest
 from support.comparison import assert_same
 from support.machines.dynamics_cases import Case
+from support.refusals import refused
 from support.witnesses.tangents import tangent_derivatives
 
 from liedyn_ros.common.errors import ModelError, ShapeError
@@ -53,7 +53,7 @@ def test_rates_move_the_body(case: Case) -> None:
 
 
 def test_refusals(case: Case) -> None:
-    with pytest.raises(ModelError, match=r'^body: expected'):
+    with refused(ModelError, 'nobody'):
         body_jacobian_hessian(case.model, case.q, 'nobody')
-    with pytest.raises(ShapeError, match=r'^motion: expected'):
+    with refused(ShapeError, 'motion'):
         body_jacobian_rates(case.model, case.q, case.v, case.model.bodies[0])

@@ -13,6 +13,7 @@ import pytest
 from support.comparison import assert_same
 from support.machines.dynamics_cases import make_case
 from support.machines.model_variants import exp, placed_turn, rebuilt, turned
+from support.refusals import refused
 from support.witnesses.complex_step import along, ComplexTree, hat
 from support.witnesses.tangents import difference, SHORT
 
@@ -109,7 +110,7 @@ def test_gravity_and_wrenches_that_keep_still(damped) -> None:
         by_q = (forward(damped.q, v, tau, w).by_q
                 + forward.by_world_fixed_wrenches(damped.q, w, at_body=at_body))
         assert_same(by_q @ x, along(lambda s: tree.forward(v, tau, w, s * x)))
-    with pytest.raises(ShapeError, match=r'^external: expected'):
+    with refused(ShapeError, 'external'):
         partial.by_world_fixed_wrenches(damped.q, w[1:])
 
 
@@ -208,7 +209,7 @@ def test_forward_by_parameters(damped) -> None:
 
 def test_refusals(damped) -> None:
     partial = damped.dynamics.inverse.partial_derivatives
-    with pytest.raises(ShapeError, match=r'^a: expected'):
+    with refused(ShapeError, 'a'):
         partial.by_kinematics(damped.q, damped.v, damped.a[1:])
-    with pytest.raises(ShapeError, match=r'^external: expected'):
+    with refused(ShapeError, 'external'):
         partial.by_kinematics(damped.q, damped.v, damped.a, damped.external[1:])

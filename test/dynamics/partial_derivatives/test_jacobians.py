@@ -13,6 +13,7 @@ import pytest
 from support.comparison import assert_same
 from support.machines.dynamics_cases import Case, make_case, TREES
 from support.machines.random_models import random_model
+from support.refusals import refused
 from support.witnesses.tangents import difference, tangent_derivatives
 
 from liedyn_ros.common.errors import (
@@ -173,15 +174,15 @@ def test_pinocchio_has_the_same_jacobians(seed: int, floating: bool) -> None:
 def test_refusals(damped: Case) -> None:
     d, q, v, a = damped.dynamics, damped.q, damped.v, damped.a
     partial = d.inverse.partial_derivatives
-    with pytest.raises(ShapeError, match=r'^v: expected shape'):
+    with refused(ShapeError, 'v'):
         partial(q, v[1:], a)
-    with pytest.raises(NotFiniteError, match=r'^a\[0\]'):
+    with refused(NotFiniteError, 'a', indices=(0,)):
         partial(q, v, np.full_like(a, np.nan))
-    with pytest.raises(NotFiniteError, match=r'^y\[0\]'):
+    with refused(NotFiniteError, 'y', indices=(0,)):
         partial.gradient(q, v, a, np.full_like(a, np.inf))
-    with pytest.raises(NotFiniteError, match=r'^dtau\[0\]'):
+    with refused(NotFiniteError, 'dtau', indices=(0,)):
         d.forward.partial_derivatives.product(q, v, a, v, v, np.full_like(a, np.nan))
-    with pytest.raises(LimitError, match='got larger ones'):
+    with refused(LimitError, 'q', 'v', 'a'):
         partial(q, 1e200 * v, a)
 
 
@@ -200,17 +201,17 @@ def test_results_that_cannot_be_written_are_refused(damped: Case) -> None:
     d, q, v, a = damped.dynamics, damped.q, damped.v, damped.a
     inverse, forward = d.inverse.partial_derivatives, d.forward.partial_derivatives
     one, other = inverse(q, v, a), forward(q, v, a)
-    with pytest.raises(LiedynError, match=r'^out: expected InverseJacobians, got ForwardJ'):
+    with refused(LiedynError, 'out', got='ForwardJacobians'):
         inverse(q, v, a, out=other)
     for partial, result in ((inverse, one), (forward, other)):
         for name in ('by_q', 'by_gravity'):
-            with pytest.raises(ShapeError, match=r'^out: expected a contiguous, writable array'):
+            with refused(ShapeError, 'out'):
                 partial(q, v, a, out=result._replace(**{name: np.zeros((2, 3))}))
-        with pytest.raises(ShapeError, match=r'^out: expected its own memory, got .* with v'):
+        with refused(ShapeError, 'out', 'v'):
             partial(q, result.by_v[0], a, out=result)
-        with pytest.raises(ShapeError, match=r'^out: expected arrays with their own memory'):
+        with refused(ShapeError, 'out'):
             partial(q, v, a, out=result._replace(by_v=result.by_q))
-    with pytest.raises(ShapeError, match=r'^out: expected a contiguous, writable array'):
+    with refused(ShapeError, 'out'):
         forward(q, v, a, out=other._replace(a=np.zeros(1)))
 
 
@@ -219,7 +220,7 @@ def test_massless_joints_are_named() -> None:
     builder.add_body('nothing', None)
     builder.add_joint('loose', 'revolute', None, 'nothing', axis=(0, 0, 1))
     d = Dynamics(builder.build())
-    with pytest.raises(SingularError, match=r'^loose: expected to move inertia'):
+    with refused(SingularError, 'loose', indices=(0,)):
         d.forward.partial_derivatives([0.0], [0.0], [1.0])
     assert d.inverse.partial_derivatives([0.0], [0.0], [1.0]).by_a == 0.0
 

@@ -16,6 +16,7 @@ import pytest
 from support.comparison import assert_same
 from support.machines.dynamics_cases import make_case, TREES
 from support.machines.model_variants import placed_turn
+from support.refusals import refused
 from support.witnesses.complex_step import along, ComplexTree, hat
 from support.witnesses.kinematic_parameters import inverse_kinematic_jacobians
 
@@ -199,22 +200,22 @@ def test_pinocchio_has_the_same_regressor() -> None:
 def test_refusals(damped, change) -> None:
     d, state = damped.dynamics, (damped.q, damped.v, damped.a)
     partial, rest = d.inverse.partial_derivatives, np.zeros(damped.model.nv)
-    with pytest.raises(LiedynError, match=r'^parameters: expected Parameters, got ndarray'):
+    with refused(LiedynError, 'parameters', got='ndarray'):
         partial.gradient(*state, rest, parameters=change.vector)
     other = load_model(config_file('four_bar.yaml'))
-    with pytest.raises(ShapeError, match=r'^parameters: expected those of'):
+    with refused(ShapeError, 'parameters'):
         partial.product(*state, rest, rest, rest, parameters=Parameters(other))
-    with pytest.raises(ShapeError, match=r'^vector: expected shape'):
+    with refused(ShapeError, 'vector'):
         Parameters(damped.model, np.zeros(3))
     broken = Parameters(damped.model)
     broken.gravity[1] = np.nan
     for call in (partial, d.forward.partial_derivatives):
-        with pytest.raises(NotFiniteError, match=r'^parameters\[1\]'):
+        with refused(NotFiniteError, 'parameters', indices=(1,)):
             call.product(*state, rest, rest, rest, parameters=broken)
-    with pytest.raises(NotFiniteError, match=r'^y\[0\]'):
+    with refused(NotFiniteError, 'y', indices=(0,)):
         d.forward.partial_derivatives.gradient(
             *state, np.full_like(rest, np.inf), parameters=Parameters(damped.model))
-    with pytest.raises(ShapeError, match=r'^given: expected shape'):
+    with refused(ShapeError, 'given'):
         d.hybrid.partial_derivatives.product(
             damped.q, damped.v, np.zeros(len(rest), dtype=bool), rest, rest, rest, rest, rest[1:])
 
@@ -243,7 +244,7 @@ def test_a_refused_call_leaves_nothing(damped, change) -> None:
     partial.gradient(*state, y, parameters=first)
     broken = Parameters(damped.model)
     broken.vector[:] = np.inf
-    with pytest.raises(NotFiniteError, match=r'^parameters\[0\]'):
+    with refused(NotFiniteError, 'parameters', indices=(0,)):
         partial.product(*state, *rates, parameters=broken)
     again = Parameters(damped.model)
     partial.gradient(*state, y, parameters=again)
@@ -261,7 +262,7 @@ def test_massless_joints_and_empty_machines() -> None:
     builder.add_body('nothing', None)
     builder.add_joint('loose', 'revolute', None, 'nothing', axis=(0, 0, 1))
     model, one = builder.build(), np.ones(1)
-    with pytest.raises(SingularError, match=r'^loose: expected to move inertia'):
+    with refused(SingularError, 'loose', indices=(0,)):
         Dynamics(model).forward.partial_derivatives.gradient(
             one, one, one, one, parameters=Parameters(model))
     builder = ModelBuilder('rock')

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from support.comparison import assert_same
 from support.machines.dynamics_cases import Case, make_case, TREES
+from support.refusals import refused
 from support.witnesses.tangents import difference
 
 from liedyn_ros.common.errors import NotFiniteError
@@ -91,6 +92,6 @@ def test_the_order_matters_by_the_structure_constants_alone(damped: Case) -> Non
 
 def test_refusals(damped: Case) -> None:
     v = damped.v
-    with pytest.raises(NotFiniteError, match=r'^dv\[0\]'):
+    with refused(NotFiniteError, 'dv', indices=(0,)):
         damped.dynamics.inverse.partial_derivatives.gradient_product(
             damped.q, v, v, v, v, np.full_like(v, np.nan), v)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from support.comparison import assert_same
 from support.machines.dynamics_cases import make_case
+from support.refusals import refused
 from support.witnesses.tangents import difference
 
 from liedyn_ros.common.errors import LimitError, ShapeError
@@ -96,9 +97,9 @@ def test_forward_is_the_inverse_of_inverse(moving) -> None:
 def test_refusals(moving) -> None:
     case, a, _ = moving
     partial = case.dynamics.inverse.partial_derivatives
-    with pytest.raises(ShapeError, match=r'^a: expected'):
+    with refused(ShapeError, 'a'):
         partial.time_derivatives(case.q, case.v, a[0])
-    with pytest.raises(LimitError, match=r'^a: expected 31 rows'):
+    with refused(LimitError, 'a'):
         partial.time_derivatives(case.q, case.v, np.zeros((40, case.model.nv)))
 
 

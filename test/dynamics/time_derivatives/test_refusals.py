@@ -11,6 +11,7 @@
 import numpy as np
 import pytest
 from support.machines.dynamics_cases import Case, make_case
+from support.refusals import refused
 
 from liedyn_ros.common.errors import (
     LiedynError, LimitError, NotFiniteError, NotInGroupError, ShapeError, SingularError)
@@ -48,19 +49,19 @@ def test_the_largest_order_works(tree: Case) -> None:
 
 def test_shapes(tree: Case) -> None:
     d, q, v, rows, mask = tree.dynamics, tree.q, tree.v, np.zeros((3, len(tree.v))), tree.v > 0.0
-    with pytest.raises(ShapeError, match=r'^tau: expected time derivatives 0 to 2, .* got 2 rows'):
+    with refused(ShapeError, 'tau', got=(2, 26)):
         d.hybrid.time_derivatives(q, v, mask, rows, rows[:2])
-    with pytest.raises(ShapeError, match=r'^external: expected time derivatives 0 to 2, .* got 1'):
+    with refused(ShapeError, 'external', got=(1, 11, 6)):
         d.inverse.time_derivatives(q, v, rows, tree.external[None])
-    with pytest.raises(ShapeError, match=r'^a: expected shape'):
+    with refused(ShapeError, 'a'):
         d.inverse.time_derivatives(q, v, rows[:, 1:])
-    with pytest.raises(ShapeError, match=r'^a: expected a row for each order'):
+    with refused(ShapeError, 'a'):
         d.inverse.time_derivatives(q, v, v)
-    with pytest.raises(ShapeError, match=r'^tau: expected shape'):
+    with refused(ShapeError, 'tau'):
         d.forward.time_derivatives(q, v, rows[:, 1:])
-    with pytest.raises(ShapeError, match=r'^external: expected shape \(2, '):
+    with refused(ShapeError, 'external'):
         d.inverse.time_derivatives(q, v, rows[:2], tree.external)
-    with pytest.raises(LiedynError, match=r'^a: expected an array of real .*fast'):
+    with refused(LiedynError, 'a'):
         d.inverse.time_derivatives(q, v, [['fast'] * len(v)])
 
 
@@ -68,16 +69,16 @@ def test_numbers_must_be_finite(tree: Case) -> None:
     d, q, v, mask = tree.dynamics, tree.q, tree.v, np.arange(tree.model.nv) % 2 == 0
     rows, bad = np.ones((3, len(v))), np.ones((3, len(v)))
     bad[2, 1] = np.nan
-    with pytest.raises(NotFiniteError, match=r'^a\[2, 1\]'):
+    with refused(NotFiniteError, 'a', indices=(2, 1)):
         d.inverse.time_derivatives(q, v, bad)
-    with pytest.raises(NotFiniteError, match=r'^tau\[2, 1\]'):
+    with refused(NotFiniteError, 'tau', indices=(2, 1)):
         d.forward.time_derivatives(q, v, bad)
-    with pytest.raises(NotFiniteError, match=r'^tau\[2, 1\]'):
+    with refused(NotFiniteError, 'tau', indices=(2, 1)):
         d.hybrid.time_derivatives(q, v, mask, rows, bad)
     d.hybrid.time_derivatives(q, v, mask, bad, rows)  # what is not given is not read
-    with pytest.raises(NotInGroupError, match=r'^q\[3:7\]: expected a quaternion'):
+    with refused(NotInGroupError, 'q', indices=(3,)):
         d.inverse.time_derivatives(1.01 * q, v, rows)
-    with pytest.raises(LimitError, match=r'results are finite'):
+    with refused(LimitError, 'q', 'v', 'a'):
         d.inverse.time_derivatives(q, 1e200 * v, rows)
 
 
@@ -88,7 +89,7 @@ def test_a_refusal_leaves_nothing_behind(tree: Case) -> None:
     wrenches = tree.rng.normal(size=(7, *tree.external.shape))
     d.inverse.time_derivatives(q, v, a, wrenches)
     wrenches[3, 2, 1] = np.inf
-    with pytest.raises(NotFiniteError, match=r'^external\[3, 2, 1\]'):
+    with refused(NotFiniteError, 'external', indices=(3, 2, 1)):
         d.inverse.time_derivatives(q, v, a, wrenches)
     with pytest.raises(LimitError):
         d.inverse.time_derivatives(q, 1e150 * v, a)
@@ -106,7 +107,7 @@ def test_a_coordinate_that_moves_no_inertia_is_named() -> None:
     builder.add_body('tip', None)
     builder.add_joint('wrist', 'revolute', None, 'tip', axis=(0.0, 0.0, 1.0))
     dynamics = Dynamics(builder.build())
-    with pytest.raises(SingularError, match=r'^wrist: expected to move inertia'):
+    with refused(SingularError, 'wrist', indices=(0,)):
         dynamics.forward.time_derivatives([0.0], [0.0], np.zeros((3, 1)))
 
 

@@ -16,6 +16,7 @@ from scipy.linalg import qr
 from support.machines.loop_states import ALL, state
 from support.machines.looped_machines import five_bar, planar_linkage
 from support.platforms.stewart_motion import GEOMETRY
+from support.refusals import refused
 from support.witnesses import loop_witness
 
 from liedyn_ros.common.checks import Array
@@ -60,14 +61,12 @@ def test_a_dead_centre_is_refused_and_names_motor_and_motion() -> None:
     dynamics, q = rocker_driven(0.0)
     v, a = motion(dynamics, q, CRANK)
     for redundancy in (LEAST_TORQUE, LEAST_FORCE):
-        with pytest.raises(ModelError, match=(
-                r"got 1, \['right_0_joint'\], which leave mobility 1 to \['left_0_joint', "
-                r"'left_1_joint'\]: a singular configuration of these actuators")):
+        with refused(ModelError, 'left_0_joint', 'left_1_joint', got=1):
             dynamics.inverse(q, v, a, redundancy=redundancy)
     both = dynamics.inverse(q, v, a, actuated=[True, False, True])
     assert both.status is REDUNDANT
     assert np.abs(both.tau).max() < 100.0
-    with pytest.raises(ModelError, match=r'at q\[1\]: a singular configuration'):
+    with refused(ModelError, 'left_0_joint', 'left_1_joint', indices=(1,)):
         dynamics.inverse.batch(np.array([rocker_driven(0.3)[1], q]), np.zeros((2, 3)),
                                np.zeros((2, 3)))
 
@@ -92,7 +91,7 @@ def test_the_number_falls_as_the_distance_to_a_dead_centre() -> None:
     assert numbers[2:] == pytest.approx([numbers[-1]] * 4, rel=1e-2)
     for bend in (1e-7, 3e-8):
         assert number_of(*rocker_driven(bend)) == pytest.approx(numbers[-1] * bend, rel=1e-2)
-    with pytest.raises(ModelError, match='singular configuration'):
+    with refused(ModelError, 'left_0_joint', 'left_1_joint'):
         number_of(*rocker_driven(1e-9))
 
 
@@ -207,7 +206,7 @@ def test_a_closure_of_one_row_has_dead_centres_too(kind: str) -> None:
             found = dynamics.inverse(q, rest, rest, redundancy=redundancy)
             assert found.actuation_inverse_condition_number == pytest.approx(expected, rel=1e-6)
             assert found.status is (NEAR if expected < 1e-4 else ConstraintStatus.REGULAR)
-    with pytest.raises(ModelError, match=r"got 1, \['slider'\], which leave mobility 1 to \['cra"):
+    with refused(ModelError, 'crank', got=1):
         number_of(dynamics, np.array([0.0, 0.8 if rod else 0.3]))
 
 

@@ -14,6 +14,7 @@ import pytest
 from support.machines.loop_states import ALL
 from support.machines.looped_machines import (
     five_bar, four_bar, Looped, planar_linkage)
+from support.refusals import refused
 from support.witnesses import loop_witness
 
 from liedyn_ros.common.checks import Array
@@ -116,11 +117,11 @@ def test_what_is_refused_names_the_state() -> None:
             dynamics.forward.batch(**bad, tau=tau)
     broken = q.copy()
     broken[31, 0] = np.nan
-    with pytest.raises(LiedynError, match=r'q\[31\]\[0\]: expected a finite number'):
+    with refused(LiedynError, 'q[31]', indices=(0,)):
         dynamics.forward.batch(broken, v, tau)
     a = dynamics.forward.batch(q, v, tau).a
     a[66] += 0.01
-    with pytest.raises(LiedynError, match=r'a\[66\]: expected a motion that the constraints al'):
+    with refused(LiedynError, 'a', indices=(66,)):
         dynamics.inverse.batch(q, v, a)
     for message, given in (('q: expected shape', (q[0], v, tau)),
                            ('v: expected shape', (q, v[1:], tau)),
@@ -130,9 +131,9 @@ def test_what_is_refused_names_the_state() -> None:
                                np.arange(tau.size).reshape(tau.shape) == 7, np.nan, tau)))):
         with pytest.raises(LiedynError, match=message):
             dynamics.forward.batch(*given)
-    with pytest.raises(LimitError, match='expected orders 0 to 30, got 39'):
+    with refused(LimitError, 'tau', got=39):
         dynamics.forward.batch(q, v, np.zeros((COUNT, 40, 3)))
-    with pytest.raises(ShapeError, match='external: expected shape'):
+    with refused(ShapeError, 'external'):
         dynamics.forward.batch(q, v, tau, external=np.zeros((COUNT, 2, 6)))
     none = np.zeros((0, 3))
     assert dynamics.forward.batch(none, none, none).a.shape == (0, 3)
@@ -142,7 +143,7 @@ def test_a_state_that_the_actuators_do_not_decide_is_named() -> None:
     # Laid flat, the coupler alone cannot move the crank.
     dynamics = ConstrainedDynamics(FLAT)
     q, v, _ = flat_states([0.5, 0.0, 0.7])
-    with pytest.raises(ModelError, match=r'leave mobility 1 to .* at q\[1\]'):
+    with refused(ModelError, 'left_1_joint', 'right_0_joint', indices=(1,)):
         dynamics.inverse.batch(q, v, v)
 
 
@@ -163,5 +164,5 @@ def test_functions_are_evaluated_at_each_state() -> None:
     assert_solutions(found, dynamics, 'forward', q, v, tau)
     assert_allclose((found.a * q).sum(axis=1), -0.49, rtol=1e-9)  # to the centre
     q[5] += 0.01
-    with pytest.raises(LiedynError, match=r'q\[5\]: expected a state on the constraints, got '):
+    with refused(LiedynError, 'circle'):
         dynamics.forward.batch(q, v, tau)

@@ -13,6 +13,7 @@ import pytest
 from support.machines.loop_states import assembled, EVERY, Machines, REDUNDANT
 from support.machines.looped_machines import (
     five_bar, four_bar, Looped, planar_linkage, random_looped)
+from support.refusals import refused
 from support.witnesses import loop_witness
 from support.witnesses.tangents import taylor
 
@@ -192,9 +193,9 @@ def test_bad_input_is_refused() -> None:
     dynamics = ConstrainedDynamics(model)
     q = assemble(dynamics)
     v = complete_velocity(dynamics, q, [1.0, 0.0, 0.0])
-    with pytest.raises(LiedynError, match=r'q: expected a state on the constraints, got .*tip'):
+    with refused(LiedynError, 'tip/force_x', 'tip/force_y'):
         dynamics.forward(q + 0.01, v, np.zeros(3))
-    with pytest.raises(LiedynError, match='v: expected a state on the constraints'):
+    with refused(LiedynError, 'tip/force_x', 'tip/force_y'):
         dynamics.forward(q, v + 0.01, np.zeros(3))
     with pytest.raises(ShapeError):
         dynamics.forward(q, v, np.zeros(4))

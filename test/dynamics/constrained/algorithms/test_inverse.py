@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 import pytest
 from support.machines.looped_machines import bennett, five_bar, four_bar, Looped, random_looped
+from support.refusals import refused
 from support.witnesses import loop_witness
 from support.witnesses.tangents import taylor
 
@@ -49,14 +50,14 @@ def test_nothing_stands_for_what_was_not_given() -> None:
     dynamics, q, v, a = five_bar_state()
     tau = np.arange(1.0, 5.0)
     for _ in range(2):  # a first call and those after it
-        with pytest.raises(LiedynError, match='a: expected an array of real numbers, got None'):
+        with refused(LiedynError, 'a'):
             dynamics.hybrid(q, v, KNOWN, None, tau)
-        with pytest.raises(LiedynError, match='tau: expected forces'):
+        with refused(LiedynError, 'tau'):
             dynamics.hybrid(q, v, KNOWN, a[0], None)
-        with pytest.raises(LiedynError, match='a: expected an array of real numbers, got None'):
+        with refused(LiedynError, 'a'):
             dynamics.inverse(q, v, None, tau=tau)
         dynamics.hybrid(q, v, KNOWN, a[0], tau)
-    with pytest.raises(LiedynError, match='redundancy: expected'):
+    with refused(LiedynError, 'redundancy'):
         dynamics.inverse(q, v, a[0], redundancy=np.array('least_torque'))
 
 
@@ -103,7 +104,7 @@ def test_least_force_is_least() -> None:  # (Kim 59, 60)
 def test_too_few_actuators_are_refused_with_what_they_leave_free() -> None:
     dynamics, q, v, a = five_bar_state('left_0')
     for redundancy in (LEAST_TORQUE, LEAST_FORCE):
-        with pytest.raises(ModelError, match=r'leave mobility 1 to .*right_1_joint'):
+        with refused(ModelError, 'left_1_joint', 'right_0_joint', 'right_1_joint'):
             dynamics.inverse(q, v, a[0], redundancy=redundancy)
 
 
@@ -159,11 +160,11 @@ def test_motions_that_break_a_loop_and_passive_forces() -> None:
     q = assemble(dynamics)
     v = complete_velocity(dynamics, q, [1.0, 0.0, 0.0])
     a = complete_acceleration(dynamics, q, v, [0.5, 0.0, 0.0])
-    with pytest.raises(LiedynError, match='a: expected a motion that the constraints allow'):
+    with refused(LiedynError, 'a'):
         dynamics.inverse(q, v, a + 0.01)
     spring = np.array([0.0, 0.3, -0.2])
     solution = dynamics.inverse(q, v, a, tau=spring)
     assert solution.tau[1:] == pytest.approx(spring[1:])
     assert dynamics.forward(q, v, solution.tau).a == pytest.approx(a)
-    with pytest.raises(LiedynError, match='redundancy'):
+    with refused(LiedynError, 'redundancy'):
         dynamics.inverse(q, v, a, redundancy='none')

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from support.machines.loop_states import geared, Machines
 from support.machines.looped_machines import bar, four_bar, Looped, random_looped, SINGLE
+from support.refusals import refused
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
@@ -136,7 +137,7 @@ def test_a_loop_cut_elsewhere_has_the_same_loads() -> None:
 def test_closures_are_not_left_out_in_silence() -> None:
     dynamics = ConstrainedDynamics(four_bar())
     q, rest = assemble(dynamics), np.zeros(3)
-    with pytest.raises(LiedynError, match=r"closures: expected the wrenches .*'tip'.* got none"):
+    with refused(LiedynError, 'closures', got='none'):
         joint_wrenches(dynamics.tree, q, rest, rest)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from support.machines.looped_machines import bar, four_bar
+from support.refusals import refused
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, ModelError, SingularError
@@ -182,7 +183,7 @@ def test_a_machine_without_any_mass_has_motion_and_no_forces() -> None:
     given = np.random.default_rng(2).normal(size=(4, 3))
     wanted = heavy.hybrid(q, v, [True, False, False], given, np.zeros_like(given)).a
     np.testing.assert_allclose(complete_acceleration(dynamics, q, v, given), wanted, rtol=1e-10)
-    with pytest.raises(SingularError, match=r"of bodies \['a', 'b', 'c'\] that moves none"):
+    with refused(SingularError, 'a', 'b', 'c'):
         dynamics.forward(q, v, np.zeros(3))
 
 
@@ -196,7 +197,7 @@ def test_a_free_massless_body_is_named() -> None:
     builder.add_joint('pointer_joint', 'revolute', 'other', 'pointer', axis=[0.0, 0.0, 1.0])
     builder.add_closure('beside', 'point_on_plane', 'slide', 'other', axis=[1.0, 0.0, 0.0])
     dynamics = ConstrainedDynamics(builder.build())
-    with pytest.raises(SingularError, match=r"bodies \['pointer'\] that moves none. Give them"):
+    with refused(SingularError, 'pointer'):
         dynamics.forward(np.zeros(3), np.zeros(3), np.zeros(3))
     held = dynamics.hybrid(np.zeros(3), np.zeros(3), [False, False, True], [0.0, 0.0, 1.0],
                            [2.0, 0.0, 0.0])
@@ -220,7 +221,7 @@ def test_a_function_completes_as_the_closure_that_it_is() -> None:
     v = complete_velocity(wire, [x, x**2], [dx, 0.0], known)
     a = complete_acceleration(wire, [x, x**2], v, [[d2, 0.0], [d3, 0.0]], known)
     np.testing.assert_allclose(a[:, 1], [2 * dx**2 + 2 * x * d2, 6 * dx * d2 + 2 * x * d3])
-    with pytest.raises(LiedynError, match='expected a state on the constraints'):
+    with refused(LiedynError, 'parabola'):
         complete_acceleration(wire, [x, x**2 + 0.1], v, [d2, 0.0], known)
 
 
@@ -230,5 +231,5 @@ def test_known_accelerations_that_break_a_loop_are_refused() -> None:
     v = complete_velocity(dynamics, q, [RATE, 0.0, 0.0])
     a = complete_acceleration(dynamics, q, v, [0.4, 0.0, 0.0])
     np.testing.assert_allclose(complete_acceleration(dynamics, q, v, a, known), a, rtol=1e-10)
-    with pytest.raises(ModelError, match='a: expected known accelerations that the loops allow'):
+    with refused(ModelError, 'a'):
         complete_acceleration(dynamics, q, v, a + [0.0, 0.0, 0.1], known)

@@ -16,6 +16,7 @@ from support.machines.loop_states import ALL
 from support.machines.looped_machines import four_bar
 from support.machines.model_variants import sprung
 from support.machines.random_models import random_model
+from support.refusals import refused
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics import Dynamics
@@ -173,7 +174,7 @@ def test_coordinates_are_chosen_or_refused() -> None:
     crank, other = statics(machine, q), statics(machine, q, by=['right_0_joint'])
     ratio = other.motions[0, 0]
     assert other.stiffness[0, 0] == pytest.approx(ratio**2 * crank.stiffness[0, 0], rel=1e-6)
-    with pytest.raises(LiedynError, match='known'):
+    with refused(LiedynError, 'known'):
         statics(machine, q, by=[])
-    with pytest.raises(LiedynError, match='elbow'):
+    with refused(LiedynError, 'elbow'):
         statics(machine, q, by=['elbow'])

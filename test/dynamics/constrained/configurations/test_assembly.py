@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from support.machines.looped_machines import (
     bennett, five_bar, four_bar, planar_linkage, random_looped)
+from support.refusals import refused
 from support.witnesses import loop_witness
 
 from liedyn_ros.common.errors import (
@@ -73,9 +74,9 @@ def test_both_assemblies_of_a_four_bar() -> None:
 
 def test_what_cannot_be_assembled_says_what_stays_open() -> None:
     model = planar_linkage((0.1, 0.1), (0.1,), 0.9, ('left_0',))
-    with pytest.raises(ConvergenceError, match=r'got none in 5 starts; .*tip/force'):
+    with refused(ConvergenceError, 'linkage', got=5):
         assemble(Constraints(model), attempts=5)
-    with pytest.raises(ModelError, match='joint'):
+    with refused(ModelError, 'elbow'):
         assemble(Constraints(four_bar()), held={'elbow': 0.1})
 
 
@@ -94,9 +95,9 @@ def test_projection_moves_least_by_kinetic_energy() -> None:
 def test_completion_names_undecided_joints_and_broken_loops() -> None:
     dynamics = ConstrainedDynamics(five_bar())
     q = assemble(dynamics)
-    with pytest.raises(ModelError, match='free'):
+    with refused(ModelError, 'known'):
         complete_velocity(dynamics, q, np.ones(4), [True, False, False, False])
-    with pytest.raises(ModelError, match='loops allow'):
+    with refused(ModelError, 'v'):
         complete_velocity(dynamics, q, np.ones(4), [True, True, True, False])
     v = complete_velocity(dynamics, q, np.ones(4))
     assert dynamics.jacobian(q) @ v == pytest.approx(0.0, abs=1e-12)
@@ -156,7 +157,7 @@ def test_assemblies_rest_at_limits_on_the_way() -> None:
 
 def test_limits_without_an_assembly_are_told() -> None:
     constraints = limited(right_0_joint=(-0.1, 0.1))
-    with pytest.raises(ConvergenceError, match='assembly within the limits of joints, got none'):
+    with refused(ConvergenceError, 'linkage', got=5):
         assemble(constraints, attempts=5, within_limits=True)
 
 
@@ -202,9 +203,9 @@ def test_coordinates_are_known_by_name() -> None:
     by_name, by_mask = (dynamics.hybrid(q, v, each, a, np.zeros(3)) for each in (
         ['left_0_joint'], mask))
     assert np.array_equal(by_name.tau, by_mask.tau)
-    with pytest.raises(NameSetError, match=r"^actuated: .* got 'left'"):
+    with refused(NameSetError, 'left', got='left'):
         dynamics.inverse(q, v, a, actuated=['left'])
-    with pytest.raises(NameSetError, match=r'^known: expected a list of names'):
+    with refused(NameSetError, 'known'):
         complete_velocity(dynamics, q, v, 'left_0_joint')
 
 

@@ -15,6 +15,7 @@ import re
 import numpy as np
 import pytest
 from support.machines.looped_machines import bar, four_bar, link, planar_linkage
+from support.refusals import refused
 
 from liedyn_ros.common.errors import ConvergenceError, LiedynError, ModelError
 from liedyn_ros.dynamics.constrained import (
@@ -90,13 +91,13 @@ def test_a_tolerance_gives_the_dynamics_of_the_exact_machine(kind: str) -> None:
 
 
 def test_a_gap_above_the_tolerance_is_refused_with_both() -> None:
-    with pytest.raises(ConvergenceError, match=r'within the tolerances .* above 1e-09'):
+    with refused(ConvergenceError, 'cad'):
         ConstrainedDynamics(cad(ROUNDED, 'revolute', ' tolerance="1e-9"'))
 
 
 def test_a_gap_that_no_rounding_leaves_has_no_suggestion() -> None:
     short = planar_linkage((0.2, 0.1), (0.1,), 0.9, ('left_0',))
-    with pytest.raises(ConvergenceError, match=r"by 0\.499', 'tip/force_y by 0\.0323'\]$"):
+    with refused(ConvergenceError, 'linkage'):
         assemble(ConstrainedDynamics(short), attempts=5)
 
 
@@ -129,7 +130,7 @@ def test_a_small_machine_is_judged_at_its_size() -> None:
     for dynamics in (small, large):
         q = assemble(dynamics, held={'left_0_joint': 0.9})
         dynamics.forward(q, np.zeros(3), np.zeros(3))
-        with pytest.raises(LiedynError, match='expected a state on the constraints'):
+        with refused(LiedynError, 'tip/force_x', 'tip/force_y'):
             dynamics.forward(q + [0.0, 1e-5, 0.0], np.zeros(3), np.zeros(3))
     assert (large.row_sizes == 1.0).all()  # as ever
     first, second = (assemble(each, held={'left_0_joint': 0.9}) for each in (small, large))
@@ -144,5 +145,5 @@ def test_where_a_tolerance_is_written(tmp_path: Path) -> None:
     assert read.closures[0].tolerance == 2e-4
     assert cad(ROUNDED, 'revolute', ' tolerance="3e-4"').closures[0].tolerance == 3e-4
     builder = ModelBuilder('none')
-    with pytest.raises(ModelError, match='closure tip: expected a tolerance of 0 m or more'):
+    with refused(ModelError, 'closure tip'):
         builder.add_closure('tip', 'spherical', None, 'a', tolerance=-1.0)

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from support.machines.looped_machines import random_looped
+from support.refusals import refused
 from support.witnesses import loop_witness
 
 from liedyn_ros.common.errors import LiedynError, LimitError, NotFiniteError, ShapeError
@@ -133,15 +134,15 @@ def test_several_rows_and_a_redundant_one():
 
 def test_what_is_not_known_is_refused():
     dynamics, (q, v) = ConstrainedDynamics(bead(), functions=[CIRCLE]), state(0.8, 1.7)
-    with pytest.raises(LimitError, match=r"tau: expected order 0 alone, .*\['circle'\].*, got 1"):
+    with refused(LimitError, 'circle', got=1):
         dynamics.forward(q, v, np.zeros((2, 2)))
-    with pytest.raises(LiedynError, match='constraint plain: expected bias or jacobian_series'):
+    with refused(LiedynError, 'constraint plain'):
         ConstraintFunction('plain', 1, CIRCLE.residual, CIRCLE.jacobian)
-    with pytest.raises(LiedynError, match=r"expected a state on the constraints, got \['circle"):
+    with refused(LiedynError, 'circle'):
         dynamics.forward(q + 0.1, v, np.zeros(2))
-    with pytest.raises(LiedynError, match='expected closures and couplings alone'):
+    with refused(LiedynError, 'functions'):
         dynamics.forward.partial_derivatives(q, v, np.zeros(2))
-    with pytest.raises(LimitError, match='constraint none: expected one row or more, got 0'):
+    with refused(LimitError, 'constraint none', got=0):
         ConstraintFunction('none', 0, np.sum, np.sum, np.add)
     for error, wrong in (
             (ShapeError, {'jacobian': lambda q: np.eye(2)}),

@@ -15,6 +15,7 @@ import pytest
 from support.comparison import assert_same
 from support.machines.loop_states import ALL, EVERY, state
 from support.machines.looped_machines import planar_linkage, random_looped
+from support.refusals import refused
 from support.witnesses.tangents import difference
 
 from liedyn_ros.common.errors import LiedynError, ModelError, SingularError
@@ -182,13 +183,13 @@ def test_refusals() -> None:
         dynamics.inverse.partial_derivatives(
             q, v, dynamics.forward(q, v, tau[0]).a,
             actuated=np.zeros(len(v), dtype=bool))
-    with pytest.raises(SingularError, match=r'^prescribed: expected accelerations that the'):
+    with refused(SingularError, 'prescribed'):
         dynamics.hybrid.partial_derivatives(
             q, v, np.ones(len(v), dtype=bool), rng.normal(size=len(v)), tau[0])
     flat = ConstrainedDynamics(planar_linkage((0.2, 0.3), (0.4,), 0.1, ('left_0',)))
     stretched = np.array([0.0, 0.0, 0.0])  # all bars on one line: 0.2 + 0.3 = 0.1 + 0.4
-    with pytest.raises(SingularError, match='constraints are independent, got'):
+    with refused(SingularError, 'q', got=1):
         flat.forward.partial_derivatives(stretched, np.zeros(3), np.zeros(3))
-    with pytest.raises(SingularError, match='constraints are independent, got'):
+    with refused(SingularError, 'q', got=1):
         flat.inverse.partial_derivatives(
             stretched, np.zeros(3), np.zeros(3), actuated=np.ones(3, dtype=bool))

@@ -19,6 +19,7 @@ from scipy.linalg import qr
 from support.comparison import assert_same
 from support.machines.loop_states import ALL, closed, EVERY, REDUNDANT, state
 from support.machines.looped_machines import planar_linkage
+from support.refusals import refused
 from support.witnesses.complex_loops import ComplexLoops
 from support.witnesses.complex_step import along
 from support.witnesses.tangents import difference
@@ -321,22 +322,22 @@ def test_redundant_constraints_along_the_motion(name: str, share: float) -> None
 def test_refusals() -> None:
     dynamics, q, v, tau, _, rng = state(EVERY['revolute'])
     x = rng.normal(size=len(v))
-    with pytest.raises(ShapeError, match=r'^dv: expected shape'):
+    with refused(ShapeError, 'dv'):
         dynamics.forward.partial_derivatives.product(q, v, tau[0], x, x[1:], x)
-    with pytest.raises(NotFiniteError, match=r'^dv\[0\]'):
+    with refused(NotFiniteError, 'dv', indices=(0,)):
         dynamics.forward.partial_derivatives.product(q, v, tau[0], x, np.full_like(x, np.nan), x)
-    with pytest.raises(ShapeError, match=r'^z: expected shape'):
+    with refused(ShapeError, 'z'):
         dynamics.forward.partial_derivatives.gradient(q, v, tau[0], x, z=x)
-    with pytest.raises(ShapeError, match=r'^tau: expected shape'):
+    with refused(ShapeError, 'tau'):
         dynamics.forward.partial_derivatives.product(q, v, tau, x, x, x)
-    with pytest.raises(SingularError, match=r'^prescribed: expected accelerations that the'):
+    with refused(SingularError, 'prescribed'):
         dynamics.hybrid.partial_derivatives.gradient(
             q, v, np.ones(len(v), dtype=bool), rng.normal(size=len(v)), tau[0], x)
     flat = ConstrainedDynamics(planar_linkage((0.2, 0.3), (0.4,), 0.1, ('left_0',)))
     stretched = np.zeros(3)  # all bars on one line: 0.2 + 0.3 = 0.1 + 0.4
-    with pytest.raises(SingularError, match='constraints are independent, got'):
+    with refused(SingularError, 'q', got=1):
         flat.forward.partial_derivatives.product(stretched, stretched, stretched, *np.eye(3))
-    with pytest.raises(SingularError, match='constraints are independent, got'):
+    with refused(SingularError, 'q', got=1):
         flat.inverse.partial_derivatives.product(
             stretched, stretched, stretched, *np.eye(3), actuated=np.ones(3, dtype=bool))
 
@@ -346,5 +347,5 @@ def test_constraint_functions_without_series_are_refused() -> None:
     function = ConstraintFunction(
         'wall', 1, lambda at: [0.0], lambda at: np.zeros((1, len(v))), lambda at, rate: [0.0])
     other = ConstrainedDynamics(dynamics.model, functions=[function])
-    with pytest.raises(ModelError, match=r'^functions: expected closures and couplings'):
+    with refused(ModelError, 'functions'):
         other.forward.partial_derivatives.product(q, v, tau[0], v, v, v)

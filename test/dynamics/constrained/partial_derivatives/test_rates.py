@@ -22,6 +22,7 @@ from support.machines.loop_states import closed, EVERY, Machines, REDUNDANT, sta
 from support.machines.looped_machines import Looped, planar_linkage, SINGLE
 from support.machines.random_models import add_random_joint, random_inertia, random_pose
 from support.platforms.stewart_motion import GEOMETRY
+from support.refusals import refused
 from support.witnesses.tangents import difference
 
 from liedyn_ros.common.errors import LiedynError, LimitError, ModelError, ShapeError, SingularError
@@ -356,23 +357,23 @@ def test_one_motion_leaves_the_series_of_another_alone() -> None:
 
 def test_refusals() -> None:
     dynamics, q, v, tau, _, rng = moving('revolute')
-    with pytest.raises(ShapeError, match=r'^tau: expected a row for each order'):
+    with refused(ShapeError, 'tau'):
         dynamics.forward.partial_derivatives.time_derivatives(q, v, tau[0])
-    with pytest.raises(LimitError, match=r'^a: expected 31 rows'):
+    with refused(LimitError, 'a'):
         dynamics.inverse.partial_derivatives.time_derivatives(q, v, np.zeros((40, len(v))))
     with pytest.raises(LiedynError, match='expected a state on the constraints'):
         dynamics.forward.partial_derivatives.time_derivatives(
             dynamics.model.integrate(q, rng.normal(size=len(v))), v, tau)
     flat = ConstrainedDynamics(planar_linkage((0.2, 0.3), (0.4,), 0.1, ('left_0',)))
     stretched, rest = np.zeros(3), np.zeros((2, 3))
-    with pytest.raises(SingularError, match='constraints are independent, got'):
+    with refused(SingularError, 'q', got=1):
         flat.forward.partial_derivatives.time_derivatives(stretched, rest[0], rest)
-    with pytest.raises(SingularError, match='constraints are independent, got'):
+    with refused(SingularError, 'q', got=1):
         flat.inverse.partial_derivatives.time_derivatives(
             stretched, rest[0], rest, actuated=np.ones(3, dtype=bool))
     lid = ConstraintFunction('lid', 1, lambda x: x[:1] - q[:1], lambda x: np.eye(1, len(v)),
                              bias=lambda x, y: np.zeros(1))
     held = ConstrainedDynamics(dynamics.model, functions=[lid])
     for call in (held.forward, held.inverse):
-        with pytest.raises(ModelError, match=r"with jacobian_series, .* got \['lid'\]"):
+        with refused(ModelError, 'functions', got="['lid']"):
             call.partial_derivatives.time_derivatives(q, v, tau)

@@ -19,6 +19,7 @@ from support.comparison import assert_same
 from support.machines.loop_states import EVERY, REDUNDANT, state
 from support.machines.looped_machines import planar_linkage
 from support.machines.random_models import random_model
+from support.refusals import refused
 from support.witnesses.tangents import difference
 
 from liedyn_ros.common.errors import SingularError
@@ -147,5 +148,5 @@ def test_without_loops_they_are_those_of_the_tree() -> None:
 def test_a_lost_constraint_is_refused() -> None:
     flat = ConstrainedDynamics(planar_linkage((0.2, 0.3), (0.4,), 0.1, ('left_0',)))
     stretched = np.zeros(3)
-    with pytest.raises(SingularError, match='constraints are independent, got'):
+    with refused(SingularError, 'q', got=1):
         flat.forward.partial_derivatives.second_derivatives(stretched, stretched, stretched)

@@ -14,6 +14,7 @@ import re
 import numpy as np
 import pytest
 from support.machines.looped_machines import bar, bennett, five_bar, four_bar, planar_linkage
+from support.refusals import refused
 
 from liedyn_ros.common.errors import (
     ConvergenceError, LiedynError, ModelError, ShapeError, SingularError)
@@ -98,7 +99,7 @@ def test_the_time_to_a_singularity_is_reported_before_it() -> None:
     np.testing.assert_allclose(left[-100:], 2.0 * (0.3 - times[-100:]), rtol=0.2)
     assert np.isinf(tracker.update([dead + 0.002], [1.0]).time_to_singularity)
     good = tracker.update([dead + 0.001]).q
-    with pytest.raises(ConvergenceError, match='no motion reaches from the last'):
+    with refused(ConvergenceError, 'right_0_joint'):
         tracker.update([dead - 0.1])
     np.testing.assert_allclose(tracker.update([dead + 0.001]).q, good, atol=1e-9)
 
@@ -116,7 +117,7 @@ def test_redundant_closures_and_more_encoders_than_freedoms() -> None:
     np.testing.assert_allclose(again.q, found.q, atol=1e-8)
     tracker = LoopTracker(dynamics, names, start=looped.q)
     tracker.update(found.q[0, :2])
-    with pytest.raises(ConvergenceError, match=r'measured joints that agree within 0\.05'):
+    with refused(ConvergenceError, 'hinge_1'):
         tracker.update(found.q[0, :2] + [0.0, 0.2])
 
 
@@ -199,18 +200,18 @@ def test_a_constraint_function_is_tracked_as_the_closure_that_it_is() -> None:
 
 def test_what_is_refused() -> None:
     dynamics = ConstrainedDynamics(five_bar())
-    with pytest.raises(ModelError, match='joint: expected one of'):
+    with refused(ModelError, 'knee'):
         LoopTracker(dynamics, ['knee'])
-    with pytest.raises(ModelError, match='expected each joint once'):
+    with refused(ModelError, 'measured'):
         LoopTracker(dynamics, ['left_0_joint', 'left_0_joint'])
-    with pytest.raises(LiedynError, match='that determine the others'):
+    with refused(LiedynError, 'left_0_joint'):
         LoopTracker(dynamics, ['left_0_joint']).update([0.5])
     tracker = LoopTracker(dynamics)
-    with pytest.raises(ShapeError, match='positions: expected shape'):
+    with refused(ShapeError, 'positions'):
         tracker.update([1.0])
-    with pytest.raises(LiedynError, match='accelerations: expected velocities'):
+    with refused(LiedynError, 'accelerations'):
         tracker.update([1.8, 0.5], None, [0.0, 0.0])
-    with pytest.raises(ConvergenceError, match='sample 1: '):
+    with refused(ConvergenceError, 'sample 1'):
         complete_trajectory(dynamics, [[2.0, 1.0], [np.pi, 0.0]], start=[2.0, -1.5, 1.0, 1.5])
 
 
@@ -220,10 +221,10 @@ def test_what_is_refused() -> None:
 def test_a_start_where_assemblies_meet_is_refused_with_two_that_are_apart(bars) -> None:
     dynamics = ConstrainedDynamics(planar_linkage(*bars, ('left_0',)))
     measured = ['left_0_joint']
-    with pytest.raises(SingularError, match=r'where assemblies meet\. Give ') as refused:
+    with refused(SingularError, 'start') as caught:
         LoopTracker(dynamics, measured)
     ends = []
-    for proposed in re.findall("'(.*?)'", str(refused.value)):
+    for proposed in re.findall("'(.*?)'", str(caught.value)):
         start = dynamics.model.neutral()
         for name, value in re.findall(r'(\w+):=(\S+)', proposed):
             start[dynamics.model.joint(name).qi] = float(value)
