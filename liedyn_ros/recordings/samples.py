@@ -46,17 +46,23 @@ class JointSamples:
 
 
 def samples_of(where: str, names: Sequence[str], stamps: Stamps, position: Array,
-               velocity: Array | None, effort: Array | None, remarks: Sequence[str] = ()
-               ) -> JointSamples:
+               velocity: Array | None, effort: Array | None, remarks: Sequence[str] = (),
+               asked: Sequence[str] = ()) -> JointSamples:
     """
     Return samples whose stamps (n,) ns increase and whose numbers are finite.
 
     Late samples are put in their place, and repeated stamps and rows with NaN are left out, up to
-    FEW of all. Raises ShapeError for none, StampError and NotFiniteError for more than that, and
+    FEW of all. A velocity or an effort with more NaN is None, with a remark, unless it was asked
+    for. Raises ShapeError for none, StampError and NotFiniteError for more than that, and
     StampError for stamps of several clocks. where names the source.
     """
     told = list(remarks)
     blocks = {'position': position, 'velocity': velocity, 'effort': effort}
+    for kind in ('velocity', 'effort'):
+        fault = None if kind in asked else _many_gaps(kind, names, blocks[kind])
+        if fault is not None:
+            blocks[kind] = None
+            told.append(f'{kind} not read: {fault[1]}')
     count = len(stamps)
     if count == 0:
         raise ShapeError(f'{where}: expected samples of {listed(list(names))}, got none')
@@ -125,6 +131,19 @@ def require_seconds(where: str, time: Array) -> None:
                      f'such as {fits} (--unit time={fits}); for s that is --unit time=s')
 
 
+def _many_gaps(kind: str, names: Sequence[str], block: Array | None) -> tuple[str, str] | None:
+    """Return the joint that has more than FEW numbers that are not finite, and how many."""
+    if block is None:
+        return None
+    bad = ~np.isfinite(block)
+    share = bad.mean(axis=0)
+    if not (share > FEW).any():
+        return None
+    worst = int(share.argmax())
+    return names[worst], (f'{kind} of {names[worst]} with {100.0 * share[worst]:.3g} % NaN or '
+                          f'infinite, the first in sample {int(bad[:, worst].argmax())}')
+
+
 def _finite(where: str, names: Sequence[str], blocks: dict[str, Array | None],
             told: list[str]) -> NDArray[np.bool_]:
     """Return which samples are finite."""
@@ -132,14 +151,10 @@ def _finite(where: str, names: Sequence[str], blocks: dict[str, Array | None],
     for kind, block in blocks.items():
         if block is None:
             continue
-        bad: NDArray[np.bool_] = np.asarray(~np.isfinite(block))
-        share = bad.mean(axis=0)
-        if (share > FEW).any():
-            worst = int(share.argmax())
-            raise NotFiniteError(
-                f'{where}: expected numbers as {kind} of {names[worst]}, got '
-                f'{100.0 * share[worst]:.3g} % NaN or infinite; the first in sample '
-                f'{int(bad[:, worst].argmax())}', names=(names[worst],))
+        fault = _many_gaps(kind, names, block)
+        if fault is not None:
+            raise NotFiniteError(f'{where}: expected numbers, got {fault[1]}', names=fault[:1])
+        bad = ~np.isfinite(block)
         whole = np.logical_not(bad.any(axis=1))
         keep = whole if keep is None else keep & whole
     if keep is None:

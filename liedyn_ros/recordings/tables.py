@@ -14,6 +14,7 @@ from array import array
 from collections.abc import Iterator, Mapping, Sequence
 import csv
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 import re
 
@@ -34,7 +35,8 @@ CHECKED = 2**16  # rows, between looks at how many there are
 WORDS = {'position': ('position', 'pos', 'q', 'angle'),
          'velocity': ('velocity', 'vel', 'v', 'dq', 'qd'),
          'effort': ('effort', 'torque', 'tau', 'force')}
-TIMES = 'time', 't', 'stamp', 'timestamp', '__time', 'time_s'
+TIMES = 'time', 't', 'stamp', 'timestamp', '__time', 'time_s', 'log_time'
+DELIMITERS = ',', ';', '\t'
 _UNIT = re.compile(r'^(.*?)\s*(?:\[([^\]]*)\]|\(([^)]*)\))\s*$')
 
 
@@ -44,9 +46,11 @@ class Columns:
     Which columns of a table are read, in units as its header has them, else in SI.
 
     time is the name of its column, None for the one of TIMES. rate (Hz) takes its place where a
-    table has none. position, velocity and effort are patterns such as '{joint}_pos'; None for
-    the column that has the joint's name and one of WORDS. units are of time, position, velocity
-    and effort. scale has the effort for each recorded unit, by joint, such as N m/A.
+    table has none. position, velocity and effort are patterns such as '{joint}_pos', or
+    'position.{index}' with the joint's place among the names, from 0 on. None is for the column
+    that has the joint's name and one of WORDS, or else for arrays of a JointState as `mcap cat`
+    writes them. units are of time, position, velocity and effort. scale has the effort for each
+    recorded unit, by joint, such as N m/A.
     """
 
     time: str | None = None
@@ -71,18 +75,21 @@ def table_samples(paths: Sequence[str | Path], names: Sequence[str],
     tables = [Path(each) for each in paths]
     where = ', '.join(str(each) for each in tables)
     headers = [header_of(each) for each in tables]
+    told = list[str]()
     chosen = {(kind, name): found for kind in WORDS for name in names
               if (found := _column(where, headers, columns, kind, name, names)) is not None}
+    if not chosen:
+        chosen = _of_arrays(tables, headers, names, told)
     for kind in WORDS:
         missing = [name for name in names if (kind, name) not in chosen]
         if missing and (kind == 'position' or len(missing) < len(names)):
             raise NameSetError(
                 f'{where}: expected a column with the {kind} of {listed(missing)}, got '
-                f'{listed([column for header in headers for column in header])}',
-                names=tuple(missing))
+                f'{listed([column for header in headers for column in header])}: name it by a '
+                "pattern, such as 'motor_{index}' or '{joint}_x'", names=tuple(missing))
     times = [_time(where, header, columns) for header in headers]
     read = [read_columns(path, {column for at, column in chosen.values() if at == k}
-                         | {each for each in times[k:k + 1] if each is not None})
+                         | {each for each in times[k:k + 1] if each is not None}, told)
             for k, path in enumerate(tables)]
     count = _count(where, tables, read)
     stamps = stamps_of_seconds(where, _stamps(where, tables, read, times, columns, count))
@@ -95,7 +102,9 @@ def table_samples(paths: Sequence[str | Path], names: Sequence[str],
     position = blocks['position']
     if position is None:
         raise NameSetError(f'{where}: expected names of joints, got none')
-    return samples_of(where, names, stamps, position, blocks['velocity'], blocks['effort'])
+    asked = [kind for kind in WORDS if getattr(columns, kind) is not None]
+    return samples_of(where, names, stamps, position, blocks['velocity'], blocks['effort'], told,
+                      asked)
 
 
 def in_units(samples: JointSamples, columns: Columns) -> JointSamples:
@@ -124,7 +133,7 @@ def _column(where: str, headers: Sequence[list[str]], columns: Columns, kind: st
     """Return table and column of a quantity of a joint."""
     pattern = getattr(columns, kind)
     if pattern is not None:
-        wanted = pattern.replace('{joint}', name)
+        wanted = pattern.replace('{joint}', name).replace('{index}', str(list(names).index(name)))
         found = [(k, each) for k, header in enumerate(headers) for each in header
                  if wanted in (each, split_unit(each)[0])]
     else:
@@ -134,6 +143,34 @@ def _column(where: str, headers: Sequence[list[str]], columns: Columns, kind: st
         raise NameSetError(f'{where}: expected one column with the {kind} of {name}, got '
                            f'{listed([each for _, each in found])}')
     return found[0] if found else None
+
+
+def _of_arrays(tables: Sequence[Path], headers: Sequence[list[str]], names: Sequence[str],
+               told: list[str]) -> dict[tuple[str, str], tuple[int, str]]:
+    """
+    Return the columns `position.0`, `position.1` of a JointState by the places of the joints.
+
+    Columns `name.0`, `name.1` say which joint is where; without them as many as joints are in
+    their order.
+    """
+    for k, header in enumerate(headers):
+        found = {kind: [(int(match[1]), each) for each in header if (match := re.fullmatch(
+            rf'(?:.*[./])?{kind}[.\[](\d{{1,4}})\]?', each))] for kind in ('name', *WORDS)}
+        arrays = {kind: [each for _, each in sorted(places)] for kind, places in found.items()}
+        if not arrays['position']:
+            continue
+        order = list(names)
+        if arrays['name']:
+            first = next((row for n, row in enumerate(_rows(tables[k])) if n), [])
+            order = [first[header.index(each)] if header.index(each) < len(first) else ''
+                     for each in arrays['name']]
+        elif len(arrays['position']) != len(order):
+            continue
+        else:
+            told.append(f'{listed(arrays["position"])} taken for {listed(order)}, in this order')
+        return {(kind, name): (k, arrays[kind][order.index(name)]) for kind in WORDS
+                for name in names if name in order and len(arrays[kind]) == len(order)}
+    return {}
 
 
 def _is(column: str, kind: str, name: str, names: Sequence[str]) -> bool:
@@ -231,8 +268,9 @@ def header_of(path: Path) -> list[str]:
     return header
 
 
-def read_columns(path: Path, wanted: set[str]) -> dict[str, Array]:
-    """Return columns of a table."""
+def read_columns(path: Path, wanted: set[str], told: list[str] | None = None
+                 ) -> dict[str, Array]:
+    """Return columns of a table; a last row that is cut is left out, and told."""
     if path.suffix == '.parquet':
         with _parquet(path) as file:
             _require_numbers(path, file.metadata.num_rows, wanted)
@@ -248,16 +286,36 @@ def read_columns(path: Path, wanted: set[str]) -> dict[str, Array]:
             continue
         if number % CHECKED == 0:
             _require_numbers(path, number, wanted)
-        if len(row) not in widths and len(row) - (not row[-1]) not in widths:
+        numbers = [_number(row[place]) if place < len(row) else None for place in at.values()]
+        fits = len(row) in widths or len(row) - (not row[-1]) in widths
+        if (not fits or None in numbers) and told is not None and next(rows, None) is None and (
+                _is_cut(path)):
+            told.append(f'{path}: the last row is cut, left out: {",".join(row)!r}')
+            break
+        if not fits:
             raise DescriptionError(f'{path}:{number}: expected {len(header)} cells, got '
                                    f'{len(row)}: {",".join(row)!r}')
-        try:
-            for name, values in found.items():
-                values.append(float(row[at[name]]))
-        except (IndexError, ValueError) as error:
-            raise DescriptionError(f'{path}:{number}: expected {len(header)} numbers, got '
-                                   f'{",".join(row)!r}') from error
+        for values, value in zip(found.values(), numbers):
+            if value is None:
+                raise DescriptionError(f'{path}:{number}: expected {len(header)} numbers, got '
+                                       f'{",".join(row)!r}')
+            values.append(value)
     return {name: np.array(values) for name, values in found.items()}
+
+
+def _number(text: str) -> float | None:
+    """Return a number, with a point or a comma, or None."""
+    try:
+        return float(text if '.' in text else text.replace(',', '.', 1))
+    except ValueError:
+        return None
+
+
+def _is_cut(path: Path) -> bool:
+    """Return whether a file ends within a line."""
+    with open_regular(path) as file:
+        file.seek(-1, 2)
+        return file.read() != b'\n'
 
 
 def _require_numbers(path: Path, rows: int, wanted: set[str]) -> None:
@@ -267,8 +325,12 @@ def _require_numbers(path: Path, rows: int, wanted: set[str]) -> None:
 
 
 def _rows(path: Path) -> Iterator[list[str]]:
+    """Yield the cells of each line; what separates them is what its first line has most of."""
     try:
-        yield from csv.reader(text_lines(path))
+        lines = text_lines(path)
+        first = next(lines, '')
+        yield from csv.reader(chain([first] if first else [], lines),
+                              delimiter=max(DELIMITERS, key=first.count))
     except (OSError, DescriptionError, csv.Error) as error:
         raise DescriptionError(f'{path}: expected a CSV file, got {error}') from error
 

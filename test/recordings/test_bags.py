@@ -211,8 +211,8 @@ BAD = {
     'no stamps': (changed(lambda stamps, *rest: (0 * stamps, *rest)), StampError, '--arrival'),
     'one stamp': (changed(lambda stamps, *rest: (0 * stamps + START_NS, *rest)), StampError,
                   'a new stamp with each sample'),
-    'NaN': (changed(lambda stamps, q, v, tau: (stamps, q, v, at((slice(None), 1), np.nan)(tau))),
-            NotFiniteError, 'effort of elbow, got 100 % NaN'),
+    'NaN': (changed(lambda stamps, q, v, tau: (stamps, at((slice(None), 1), np.nan)(q), v, tau)),
+            NotFiniteError, 'position of elbow with 100 % NaN'),
     'no positions': (changed(lambda stamps, q, v, tau: (stamps, q[:, :0], v, tau)), ShapeError,
                      'expected positions, got none'),
     'two positions': (changed(lambda stamps, q, v, tau: (stamps, q[:, :2], v, tau)), ShapeError,
@@ -234,6 +234,31 @@ def test_joints_and_topics_that_are_missing_are_named(tmp_path):
         read_samples([path], NAMES, topic='/joint_state')
     with pytest.raises(LiedynError, match='expected one bag'):
         read_samples([path, path], NAMES)
+
+
+def test_a_quantity_that_is_nan_and_not_asked_for_is_left_out(tmp_path):
+    write = changed(lambda stamps, q, v, tau: (
+        stamps, q, v, at((slice(None), 1), np.nan)(tau)))
+    found = read_samples([write(tmp_path)], NAMES)
+    assert found.effort is None and found.velocity is not None
+    assert 'effort of elbow with 100 % NaN' in found.remarks[0]
+
+
+def test_publishers_of_one_topic_are_merged_by_time(tmp_path):
+    """The second sends half as often, 2 ms later, and begins and ends elsewhere."""
+    stamps, q, v, tau = states(NAMES, COUNT)
+    there = np.arange(20, COUNT - 20, 2)
+    later = stamps[there] + 2_000_000
+    messages = sorted([*as_messages(NAMES[:1], stamps, q[:, :1], v[:, :1], tau[:, :1]),
+                       *as_messages(NAMES[1:], later, q[there, 1:], v[there, 1:], tau[there, 1:])],
+                      key=lambda each: each[0])
+    path = write_bag(tmp_path / 'bag', messages)
+    found = read_samples([path], NAMES)
+    assert len(found.time) == len(there)
+    assert_same(found.position[:, 1:], q[there, 1:])
+    assert_same(found.position[:, 0], np.interp(
+        later - stamps[0], stamps - stamps[0], q[:, 0]))
+    assert NAMES[0] in found.remarks[0] and 'interpolated' in found.remarks[0]
 
 
 @pytest.mark.parametrize('change, remark', [

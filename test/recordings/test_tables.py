@@ -245,3 +245,61 @@ def test_a_step_over_lost_samples_is_no_jump(tmp_path):
                                         'arm_1_2.q': np.sin(TIME[kept])})
     found = model_samples(arm({}), read_samples([path], NAMES))
     assert np.array_equal(found.q[:, 0], np.sin(TIME[kept]))
+
+
+@pytest.mark.parametrize('delimiter', [';', '\t'])
+@pytest.mark.parametrize('decimal', ['.', ','])
+def test_semicolons_tabs_and_decimal_commas_are_read(delimiter, decimal, tmp_path):
+    q = motion()[0]
+    rows = [delimiter.join(['time', *(f'{name}.position' for name in NAMES)])] + [
+        delimiter.join(repr(float(x)).replace('.', decimal) for x in (time, *row))
+        for time, row in zip(TIME, q)]
+    path = tmp_path / 'run.csv'
+    path.write_text('\n'.join(rows) + '\n')
+    assert np.array_equal(table_samples([path], NAMES).position, q)
+
+
+def test_arrays_of_a_joint_state_are_read_by_name_or_in_their_order(tmp_path):
+    q, v, _ = motion()
+    arrays = {f'position.{k}': q[:, k] for k in range(len(NAMES))}
+    path = table(tmp_path / 'run.csv', {'log_time': TIME, **arrays, **{
+        f'velocity.{k}': v[:, k] for k in range(len(NAMES))}})
+    found = table_samples([path], NAMES)
+    assert np.array_equal(found.position, q) and np.array_equal(found.velocity, v)
+    assert 'in this order' in found.remarks[0]
+    order = list(NAMES)[::-1]
+    text = path.read_text().splitlines()
+    path.write_text('\n'.join(
+        ','.join([row, *(f'name.{k}' if n == 0 else name for k, name in enumerate(order))])
+        for n, row in enumerate(text)) + '\n')
+    assert np.array_equal(table_samples([path], NAMES).position, q[:, ::-1])
+
+
+def test_columns_are_read_by_number(tmp_path):
+    q = motion()[0]
+    path = table(tmp_path / 'run.csv', {'t': TIME, **{
+        f'motor_{k}': q[:, k] for k in range(len(NAMES))}})
+    found = table_samples([path], NAMES, Columns(position='motor_{index}'))
+    assert np.array_equal(found.position, q)
+
+
+def test_a_last_row_that_is_cut_is_left_out(tmp_path):
+    path = table(tmp_path / 'run.csv', {'t': TIME, **named('{joint}.{kind}')})
+    text = path.read_text().rstrip()
+    path.write_text(text[:text.rindex(',')])
+    found = table_samples([path], NAMES)
+    assert len(found.time) == len(TIME) - 1 and 'the last row is cut' in found.remarks[0]
+    path.write_text(text[:text.rindex(',')] + '\n')
+    with pytest.raises(DescriptionError):
+        table_samples([path], NAMES)
+
+
+def test_efforts_that_are_nan_are_left_out_unless_asked_for(tmp_path):
+    path = table(tmp_path / 'run.csv', {
+        't': TIME, **named('{joint}.{kind}'),
+        **{f'{name}.effort': np.nan * TIME for name in NAMES}})
+    found = table_samples([path], NAMES)
+    assert found.effort is None and 'effort not read' in found.remarks[0]
+    with pytest.raises(NotFiniteError) as caught:
+        table_samples([path], NAMES, Columns(effort='{joint}.effort'))
+    assert caught.value.names[0] in NAMES

@@ -20,6 +20,7 @@ from liedyn_ros.common.errors import NameSetError, ShapeError, StampError
 from liedyn_ros.recordings.bags.bag import Bag
 from liedyn_ros.recordings.bags.joint_state_layout import (
     JointStateLayout, JointStateMessage, SECOND)
+from liedyn_ros.recordings.bags.publishers import merged, Part
 from liedyn_ros.recordings.bags.table_bag import TableBag
 from liedyn_ros.recordings.samples import JointSamples, samples_of
 
@@ -27,6 +28,7 @@ JOINT_STATE = 'sensor_msgs/msg/JointState'
 QUANTITIES = 'position', 'velocity', 'effort'
 AnyBag = Bag | TableBag
 KINDS = 4  # of names, whose messages are read by their places
+PUBLISHERS = 20  # of a topic, whose messages are merged
 
 
 def joint_state_messages(bag: AnyBag, topic: str | None = None) -> Iterator[JointStateMessage]:
@@ -59,6 +61,8 @@ def joint_samples(bag: Bag, names: Sequence[str], topic: str | None = None, *,
     """
     Return the samples of named joints, from the messages that have all of them.
 
+    Where none has all, as of several publishers each with its joints, they are merged by time.
+
     The stamps are those of the headers; with arrival the times at which the recorder got them.
     A quantity that a message leaves out is None in the result. Raises NameSetError for joints
     that are missing, StampError, NotFiniteError and ShapeError as samples_of does.
@@ -69,11 +73,16 @@ def joint_samples(bag: Bag, names: Sequence[str], topic: str | None = None, *,
 
 def samples_of_messages(bag: AnyBag, messages: Iterable[JointStateMessage], names: Sequence[str],
                         topic: str | None = None, *, arrival: bool = False) -> JointSamples:
-    """Return the same of some messages of a bag."""
+    """
+    Return the same of some messages of a bag.
+
+    Where no message has all of the joints, those of several publishers are merged by time.
+    """
     wanted, where = list(names), f'{bag.path}: {topic or "joint states"}'
     rows = {kind: array('d') for kind in QUANTITIES}
     stamps = array('q')
     others, seen, order = 0, dict[str, None](), dict[tuple[str, ...], list[int] | None]()
+    parts = dict[tuple[str, ...], Part]()
     for each in messages:
         key = tuple(each.names)
         if key not in order:
@@ -83,6 +92,10 @@ def samples_of_messages(bag: AnyBag, messages: Iterable[JointStateMessage], name
         at = order[key]
         if at is None:
             others += 1
+            if key not in parts and len(parts) < PUBLISHERS:
+                parts[key] = Part(key, wanted)
+            if key in parts and not stamps:
+                parts[key].add(each, arrival)
             continue
         stamps.append(each.received_ns if arrival else each.stamp_ns)
         for kind in QUANTITIES:
@@ -93,10 +106,10 @@ def samples_of_messages(bag: AnyBag, messages: Iterable[JointStateMessage], name
             rows[kind].extend(values[at] if len(values) else ())
     if not stamps:
         missing = [name for name in wanted if name not in seen]
-        raise NameSetError(
-            f'{where}: expected {listed(wanted)} in one message, got {listed(list(seen))}: '
-            + (f'{listed(missing)} are missing' if missing else 'they come in several'),
-            names=tuple(missing))
+        if missing:
+            raise NameSetError(f'{where}: expected {listed(wanted)}, got {listed(list(seen))}: '
+                               f'{listed(missing)} are missing', names=tuple(missing))
+        return merged(where, wanted, list(parts.values()), [str(loss) for loss in bag.losses])
     if not arrival and not np.any(stamps):
         raise StampError(f'{where}: expected stamps in the headers, got 0 in all: take the times '
                          'of arrival (arrival=True, --arrival)')
