@@ -26,7 +26,7 @@ for step in range(12_001):
         q, v = simulation.q, simulation.v
         error = tracking_error(machine.model, reference.at(simulation.time), q, v)
         tau = known.inverse(q, v, feedback.acceleration(error, dt=0.004))
-        command = machine.command(tau)  # within the limits of rotors and joints
+        command = machine.command(tau, q)  # within the limits of rotors and joints
         simulation.command_rotors(command.rotors.speeds)
         simulation.command_torques(command.torques)
     if step % 1000 == 0:

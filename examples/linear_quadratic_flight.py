@@ -86,7 +86,7 @@ def fly(forces):
         if step % 2 == 0:
             motion = reference.at(simulation.time)
             error = tracking_error(model, motion, simulation.q, simulation.v)
-            command = machine.command(forces(motion, error, simulation))
+            command = machine.command(forces(motion, error, simulation), simulation.q)
             simulation.command_rotors(command.rotors.speeds)
             simulation.command_torques(command.torques)
             errors.append(np.linalg.norm(error.error[:6].reshape(2, 3), axis=1))

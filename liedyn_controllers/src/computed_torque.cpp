@@ -38,7 +38,7 @@ std::vector<double> spread(const char * name, const std::vector<double> & given,
 }  // namespace
 
 ComputedTorque::ComputedTorque(const std::string & model, const Options & options)
-: machine_(open_machine(model, options.joints, options.home))
+: machine_(open_machine(model, options.joints, options.home, options.start))
 {
   const std::size_t count = machine_->commanded.size();
   kp_ = spread("kp", options.kp, count);
@@ -58,6 +58,13 @@ ComputedTorque::ComputedTorque(ComputedTorque &&) noexcept = default;
 
 const std::vector<std::string> & ComputedTorque::measured() const {return machine_->measured;}
 const std::vector<std::string> & ComputedTorque::commanded() const {return machine_->commanded;}
+
+int ComputedTorque::begin(const double * position) noexcept
+{
+  return code_ = machine_->begin(position);
+}
+
+std::string ComputedTorque::configuration() const {return machine_->configuration();}
 
 int ComputedTorque::read(const double * position, double * commanded) noexcept
 {
@@ -95,6 +102,15 @@ void ComputedTorque::explain(char * text, std::size_t size) const noexcept
 {
   if (machine_->explain(text, size) != code_) {
     std::snprintf(text, size, "%s", liedyn_message(code_));
+  }
+  char label[16], rest[200];
+  std::size_t index = 0;
+  if (std::sscanf(text, "%15[a-z_][%zu]%199[^\n]", label, &index, rest) != 3) {return;}
+  const std::string of = label;
+  const bool named = of == "positions" || of == "rates" || of == "lengths" ||
+    of == "length_rates" || (machine_->direct && (of == "q" || of == "v"));
+  if (named && index < machine_->measured.size()) {
+    std::snprintf(text, size, "%s%s", machine_->measured[index].c_str(), rest);
   }
 }
 

@@ -57,6 +57,7 @@ CallbackReturn ComputedTorqueController::on_init()
     auto_declare<std::vector<double>>("kd", usual.kd);
     auto_declare<std::vector<double>>("lag", usual.lag);
     auto_declare<std::vector<double>>("home", usual.home);
+    auto_declare<std::string>("start", usual.start);
   } catch (const std::exception & error) {
     RCLCPP_ERROR(get_node()->get_logger(), "%s", error.what());
     return CallbackReturn::ERROR;
@@ -74,11 +75,12 @@ CallbackReturn ComputedTorqueController::on_configure(const rclcpp_lifecycle::St
     options.kd = node->get_parameter("kd").as_double_array();
     options.lag = node->get_parameter("lag").as_double_array();
     options.home = node->get_parameter("home").as_double_array();
+    options.start = node->get_parameter("start").as_string();
     law_ = std::make_unique<ComputedTorque>(
       node->get_parameter("model_file").as_string(), options);
   } catch (const std::exception & error) {
     RCLCPP_ERROR(node->get_logger(), "%s", error.what());
-    return CallbackReturn::ERROR;
+    return CallbackReturn::FAILURE;
   }
   position_.assign(law_->measured().size(), NONE);
   velocity_ = position_;
@@ -118,13 +120,25 @@ ComputedTorqueController::on_export_reference_interfaces_list()
 CallbackReturn ComputedTorqueController::on_activate(const rclcpp_lifecycle::State &)
 {
   for (const auto & reference : ordered_exported_reference_interfaces_) {
-    if (!reference->set_value(NONE)) {return CallbackReturn::ERROR;}
+    if (!reference->set_value(NONE)) {return CallbackReturn::FAILURE;}
   }
   followed_ = false;
-  if (!read() || !hold()) {
-    RCLCPP_ERROR(get_node()->get_logger(), "expected a state of all joints, got none that fits");
-    return CallbackReturn::ERROR;
+  // The manager activates after the updates of a cycle and before it writes, also where it
+  // restarts a controller whose chain changes: so what holds the joints is written here.
+  if (!read()) {
+    RCLCPP_ERROR(get_node()->get_logger(), "state: expected position and velocity of all joints");
+    return CallbackReturn::FAILURE;
   }
+  if (law_->begin(position_.data()) != 0 || !hold() || !write_efforts()) {
+    char text[200];
+    law_->explain(text, sizeof text);
+    RCLCPP_ERROR(
+      get_node()->get_logger(), "state: %s; a platform begins near `home`, loops near `start`",
+      text);
+    return CallbackReturn::FAILURE;
+  }
+  const std::string where = law_->configuration();
+  if (!where.empty()) {RCLCPP_INFO(get_node()->get_logger(), "%s", where.c_str());}
   return CallbackReturn::SUCCESS;
 }
 
@@ -132,7 +146,20 @@ CallbackReturn ComputedTorqueController::on_deactivate(const rclcpp_lifecycle::S
 {
   bool all = true;
   for (auto & command : command_interfaces_) {all = command.set_value(0.0) && all;}
-  return all ? CallbackReturn::SUCCESS : CallbackReturn::ERROR;
+  return all ? CallbackReturn::SUCCESS : CallbackReturn::FAILURE;
+}
+
+bool ComputedTorqueController::write_efforts()
+{
+  const Reference reference{goal_.data(), rate_.data(), acceleration_.data(), jerk_.data()};
+  if (law_->update(position_.data(), velocity_.data(), reference, effort_.data()) != 0) {
+    return false;
+  }
+  bool all = true;
+  for (std::size_t i = 0; i < effort_.size(); ++i) {
+    all = command_interfaces_[i].set_value(effort_[i]) && all;
+  }
+  return all;
 }
 
 bool ComputedTorqueController::read()
@@ -187,19 +214,14 @@ return_type ComputedTorqueController::update_and_write_commands(
     }
     followed_ = true;
   }
-  const Reference reference{goal_.data(), rate_.data(), acceleration_.data(), jerk_.data()};
-  if (law_->update(position_.data(), velocity_.data(), reference, effort_.data()) != 0) {
+  if (!write_efforts()) {
     char text[200];
     law_->explain(text, sizeof text);
     RCLCPP_ERROR_THROTTLE(
       get_node()->get_logger(), *get_node()->get_clock(), 1000, "state: %s", text);
     return return_type::ERROR;
   }
-  bool all = true;
-  for (std::size_t i = 0; i < effort_.size(); ++i) {
-    all = command_interfaces_[i].set_value(effort_[i]) && all;
-  }
-  return all ? return_type::OK : return_type::ERROR;
+  return return_type::OK;
 }
 
 }  // namespace liedyn_controllers

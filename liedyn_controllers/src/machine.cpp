@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
+#include <sstream>
 
 namespace liedyn_controllers
 {
@@ -44,6 +46,7 @@ public:
       }
       measured.push_back(name);
     }
+    direct = true;
     commanded = joints.empty() ? measured : joints;
     prescribed_.resize(nv_);
     for (const std::string & name : commanded) {
@@ -113,7 +116,8 @@ private:
 class Loops : public Machine
 {
 public:
-  Loops(Memory content, const liedyn_loops * loops, const Names & joints)
+  Loops(
+    Memory content, const liedyn_loops * loops, const Names & joints, const Positions & start)
   : content_(std::move(content)), loops_(loops), nv_(liedyn_nv(liedyn_loops_tree(loops)))
   {
     const liedyn_model * tree = liedyn_loops_tree(loops);
@@ -133,6 +137,18 @@ public:
     require_same(joints, measured, "the measured joints of the file");
     commanded = measured;
     q_.resize(liedyn_nq(tree)), v_.resize(nv_), a_.resize(2 * nv_), tau_.resize(2 * nv_);
+    position_.resize(count), velocity_.resize(count), start_.resize(q_.size());
+    require(liedyn_neutral(tree, start_.data()), "model");
+    for (const auto & [name, value] : start) {
+      liedyn_place place;
+      if (liedyn_find_joint(tree, name.c_str(), &place) || place.nq != 1) {
+        throw std::runtime_error("start: " + name + ": expected a joint of one coordinate");
+      }
+      start_[place.q] = value;
+    }
+    for (int k = 0; k < nv_ && liedyn_nq(tree) == nv_; ++k) {
+      names_.push_back(liedyn_coordinate_name(tree, k));
+    }
     const std::size_t bytes = liedyn_loops_work(loops);
     work_ = aligned(bytes);
     require(liedyn_loops_init(loops, work_.get(), bytes), "model");
@@ -140,15 +156,38 @@ public:
 
   int read(const double * position, const double * velocity) noexcept override
   {
-    return liedyn_loops_track(
+    const int code = liedyn_loops_track(
       loops_, work_.get(), position, velocity, q_.data(), v_.data(), nullptr);
+    if (code != LIEDYN_OK) {return code;}
+    std::copy_n(position, at_.size(), position_.begin());
+    std::copy_n(velocity, at_.size(), velocity_.begin());
+    return LIEDYN_OK;
   }
 
+  /// As measured: the tracker's joints may be whole turns away from it.
   void state(double * position, double * velocity) const noexcept override
   {
-    for (std::size_t i = 0; i < at_.size(); ++i) {
-      position[i] = q_[at_q_[i]], velocity[i] = v_[at_[i]];
-    }
+    std::copy(position_.begin(), position_.end(), position);
+    std::copy(velocity_.begin(), velocity_.end(), velocity);
+  }
+
+  /// Assemble the loops at the measured joints, all others near the start.
+  int begin(const double * position) noexcept override
+  {
+    std::copy(start_.begin(), start_.end(), q_.begin());
+    for (std::size_t i = 0; i < at_.size(); ++i) {q_[at_q_[i]] = position[i];}
+    int code = liedyn_loops_assemble(
+      loops_, work_.get(), 0, q_.data(), known_.data(), 0, q_.data(), nullptr);
+    if (code == LIEDYN_OK) {code = liedyn_loops_restart(loops_, work_.get(), q_.data());}
+    return code;
+  }
+
+  std::string configuration() const override
+  {
+    std::ostringstream text;
+    text << "joints at";
+    for (std::size_t k = 0; k < names_.size(); ++k) {text << ' ' << names_[k] << ' ' << q_[k];}
+    return text.str();
   }
 
   int effort(
@@ -182,7 +221,8 @@ private:
   int nv_;
   std::vector<unsigned char> known_;
   std::vector<std::size_t> at_q_, at_;
-  std::vector<double> q_, v_, a_, tau_;
+  std::vector<double> q_, v_, a_, tau_, position_, velocity_, start_;
+  Names names_;  // of the coordinates, where each is a joint
 };
 
 }  // namespace
@@ -193,24 +233,56 @@ std::unique_ptr<Machine> make_tree(Memory content, const liedyn_model * model, c
 }
 
 std::unique_ptr<Machine> make_loops(
-  Memory content, const liedyn_loops * loops, const Names & joints)
+  Memory content, const liedyn_loops * loops, const Names & joints, const Positions & start)
 {
-  return std::make_unique<Loops>(std::move(content), loops, joints);
+  return std::make_unique<Loops>(std::move(content), loops, joints, start);
+}
+
+/// Joints and positions of a text such as 'knee:=0.5 ankle:=-1.2'.
+Positions positions_of(const std::string & text)
+{
+  Positions result;
+  std::istringstream words(text);
+  for (std::string word; words >> word; ) {
+    const auto at = word.find(":=");
+    char * end = nullptr;
+    const double value =
+      at == std::string::npos ? 0.0 : std::strtod(word.c_str() + at + 2, &end);
+    if (at == 0 || end == nullptr || end == word.c_str() + at + 2 || *end != 0 ||
+      !std::isfinite(value))
+    {
+      throw std::runtime_error("start: expected joint:=position, got " + word);
+    }
+    result.emplace_back(word.substr(0, at), value);
+  }
+  return result;
 }
 
 std::unique_ptr<Machine> open_machine(
-  const std::string & path, const Names & joints, const std::vector<double> & home)
+  const std::string & path, const Names & joints, const std::vector<double> & home,
+  const std::string & start_text)
 {
+  if (path.empty()) {
+    throw std::runtime_error("model_file: expected a file of liedyn_export, got none");
+  }
+  const Positions start = positions_of(start_text);
   std::size_t bytes = 0;
-  require(liedyn_file_size(path.c_str(), &bytes), path);
+  const int found = liedyn_file_size(path.c_str(), &bytes);
+  if (found != LIEDYN_OK && !std::ifstream(path)) {
+    throw std::runtime_error(path + ": expected a model file, got none that can be opened");
+  }
+  require(found, path);
   Memory memory = aligned(bytes);
   const liedyn_model * model = nullptr;
   const liedyn_loops * loops = nullptr;
   const liedyn_platform * platform = nullptr;
   int code = liedyn_load(path.c_str(), memory.get(), bytes, &model);
+  if (code == LIEDYN_OK && !start.empty()) {
+    throw std::runtime_error("start: expected none for a machine without loops");
+  }
   if (code == LIEDYN_OK) {return make_tree(std::move(memory), model, joints);}
   if (code == LIEDYN_KIND) {code = liedyn_loops_open(memory.get(), bytes, &loops);}
-  if (code == LIEDYN_OK) {return make_loops(std::move(memory), loops, joints);}
+  if (code == LIEDYN_OK) {return make_loops(std::move(memory), loops, joints, start);}
   if (code == LIEDYN_KIND) {code = liedyn_platform_open(memory.get(), bytes, &platform);}
   require(code, path);
   return make_platform(std::move(memory), platform, joints, home);

@@ -17,6 +17,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace liedyn_controllers
@@ -42,12 +43,19 @@ inline void require(int code, const std::string & what)
   if (code != LIEDYN_OK) {throw std::runtime_error(what + ": " + liedyn_message(code));}
 }
 
+/// Positions of joints by name.
+using Positions = std::vector<std::pair<std::string, double>>;
+
 /// A machine with the memory of one thread; n joints are measured, c of them get efforts.
 class Machine
 {
 public:
   virtual ~Machine() = default;
 
+  /// Begin anew at positions (n) of the measured joints, which may be anywhere.
+  virtual int begin(const double *) noexcept {return LIEDYN_OK;}
+  /// Return where the machine is, to be read; it allocates.
+  virtual std::string configuration() const {return {};}
   /// Take positions and velocities (n) of the measured joints, and keep the state that they give.
   virtual int read(const double * position, const double * velocity) noexcept = 0;
   /// Write positions and velocities (c) of the joints that get efforts.
@@ -60,17 +68,19 @@ public:
   virtual int explain(char * text, std::size_t size) const noexcept = 0;
 
   std::vector<std::string> measured, commanded;
+  bool direct = false;  ///< The measured joints are the coordinates.
 };
 
 /// The machine of a model file, whichever kind it is. Throws std::runtime_error.
 std::unique_ptr<Machine> open_machine(
   const std::string & path, const std::vector<std::string> & joints,
-  const std::vector<double> & home);
+  const std::vector<double> & home, const std::string & start);
 
 std::unique_ptr<Machine> make_tree(
   Memory content, const liedyn_model * model, const std::vector<std::string> & joints);
 std::unique_ptr<Machine> make_loops(
-  Memory content, const liedyn_loops * loops, const std::vector<std::string> & joints);
+  Memory content, const liedyn_loops * loops, const std::vector<std::string> & joints,
+  const Positions & start);
 std::unique_ptr<Machine> make_platform(
   Memory content, const liedyn_platform * platform, const std::vector<std::string> & joints,
   const std::vector<double> & home);

@@ -9,6 +9,7 @@
 #include <array>
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include "machine.hpp"
 
@@ -77,7 +78,9 @@ public:
       throw std::runtime_error("joints: expected the legs in the order of the file, or none named");
     }
     if (home.size() != 3) {
-      throw std::runtime_error("home: expected three numbers");
+      throw std::runtime_error(
+        "home: expected x, y, z (m) of the platform near its first pose, got " +
+        (home.empty() ? std::string("none") : std::to_string(home.size()) + " numbers"));
     }
     commanded = measured;
     pose_ = {1, 0, 0, home[0], 0, 1, 0, home[1], 0, 0, 1, home[2], 0, 0, 0, 1};
@@ -107,6 +110,14 @@ public:
     std::copy_n(velocity, SIX, twist_.begin());
     factors_.solve(twist_.data());
     return LIEDYN_OK;
+  }
+
+  std::string configuration() const override
+  {
+    std::ostringstream text;
+    text << "platform at " << pose_[3] << ' ' << pose_[7] << ' ' << pose_[11] << " m, its z axis "
+         << pose_[2] << ' ' << pose_[6] << ' ' << pose_[10];
+    return text.str();
   }
 
   void state(double * position, double * velocity) const noexcept override

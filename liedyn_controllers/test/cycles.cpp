@@ -6,9 +6,11 @@
  * WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License. */
 
-/** A controller manager in small: cycles LIBRARY MODEL LAG PERIOD [JOINT ...].
+/** A controller manager in small: cycles LIBRARY MODEL LAG PERIOD HOME START [JOINT ...].
  *
- * It loads the plugin, configures it, and activates it at the first state on stdin. A state is
+ * It loads the plugin, configures it, and activates it at the first state on stdin, alone. After the
+ * update of that cycle, and before its write, it restarts the plugin in a chain, as the manager of
+ * ros2_control does where a controller before it is activated. HOME is "x,y,z" or "-", START a text or "-". A state is
  * positions and velocities of the measured joints, then position, velocity and acceleration for
  * each joint with an effort, as the controller before it writes them; NaN where it writes nothing.
  * For each state it writes whether the cycle succeeded, and the efforts. */
@@ -55,7 +57,7 @@ static bool read(std::vector<double> & values)
 
 int main(int count, char ** arguments)
 {
-  if (count < 5) {return 2;}
+  if (count < 7) {return 2;}
   void * library = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
   require(library != nullptr, "a library that loads");
   const auto make = reinterpret_cast<ChainableControllerInterface * (*)()>(
@@ -66,8 +68,12 @@ int main(int count, char ** arguments)
   auto & values = controller->get_node()->values;
   values["model_file"] = std::string(arguments[2]);
   values["lag"] = std::vector<double>{std::atof(arguments[3])};
-  values["home"] = std::vector<double>{0.0, 0.0, 0.5};
-  values["joints"] = std::vector<std::string>(arguments + 5, arguments + count);
+  double x, y, z;
+  if (std::sscanf(arguments[5], "%lf,%lf,%lf", &x, &y, &z) == 3) {
+    values["home"] = std::vector<double>{x, y, z};
+  }
+  if (std::string(arguments[6]) != "-") {values["start"] = std::string(arguments[6]);}
+  values["joints"] = std::vector<std::string>(arguments + 7, arguments + count);
   if (controller->on_configure({}) != CallbackReturn::SUCCESS) {return 3;}
   controller->command_interfaces_ = interfaces(controller->command_interface_configuration());
   controller->state_interfaces_ = interfaces(controller->state_interface_configuration());
@@ -81,16 +87,18 @@ int main(int count, char ** arguments)
     for (std::size_t i = 0; i < n; ++i) {  // interfaces are a joint's position, then its velocity
       require(states[2 * i].set_value(state[i]) && states[2 * i + 1].set_value(state[n + i]), "a state");
     }
-    if (first) {
-      require(controller->on_activate({}) == CallbackReturn::SUCCESS, "an activation");
-      controller->chained = true;
-      for (const auto & each : references) {require(std::isnan(*each->get_optional()), "no reference");}
-    }
+    if (first && controller->on_activate({}) != CallbackReturn::SUCCESS) {return 5;}
     for (std::size_t k = 0; k < 3 * c; ++k) {
       require(references[k]->set_value(reference[k]), "a reference");
     }
     const auto done = controller->update({}, rclcpp::Duration(std::atof(arguments[4])));
     answer[0] = done == controller_interface::return_type::OK;
+    if (first) {  // the chain changes between update and write
+      require(controller->on_deactivate({}) == CallbackReturn::SUCCESS, "a deactivation");
+      controller->chained = true;
+      require(controller->on_activate({}) == CallbackReturn::SUCCESS, "a restart");
+      for (const auto & each : references) {require(std::isnan(*each->get_optional()), "no reference");}
+    }
     for (std::size_t i = 0; i < c; ++i) {
       answer[1 + i] = *controller->command_interfaces_[i].get_optional();
     }

@@ -9,10 +9,12 @@
 """Flight of an aerial manipulator: its reference motion, its lags, its simulation."""
 
 from liedyn_ros.aerial.actuators import Lags
+from liedyn_ros.aerial.flight import FlightControl, Phase
 from liedyn_ros.aerial.linear_quadratic import LinearQuadraticFeedback
 from liedyn_ros.aerial.reference import Reference
 from liedyn_ros.aerial.simulation import Simulation
 from liedyn_ros.aerial.vehicle import AerialManipulator, Command
 
 __all__ = [
-    'AerialManipulator', 'Command', 'Lags', 'LinearQuadraticFeedback', 'Reference', 'Simulation']
+    'AerialManipulator', 'Command', 'FlightControl', 'Lags', 'LinearQuadraticFeedback', 'Phase',
+    'Reference', 'Simulation']

@@ -18,8 +18,8 @@ from liedyn_ros.aerial.vehicle import AerialManipulator, FREE, JOINTS
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.control import LaggedActuators
-from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas
+from liedyn_ros.lie import so3
 
 
 class Simulation:
@@ -39,12 +39,13 @@ class Simulation:
         self.machine, self.dt, self._steps = machine, dt, 0
         self.q = machine.model.check_configuration(q)
         self.v: Array = np.zeros(machine.model.nv)
-        self._dynamics = Dynamics(machine.model)
+        self._dynamics = machine.dynamics
         self._command = np.zeros(machine.model.nv)
-        hold = machine.command(self._dynamics.inverse(self.q, self.v, self.v))
+        hold = machine.command(self._dynamics.inverse(self.q, self.v, self.v), self.q)
         self._actuators = LaggedActuators(
             np.concatenate((hold.rotors.wrench, hold.torques)), lags.of(machine.model.nv), dt)
         self._base_commanded = self._joints_commanded = False
+        self.wind: Array = np.zeros(3)  # force on the base, N, in the world
 
     @property
     def time(self) -> float:
@@ -78,6 +79,9 @@ class Simulation:
         """
         if self.moves:
             forces = self._actuators.step(self._command)
+            if self.wind.any():
+                forces = forces.copy()
+                forces[3:6] += so3.from_quaternion(self.q[3:7]).T @ self.wind
             self.q, self.v = runge_kutta_munthe_kaas.step(
                 self._dynamics, self.q, self.v, self.dt, forces)
         self._steps += 1

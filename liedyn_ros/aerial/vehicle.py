@@ -17,8 +17,11 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError, ModelError
+from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.model import Model, RotorAllocation, RotorCommand
+from liedyn_ros.model.parts.rotors import LEVEL
 
+_WIDTH = 1e-9  # between bounds of a torque, as a share of its limit: the solver needs one
 FREE = slice(0, 6)  # the free base in v, a and tau
 JOINTS = slice(6, None)
 
@@ -30,7 +33,7 @@ class Command:
 
     rotors: speeds and their wrench. torques: (n,), N m or N, in the order of
     AerialManipulator.joints.
-    at_limit: the names of all rotors and joints at a limit.
+    at_limit: the names of all rotors at a limit, and of the joints with other torques than wanted.
     """
 
     rotors: RotorCommand
@@ -66,7 +69,18 @@ class AerialManipulator:
         if model.rotors[0].body != self.base:
             raise ModelError(f'rotors: expected on body {self.base}, got {model.rotors[0].body}')
         self.joints = tuple(joint.name for joint in others if joint.type_name != 'fixed')
+        self.dynamics = Dynamics(model)
         self._effort = model.limits.effort[JOINTS]
+        # Commands as shares of what an actuator can give, and the forces (nv,) of a whole one.
+        self._scale = np.where(np.isfinite(self._effort), self._effort, 1.0)
+        n = len(self.rotors)
+        self._actuation = np.zeros((model.nv, n + len(self.joints)))
+        self._actuation[FREE, :n] = self.allocation.share_matrix
+        self._actuation[JOINTS, n:] = np.diag(self._scale)
+        # What is kept first: attitude; thrust; then yaw, reach and arms, as m/s^2 at the rotors.
+        length = self.allocation.length
+        self._kept = np.full(model.nv, LEVEL**2 * length)
+        self._kept[:6] = (length, length, LEVEL**2 * length, LEVEL**2, LEVEL**2, LEVEL)
 
     def require_torques(self, torques: ArrayLike) -> Array:
         """Return joint torques (n,), or raise ShapeError, NotFiniteError or LimitError."""
@@ -78,11 +92,65 @@ class AerialManipulator:
                                  got=float(torque))
         return torques
 
-    def command(self, tau: ArrayLike) -> Command:
-        """Return the command that gives forces tau (nv,), or the nearest feasible one."""
+    def command(self, tau: ArrayLike, q: ArrayLike) -> Command:
+        """
+        Return the command that gives forces tau (nv,) at a configuration q (nq,).
+
+        Torques are clipped. Where the rotors do not reach the wrench, the command is the one of
+        the nearest accelerations: those of roll and pitch first, then that along the base's z
+        axis, then yaw, the two other axes and the joints. Arms then give way: their torques are
+        between those wanted and those that hold them. Raises ShapeError, NotFiniteError or
+        NotInGroupError.
+        """
         tau = as_array('tau', tau, (self.model.nv,))
-        rotors = self.allocation.speeds(tau[FREE])
-        torques = np.clip(tau[JOINTS], -self._effort, self._effort)
-        weak = [name for name, wanted, given in zip(self.joints, tau[JOINTS], torques)
-                if wanted != given]
+        wrench, wanted = tau[FREE], tau[JOINTS]
+        shares, torques = self.allocation.shares(wrench), np.clip(
+            wanted, -self._effort, self._effort)
+        rotors = self.allocation.at_shares(shares, wrench)
+        if not (self.allocation.within(shares) and rotors.reached):
+            rotors, torques = self._nearest(tau, torques, q)
+        weak = [name for name, asked, given in zip(self.joints, wanted, torques) if asked != given]
         return Command(rotors, torques, (*rotors.at_limit, *weak))
+
+    def _nearest(self, tau: Array, torques: Array, q: ArrayLike) -> tuple[RotorCommand, Array]:
+        """Return the rotors' command and the torques of the nearest accelerations."""
+        # Here, as its import takes long, and in a control loop only where a limit binds.
+        from scipy.optimize import lsq_linear
+        still, rotors = np.zeros(self.model.nv), len(self.rotors)
+        ends = np.clip((torques, self.dynamics.inverse(q, still, still)[JOINTS]),
+                       -self._effort, self._effort) / self._scale
+        lower, upper = self.allocation.share_limits
+        mobility = self._kept[:, None] * self.dynamics.inverse_mass_matrix(q)
+        found = lsq_linear(
+            mobility @ self._actuation, mobility @ tau,
+            (np.concatenate((lower, ends.min(axis=0) - _WIDTH)),
+             np.concatenate((upper, ends.max(axis=0) + _WIDTH))), method='bvls', tol=1e-15).x
+        return (self.allocation.at_shares(found[:rotors], tau[FREE]),
+                self._scale * np.clip(found[rotors:], ends.min(axis=0), ends.max(axis=0)))
+
+    def authority(self, q: ArrayLike) -> Array:
+        """
+        Return the accelerations (nv,) that each coordinate alone can have both ways at rest at q.
+
+        They are what the rotors and joints leave beyond the weight. Raises ShapeError,
+        NotFiniteError, NotInGroupError, and LimitError naming the actuators that cannot carry it.
+        """
+        still = np.zeros(self.model.nv)
+        weight = self.dynamics.inverse(q, still, still)
+        at_rest = self.command(weight, q)
+        if not at_rest.rotors.reached or (at_rest.torques != weight[JOINTS]).any():
+            raise LimitError(
+                f'weight: expected actuators that carry the vehicle, got {at_rest.at_limit} '
+                'at a limit', names=at_rest.at_limit)
+        forces = self.dynamics.mass_matrix(q)  # of an acceleration of 1, a column each
+        lower, upper = (np.concatenate((share, sign * self._effort / self._scale)) for sign, share
+                        in zip((-1.0, 1.0), self.allocation.share_limits))
+        most = np.empty(self.model.nv)
+        for k, force in enumerate(forces.T):
+            rest, push = (
+                np.concatenate((self.allocation.shares(f[FREE]), f[JOINTS] / self._scale))
+                for f in (weight, force))
+            room = np.minimum(rest - lower, upper - rest)
+            with np.errstate(divide='ignore', invalid='ignore'):
+                most[k] = np.nanmin(np.where(push != 0.0, room / np.abs(push), np.inf))
+        return most

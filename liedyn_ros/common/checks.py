@@ -13,13 +13,14 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 import math
 import reprlib
+import shlex
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.errors import (
-    LiedynError, LimitError, NameSetError, NotFiniteError, ShapeError)
+    DescriptionError, LiedynError, LimitError, NameSetError, NotFiniteError, ShapeError)
 
 Array = NDArray[np.float64]
 Refusal = TypeVar('Refusal', bound=LiedynError)
@@ -241,3 +242,15 @@ def _described(value: object) -> str:
     if isinstance(value, np.ndarray):
         return f'{value.dtype} of shape {value.shape}, writable {value.flags.writeable}'
     return repr(value)
+
+
+def named_values(parameter: str, text: str) -> dict[str, str]:
+    """Return the values of a text such as 'prefix:=left_ reach:=3'; a value may be quoted."""
+    try:
+        parts = [part.partition(':=') for part in shlex.split(text)]
+    except ValueError as error:  # a quotation mark without its partner
+        raise DescriptionError(f'{parameter}: expected name:=value, got {error}') from error
+    for name, separator, _ in parts:
+        if not (name and separator):
+            raise DescriptionError(f'{parameter}: expected name:=value, got {name!r}')
+    return {name: value for name, _, value in parts}

@@ -11,8 +11,11 @@
 from liedyn_ros.control.actuators import LaggedActuators, lead
 from liedyn_ros.control.feedback import (
     Feedback, Gains, RateFeedback, ReferenceMotion, tracking_error, TrackingError)
+from liedyn_ros.control.follower import Follower, Wanted
 from liedyn_ros.control.jump_detector import JumpDetector
+from liedyn_ros.control.path_time import PathTime
 
 __all__ = [
-    'Feedback', 'Gains', 'JumpDetector', 'LaggedActuators', 'RateFeedback', 'ReferenceMotion',
-    'TrackingError', 'lead', 'tracking_error']
+    'Feedback', 'Follower', 'Gains', 'JumpDetector', 'LaggedActuators', 'PathTime',
+    'RateFeedback', 'ReferenceMotion',
+    'TrackingError', 'Wanted', 'lead', 'tracking_error']

@@ -101,11 +101,21 @@ class Feedback:
 
     The law is linear in the exponential coordinates of the error. So with a true model small
     errors obey the poles of the gains, whatever the motion.
+
+    Bounded by an authority (nv,), it asks for no more than that beyond the reference's
+    acceleration. Errors count up to authority / pole^2: the speed of the way back is one from
+    which the authority stops. The integral rests where the bound binds.
     """
 
-    def __init__(self, model: Model, gains: Gains) -> None:
-        """Take a model whose first joint is free."""
+    rate_gain, error_gain = 3.0, 3.0  # of (s + pole)^3, times pole and pole^2
+
+    def __init__(self, model: Model, gains: Gains, authority: ArrayLike = np.inf) -> None:
+        """Take a model whose first joint is free; authority in rad/s^2 and m/s^2, above 0."""
         self._size = model.nv
+        self._authority = np.broadcast_to(np.asarray(authority, dtype=float), (model.nv,))
+        if not (self._authority > 0.0).all():
+            raise LimitError(f'authority: expected numbers above 0, got {self._authority}',
+                             expected='> 0', got=float(self._authority.min()))
         self.use(gains)
         self.reset()
 
@@ -114,25 +124,35 @@ class Feedback:
         self._limit = gains.integral_limit
         joints = [gains.joints] * (self._size - 6)
         self._pole = np.array([gains.rotation] * 3 + [gains.position] * 3 + joints)
+        self.reach = self._authority / self._pole**2  # errors that count in full, (nv,)
 
     def reset(self) -> None:
         """Forget the integral."""
         self._integral: Array = np.zeros(self._size)
 
-    def acceleration(self, error: TrackingError, dt: float) -> Array:
+    @property
+    def disturbance(self) -> Array:
+        """Return the acceleration (nv,) that the integral makes up for, such as that of wind."""
+        return self._integral
+
+    def acceleration(self, error: TrackingError, dt: float, seen: float | None = None) -> Array:
         """
         Return the acceleration to command, (nv,), dt (s) after the last call.
 
-        With (s + pole)^3: rate gain 3 pole, error gain 3 pole^2, integral gain pole^3.
+        With (s + pole)^3: rate gain 3 pole, error gain 3 pole^2, integral gain pole^3. seen: the
+        time (s) for which the error counts in the integral, where that is not dt.
         """
-        p = self._pole
-        self._integrate(error, dt)
-        return (error.acceleration - 3.0 * p * error.rate - 3.0 * p**2 * error.error
-                - self._integral)
+        return error.acceleration + self._back(error, self._pole, dt if seen is None else seen)
 
-    def _integrate(self, error: TrackingError, dt: float) -> None:
+    def _back(self, error: TrackingError, pole: Array, dt: float) -> Array:
+        """Return the acceleration (nv,) back to the reference, by the gains of a pole."""
+        counted = np.clip(error.error, -self.reach, self.reach)
+        back = -self.rate_gain * pole * error.rate - self.error_gain * pole**2 * counted
+        free = (np.abs(back - self._integral) <= self._authority) & (counted == error.error)
         self._integral = np.clip(
-            self._integral + dt * self._pole**3 * error.error, -self._limit, self._limit)
+            self._integral + np.where(free, dt * self._pole**3 * error.error, 0.0),
+            -self._limit, self._limit)
+        return np.clip(back - self._integral, -self._authority, self._authority)
 
 
 class RateFeedback(Feedback):
@@ -144,22 +164,24 @@ class RateFeedback(Feedback):
     integral as strong as that of Feedback: a slow disturbance leaves the same error.
     """
 
+    rate_gain, error_gain = 1.5, 1.0
+
     def reset(self) -> None:
         """Forget the integral and the filter."""
         super().reset()
         self._filtered: Array = np.zeros(self._size)
         self._wanted: Array = np.zeros(self._size)
 
-    def acceleration(self, error: TrackingError, dt: float) -> Array:
+    def acceleration(self, error: TrackingError, dt: float, seen: float | None = None) -> Array:
         """
         Return the acceleration to command and its derivative, (2, nv), dt (s) after the last call.
 
-        The derivative is that along a motion with the acceleration that is commanded.
+        The derivative is that along a motion with the acceleration that is commanded. seen: as in
+        Feedback.
         """
         p = 4.0**(1.0 / 3.0) * self._pole
         self._filtered = self._wanted + np.exp(-4.0 * p * dt) * (self._filtered - self._wanted)
-        self._integrate(error, dt)
-        self._wanted = -1.5 * p * error.rate - p**2 * error.error - self._integral
+        self._wanted = self._back(error, p, dt if seen is None else seen)
         jerk = error.jerk + 4.0 * p * (self._wanted - self._filtered)
         jerk[FREE] -= se3.ad(self._filtered[FREE]) @ error.velocity[FREE]  # (8.9)
         return np.stack((error.acceleration + self._filtered, jerk))

@@ -42,9 +42,10 @@ def write(options: argparse.Namespace, output: Path) -> str:
     """Write the file of a platform, a tree or a machine with closed loops; return what it is."""
     if is_geometry_file(options.robot):
         if (options.floating or options.no_dissipation or options.tree
-                or options.order is not None or options.measured is not None):
+                or options.order is not None or options.measured is not None or options.start):
             raise LiedynError(f'{options.robot}: expected no --floating, --no-dissipation, '
-                              '--tree, --order or --measured, as it is the geometry of a platform')
+                              '--tree, --order, --measured or --start, as it is the geometry of '
+                              'a platform')
         geometry = load_geometry(options.robot)
         write_platform(output, geometry, length_bound=options.length_bound,
                        joint_bound=options.joint_bound)
@@ -55,10 +56,12 @@ def write(options: argparse.Namespace, output: Path) -> str:
     model = load_model(options.robot, floating=options.floating)
     if (model.closures or model.couplings) and not options.tree:
         write_loops(output, model, order=ORDER if options.order is None else options.order,
-                    dissipation=not options.no_dissipation, measured=options.measured)
+                    dissipation=not options.no_dissipation, measured=options.measured,
+                    start=model.rough_configuration(options.start) if options.start else None)
         return f'closed loops of {model!r}'
-    if options.order is not None or options.measured is not None:
-        name = '--measured' if options.order is None else '--order'
+    if options.order is not None or options.measured is not None or options.start:
+        name = next(f'--{each}' for each in ('order', 'measured', 'start')
+                    if getattr(options, each) not in (None, ''))
         raise LiedynError(f'{name}: expected a machine with closed loops or couplings; the work '
                           'area of a tree takes any order')
     write_model(output, model, dissipation=not options.no_dissipation, tree=options.tree)
@@ -83,6 +86,9 @@ def parser() -> argparse.ArgumentParser:
                              f'{ORDER}')
     result.add_argument('--measured', nargs='+', metavar='JOINT',
                         help='joints of closed loops that are measured, by default the actuated')
+    result.add_argument('--start', default='', metavar='JOINT:=POSITION',
+                        help='rough positions that choose the assembly of closed loops, such as '
+                             "'knee:=0.5 ankle:=-1.2'; others are 0")
     result.add_argument('--length-bound', type=float, default=0.0, metavar='M',
                         help='largest error of a leg length (m, rad of a crank), for the proofs')
     result.add_argument('--joint-bound', type=float, default=0.0, metavar='M',

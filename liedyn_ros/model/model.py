@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from liedyn_ros.common.checks import Array, as_array, as_number, unknown_name
+from liedyn_ros.common.checks import Array, as_array, as_number, named_values, unknown_name
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.common.other_names import missing, MODEL
 from liedyn_ros.model import configuration
+from liedyn_ros.model.digest import digest_of
 from liedyn_ros.model.link_table import LinkTable
 from liedyn_ros.model.parts.body import Body
 from liedyn_ros.model.parts.constraints import Closure, Coupling
@@ -81,6 +82,12 @@ class Model:
         return tuple(joint.name for joint in self.joint_list)
 
     @cached_property
+    def digest(self) -> str:
+        """Return 16 hexadecimal digits that tell this model's mechanics and names from others."""
+        return digest_of((self.name, self.body_list, self.joint_list, self.gravity, self.rotors,
+                          self.couplings, self.closures))
+
+    @cached_property
     def frames(self) -> tuple[str, ...]:
         """Return the names of the frames: those of the bodies, then those added."""
         return (*self.bodies, *(frame.name for frame in self.frame_list))
@@ -124,6 +131,26 @@ class Model:
     def neutral(self) -> Array:
         """Return the configuration (nq,) of zeros and unit quaternions."""
         return configuration.neutral(self.link_table)
+
+    def rough_configuration(self, text: str) -> Array:
+        """
+        Return the neutral configuration (nq,) with positions that a text names, in rad or m.
+
+        The text is as 'knee:=0.5 ankle:=-1.2', of joints of one coordinate. Raises ModelError for
+        others, DescriptionError for another form, and NotFiniteError.
+        """
+        q = self.neutral()
+        for name, value in named_values('start', text).items():
+            joint = self.joint(name)
+            if JOINT_TYPES[joint.type_name].nv != 1:
+                raise ModelError(f'start: expected joints of one coordinate, got {name}, which is '
+                                 f'{joint.type_name}')
+            try:
+                q[joint.qi] = as_number(f'start: {name}', float(value))
+            except ValueError as error:
+                raise ModelError(
+                    f'start: expected a number for {name}, got {value!r}') from error
+        return q
 
     def random(self, rng: np.random.Generator) -> Array:
         """

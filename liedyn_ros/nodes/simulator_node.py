@@ -125,7 +125,7 @@ class SimulatorNode(ManagedNode, ABC, Generic[Simulated]):
         stream.open_service(Trigger, '~/reset', self._reset)
         self._ticks = stream.open_timer(0.0, self._tick)
         self.parameters_changed()
-        StreamDiagnostics(self, stream, 'commands')
+        StreamDiagnostics(self, stream, 'commands', lambda: self.simulation.moves)
         stream.start()
 
     def activate(self) -> None:

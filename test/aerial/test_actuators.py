@@ -36,7 +36,7 @@ def fly(machine, reference, feedback, lags, seconds, factor=1.05, known_lags=Non
             a = law.acceleration(error, 1e-3 * PERIOD)
             command = machine.command(
                 known.inverse(q, v, a) if feedback is Feedback else
-                (known_lags or lags).lead(known.inverse.time_derivatives(q, v, a)))
+                (known_lags or lags).lead(known.inverse.time_derivatives(q, v, a)), q)
             simulation.command_rotors(command.rotors.speeds)
             simulation.command_torques(command.torques)
         simulation.step()

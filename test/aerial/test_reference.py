@@ -62,7 +62,7 @@ def test_begins_at_rest(reference):
 def test_rotor_speeds_are_those_of_the_theory(machine, reference):
     """Section 8 names 603 to 994 rad/s along one turn."""
     dynamics = Dynamics(machine.model)
-    commands = [machine.command(dynamics.inverse(*reference.at(t)[:3]))
+    commands = [machine.command(dynamics.inverse(*reference.at(t)[:3]), reference.at(t).q)
                 for t in np.linspace(2.0, 11.0, 91)]
     speeds = np.array([command.rotors.speeds for command in commands])
     assert all(command.rotors.reached and not command.at_limit for command in commands)

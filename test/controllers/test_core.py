@@ -144,12 +144,17 @@ def test_what_does_not_fit_is_refused(program, tmp_path):
     assert done.returncode == 1 and 'NaN' in done.stderr.decode()
 
 
-def cycled(program, model, lag, period, joints, states):
-    """Return whether each cycle of the plugin succeeded, and its efforts; for states (k, ...)."""
-    library = program.with_name('libstand_in.so')
-    done = subprocess.run(
-        [program.with_name('cycles'), library, model, str(lag), str(period), *joints],
+def manager(program, model, lag, period, joints, states, home='-', start='-'):
+    """Return the process of a manager in small, which restarts the plugin in its first cycle."""
+    return subprocess.run(
+        [program.with_name('cycles'), program.with_name('libstand_in.so'), model, str(lag),
+         str(period), home, start, *joints],
         input=np.asarray(states).tobytes(), capture_output=True, check=False)
+
+
+def cycled(program, model, lag, period, joints, states, **options):
+    """Return whether each cycle of the plugin succeeded, and its efforts; for states (k, ...)."""
+    done = manager(program, model, lag, period, joints, states, **options)
     assert done.returncode == 0, done.stderr.decode()
     rows = np.frombuffer(done.stdout).reshape(len(states), -1)
     return rows[:, 0] == 1.0, rows[:, 1:], done.stderr.decode()
@@ -189,7 +194,8 @@ def test_the_plugin_refuses_a_state_without_numbers(program, tmp_path):
     states[:, 12:] = np.nan
     states[1, 0] = np.nan
     done, found, log = cycled(program, tmp_path / 'arm', 0.0, 1e-3, (), states)
-    assert done.tolist() == [True, False, True] and 'a NaN or an infinity' in log
+    assert done.tolist() == [True, False, True]
+    assert 'state: shoulder_pan_joint: ' in log and 'NaN' in log
     np.testing.assert_array_equal(found[0], found[2])
 
 
@@ -197,5 +203,88 @@ def test_the_plugin_refuses_a_state_without_numbers(program, tmp_path):
 def test_the_plugin_is_not_configured_without_its_file(program, tmp_path):
     done = subprocess.run(
         [program.with_name('cycles'), program.with_name('libstand_in.so'), tmp_path / 'none', '0',
-         '0.001'], capture_output=True, check=False)
-    assert done.returncode == 3 and 'none' in done.stderr.decode()
+         '0.001', '-', '-'], capture_output=True, check=False)
+    assert done.returncode == 3 and 'none that can be opened' in done.stderr.decode()
+
+
+@HOST
+def test_an_activation_without_numbers_is_refused_and_may_be_tried_again(program, tmp_path):
+    model = load_model(example_robot('ur_description/urdf/ur5_robot.urdf'))
+    write_model(tmp_path / 'arm', model)
+    done = manager(program, tmp_path / 'arm', 0.0, 1e-3, (), np.full((1, 12 + 18), np.nan))
+    assert done.returncode == 5 and 'state: shoulder_pan_joint: ' in done.stderr.decode()
+
+
+@HOST
+def test_a_restart_within_a_cycle_leaves_no_cycle_without_effort(program, tmp_path):
+    """The manager deactivates and activates after the update of a cycle and before its write."""
+    model = load_model(example_robot('ur_description/urdf/ur5_robot.urdf'))
+    write_model(tmp_path / 'arm', model)
+    q = np.random.default_rng(6).normal(size=6)
+    states = np.concatenate((q, np.zeros(6), np.full(18, np.nan)))[None].repeat(2, axis=0)
+    _, found, _ = cycled(program, tmp_path / 'arm', 0.0, 1e-3, (), states)
+    weight = Dynamics(model).inverse(q, np.zeros(6), np.zeros(6))
+    np.testing.assert_allclose(found, [weight, weight], rtol=1e-9, atol=1e-9)
+
+
+@HOST
+@pytest.mark.parametrize('turns', [-1, 0, 1])
+def test_loops_go_by_the_measured_position_in_any_turn(program, tmp_path, turns):
+    """The goal is in the turn of the measured position, and so is what it is compared with."""
+    model = load_model(config_file('five_bar.yaml'))
+    write_loops(tmp_path / 'loops', model, order=1)
+    position = np.array([2.0, 1.1])
+    at = position + 2.0 * np.pi * np.array([0.0, turns])
+    reference = np.column_stack((at + 0.001, np.zeros(2), np.zeros(2))).ravel()
+    states = [np.concatenate((at, np.zeros(2), row)) for row in (np.full(6, np.nan), reference)]
+    done, found, _ = cycled(program, tmp_path / 'loops', 0.0, 1e-3, (), states)
+    assert done.all() and np.abs(found).max() < 10.0  # N m; a turn would take 149
+    dynamics = ConstrainedDynamics(model)
+    tracker = LoopTracker(dynamics)
+    q = tracker.update(position).q
+    want = np.zeros(model.nv)
+    held = dynamics.inverse(q, want, want).tau
+    at_v = [model.joint(name).vi for name in tracker.measured]
+    np.testing.assert_allclose(found[0], held[at_v], rtol=1e-6, atol=1e-6)
+
+
+@HOST
+def test_loops_start_on_the_assembly_that_is_asked_for(program, tmp_path):
+    """As loop_state_publisher does with the same text, and with none."""
+    model = load_model(config_file('five_bar.yaml'))
+    write_loops(tmp_path / 'loops', model, order=1)
+    dynamics, position, zero = ConstrainedDynamics(model), np.array([2.0, 1.1]), np.zeros(model.nv)
+    free = next(joint for joint in model.joint_list
+                if joint.name not in LoopTracker(dynamics).measured and joint.type_name != 'fixed')
+    found = []
+    for value in (-2.0, 2.0):
+        start = model.neutral()
+        start[free.qi] = value
+        tracker = LoopTracker(dynamics, start=start)
+        q = tracker.update(position).q
+        at_v = [model.joint(name).vi for name in tracker.measured]
+        states = np.concatenate((position, np.zeros(2), np.full(6, np.nan)))[None]
+        _, given, log = cycled(program, tmp_path / 'loops', 0.0, 1e-3, (), states,
+                               start=f'{free.name}:={value}')
+        np.testing.assert_allclose(
+            given[0], dynamics.inverse(q, zero, zero).tau[at_v], rtol=1e-6, atol=1e-6)
+        assert f'{free.name} ' in log
+        found.append(given[0])
+    assert np.abs(found[0] - found[1]).max() > 0.1
+    done = manager(program, tmp_path / 'loops', 0.0, 1e-3, (), states, start='knee')
+    assert done.returncode == 3 and 'start: expected joint:=position' in done.stderr.decode()
+
+
+@HOST
+def test_a_platform_needs_a_home_and_says_where_it_is(program, tmp_path):
+    geometry = load_geometry(config_file('stewart_geometry.yaml'))
+    write_platform(tmp_path / 'platform', geometry)
+    lengths = leg_lengths(geometry, SE3.from_rotation_translation(
+        SO3.from_rpy(0.0, 0.0, 0.0), [0.0, 0.0, 0.5]).matrix)
+    states = np.concatenate((lengths, np.zeros(6), np.full(18, np.nan)))[None]
+    done = manager(program, tmp_path / 'platform', 0.0, 1e-3, (), states)
+    assert done.returncode == 3 and 'home: expected x, y, z' in done.stderr.decode()
+    _, _, log = cycled(program, tmp_path / 'platform', 0.0, 1e-3, (), states, home='0,0,0.5')
+    assert 'platform at ' in log and '0.5 m' in log
+    done = manager(program, tmp_path / 'platform', 0.0, 1e-3, (), states * 9.0, home='0,0,0.5')
+    assert done.returncode == 5 and '`home`' in done.stderr.decode()

@@ -26,8 +26,11 @@ PAGE = ' '.join((ROOT / 'docs' / 'operations.md').read_text(encoding='utf-8').sp
 UNIT = ROOT / 'examples' / 'systemd' / 'liedyn_ros@.service'
 SOURCES = [path for folder in ('nodes', 'ros', 'stewart/reports')
            for path in sorted((ROOT / 'liedyn_ros' / folder).rglob('*.py'))]
-REPORTERS = [path for path in SOURCES if re.search(
-    r'DiagnosticStatus\(|\(PeriodicDiagnostics\)|\bPart\(', path.read_text())]
+PHASES = [ROOT / 'liedyn_ros' / path for path in (  # whose values are messages of a status
+    'aerial/flight.py', 'stewart/control/controller.py')]
+REPORTERS = [path for path in SOURCES if path.parts[-2:] != ('aerial', 'control_outputs.py')
+             and re.search(r'DiagnosticStatus\(|\(PeriodicDiagnostics\)|\bPart\(',
+                           path.read_text())]
 MESSAGE = re.compile(r'(?=.* )(?!.*, (m|s|ms|Hz|rad)$).*[a-z]{2}.*')  # several words, no measure
 # Calls that name a part.
 PARTS = {'status_name', 'Part', 'StreamDiagnostics', '_status', '_judge', '__init__'}
@@ -80,6 +83,13 @@ def test_every_message_is_on_the_page(path):
     found = {text for text in texts(path) if MESSAGE.fullmatch(text)}
     assert found
     assert {text for text in found if text not in PAGE} == set()
+
+
+@pytest.mark.parametrize('path', PHASES, ids=lambda path: path.parent.name)
+def test_every_phase_is_on_the_page(path):
+    found = re.findall(r"^    [A-Z]+ = '(.*)'$", path.read_text(), re.MULTILINE)
+    assert len(found) > 5
+    assert [phase for phase in found if phase not in PAGE] == []
 
 
 def test_every_part_is_on_the_page():

@@ -91,7 +91,8 @@ def fly(simulation: Simulation, known: Dynamics, reference: Reference, feedback:
     model, q, v = simulation.machine.model, simulation.q, simulation.v
     error = tracking_error(model, reference.at(simulation.time), q, v)
     dt = CONTROL_STEPS * simulation.dt
-    command = simulation.machine.command(known.inverse(q, v, feedback.acceleration(error, dt)))
+    command = simulation.machine.command(
+            known.inverse(q, v, feedback.acceleration(error, dt)), q)
     simulation.command_rotors(command.rotors.speeds)
     simulation.command_torques(command.torques)
     for _ in range(CONTROL_STEPS):

@@ -26,8 +26,10 @@ struct Options
   std::vector<std::string> joints;
   /// 1/s^2, 1/s, s: one number for all joints, or one for each.
   std::vector<double> kp{400.0}, kd{40.0}, lag{0.0};
-  /// Position of a platform (m) from which its first pose is searched.
-  std::vector<double> home{0.0, 0.0, 0.0};
+  /// Position of a platform (m) from which its first pose is searched; it must be given.
+  std::vector<double> home{};
+  /// Rough positions that choose the assembly of closed loops: 'knee:=0.5 ankle:=-1.2', else 0.
+  std::string start{};
 };
 
 /// What the joints that get efforts shall do now, each in their order.
@@ -59,13 +61,17 @@ public:
   const std::vector<std::string> & measured() const;   ///< Joints whose state update() reads.
   const std::vector<std::string> & commanded() const;  ///< Joints that get efforts.
 
+  /// Begin anew at positions of the measured joints: loops are assembled near `start`. 0, or a code.
+  int begin(const double * position) noexcept;
+  /// Return where the machine is, for a log; empty for a tree. It allocates.
+  std::string configuration() const;
   /// Write where the commanded joints are (n) at positions of the measured ones: 0, or a code.
   int read(const double * position, double * commanded) noexcept;
   /// Write the efforts (n): 0, or a code of liedyn.h; then effort has no meaning.
   int update(
     const double * position, const double * velocity, const Reference & reference,
     double * effort) noexcept;
-  /// Write why the last call was refused.
+  /// Write why the last call was refused, by the names of the measured joints.
   void explain(char * text, std::size_t size) const noexcept;
 
 private:

@@ -23,7 +23,7 @@ namespace liedyn_controllers
 /**
  * Efforts from `<joint>/position` and `<joint>/velocity`, and from the references of the same names
  * and `acceleration`, which a controller before it writes. Without one it holds the joints where they
- * are at its activation.
+ * are at its activation, which writes the efforts for that, too.
  */
 class ComputedTorqueController : public controller_interface::ChainableControllerInterface
 {
@@ -49,6 +49,8 @@ private:
   bool read();
   /// Read the reference; return whether all of it is there.
   bool follow();
+  /// Write the efforts of the state and the reference; return whether there are any.
+  bool write_efforts();
   /// Hold the joints where they are; return whether they are anywhere.
   bool hold();
 

@@ -24,6 +24,8 @@ from liedyn_ros.model.parts.geometry import checked_pose
 
 # Share of the rotors' largest wrench within which a wrench counts as reached.
 _REACHED = 1e-9
+# Weight of what comes second over the first, which loses the square of it to the second.
+LEVEL = 1e-3
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -78,7 +80,7 @@ class Rotor:
 @dataclass(frozen=True, eq=False)
 class RotorCommand:
     """
-    The speeds nearest to a wanted wrench.
+    Speeds for a wanted wrench.
 
     speeds (n,) rad/s. wrench (6,) is their wrench, error (6,) the wanted wrench minus that.
     reached tells whether the error is zero up to rounding. at_limit names the rotors at a bound of
@@ -125,6 +127,8 @@ class RotorAllocation:
         self._scaled = self._weight[:, None] * self.matrix * self._max_speed**2
         self._lower = (self._min_speed / self._max_speed)**2
         self._inverse = np.linalg.pinv(self._scaled)
+        # Attitude first: no vehicle stays aloft without it. Then thrust, then yaw and reach.
+        self._priority = np.array([1.0, 1.0, LEVEL**2, LEVEL**2, LEVEL**2, LEVEL])
         # Here, as its import takes long: not for models without rotors, and not in a control loop.
         from scipy.optimize import lsq_linear
         self._least_squares = lsq_linear
@@ -141,19 +145,46 @@ class RotorAllocation:
 
     def speeds(self, wrench: ArrayLike) -> RotorCommand:
         """
-        Return the speeds that give a wrench (6,), or the nearest one within the limits.
+        Return the speeds that give a wrench (6,), or what of it is within the limits.
 
-        The nearest wrench has the least |(m, length f)| of its error. Where several speeds give
-        the wrench, these have the least sum of (speed / max_speed)^4, unless a limit binds them.
+        Out of reach, the moments about x and y are kept first, then the force along z. The
+        moment about z and the forces along x and y are the nearest that these leave: of the least
+        |(m_z, length f_x, length f_y)| of their error. Where several speeds give the wrench, these
+        have the least sum of (speed / max_speed)^4, unless a limit binds them. Raises ShapeError
+        or NotFiniteError.
         """
         wanted = as_array('wrench', wrench, (6,))
-        share = self._inverse @ (self._weight * wanted)
-        if ((share < self._lower) | (share > 1.0)).any():
-            share = self._least_squares(
-                self._scaled, self._weight * wanted, (self._lower, 1.0), method='bvls',
-                tol=1e-15).x
-        share = np.clip(share, self._lower, 1.0)
-        speeds = np.clip(self._max_speed * np.sqrt(share), self._min_speed, self._max_speed)
+        share = self.shares(wanted)
+        command = self.at_shares(share, wanted) if self.within(share) else None
+        if command is None or not command.reached:
+            weight = self._priority * self._weight
+            command = self.at_shares(self._least_squares(
+                self._priority[:, None] * self._scaled, weight * wanted, (self._lower, 1.0),
+                method='bvls', tol=1e-15).x, wanted)
+        return command
+
+    def shares(self, wrench: Array) -> Array:
+        """Return (speed / max_speed)^2 (n,) that a wrench (6,) takes, whatever the limits."""
+        return self._inverse @ (self._weight * wrench)
+
+    def within(self, shares: Array) -> bool:
+        """Return whether shares of the squared speeds (n,) are within the limits."""
+        return not ((shares < self._lower) | (shares > 1.0)).any()
+
+    @property
+    def share_matrix(self) -> Array:
+        """Return the matrix (6, n) from shares of the squared speeds to the wrench."""
+        return self.matrix * self._max_speed**2
+
+    @property
+    def share_limits(self) -> tuple[Array, Array]:
+        """Return the least and the greatest of the shares, (n,) each."""
+        return self._lower, np.ones_like(self._lower)
+
+    def at_shares(self, shares: Array, wanted: Array) -> RotorCommand:
+        """Return the command of shares (n,) of squared speeds, and what it leaves of wanted."""
+        shares = np.clip(shares, self._lower, 1.0)
+        speeds = np.clip(self._max_speed * np.sqrt(shares), self._min_speed, self._max_speed)
         given = self.matrix @ speeds**2
         error = wanted - given
         at_limit = (speeds == self._min_speed) | (speeds == self._max_speed)

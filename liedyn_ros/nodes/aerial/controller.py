@@ -10,7 +10,7 @@
 
 from collections.abc import Sequence
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import KeyValue
@@ -18,12 +18,13 @@ from liedyn_interfaces.msg import DynamicsAnswer, DynamicsQuery, TreeState
 from nav_msgs.msg import Odometry
 import numpy as np
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Header
 
-from liedyn_ros.aerial import AerialManipulator, Lags, Reference
-from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LiedynError, NameSetError, ShapeError
+from liedyn_ros.aerial import (
+    AerialManipulator, Command, FlightControl, Lags, Phase, Reference)
+from liedyn_ros.common.errors import LiedynError, ModelError, NameSetError, ShapeError
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.control import Feedback, Gains, JumpDetector, RateFeedback, tracking_error
+from liedyn_ros.control import Gains, JumpDetector, Wanted
 from liedyn_ros.dynamics import JointOrder
 from liedyn_ros.model import load_model
 from liedyn_ros.nodes.aerial.calls import InverseDynamicsCalls, SERVICE
@@ -42,36 +43,51 @@ from liedyn_ros.ros.streams.input_gate import InputGate
 from liedyn_ros.ros.streams.silence import tell_silence
 from liedyn_ros.ros.streams.stream import Stream
 
-SILENCE_RATE = 10.0  # Hz; of checks whether states come
+SILENCE_RATE = 100.0  # Hz; of checks whether states come, and of commands where none does
 REPORT_RATE = 1.0  # Hz
 RETRY_PERIOD_NS = 100_000_000  # of requests to a server that is not ready
 BEGUN = 'reference begun at, ns'
 JUMP_TOLERANCE = 0.1  # m
 
 
+class _Asked(NamedTuple):
+    """A state, the order of its joints, and what is wanted of the vehicle in it."""
+
+    header: Header
+    state: TreeState
+    order: JointOrder
+    wanted: Wanted
+
+
 def warm_up_control() -> None:
     """Call the kernels of the controller once."""
-    machine, reference = AerialManipulator(load_model(config_file(MODEL))), Reference()
-    motion = reference.at(0.0)
-    error = tracking_error(machine.model, motion, motion.q, motion.v)
-    for law in (Feedback, RateFeedback):
-        law(machine.model, Gains()).acceleration(error, 0.0)
-    machine.command(np.zeros(machine.model.nv))
-    TreeMessages(machine.model).to_state(motion.q, motion.v, TreeState())
+    machine = AerialManipulator(load_model(config_file(MODEL)))
+    start, still = Reference().at(0.0).q, np.zeros(machine.model.nv)
+    for with_rates in (False, True):
+        control = FlightControl(machine, Reference(), with_rates=with_rates)
+        control.answer(control.see(0.0, start, still), np.zeros((1 + with_rates, len(still)))[
+            () if with_rates else 0])
+        control.see(1.0, start, still)
+        control.command()
+        control.silent(0.4)
+    machine.command(np.full(len(still), 1e3), start)
+    TreeMessages(machine.model).to_state(start, still, TreeState())
 
 
 class AerialManipulatorControllerNode(ManagedNode):
     """
     A cycle for every state: wanted acceleration, inverse dynamics by service, command.
 
-    Only the newest state counts: a state that comes while a reply is awaited replaces the last.
-    Cycles run in their own thread.
+    Only the newest state is sent: one that comes while a reply is awaited replaces the last.
+    Cycles run in their own thread. Where replies are late or lost, and where states stop,
+    FlightControl flies on with the model of this node.
 
     With effort rates the server computes one time derivative more. The command then leads the
     wanted efforts, so that actuators with lag produce them (8.8).
 
     The reference begins with the first command. The model of this node gives rotors, limits and
-    names; masses are the server's.
+    names, and masses where the server is silent. A server that changes its model in flight is
+    refused.
     """
 
     warm_up = staticmethod(warm_up_control)
@@ -81,13 +97,12 @@ class AerialManipulatorControllerNode(ManagedNode):
         super().__init__('aerial_manipulator_controller', CONTROLLER, **options)
 
     def configure(self) -> None:
-        """Check the parameters, open topics and the client."""
+        """Check the parameters, open the topics and the client."""
         parameters = self.parameters
         self._machine = aerial_manipulator_of(parameters)
-        self._reference = reference_of(parameters, self._machine)
         self._with_rates = parameters['mode'] == EFFORT_RATES
-        law = RateFeedback if self._with_rates else Feedback
-        self._feedback = law(self._machine.model, Gains())
+        self._control = FlightControl(
+            self._machine, reference_of(parameters, self._machine), with_rates=self._with_rates)
         self._tree = TreeMessages(self._machine.model)
         self._world_frame = parameters['world_frame']
         self._gate = InputGate(self.now_ns, simulated=self.time_is_simulated)
@@ -102,7 +117,7 @@ class AerialManipulatorControllerNode(ManagedNode):
         self._start_over()
         for message_type, topic in ((Odometry, 'odometry'), (JointState, 'joint_states')):
             stream.subscribe(message_type, topic, self._receive, sensor_data(1))
-        StreamDiagnostics(self, stream, 'states')
+        StreamDiagnostics(self, stream, 'states', lambda: self._begin_ns is not None)
         stream.open_timer(SILENCE_RATE, self._look_for_silence)
         stream.open_timer(REPORT_RATE, self._report)
         self.parameters_changed()
@@ -115,15 +130,16 @@ class AerialManipulatorControllerNode(ManagedNode):
 
     def parameters_changed(self) -> None:
         """Take over the parameters that may change at run time."""
-        parameters = self.parameters
+        parameters, control = self.parameters, self._control
         with self.lock:
             self._gate.max_age = parameters['max_age']
-            self._gate.timeout = parameters['state_timeout']
-            self._reply_timeout_ns = round(1e9 * parameters['reply_timeout'])
-            self._feedback.use(Gains(
+            self._gate.timeout = control.state_timeout = parameters['state_timeout']
+            control.reply_timeout = parameters['reply_timeout']
+            control.stop_time, control.descent = parameters['stop_time'], parameters['descent']
+            control.use(Gains(
                 parameters['rotation_pole'], parameters['position_pole'],
                 parameters['joint_pole'], parameters['integral_limit']))
-            self._lags = Lags(parameters['rotor_lag'], parameters['joint_lag'])
+            control.lags = Lags(parameters['rotor_lag'], parameters['joint_lag'])
 
     def _start_over(self) -> None:
         with self.lock:
@@ -139,11 +155,14 @@ class AerialManipulatorControllerNode(ManagedNode):
     def _start_reference(self) -> None:
         self._jumps.reset()
         self._states.clear()
-        self._state: tuple[Odometry, JointState] | None = None  # no request sent yet
+        self._state: _Asked | None = None  # no request sent yet
+        self._asked: _Asked | None = None  # whose answer is awaited
+        self._origin_ns: int | None = None  # from which the control counts, the first state
         self._begin_ns: int | None = None  # of the reference: the state of the first command
-        self._asked_ns = self._again_ns = 0
+        self._model = ''  # the digest of the server's, in the first answer of the flight
+        self._again_ns = 0
         self._calls.forget()
-        self._feedback.reset()
+        self._control.reset()
 
     def _receive(self, message: Odometry | JointState) -> None:
         """Act upon the state that the newest messages of one stamp form."""
@@ -157,20 +176,23 @@ class AerialManipulatorControllerNode(ManagedNode):
         try:
             goes_on = self._gate.follows(conversions.nanoseconds(odometry.header.stamp))
             self._require_frame(odometry)
+            if not goes_on:
+                self._restart('the clock was set back')
+            if self._jumped(odometry):
+                self._restart('the machine was moved elsewhere')
+                self._jumped(odometry)  # the first position of the new flight
+            state = self._want(odometry, joints)
         except LiedynError as error:
             self._refusal = str(error)
             self.complain(f'odometry and joint_states: {error}', 'states')
             return
         self._refusal = ''
-        if not goes_on:
-            self._restart('the clock was set back')
-        if self._jumped(odometry):
-            self._restart('the machine was moved elsewhere')
-            self._jumped(odometry)  # the first position of the new flight
         self._calls.passed_over += self._state is not None
-        self._state = odometry, joints
+        self._state = state
         self._gate.accept()
         self._act()
+        if self._control.overdue:
+            self._publish(odometry.header.stamp, self._control.command())
 
     def _jumped(self, odometry: Odometry) -> bool:
         at, v = odometry.pose.pose.position, odometry.twist.twist.linear
@@ -183,28 +205,39 @@ class AerialManipulatorControllerNode(ManagedNode):
             (self._state is not None) + (self._calls.awaited_ns is not None))
         self._start_reference()
 
+    def _want(self, odometry: Odometry, joints: JointState) -> _Asked:
+        """Return a state, and what is wanted of the vehicle in it."""
+        state = TreeState(
+            child_frame_id=self._machine.base, base_pose=odometry.pose.pose,
+            base_twist=odometry.twist.twist, joint_names=joints.name,
+            positions=joints.position, velocities=joints.velocity)
+        q, v, order = self._tree.read_state(state)
+        stamp_ns = conversions.nanoseconds(odometry.header.stamp)
+        if self._origin_ns is None:
+            self._origin_ns = stamp_ns
+        wanted = self._control.see(1e-9 * (stamp_ns - self._origin_ns), q, v)
+        self._outputs.publish_error(odometry.header.stamp, wanted.motion, wanted.error)
+        return _Asked(odometry.header, state, order, wanted)
+
     def _act(self) -> None:
         """Send a request for the newest state, once no reply is awaited."""
         if self._state is None:
             return
-        odometry, joints = self._state
-        stamp_ns = conversions.nanoseconds(odometry.header.stamp)
+        stamp_ns = conversions.nanoseconds(self._state.header.stamp)
         if self._calls.awaited_ns is not None:
-            if stamp_ns - self._calls.awaited_ns <= self._reply_timeout_ns:
+            timeout = self._control.reply_timeout
+            if stamp_ns - self._calls.awaited_ns <= 1e9 * timeout:
                 return
             self._calls.give_up()
-            self._complain_of_calls(
-                f'expected a reply within {1e-9 * self._reply_timeout_ns:g} s, got none', 'reply')
-        self._state = None
+            self._complain_of_calls(f'expected a reply within {timeout:g} s, got none', 'reply')
+        self._asked, self._state = self._state, None
         if stamp_ns < self._again_ns:
             return
-        try:
-            query, order = self._query(odometry, joints)
-        except LiedynError as error:
-            self.complain(error)
-            return
         if self._calls.ready:
-            self._calls.ask(query, order)
+            header, state, order, wanted = self._asked
+            self._calls.ask(DynamicsQuery(header=header, state=state, accelerations=[
+                self._tree.to_acceleration(a, order)
+                for a in np.atleast_2d(wanted.acceleration)]), order)
         else:
             self._complain_of_calls('expected the service, found none', 'service')
 
@@ -214,28 +247,6 @@ class AerialManipulatorControllerNode(ManagedNode):
                 ('child_frame_id', self._base_frame, odometry.child_frame_id)):
             if given != expected:
                 raise NameSetError(f'{name}: expected {expected!r}, got {given!r}')
-
-    def _query(
-            self, odometry: Odometry, joints: JointState) -> tuple[DynamicsQuery, JointOrder]:
-        stamp_ns = conversions.nanoseconds(odometry.header.stamp)
-        state = TreeState(
-            child_frame_id=self._machine.base, base_pose=odometry.pose.pose,
-            base_twist=odometry.twist.twist, joint_names=joints.name,
-            positions=joints.position, velocities=joints.velocity)
-        q, v, order = self._tree.read_state(state)
-        return DynamicsQuery(header=odometry.header, state=state, accelerations=[
-            self._tree.to_acceleration(a, order)
-            for a in np.atleast_2d(self._wanted(stamp_ns, q, v))]), order
-
-    def _wanted(self, stamp_ns: int, q: Array, v: Array) -> Array:
-        """Return the acceleration to command in a state at a time, or with its derivative."""
-        begin_ns, last_ns, self._asked_ns = self._begin_ns, self._asked_ns, stamp_ns
-        if begin_ns is None:  # before take-off
-            begin_ns = last_ns = stamp_ns
-        motion = self._reference.at(1e-9 * (stamp_ns - begin_ns))
-        error = tracking_error(self._machine.model, motion, q, v)
-        self._outputs.publish_error(conversions.stamp_of(stamp_ns), motion, error)
-        return self._feedback.acceleration(error, 1e-9 * (stamp_ns - last_ns))
 
     def _answered(self, answer: DynamicsAnswer, order: JointOrder) -> None:
         if not self.active:
@@ -249,12 +260,27 @@ class AerialManipulatorControllerNode(ManagedNode):
     def _command(self, answer: DynamicsAnswer, order: JointOrder) -> None:
         if not answer.success:
             raise LiedynError(answer.message)
+        if self._begin_ns is not None and answer.model != self._model:
+            raise ModelError(
+                f'model: expected that of this flight, {self._model or "without a digest"}, got '
+                f'{answer.model or "one without"}', expected=self._model, got=answer.model)
         self._served = True
         tau = self._tree.read_efforts(answer.efforts, order, 1 + self._with_rates)
-        command = self._machine.command(self._lags.lead(tau) if self._with_rates else tau)
+        if self._asked is None:
+            return
+        command = self._control.answer(self._asked.wanted, tau)
         if self._begin_ns is None:
             self._begin_ns = conversions.nanoseconds(answer.header.stamp)
-        self._outputs.publish_command(answer.header.stamp, command)
+            self._model = answer.model
+            if answer.model and answer.model != self._machine.model.digest:
+                self.get_logger().info(
+                    f'the server flies by model {answer.model}, where this node has '
+                    f'{self._machine.model.digest}: rotors, limits and a hover are of the latter')
+        if command is not None:
+            self._publish(answer.header.stamp, command)
+
+    def _publish(self, stamp: Time, command: Command) -> None:
+        self._outputs.publish_command(stamp, command)
         if command.at_limit:
             self.complain(f'at a limit: {", ".join(command.at_limit)}', 'limits')
 
@@ -271,17 +297,33 @@ class AerialManipulatorControllerNode(ManagedNode):
         """Say why there is no new command; it is an error only where efforts came before."""
         tell = self.complain if self._served else self.wait_for
         tell(f'{SERVICE}: {reason}; ' + (
-            'no flight yet' if self._begin_ns is None else 'the last command is held'), kind)
+            'no flight yet' if self._begin_ns is None
+            else 'the vehicle hovers by its own model until answers come'), kind)
 
     def _look_for_silence(self) -> None:
-        tell_silence(self, self._gate, 'odometry and joint_states of one stamp', self._refusal)
+        """Fly on without states, and tell of it."""
+        self._gate.look()
+        if not self.active:
+            return
+        if self._gate.timeout and self._begin_ns is not None:
+            command = self._control.silent(self._gate.silence)
+            if command is not None:
+                self._publish(conversions.stamp_of(self._gate.now_ns), command)
+        if self._gate.silent:
+            tell_silence(self, self._gate, 'odometry and joint_states of one stamp', self._refusal)
+        if self._control.phase is Phase.STOPPED:
+            self.complain(f'{Phase.STOPPED.value} for {self._control.stop_time:g} s; activate the '
+                          'node again', 'stopped')
 
     def _report(self) -> None:
-        if self.active:
-            status = self._calls.report()
-            if self._begin_ns is not None:
-                status.values.append(KeyValue(key=BEGUN, value=str(self._begin_ns)))
-            self._outputs.publish_diagnostics(status)
+        if not self.active:
+            return
+        status = self._calls.report()
+        if self._begin_ns is not None:
+            status.values.append(KeyValue(key=BEGUN, value=str(self._begin_ns + round(
+                1e9 * (self._control.waited)))))
+        self._outputs.publish_diagnostics(
+            status, self._outputs.flight(self._control, self._gate.now_ns))
 
 
 def reference_of(parameters: ParameterSet, machine: AerialManipulator) -> Reference:

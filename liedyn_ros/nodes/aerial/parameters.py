@@ -65,9 +65,14 @@ CONTROLLER = MACHINE + (
     Parameter('joint_lag', 0.0, 'the same for the joint torques', 's', least=0.0, most=10.0,
               run_time=True),
     Parameter('reply_timeout', 0.2, 'time after which a request to the dynamics server is given '
-              'up as lost', 's', least=0.001, most=10.0, run_time=True),
-    Parameter('state_timeout', 0.5, 'time without a state after which the silence is reported; 0 '
-              'for never', 's', least=0.0, most=3600.0, run_time=True),
+              'up as lost, and the vehicle hovers by the model of this node', 's', least=0.001,
+              most=10.0, run_time=True),
+    Parameter('state_timeout', 0.5, 'time without a state after which the silence is reported, '
+              'and the vehicle, which hovers by dead reckoning before, descends so; 0 for never: '
+              'the last command holds', 's', least=0.0, most=3600.0, run_time=True),
+    Parameter('descent', 0.5, 'speed of that descent', 'm/s', least=0.0, most=10.0, run_time=True),
+    Parameter('stop_time', 2.0, 'time without a state after which the rotors stop, until the node '
+              'is activated again', 's', least=0.0, most=3600.0, run_time=True),
     Parameter('radius', _REFERENCE.radius, 'of the circle of the reference', 'm', least=0.0,
               most=100.0),
     Parameter('height', _REFERENCE.height, 'of the circle above the ground', 'm', least=-100.0,

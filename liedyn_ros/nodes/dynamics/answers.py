@@ -161,6 +161,7 @@ class DynamicsAnswers:
         if result.errors is not None:
             require_digits(result.errors, query.max_error or NO_DIGIT)
         answer.solve_time, answer.joint_names = solve_time, query.state.joint_names
+        answer.model = self.model.digest
         write_result(self._messages, order, result, answer)
 
 

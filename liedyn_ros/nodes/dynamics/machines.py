@@ -10,10 +10,10 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-import shlex
 from typing import Any
 import warnings
 
+from liedyn_ros.common.checks import named_values
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.xacro_reader import expand
@@ -93,15 +93,3 @@ def _annotated(model: Model, loops_file: str) -> Model:
 
 def _path(file: str) -> str | Path:
     return config_file(file) if Path(file).name == file else file
-
-
-def named_values(parameter: str, text: str) -> dict[str, str]:
-    """Return the values of a text such as 'prefix:=left_ reach:=3'; a value may be quoted."""
-    try:
-        parts = [part.partition(':=') for part in shlex.split(text)]
-    except ValueError as error:  # a quotation mark without its partner
-        raise DescriptionError(f'{parameter}: expected name:=value, got {error}') from error
-    for name, separator, _ in parts:
-        if not (name and separator):
-            raise DescriptionError(f'{parameter}: expected name:=value, got {name!r}')
-    return {name: value for name, _, value in parts}

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from liedyn_ros.common.checks import Array, as_array, as_number
-from liedyn_ros.common.errors import LiedynError, ModelError
+from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.name_order import NameOrder
 from liedyn_ros.dynamics.ahead import two_bars
 from liedyn_ros.dynamics.constrained import (
@@ -24,7 +24,6 @@ from liedyn_ros.dynamics.tree.floating_base import base_joint
 from liedyn_ros.lie import se3
 from liedyn_ros.model import JOINT_TYPES, Model
 from liedyn_ros.model.parts.joints import GROUND
-from liedyn_ros.nodes.dynamics.machines import named_values
 from liedyn_ros.ros.messages.packed import JointReadings
 
 NOTHING: Array = np.empty(0)  # a field that a message leaves out
@@ -80,7 +79,7 @@ class LoopedMachine:
                  ignore_other_joints: bool, agreement: float) -> None:
         """Take a model and the parameters of these names; measured are measured_joints."""
         dynamics = ConstrainedDynamics(model)
-        q = _configuration(model, start)
+        q = model.rough_configuration(start)
         self.tracker = LoopTracker(
             dynamics, None if list(measured) == [''] else measured, start=q,
             agreement=agreement)
@@ -171,18 +170,3 @@ def warm_up_tracking() -> None:
     tracker = LoopTracker(two_bars(), ['left_joint'])
     for _ in range(2):
         tracker.update([0.0], [1.0], [0.0])
-
-
-def _configuration(model: Model, start: str) -> Array:
-    """Return the neutral configuration with the positions that a text names."""
-    q = model.neutral()
-    for name, text in named_values('start', start).items():
-        joint = model.joint(name)
-        if JOINT_TYPES[joint.type_name].nv != 1:
-            raise ModelError(f'start: expected joints of one coordinate, got {name}, which is '
-                             f'{joint.type_name}')
-        try:
-            q[joint.qi] = as_number(f'start: {name}', float(text))
-        except ValueError as error:
-            raise ModelError(f'start: expected a number for {name}, got {text!r}') from error
-    return q

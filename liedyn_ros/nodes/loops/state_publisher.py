@@ -74,7 +74,7 @@ class LoopStatePublisherNode(ManagedNode):
             String, 'robot_description', self._take_description, LATCHED,
             callback_group=ReentrantCallbackGroup())
         self._stream = stream = Stream(self, self._publish_newest)
-        StreamDiagnostics(self, stream, 'measured joints')
+        StreamDiagnostics(self, stream, 'measured joints', lambda: True)
         qos = sensor_data(self.parameters['queue_depth'])
         self._input = stream.subscribe(
             JointState, MEASURED, self._take, qos, raw=True)

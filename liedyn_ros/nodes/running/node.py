@@ -89,7 +89,7 @@ class PathRunnerNode(ManagedNode):
         self._poses = self.open_publisher(MultiDOFJointTrajectory, 'multi_dof_joint_trajectory')
         self._statuses = self.open_publisher(RetimingStatus, '~/status')
         stream = Stream(self)
-        StreamDiagnostics(self, stream, 'joints')
+        StreamDiagnostics(self, stream, 'joints', lambda: self._run is not None)
         stream.subscribe(JointState, 'joint_states', self._hear, sensor_data(1))
         stream.subscribe(RetimingLimits, '~/limits', self._take_limits, 1)
         stream.subscribe(Float64, '~/speed', self._take_speed, 1)

@@ -13,6 +13,7 @@ from typing import Any
 
 from geometry_msgs.msg import PoseStamped, TwistStamped
 import numpy as np
+from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError
@@ -31,10 +32,11 @@ from liedyn_ros.ros.streams.input_gate import InputGate
 from liedyn_ros.ros.streams.silence import tell_silence
 from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import (
-    dynamics_of, leg_lengths, leg_rates, PlatformController, RedundantGeometry, SmoothTrajectory,
-    StewartGeometry)
+    dynamics_of, leg_lengths, leg_rates, LegForceCommand, PlatformController, RedundantGeometry,
+    SmoothTrajectory, StewartGeometry)
 
-SILENCE_RATE = 10.0  # Hz; of looking whether states come
+SILENCE_RATE = 100.0  # Hz; of looking whether states come, and of commands where none does
+REPORT_RATE = 1.0  # Hz
 JUMP_TOLERANCE = 0.01  # m of all leg lengths together
 SAMPLES, PERIODS = 2000, 10.0  # of the reference, whose leg lengths are checked
 
@@ -65,13 +67,14 @@ class StewartControllerNode(ManagedNode):
         self._gate = InputGate(self.now_ns, simulated=self.time_is_simulated)
         self._states = StampedPair(PoseStamped, TwistStamped)
         self._jumps = JumpDetector(JUMP_TOLERANCE)
-        self._outputs = ControlOutputs(self, self._platform, self._trajectory)
+        self._outputs = ControlOutputs(self, self._platform)
         self._start_over()
         stream = Stream(self)
         for message_type, topic in ((PoseStamped, 'pose'), (TwistStamped, 'twist')):
             stream.subscribe(message_type, topic, self._receive, sensor_data(1))
-        StreamDiagnostics(self, stream, 'states')
+        StreamDiagnostics(self, stream, 'states', lambda: self._begin_ns is not None)
         stream.open_timer(SILENCE_RATE, self._look_for_silence)
+        stream.open_timer(REPORT_RATE, self._report)
         self.parameters_changed()
         stream.start()
 
@@ -85,21 +88,25 @@ class StewartControllerNode(ManagedNode):
         parameters = self.parameters
         with self.lock:
             self._gate.max_age = parameters['max_age']
-            self._gate.timeout = parameters['state_timeout']
-            self._controller.lag = parameters['leg_lag']
+            self._gate.timeout = self._controller.state_timeout = parameters['state_timeout']
             self._controller.use(Gains(
                 rotation=parameters['rotation_pole'], position=parameters['position_pole'],
-                integral_limit=parameters['integral_limit']))
+                joints=parameters['position_pole'],
+                integral_limit=parameters['integral_limit']), parameters['leg_lag'])
+        if not np.isfinite(self._platform.geometry.force_limits).all():
+            self.get_logger().info(
+                'leg forces are bounded by what the motion takes, as the geometry file has no '
+                f'`force` of each leg: {self._controller.limits.round(1).tolist()}')
 
     def _start_over(self) -> None:
         self._gate.reset()
         self._refusal = ''  # why the last state since the last good one was refused
-        self._last_ns = 0  # of the last state in order, refused or not
         self._start_reference()
 
     def _start_reference(self) -> None:
         self._states.clear()
         self._begin_ns: int | None = None  # of the reference: the state of that command
+        self._origin_ns: int | None = None  # from which the controller counts, the first state
         self._jumps.reset()
         self._controller.reset()
 
@@ -123,26 +130,36 @@ class StewartControllerNode(ManagedNode):
             self._command(stamp_ns, pose, twist)
         except LiedynError as error:
             self._refusal = str(error)
-            held = 'no motion yet' if self._begin_ns is None else 'the last command is held'
+            held = 'no motion yet' if self._begin_ns is None else 'it counts as none'
             self.complain(f'pose and twist: {error}; {held}', 'states')
             return
         self._refusal = ''
         self._gate.accept()
 
     def _command(self, stamp_ns: int, pose: PoseStamped, twist: TwistStamped) -> None:
-        dt, self._last_ns = 1e-9 * (stamp_ns - self._last_ns), stamp_ns
         at, rate = self._read(pose, twist)
         if self._jumped(stamp_ns, at, rate):
+            self._require_one_publisher()
             self._restart('the platform was moved elsewhere')
             self._jumped(stamp_ns, at, rate)  # the first position of the new motion
         heard = self._outputs.heard
         if not heard and self._begin_ns is not None:
             self._restart('the commands have lost their subscriber')
-        t = 0.0 if self._begin_ns is None else 1e-9 * (stamp_ns - self._begin_ns)
-        command = self._controller.command(t, dt if t > 0.0 else 0.0, at, rate)
+        if self._origin_ns is None:
+            self._origin_ns = stamp_ns
+        time = 1e-9 * (stamp_ns - self._origin_ns)
+        command = self._controller.see(time, at, rate)
         if heard and self._begin_ns is None:
             self._begin_ns = stamp_ns
-        self._outputs.publish(stamp_ns, t, command)
+            self._controller.begin(time)
+        self._publish(stamp_ns, command)
+
+    def _publish(self, stamp_ns: int, command: LegForceCommand) -> None:
+        self._outputs.publish(stamp_ns, command)
+        if command.at_limit:
+            self.complain(
+                f'forces at their limits, {100.0 * command.share:.0f} % of the usual ones in this '
+                f'pose: {", ".join(command.at_limit)}', 'limits')
 
     def _read(self, pose: PoseStamped, twist: TwistStamped) -> tuple[Array, Array]:
         """Return pose (4, 4) and twist (6,) of a state; raise LiedynError where it is none."""
@@ -162,7 +179,42 @@ class StewartControllerNode(ManagedNode):
             float(np.linalg.norm(leg_rates(geometry, pose, twist))))
 
     def _look_for_silence(self) -> None:
-        tell_silence(self, self._gate, 'pose and twist of one stamp', self._refusal)
+        """Go on without states, and tell of it."""
+        self._gate.look()
+        if not self.active:
+            return
+        if self._gate.timeout and self._begin_ns is not None:
+            try:
+                command = self._controller.silent(self._gate.silence)
+            except LiedynError as error:  # where no forces hold the platform
+                self.complain(error)
+            else:
+                if command is not None:
+                    self._publish(self._gate.now_ns, command)
+        if self._gate.silent:
+            tell_silence(self, self._gate, 'pose and twist of one stamp', self._refusal)
+
+    def _report(self) -> None:
+        if self.active:
+            self._outputs.report(self._controller, self._gate.now_ns, self._publishers())
+
+    def _publishers(self) -> list[str]:
+        """Return the names of all nodes that publish poses."""
+        return [*map(full_name, self.get_publishers_info_by_topic(
+            self.resolve_topic_name('pose')))]
+
+    def _require_one_publisher(self) -> None:
+        """Raise NameSetError where poses that jump may be those of two nodes."""
+        names = self._publishers()
+        if len(names) > 1:
+            raise NameSetError(
+                f'pose: expected one publisher, got {", ".join(names)}, whose poses are apart',
+                names=tuple(names))
+
+
+def full_name(publisher: TopicEndpointInfo) -> str:
+    """Return the name of a publisher's node, with its namespace."""
+    return f'{publisher.node_namespace.rstrip("/")}/{publisher.node_name}'
 
 
 def require_within_travel(

@@ -11,6 +11,8 @@
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
+from diagnostic_msgs.msg import DiagnosticStatus
+
 from liedyn_ros.nodes.view.topics import ViewTopics
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.streams.diagnostics import PeriodicDiagnostics, Report
@@ -37,7 +39,7 @@ class ViewDiagnostics(PeriodicDiagnostics):
         message = 'shows what comes' if taken else 'no messages'
         if slow := drawn < LEAST_DRAWN * expected:
             message = f'too slow: {drawn} of {expected:.0f} pictures were drawn'
-        return Report(message, slow, {
+        return Report(message, DiagnosticStatus.WARN if slow else DiagnosticStatus.OK, {
             'taken': taken, 'pictures': drawn, 'viewers': self._page.viewers,
             # Without what lets a browser in: whoever hears this is not to share it.
             'address': '{0.scheme}://{0.netloc}'.format(urlsplit(self._page.address))})

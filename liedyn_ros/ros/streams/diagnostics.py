@@ -8,7 +8,7 @@
 
 """How a node keeps up with its input, on /diagnostics (REP 107)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import time
 from typing import NamedTuple
 
@@ -23,10 +23,10 @@ MAX_AGE = 0.05  # s, from a message to its result, above which a warning follows
 
 
 class Report(NamedTuple):
-    """What a period was: a sentence, whether it is a warning, and values by name."""
+    """What a period was: a sentence, its level, and values by name."""
 
     message: str
-    slow: bool
+    level: bytes
     values: dict[str, object]
 
 
@@ -51,11 +51,10 @@ class PeriodicDiagnostics:
     def _publish(self) -> None:
         before, began = self._before, self._began
         self._before, self._began = self._counts(), time.monotonic()
-        message, slow, values = self._report(
+        message, level, values = self._report(
             [now - last for now, last in zip(self._before, before)], self._began - began)
         status = DiagnosticStatus(
-            level=DiagnosticStatus.WARN if slow else DiagnosticStatus.OK, message=message,
-            name=self._node.status_name(self._part),
+            level=level, message=message, name=self._node.status_name(self._part),
             values=[KeyValue(key=key, value=str(value)) for key, value in values.items()])
         if self._node.active:
             report = DiagnosticArray(status=[status])
@@ -68,12 +67,15 @@ class StreamDiagnostics(PeriodicDiagnostics):
     Reports how a stream kept up since the last report.
 
     The report has the rate of messages, how many were taken, passed over and lost, and the latency
-    from the newest message to its result.
+    from the newest message to its result. Where messages are `expected`, because the machine moves
+    by them, a report without any is an ERROR once there were some.
     """
 
-    def __init__(self, node: ManagedNode, stream: Stream, part: str) -> None:
+    def __init__(self, node: ManagedNode, stream: Stream, part: str,
+                 expected: Callable[[], bool] = lambda: False) -> None:
         """Open the publisher and the timer; part: the name of the input."""
-        self._stream = stream
+        self._stream, self._expected = stream, expected
+        self._heard: float | None = None  # when the last report with messages was, s
         super().__init__(node, part)
 
     def _counts(self) -> Sequence[int]:
@@ -82,13 +84,23 @@ class StreamDiagnostics(PeriodicDiagnostics):
     def _report(self, counted: Sequence[int], seconds: float) -> Report:
         taken, passed_over, lost = counted
         ages, rate = self._stream.take_ages(), (taken + lost) / max(seconds, 1e-9)
-        message = 'keeps up' if taken else 'no messages'
+        message, level, now = 'keeps up', DiagnosticStatus.OK, time.monotonic()
+        if taken:
+            self._heard = now
+        elif self._heard is None or not self._node.active:
+            message = 'no messages'
+        else:
+            message = f'no messages for {now - self._heard:.0f} s'
+            if self._expected():
+                level = DiagnosticStatus.ERROR
         if slow := passed_over + lost > MAX_MISSED * (taken + lost):
             message = (f'too slow: of {taken + lost} messages {passed_over} were passed over and '
                        f'{lost} lost')
         elif slow := ages.greatest > MAX_AGE:
             late = 1e3 * ages.greatest
             message = f'too slow: a message was handled {late:.0f} ms after it was sent'
-        return Report(message, slow, {
+        if slow:
+            level = DiagnosticStatus.WARN
+        return Report(message, level, {
             'taken': taken, 'passed over': passed_over, 'lost': lost, 'rate, Hz': f'{rate:.1f}',
             **ages.report()})

@@ -8,17 +8,30 @@
 
 """Leg forces that track a motion, and commands of drives that lag."""
 
+from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.control import (
-    Gains, lead, RateFeedback, ReferenceMotion, tracking_error, TrackingError)
-from liedyn_ros.lie import so3
+    Follower, Gains, RateFeedback, ReferenceMotion, TrackingError, Wanted)
+from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
+from liedyn_ros.stewart.control.leg_forces import LegForces
 from liedyn_ros.stewart.redundant.dynamics import AnyDynamics
 from liedyn_ros.stewart.simulation.trajectory import SmoothTrajectory
+
+
+class Phase(Enum):
+    """What a platform does; its value is the word in a status."""
+
+    STANDING = 'stands, no command yet'
+    FOLLOWING = 'follows the reference'
+    WAITING = 'the reference waits for the platform'
+    BOUNDED = 'forces at their limits'
+    BLIND = 'comes to rest by dead reckoning, no states'
+    STOPPED = 'holds its weight where it came to rest, no states'
 
 
 class LegForceCommand(NamedTuple):
@@ -27,38 +40,58 @@ class LegForceCommand(NamedTuple):
 
     forces (n,), N, along the legs: the command to the drives. wanted (2, n): the forces that they
     should give, and their rates. error: the displacement of the platform from the reference and
-    its rate.
+    its rate. pose (4, 4): the reference. share and at_limit are those of GivenForces.
     """
 
     forces: Array
     wanted: Array
     error: TrackingError
+    pose: Array
+    share: float
+    at_limit: tuple[str, ...]
 
 
-class PlatformController:
+class PlatformController(Follower):
     """
-    Computed acceleration on SE(3), and inverse dynamics to order one.
+    Computed acceleration on SE(3), and inverse dynamics to order one, within limits of forces.
 
     Feedback gives two time derivatives of the body twist that track the trajectory (8.10). Inverse
     dynamics gives the leg forces and their rates (12.43). A command leads these forces, so that
-    drives with a lag of `lag` (s) produce them (8.8).
+    drives with a lag of `lag` (s) produce them (8.8). LegForces says how they are bounded.
+
+    `see` answers a state of a platform whose reference waits where it lags. `silent` goes on
+    without states: to rest by dead reckoning until `state_timeout` (s), from when on the forces
+    are those that bear the weight there. Errors and wanted accelerations are bounded by what the
+    legs can give at home.
     """
+
+    state_timeout = 0.5
 
     def __init__(self, dynamics: AnyDynamics, trajectory: SmoothTrajectory,
                  gains: Gains = Gains(), lag: float = 0.0) -> None:
         """Take the dynamics as it is known, which is this object's own from now on."""
-        self.lag = lag
-        self._dynamics, self._trajectory = dynamics, trajectory
-        self._body = _free_body()
-        self._feedback = RateFeedback(self._body, gains)
+        self._trajectory = trajectory
+        self._legs = LegForces(dynamics, trajectory, gains.integral_limit, lag, _fastest(gains))
+        body = _free_body()
+        super().__init__(body, self._at, RateFeedback(
+            body, gains, self._legs.authority(trajectory.home)))
+        self.use(gains)
 
-    def use(self, gains: Gains) -> None:
-        """Change the gains and keep the integral."""
-        self._feedback.use(gains)
+    def use(self, gains: Gains, lag: float | None = None) -> None:
+        """Change the gains, and the lag (s) that commands make up for; keep the integral."""
+        super().use(gains)
+        self._legs.use(gains.integral_limit, self._legs.lag if lag is None else lag,
+                       _fastest(gains))
+
+    @property
+    def limits(self) -> Array:
+        """Return the least and the greatest forces (2, n), N, N m of cranks."""
+        return self._legs.limits
 
     def reset(self) -> None:
-        """Forget the integral and the filter of the feedback."""
-        self._feedback.reset()
+        """Forget the reference, and the integral and the filter of the feedback."""
+        super().reset()
+        self.phase = Phase.STANDING
 
     def command(self, t: float, dt: float, pose: Array, twist: Array) -> LegForceCommand:
         """
@@ -67,12 +100,41 @@ class PlatformController:
         pose (4, 4) and twist (6,), body, are those of the platform. Raises ShapeError,
         NotFiniteError, NotInGroupError, and SingularError where the legs do not hold the platform.
         """
-        motion = ReferenceMotion(
-            _configuration(self._trajectory.pose(t)), *self._trajectory.derivatives(t))
-        error = tracking_error(self._body, motion, _configuration(pose), twist)
-        wanted = self._dynamics.inverse(
-            pose, twist, self._feedback.acceleration(error, dt)).forces
-        return LegForceCommand(lead(wanted, self.lag), wanted, error)
+        self._path.place = t
+        return self._give(self._want(t, _configuration(pose), twist, dt, dt), pose)
+
+    def see(self, time: float, pose: Array, twist: Array) -> LegForceCommand:
+        """Return the command of a state at a time (s); raises what `command` raises."""
+        command = self._give(self.take(time, _configuration(pose), twist), pose)
+        if self.begun:
+            self.phase = (Phase.BOUNDED if command.at_limit else
+                          Phase.WAITING if self.lag >= 0.5 else Phase.FOLLOWING)
+        return command
+
+    def silent(self, silence: float) -> LegForceCommand | None:
+        """Return the command after a time (s) without a state, None where the last one holds."""
+        if not self.begun or silence <= self.hold:
+            return None
+        if silence > self.state_timeout:
+            self.phase = Phase.STOPPED
+            bear = np.stack((-self._feedback.disturbance, np.zeros(6)))  # what the model lacks
+            wanted = self.reckon(self.state_timeout)._replace(acceleration=bear, v=bear[1])
+        else:
+            self.phase, wanted = Phase.BLIND, self.reckon(silence)
+        return self._give(wanted, _pose(wanted.q))
+
+    def _at(self, place: float) -> ReferenceMotion:
+        return ReferenceMotion(
+            _configuration(self._trajectory.pose(place)), *self._trajectory.derivatives(place))
+
+    def _give(self, wanted: Wanted, pose: Array) -> LegForceCommand:
+        given = self._legs.give(pose, wanted.v, wanted.acceleration)
+        return LegForceCommand(given.forces, given.wanted, wanted.error, _pose(wanted.motion.q),
+                               given.share, given.at_limit)
+
+
+def _fastest(gains: Gains) -> float:
+    return max(gains.rotation, gains.position)
 
 
 def _free_body() -> Model:
@@ -86,3 +148,8 @@ def _free_body() -> Model:
 def _configuration(pose: Array) -> Array:
     """Return position and quaternion (7,) of a pose."""
     return np.concatenate((pose[:3, 3], so3.to_quaternion(pose[:3, :3])))
+
+
+def _pose(q: Array) -> Array:
+    """Return the pose (4, 4) of position and quaternion (7,)."""
+    return se3.from_rotation_translation(so3.from_quaternion(q[3:]), q[:3])

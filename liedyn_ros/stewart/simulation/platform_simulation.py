@@ -52,6 +52,7 @@ class PlatformSimulation:
         self._command = self._dynamics.inverse(self.pose, self.twist, np.zeros(6)).forces
         self._drives = LaggedActuators(self._command, lag, dt)
         self.moves = False
+        self.load: Array | None = None  # wrench (6,) of the environment, in the platform's frame
 
     @property
     def time(self) -> float:
@@ -86,12 +87,13 @@ class PlatformSimulation:
     def _integrated(self, forces: Array) -> tuple[Array, Array]:
         """Return the state a step later, x the exponential coordinates of the displacement."""
         h, start, twist, forward = self.dt, self.pose, self.twist, self._dynamics.forward
+        load = self.load
 
         def rates(share: float, dx: Array, at: Array) -> tuple[Array, Array]:
             pose = _moved(start, dx, share)
-            return _slope(share * dx, at), forward(pose, at, forces).acceleration
+            return _slope(share * dx, at), forward(pose, at, forces, external=load).acceleration
 
-        dx1, dv1 = twist, forward(start, twist, forces).acceleration
+        dx1, dv1 = twist, forward(start, twist, forces, external=load).acceleration
         dx2, dv2 = rates(0.5 * h, dx1, twist + 0.5 * h * dv1)
         dx3, dv3 = rates(0.5 * h, dx2, twist + 0.5 * h * dv2)
         dx4, dv4 = rates(h, dx3, twist + h * dv3)

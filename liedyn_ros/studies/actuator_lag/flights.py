@@ -92,7 +92,7 @@ class LagStudy:
             a = feedback.acceleration(error, period)
             tau = (lead(self._known.inverse.time_derivatives(q, v, a)) if with_rates
                    else self._known.inverse(q, v, a))
-            command = machine.command(tau)
+            command = machine.command(tau, q)
             simulation.command_rotors(command.rotors.speeds)
             simulation.command_torques(command.torques)
             for _ in range(STEPS_PER_COMMAND):

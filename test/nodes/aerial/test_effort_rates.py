@@ -41,10 +41,10 @@ def test_accelerations_are_asked_about_with_their_derivative(bench):
     """At the start of the reference: 4 p^3 times the error in x, with p = 4^(1/3) pole."""
     controller = Controller(bench, mode='effort_rates')
     controller.serve(changing)
-    controller.until(lambda: controller.queries, 'a query', x=1.1)
+    controller.until(lambda: controller.queries, 'a query', x=1.01)
     first, second = controller.queries[0].accelerations
     assert first.base.linear.x == pytest.approx(0.0, abs=1e-12)
-    assert second.base.linear.x == pytest.approx(-16.0 * 5.0**3 * 0.1)
+    assert second.base.linear.x == pytest.approx(-16.0 * 5.0**3 * 0.01)
     np.testing.assert_allclose([first.joints, second.joints], 0.0, atol=1e-12)
 
 

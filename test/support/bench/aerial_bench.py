@@ -70,6 +70,13 @@ class Controller:
         return [status for report in self.reports for status in report.status
                 if status.name == name]
 
+    def flight(self):
+        """Return level and message of the newest report on the flight."""
+        name = self.node.status_name('flight')
+        found = [status for report in self.reports for status in report.status
+                 if status.name == name]
+        return (found[-1].level, found[-1].message) if found else (None, '')
+
     def send(self, step_ns=PERIOD_NS, names=JOINTS, frame='base', x=1.0, joint=None):
         """Publish the state at the start of the reference, a step later than the last."""
         self.stamp_ns += step_ns

@@ -21,9 +21,9 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import NameSetError
 from liedyn_ros.stewart.platform.description.geometry_covariance import checked_covariance
 from liedyn_ros.stewart.platform.description.leg_checks import (
-    checked_cones, checked_diameter, checked_latency, checked_leg_types, checked_limits,
-    checked_names, checked_noise, coincide, radius_of_gyration, require_legs_apart, require_size,
-    unlimited_cones)
+    checked_cones, checked_diameter, checked_forces, checked_latency, checked_leg_types,
+    checked_limits, checked_names, checked_noise, coincide, radius_of_gyration,
+    require_legs_apart, require_size, unlimited_cones)
 from liedyn_ros.stewart.platform.description.leg_set import LegSet, table_of
 from liedyn_ros.stewart.platform.description.leg_types import (
     Crank, LegType, OffsetStrut, Rail, Stage, Strut, Wire)
@@ -51,6 +51,8 @@ class StewartGeometry(LegSet):
     leg's base joint, platform joint, offset and scale, None where nothing is known (14.30).
     leg_noise: (6,), m or rad, the standard deviation of each reading, 0 for all legs where it is
     not known. leg_latency: (6,), s, by how much each reading is older than its stamp.
+    force_limits: (6, 2), N, N m of a crank: the least and the greatest force of each drive,
+    positive where it pushes the platform away; infinite without a limit.
     characteristic_length: m, the platform joints' radius of gyration, which turns radians into
     metres.
 
@@ -70,6 +72,7 @@ class StewartGeometry(LegSet):
     calibration_covariance: Array | None = field(default=None, repr=False)
     leg_noise: Array = field(default_factory=lambda: np.zeros(6))
     leg_latency: Array = field(default_factory=lambda: np.zeros(6))
+    force_limits: Array = field(default_factory=lambda: np.zeros((0, 2)))
     characteristic_length: float = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -92,6 +95,7 @@ class StewartGeometry(LegSet):
             'calibration_covariance': checked_covariance(self.calibration_covariance, 6),
             'leg_noise': checked_noise(names, self.leg_noise),
             'leg_latency': checked_latency(names, self.leg_latency),
+            'force_limits': checked_forces(names, leg_types, self.force_limits),
             'characteristic_length': radius_of_gyration(platform)})
 
     @property

@@ -102,7 +102,7 @@ class RedundantGeometry(LegSet):
             self.leg_diameter, tuple(self.leg_types[row] for row in rows), None,
             None if self.calibration_covariance is None else of_legs(
                 self.calibration_covariance, len(self.leg_names), rows),
-            self.leg_noise[rows], self.leg_latency[rows])
+            self.leg_noise[rows], self.leg_latency[rows], self.force_limits[rows])
 
     @property
     def base_outline(self) -> Array:

@@ -114,9 +114,7 @@ def _geometry(root: Node) -> StewartGeometry | RedundantGeometry:
                 rows[k] = *cone.take('axis').numbers(3), cone.take('angle').number()
                 cone.finish()
         noise[k], latency[k] = (leg.take(key, 0.0).number() for key in ('noise', 'latency'))
-        if n > 6:
-            forces.append(leg.take('force', list(usual_forces(leg_type))).numbers(
-                2, infinite=True))
+        forces.append(leg.take('force', list(usual_forces(leg_type))).numbers(2, infinite=True))
         leg.finish()
     names = tuple(leg_name for leg_name, _ in named)
     parts = (names, base, platform, limits, root.take('name', 'stewart_platform').text(),
@@ -129,7 +127,8 @@ def _geometry(root: Node) -> StewartGeometry | RedundantGeometry:
         masses, names, [leg_type.driven for leg_type in leg_types])
     geometry = RedundantGeometry(
         *parts, noise, covariance, latency, machine, np.array(forces)
-    ) if n > 6 else StewartGeometry(*parts, machine, covariance, noise, latency)
+    ) if n > 6 else StewartGeometry(
+        *parts, machine, covariance, noise, latency, np.array(forces))
     return geometry if tool is None else with_tool(geometry, tool_of(tool))
 
 

@@ -1,0 +1,122 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Flights in fast time, in one process, beside a server, sensors and drives that fail."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks.outages.outage import Gusts, Outage, Passed
+from liedyn_ros.aerial import (
+    AerialManipulator, Command, FlightControl, Phase, Reference, Simulation)
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.control import Wanted
+from liedyn_ros.model import load_model, scale_masses
+
+PERIOD = 2  # steps between two states
+STEP = 0.002  # s: states come at 250 Hz
+LOST = 90.0, 10.0  # deg of attitude or m from the reference: a crash
+WIND = 2.0, 1.0  # N, mean and gusts on the base: the drag of some 5 m/s
+FLIGHT = (
+    Outage('none'),
+    Outage('server paused', 'server', 0.6), Outage('server paused', 'server', 2.0),
+    Outage('server killed', 'server', 99.0), Outage('answers late', latency=0.05),
+    Outage('answers late', latency=0.1), Outage('answers late', latency=0.2),
+    Outage('another model, refused', 'server', 2.0), Outage('states paused', 'states', 0.3),
+    Outage('states paused', 'states', 1.0), Outage('states killed', 'states', 99.0),
+    Outage('commands lost', 'commands', 0.3), Outage('commands lost', 'commands', 0.6),
+    Outage('commands doubled, 50 ms late', 'doubled', 2.0))
+
+
+def vehicle() -> AerialManipulator:
+    """Return the aerial manipulator of the package."""
+    return AerialManipulator(load_model(config_file('aerial_manipulator.yaml')))
+
+
+class Flight:
+    """A vehicle, its controller whose masses may be wrong, and what fails between them."""
+
+    def __init__(self, machine: AerialManipulator, reference: Reference, outage: Outage,
+                 seed: int, mass: float) -> None:
+        """Take what flies; mass: what all models know over the truth."""
+        rng = np.random.default_rng(seed)
+        self._known = AerialManipulator(scale_masses(machine.model, mass))
+        self.control = FlightControl(self._known, reference)
+        self.simulation = Simulation(machine, reference.at(0.0).q, STEP)
+        self.gusts, self._reference = Gusts(rng, *WIND), reference
+        self._outage = outage._replace(begin=outage.begin + rng.uniform(0.0, 1.0))
+        self._asked: Wanted | None = None
+        self._due = self._seen = 0.0
+        self._again: list[tuple[float, Command]] = []  # commands that come a second time
+
+    def step(self, k: int) -> None:
+        """Go on by a step."""
+        now, outage = self.simulation.time, self._outage
+        while self._again and self._again[0][0] <= now:
+            self._drive(self._again.pop(0)[1])
+        self._answer(now)
+        if k % PERIOD == 0 and outage.on('states', now):
+            self._command(self.control.silent(now - self._seen), now)
+        elif k % PERIOD == 0:
+            self._seen = now
+            wanted = self.control.see(now, self.simulation.q.copy(), self.simulation.v.copy())
+            if self._asked is None:
+                self._asked, self._due = wanted, now + outage.latency
+            self._answer(now)
+            if self.control.overdue:
+                self._command(self.control.command(), now)
+        self.simulation.wind = self.gusts.step(STEP)
+        self.simulation.step()
+
+    def errors(self) -> tuple[float, float]:
+        """Return attitude (deg) and distance (m) from the reference where it is."""
+        at = self._reference.at(self.control.place)
+        error = self._known.model.difference(at.q, self.simulation.q)
+        return (float(np.degrees(np.linalg.norm(error[:3]))),
+                float(np.linalg.norm(self.simulation.q[:3] - at.q[:3])))
+
+    def _answer(self, now: float) -> None:
+        """Hand over the answer that is due, if the server gives one."""
+        asked = self._asked
+        if asked is None or now < self._due - 1e-9:
+            return
+        if self._outage.on('server', now):
+            if now - asked.time > self.control.reply_timeout:
+                self._asked = None  # given up
+            return
+        self._asked = None
+        tau = self._known.dynamics.inverse(asked.q, asked.v, asked.acceleration)
+        self._command(self.control.answer(asked, tau), now)
+
+    def _command(self, command: Command | None, now: float) -> None:
+        if command is None or self._outage.on('commands', now):
+            return
+        self._drive(command)
+        if self._outage.on('doubled', now):
+            self._again.append((now + 0.05, command))
+
+    def _drive(self, command: Command) -> None:
+        self.simulation.command_rotors(command.rotors.speeds)
+        self.simulation.command_torques(command.torques)
+
+
+def fly(machine: AerialManipulator, reference: Reference, outage: Outage, seed: int, *,
+        mass: float = 1.0, duration: float = 12.0) -> Passed:
+    """Fly beside an outage until the end, a crash, or the stop of the rotors."""
+    flight = Flight(machine, reference, outage, seed, mass)
+    worst, phases = np.zeros(2), []
+    for k in range(round(duration / STEP)):
+        flight.step(k)
+        errors = flight.errors()
+        worst = np.maximum(worst, errors)
+        phases.append(flight.control.phase)
+        if flight.control.phase is Phase.STOPPED or (worst > LOST).any():
+            break
+    return Passed(*worst, errors[1], flight.control.phase.value, (worst > LOST).any(),
+                  tuple(dict.fromkeys(phase.value for phase in phases)))

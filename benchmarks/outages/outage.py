@@ -1,0 +1,71 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What fails, for how long, in which wind, and what became of it."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+
+
+class Outage(NamedTuple):
+    """What fails from a time on (s), for a duration (s), and by how much answers are late (s)."""
+
+    name: str
+    what: str = ''  # server, states, commands, doubled
+    duration: float = 0.0
+    latency: float = 0.0
+    begin: float = 4.0
+
+    def on(self, what: str, time: float) -> bool:
+        """Return whether this fails at a time."""
+        return self.what == what and self.begin <= time < self.begin + self.duration
+
+    @property
+    def text(self) -> str:
+        """Return the name, and how long or how late."""
+        if self.latency:
+            return f'{self.name}, {1e3 * self.latency:.0f} ms'
+        whole = not self.duration or self.duration > 90.0
+        return self.name if whole else f'{self.name}, {self.duration:g} s'
+
+
+class Passed(NamedTuple):
+    """
+    What became of a run: the worst attitude (deg) and distance (m), and the distance at the end.
+
+    phase: what the controller said at the end, phases: all that it said. crashed: beyond bounds.
+    """
+
+    attitude: float
+    distance: float
+    end: float
+    phase: str
+    crashed: bool
+    phases: tuple[str, ...]
+
+
+class Gusts:
+    """Wind as a force (3,): a mean in a random direction, and gusts as a first-order process."""
+
+    def __init__(self, rng: np.random.Generator, mean: float, gust: float, time: float = 0.5
+                 ) -> None:
+        """Take forces in N, and the time constant of gusts (s)."""
+        way = rng.uniform(0.0, 2.0 * np.pi)
+        self._mean = mean * np.array([np.cos(way), np.sin(way), 0.0])
+        self._rng, self._gust, self._time = rng, gust, time
+        self._now: Array = np.zeros(3)
+
+    def step(self, dt: float) -> Array:
+        """Return the force dt (s) later."""
+        keep = np.exp(-dt / self._time)
+        self._now = keep * self._now + self._gust * np.sqrt(1.0 - keep**2) * self._rng.normal(
+            size=3)
+        return np.asarray(self._mean + self._now)

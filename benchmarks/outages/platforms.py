@@ -1,0 +1,91 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Motions of a Stewart platform in fast time, beside poses and drives that fail."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks.outages.outage import Gusts, Outage, Passed
+from liedyn_ros.common.errors import LimitError
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.lie import se3, so3
+from liedyn_ros.stewart import (
+    LegForceCommand, load_geometry, PlatformController, PlatformSimulation, SmoothTrajectory,
+    StewartDynamics)
+
+STEP, PERIOD = 0.002, 2  # s, steps between two states
+PUSH = 2.0, 1.0  # N, mean and gusts on the platform
+LOST = 45.0, 0.2  # deg, m
+HOME = se3.from_rotation_translation(np.eye(3), [0.0, 0.0, 0.5])
+MOTION = (
+    Outage('none'), Outage('poses paused', 'states', 0.3), Outage('poses paused', 'states', 2.0),
+    Outage('poses killed', 'states', 99.0), Outage('poses late', latency=0.02),
+    Outage('poses late', latency=0.04), Outage('a second publisher, at home', 'second', 1.0),
+    Outage('commands lost', 'commands', 0.3), Outage('commands doubled, 50 ms late', 'doubled',
+                                                     2.0))
+
+
+def motion() -> SmoothTrajectory:
+    """Return the default motion of the controller."""
+    return SmoothTrajectory(
+        HOME, [0.2, 0.2, 0.3, 0.06, 0.06, 0.06], [0.23, 0.31, 0.17, 0.29, 0.19, 0.37],
+        np.arange(6.0))
+
+
+def move(outage: Outage, seed: int, *, duration: float = 12.0) -> tuple[Passed, float]:
+    """Move beside an outage; return what became of it, and the greatest force over its limit."""
+    geometry, trajectory = load_geometry(config_file('stewart_geometry.yaml')), motion()
+    rng = np.random.default_rng(seed)
+    simulation = PlatformSimulation(geometry, HOME, STEP)
+    control = PlatformController(StewartDynamics(geometry), trajectory)
+    gusts = Gusts(rng, *PUSH)
+    outage = outage._replace(begin=outage.begin + rng.uniform(0.0, 1.0))
+    waiting: list[tuple[float, LegForceCommand]] = []
+    states: list[tuple[float, np.ndarray, np.ndarray]] = []
+    worst, errors, seen, most, phases = np.zeros(2), (0.0, 0.0), 0.0, 0.0, []
+    ended = False
+    for k in range(round(duration / STEP)):
+        now, command = simulation.time, None
+        if k % PERIOD == 0:
+            states.append((now, simulation.pose.copy(), simulation.twist.copy()))
+            # A pose that jumps, while two nodes publish, is refused: it counts as none.
+            if outage.on('states', now) or outage.on('second', now):
+                command = control.silent(now - seen)
+            else:
+                at = max(i for i, state in enumerate(states)
+                         if state[0] <= now - outage.latency or i == 0)
+                del states[:at]
+                seen, (stamp, pose, twist) = now, states[0]
+                command = control.see(stamp, pose, twist)
+                if not control.begun:
+                    control.begin(stamp)
+        if command is not None and not outage.on('commands', now):
+            waiting.append((now, command))
+            if outage.on('doubled', now):
+                waiting.append((now + 0.05, command))
+        for due, each in [row for row in waiting if row[0] <= now]:
+            waiting.remove((due, each))
+            simulation.command(each.forces)
+            most = max(most, float((each.forces / np.where(
+                each.forces > 0.0, control.limits[1], control.limits[0])).max()))
+        simulation.load = np.concatenate((np.zeros(3), gusts.step(STEP)))
+        try:
+            simulation.step()
+        except LimitError:  # a leg at its stop
+            ended = True
+            break
+        goal = trajectory.pose(control.place)
+        turn = so3.log(goal[:3, :3].T @ simulation.pose[:3, :3])
+        errors = (float(np.degrees(np.linalg.norm(turn))),
+                  float(np.linalg.norm(goal[:3, 3] - simulation.pose[:3, 3])))
+        worst = np.maximum(worst, errors)
+        phases.append(control.phase)
+    return Passed(*worst, errors[1], control.phase.value, ended or (worst > LOST).any(), tuple(
+        dict.fromkeys(phase.value for phase in phases))), most

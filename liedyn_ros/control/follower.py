@@ -1,0 +1,157 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What follows a reference that waits for its machine, and goes on by dead reckoning."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LimitError
+from liedyn_ros.control.feedback import (
+    Feedback, Gains, ReferenceMotion, tracking_error, TrackingError)
+from liedyn_ros.control.path_time import PathTime
+from liedyn_ros.model import Model
+
+DELAY_MARGIN = 0.33  # of the loop from state to force, over the fastest pole (8.10)
+
+
+class Wanted(NamedTuple):
+    """
+    What is wanted of a machine at a time (s) in a state q (nq,), v (nv,).
+
+    motion is the reference, error the state's from it. acceleration is (nv,), or (2, nv) with its
+    derivative.
+    """
+
+    time: float
+    q: Array
+    v: Array
+    motion: ReferenceMotion
+    error: TrackingError
+    acceleration: Array
+
+
+class Follower:
+    """
+    Follows a reference by feedback: at the reference's pace, slower where the machine lags.
+
+    The pace falls to 0 where an error grows from half of the feedback's `reach` to all of it, so a
+    reference never runs away. Before `begin` it stands at its start. `hold` is the silence up to
+    which a command holds: half the delay that the loop bears, or two periods of the states.
+    All times are in s, those of states of one clock.
+    """
+
+    def __init__(self, model: Model, at: Callable[[float], ReferenceMotion], feedback: Feedback
+                 ) -> None:
+        """Take a model whose first joint is free, its motion at a time (s), and feedback."""
+        self._model, self._at, self._feedback = model, at, feedback
+        self.reset()
+
+    def use(self, gains: Gains) -> None:
+        """Change the gains and keep the integral."""
+        self._feedback.use(gains)
+        self._pole = gains.position
+        self._bears = 0.5 * DELAY_MARGIN / max(gains.rotation, gains.position, gains.joints)
+
+    def reset(self) -> None:
+        """Stand at the start of the reference again."""
+        self._feedback.reset()
+        self._path = PathTime()
+        self._seen = self._moved = 0.0  # times of the last state, and of the reference
+        self._intervals = 0.0, 0.0  # the last two between states, s
+        self._begun: float | None = None
+        self.last: Wanted | None = None
+
+    def begin(self, time: float) -> None:
+        """Begin the reference at a time (s), that of a state."""
+        self._begun = self._moved = time
+
+    @property
+    def begun(self) -> bool:
+        """Return whether the reference has begun."""
+        return self._begun is not None
+
+    @property
+    def place(self) -> float:
+        """Return the time (s) along the reference."""
+        return self._path.place
+
+    @property
+    def pace(self) -> float:
+        """Return the share of the reference's speed that is run."""
+        return self._path.rate
+
+    @property
+    def waited(self) -> float:
+        """Return for how long (s) the reference has waited in all."""
+        return 0.0 if self._begun is None else self._moved - self._begun - self._path.place
+
+    @property
+    def hold(self) -> float:
+        """Return the age (s) up to which a command holds."""
+        return max(self._bears, 2.0 * min(self._intervals))
+
+    @property
+    def lag(self) -> float:
+        """Return the greatest error over the one from which feedback asks for no more."""
+        if self.last is None:
+            return 0.0
+        return float((np.abs(self.last.error.error) / self._feedback.reach).max())
+
+    def take(self, time: float, q: Array, v: Array, pace: float = 1.0) -> Wanted:
+        """
+        Take a state and return what is wanted, the reference being asked for a pace.
+
+        Of a gap between states no more counts than `hold`, for reference and integral alike.
+        """
+        dt = min(self._since(time), self.hold)
+        if self.last is not None:
+            self._intervals = self._intervals[1], time - self._seen
+        self._seen = time
+        self._move(dt, min(pace, min(max(2.0 * (1.0 - self.lag), 0.0), 1.0)))
+        return self._want(time, q, v, dt, dt)
+
+    def reckon(self, silence: float) -> Wanted:
+        """
+        Go on to a time (s) after the last state by the accelerations wanted, and come to rest.
+
+        The integral keeps: it stands for what the model lacks. Raises LimitError without a state.
+        """
+        if self.last is None:
+            raise LimitError('state: expected one to go on from, got none')
+        last, time = self.last, self._seen + silence
+        dt = max(time - last.time, 0.0)
+        a = np.atleast_2d(last.acceleration)[0] + self._feedback.disturbance
+        v = last.v + dt * a
+        q = self._model.integrate(last.q, 0.5 * dt * (last.v + v))
+        moved = self._since(time)
+        self._move(moved, 0.0)
+        return self._want(time, q, v, moved, 0.0)
+
+    def _since(self, time: float) -> float:
+        """Return the time (s) since the reference was moved on, 0 before it begins."""
+        before, self._moved = self._moved, max(time, self._moved)
+        return self._moved - before if self.begun else 0.0
+
+    def _move(self, dt: float, pace: float) -> None:
+        """Move the reference on by dt (s) towards a pace."""
+        self._path.step(dt, pace, self._pole)
+
+    def _motion(self) -> ReferenceMotion:
+        """Return the reference where it is."""
+        return self._path.motion(self._at(self._path.place))
+
+    def _want(self, time: float, q: Array, v: Array, dt: float, seen: float) -> Wanted:
+        motion = self._motion()
+        error = tracking_error(self._model, motion, q, v)
+        self.last = Wanted(
+            time, q, v, motion, error, self._feedback.acceleration(error, dt, seen))
+        return self.last
