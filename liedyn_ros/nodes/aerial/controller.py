@@ -260,10 +260,11 @@ class AerialManipulatorControllerNode(ManagedNode):
     def _command(self, answer: DynamicsAnswer, order: JointOrder) -> None:
         if not answer.success:
             raise LiedynError(answer.message)
-        if self._begin_ns is not None and answer.model != self._model:
+        model = getattr(answer, 'model', '')  # liedyn_interfaces of this tree may not be built
+        if self._begin_ns is not None and model != self._model:
             raise ModelError(
                 f'model: expected that of this flight, {self._model or "without a digest"}, got '
-                f'{answer.model or "one without"}', expected=self._model, got=answer.model)
+                f'{model or "one without"}', expected=self._model, got=model)
         self._served = True
         tau = self._tree.read_efforts(answer.efforts, order, 1 + self._with_rates)
         if self._asked is None:
@@ -271,10 +272,10 @@ class AerialManipulatorControllerNode(ManagedNode):
         command = self._control.answer(self._asked.wanted, tau)
         if self._begin_ns is None:
             self._begin_ns = conversions.nanoseconds(answer.header.stamp)
-            self._model = answer.model
-            if answer.model and answer.model != self._machine.model.digest:
+            self._model = model
+            if model and model != self._machine.model.digest:
                 self.get_logger().info(
-                    f'the server flies by model {answer.model}, where this node has '
+                    f'the server flies by model {model}, where this node has '
                     f'{self._machine.model.digest}: rotors, limits and a hover are of the latter')
         if command is not None:
             self._publish(answer.header.stamp, command)

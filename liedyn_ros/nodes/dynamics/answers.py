@@ -161,7 +161,8 @@ class DynamicsAnswers:
         if result.errors is not None:
             require_digits(result.errors, query.max_error or NO_DIGIT)
         answer.solve_time, answer.joint_names = solve_time, query.state.joint_names
-        answer.model = self.model.digest
+        if hasattr(answer, 'model'):  # liedyn_interfaces of this tree is built
+            answer.model = self.model.digest
         write_result(self._messages, order, result, answer)
 
 
