@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.identification import equations_of, motion_of, Recording
 from liedyn_ros.identification.consistent_fit import PRIOR
-from liedyn_ros.identification.identify import estimate_of, refitted_friction
+from liedyn_ros.identification.estimate import Estimator, refitted_friction
 from liedyn_ros.identification.motion.spectrum import NYQUIST, smoothed
 from liedyn_ros.model import load_model, Model, ModelBuilder, to_urdf
 
@@ -110,7 +110,7 @@ def ours(case: Case, model: Model) -> tuple[Array, dict[str, Array], float]:
     begin = time.process_time()
     motion = motion_of(model, recording)
     equations = equations_of(model, motion)
-    estimate_of(model, equations, np.ones(len(equations.time), dtype=bool), PRIOR)
+    Estimator(model, equations, np.ones(len(equations.time), dtype=bool)).at(PRIOR)
     used = time.process_time() - begin
     full = equations_of(model, motion, cutoff=NYQUIST * motion.rate)
     found = {name: np.full(full.forces.shape, np.nan) for name in (
@@ -119,7 +119,7 @@ def ours(case: Case, model: Model) -> tuple[Array, dict[str, Array], float]:
     for begin_at, end_at in itertools.pairwise(bounds):
         seen = (equations.time < begin_at - GAP) | (equations.time > end_at + GAP)
         here = (full.time >= begin_at) & (full.time <= end_at)
-        fit = estimate_of(model, equations, seen, PRIOR)
+        fit = Estimator(model, equations, seen).at(PRIOR)
         for name, x in zip(found, (refitted_friction(model, equations, seen), fit.consistent)):
             found[name][here] = full.rows[here] @ x
     back = np.argsort(order)

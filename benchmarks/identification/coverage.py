@@ -33,7 +33,7 @@ from liedyn_ros.common.tables import print_table
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, LoopTracker
 from liedyn_ros.identification import equations_of, motion_of, Recording, robust_fit
-from liedyn_ros.identification.identify import given_unknowns
+from liedyn_ros.identification.estimate import given_unknowns
 from liedyn_ros.model import load_model, Model, ModelBuilder, SpatialInertia, with_resistances
 
 Array = NDArray[np.float64]

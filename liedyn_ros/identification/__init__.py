@@ -14,7 +14,8 @@ from liedyn_ros.identification.consistent_fit import consistent_fit, lifted_prio
 from liedyn_ros.identification.equations import Equations, equations_of
 from liedyn_ros.identification.excitation import (
     Capsule, capsules_of, Clearance, Excitation, excite, MotionLimits, next_motion, NextMotion)
-from liedyn_ros.identification.identify import Estimate, Identification, identify
+from liedyn_ros.identification.estimate import Estimate
+from liedyn_ros.identification.identify import Identification, identify
 from liedyn_ros.identification.joints import Term
 from liedyn_ros.identification.motion import Motion, motion_of, Recording
 from liedyn_ros.identification.payload import (

@@ -13,61 +13,94 @@ from __future__ import annotations
 import numpy as np
 
 from liedyn_ros.common.checks import Array, listed
-from liedyn_ros.common.errors import LimitError
+from liedyn_ros.common.errors import ConvergenceError, LimitError
+from liedyn_ros.identification.consistent_fit import PRIOR
 from liedyn_ros.identification.equations import Equations
-from liedyn_ros.identification.motion import Motion
-from liedyn_ros.identification.regressors import LoopRegressor
-from liedyn_ros.identification.robust_fit import Fit
+from liedyn_ros.identification.estimate import ConsistentBodies
+from liedyn_ros.identification.robust_fit import Fit, repetition, triangle_of
+from liedyn_ros.model import Model
 
-UNIT = 300.0  # times what the given model needs: no model is so wrong
-DOUBT = 4.0  # times, which a remark tells
-_ALIKE = 0.7  # correlation from which efforts are those of the model, times a factor
-_CLEAR = 0.3  # of the given inertia, by which one below zero is no error of the fit
-_SAMPLES = 7
-_SURE = 4.0  # standard deviations
+DOUBT, UNIT = 2.0, 4.0  # times what the given model needs: one deviation of it, and two
+ALIKE = 0.7  # correlation from which more than the half of an effort is that of the model
+_ROUNDING = 1e-3  # of the largest effort, below which an error has no sign to tell
+_SURE = 2.0  # standard deviations
+_EXPLAINED = 2.0  # times the squares that are left, by which one sign must be better
 
 
-def require_efforts(motion: Motion, equations: Equations, fit: Fit, given: Array
-                    ) -> tuple[str, ...]:
+def require_efforts(model: Model, equations: Equations, given: Array) -> tuple[str, ...]:
     """
     Return doubts about the unit of the efforts; raise LimitError for a wrong unit or sign.
 
-    given (p,) are the unknowns of the given model. Efforts are a multiple of what it needs where
-    both are alike. Efforts of the wrong sign ask for an inertia below zero, which no machine has.
+    given (p,) are the unknowns of the given model. Each joint alone is fitted by bodies and
+    friction that can be, as its efforts are and negated. What the better of both leaves is the
+    error of the model; a sign is only told where it explains more than that. Efforts are a
+    multiple of what the given bodies need where both are alike, when friction is taken off.
     """
     ratio, alike = effort_ratios(equations, given)
-    inertia, deviation = _inertias(motion, equations, fit.x, fit.covariance)
-    usual, _ = _inertias(motion, equations, given, None)
-    wrong_sign = [
-        name for name, *each in zip(equations.joints, ratio, alike, inertia, deviation, usual)
-        if _is_negated(*each)]
-    if wrong_sign:
+    names = np.array(equations.joints)
+    far = (np.abs(alike) > ALIKE) & ~((1.0 / UNIT < np.abs(ratio)) & (np.abs(ratio) < UNIT))
+    if far.any():
+        wrong = tuple(names[far].tolist())
         raise LimitError(
-            f'effort of {listed(wrong_sign)}: expected the sign of the positions, got an inertia '
-            'below 0 or a load that lifts itself. They are negated, or the positions are; a scale '
-            'of -1 turns them', names=tuple(wrong_sign))
-    far = [(name, r) for name, r, like in zip(equations.joints, ratio, alike)
-           if like > _ALIKE and not 1.0 / UNIT < r < UNIT]
-    if far:
+            f'effort of {listed(list(wrong))}: expected N m or N, got '
+            f'{", ".join(f"{each:.3g}" for each in ratio[far])} times what the given model needs, '
+            'in the same course: amperes or another unit. Name the torque of a recorded unit, as '
+            f'{_scales(wrong, 1.0 / ratio[far])}, which the masses of the model give. If they '
+            'are N m and these masses are placeholders, sure=True (--sure) takes them as they are',
+            names=wrong)
+    sign = np.array([_sign(model, equations, k, given) for k in range(len(ratio))])
+    negated = (sign < 0) | ((sign == 0) & (alike < -ALIKE))
+    if negated.any():
+        wrong = tuple(names[negated].tolist())
         raise LimitError(
-            f'effort of {listed([name for name, _ in far])}: expected N m or N, got '
-            f'{", ".join(f"{r:.3g}" for _, r in far)} times what the given model needs, in the '
-            'same course: another unit. Give the factor as the scale of the joint',
-            names=tuple(name for name, _ in far))
-    return tuple(
-        f'{name}: efforts are {r:.3g} times what the given model needs, in the same course: is '
-        'the unit right, and are they no currents?'
-        for name, r, like in zip(equations.joints, ratio, alike)
-        if like > _ALIKE and not 1.0 / DOUBT < r < DOUBT)
+            f'effort of {listed(list(wrong))}: expected the sign of the positions, got friction '
+            'that drives, an inertia below 0 or a load that lifts itself. They are negated: '
+            f'{_scales(wrong, [-1.0] * len(wrong))} turns them; sure=True (--sure) takes them as '
+            'they are', names=wrong)
+    told = np.abs(alike) > ALIKE
+    doubts = [f'{name}: efforts are {each:.3g} times what the given model needs, in the same '
+              'course: is the unit right?' for name, each in zip(names[told], ratio[told])
+              if not 1.0 / DOUBT < each < DOUBT]
+    for which, what in ((~told & (sign > 0), 'the unit of its effort, and only friction or '
+                                             'inertia tell the sign'),
+                        (~told & (sign == 0), 'the unit and the sign of its effort')):
+        if which.any():
+            doubts.append(f'{", ".join(names[which])}: mostly friction, or what no model has: it '
+                          f'gives no evidence of {what}')
+    return tuple(doubts)
 
 
-def _is_negated(ratio: float, alike: float, inertia: float, deviation: float, usual: float
-                ) -> bool:
-    """Return whether a joint needs an inertia below zero, or the opposite of its load."""
-    below = inertia < -_SURE * deviation
-    if below and inertia < -_CLEAR * usual * max(abs(ratio), 1.0 / UNIT):
-        return True
-    return alike < -_ALIKE and inertia < _SURE * deviation
+def _scales(names: tuple[str, ...], factors: Array | list[float]) -> str:
+    return ' '.join(f'--scale {name}={each:.3g}' for name, each in zip(names, factors))
+
+
+def _sign(model: Model, equations: Equations, k: int, given: Array) -> int:
+    """Return 1 or -1, by which sign bodies and friction explain a joint, or 0 for neither."""
+    rows, forces = equations.rows[:, k], equations.forces[:, k]
+    size, needed = (float(np.abs(each).max(initial=0.0)) for each in (forces, rows @ given))
+    forces = forces * (needed / size if size * needed > 0.0 else 1.0)  # near the given bodies
+    left = forces - rows @ np.linalg.lstsq(rows, forces, rcond=None)[0]
+    size = np.sqrt(np.mean(left**2) * repetition(left[:, None])[0])
+    size = max(float(size), _ROUNDING * float(np.abs(forces).max(initial=0.0)), 1e-300)
+    triangle = triangle_of(np.column_stack([rows, forces]) / size)
+    count = rows.shape[1]
+    nothing = Fit(np.zeros(count), np.eye(count), np.ones(1), np.ones(1), np.ones((1, 1)),
+                  np.zeros((count, 0)))
+    bodies, squares = ConsistentBodies(model, equations), list[Array]()
+    for sign in (1.0, -1.0):
+        try:
+            x = bodies.estimate(nothing, triangle[:, :-1], sign * triangle[:, -1],
+                                PRIOR).consistent
+        except ConvergenceError:  # nothing that can be explains it
+            x = np.zeros(count)
+        squares.append((forces - sign * (rows @ x))**2)
+    gain = squares[1] - squares[0]
+    sure = abs(gain.mean()) > _SURE * np.sqrt(
+        gain.var() * repetition((gain - gain.mean())[:, None])[0] / len(gain))
+    least, most = sorted(float(each.mean()) for each in squares)
+    if not sure or most < _EXPLAINED * least:
+        return 0
+    return 1 if gain.mean() > 0.0 else -1
 
 
 def effort_ratios(equations: Equations, given: Array) -> tuple[Array, Array]:
@@ -86,24 +119,3 @@ def effort_ratios(equations: Equations, given: Array) -> tuple[Array, Array]:
         ratios.append(product / square if square > 0.0 else 1.0)
         alike.append(product / np.sqrt(square * other) if square * other > 0.0 else 0.0)
     return np.array(ratios), np.array(alike)
-
-
-def _inertias(motion: Motion, equations: Equations, x: Array, covariance: Array | None
-              ) -> tuple[Array, Array]:
-    """Return the inertia felt at each joint (f,) and its deviation, the median of samples."""
-    regressor, base = equations.regressor, equations.base
-    tree = regressor.tree if isinstance(regressor, LoopRegressor) else regressor
-    values, deviations = [], []
-    for q in motion.q[np.linspace(0, len(motion.q) - 1, _SAMPLES).astype(int)]:
-        moving = (regressor.motions(q) if isinstance(regressor, LoopRegressor)
-                  else np.eye(tree.model.nv))
-        still = np.zeros(tree.model.nv)
-        rest = tree.torque(q, still, still)
-        rows = np.array([base.columns((each @ (tree.torque(q, still, each) - rest))[None])[0]
-                         for each in moving.T])
-        values.append(rows @ x[:base.rank])
-        if covariance is not None:
-            part = covariance[:base.rank, :base.rank]
-            deviations.append(np.sqrt(np.einsum('ij,jk,ik->i', rows, part, rows)))
-    return (np.median(values, axis=0),
-            np.median(deviations, axis=0) if deviations else np.zeros(len(values[0])))

@@ -11,49 +11,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-import itertools
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LimitError, ShapeError
-from liedyn_ros.identification.consistent_fit import consistent_fit, PRIOR
+from liedyn_ros.common.errors import ConvergenceError, LimitError, ShapeError
 from liedyn_ros.identification.effort_checks import effort_ratios, require_efforts
 from liedyn_ros.identification.equations import Equations, equations_of
+from liedyn_ros.identification.estimate import (
+    Estimate, Estimator, given_unknowns, refitted_friction, with_one_axis)
+from liedyn_ros.identification.held_out import (
+    CUTOFFS, HeldOut, parts_of, Parts, PRIORS, Trial)
 from liedyn_ros.identification.joints import (
     FRICTION, LOAD, MORE_FRICTION, OFFSET, SCALE, STRIBECK)
 from liedyn_ros.identification.joints.friction import with_friction
 from liedyn_ros.identification.joints.scales import scaled, with_scales
-from liedyn_ros.identification.lumps import Lump, lumps_of
 from liedyn_ros.identification.motion import Motion, motion_of, Recording
-from liedyn_ros.identification.robust_fit import Fit, reduced, robust_fit
-from liedyn_ros.identification.verdict import judge, Verdict
-from liedyn_ros.model import JOINT_TYPES, Model, with_armatures, with_inertias, with_resistances
+from liedyn_ros.identification.verdict import CLEAR, judge, SAMPLES, Verdict
+from liedyn_ros.model import Model, with_armatures, with_inertias, with_resistances
 
 HEAVIEST = 1e6  # weight of the given model, which decides everything then
 PARTS = 5  # of the recording, each held out once (16.32)
-_ALIKE = 0.3  # correlation with the given model from which it tells the size of a scale
-_FELT = 1e-9  # of the largest entry, below which a body's numbers play no part
-METHODS = ('given', 'refitted friction', 'least squares', 'consistent')
-
-
-@dataclass(frozen=True, eq=False)
-class Estimate:
-    """
-    What samples tell: a plain fit, and the consistent parameters.
-
-    plain is the Fit of the unknowns of the equations. consistent (p,) are the unknowns of
-    parameters that bodies can have; bodies maps names to ten parameters each. extra (e,) are
-    the terms of joints, rotors (nv,) the reduced inertias of motors or empty.
-    """
-
-    plain: Fit
-    consistent: Array
-    bodies: dict[str, Array]
-    extra: Array
-    rotors: Array
+_NEAR = 0.3  # correlation with the given model from which it tells the size of a scale
+HELPS = 0.9  # times the error of a joint, from which a further term of friction is said to help
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +42,10 @@ class Identification:
     """
     The result of identify.
 
-    model has the identified parameters, given is the one identify was called with. unseen has for
-    each of METHODS the joint forces (K, f), each part by a fit of the others. held_out has their
-    rms errors (f,). verdict says whether model is offered, and why. estimate is
-    that of all samples.
+    model has the identified parameters, given is the one identify was called with. unseen are the
+    forces of parts by fits of the others, and held_out their rms errors (f,) by method. verdict
+    says whether model is offered, and why. estimate is that of all samples. prior is the weight
+    of the given model, equations.cutoff the filter, as chosen by these parts.
     """
 
     given: Model
@@ -72,9 +53,14 @@ class Identification:
     motion: Motion
     equations: Equations
     estimate: Estimate
-    unseen: dict[str, Array]
-    held_out: dict[str, Array]
+    unseen: HeldOut
     verdict: Verdict
+    prior: float
+
+    @property
+    def held_out(self) -> dict[str, Array]:
+        """Return the rms errors (f,) of parts that fits did not see, by method."""
+        return self.unseen.errors()
 
     @property
     def offered(self) -> bool:
@@ -132,7 +118,7 @@ class Identification:
 
 def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
              friction: tuple[str, ...] = FRICTION, smoothing: float | None = None,
-             cutoff: float | None = None, prior: float = PRIOR, parts: int = PARTS,
+             cutoff: float | None = None, prior: float | None = None, parts: int = PARTS,
              sure: bool = False, stribeck: Mapping[str, float] | None = None,
              scales: tuple[str, ...] = ()) -> Identification:
     """
@@ -141,9 +127,11 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
     rotor_inertia: whether motors have one; friction lists the terms to fit, of FRICTION and of
     MORE_FRICTION. Speeds of Stribeck terms, rad/s or m/s, are found where stribeck does not give
     them. scales lists joints whose efforts are in an unknown unit. smoothing
-    (Hz) is the cut-off of positions, cutoff (Hz) that of the equations; both follow from the
-    spectra by default. prior weighs the given model, 1 for errors of about 100 %. Each of so many
-    parts is predicted by a fit of the others; the result is offered where that is better. sure
+    (Hz) is the cut-off of positions, which follows from their spectra by default. cutoff (Hz) is
+    that of the equations, prior the weight of the given model, 1 for errors of about 100 %. Both
+    are those that predict held-out parts best, where they are None: a cut-off of half, once or
+    twice what the spectra give, and a weight of PRIORS. Each of so many parts of every recording
+    is predicted by a fit of the others; the result is offered where that is clearly better. sure
     takes the unit and the sign of the efforts as they are, whatever the given model says.
 
     Raises LimitError, NameSetError, ShapeError, ConvergenceError, the errors of Regressor, and
@@ -153,26 +141,80 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
     motion = motion_of(model, recording, smoothing)
     if not recording.tau.any():
         raise ShapeError('recording: expected joint forces, got zeros everywhere')
-    equations, doubts = _equations(
-        model, motion, friction, stribeck or {}, scales, rotor_inertia, cutoff, sure)
-    every = np.ones(len(equations.time), dtype=bool)
-    estimate = estimate_of(model, equations, every, prior)
-    unseen = _unseen(model, equations, estimate, prior, parts)
-    held_out = {method: np.sqrt(np.mean((equations.forces - each)**2, axis=0))
-                for method, each in unseen.items()}
+
+    def equations_at(cutoff: float | None, sure: bool, speeds: Mapping[str, float]
+                     ) -> tuple[Equations, tuple[str, ...]]:
+        return _equations(model, motion, friction, speeds, scales, rotor_inertia, cutoff, sure)
+
+    equations, doubts = equations_at(cutoff, sure, stribeck or {})
+    every = Estimator(model, equations, np.ones(len(equations.time), dtype=bool))
+    held_apart = parts_of(equations, every.plain, recording.starts, parts)
+    trial = Trial(model, equations, held_apart)
+    weight = trial.best(PRIORS if prior is None else (prior,))
+    if cutoff is None and not scales:  # a scale that is found differs a little by the filter
+        usual, speeds = trial.compared(weight), _speeds(model, equations)
+        errors = {equations: usual.size('consistent')}
+        for factor in CUTOFFS:
+            try:
+                other, _ = equations_at(factor * equations.cutoff, True, speeds)
+                if other.forces.size < SAMPLES * len(other.names):
+                    continue
+                found = Trial(model, equations, held_apart, other).compared(weight)
+            except (LimitError, ShapeError):  # beyond the rate, or too slow for so short a one
+                continue
+            errors[other] = found.size('consistent', usual.scale)
+        best = min(errors, key=errors.__getitem__)
+        if best is not equations:
+            equations = best
+            every = Estimator(model, equations, np.ones(len(equations.time), dtype=bool))
+            trial = Trial(model, equations, held_apart)
+    estimate, unseen = every.at(weight), trial.with_first(weight)
     named = {kind: {model.coordinate_names[i]: float(value) for (each, i, _), value in zip(
         equations.extra, estimate.extra) if each == kind} for kind in FRICTION}
     better = with_armatures(with_resistances(
         with_inertias(model, estimate.bodies), named['damping'], named['friction']),
         _named_rotors(model, estimate))
-    return Identification(model, better, motion, equations, estimate, unseen, held_out, judge(
-        model, motion, equations, estimate.plain, estimate.consistent, held_out, doubts))
+    missing = _missing(model, motion, equations, friction, held_apart, weight, unseen)
+    return Identification(model, better, motion, equations, estimate, unseen, judge(
+        model, motion, equations, estimate.plain, estimate.consistent, unseen,
+        (*missing, *doubts)), weight)
 
 
-def _require_options(prior: float, parts: int, friction: tuple[str, ...],
+def _speeds(model: Model, equations: Equations) -> dict[str, float]:
+    """Return the speeds of the Stribeck terms, rad/s or m/s."""
+    return {model.coordinate_names[each.at]: each.speed for each in equations.extra
+            if each.kind == STRIBECK}
+
+
+def _missing(model: Model, motion: Motion, equations: Equations, friction: tuple[str, ...],
+             parts: Parts, weight: float, unseen: HeldOut) -> tuple[str, ...]:
+    """Return which further terms of friction predict held-out parts better, each tried alone."""
+    told = []
+    for kind in MORE_FRICTION:
+        if kind in friction or any(each.kind == SCALE for each in equations.extra):
+            continue
+        try:
+            wider = with_friction(model, motion, equations, (kind,), {})
+            found = Trial(model, wider, parts).compared(weight)
+        except (LimitError, ShapeError, ConvergenceError):
+            continue
+        both = replace(unseen, predicted=unseen.predicted | {
+            kind: found.predicted['consistent']})
+        gain, deviation = both.gain(kind, 'consistent')
+        times = both.errors()[kind] / np.maximum(both.errors()['consistent'], 1e-300)
+        helped = [f'{name} {each:.2g}' for name, each in zip(equations.joints, times)
+                  if each < HELPS]
+        if helped and gain > CLEAR * deviation:
+            told.append(f'a term is missing: friction {kind!r} makes errors on held-out parts '
+                        f'smaller, times {", ".join(helped)}. Add it: '
+                        f'--friction {" ".join((*friction, kind))}')
+    return tuple(told)
+
+
+def _require_options(prior: float | None, parts: int, friction: tuple[str, ...],
                      stribeck: Mapping[str, float] | None) -> None:
     """Raise LimitError for options that identify does not take."""
-    if not 0.0 < prior <= HEAVIEST:
+    if prior is not None and not 0.0 < prior <= HEAVIEST:
         raise LimitError(f'prior: expected a number above 0, at most {HEAVIEST:g}, got {prior}')
     if not isinstance(parts, int) or parts < 2:
         raise LimitError(f'parts: expected an integer of at least 2, got {parts!r}')
@@ -195,104 +237,16 @@ def _equations(model: Model, motion: Motion, friction: tuple[str, ...],
     given = given_unknowns(model, equations)
     if scales:  # first, as the load of a joint is that of efforts in N m
         ratio, alike = effort_ratios(equations, given)
-        start = np.where(np.abs(alike) > _ALIKE, ratio, 1.0)
+        start = np.where(np.abs(alike) > _NEAR, ratio, 1.0)
         equations = scaled(equations, with_scales(model, equations, scales, start).scales)
-    doubts = () if sure else require_efforts(
-        motion, equations, robust_fit(equations.rows, equations.forces), given)
+    doubts = () if sure else require_efforts(model, equations, given)
     equations = with_friction(model, motion, equations, friction, stribeck)
     if scales:
         equations = with_scales(model, equations, scales, equations.scales)
     return equations, doubts
 
 
-def given_unknowns(model: Model, equations: Equations) -> Array:
-    """Return the unknowns (p,) that the given model has: only damping and friction of joints."""
-    table, nothing = model.link_table, np.zeros(model.nv)
-    extra = {'damping': table.damping, 'friction': table.friction}
-    return np.concatenate([equations.base.values(equations.regressor.parameters),
-                           [extra.get(kind, nothing)[i] for kind, i, _ in equations.extra]])
-
-
-def refitted_friction(model: Model, equations: Equations, chosen: NDArray[np.bool_]) -> Array:
-    """Return the unknowns (p,) of the given model with friction that some samples tell."""
-    rows, forces = equations.rows[chosen], equations.forces[chosen]
-    found, drag = given_unknowns(model, equations), equations.at_friction
-    if drag.stop > drag.start:
-        rest = forces - rows[..., :drag.start] @ found[:drag.start]
-        found[drag] = robust_fit(rows[..., drag], rest).x
-    return found
-
-
-def estimate_of(model: Model, equations: Equations, chosen: NDArray[np.bool_], prior: float
-                ) -> Estimate:
-    """Return the estimates of some of the samples, a mask (K,)."""
-    rows, forces = equations.rows[chosen], equations.forces[chosen]
-    plain = robust_fit(rows, forces)
-    given, at = given_unknowns(model, equations), equations.at_extra
-    full, found = equations.full_map(), np.concatenate([
-        equations.regressor.parameters, given[at]])
-    inertial = len(equations.regressor.parameters)
-    lumps = _moved(model, equations, full)
-    motors = range(10 * len(equations.regressor.bodies), inertial)
-    axes = _with_one_axis(model)[:len(motors)]
-    triangle, target = reduced(rows, forces, plain)
-    size = np.linalg.norm(triangle @ full, axis=0)  # of joints that do not move it is rounding
-    felt, turning = (np.flatnonzero(each > _FELT * size.max(initial=0.0)) for each in (
-        size[inertial:], size[motors.start:inertial] * axes))
-    columns = [*(k for first in lumps for k in range(first, first + 10)),
-               *(motors.start + turning), *(inertial + felt)]
-    found[columns] = 0.0
-    target = target - triangle @ (full @ found)
-    positive = np.array([True] * len(turning) + [
-        equations.extra[k].positive for k in felt], dtype=bool)
-    price = np.concatenate([1.0 / np.maximum(equations.inertia[turning], 1e-12),
-                            np.zeros(len(felt))])
-    found[columns] = consistent_fit(
-        triangle @ full[:, columns], target, [lump.prior for lump in lumps.values()],
-        positive, prior, price)
-    bodies = {model.bodies[b]: part for first, lump in lumps.items() for b, part in zip(
-        lump.bodies, lump.shared(found[first:first + 10]))}
-    return Estimate(plain, full @ found, bodies, found[inertial:],
-                    found[motors.start:inertial])
-
-
-def _with_one_axis(model: Model) -> Array:
-    """Return 1.0 for coordinates (nv,) of joints that may have an armature, else 0.0."""
-    return np.concatenate([np.full(spec.nv, float(spec.nq == spec.nv)) for spec in (
-        JOINT_TYPES[joint.type_name] for joint in model.joint_list)] or [np.empty(0)])
-
-
 def _named_rotors(model: Model, estimate: Estimate) -> dict[str, float]:
     """Return the reduced inertias of motors by coordinate; empty where none were fitted."""
     return {name: float(value) for name, value, one in zip(
-        model.coordinate_names, estimate.rotors, _with_one_axis(model)) if one}
-
-
-def _moved(model: Model, equations: Equations, full: Array) -> dict[int, Lump]:
-    """Return the bodies that forces depend on, by the place of their first parameter."""
-    least = _FELT * np.abs(full).max(initial=0.0)
-    first = {int(b): 10 * k for k, b in enumerate(equations.regressor.bodies)}
-    lumps = {first[lump.bodies[0]]: lump for lump in lumps_of(model)}
-    return {at: lump for at, lump in lumps.items()
-            if np.abs(full[:, at:at + 10]).max(initial=0.0) > least}
-
-
-def _unseen(model: Model, equations: Equations, estimate: Estimate, prior: float, parts: int
-            ) -> dict[str, Array]:
-    """Return the forces (K, f) of parts, each predicted by a fit of the others (16.32)."""
-    count = len(equations.time)
-    gap = int(np.ceil((count / estimate.plain.samples).max()))
-    bounds = np.linspace(0, count, parts + 1).astype(int)
-    found = {method: np.empty_like(equations.forces) for method in METHODS}
-    given = given_unknowns(model, equations)
-    for begin, end in itertools.pairwise(bounds):
-        chosen = np.ones(count, dtype=bool)
-        chosen[max(0, begin - gap):end + gap] = False
-        if not chosen.any():
-            raise ShapeError(f'recording: expected parts longer than {gap} samples, over which '
-                             f'errors are alike, got parts of {end - begin}')
-        fit = estimate_of(model, equations, chosen, prior)
-        refitted = refitted_friction(model, equations, chosen)
-        for method, x in zip(METHODS, (given, refitted, fit.plain.x, fit.consistent)):
-            found[method][begin:end] = equations.rows[begin:end] @ x
-    return found
+        model.coordinate_names, estimate.rotors, with_one_axis(model)) if one}

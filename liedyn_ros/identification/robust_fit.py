@@ -88,7 +88,7 @@ def robust_fit(rows: Array, forces: Array) -> Fit:
         variance = np.maximum(square / np.maximum(
             count - problem.shares(known, newton), 1.0) / inside**2, least**2)
         if length > _NEAR:  # their number jumps, and would keep an iteration from settling
-            samples = count / np.where(square > count * least**2, _repetition(psi), 1.0)
+            samples = count / np.where(square > count * least**2, repetition(psi), 1.0)
         weight = np.sqrt(samples / (count * variance))
         # A step of Newton's, whose matrix has the mean share of samples that are no outliers.
         known = weight * np.sqrt(inside)
@@ -117,7 +117,7 @@ class _Problem:
     def __init__(self, rows: Array, forces: Array) -> None:
         """Reduce each joint."""
         triangles = _triangles(rows, forces)
-        whole = _triangle(np.concatenate(triangles))
+        whole = triangle_of(np.concatenate(triangles))
         u, values, vt = np.linalg.svd(whole[:, :-1], full_matrices=False)
         seen = values > UNSEEN * values.max(initial=0.0)
         self.basis, self.unseen = vt[seen].T / values[seen], vt[~seen].T
@@ -127,7 +127,7 @@ class _Problem:
 
     def factor(self, weight: Array) -> Array:
         """Return R (r, r), upper triangular: R^T R is the weighted sum of squares of joints."""
-        return _triangle(np.repeat(weight, self._counts)[:, None] * self._parts)
+        return triangle_of(np.repeat(weight, self._counts)[:, None] * self._parts)
 
     def shares(self, weight: Array, factor: Array) -> Array:
         """Return how many unknowns each joint (f,) decides, by the factor of these weights."""
@@ -163,7 +163,7 @@ class _Path:
 def reduced(rows: Array, forces: Array, fit: Fit) -> tuple[Array, Array]:
     """Return R (p + 1, p) and z (p + 1,): |R x - z|^2 is the weighted sum of squares (16.22)."""
     by = fit.weight * np.sqrt(fit.huber)
-    triangle = _triangle(np.concatenate(_triangles(by[..., None] * rows, by * forces)))
+    triangle = triangle_of(np.concatenate(_triangles(by[..., None] * rows, by * forces)))
     return triangle[:, :-1], triangle[:, -1]
 
 
@@ -173,18 +173,18 @@ def _triangles(rows: Array, forces: Array) -> list[Array]:
     for j, target in enumerate(forces.T):
         matrix = np.column_stack([rows[:, j], target])
         felt = matrix.any(axis=0)
-        triangle = _triangle(matrix[:, felt]) if felt.any() else np.zeros((1, 0))
+        triangle = triangle_of(matrix[:, felt]) if felt.any() else np.zeros((1, 0))
         whole = np.zeros((len(triangle), matrix.shape[1]))
         whole[:, felt] = triangle
         found.append(whole)
     return found
 
 
-def _triangle(matrix: Array) -> Array:
+def triangle_of(matrix: Array) -> Array:
     return np.asarray(qr(matrix, mode='r', check_finite=False)[0])[:matrix.shape[1]]
 
 
-def _repetition(residuals: Array) -> Array:
+def repetition(residuals: Array) -> Array:
     """Return 1 + 2 sum rho_k (f,) up to the first negative rho_k, at least 1 (16.18)."""
     count = len(residuals)
     length = next_fast_len(2 * count, real=True)

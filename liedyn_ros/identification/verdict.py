@@ -14,14 +14,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import fdtri
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.identification.equations import Equations
+from liedyn_ros.identification.estimate import given_unknowns
+from liedyn_ros.identification.held_out import FIRST, HeldOut
 from liedyn_ros.identification.joints import MORE_FRICTION
 from liedyn_ros.identification.lumps import lumps_of
 from liedyn_ros.identification.motion import Motion
 from liedyn_ros.identification.motion.spectrum import spectrum_of
-from liedyn_ros.identification.robust_fit import Fit, UNSEEN
+from liedyn_ros.identification.robust_fit import Fit, reduced, UNSEEN
 from liedyn_ros.model import Model
 
 # Rules of thumb (16.33).
@@ -30,14 +34,18 @@ RANGE = 1.0 / 3.0  # of the range of a joint that a motion should cover
 SAMPLES = 3.0  # independent samples for each unknown
 COSTLY = 1.1  # times the error of least squares, from which consistency costs accuracy
 EXCESS = 5.0  # times what the noise of an effort leaves, from which a term is missing
+REACH = np.pi  # rad or m, of joints without limits
+SAMPLES_OF_EFFECT = 10
 ALONE = 1.0 - 1e-6  # of a parameter that motions tell by itself
+CLEAR = 1.0  # deviations of the mean gain, by which the new model has to be better
+CONFIDENT = 0.999  # share of recordings of right bodies that say no others
 SURE = 2.0  # standard deviations, below which an unknown may be zero
 
 
 @dataclass(frozen=True)
 class Verdict:
     """
-    offered: whether the parameters are better on the parts held out, over all joints.
+    offered: whether the parameters are clearly better on the parts held out, over all joints.
 
     reasons say why. worse names the joints that are no better by themselves, remarks are doubts
     and what to do. unknown names the sums of parameters that the recording does not tell from
@@ -53,19 +61,23 @@ class Verdict:
 
 
 def judge(model: Model, motion: Motion, equations: Equations, fit: Fit, consistent: Array,
-          held_out: dict[str, Array], doubts: tuple[str, ...] = ()) -> Verdict:
+          unseen: HeldOut, doubts: tuple[str, ...] = ()) -> Verdict:
     """Return the verdict on an estimate (16.33); doubts are remarks that stand already."""
-    scale = np.maximum(held_out['refitted friction'], 1e-300)
-    before = min(float(np.linalg.norm(held_out[each] / scale))
-                 for each in ('given', 'refitted friction'))
-    after = float(np.linalg.norm(held_out['consistent'] / scale))
-    offered = after < before
-    reasons = [f'error on held-out parts {after / before:.3g} times that of the given model, its '
-               'friction fitted' + ('' if offered else ': the given model stays')]
+    held_out, times = unseen.errors(), unseen.ratio()
+    gain, deviation = unseen.gain()
+    better = times < 1.0 and gain > CLEAR * deviation
+    offered = better and _is_told(model, equations, fit)
+    reasons = [f'error on held-out parts {times:.3g} times that of the given model, its friction '
+               'fitted' + ('' if offered else ': the given model stays' if not times < 1.0 else
+                           ', which is not clearly better: the given model stays' if not better
+                           else ', and the given bodies are as likely as others: they stay')]
     ratio = ratios(held_out)
     worse = tuple(name for name, each in zip(equations.joints, ratio) if each >= 1.0)
     reasons.append(f'better at {len(ratio) - len(worse)} of {len(ratio)} joints' + (
         f', no better at {", ".join(worse)}' if worse else ''))
+    if FIRST in unseen.predicted:
+        reasons.append(f'and {unseen.ratio(other=FIRST):.3g} times that of a fit of the first '
+                       'recording alone')
     enough = float(fit.samples.sum()) / len(fit.x)
     if enough < SAMPLES:
         offered = False
@@ -79,28 +91,66 @@ def judge(model: Model, motion: Motion, equations: Equations, fit: Fit, consiste
                    _advice(model, motion))
 
 
-def with_held(verdict: Verdict, held: Sequence[str], model: Model, motion: Motion,
+def _is_told(model: Model, equations: Equations, fit: Fit) -> bool:
+    """Return whether noise alone does not make the given bodies fit so much worse than others."""
+    triangle, target = reduced(equations.rows, equations.forces, fit)
+    at = equations.base.rank
+    rest = target - triangle[:, :at] @ given_unknowns(model, equations)[:at]
+    by_friction = np.linalg.lstsq(triangle[:, at:], rest, rcond=None)[0]
+    worse = np.sum((rest - triangle[:, at:] @ by_friction)**2) - np.sum(
+        (target - triangle @ fit.x)**2)
+    freedom = max(at - fit.unseen.shape[1], 1)
+    return float(worse) > freedom * float(fdtri(freedom, fit.freedom, CONFIDENT))
+
+
+def with_held(verdict: Verdict, held: Sequence[str], whole: Model, model: Model, motion: Motion,
               equations: Equations, held_out: dict[str, Array], sure: bool = False) -> Verdict:
     """
-    Return a verdict that names the joints which were held, as nobody measured them.
+    Return a verdict that names the joints of the whole model which nobody measured, as held.
 
-    Efforts that are known to less than their own noise make it suspect that one of them moved.
-    Nothing is offered then, unless somebody is sure that none did.
+    They are suspected of having moved where efforts are known to less than their own noise, and
+    such a motion can have that effect. Nothing is offered then, unless somebody is sure.
     """
     if not held:
         return verdict
     reasons = [f'held, as the options say: {", ".join(held)}. Parameters are wrong if one of them '
                'moved in truth: identify them only where it stood still']
     times = _over_noise(model, motion, equations, held_out)
-    suspect = [f'{name} {each:.3g}' for name, each in zip(equations.joints, times)
-               if each > EXCESS]
+    effect = _effect(held, whole, model, motion, equations)
+    suspect = [f'{name} {each:.3g}' for name, each, most, error in zip(
+        equations.joints, times, effect, held_out['consistent']) if each > EXCESS and most > error]
     if suspect:
         reasons.append('errors are far above the noise of the efforts (times it: '
                        f'{", ".join(suspect)}): a held joint may have moved, or a term is '
-                       'missing' + ('' if sure else '. The given model stays, unless you are sure '
-                                    'that the held joints stood still (--sure)'))
+                       'missing' + ('' if sure else '. The given model stays: record the held '
+                                    'joints too, or say that they stood still (--sure)'))
     return replace(verdict, reasons=(*verdict.reasons, *reasons),
                    offered=verdict.offered and (sure or not suspect))
+
+
+def _effect(held: Sequence[str], whole: Model, model: Model, motion: Motion,
+            equations: Equations) -> Array:
+    """Return by how much efforts (f,) change where held joints move through their ranges."""
+    dynamics, at = Dynamics(whole), [whole.joint(name) for name in model.coordinate_names]
+    rows = [whole.joint(name).vi for name in equations.joints]
+    size = float(np.sqrt(np.mean(motion.a**2)))
+    nothing: Array = np.zeros(whole.nv)
+    result: Array = np.zeros(len(rows))
+    for k in np.linspace(0, len(motion.q) - 1, SAMPLES_OF_EFFECT).astype(int):
+        q = whole.neutral()
+        q[[each.qi for each in at]] = motion.q[k]
+        for name in held:
+            joint = whole.joint(name)
+            ends = np.array([joint.limits.lower[0], joint.limits.upper[0]])
+            ends = np.where(np.isfinite(ends), ends, [-REACH, REACH])
+            forces = []
+            for end in ends:
+                q[joint.qi] = end
+                forces.append(dynamics.inverse(q, nothing, nothing))
+            q[joint.qi] = 0.0
+            result = np.maximum(result, np.abs(forces[1] - forces[0])[rows] + size * np.abs(
+                dynamics.mass_matrix(q)[rows, joint.vi]))
+    return result
 
 
 def _over_noise(model: Model, motion: Motion, equations: Equations, held_out: dict[str, Array]

@@ -33,7 +33,8 @@ class JointSamples:
     Samples of named joints: time (n,) s since start_ns, position, velocity, effort (n, joints).
 
     Units are SI: rad or m, rad/s or m/s, N m or N. velocity and effort are None where they were
-    not recorded. remarks say what was left out or put in order.
+    not recorded. remarks say what was left out or put in order. starts are the times at which
+    recordings begin that were joined.
     """
 
     names: tuple[str, ...]
@@ -43,6 +44,7 @@ class JointSamples:
     velocity: Array | None
     effort: Array | None
     remarks: tuple[str, ...] = ()
+    starts: tuple[float, ...] = (0.0,)
 
 
 def samples_of(where: str, names: Sequence[str], stamps: Stamps, position: Array,
@@ -105,7 +107,8 @@ def joined(runs: Sequence[JointSamples]) -> JointSamples:
     return JointSamples(
         runs[0].names, runs[0].start_ns, np.concatenate(times), position, block('velocity'),
         block('effort'), tuple(f'recording {k}: {each}' for k, run in enumerate(runs, 1)
-                               for each in run.remarks))
+                               for each in run.remarks),
+        tuple(float(each[0]) for each in times))
 
 
 def stamps_of_seconds(where: str, time: Array) -> Stamps:

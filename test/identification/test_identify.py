@@ -18,14 +18,16 @@ from support.comparison import assert_same
 from support.machines.looped_machines import five_bar
 from support.machines.model_variants import sprung
 from support.machines.random_models import random_inertia, random_model
+from support.recordings.recorded_arm import true_arm
 from support.recordings.recorded_motion import arm_motion, coloured, group_motion, loop_motion
 
 from liedyn_ros.common.errors import LimitError, ShapeError, StampError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 from liedyn_ros.identification import (
-    base_parameters, equations_of, identify, is_consistent, motion_of, Recording, robust_fit)
-from liedyn_ros.identification.identify import given_unknowns
+    base_parameters, equations_of, identify, is_consistent, motion_of, MotionLimits,
+    next_motion, Recording, robust_fit)
+from liedyn_ros.identification.estimate import given_unknowns
 from liedyn_ros.identification.verdict import judge
 from liedyn_ros.model import ModelBuilder, SpatialInertia, with_armatures, with_inertias
 
@@ -149,11 +151,11 @@ def test_a_joint_that_gets_worse_is_named() -> None:
     given = wrong(ARM)
     result = identify(given, Recording(ARM, time, q, tau))
     assert result.offered and not result.verdict.worse
-    held_out = {method: errors.copy() for method, errors in result.held_out.items()}
-    before = min(held_out[each][3] for each in ('given', 'refitted friction'))
-    held_out['consistent'][3] = 1.25 * before
+    predicted = {method: each.copy() for method, each in result.unseen.predicted.items()}
+    before = min(result.held_out[each][3] for each in ('given', 'refitted friction'))
+    predicted['consistent'][:, 3] = result.unseen.forces[:, 3] + 1.25 * before
     verdict = judge(given, result.motion, result.equations, result.estimate.plain,
-                    result.estimate.consistent, held_out)
+                    result.estimate.consistent, replace(result.unseen, predicted=predicted))
     name = ARM.coordinate_names[3]
     assert verdict.offered and verdict.worse == (name,)
     assert verdict.reasons[1] == f'better at 3 of 4 joints, no better at {name}'
@@ -174,6 +176,81 @@ def test_armatures_are_found_and_springs_are_known() -> None:
                      rotor_inertia=False)
     np.testing.assert_array_equal(given.model.link_table.armature, model.link_table.armature)
     np.testing.assert_allclose(Dynamics(given.model).inverse.batch(q, v, a), tau, atol=2e-4)
+
+
+def light_hand():
+    """Return an arm whose last body is a tenth of a kilogram, and a recording without friction."""
+    arm = true_arm()
+    model = with_inertias(arm, {'fore': SpatialInertia(
+        0.1, [0.0, 0.0, 0.02], 1e-5 * np.eye(3)).parameters()})
+    time, q, v, a, _ = arm_motion(model, 3, 24.0, 100.0)
+    return model, time, q, v, Dynamics(model).inverse.batch(q, v, a)
+
+
+def presliding(v, size, give, step):
+    """Return the friction (n,) of Dahl, N m: it lags behind v, as a spring does."""
+    force = np.zeros(len(v))
+    for k in range(1, len(v)):
+        force[k] = np.clip(force[k - 1] + size / give * v[k] * step * (
+            1.0 - force[k - 1] / size * np.sign(v[k])), -size, size)
+    return force
+
+
+@pytest.mark.parametrize('sign', (1.0, -1.0))
+def test_a_joint_that_is_mostly_friction_gives_no_evidence_of_its_unit(sign) -> None:
+    """Friction that lags imitates an inertia below 0; friction that drives is negated."""
+    model, time, q, v, tau = light_hand()
+    tau[:, 2] += presliding(v[:, 2], 1.5, 0.05, time[1]) + 0.02 * np.random.default_rng(1).normal(
+        size=len(time))
+    given = with_inertias(model, {each.name: 1.3 * each.inertia.parameters()
+                                  for each in model.body_list})
+    tau[:, 2] *= sign
+    if sign < 0.0:
+        with pytest.raises(LimitError) as caught:
+            identify(given, Recording(model, time, q, tau))
+        assert caught.value.names == ('elbow',)
+        return
+    told = [each for each in identify(given, Recording(model, time, q, tau)).verdict.remarks
+            if 'gives no evidence' in each]
+    assert len(told) == 1 and told[0].startswith('elbow:')
+
+
+def slow_and_next():
+    """Return an arm with a wrong description, a slow recording of it, and one as proposed."""
+    model, rng = true_arm(), np.random.default_rng(4)
+    given = with_inertias(model, {each.name: SpatialInertia(
+        factor * each.inertia.mass, each.inertia.center_of_mass + 0.02 * rng.normal(size=3),
+        factor * each.inertia.inertia_about_com).parameters()
+        for each, factor in zip(model.body_list, (0.8, 1.25, 0.85))})
+    time, q, v, a, _ = arm_motion(model, 5, 60.0, 100.0)  # a third as fast
+    time, q, v, a = 3.0 * time[:2000], q[:2000], v[:2000] / 3.0, a[:2000] / 9.0
+    keep = time < 20.0
+    time, q, v, a = time[keep], q[keep], v[keep], a[keep]
+
+    def recorded(q, v, a):
+        tau = Dynamics(model).inverse.batch(q, v, a)
+        return tau + 0.01 * np.abs(tau).max(axis=0) * coloured(rng, tau.shape, 0.9)
+
+    first = Recording(given, time, q, recorded(q, v, a))
+    limits = MotionLimits(*np.array([[-2.0] * 3, [2.0] * 3, [2.0] * 3, [6.0] * 3, [np.inf] * 3]))
+    ahead = next_motion(identify(given, first), limits, rounds=20).excitation
+    start = float(time[-1]) + 1.0
+    both = Recording(
+        given, np.concatenate([time, start + ahead.t]), np.concatenate([q, ahead.q]),
+        np.concatenate([first.tau, recorded(ahead.q, ahead.v, ahead.a)]), starts=(0.0, start))
+    return model, given, first, both
+
+
+def test_the_proposed_motion_is_accepted_beside_a_slow_first_recording() -> None:
+    """Held-out parts have a share of both recordings, and both are smoothed as the faster one."""
+    model, given, first, both = slow_and_next()
+    result = identify(given, both)
+    assert result.offered, result.verdict
+    assert 'first recording' in result.held_out
+    _, q, v, a, tau = arm_motion(model, 8, 10.0, 50.0)
+    errors = [np.sqrt(np.mean((Dynamics(each).inverse.batch(q, v, a) - tau)**2, axis=0))
+              for each in (given, identify(given, first).model, result.model)]
+    assert (errors[2] < np.minimum(errors[0], errors[1])).all()
 
 
 @pytest.mark.parametrize('memory', (0.0, 0.9, 0.97))

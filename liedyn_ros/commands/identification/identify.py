@@ -34,7 +34,7 @@ from liedyn_ros.common.extras import require_extra
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.identification import Identification, identify, NextMotion
-from liedyn_ros.identification.consistent_fit import PRIOR
+from liedyn_ros.identification.held_out import PRIORS
 from liedyn_ros.identification.identify import PARTS
 from liedyn_ros.identification.joints import FRICTION, MORE_FRICTION
 from liedyn_ros.identification.verdict import with_held
@@ -84,8 +84,8 @@ def _with_held(result: Identification, whole: Model, seen: set[str], sure: bool
     names = [name for name in whole.coordinate_names
              if name not in result.given.coordinate_names and name not in seen]
     return replace(result, verdict=with_held(
-        result.verdict, names, result.given, result.motion, result.equations, result.held_out,
-        sure))
+        result.verdict, names, whole, result.given, result.motion, result.equations,
+        result.held_out, sure))
 
 
 def _write(options: argparse.Namespace, result: Identification, whole: Model,
@@ -151,8 +151,11 @@ def parser() -> argparse.ArgumentParser:
     fit.add_argument('--no-rotor-inertia', action='store_true',
                      help='motors have no inertia of their own')
     fit.add_argument('--smoothing', type=float, help='cut-off of the positions, Hz')
-    fit.add_argument('--cutoff', type=float, help='cut-off of the equations, Hz')
-    fit.add_argument('--prior', type=float, default=PRIOR, help='weight of the given model')
+    fit.add_argument('--cutoff', type=float, help=(
+        'cut-off of the equations, Hz; by default the one that predicts held-out parts best'))
+    fit.add_argument('--prior', type=float, help=(
+        'weight of the given model, 1 for errors of its bodies of 100 %%; by default the one of '
+        f'{PRIORS[0]:g} to {PRIORS[-1]:g} that predicts held-out parts best'))
     fit.add_argument('--parts', type=int, default=PARTS, help='parts, each held out once')
     fit.add_argument('--sure', action='store_true', help=(
         'take unit and sign of the efforts as they are, whatever the given model says, and held '

@@ -88,6 +88,11 @@ def held_positions(model: Model, options: argparse.Namespace) -> dict[str, float
         at = {joint.name: 0.0 for joint in model.joint_list
               if joint.name not in options.hold_others
               and JOINT_TYPES[joint.type_name].nq == 1} | at
+    for each in model.couplings:  # both fingers of a hand stand where one does
+        if each.joint not in at and all(name in at for name, _ in each.terms):
+            at[each.joint] = each.offset + sum(factor * at[name] for name, factor in each.terms)
+        elif each.joint in at and not each.further and each.multiplier:
+            at.setdefault(each.leader, (at[each.joint] - each.offset) / each.multiplier)
     return at
 
 
@@ -135,8 +140,11 @@ def recorded(model: Model, options: argparse.Namespace) -> tuple[Recording, Join
     except NameSetError as error:
         if not error.names or not set(error.names) <= set(wanted):
             raise
-        raise NameSetError(f'{error}; a joint that stood still is held, as by '
-                           f'--hold {error.names[0]}=0.0', names=error.names) from error
+        if set(error.names) == set(wanted):  # no joint of this recording has these names
+            raise
+        still = ' '.join(f'--hold {name}=0.0' for name in error.names)
+        raise NameSetError(f'{error}; joints that stood still are held, as by {still}, and others '
+                           'that are coupled to them stand too', names=error.names) from error
     return recording_of(model, samples, start_of(model, dict(options.start))), samples
 
 
@@ -169,4 +177,4 @@ def recording_of(model: Model, samples: JointSamples, start: Array | None = None
                    if not unknown[joint.qi]}
         q[:, unknown] = assemble(ConstrainedDynamics(model), start, held=held_at)[unknown]
         v = None
-    return Recording(model, found.time, q, found.tau, v)
+    return Recording(model, found.time, q, found.tau, v, samples.starts)

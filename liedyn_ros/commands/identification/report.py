@@ -20,7 +20,7 @@ from liedyn_ros.commands.identification.motion_plots import motion_plots
 from liedyn_ros.commands.identification.next_motion import SHOWN, told_by
 from liedyn_ros.commands.reports import Line, Page, plot
 from liedyn_ros.identification import Identification, NextMotion
-from liedyn_ros.identification.identify import given_unknowns
+from liedyn_ros.identification.estimate import given_unknowns
 from liedyn_ros.identification.verdict import masses_in_sums, ratios
 
 SURE = 0.95
@@ -78,8 +78,9 @@ def _errors(page: Page, result: Identification) -> None:
 
 def _plots(page: Page, result: Identification) -> None:
     page.heading('Joint forces and what is left of them')
-    time, forces = result.equations.time, result.equations.forces
-    before, after = (result.unseen[each] for each in ('refitted friction', 'consistent'))
+    time, forces = result.unseen.time, result.unseen.forces
+    before, after = (result.unseen.predicted[each]
+                     for each in ('refitted friction', 'consistent'))
     drawn = []
     for k, joint in enumerate(result.equations.joints):
         drawn.append(plot(f'{joint}: force', [

@@ -29,6 +29,7 @@ from liedyn_ros.lie import so3
 from liedyn_ros.model import JOINT_TYPES, Model
 
 DEGREE = 7  # of the splines through the samples
+SPECTRUM = 5.0  # s, from which a piece beside the longest has a spectrum
 ENDS = 2.0  # periods of the cut-off, at which the ends of a recording disturb the filter
 _EVEN = 1e-6  # of a step, by which stamps of a uniform clock may differ
 _AGREES = 0.05  # of the size of a velocity, by which the measured one may differ
@@ -73,10 +74,11 @@ def motion_of(model: Model, recording: Recording, cutoff: float | None = None, *
     Return the motion of a recording, resampled by its stamps, smoothed and differentiated.
 
     cutoff (Hz) is that of all coordinates; by default each has its own, from its spectrum (16.4),
-    which is not below least (Hz).
+    which is not below least (Hz). Of several pieces the one
+    that moved fastest decides, as its motion would be lost by the filter of a slower one.
     A measured velocity takes the place of the derivative where it agrees with it and has less
     noise. Passive joints of a machine with loops follow from the others. Pieces between gaps are
-    smoothed apart, with the cut-offs of the longest; too short ones are left out. Raises
+    smoothed apart, with the same cut-offs; too short ones are left out. Raises
     LimitError for a cut-off that is not above 0, and ShapeError for too short a recording, or
     without joints.
     """
@@ -89,8 +91,7 @@ def motion_of(model: Model, recording: Recording, cutoff: float | None = None, *
     longest = max(parts, key=lambda each: each.stop - each.start)
     clock = _clock(recording.time[longest], remarks)
     q = _continuous(model, recording.q)
-    spectra = [spectrum_of(each, clock[1]) for each in _resampled(
-        recording.time[longest], q[longest], clock[0]).T]
+    spectra = _spectra(recording.time, q, parts, longest, clock)
     by = _Filter(spectra, np.maximum(_cutoffs(model, spectra, cutoff), least), clock[1])
     found: list[Motion] = []
     for part in parts:
@@ -104,6 +105,21 @@ def motion_of(model: Model, recording: Recording, cutoff: float | None = None, *
     if len(parts) > 1:
         remarks.append(_gaps(recording.time, parts, len(found)))
     return _joined(found, remarks)
+
+
+def _spectra(time: Array, q: Array, parts: Sequence[slice], longest: slice,
+             clock: tuple[Array, float]) -> list[Spectrum]:
+    """Return the spectrum of each number of q, of that long piece whose motion is fastest."""
+    enough = min(SPECTRUM, clock[0][-1] - clock[0][0])  # s
+    found: list[list[Spectrum]] = []
+    for part in parts:
+        stamps = time[part]
+        if part != longest and stamps[-1] - stamps[0] < enough:
+            continue
+        even = clock[0] if part == longest else _clock_at(stamps, clock[1])
+        found.append([spectrum_of(each, clock[1])
+                      for each in _resampled(stamps, q[part], even).T])
+    return [max(each, key=lambda one: one.band) for each in zip(*found)]
 
 
 def _smooth(model: Model, recording: Recording, q: Array, time: Array, by: _Filter,

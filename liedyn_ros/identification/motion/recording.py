@@ -29,16 +29,18 @@ class Recording:
 
     Stamps increase; their distances may differ. tau are the joint forces of Dynamics.inverse: N m
     or N at joints, and the wrench (m, f) in the frame of the body at a free joint. The forces of
-    passive joints are zero. Raises ShapeError, NotFiniteError, StampError or NotInGroupError.
+    passive joints are zero. starts (r,) are the times at which recordings begin that were joined.
+    Raises ShapeError, NotFiniteError, StampError or NotInGroupError.
     """
 
     time: Array
     q: Array
     tau: Array
     v: Array | None
+    starts: Array
 
     def __init__(self, model: Model, time: ArrayLike, q: ArrayLike, tau: ArrayLike,
-                 v: ArrayLike | None = None) -> None:
+                 v: ArrayLike | None = None, starts: ArrayLike | None = None) -> None:
         """Check the samples against the model."""
         time = as_array('time', time, (-1,))
         count = len(time)
@@ -54,7 +56,8 @@ class Recording:
             model.check_configuration(configuration)
         vars(self).update(
             time=time, q=q, tau=as_array('tau', tau, (count, model.nv)),
-            v=None if v is None else as_array('v', v, (count, model.nv)))
+            v=None if v is None else as_array('v', v, (count, model.nv)),
+            starts=time[:1] if starts is None else as_array('starts', starts, (-1,)))
 
     def part(self, chosen: slice) -> Recording:
         """Return some of the samples. Raises ShapeError for fewer than LEAST."""
@@ -63,7 +66,8 @@ class Recording:
                              f'{len(self.time[chosen])}')
         result = object.__new__(Recording)
         vars(result).update({name: None if each is None else each[chosen]
-                             for name, each in vars(self).items()})
+                             for name, each in vars(self).items() if name != 'starts'})
+        vars(result).update(starts=self.starts)
         return result
 
     @property

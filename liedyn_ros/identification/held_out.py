@@ -1,0 +1,212 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Parts of recordings that a fit did not see: what they say of models, weights and cut-offs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+import itertools
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import ShapeError
+from liedyn_ros.identification.equations import Equations
+from liedyn_ros.identification.estimate import Estimator, given_unknowns, refitted_friction
+from liedyn_ros.identification.robust_fit import Fit
+from liedyn_ros.model import Model
+
+# Weights of the given model that are tried: a weight is 1 / s^2 where its bodies are believed to
+# be off by the share s, here of 10 to 0.01.
+PRIORS = tuple(10.0**k for k in range(-2, 5))
+CUTOFFS = 0.5, 2.0  # times the usual cut-off of the equations, that are tried beside it
+METHODS = 'given', 'refitted friction', 'least squares', 'consistent'
+FIRST = 'first recording'  # the consistent fit of the first of several recordings alone
+
+
+@dataclass(frozen=True)
+class Parts:
+    """
+    The parts of one or several recordings: each of so many has a share of every recording.
+
+    spans (parts, recordings, 2) are where they begin and end, s; gap is how long before and after
+    a part errors are alike, s. starts (recordings,) are the times at which recordings begin.
+    """
+
+    spans: Array
+    gap: float
+    starts: Array
+
+    def held(self, time: Array, part: int) -> NDArray[np.bool_]:
+        """Return which times (n,) belong to a part."""
+        return self._within(time, part, 0.0)
+
+    def seen(self, time: Array, part: int) -> NDArray[np.bool_]:
+        """Return which times (n,) a fit may see that is to predict a part."""
+        return ~self._within(time, part, self.gap)
+
+    def recording(self, time: Array) -> NDArray[np.int_]:
+        """Return the number of the recording of each time (n,)."""
+        return np.maximum(np.searchsorted(self.starts, time, side='right') - 1, 0)
+
+    def _within(self, time: Array, part: int, more: float) -> NDArray[np.bool_]:
+        begin, end = self.spans[part, self.recording(time)].T
+        return np.asarray((time >= begin - more) & (time <= end + more))
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """
+    Forces (K, f) at each time (K,) as measured, and as fits that did not see them predict them.
+
+    predicted has those of METHODS, and of FIRST where there are several recordings. block (K,)
+    numbers the part of a recording to which a sample belongs, recording (K,) its recording.
+    """
+
+    time: Array
+    forces: Array
+    predicted: dict[str, Array]
+    block: NDArray[np.int_]
+    recording: NDArray[np.int_]
+
+    def errors(self, recording: int | None = None) -> dict[str, Array]:
+        """Return the rms errors (f,) by method, of one or of all recordings."""
+        rows = slice(None) if recording is None else self.recording == recording
+        return {method: np.sqrt(np.mean((self.forces - each)[rows]**2, axis=0))
+                for method, each in self.predicted.items()}
+
+    @cached_property
+    def scale(self) -> Array:
+        """Return the size of errors (K, f): those of the given model in each recording."""
+        sizes = np.array([self.errors(k)['refitted friction'] if (self.recording == k).any()
+                          else np.ones(self.forces.shape[1])
+                          for k in range(int(self.recording.max(initial=0)) + 1)])
+        return np.maximum(sizes, 1e-300)[self.recording]
+
+    def size(self, method: str, scale: Array | None = None) -> float:
+        """Return the mean squared error of a method in those of the given model, or in scale."""
+        return float(np.mean(self._squares(method, scale)))
+
+    def ratio(self, method: str = 'consistent', other: str | None = None) -> float:
+        """Return the error of a method over another's, by default the better of the given ones."""
+        return float(np.sqrt(self.size(method) / max(
+            self.size(other or self.better_given), 1e-300)))
+
+    def gain(self, method: str = 'consistent', other: str | None = None) -> tuple[float, float]:
+        """
+        Return by how much its squared errors are below another's, and the deviation of that.
+
+        It is the mean over blocks and joints of the logarithm of the ratio.
+        """
+        old, new = ((self.forces - self.predicted[each])**2 for each in (
+            other or self.better_given, method))
+        logs = np.array([np.log(np.maximum(old[rows].mean(axis=0), 1e-300) / np.maximum(
+            new[rows].mean(axis=0), 1e-300)).mean() for rows in (
+                self.block == k for k in np.unique(self.block))])
+        return float(logs.mean()), float(logs.std(ddof=1) / np.sqrt(len(logs)))
+
+    @property
+    def better_given(self) -> str:
+        """Return which of the given models is better, with its own friction or with fitted."""
+        return min(('given', 'refitted friction'), key=self.size)
+
+    def _squares(self, method: str, scale: Array | None = None) -> Array:
+        """Return the squared error of each sample (K,), in those of the given model."""
+        # Each recording counts as much as each other one, however long it is.
+        share = 1.0 / np.bincount(self.recording)[self.recording]
+        wide = self.scale if scale is None else scale
+        squares = (((self.forces - self.predicted[method]) / wide)**2).mean(axis=1)
+        return np.asarray(squares * share * len(share) / (self.recording.max() + 1))
+
+
+def parts_of(equations: Equations, fit: Fit, starts: Array, parts: int) -> Parts:
+    """Return so many parts, each with a share of each recording; errors of fit give the gap."""
+    time = equations.time
+    step = float(np.median(np.diff(time)))
+    gap = step * float(np.ceil((len(time) / fit.samples).max()))
+    begins = np.append(starts, np.inf)
+    spans = np.empty((parts, len(starts), 2))
+    for r, (begin, end) in enumerate(itertools.pairwise(begins)):
+        own = time[(time >= begin) & (time < end)]
+        if len(own) < parts:
+            spans[:, r] = np.inf  # too short to say anything
+            continue
+        edges = np.linspace(0, len(own), parts + 1).astype(int)
+        spans[:, r, 0], spans[:, r, 1] = own[edges[:-1]], own[edges[1:] - 1]
+    found = Parts(spans, gap, starts)
+    for part in range(parts):
+        if not found.seen(time, part).any():
+            raise ShapeError(f'recording: expected parts longer than {gap:.3g} s, over which '
+                             f'errors are alike, got {np.ptp(spans[part, 0]):.3g} s')
+    return found
+
+
+class Trial:
+    """Fits of all but each part, and what they predict of it with a weight of the given model."""
+
+    def __init__(self, model: Model, equations: Equations, parts: Parts,
+                 fitted: Equations | None = None) -> None:
+        """Fit. fitted are the equations with another filter, by default the same."""
+        self._model, self._equations, self._parts = model, equations, parts
+        self._fitted = equations if fitted is None else fitted
+        self._rows = [parts.held(equations.time, part) for part in range(len(parts.spans))]
+        self._fits = self._estimators(self._fitted.time < np.inf)
+
+    def best(self, weights: Sequence[float]) -> float:
+        """Return the weight that predicts best."""
+        return min(weights, key=lambda each: self.compared(each).ratio()) if len(
+            weights) > 1 else weights[0]
+
+    def compared(self, weight: float) -> HeldOut:
+        """Return what fits with a weight predict, beside the given model."""
+        recording = self._parts.recording(self._equations.time)
+        block, some = np.full(len(recording), -1), np.any(self._rows, axis=0)
+        for part, rows in enumerate(self._rows):
+            block[rows] = part * len(self._parts.starts) + recording[rows]
+        found = self._others | {'consistent': self._predicted(
+            [each.at(weight).consistent for each in self._fits])}
+        return HeldOut(self._equations.time[some], self._equations.forces[some], {
+            method: each[some] for method, each in found.items()}, block[some], recording[some])
+
+    def with_first(self, weight: float) -> HeldOut:
+        """Return the same with fits of the first recording alone, where there are several."""
+        found = self.compared(weight)
+        if len(self._parts.starts) < 2:
+            return found
+        try:
+            first = self._estimators(self._parts.recording(self._fitted.time) == 0)
+        except ShapeError:  # it is too short
+            return found
+        some = np.any(self._rows, axis=0)
+        return replace(found, predicted=found.predicted | {FIRST: self._predicted(
+            [each.at(weight).consistent for each in first])[some]})
+
+    @cached_property
+    def _others(self) -> dict[str, Array]:
+        """Return what fits predict that depend on no weight (K, f)."""
+        given = given_unknowns(self._model, self._equations)
+        chosen = [self._parts.seen(self._fitted.time, k) for k in range(len(self._fits))]
+        return {'given': self._predicted([given] * len(chosen)),
+                'refitted friction': self._predicted(
+                    [refitted_friction(self._model, self._fitted, each) for each in chosen]),
+                'least squares': self._predicted([each.plain.x for each in self._fits])}
+
+    def _estimators(self, wanted: NDArray[np.bool_]) -> list[Estimator]:
+        return [Estimator(self._model, self._fitted, wanted & self._parts.seen(
+            self._fitted.time, part)) for part in range(len(self._parts.spans))]
+
+    def _predicted(self, unknowns: Sequence[Array]) -> Array:
+        """Return the forces (K, f) of the unknowns (p,) for each part."""
+        result = np.full_like(self._equations.forces, np.nan)
+        for rows, x in zip(self._rows, unknowns):
+            result[rows] = self._equations.rows[rows] @ x
+        return result
