@@ -15,7 +15,7 @@ Only what held-out poses confirm is offered. The covariance says what the poses 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -26,6 +26,7 @@ from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.dynamics.constrained.constraints.size import machine_size
 from liedyn_ros.identification.calibration.assemblies import nearest_assemblies
+from liedyn_ros.identification.calibration.causes import likely_cause, shared_range
 from liedyn_ros.identification.calibration.fit import Fit, fit
 from liedyn_ros.identification.calibration.held_out import compare, HeldOut
 from liedyn_ros.identification.calibration.loops import (
@@ -43,6 +44,7 @@ DOUBT = 1e-3  # chance that right deviations give such errors
 ROUNDING = 1e-10  # variance of errors of clean samples, by the assumed deviations
 ASSUMED = 1e-4  # m and rad, where no deviations are given
 LARGE = 0.02, 0.1  # of the machine's size, and rad: errors that no calibration leaves
+BEYOND = 5.0  # times the greatest error of poses that were used
 NOISE = 3.0  # deviations given, within which errors are never large
 TURNS = 4.0 * np.pi  # rad: greater readings are in another unit
 
@@ -59,7 +61,8 @@ class ArmCalibration:
     before and after (2,) are rms errors of position (m) and rotation (rad) at held-out poses, nan
     where a rotation is not measured. They and the gain are found where they are first asked for.
     noise is the size of the errors over the deviations. untold names the numbers that these poses
-    hardly show. `told` counts the others. problem, fit: the equations and their solution.
+    hardly show. `told` counts the others. problem, fit: the equations and their solution. cause
+    says what explains poses that were left out, or is None.
     """
 
     model: Model
@@ -77,6 +80,7 @@ class ArmCalibration:
     problem: ArmProblem
     fit: Fit
     deviations_given: bool = False
+    cause: str | None = None
 
     @cached_property
     def held_out(self) -> HeldOut:
@@ -106,7 +110,7 @@ class ArmCalibration:
     @property
     def objections(self) -> tuple[str, ...]:
         """Return why the result is not to be used, none where it is offered."""
-        held, result = self.held_out, list[str]()
+        held, result = self.held_out, list(self._left_out())
         if not (held.gain > CLEAR * held.gain_deviation and held.misfits[1] < held.misfits[0]):
             result.append('held-out poses do not get clearly better')
         if held.lost:
@@ -120,6 +124,29 @@ class ArmCalibration:
                 result.append(f'errors of {error:.3g} {what} at held-out poses are large for this '
                               f'machine (above {limit:.3g} {what})')
         return tuple(result)
+
+    @property
+    def distances(self) -> Array:
+        """Return how far (n,) each pose is off its measurement, m, those left out too."""
+        return np.asarray(np.linalg.norm(self.problem.errors(self.fit.z)[0], axis=1))
+
+    def _left_out(self) -> list[str]:
+        """Return what poses that were left out, though their loops close, object."""
+        left, far = ~self.used & self.problem.settled, self.distances
+        limit = BEYOND * float(far[self.used].max(initial=0.0))
+        beyond = np.flatnonzero(left & (far > limit))
+        samples = self.problem.samples
+        name = shared_range(samples.names, samples.readings, left)
+        if not len(beyond) and name is None:
+            return []
+        which = (f'poses {_listed(beyond + 1)} are up to {1e3 * far[beyond].max():.3g} mm off, '
+                 f'more than {BEYOND:g} times the others' if len(beyond) else
+                 f'poses {_listed(np.flatnonzero(left) + 1)} were left out')
+        if name is not None:
+            which += f', and all that were left out lie apart in the range of {name}'
+        return [f'{which}. ' + (f'The likely cause: {self.cause}' if self.cause else (
+            'Measure them again, or say that they are wrong: --leave-out '
+            f'{" ".join(str(k + 1) for k in np.flatnonzero(left))}'))]
 
     @property
     def offered(self) -> bool:
@@ -175,14 +202,21 @@ def calibrate_arm(
     q, closed = _configurations(model, samples, start)
     _require_enough(samples, len(frames) * 6)
     _require_different(samples)
-    q, sound, begin = nearest_assemblies(model, body, samples, q, closed, (known[0], known[1]))
+    try:
+        q, sound, begin = nearest_assemblies(model, body, samples, q, closed, (known[0], known[1]))
+    except LimitError as error:
+        cause = likely_cause(model, body, samples, (known[0], known[1]))
+        raise error if cause is None else LimitError(
+            f'{error}. The likely cause: {cause}') from error
     if is_looped(model):
         unknowns = with_closed_loops(unknowns, measured, body, q[closed])
     _require_enough(samples, unknowns.size)
     problem = ArmProblem(unknowns, body, samples, begin, q)
     least = ROUNDING if deviations is None else 1.0
     found = fit(problem, np.zeros(unknowns.size), least, sound)
-    return _result(problem, found, given=deviations is not None)
+    cause = (None if (found.used | ~problem.settled).all() else
+             likely_cause(model, body, samples, (known[0], known[1])))
+    return replace(_result(problem, found, given=deviations is not None), cause=cause)
 
 
 def _samples(model: Model, names: tuple[str, ...], readings: ArrayLike, positions: ArrayLike,
@@ -248,11 +282,15 @@ def _result(problem: ArmProblem, found: Fit, *, given: bool) -> ArmCalibration:
         :unknowns.of_machine, :unknowns.of_machine]
     values = np.linalg.eigvalsh(covariance)
     share = unknowns.shares(covariance)
-    for which, why in ((~problem.settled, 'whose loops do not close near their measurements'),
-                       (~found.used & problem.settled, 'whose errors are no noise')):
-        if which.any():
-            remarks.append(f'{int(which.sum())} poses left out, {why}: '
-                           f'{_listed(np.flatnonzero(which) + 1)}')
+    open_, wild = ~problem.settled, ~found.used & problem.settled
+    if open_.any():
+        remarks.append(f'{int(open_.sum())} poses left out, whose loops do not close near their '
+                       f'measurements: {_listed(np.flatnonzero(open_) + 1)}')
+    if wild.any():
+        far = 1e3 * np.linalg.norm(problem.errors(found.z)[0], axis=1)[wild]
+        remarks.append(f'{int(wild.sum())} poses left out, whose errors are no noise: '
+                       f'{_listed(np.flatnonzero(wild) + 1)}; they are {far.min():.3g} to '
+                       f'{far.max():.3g} mm off')
     instrument, target = problem.frames(found.z)
     told = int((values < OPEN).sum())
     if told < unknowns.of_machine:

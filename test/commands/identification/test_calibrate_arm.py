@@ -101,6 +101,22 @@ def test_a_model_that_is_not_offered_leaves_none_of_an_earlier_run(measured, tmp
     require_set_aside(older, capsys.readouterr().out)
 
 
+def test_a_coupling_of_the_controller_is_named_and_taken(measured, tmp_path, capsys):
+    urdf, table, _ = measured
+    head, *lines = table.read_text().splitlines()
+    rows = np.array([line.split(',') for line in lines], dtype=float)
+    rows[:, 2] += rows[:, 1]  # the elbow counts from the horizon
+    np.savetxt(table, rows, delimiter=',', comments='', header=head)
+    given = [str(urdf), str(table), '--body', 'fore', '--folder', str(tmp_path / 'out')]
+    assert command.main(given) in (1, 2)
+    shown = capsys.readouterr()
+    option = re.search(r'--reads [^ )]+', shown.out + shown.err).group()
+    assert option == '--reads elbow=elbow-shoulder'
+    assert command.main([*given, *option.split()]) == 0
+    assert command.main([*given, '--reads', 'elbow=elbow*shoulder']) == 2
+    assert 'expected a sum of joints' in capsys.readouterr().err
+
+
 def test_errors_are_named(measured, tmp_path, capsys):
     urdf, table, _ = measured
     given = [str(urdf), str(table), '--folder', str(tmp_path / 'out')]
@@ -124,7 +140,7 @@ def changed(row, column, change):
 
 FAULTS = {
     'NaN': (changed(3, 0, lambda x: np.nan), 0, '1 of 40 samples left out, NaN or infinite: 4'),
-    'a wild pose': (changed(4, 5, lambda x: 1e6), 0, '1 poses left out.*: 5'),
+    'a wild pose': (changed(4, 5, lambda x: 1e6), 1, '1 poses left out.*: 5; they are .*'),
     'metres for mm': (changed(None, slice(3, 6), lambda x: 1e-3 * x), 2, 'Check units'),
     'degrees twice': (changed(None, 1, np.degrees), 2, 'degrees?'),
     'twice': (lambda rows: np.vstack([rows, rows[:2]]), 2, 'each once, got the same.*1, 41'),

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from liedyn_ros.common.errors import LimitError, ModelError, ShapeError
+from liedyn_ros.common.errors import ConvergenceError, LimitError, ModelError, ShapeError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.identification.calibration import calibrate_arm
 from liedyn_ros.identification.calibration.calibrate import _configurations, _samples
@@ -149,7 +149,41 @@ def test_wrong_poses_are_left_out():
     found = calibrate_arm(model, 'tool', q, places, turns)
     assert not found.used[7] and found.used.sum() >= 48
     assert any('left out' in each and ' 8' in each for each in found.remarks)
+    assert not found.offered and '--leave-out 8' in found.objections[0]  # 20 mm are no noise
     assert 0.05 < found.noise < 1.0  # deviations were assumed ten times too large
+
+
+def sweeps(rng):
+    """Return readings of an arm that turned joint after joint, six poses each."""
+    q = np.tile([0.2, -0.4, 0.9, 0.3, 0.7, -0.5], (36, 1))
+    for k in range(6):
+        q[6 * k:6 * k + 6, k] = np.linspace(-1.2, 1.2, 6) + 0.01 * rng.normal(size=6)
+    return q
+
+
+WAYS = {
+    'coupled': (lambda q: q + np.outer(q[:, 1], [0, 0, 1, 0, 0, 0]), 'joint_2=joint_2-joint_1'),
+    'coupled, other sign': (lambda q: q - np.outer(q[:, 1], [0, 0, 1, 0, 0, 0]),
+                            'joint_2=joint_2+joint_1'),
+    'sign': (lambda q: q * [1, 1, 1, 1, -1, 1], 'joint_4=-joint_4'),
+    'elsewhere': (lambda q: q + [0, np.pi / 2, 0, 0, 0, 0], 'joint_1=joint_1-90deg')}
+
+
+@pytest.mark.parametrize('way', WAYS)
+@pytest.mark.parametrize('swept', (True, False))
+def test_readings_that_count_otherwise_are_named(way, swept):
+    """A sweep of one joint would be left out, and the rest explained; random poses fit nowhere."""
+    model, rng = arm(), np.random.default_rng(7)
+    q = sweeps(rng) if swept else rng.uniform(-1.2, 1.2, (40, 6))
+    places, _ = measured(poses_at(built(model, rng), q), rng)
+    change, option = WAYS[way]
+    try:
+        found = calibrate_arm(model, 'tool', change(q), places)
+        said, offered = ' '.join(found.objections), found.offered
+    except (LimitError, ConvergenceError) as error:
+        said, offered = str(error), False
+    assert not offered and f'--reads {option}' in said
+    assert calibrate_arm(model, 'tool', q, places).offered
 
 
 def test_a_right_model_stays():

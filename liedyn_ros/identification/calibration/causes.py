@@ -1,0 +1,119 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+
+"""Why poses do not fit: readings that count otherwise than the model, or a frame that is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.identification.calibration.frames import frames_of
+from liedyn_ros.identification.calibration.loops import is_looped
+from liedyn_ros.identification.calibration.problem import Samples
+from liedyn_ros.model import Model
+
+CLEAR = 0.2  # of the error, below which another way of reading explains the poses
+STEPS = 24  # of a turn, that are tried as offsets of a joint
+SHARED = 3  # poses that lie apart in the range of a joint; two do by chance
+Known = tuple[Array | None, Array | None]
+
+
+class _Guess(NamedTuple):
+    """A way of reading the table: what it says, readings (n, m), and both frames or None."""
+
+    text: str
+    readings: Array
+    known: Known
+
+
+def likely_cause(model: Model, body: str, samples: Samples, known: Known) -> str | None:
+    """
+    Return what explains poses that do not fit, with the option that says so, or None.
+
+    Tried are signs and offsets of joints, joints that count from another one, as the third of
+    many controllers does, and frames (4, 4) of instrument and target that are wrong. Each is
+    judged by the errors of all poses, the geometry as it is.
+    """
+    if is_looped(model):
+        return None
+    measure = _Measure(model, body, samples)
+    before = measure.error(_Guess('', samples.readings, known))
+    best = min(_guesses(samples, known), key=measure.error)
+    after = measure.error(best)
+    return (f'{best.text}: errors are {1e3 * after:.3g} mm then, and {1e3 * before:.3g} mm as it '
+            'is, rms of all poses') if after < CLEAR * before else None
+
+
+def shared_range(names: tuple[str, ...], readings: Array, left: NDArray[np.bool_]) -> str | None:
+    """Return the joint in whose range poses (n,) that were left out lie apart from the others."""
+    if left.sum() < SHARED:
+        return None
+    for name, values in zip(names, readings.T):
+        out, rest = values[left], values[~left]
+        apart = not ((rest >= out.min()) & (rest <= out.max())).any()
+        if apart or not ((out >= rest.min()) & (out <= rest.max())).any():
+            return name
+    return None
+
+
+class _Measure:
+    """The rms error of poses, the frames that are not known fitted."""
+
+    def __init__(self, model: Model, body: str, samples: Samples) -> None:
+        """Take a tree, and what was measured."""
+        self._kinematics, self._at = Dynamics(model).kinematics, model.body_index(body)
+        self._places = [model.joint(name).qi for name in samples.names]
+        self._samples, self._neutral = samples, model.neutral()
+
+    def error(self, guess: _Guess) -> float:
+        """Return the rms error of positions, m."""
+        q = np.tile(self._neutral, (len(guess.readings), 1))
+        q[:, self._places] = guess.readings
+        poses = np.array([self._kinematics(each).poses[self._at] for each in q])
+        frames = frames_of(poses, self._samples.positions, self._samples.rotations, *guess.known)
+        seen = frames['instrument'] @ poses @ frames['target']
+        return float(np.sqrt(((seen[:, :3, 3] - self._samples.positions)**2).sum(axis=1).mean()))
+
+
+def _guesses(samples: Samples, known: Known) -> Iterator[_Guess]:
+    names, readings = samples.names, samples.readings
+    for k, name in enumerate(names):
+        for other in (k - 1, k + 1):
+            for sign, word in ((1.0, '+'), (-1.0, '-')):
+                if 0 <= other < len(names):
+                    yield _Guess(
+                        f'{name} counts from elsewhere: its angle is its reading {word} that of '
+                        f'{names[other]}, as many controllers couple them '
+                        f'(--reads {name}={name}{word}{names[other]})',
+                        _changed(readings, k, readings[:, k] + sign * readings[:, other]), known)
+        yield _Guess(f'readings of {name} have the other sign (--reads {name}=-{name})',
+                     _changed(readings, k, -readings[:, k]), known)
+        for step in range(1, STEPS):
+            degrees = 360.0 * step / STEPS - (360.0 if 2 * step > STEPS else 0.0)
+            yield _Guess(
+                f'{name} counts from elsewhere, near {degrees:+g} degrees '
+                f'(--reads {name}={name}{degrees:+g}deg)',
+                _changed(readings, k, readings[:, k] + np.radians(degrees)), known)
+    for what, given, free in (('instrument', known[0], (None, known[1])),
+                              ('target', known[1], (known[0], None))):
+        if given is not None:
+            yield _Guess(f'the pose of the {what} is another: leave out --{what}, and it is found',
+                         readings, free)
+
+
+def _changed(readings: Array, k: int, column: Array) -> Array:
+    result = readings.copy()
+    result[:, k] = column
+    return result
