@@ -36,7 +36,7 @@ FAULTS = {  # of a warning, and how the table puts them
     'or an effort of 0': 'limits of 0',
     ': gravity not read': 'gravity of a link', 'origin not read': 'an origin of a link',
     'plugins ': 'plugins of Gazebo that may put forces on links',
-    'gazebo:': 'joints of Gazebo',
+    'gazebo:': 'joints of Gazebo', 'wider than the machine': 'inertia of a body wider than all',
     'gazebo turns gravity off': 'gravity turned off in Gazebo',
     'the spring to the efforts': 'a spring of Gazebo',
     'gazebo plugin': 'a joint that a plugin of Gazebo couples'}

@@ -107,7 +107,7 @@ def test_limits_and_resistances_follow_the_coordinates() -> None:
     ({'limits': {'velocity': -1}}, LimitError, 'joint j: limits velocity: expected at least 0'),
     ({'limits': {'effort': (1, 2)}}, ShapeError, r'expected one number or 1, got shape \(2,\)'),
     ({'limits': {'lower': np.nan}}, LimitError, 'limits lower: expected numbers, got NaN'),
-    ({'limits': {'low': 1}}, ModelError, r"limits of \['lower', .*'effort'\], got \['low'\]"),
+    ({'limits': {'low': 1}}, ModelError, r"limits of \['lower', .*'jerk'\], got \['low'\]"),
     ({'limits': {'lower': 'a'}}, LiedynError, 'limits lower: expected an array of real numbers'),
     ({'damping': 'x'}, LiedynError, "joint j: damping: expected an array of real numbers, got 'x"),
     ({'damping': -1}, ModelError, 'joint j: damping: expected finite numbers of at least 0'),

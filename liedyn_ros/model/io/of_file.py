@@ -9,11 +9,13 @@
 """What all readers of robot descriptions do with what they find."""
 
 from collections.abc import Callable
+from dataclasses import replace
 import warnings
 
 import numpy as np
 
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning, LiedynError
+from liedyn_ros.model.io.plausibility import implausible
 from liedyn_ros.model.model import Model
 
 
@@ -21,7 +23,8 @@ def model_of_file(name: str, read: Callable[[], Model]) -> Model:
     """
     Return the model that a reader reads; its errors and warnings name the file.
 
-    Numbers that overflow are for the reader to refuse. The warnings are those of the caller's
+    Numbers that overflow are for the reader to refuse; those that are hardly in kg and m have a
+    warning. The warnings are those of the caller's
     caller. Raises DescriptionError.
     """
     try:
@@ -31,6 +34,7 @@ def model_of_file(name: str, read: Callable[[], Model]) -> Model:
         raise
     except LiedynError as error:
         raise DescriptionError(f'{name}: {error}') from error
+    model = replace(model, warnings=(*model.warnings, *implausible(model)))
     for warning in model.warnings:
         warnings.warn(f'{name}: {warning}', DescriptionWarning, stacklevel=3)
     return model
