@@ -18,7 +18,7 @@ from typing import Protocol
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import FloatingBase
 from liedyn_ros.model import JOINT_TYPES, Model
-from liedyn_ros.stewart import RedundantGeometry, StewartGeometry
+from liedyn_ros.stewart import BranchSource, RedundantGeometry, StewartGeometry
 
 Machine = Model | StewartGeometry | RedundantGeometry
 
@@ -37,7 +37,7 @@ class Solved:
     How the newest pose was solved.
 
     lengths (n,) in the geometry's order, m or rad. residual m; age s; time_to_singularity s, 0
-    where it is not known.
+    where it is not known. branch_source: what the branch rests on.
     """
 
     lengths: Array
@@ -46,6 +46,7 @@ class Solved:
     iterations: int
     age: float
     time_to_singularity: float
+    branch_source: BranchSource = BranchSource.UNSURE
 
 
 @dataclass(frozen=True)

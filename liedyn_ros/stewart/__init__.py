@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from liedyn_ros.stewart.solver.methods import (
         Chart, GaussNewton, LevenbergMarquardt, Method, Residual)
     from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Solution, Solutions, Status
+    from liedyn_ros.stewart.tracking.branch_evidence import BranchSource
     from liedyn_ros.stewart.tracking.branch.monitor import Branch, BranchMonitor
     from liedyn_ros.stewart.tracking.covariance import (
         GeometryNoise, in_fixed_axes, LegNoise, linear_first)
@@ -77,7 +78,7 @@ else:
 
 __all__ = [
     'ActuatorSynchronizer', 'AssemblyMode', 'AssemblyModeSolver', 'AssemblyModes', 'BiasFit',
-    'Branch', 'BranchMonitor', 'Certificate', 'Chart', 'Crank', 'Energy', 'Flag',
+    'Branch', 'BranchMonitor', 'BranchSource', 'Certificate', 'Chart', 'Crank', 'Energy', 'Flag',
     'ForceDistribution', 'ForceLimits', 'GaussNewton', 'GeometryNoise', 'HeldForces',
     'LegActuators', 'LegFaults', 'LegFindings', 'LegForceCommand', 'LegMasses', 'LegMonitor',
     'LegNoise', 'LegPart', 'LegSample', 'LegSimulation', 'LegType', 'LengthSensor',

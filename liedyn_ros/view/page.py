@@ -282,7 +282,8 @@ def describe(seen: Seen, units: Mapping[str, str] | None = None) -> str:
     solved = seen.solved
     if solved is not None:
         lines.append(f'\nDistance to singularity {solved.smallest_singular_value:.3f}, '
-                     f'age {1e3 * solved.age:.2f} ms, {solved.iterations} iterations.')
+                     f'age {1e3 * solved.age:.2f} ms, {solved.iterations} iterations. '
+                     f'Branch: {solved.branch_source.name}.')
     if seen.pose is not None:
         x, y, z = (1e3 * seen.pose[:3, 3]).tolist()
         lines.append(f'\nPosition {x:.2f}, {y:.2f}, {z:.2f} mm.')

@@ -31,6 +31,7 @@ from liedyn_ros.common.tables import print_table
 from liedyn_ros.stewart import load_geometry, StewartGeometry
 from liedyn_ros.stewart.commissioning.check import check, Commissioning
 from liedyn_ros.stewart.platform.architecture import architecture
+from liedyn_ros.stewart.home import geometry_home
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -40,7 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         geometry = load_geometry(options.geometry)
         rows = read_rows(options.samples, 12)
         poses = np.array([pose_of(row[:6]) for row in rows])
-        found = check(geometry, poses, rows[:, 6:], pose_of(options.home), options.tolerance)
+        found = check(geometry, poses, rows[:, 6:], geometry_home(geometry)
+                      if options.home is None else pose_of(options.home), options.tolerance)
     except LiedynError as error:
         print(f'stewart_check: {error}', file=sys.stderr)
         return 2
@@ -61,9 +63,10 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument('samples', type=Path, help='file of poses and readings')
     result.add_argument('--geometry', type=Path, default=config_file('stewart_geometry.yaml'),
                         help='geometry file')
-    result.add_argument('--home', type=float, nargs=6, default=(0.0, 0.0, 0.5, 0.0, 0.0, 0.0),
-                        metavar=('X', 'Y', 'Z', 'ROLL', 'PITCH', 'YAW'),
-                        help='home pose of the node, m and degrees')
+    result.add_argument('--home', type=float, nargs=6, default=None,
+                        metavar=('X', 'Y', 'Z', 'ROLL', 'PITCH', 'YAW'), help=(
+                            'home pose of the node, m and degrees; by default that of the '
+                            'geometry file'))
     result.add_argument('--tolerance', type=float, default=None, help=(
         'what poses and geometry are known to, m or rad; from the size of the platform and the '
         'noise of the readings where it is left out'))

@@ -13,6 +13,7 @@ from liedyn_ros.nodes.simulator_node import INTEGRATION_RATE, MAX_AGE, TIME
 from liedyn_ros.ros.messages.tf import TF_RATE
 from liedyn_ros.ros.parameters.parameter_set import Parameter
 from liedyn_ros.ros.streams.diagnostics import MAX_MISSED
+from liedyn_ros.stewart.home import LEVEL, NOT_GIVEN
 
 JOINT_STATE = 'joint_state'
 JOINT_STATE_TOPICS = 'joint_state_topics'
@@ -35,10 +36,12 @@ PLATFORM = (
     Parameter('platform_frame', 'stewart_platform', 'frame id of the platform'),
     Parameter('frame_prefix', '', 'put before both frame ids, so that the frames of several '
               'platforms differ; the launch file gives its namespace and a slash'),
-    Parameter('home_position', [0.0, 0.0, 0.5], 'position of the platform in the base at home, '
-              'x, y, z; it must lie on the assembly mode of the machine', 'm', size=3),
-    Parameter('home_orientation', [0.0, 0.0, 0.0, 1.0], 'orientation of the platform in the base '
-              'at home, quaternion x, y, z, w of norm 1', least=-1.0, most=1.0, size=4),
+    Parameter('home_position', NOT_GIVEN, 'position of the platform in the base at home, '
+              'x, y, z; it must lie on the assembly mode of the machine. A single 0 stands for '
+              '`home` of the geometry file', 'm', size=3),
+    Parameter('home_orientation', LEVEL, 'orientation of the platform in the base '
+              'at home, quaternion x, y, z, w of norm 1; only with `home_position`', least=-1.0,
+              most=1.0, size=4),
     Parameter('actuators', JOINT_STATE, 'how the legs are reported: one JointState on '
               '`leg_states`; or one topic an actuator, `leg_states/<actuator name>`, of '
               'JointState or Float64. `leg_forces` is one JointState in any case',

@@ -9,7 +9,7 @@
 """Parameters common to the Stewart nodes: the platform, its home, its actuators."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rclpy.exceptions import InvalidTopicNameException
@@ -20,10 +20,10 @@ from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, NameSetError
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.ros.messages.conversions import from_position_quaternion
 from liedyn_ros.ros.parameters.parameter_set import ParameterSet
 from liedyn_ros.stewart import (
     LegActuators, load_geometry, load_legs, RedundantGeometry, SmoothTrajectory, StewartGeometry)
+from liedyn_ros.stewart.home import home_of
 
 LEG_STATES = 'leg_states'
 LEG_FORCES = 'leg_forces'
@@ -80,7 +80,8 @@ class Platform(AnyPlatform):
     def from_parameters(cls, parameters: ParameterSet, ignore_others: bool) -> 'Platform':
         """Read and check the parameters; raises LiedynError, for seven legs and more too."""
         geometry = load_geometry(_geometry_file(parameters))
-        return cls(geometry, *_parts(parameters, geometry.leg_names, ignore_others))
+        parts = _parts(parameters, geometry, ignore_others)
+        return cls(replace(geometry, home=parts[0]), *parts)
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,8 @@ class RedundantPlatform(AnyPlatform):
 def platform_of(parameters: ParameterSet, ignore_others: bool) -> Platform | RedundantPlatform:
     """Return the platform that the parameters describe, of any number of legs, or LiedynError."""
     geometry = load_legs(_geometry_file(parameters))
-    parts = _parts(parameters, geometry.leg_names, ignore_others)
+    parts = _parts(parameters, geometry, ignore_others)
+    geometry = replace(geometry, home=parts[0])
     if isinstance(geometry, RedundantGeometry):
         return RedundantPlatform(geometry, *parts)
     return Platform(geometry, *parts)
@@ -104,10 +106,11 @@ def _geometry_file(parameters: ParameterSet) -> str | Path:
 
 
 def _parts(
-        parameters: ParameterSet, legs: Sequence[str], ignore_others: bool
+        parameters: ParameterSet, geometry: StewartGeometry | RedundantGeometry,
+        ignore_others: bool
 ) -> tuple[Array, LegActuators, str, str]:
     """Return home, actuators and frame ids."""
-    names = tuple(parameters['actuator_names'])
+    names, legs = tuple(parameters['actuator_names']), geometry.leg_names
     if names == ('',):
         names = tuple(legs)
     elif len(names) != len(legs):
@@ -116,7 +119,7 @@ def _parts(
     scales, offsets, beside = (
         _of_each(parameters, name, default, len(legs)) for name, default in (
             ('actuator_scale', 1.0), ('actuator_offset', 0.0), ('actuator_beside', 0.0)))
-    return (from_position_quaternion(parameters['home_position'], parameters['home_orientation']),
+    return (home_of(geometry, parameters),
             LegActuators(names, scales, offsets, ignore_others, beside),
             parameters['frame_prefix'] + parameters['base_frame'],
             parameters['frame_prefix'] + parameters['platform_frame'])

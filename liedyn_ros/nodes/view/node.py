@@ -12,6 +12,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
 from rclpy.clock import Clock, ClockType
 from std_msgs.msg import String
 
@@ -23,10 +24,10 @@ from liedyn_ros.nodes.stewart.platform import platform_of
 from liedyn_ros.nodes.view.diagnostics import ViewDiagnostics
 from liedyn_ros.nodes.view.parameters import AUTO, PLATFORM_VIEW, TREE, VIEW
 from liedyn_ros.nodes.view.topics import PlatformTopics, TreeTopics
-from liedyn_ros.ros.messages.conversions import from_position_quaternion
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.qos import LATCHED
 from liedyn_ros.seen import Description, Machine, Page
+from liedyn_ros.stewart.home import home_of
 
 
 class PageMaker(Protocol):
@@ -111,9 +112,9 @@ class ViewNode(ManagedNode):
 
     def _adopt(self, machine: Machine, description: str | None) -> None:
         found = urdf_of(self._model_values(), description) if isinstance(machine, Model) else None
+        home = np.eye(4) if isinstance(machine, Model) else home_of(machine, self.parameters)
         self._page.adopt(
-            machine, from_position_quaternion(
-                self.parameters['home_position'], self.parameters['home_orientation']),
+            machine, home,
             None if found is None else Description(*found))
 
     def _take_description(self, message: String) -> None:

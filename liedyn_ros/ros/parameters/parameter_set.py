@@ -92,6 +92,8 @@ class Parameter:
             return self._accept_one(value)
         if isinstance(value, (str, bytes)) or not hasattr(value, '__len__'):
             raise self._error(value)
+        if list(value) == self.default:  # a single one may stand for what another file has
+            return list(value)
         if self.size and (len(value) < self.size if self.or_more else len(value) != self.size):
             raise self._error(list(value))
         return [self._accept_one(entry, index) for index, entry in enumerate(value)]

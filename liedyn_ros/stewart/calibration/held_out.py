@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.identification.calibration.fit import Fit, refit
 from liedyn_ros.stewart.calibration.problem import corrected, moved, Problem
 from liedyn_ros.stewart.calibration.start import poses_of
+from liedyn_ros.stewart.platform.state import SINGULARITY_WARNING
 
 FOLDS = 5
 CLEAR = 2.0  # deviations of the mean gain, by which the new geometry has to be better
@@ -28,7 +30,8 @@ class Accuracy(NamedTuple):
     """
     How well poses by the readings agree with the instrument, root mean square.
 
-    position: m, rotation: rad, nan where that is not measured. misfit: of all equations of a pose,
+    position: m, rotation: rad, nan where that is not measured, over the poses that readings
+    determine. misfit: of all equations of a pose,
     in deviations: 1 is noise alone. by_pose: (3, n), the same of each pose.
     """
 
@@ -88,8 +91,14 @@ def compare(problem: Problem, found: Fit, assumed: bool = False) -> HeldOut:
 
 
 def _accuracy(squares: Array) -> Accuracy:
-    position, rotation, misfit = np.sqrt(squares.mean(axis=1)).tolist()
+    position, rotation, misfit = (_root_mean(each) for each in squares)
     return Accuracy(position, rotation, misfit, np.sqrt(squares))
+
+
+def _root_mean(squares: Array) -> float:
+    """Return the root of the mean over poses that readings determine; inf, nan where none is."""
+    known = squares[np.isfinite(squares)]
+    return math.sqrt(known.mean() if len(known) else squares.max())
 
 
 def _of_rows(problem: Problem, rows: Array) -> Problem:
@@ -98,18 +107,22 @@ def _of_rows(problem: Problem, rows: Array) -> Problem:
 
 
 def _instrument_squares(problem: Problem, z: Array) -> Array:
-    """Return mean squared errors (2, n) of points and rotations at poses by readings alone."""
+    """
+    Return mean squared errors (2, n) of points and rotations at poses by readings alone.
+
+    nan where readings do not determine a pose: it has none, or is near a singularity.
+    """
     squares = np.full((2, len(problem.poses)), np.nan)
     try:
         poses, solved = poses_of(moved(problem.parameters, z), corrected(
-            problem.samples.readings, problem.parameters.errors(z)), problem.poses)
+            problem.samples.readings, problem.parameters.errors(z)), problem.poses,
+            SINGULARITY_WARNING)
     except LiedynError:  # the old geometry may have no pose for a reading
-        return np.full_like(squares, np.inf)
-    if not solved.all():
         return np.full_like(squares, np.inf)
     points, rotations = problem.instrument_errors(z, poses)
     if points.shape[1]:
         squares[0] = (points ** 2).sum(axis=2).mean(axis=1)
     if rotations.shape[1]:
         squares[1] = (rotations ** 2).sum(axis=1)
+    squares[:, ~solved] = np.nan
     return squares

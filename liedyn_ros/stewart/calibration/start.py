@@ -71,19 +71,20 @@ def start(geometry: Geometry, readings: Array, measured: Measured, home: Array) 
     return Start(poses, frames, trusted, possible)
 
 
-def poses_of(geometry: Geometry, readings: Array, guesses: Array
+def poses_of(geometry: Geometry, readings: Array, guesses: Array, regular: float = 0.0
              ) -> tuple[Array, NDArray[np.bool_]]:
     """
     Return poses (n, 4, 4), m, of readings (n, legs), from guesses (n or one, 4, 4); which exist.
 
     Where a guess is too far, the next is the pose of the nearest readings that were solved.
-    Raises ConvergenceError where more than half have no pose.
+    regular: smallest singular value that a pose must have to count as one that exists. Raises
+    ConvergenceError where more than half have no pose.
     """
     n = len(readings)
     poses = np.array(np.broadcast_to(guesses, (n, 4, 4)))
     solver = (RedundantSolver(geometry) if isinstance(geometry, RedundantGeometry)
               else PoseSolver(geometry))
-    solved = np.zeros(n, dtype=bool)
+    solved, near_singular = np.zeros((2, n), dtype=bool)
     distance = np.linalg.norm(readings - np.median(readings, axis=0), axis=1)
     for k in np.argsort(distance):
         tries = [poses[k]]
@@ -97,12 +98,13 @@ def poses_of(geometry: Geometry, readings: Array, guesses: Array
                 break
             if solution.converged:
                 poses[k], solved[k] = solution.pose, True
+                near_singular[k] = solution.smallest_singular_value < regular
                 break
     if solved.mean() < 0.5:
         raise ConvergenceError(
             f'readings: expected those of poses near home, got {n - int(solved.sum())} of {n} '
             'without a pose: check their unit (m), the order of the legs, and home')
-    return poses, solved
+    return poses, solved & ~near_singular
 
 
 def _agreed(poses: Array, measured: Measured, solved: NDArray[np.bool_], size: float

@@ -32,7 +32,7 @@ NO_POSE = 'no pose'
 MAX_MARGINS = 1000  # poses; then only the least margins are kept
 SINGULARITY = {
     Flag.BRANCH_WRONG: 'the pose is not the one that the motion leads to',
-    Flag.BRANCH_UNSURE: 'noise leaves two poses possible; reset once the pose is known',
+    Flag.BRANCH_UNSURE: 'two poses are possible; call ~/confirm if this one is right',
     Flag.BRANCH_CROSSED: 'the motion has led through a singularity',
     Flag.NEAR_SINGULARITY: 'near a singularity',
     Flag.APPROACHING_SINGULARITY: 'approaching a singularity',
@@ -118,6 +118,7 @@ class PoseHealth:
         self._tracker: Any = tracker
         self.max_age = math.inf  # s, of a published pose, above which it warns
         self.max_missed = 1.0  # share of the samples that may be passed over or lost
+        self.mirror: Array | None = None  # (4, 4), m, of home, which has its lengths
         self.clear()
 
     def clear(self) -> None:
@@ -177,7 +178,8 @@ class PoseHealth:
 
     def _judged(self, period: Period) -> list[Part]:
         """Return the parts besides the input."""
-        return [self._judge(period, 'singularity', SINGULARITY, _measures(period)),
+        return [self._judge(
+            period, 'singularity', self._of_branch(period), self._measures(period)),
                 self._legs_part(period), self._limits(period), self._noise_of_legs(period)]
 
     def _input(self, period: Period, live: Live | None) -> Part:
@@ -227,6 +229,28 @@ class PoseHealth:
             level, messages = Level.ERROR, [f'{NO_POSE}: every solve failed', *messages]
         return Part(what, level, '; '.join(messages) or 'good', {**values, **period.told(reasons)})
 
+    def _of_branch(self, period: Period) -> Mapping[Flag, str]:
+        """Return what flags of the branch mean, with the reason of the last pose."""
+        last = period.last
+        if last is None or not last.branch_reason:
+            return SINGULARITY
+        return SINGULARITY | {Flag.BRANCH_UNSURE: (
+            f'{SINGULARITY[Flag.BRANCH_UNSURE]} ({last.branch_reason})')}
+
+    def _measures(self, period: Period) -> dict[str, object]:
+        last = period.last
+        if last is None or last.branch is None:
+            return {}
+        state, branch = last.state, last.branch
+        mirror = {} if self.mirror is None else {'home has the lengths of, m': ', '.join(
+            f'{each:.4g}' for each in self.mirror[:3, 3].tolist())}
+        return {'branch source': last.branch_source.name,
+                'smallest singular value': f'{last.smallest_singular_value:.6g}',
+                'determinant sign': state.determinant_sign,
+                'expected determinant sign': branch.expected_sign,
+                'time to singularity, s': f'{last.time_to_singularity:.6g}',
+                'prediction gap': f'{branch.prediction_gap:.3g}', **mirror}
+
     def _legs_part(self, period: Period) -> Part:
         """Return the faults of the legs, those of the rates included."""
         reasons = dict(LEGS)
@@ -273,15 +297,3 @@ class PoseHealth:
                 'period, s': f'{report.period:.4g}',
                 'repetitions': ', '.join(f'{repeats:.3g}' for repeats in report.repeats),
                 **period.told([Flag.PARAMETER_TOO_SMALL])})
-
-
-def _measures(period: Period) -> dict[str, object]:
-    last = period.last
-    if last is None or last.branch is None:
-        return {}
-    state, branch = last.state, last.branch
-    return {'smallest singular value': f'{last.smallest_singular_value:.6g}',
-            'determinant sign': state.determinant_sign,
-            'expected determinant sign': branch.expected_sign,
-            'time to singularity, s': f'{last.time_to_singularity:.6g}',
-            'prediction gap': f'{branch.prediction_gap:.3g}'}

@@ -30,7 +30,8 @@ from liedyn_ros.stewart.platform.singularity import time_until
 from liedyn_ros.stewart.platform.state import PlatformMeter
 from liedyn_ros.stewart.solver.methods import LevenbergMarquardt, Method
 from liedyn_ros.stewart.solver.pose_solver import Status
-from liedyn_ros.stewart.tracking.branch.kernels.branch import KEPT_BRANCH
+from liedyn_ros.stewart.tracking.branch_evidence import BranchEvidence, BranchSource, NOISE
+from liedyn_ros.stewart.tracking.branch.kernels.branch import KEPT_BRANCH, PREDICTION_LIMIT
 from liedyn_ros.stewart.tracking.branch.monitor import Branch, BranchMonitor
 from liedyn_ros.stewart.tracking.legs.faults import LegFaults, NO_FAULTS
 from liedyn_ros.stewart.tracking.legs.monitor import LegMonitor
@@ -44,6 +45,7 @@ from liedyn_ros.stewart.tracking.tracker import (
     FollowerState, PoseFollower, Start, TrackedPose)
 from liedyn_ros.stewart.tracking.two_branch_tracker import Choice, TwoBranchTracker
 
+UNSURE, UNSURE_SOURCE = int(Flag.BRANCH_UNSURE | Flag.BRANCH_WRONG), BranchSource.UNSURE
 Reading = tuple[ArrayLike, int]  # of the redundant sensor, and its time (ns)
 
 
@@ -60,6 +62,7 @@ class MonitoredPose(TrackedPose):
     noise_known: whether the noise is given and not refuted, or well estimated. rates: (6,), the
     measured ones that the twist comes from. None where it is estimated at the stamp, or, within
     singularity_warning of a singularity, the mean since the pose before (twist_span > 0).
+    branch_source: what the branch rests on. branch_reason: why that is nothing, else ''.
     """
 
     flags: Flag
@@ -71,6 +74,8 @@ class MonitoredPose(TrackedPose):
     motion: LegMotion | None = None
     noise_known: bool = False
     rates: Array | None = None
+    branch_source: BranchSource = BranchSource.UNSURE
+    branch_reason: str = ''
 
 
 class MonitoredTracker:
@@ -98,6 +103,7 @@ class MonitoredTracker:
         self._rate_monitor = RateMonitor(geometry)
         self._follower = PoseFollower(geometry, home, method, self._meter)
         self._branch_monitor = BranchMonitor()
+        self._evidence = BranchEvidence(geometry, self._follower.home, method, self._meter)
         self._two_branches = TwoBranchTracker(
             geometry, home, method, self._meter) if config.hold_hypotheses else None
         self._sensor_monitor = None if config.sensor is None else SensorMonitor(
@@ -105,7 +111,6 @@ class MonitoredTracker:
         self._motion: LegMotion | None = None
         self._last: MonitoredPose | None = None
         self._sign = 0  # of the determinant, reported with the last sample
-        self._lost = False  # whether a motion was followed that no pose has gone on from yet
         self._trusted: FollowerState | None = None  # before readings that jumped just now
         self._platform_jumped = False  # whether these were of three legs or more
 
@@ -129,7 +134,21 @@ class MonitoredTracker:
         self._follower.reset()
         self._gate.reset()
         self._forget()
-        self._lost = False
+
+    def confirm(self) -> bool:
+        """
+        Take the last pose for the right one, on the word of the user.
+
+        Return False where there is none.
+        """
+        if self._last is None:
+            return False
+        self._branch_monitor.confirm(self._last.state)
+        self._sign = self._last.state.determinant_sign
+        self._evidence.confirm(BranchSource.HOME)
+        if self._two_branches is not None:
+            self._two_branches.drop()
+        return True
 
     def track(
             self, stamp_ns: int, lengths: ArrayLike, rates: ArrayLike | None = None,
@@ -142,9 +161,11 @@ class MonitoredTracker:
         """
         sample = self._gate.accept(stamp_ns, lengths, rates)
         if sample.clock_set_back:
-            self._lost |= self._follower.last is not None
+            lost = self._follower.last is not None or self._evidence.restarted
             self._follower.continue_from(None)
             self._forget()
+            if lost:
+                self._evidence.restart()
         faults, plausible, self._motion = self._leg_monitor.examine(
             sample.stamp_ns, sample.lengths)
         doubtful = bool(faults.outliers) or faults.jumped
@@ -156,7 +177,8 @@ class MonitoredTracker:
             sample = sample._replace(rates=None)
         if self._latency is not None:
             sample = self._at_its_stamp(sample, self._latency)
-        started = self._follower.last is not None
+        before = self._follower.last
+        started = before is not None
         if self._trusted is not None:
             self._return(sample, self._trusted)
         if doubtful:
@@ -165,17 +187,27 @@ class MonitoredTracker:
         flags, legs = (0, ()) if faults is NO_FAULTS else (faults.flags, faults.legs)
         if wrong_rates:
             flags, legs = flags | Flag.RATES_CONTRADICT.value, _joined(legs, wrong_rates)
-        if self._lost or (started and tracked.start is Start.HOME):
-            flags |= Flag.RESTARTED.value
+        if started and tracked.start is Start.HOME:
+            self._evidence.restart()
         if tracked.status is not Status.CONVERGED:
             return self._unsolved(tracked, flags, legs, started, doubtful)
-        self._lost = False
+        self._judge_evidence(before, tracked)
         sensed: Reading | None = None
         if self._sensor_monitor is not None and reading is not None:
             sensed = reading, stamp_ns if reading_ns is None else reading_ns
         choice = self._pass_over(tracked) if doubtful else self._choose(tracked, sample, sensed)
         self._last = self._report(choice, flags, legs, sensed, started, sample.rates)
         return self._last
+
+    def _judge_evidence(self, before: TrackedPose | None, tracked: TrackedPose) -> None:
+        """Judge what the branch of a pose rests on; before: the last good pose, if any."""
+        evidence = self._evidence
+        if before is None or tracked.start is Start.HOME:
+            evidence.begin(tracked)
+        elif tracked.stamp_ns - before.stamp_ns > 1e9 * PREDICTION_LIMIT:
+            evidence.bridge(before, tracked, self._relative_noise)
+        else:
+            evidence.follow(tracked)
 
     def _at_its_stamp(self, sample: Sample, latency: Array) -> Sample:
         """Return a sample whose readings and rates have moved on by each leg's latency, s."""
@@ -218,7 +250,9 @@ class MonitoredTracker:
             self._branch_monitor.predict(tracked.stamp_ns)
         if self._crosses(started):
             flags |= Flag.BRANCH_CROSSED.value
-        if self._branch_monitor.near(KEPT_BRANCH):
+        if self._evidence.restarted:
+            flags |= Flag.RESTARTED.value
+        if self._branch_monitor.near(KEPT_BRANCH) or self._evidence.unsure:
             flags |= Flag.BRANCH_UNSURE.value
         return self._pose(tracked, flags, legs)
 
@@ -251,25 +285,32 @@ class MonitoredTracker:
         """Return the pose of the better branch, and continue from it."""
         branch = self._branch_monitor.judge(
             tracked.stamp_ns, tracked.state, self._relative_noise)
-        if self._two_branches is None:
-            return Choice(tracked, branch)
         prefer = None
         if self._sensor_monitor is not None and sensed is not None:
             prefer = self._sensor_monitor.preference(tracked, *sensed)
-        choice = self._two_branches.choose(tracked, sample, branch, prefer)
+        if self._two_branches is None:
+            if prefer is not None and self._evidence.unsure:
+                self._evidence.ask(prefer, tracked)
+            return Choice(tracked, branch)
+        choice = self._two_branches.choose(
+            tracked, sample, branch, prefer, both=self._evidence.unsure)
         if choice.switched:
             self._follower.continue_from(choice.tracked)
         if choice.confirmed:
             self._branch_monitor.confirm(choice.tracked.state)
+            self._evidence.confirm(BranchSource.SENSOR)
         return choice
 
     def _report(
             self, choice: Choice, flags: int, legs: tuple[int, ...], sensed: Reading | None,
             started: bool, rates: ArrayLike | None) -> MonitoredPose:
-        tracked, branch = choice.tracked, choice.branch
+        tracked, branch, evidence = choice.tracked, choice.branch, self._evidence
         if self._crosses(started):
             flags |= Flag.BRANCH_CROSSED.value
-        if branch.unsure:
+            evidence.crossed()
+        if evidence.restarted:
+            flags |= Flag.RESTARTED.value
+        if branch.unsure or evidence.unsure:
             flags |= Flag.BRANCH_UNSURE.value
         if branch.wrong:
             flags |= Flag.BRANCH_WRONG.value
@@ -297,11 +338,15 @@ class MonitoredTracker:
         if motion is not None and span and (
                 tracked.smallest_singular_value > self.config.singularity_warning):
             twist, span = tracked.state.twist(motion.rates), 0.0
+        reason = self._evidence.reason or (
+            NOISE if flags & UNSURE and tracked.status is Status.CONVERGED else '')
         return MonitoredPose(
             tracked.stamp_ns, tracked.lengths, tracked.pose, tracked.status, tracked.iterations,
             tracked.residual, tracked.start, tracked.state, twist, span, tracked.solve_time,
             flag_of(flags), legs, branch, until, other, fit, motion,
-            self._leg_monitor.noise.known, None if rates is None else np.array(rates, dtype=float))
+            self._leg_monitor.noise.known, None if rates is None else np.array(rates, dtype=float),
+            UNSURE_SOURCE if flags & UNSURE or tracked.status is not Status.CONVERGED else
+            self._evidence.source, reason)
 
     @property
     def _relative_noise(self) -> float:
@@ -315,6 +360,7 @@ class MonitoredTracker:
     def _forget(self) -> None:
         self._last = self._motion = self._trusted = None
         self._branch_monitor.reset()
+        self._evidence.forget()
         self._leg_monitor.reset()
         self._rate_monitor.reset()
         if self._sensor_monitor is not None:

@@ -70,4 +70,5 @@ class SampleGate:
             self._geometry.require_values(given)
             self._geometry.require_within_limits(given)
             measured = None if rates is None else checks.as_array('rates', rates, (6,))
-        return Sample(stamp_ns, given, measured, not self._timeline.follows(stamp_ns))
+        follows = self._timeline.follows(stamp_ns)
+        return Sample(int(stamp_ns), given, measured, not follows)  # one type: nothing compiles

@@ -69,13 +69,14 @@ class TwoBranchTracker:
 
     def choose(
             self, tracked: TrackedPose, sample: Sample, branch: Branch,
-            prefer: Preference | None) -> Choice:
+            prefer: Preference | None, both: bool = False) -> Choice:
         """
         Return the better of the tracker's pose of a sample and the one on the other branch.
 
-        branch: that of the tracker's pose. prefer: a redundant sensor's answer.
+        branch: that of the tracker's pose. prefer: a redundant sensor's answer. both: whether the
+        branch rests on nothing, though the motion tells none of the two.
         """
-        if not (branch.unsure or branch.wrong):
+        if not (branch.unsure or branch.wrong or both):
             self.drop()
             return Choice(tracked, branch)
         other = self._follow(tracked, sample)

@@ -118,7 +118,7 @@ def test_points_whose_places_are_given(tmp_path, capsys):
 def test_seven_lengths_alone(tmp_path):
     rng, legs = np.random.default_rng(23), seven_legs(HOME)
     geometry = tmp_path / 'seven.yaml'
-    geometry.write_text(yaml.safe_dump({'legs': {
+    geometry.write_text(yaml.safe_dump({'home': {'position': HOME[:3, 3].tolist()}, 'legs': {
         name: {'base': a.tolist(), 'platform': b.tolist()} for name, a, b in zip(
             legs.leg_names, legs.base_joints, legs.platform_joints)}}))
     machine, poses = built(legs, rng), spread(HOME, 120, rng)

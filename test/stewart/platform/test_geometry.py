@@ -75,7 +75,7 @@ def test_a_copy_is_as_immutable_as_the_geometry(geometry, duplicate):
     (lambda d: d['legs']['leg_5'].update(length=[0.9, 0.3]), 'leg_5.*shortest < longest'),
     (lambda d: d['legs']['leg_5'].update(colour='red'), r"leg_5: expected keys of .*\['colour'\]"),
     (lambda d: d['legs']['leg_5'].pop('base'), 'leg_5: expected a key base'),
-    (lambda d: d.pop('legs'), r"geometry: expected a key legs, got \['masses', 'name'\]"),
+    (lambda d: d.pop('legs'), r"geometry: expected a key legs, got \['home', 'masses', 'name'\]"),
     (lambda d: d.update(nmae='x'), r"geometry: expected keys of .*\['nmae'\]"),
 ])
 def test_bad_files_name_the_fault(tmp_path, change, message):

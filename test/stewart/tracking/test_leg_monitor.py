@@ -252,7 +252,8 @@ def test_time_going_back_forgets_the_faults(geometry, home, readings):
     with pytest.raises(StampError):
         tracker.track(5, readings[0])
     assert tracker.track(6, readings[0]).flags == Flag.RESTARTED
-    assert not tracker.track(7, readings[0]).flags
+    assert tracker.track(7, readings[0]).flags == Flag.RESTARTED
+    assert tracker.confirm() and not tracker.track(8, readings[0]).flags
 
 
 @pytest.mark.parametrize('settings', [

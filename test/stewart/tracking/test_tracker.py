@@ -150,7 +150,7 @@ def test_late_is_measured_from_samples_that_found_no_pose_too(geometry, home):
 
 
 @pytest.mark.parametrize(('tracker', 'flags'), [
-    (PoseTracker, [None, None]), (MonitoredTracker, [Flag.RESTARTED, Flag(0)])])
+    (PoseTracker, [None, None]), (MonitoredTracker, [Flag.RESTARTED] * 2)])
 def test_a_clock_set_back_restarts_the_tracking(geometry, home, motion, tracker, flags):
     tracker = tracker(geometry, home)
     for time in (2.999, 3.0):

@@ -22,17 +22,18 @@ from liedyn_ros.commands.inputs import noise_of, require_taken
 from liedyn_ros.commands.stewart.calibrated.options import parser, TAKERS
 from liedyn_ros.commands.stewart.pose_files import pose_of
 from liedyn_ros.commands.stewart.processed.platform_settings import node_settings
-from liedyn_ros.common.checks import Array, as_array, listed
+from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.errors import (
     ConvergenceError, DescriptionError, LiedynError, LimitError, NameSetError)
 from liedyn_ros.common.extras import require_extra
-from liedyn_ros.lie import se3, so3
+from liedyn_ros.lie import se3
 from liedyn_ros.recordings import pose_table, PoseColumns, PoseSamples
 from liedyn_ros.recordings.tables import TABLES
 from liedyn_ros.stewart import LegActuators, load_legs, RedundantGeometry, StewartGeometry
 from liedyn_ros.stewart.calibration import (
     calibrate, Calibration, lengths_only, Measured, measured_orientations, measured_points,
     measured_poses, measured_positions)
+from liedyn_ros.stewart.home import home_of
 
 STILL = 1e-3  # of the characteristic length
 IDENTITY = np.eye(4)
@@ -132,9 +133,7 @@ class Task:
 def read_task(options: argparse.Namespace) -> Task:
     """Return what the options ask for. Raises LiedynError, ModuleNotFoundError."""
     geometry, settings = load_legs(options.geometry), node_settings(options.params)
-    home = pose_of(options.home) if options.home is not None else se3.from_rotation_translation(
-        so3.from_quaternion(as_array('home_orientation', settings['home_orientation'], (4,))),
-        as_array('home_position', settings['home_position'], (3,)))
+    home = home_of(geometry, settings) if options.home is None else pose_of(options.home)
     actuators = _actuators(geometry, settings)
     base, target = (None if pose is None else pose_of(pose)
                     for pose in (options.instrument, options.target))

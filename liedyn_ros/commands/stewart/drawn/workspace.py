@@ -40,6 +40,7 @@ from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.pictures import new_figure, PAGE, save
 from liedyn_ros.stewart import load_geometry, PlatformMeter, StewartGeometry
+from liedyn_ros.stewart.home import geometry_home
 from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail, Stage
 from liedyn_ros.stewart.platform.workspace import map_workspace, WorkspaceMap
 
@@ -79,6 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options, begin = workspace_parser().parse_args(arguments), time.perf_counter()
     try:
         geometry = load_geometry(options.geometry)
+        if options.home is None:
+            options.home = tuple(geometry_home(geometry)[:3, 3].tolist())
         wanted = [Orientation(geometry, each, options) for each in itertools.product(
             options.roll, options.pitch, options.yaw)]
         found = all_results(mapped, wanted, options)

@@ -65,7 +65,7 @@ class Shown:
                 covariance=None if each.covariance is None else each.covariance[:3, :3],
                 solved=Solved(leg_lengths(self._geometry, pose.pose),
                               pose.smallest_singular_value, pose.residual, pose.iterations,
-                              0.0, 0.0))
+                              0.0, 0.0, pose.branch_source))
         self._shown.append((1e-9 * (each.stamp_ns - self._first_ns), seen))
 
     def close(self) -> None:

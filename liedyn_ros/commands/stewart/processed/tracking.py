@@ -11,17 +11,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from liedyn_ros.common.checks import Array, as_array
+from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.lie import se3, so3
 from liedyn_ros.recordings.bags import JointStateMessage
 from liedyn_ros.stewart import (
     in_fixed_axes, LegActuators, load_geometry, MonitoredPose, MonitoredTracker, MotionEstimator,
-    StewartGeometry)
+    PoseSolver, StewartGeometry)
+from liedyn_ros.stewart.home import home_of, require_home
 from liedyn_ros.stewart.tracking.settings import config_of, method_of
 
 
@@ -45,8 +46,9 @@ class Processed(NamedTuple):
 
 def tracker_of(settings: Mapping[str, Any]) -> MonitoredTracker:
     """Return the tracker of the pose node. Raises LiedynError for settings that it refuses."""
-    geometry, home = platform_of(settings)
-    return MonitoredTracker(geometry, home, method_of(settings), config_of(settings, None))
+    (geometry, home), method = platform_of(settings), method_of(settings)
+    require_home(geometry, settings, home, PoseSolver(geometry, method).solve)
+    return MonitoredTracker(geometry, home, method, config_of(settings, None))
 
 
 def processed(messages: Iterable[JointStateMessage], settings: Mapping[str, Any],
@@ -80,9 +82,8 @@ def platform_of(settings: Mapping[str, Any]) -> tuple[StewartGeometry, Array]:
     """Return the geometry and the pose (4, 4), m, of home that settings name."""
     geometry = load_geometry(Path(settings['geometry_file'] or config_file(
         'stewart_geometry.yaml')))
-    return geometry, se3.from_rotation_translation(
-        so3.from_quaternion(as_array('home_orientation', settings['home_orientation'], (4,))),
-        as_array('home_position', settings['home_position'], (3,)))
+    home = home_of(geometry, settings)
+    return replace(geometry, home=home), home
 
 
 def _one(each: JointStateMessage, actuators: LegActuators, tracker: MonitoredTracker,

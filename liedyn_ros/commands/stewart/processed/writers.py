@@ -25,21 +25,23 @@ _UPPER = np.triu_indices(6)
 COLUMNS = (
     'stamp [ns]', *(f'position.{axis} [m]' for axis in 'xyz'),
     *(f'orientation.{part}' for part in 'xyzw'), *(f'angular.{axis} [rad/s]' for axis in 'xyz'),
-    *(f'linear.{axis} [m/s]' for axis in 'xyz'), 'status', 'flags', 'iterations', 'residual [m]',
-    'smallest singular value', *(f'covariance {i} {j}' for i, j in zip(*_UPPER)), 'reason')
-TEXTS, INTEGERS = ('status', 'reason'), ('stamp [ns]', 'flags', 'iterations')
+    *(f'linear.{axis} [m/s]' for axis in 'xyz'), 'status', 'flags', 'branch source',
+    'iterations', 'residual [m]', 'smallest singular value',
+    *(f'covariance {i} {j}' for i, j in zip(*_UPPER)), 'reason')
+TEXTS, INTEGERS = ('status', 'branch source', 'reason'), ('stamp [ns]', 'flags', 'iterations')
 
 
 def row_of(each: Processed) -> list[Cell]:
     """Return the row of a message, in the order of COLUMNS."""
     pose = each.pose
     if pose is None:
-        return [each.stamp_ns, *[None] * 13, 'REJECTED', *[None] * 25, each.reason]
+        return [each.stamp_ns, *[None] * 13, 'REJECTED', *[None] * 26, each.reason]
     good = pose.converged
     return [
         each.stamp_ns, *(position_quaternion(pose.pose) if good else [None] * 7),
         *(pose.twist.tolist() if good and pose.twist is not None else [None] * 6),
-        pose.status.name, int(pose.flags), pose.iterations, pose.residual,
+        pose.status.name, int(pose.flags), pose.branch_source.name if good else None,
+        pose.iterations, pose.residual,
         pose.smallest_singular_value,
         *([None] * 21 if each.covariance is None else each.covariance[_UPPER].tolist()),
         each.reason]

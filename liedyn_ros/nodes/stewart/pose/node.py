@@ -28,8 +28,7 @@ from liedyn_ros.nodes.stewart.pose.services.assembly_modes import StewartModes
 from liedyn_ros.nodes.stewart.pose.services.predict import StewartPrediction
 from liedyn_ros.nodes.stewart.pose.services.prove_path import StewartPaths
 from liedyn_ros.nodes.stewart.pose.services.solve import RedundantServices, StewartServices
-from liedyn_ros.nodes.stewart.pose.tracking import (
-    redundant_tracker_of, require_home, with_noise)
+from liedyn_ros.nodes.stewart.pose.tracking import redundant_tracker_of, with_noise
 from liedyn_ros.nodes.stewart.warm_up import (
     warm_up_redundant, warm_up_services, warm_up_tracking)
 from liedyn_ros.ros.node.lifecycle import ManagedNode, set_rate
@@ -37,8 +36,9 @@ from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.streams.input_gate import AgeGate
 from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import (
-    Flag, Method, MonitorConfig, MonitoredPose, MonitoredTracker, MotionEstimator,
+    Flag, Method, MonitorConfig, MonitoredPose, MonitoredTracker, MotionEstimator, PoseSolver,
     RedundantEstimator, RedundantPose, RedundantTracker)
+from liedyn_ros.stewart.home import mirror_of_home, require_home
 from liedyn_ros.stewart.reports.health import PoseHealth
 from liedyn_ros.stewart.reports.redundant_health import RedundantHealth
 from liedyn_ros.stewart.reports.status import certifier_of, describe
@@ -80,9 +80,10 @@ class StewartPoseNode(ManagedNode):
         else:
             method, sensor = method_of(parameters), sensor_of(parameters)
             config = config_of(parameters, sensor)
+            require_home(platform.geometry, parameters, platform.home,
+                         PoseSolver(platform.geometry, method).solve)
             self._tracker = six = MonitoredTracker(
                 platform.geometry, platform.home, method, config)
-            require_home(platform, method)
         self._last: MonitoredPose | RedundantPose | None = None
         self._refused = ''  # why the last sample since the last good one was refused
         self._geometry_is_doubtful = not parameters['geometry_file']
@@ -132,6 +133,11 @@ class StewartPoseNode(ManagedNode):
             self._forget_batch()
             self._gate.reset()
             self._refused = ''
+
+    def _confirm(self) -> None:
+        with self.lock:
+            if not (isinstance(self._tracker, MonitoredTracker) and self._tracker.confirm()):
+                raise LiedynError('confirm: expected a pose that was published, got none yet')
 
     def _forget_batch(self) -> None:
         self._batch: list[Any] = []  # samples tracked since the last was published
@@ -287,6 +293,7 @@ class StewartPoseNode(ManagedNode):
         self._outputs = StewartOutputs(
             self, platform, certifier_of(self.parameters, platform.geometry))
         self._health = PoseHealth(platform.geometry, self._tracker)
+        self._health.mirror = mirror_of_home(platform.geometry, platform.home)
         self._diagnostics = StewartDiagnostics(
             self, platform, self._health, self._input, self._sensor)
         estimator = MotionEstimator(platform.geometry, self.parameters['leg_rate_noise'])
@@ -314,7 +321,7 @@ class StewartPoseNode(ManagedNode):
         quick = Stream(self, name='services', guarded=False)
         StewartServices(
             self, quick, platform, method, config.singularity_warning,
-            certifier_of(self.parameters, geometry), self._start_over)
+            certifier_of(self.parameters, geometry), self._start_over, self._confirm)
         StewartPrediction(  # with its own estimator: it runs in another thread
             quick, platform, MotionEstimator(geometry, rate_noise), tracker)
         quick.start()

@@ -14,22 +14,10 @@ from typing import Any
 import numpy as np
 
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.nodes.stewart.platform import Platform, RedundantPlatform
-from liedyn_ros.stewart import (
-    leg_lengths, Method, PoseTracker, RedundantConfig, RedundantTracker)
-from liedyn_ros.stewart.reports.status import describe
+from liedyn_ros.nodes.stewart.platform import RedundantPlatform
+from liedyn_ros.stewart import RedundantConfig, RedundantSolver, RedundantTracker
+from liedyn_ros.stewart.home import require_home
 from liedyn_ros.stewart.tracking.settings import noise_of
-
-
-def require_home(platform: Platform, method: Method) -> None:
-    """Raise LiedynError where the home pose is not one that its own lengths lead to."""
-    try:
-        tracked = PoseTracker(platform.geometry, platform.home, method).track(
-            0, leg_lengths(platform.geometry, platform.home))
-        if not tracked.converged:
-            raise LiedynError(describe(tracked))
-    except LiedynError as error:
-        raise LiedynError(f'home pose: {error}; home_position is where yours stands') from error
 
 
 def with_noise(platform: RedundantPlatform, parameters: Any) -> RedundantPlatform:
@@ -57,11 +45,5 @@ def redundant_tracker_of(platform: RedundantPlatform, parameters: Any) -> Redund
     tracker = RedundantTracker(geometry, platform.home, RedundantConfig(
         leave_out=parameters['replace_outliers'],
         singularity_warning=parameters['singularity_warning']))
-    try:
-        tracked = RedundantTracker(geometry, platform.home).track(
-            0, geometry.lengths(platform.home))
-        if not tracked.converged:
-            raise LiedynError(describe(tracked))
-    except LiedynError as error:
-        raise LiedynError(f'home pose: {error}; home_position is where yours stands') from error
+    require_home(geometry, parameters, platform.home, RedundantSolver(geometry).solve)
     return tracker

@@ -21,8 +21,8 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import NameSetError
 from liedyn_ros.stewart.platform.description.geometry_covariance import checked_covariance
 from liedyn_ros.stewart.platform.description.leg_checks import (
-    checked_cones, checked_diameter, checked_forces, checked_latency, checked_leg_types,
-    checked_limits, checked_names, checked_noise, coincide, radius_of_gyration,
+    checked_cones, checked_diameter, checked_forces, checked_home, checked_latency,
+    checked_leg_types, checked_limits, checked_names, checked_noise, coincide, radius_of_gyration,
     require_legs_apart, require_size, unlimited_cones)
 from liedyn_ros.stewart.platform.description.leg_set import LegSet, table_of
 from liedyn_ros.stewart.platform.description.leg_types import (
@@ -53,10 +53,11 @@ class StewartGeometry(LegSet):
     not known. leg_latency: (6,), s, by how much each reading is older than its stamp.
     force_limits: (6, 2), N, N m of a crank: the least and the greatest force of each drive,
     positive where it pushes the platform away; infinite without a limit.
+    home: (4, 4), m, a pose on the assembly mode of the machine, where it starts, or None.
     characteristic_length: m, the platform joints' radius of gyration, which turns radians into
     metres.
 
-    Raises GeometryError, ShapeError, NotFiniteError or NameSetError.
+    Raises GeometryError, ShapeError, NotFiniteError, NotInGroupError or NameSetError.
     """
 
     leg_names: tuple[str, ...]
@@ -73,6 +74,7 @@ class StewartGeometry(LegSet):
     leg_noise: Array = field(default_factory=lambda: np.zeros(6))
     leg_latency: Array = field(default_factory=lambda: np.zeros(6))
     force_limits: Array = field(default_factory=lambda: np.zeros((0, 2)))
+    home: Array | None = field(default=None, repr=False)
     characteristic_length: float = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -96,6 +98,7 @@ class StewartGeometry(LegSet):
             'leg_noise': checked_noise(names, self.leg_noise),
             'leg_latency': checked_latency(names, self.leg_latency),
             'force_limits': checked_forces(names, leg_types, self.force_limits),
+            'home': checked_home(self.home),
             'characteristic_length': radius_of_gyration(platform)})
 
     @property
@@ -149,4 +152,5 @@ class StewartGeometry(LegSet):
 
     def _table(self, unit: float) -> Array:
         return table_of(
-            self.base_joints, self.platform_joints, self.leg_types, unit, self.plain)
+            self.base_joints, self.platform_joints, self.leg_types, unit, self.plain,
+            self.home)

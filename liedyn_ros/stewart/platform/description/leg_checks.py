@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import GeometryError, LimitError, NameSetError
+from liedyn_ros.lie import se3
 from liedyn_ros.stewart.platform.description.leg_types import Crank, LegType, Stage, Wire
 
 LONGEST_LATENCY = 1.0  # s
@@ -136,6 +137,12 @@ def checked_latency(names: Sequence[str], value: ArrayLike) -> Array:
         raise LimitError(f'leg_latency: expected {LONGEST_LATENCY} s at most, got '
                          f'{dict(zip(names, latency.tolist()))}')
     return latency
+
+
+def checked_home(value: ArrayLike | None) -> Array | None:
+    """Return a home pose (4, 4), m, or None. Raises the errors of `require_pose`."""
+    return None if value is None else se3.require_pose(
+        'home', checks.as_array('home', value, (4, 4)))
 
 
 def checked_forces(

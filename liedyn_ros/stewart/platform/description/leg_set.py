@@ -20,8 +20,12 @@ from numpy.typing import ArrayLike, NDArray
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
+from liedyn_ros.lie import se3
+from liedyn_ros.lie.kernels.motion import split
 from liedyn_ros.stewart.platform.description.leg_types import (
-    Crank, LegType, Rail, row, Stage, Strut)
+    Crank, LegType, OffsetStrut, Rail, row, Stage, Strut)
+from liedyn_ros.stewart.platform.kernels.leg_rows import ENDS, PITCH, ROW, SHIFT, TURN
+from liedyn_ros.stewart.platform.kernels.leg_types import write_leg_ends
 
 
 class LegSet:
@@ -119,14 +123,22 @@ class LegSet:
 
 def table_of(
         base: Array, platform: Array, leg_types: Sequence[LegType], unit: float,
-        plain: bool) -> Array:
+        plain: bool, home: Array | None = None) -> Array:
     """
     Return the kernels' table of six legs with joints (6, 3), m, lengths in a unit (m).
 
-    plain: whether to leave out the rows of the legs, which struts alone do without.
+    plain: whether to leave out the rows of the legs, which struts alone do without. home: (4, 4),
+    m, about whose turn screws are counted, so that no length jumps by a lead near it.
     """
     ends = np.concatenate((base, platform)).ravel() / unit
     if plain:
         return ends
     rows = [row(*leg, unit) for leg in zip(leg_types, base, platform)]
-    return np.concatenate((ends, *rows))
+    table = np.concatenate((ends, *rows))
+    if home is not None and any(isinstance(leg, OffsetStrut) and leg.lead for leg in leg_types):
+        write_leg_ends(table, *split(np.array(
+            se3.from_rotation_translation(home[:3, :3], home[:3, 3] / unit))))
+        for screw in table[ENDS:].reshape(-1, ROW):
+            if screw[PITCH]:
+                screw[TURN] = -screw[SHIFT] / screw[PITCH]
+    return table

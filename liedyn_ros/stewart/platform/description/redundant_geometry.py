@@ -23,9 +23,9 @@ from liedyn_ros.lie import se3
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.description.geometry_covariance import checked_covariance, of_legs
 from liedyn_ros.stewart.platform.description.leg_checks import (
-    checked_cones, checked_diameter, checked_forces, checked_latency, checked_leg_types,
-    checked_limits, checked_names, checked_noise, radius_of_gyration, require_legs_apart,
-    require_size, unlimited_cones)
+    checked_cones, checked_diameter, checked_forces, checked_home, checked_latency,
+    checked_leg_types, checked_limits, checked_names, checked_noise, radius_of_gyration,
+    require_legs_apart, require_size, unlimited_cones)
 from liedyn_ros.stewart.platform.description.leg_set import LegSet, table_of
 from liedyn_ros.stewart.platform.description.leg_types import LegType, Strut
 from liedyn_ros.stewart.platform.description.masses import LegMasses, PlatformMasses
@@ -60,6 +60,7 @@ class RedundantGeometry(LegSet):
     leg_latency: Array = field(default_factory=lambda: NONE)
     masses: PlatformMasses | None = None
     force_limits: Array = field(default_factory=lambda: NONE)
+    home: Array | None = field(default=None, repr=False)
     characteristic_length: float = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -86,6 +87,7 @@ class RedundantGeometry(LegSet):
             'leg_noise': checked_noise(names, self.leg_noise),
             'leg_latency': checked_latency(names, self.leg_latency),
             'force_limits': checked_forces(names, leg_types, self.force_limits),
+            'home': checked_home(self.home),
             'calibration_covariance': checked_covariance(self.calibration_covariance, n),
             'characteristic_length': radius_of_gyration(platform)})
 
@@ -102,7 +104,7 @@ class RedundantGeometry(LegSet):
             self.leg_diameter, tuple(self.leg_types[row] for row in rows), None,
             None if self.calibration_covariance is None else of_legs(
                 self.calibration_covariance, len(self.leg_names), rows),
-            self.leg_noise[rows], self.leg_latency[rows], self.force_limits[rows])
+            self.leg_noise[rows], self.leg_latency[rows], self.force_limits[rows], self.home)
 
     @property
     def base_outline(self) -> Array:
@@ -128,7 +130,7 @@ class RedundantGeometry(LegSet):
             rows = [k % len(self.leg_names) for k in range(begin, begin + 6)]
             blocks.append(table_of(
                 self.base_joints[rows], self.platform_joints[rows],
-                [self.leg_types[row] for row in rows], unit, self.plain))
+                [self.leg_types[row] for row in rows], unit, self.plain, self.home))
         return np.stack(blocks)
 
     def lengths(self, pose_base_platform: ArrayLike) -> Array:

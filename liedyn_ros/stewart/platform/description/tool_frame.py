@@ -32,7 +32,7 @@ def with_tool(geometry: Geometry, pose_platform_tool: ArrayLike) -> Geometry:
     Return the same machine with the tool's frame for the platform's.
 
     pose_platform_tool: (4, 4), m. All that is fixed to the platform is seen from the tool: joints,
-    axes, cones and masses. So poses, twists and covariances are those of the tool. Raises
+    axes, cones, masses and home. So poses, twists and covariances are those of the tool. Raises
     ShapeError, NotFiniteError or NotInGroupError.
     """
     tool = se3.require_pose('pose_platform_tool', pose_platform_tool)
@@ -43,6 +43,8 @@ def with_tool(geometry: Geometry, pose_platform_tool: ArrayLike) -> Geometry:
         'platform_joints': (geometry.platform_joints - position) @ rotation,
         'platform_cones': cones,
         'leg_types': tuple(_turned(leg_type, rotation) for leg_type in geometry.leg_types)}
+    if geometry.home is not None:
+        parts['home'] = se3.compose(geometry.home, tool)
     if geometry.masses is not None:
         parts['masses'] = _seen(geometry.masses, rotation, position)
     if geometry.calibration_covariance is not None:

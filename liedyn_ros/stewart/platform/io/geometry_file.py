@@ -9,6 +9,7 @@
 """Geometry files of Stewart platforms; docs/conventions.md has their keys."""
 
 from collections.abc import Callable
+from dataclasses import replace
 import math
 from pathlib import Path
 import re
@@ -34,6 +35,7 @@ from liedyn_ros.stewart.platform.description.redundant_geometry import Redundant
 from liedyn_ros.stewart.platform.description.tool_frame import with_tool
 
 LARGEST = 20.0  # m, of a platform; beyond it numbers are taken for mm
+WHOLE_TURN = 2.0 * math.pi  # rad; beyond it the angles of a frame are taken for degrees
 _LEGS = re.compile(rb'^legs\s*:', re.MULTILINE)
 
 
@@ -76,6 +78,11 @@ def load_legs(path: str | Path) -> StewartGeometry | RedundantGeometry:
         raise GeometryError(f'{path}: {error}') from error
     if isinstance(geometry, StewartGeometry) and (fault := architectural_fault(geometry)):
         warnings.warn(f'{path}: {fault}', DescriptionWarning, stacklevel=3)
+    largest = geometry.characteristic_length
+    if coarse := {name: leg.lead for name, leg in zip(geometry.leg_names, geometry.leg_types)
+                  if isinstance(leg, OffsetStrut) and abs(leg.lead) > largest}:
+        warnings.warn(f"{path}: lead: {coarse} m per turn is more than the platform's radius; "
+                      'a file has m, and this looks like mm', DescriptionWarning, stacklevel=3)
     if (reach := np.abs(geometry.platform_joints).max()) > LARGEST:
         warnings.warn(f'{path}: a joint is {reach:g} m from the origin of the platform; a file '
                       'has m, and this looks like mm', DescriptionWarning, stacklevel=3)
@@ -120,7 +127,7 @@ def _geometry(root: Node) -> StewartGeometry | RedundantGeometry:
     parts = (names, base, platform, limits, root.take('name', 'stewart_platform').text(),
              cones['base_cone'], cones['platform_cone'],
              root.take('leg_diameter', 0.0).number(), tuple(leg_types))
-    masses, tool = root.optional('masses'), root.optional('tool')
+    masses, tool, home = (root.optional(key) for key in ('masses', 'tool', 'home'))
     covariance = _covariance(root.optional('calibration_covariance'))
     root.finish()
     machine = None if masses is None else read_masses(
@@ -129,7 +136,8 @@ def _geometry(root: Node) -> StewartGeometry | RedundantGeometry:
         *parts, noise, covariance, latency, machine, np.array(forces)
     ) if n > 6 else StewartGeometry(
         *parts, machine, covariance, noise, latency, np.array(forces))
-    return geometry if tool is None else with_tool(geometry, tool_of(tool))
+    geometry = geometry if tool is None else with_tool(geometry, tool_of(tool))
+    return geometry if home is None else replace(geometry, home=tool_of(home))
 
 
 def _covariance(node: Node | None) -> Array | None:
@@ -144,6 +152,9 @@ def tool_of(node: Node) -> Array:
     origin = [0.0, 0.0, 0.0]
     position, rpy = node.take('position', origin).numbers(3), node.take('rpy', origin).angles(3)
     node.finish()
+    if max(map(abs, rpy)) > WHOLE_TURN:
+        warnings.warn(f"{node.path}/rpy: {rpy} rad is more than a whole turn; degrees are written "
+                      "as '30 deg'", DescriptionWarning, stacklevel=2)
     return SE3.from_rotation_translation(SO3.from_rpy(*rpy), position).matrix
 
 

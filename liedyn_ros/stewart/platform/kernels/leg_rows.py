@@ -28,4 +28,5 @@ STRUT, OFFSET, RAIL, CRANK, WIRE, STAGE, CARRIED_STAGE = 0, 1, 2, 3, 4, 5, 6
 KIND, BASE, PLATFORM, UNIT, SIZE, FIRST, SECOND, LENGTH, OTHER, SIDE, VALUE, RATIO = (
     0, 1, 4, 7, 8, 9, 12, 15, 16, 17, 18, 19)
 GUIDE, PITCH, PHASE, SHIFT, TARGET = 20, 23, 24, 25, 26
+TURN = GUIDE  # rad, of a screw at home from PHASE on: it turns by less than half a turn from there
 ROW = 27

@@ -19,7 +19,7 @@ from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.stewart.platform.kernels import legs
 from liedyn_ros.stewart.platform.kernels.leg_rows import (
-    ENDS, FIRST, LENGTH, OTHER, PHASE, PITCH, ROW, SECOND, SHIFT)
+    ENDS, FIRST, LENGTH, OTHER, PHASE, PITCH, ROW, SECOND, SHIFT, TURN)
 
 
 @kernel
@@ -31,7 +31,7 @@ def turn_screw(table, row, i, r, p):
     n = vec3.cross(vec3.load(row, FIRST), u)
     m = vec3.cross(mat3.apply(r, vec3.load(row, SECOND)), u)
     angle = math.atan2(vec3.dot(u, vec3.cross(n, m)), vec3.dot(n, m)) - row[PHASE]
-    angle -= 2.0 * math.pi * math.floor(angle / (2.0 * math.pi) + 0.5)
+    angle -= 2.0 * math.pi * math.floor((angle - row[TURN]) / (2.0 * math.pi) + 0.5)
     row[SHIFT] = -row[PITCH] * angle
     vec3.store(table, 3 * i, vec3.axpy(-row[SHIFT], u, legs.base_joint(table, i)))
 

@@ -19,6 +19,7 @@ from rclpy.logging import LoggingSeverity
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Float64
+from std_srvs.srv import Trigger
 from support.bench.pose_bench import (
     FAR, GEOMETRY, HOME, LEGS, matrix, moved, NEAR, ns, PERIOD_NS, PoseBench, stamp_of)
 from support.platforms.crossings import Crossing
@@ -171,6 +172,9 @@ def test_time_going_backward_is_refused_and_then_followed(tracking):
     assert_rejected_and_recovered(node, bad, f'expected a time after {before} ns, got {bad}',
                                   [before, after], StewartStatus.START_HOME)
     assert node.status_at(after).flags == StewartStatus.FLAG_RESTARTED
+    assert node.bench.call(Trigger, 'stewart_pose/confirm').success
+    status = node.status_at(node.send_pose(FAR))
+    assert not status.flags
 
 
 @pytest.mark.parametrize(('age', 'reason'), [

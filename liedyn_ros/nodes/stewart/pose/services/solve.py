@@ -38,18 +38,21 @@ class StewartServices:
     def __init__(
             self, node: ManagedNode, stream: Stream, platform: Platform, method: Method,
             singularity_warning: float, certifier: PoseCertifier | None,
-            reset: Callable[[], None]) -> None:
+            reset: Callable[[], None], confirm: Callable[[], None]) -> None:
         """
         Open the services on a stream.
 
         A pose whose smallest singular value is at most singularity_warning is near a singularity.
         certifier: another object than that of `status`, since services run beside the stream.
-        reset restarts the tracking from home.
+        reset restarts the tracking from home. confirm takes the last pose for the right one; it
+        raises LiedynError where there is none.
         """
         self._solver: Any = PoseSolver(platform.geometry, method)
         self._certifier = certifier
         self._meter = PlatformMeter(platform.geometry, singularity_warning)
         self._open(node, stream, platform, reset)
+        self._confirm = confirm
+        stream.open_service(Trigger, '~/confirm', self._take_for_right)
 
     def _open(
             self, node: ManagedNode, stream: Stream, platform: AnyPlatform,
@@ -128,6 +131,10 @@ class StewartServices:
     def _start_over(self, _: Trigger.Request, response: Trigger.Response) -> None:
         self._reset()
         response.success, response.message = True, 'the next sample starts from home'
+
+    def _take_for_right(self, _: Trigger.Request, response: Trigger.Response) -> None:
+        self._confirm()
+        response.success, response.message = True, 'the last pose is taken for the right one'
 
 
 class RedundantServices(StewartServices):

@@ -1,0 +1,175 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What a branch rests on: no start, reset, gap or clock leads to a wrong pose in silence."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from liedyn_ros.common.errors import StampError
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.lie import se3
+from liedyn_ros.stewart import (
+    BranchSource, Flag, leg_lengths, load_geometry, MonitorConfig, MonitoredTracker,
+    OrientationSensor, PlatformMeter)
+
+MACHINES = ('stewart_geometry', 'stewart_6_3', 'stewart_octahedron', 'stewart_hexaglide',
+            'stewart_wires', 'stewart_shaking_table')
+STEP = 0.02  # of screws, in rad and characteristic lengths
+SECOND, PERIOD = 1_000_000_000, 10_000_000  # ns
+WRONG = 5e-3
+
+
+def crossing(geometry, seed):
+    """Return poses (n, 4, 4) of a random screw from home, and the first behind a singularity."""
+    rng, meter = np.random.default_rng(seed), PlatformMeter(geometry)
+    ways = np.arange(0.0, 3.0, STEP)
+    while True:
+        direction = rng.normal(size=6)
+        direction[3:] *= geometry.characteristic_length
+        poses = geometry.home @ se3.exp(
+            np.multiply.outer(ways, direction / np.linalg.norm(direction)))
+        poses = [pose for pose in poses if reaches(geometry, pose)]
+        values = meter.signed_values(poses) * meter.measure(geometry.home).determinant_sign
+        behind = np.flatnonzero(values < 0.0)
+        if len(behind) and values.min() < -0.05:
+            first = int(behind[0])
+            again = np.flatnonzero(values[first:] > 0.0)
+            last = first + int(again[0]) if len(again) else len(values)
+            end = first + int(np.argmin(values[first:last]))
+            if values[end] < -0.05:
+                return np.array(poses[:end + 1]), first
+
+
+def reaches(geometry, pose):
+    """Return whether the legs reach a pose."""
+    try:
+        return bool(geometry.within_limits(leg_lengths(geometry, pose)).all())
+    except ValueError:
+        return False
+
+
+def is_wrong(tracked, truth):
+    """Return whether a pose is off."""
+    return np.abs(se3.log(se3.inverse(truth) @ tracked.pose)).max() > WRONG
+
+
+def assert_not_silent(tracked, truth):
+    """Assert that a pose is right, or rests on nothing and says so, or that there is none."""
+    unsure = Flag.BRANCH_UNSURE in tracked.flags or Flag.BRANCH_WRONG in tracked.flags
+    assert (unsure or not tracked.converged) == (tracked.branch_source is BranchSource.UNSURE)
+    assert unsure or not tracked.converged or not is_wrong(tracked, truth)
+
+
+@pytest.mark.parametrize('seed', range(3))
+@pytest.mark.parametrize('machine', MACHINES)
+def test_a_start_behind_a_singularity_is_never_silent(machine, seed):
+    geometry = load_geometry(config_file(f'{machine}.yaml'))
+    poses, first = crossing(geometry, seed)
+    for begin in {first, (first + len(poses)) // 2, len(poses) - 1}:
+        tracker = MonitoredTracker(geometry, geometry.home)
+        for k in range(5):
+            assert_not_silent(tracker.track(
+                SECOND + k * PERIOD, leg_lengths(geometry, poses[begin])), poses[begin])
+        tracker.reset()
+        assert_not_silent(tracker.track(
+            2 * SECOND, leg_lengths(geometry, poses[begin])), poses[begin])
+
+
+@pytest.mark.parametrize('gap', [0.6, 1.0, 3.0, 10.0])
+@pytest.mark.parametrize('machine', MACHINES)
+def test_a_platform_that_moved_in_a_gap_is_never_silent(machine, gap):
+    geometry = load_geometry(config_file(f'{machine}.yaml'))
+    poses, _ = crossing(geometry, 1)
+    tracker = MonitoredTracker(geometry, geometry.home)
+    for k in range(50):
+        tracker.track(SECOND + k * PERIOD, leg_lengths(geometry, poses[0]))
+    begin = SECOND + 50 * PERIOD + round(1e9 * gap)
+    for k in range(50):
+        assert_not_silent(tracker.track(
+            begin + k * PERIOD, leg_lengths(geometry, poses[-1])), poses[-1])
+
+
+def test_a_clock_set_back_behind_a_singularity_is_never_silent(geometry):
+    poses, _ = crossing(geometry, 2)
+    tracker = MonitoredTracker(geometry, geometry.home, config=MonitorConfig(
+        leg_noise=1e-5, hold_hypotheses=True))
+    fine = [pose for a, b in pairwise(poses) for pose in (a, a @ se3.exp(
+        0.5 * se3.log(se3.inverse(a) @ b)))]
+    for k, pose in enumerate(fine):
+        tracker.track(10 * SECOND + k * PERIOD, leg_lengths(geometry, pose))
+    lengths = leg_lengths(geometry, poses[-1])
+    with pytest.raises(StampError):
+        tracker.track(SECOND, lengths)
+    for k in range(1, 50):
+        tracked = tracker.track(SECOND + k * PERIOD, lengths)
+        assert_not_silent(tracked, poses[-1])
+        assert Flag.RESTARTED in tracked.flags
+
+
+@pytest.mark.parametrize('machine', MACHINES)
+def test_a_start_near_home_rests_on_home(machine):
+    geometry = load_geometry(config_file(f'{machine}.yaml'))
+    tracker = MonitoredTracker(geometry, geometry.home)
+    near = geometry.home @ se3.exp([0.02, 0.01, -0.02, 1e-3, 2e-3, 1e-3])
+    tracked = tracker.track(SECOND, leg_lengths(geometry, near))
+    assert tracked.branch_source is BranchSource.HOME and not tracked.flags
+    assert not is_wrong(tracked, near) and not tracked.branch_reason
+
+
+def test_a_user_confirms_a_pose(geometry, home):
+    far = home @ se3.exp([0.0, 0.0, 1.3, 0.0, 0.0, 0.0])
+    tracker, lengths = MonitoredTracker(geometry, home), leg_lengths(geometry, far)
+    assert not tracker.confirm()
+    tracked = tracker.track(SECOND, lengths)
+    assert Flag.BRANCH_UNSURE in tracked.flags and 'start' in tracked.branch_reason
+    for k in range(1, 30):
+        assert Flag.BRANCH_UNSURE in tracker.track(SECOND + k * PERIOD, lengths).flags
+    assert tracker.confirm()
+    for k in range(30, 60):
+        tracked = tracker.track(SECOND + k * PERIOD, lengths)
+        assert Flag.BRANCH_UNSURE not in tracked.flags
+        assert tracked.branch_source is BranchSource.HOME
+
+
+def test_a_motion_back_home_clears_a_start_that_was_unsure(geometry, home):
+    tracker = MonitoredTracker(geometry, home)
+    ways = 1.3 * np.cos(np.linspace(0.0, 0.5 * np.pi, 400))
+    flags = [tracker.track(SECOND + k * PERIOD, leg_lengths(geometry, home @ se3.exp(
+        [0.0, 0.0, way, 0.0, 0.0, 0.0]))).flags for k, way in enumerate(ways)]
+    assert Flag.BRANCH_UNSURE in flags[0] and Flag.BRANCH_UNSURE not in flags[-1]
+
+
+def test_a_redundant_sensor_settles_a_start(geometry, home):
+    far = home @ se3.exp([0.0, 0.0, 1.3, 0.0, 0.0, 0.0])
+    tracker = MonitoredTracker(geometry, home, config=MonitorConfig(
+        leg_noise=1e-5, hold_hypotheses=True, sensor=OrientationSensor(1e-3)))
+    for k in range(20):
+        tracked = tracker.track(
+            SECOND + k * PERIOD, leg_lengths(geometry, far), reading=far[:3, :3])
+    assert tracked.branch_source is BranchSource.SENSOR and not is_wrong(tracked, far)
+    assert Flag.BRANCH_UNSURE not in tracked.flags
+
+
+def test_a_crossing_rests_on_the_motion(geometry, home):
+    tracker = MonitoredTracker(geometry, home, config=MonitorConfig(
+        leg_noise=1e-7, hold_hypotheses=True))
+    for k, way in enumerate(np.linspace(0.0, 2.3, 1500)):
+        pose = home @ se3.exp([0.0, 0.0, way, 0.0, 0.0, 0.0])
+        tracked = tracker.track(SECOND + k * PERIOD // 10, leg_lengths(geometry, pose))
+    assert tracked.branch_source is BranchSource.MOTION and not is_wrong(tracked, pose)
+
+
+@pytest.mark.parametrize('kind', [int, np.int32, np.int64, np.uint64, bool, np.uint8])
+def test_a_stamp_is_of_any_integer_type(geometry, home, kind):
+    tracker, lengths = MonitoredTracker(geometry, home), leg_lengths(geometry, home)
+    for stamp in (kind(0), kind(1)):
+        tracked = tracker.track(stamp, lengths)
+        assert type(tracked.stamp_ns) is int and tracked.converged
