@@ -12,6 +12,10 @@ from liedyn_ros.dynamics.constrained import constrained_stormer_verlet, projecte
 from liedyn_ros.dynamics.constrained.backdrive import Backdrive, backdrive
 from liedyn_ros.dynamics.constrained.configurations.assembly import (
     assemble, assemblies, complete_velocity, other_assembly, project)
+from liedyn_ros.dynamics.constrained.configurations.differential_kinematics import (
+    DifferentialKinematics)
+from liedyn_ros.dynamics.constrained.configurations.inverse_kinematics import (
+    InverseKinematics, ORIENTATION, POINT, POSE, reach, Reached, ReachedMany, TOOL)
 from liedyn_ros.dynamics.constrained.configurations.misfit import ClosureGap
 from liedyn_ros.dynamics.constrained.configurations.mobility import Mobility, mobility
 from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
@@ -33,9 +37,11 @@ from liedyn_ros.dynamics.constrained.tracking.loop_tracker import (
 
 __all__ = [
     'assemble', 'assemblies', 'Backdrive', 'backdrive', 'ClosureGap', 'complete_acceleration',
-    'complete_trajectory', 'complete_velocity', 'ConstrainedDynamics', 'ConstrainedSolution',
-    'ConstrainedSolutions', 'constrained_stormer_verlet', 'ConstraintFunction', 'Constraints',
-    'ConstraintStatus', 'Contact', 'ContactForce', 'Contacts', 'Impact',
-    'equilibrium', 'kinematic_gaps', 'LEAST_FORCE', 'LEAST_TORQUE', 'LoopState', 'LoopTracker',
-    'LoopTrajectory', 'mjcf_functions', 'mobility', 'Mobility', 'other_assembly', 'project',
-    'projected_runge_kutta', 'statics', 'Statics', 'taylor_series', 'TaylorNumber']
+    'complete_trajectory', 'complete_velocity', 'constrained_stormer_verlet',
+    'ConstrainedDynamics', 'ConstrainedSolution', 'ConstrainedSolutions', 'ConstraintFunction',
+    'Constraints', 'ConstraintStatus', 'Contact', 'ContactForce', 'Contacts',
+    'DifferentialKinematics', 'equilibrium', 'Impact', 'InverseKinematics', 'kinematic_gaps',
+    'LEAST_FORCE', 'LEAST_TORQUE', 'LoopState', 'LoopTracker', 'LoopTrajectory',
+    'mjcf_functions', 'mobility', 'Mobility', 'ORIENTATION', 'other_assembly', 'POINT', 'POSE',
+    'project', 'projected_runge_kutta', 'reach', 'Reached', 'ReachedMany', 'statics', 'Statics',
+    'taylor_series', 'TaylorNumber', 'TOOL']

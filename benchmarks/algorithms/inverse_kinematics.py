@@ -1,0 +1,231 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Inverse kinematics beside pink, mink, the loop of Pinocchio and ikpy.
+
+Random poses that a robot can reach, from its neutral configuration. A pose counts as reached
+within 0.1 mm and 0.001 rad, and joints within their limits. What is not installed is left out.
+"""
+
+import argparse
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from pathlib import Path
+import tempfile
+import time
+from typing import Any
+import warnings
+from xml.etree import ElementTree
+
+import numpy as np
+
+from benchmarks.record import keep
+from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.constrained import InverseKinematics
+from liedyn_ros.lie import so3
+from liedyn_ros.model import load_model, Model, ModelBuilder, to_urdf
+
+ROBOTS = {'ur5': ('ur_description/urdf/ur5_robot.urdf', 'tool0', ''),
+          'panda': ('panda_description/urdf/panda.urdf', 'panda_hand', 'panda_joint'),
+          'g1, left arm': (
+              'g1_description/urdf/g1_29dof_rev_1_0.urdf', 'left_rubber_hand', 'left_')}
+ARM = ('shoulder', 'elbow', 'wrist')  # of the joints of g1 that move
+ANGLE, LENGTH = 1e-3, 1e-4  # rad, m
+STEPS, RESTARTS, DT = 200, 10, 0.1  # of the loops of others; RESTARTS from random configurations
+Solver = Callable[[Array, np.random.Generator], Array]
+
+
+def machines() -> Iterator[tuple[str, Model, str]]:
+    """Return each robot with all joints locked but those of its arm, and its frame."""
+    wheel = metadata.distribution('example-robot-data')
+    folder = Path(str(wheel.locate_file('cmeel.prefix/share/example-robot-data/robots')))
+    for name, (path, frame, prefix) in ROBOTS.items():
+        builder = ModelBuilder.of(load_model(folder / path))
+        for joint in load_model(folder / path).joint_list:
+            moves = joint.name.startswith(prefix) and 'finger' not in joint.name and (
+                not name.startswith('g1') or any(part in joint.name for part in ARM))
+            if joint.limits.lower.size and not moves:
+                builder.lock_joint(joint.name, 0.0)
+        yield name, builder.build(), frame
+
+
+def ours(model: Model, frame: str) -> Solver:
+    """Return this package's solver."""
+    solver = InverseKinematics(Dynamics(model), frame)
+    return lambda pose, rng: solver({frame: pose}).q
+
+
+def of_pinocchio(model: Model, frame: str) -> Solver:
+    """Return the damped loop of Pinocchio's examples, with steps within limits and restarts."""
+    import pinocchio as pin
+    twin = pin.buildModelFromXML(to_urdf(model))
+    data, at = twin.createData(), twin.getFrameId(frame)
+
+    def solve(pose: Array, rng: np.random.Generator) -> Array:
+        goal = pin.SE3(pose)
+        q = pin.neutral(twin)
+        for attempt in range(RESTARTS):
+            q = pin.neutral(twin) if attempt == 0 else pin.randomConfiguration(twin)
+            for _ in range(STEPS):
+                pin.framesForwardKinematics(twin, data, q)
+                error = pin.log6(data.oMf[at].actInv(goal))
+                if np.linalg.norm(error.linear) < LENGTH / 10 and np.linalg.norm(
+                        error.angular) < ANGLE / 10:
+                    return np.asarray(q)
+                rows = pin.computeFrameJacobian(twin, data, q, at, pin.LOCAL)
+                rows = pin.Jlog6(data.oMf[at].actInv(goal).inverse()) @ rows
+                v = rows.T @ np.linalg.solve(rows @ rows.T + 1e-6 * np.eye(6), error.vector)
+                q = np.clip(pin.integrate(twin, q, v), twin.lowerPositionLimit,
+                            twin.upperPositionLimit)
+        return np.asarray(q)
+    return solve
+
+
+def of_pink(model: Model, frame: str) -> Solver:
+    """Return pink's differential inverse kinematics, repeated until the pose is reached."""
+    import pink
+    from pink.tasks import FrameTask
+    import pinocchio as pin
+    twin = pin.buildModelFromXML(to_urdf(model))
+    data = twin.createData()
+    task = FrameTask(frame, position_cost=1.0, orientation_cost=1.0)
+
+    def solve(pose: Array, rng: np.random.Generator) -> Array:
+        task.set_target(pin.SE3(pose))
+        for attempt in range(RESTARTS):
+            q = pin.neutral(twin) if attempt == 0 else pin.randomConfiguration(twin)
+            robot = pink.Configuration(twin, data, q)
+            for _ in range(STEPS):
+                error = task.compute_error(robot)
+                if np.linalg.norm(error[:3]) < LENGTH / 10 and np.linalg.norm(
+                        error[3:]) < ANGLE / 10:
+                    return np.asarray(robot.q)
+                try:
+                    v = pink.solve_ik(robot, [task], DT, solver='quadprog', damping=1e-9,
+                                      limits=[robot.model.configuration_limit])
+                except Exception:  # no solution: the next start
+                    break
+                robot.integrate_inplace(v, DT)
+        return np.asarray(robot.q)
+    return solve
+
+
+def of_mink(model: Model, frame: str) -> Solver:
+    """Return mink's differential inverse kinematics, repeated until the pose is reached."""
+    import mink
+    import mujoco
+    head, mark, rest = to_urdf(model).partition('<link')
+    twin = mujoco.MjModel.from_xml_string(
+        head + '<mujoco><compiler fusestatic="false" discardvisual="true" boundmass="1e-6" '
+        'balanceinertia="true" boundinertia="1e-6"/></mujoco>' + mark + rest)
+    robot = mink.Configuration(twin)
+    task = mink.FrameTask(frame, 'body', position_cost=1.0, orientation_cost=1.0)
+    limits = [mink.ConfigurationLimit(twin)]
+
+    def solve(pose: Array, rng: np.random.Generator) -> Array:
+        task.set_target(mink.SE3.from_matrix(pose))
+        for attempt in range(RESTARTS):
+            robot.update(np.zeros(model.nq) if attempt == 0 else model.random(rng))
+            for _ in range(STEPS):
+                error = task.compute_error(robot)
+                if np.linalg.norm(error[:3]) < LENGTH / 10 and np.linalg.norm(
+                        error[3:]) < ANGLE / 10:
+                    return np.array(robot.q)
+                try:
+                    v = mink.solve_ik(robot, [task], DT, 'daqp', damping=1e-9, limits=limits)
+                except Exception:  # no solution: the next start
+                    break
+                robot.integrate_inplace(v, DT)
+        return np.array(robot.q)
+    return solve
+
+
+def of_ikpy(model: Model, frame: str) -> Solver:
+    """Return ikpy's bounded least squares."""
+    from ikpy.chain import Chain
+    text, path = to_urdf(model), list[str]()
+    tree = ElementTree.fromstring(text)
+    above = {str(child.get('link')): joint for joint in tree.iter('joint')
+             for child in joint.iter('child')}
+    link = frame
+    while link in above:
+        path = [str(above[link].get('name')), link, *path]
+        link = next(str(parent.get('link')) for parent in above[link].iter('parent'))
+    with tempfile.NamedTemporaryFile('w', suffix='.urdf') as file:
+        file.write(text)
+        file.flush()
+        chain = Chain.from_urdf_file(file.name, base_elements=[link, *path])
+    active = [link.joint_type in ('revolute', 'prismatic') for link in chain.links]
+    chain.active_links_mask = np.array(active)
+
+    def solve(pose: Array, rng: np.random.Generator) -> Array:
+        found = chain.inverse_kinematics_frame(
+            pose, initial_position=np.zeros(len(chain.links)), orientation_mode='all')
+        return np.array([x for x, moves in zip(found, active) if moves])
+    return solve
+
+
+def measured(solve: Solver, model: Model, frame: str, poses: Array) -> dict[str, float]:
+    """Return the part of poses reached, that within limits, and times, ms."""
+    frames, rng = Dynamics(model).frames, np.random.default_rng(1)
+    solve(poses[0], rng)
+    reached, within, times = 0, 0, []
+    for pose in poses:
+        begin = time.perf_counter()
+        q = solve(pose, rng)
+        times.append(1e3 * (time.perf_counter() - begin))
+        at = frames.pose(q, frame)
+        limits = bool(((q >= model.limits.lower - 1e-9) & (q <= model.limits.upper + 1e-9)).all())
+        turned = np.linalg.norm(so3.log(pose[:3, :3].T @ at[:3, :3]))
+        reached += bool(turned < ANGLE and np.linalg.norm(at[:3, 3] - pose[:3, 3]) < LENGTH
+                        and limits)
+        within += limits
+    return {'reached': reached / len(poses), 'within limits': within / len(poses),
+            'median': float(np.median(times)), 'mean': float(np.mean(times)),
+            'p99': float(np.percentile(times, 99)), 'poses': len(poses)}
+
+
+def main() -> None:
+    """Measure and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('--poses', type=int, default=1000)
+    parser.add_argument('--slow', type=int, default=100, help='poses for what takes over 10 ms')
+    options = parser.parse_args()
+    peers: dict[str, Callable[[Model, str], Solver]] = {
+        'liedyn_ros': ours, 'pinocchio, loop': of_pinocchio, 'pink': of_pink, 'mink': of_mink,
+        'ikpy': of_ikpy}
+    figures: dict[str, Any] = {}
+    warnings.simplefilter('ignore')
+    for name, model, frame in machines():
+        rng, frames = np.random.default_rng(0), Dynamics(model).frames
+        poses = np.array([frames.pose(model.random(rng), frame) for _ in range(options.poses)])
+        figures[name] = {}
+        for peer, make in peers.items():
+            try:
+                solve = make(model, frame)
+            except ModuleNotFoundError as error:
+                print(f'{name:14} {peer:16} {error}')
+                continue
+            solve(poses[0], rng)  # what is compiled is compiled here
+            begin = time.perf_counter()
+            solve(poses[1], rng)
+            solve(poses[2], rng)
+            slow = time.perf_counter() - begin > 0.04
+            found = measured(solve, model, frame, poses[:options.slow if slow else None])
+            figures[name][peer] = found
+            print(f'{name:14} {peer:16} reached {100 * found["reached"]:5.1f} %  limits '
+                  f'{100 * found["within limits"]:5.1f} %  median {found["median"]:8.3f} ms  mean '
+                  f'{found["mean"]:8.3f} ms  p99 {found["p99"]:8.3f} ms  of {found["poses"]}',
+                  flush=True)
+    print(keep('inverse_kinematics', figures))
+
+
+if __name__ == '__main__':
+    main()

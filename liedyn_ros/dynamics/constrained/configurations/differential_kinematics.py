@@ -1,0 +1,142 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Differential inverse kinematics: the velocity that leads frames to targets, by one convex program.
+
+It is the least sum of squares of what frames miss (12.65). Velocities are within the limits of
+position, velocity and acceleration, and keep loops closed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.checks import Array, as_array, as_numbers, as_positive
+from liedyn_ros.common.errors import ConvergenceError, LimitError
+from liedyn_ros.common.extras import require_extra
+from liedyn_ros.dynamics.constrained.configurations.inverse_kinematics import (
+    FrameTargets, ORIENTATION, POINT, Robot, Targets, TOOL)
+from liedyn_ros.dynamics.frames import LOCAL
+from liedyn_ros.lie import se3, so3
+
+TOLERANCE = 1e-9  # of the program
+
+
+class DifferentialKinematics:
+    """
+    The velocity with which frames approach targets, called from sample to sample.
+
+    frames, weights, locked and limits are those of InverseKinematics; velocity limits are those of
+    the model. acceleration is a limit (nv,) or one number, rad/s^2 and m/s^2, none by default.
+    gain (1/s) says how fast errors vanish. damping is the price of the squares of velocities, and
+    posture that of being slower towards rest, beside the squares of twists that frames miss.
+    Needs the extra `contacts`, with its conic solver.
+    """
+
+    def __init__(self, robot: Robot, frames: Mapping[str, str] | Sequence[str] | str, *,
+                 weights: Mapping[str, tuple[float, float]] | None = None,
+                 within_limits: bool = True, locked: Sequence[str] = (),
+                 acceleration: ArrayLike = np.inf, gain: float = 5.0, damping: float = 1e-6,
+                 posture: float = 1e-4) -> None:
+        """Lay out the tables."""
+        require_extra('contacts', 'clarabel', reason='differential kinematics is a convex program')
+        self._targets = FrameTargets(robot, frames, weights)
+        self._loops, self.frames = self._targets.loops, self._targets.kinds
+        self.model, nv = self._loops.model, self._loops.model.nv
+        self._most = np.broadcast_to(as_numbers('acceleration', acceleration), (nv,))
+        if not (self._most > 0.0).all():
+            raise LimitError('acceleration: expected numbers above 0, got '
+                             f'{self._most.min()}', names=['acceleration'], expected=0.0,
+                             got=float(self._most.min()))
+        self._gain, self._damping, self._posture = (as_positive(name, each) for name, each in (
+            ('gain', gain), ('damping', damping), ('posture', posture)))
+        self._within = within_limits
+        free: Array = np.ones(nv)
+        for name in locked:
+            free[self.model.joint(name).v_slice] = 0.0
+        self._fastest = free * self.model.limits.velocity
+
+    def __call__(self, q: ArrayLike, targets: Targets, dt: float, v: ArrayLike | None = None, *,
+                 rest: ArrayLike | None = None, twists: Mapping[str, ArrayLike] | None = None
+                 ) -> Array:
+        """
+        Return the velocity (nv,) to hold for a time dt (s) from a configuration q (nq,).
+
+        v (nv,) is the velocity before, which acceleration limits count from. rest (nq,) is
+        approached where the targets leave it free. twists (6,) by frame, in its axes, are those of
+        moving targets. Raises ConvergenceError where limits of position and acceleration exclude
+        each other, NameSetError for other frames, and the errors of a pose or a configuration.
+        """
+        model, q, dt = self.model, self.model.check_configuration(q), as_positive('dt', dt)
+        before = np.zeros(model.nv) if v is None else as_array('v', v, (model.nv,))
+        rows, wanted = self._tasks(q, targets, dict(twists or {}))
+        quadratic = rows.T @ rows + self._damping * np.eye(model.nv)
+        linear = -rows.T @ wanted
+        if rest is not None:
+            quadratic += self._posture * np.eye(model.nv)
+            linear -= self._posture * self._gain * model.difference(
+                q, model.check_configuration(rest))
+        lower, upper = self._bounds(q, dt, before)
+        return _solve(quadratic, linear, lower, upper, self._loops.jacobian(q))
+
+    def _tasks(self, q: Array, targets: Targets, twists: Mapping[str, ArrayLike]
+               ) -> tuple[Array, Array]:
+        """Return rows and what they are to be: twists towards the targets, with weights."""
+        rows, wanted, frames = [], [], self._loops.frames
+        for (name, kind), at, goal in zip(self.frames.items(), frames.pose(
+                q, list(self.frames)), self._targets.poses(targets)):
+            moving = as_array(f'twists {name}', twists.get(name, np.zeros(6)), (6,))
+            apart = se3.compose(se3.inverse(at), goal)
+            twist = np.concatenate((so3.log(apart[:3, :3]), apart[:3, 3]))
+            jacobian = frames.jacobian(q, name, LOCAL)
+            kept = {POINT: [3, 4, 5], ORIENTATION: [0, 1, 2], TOOL: [0, 1, 3, 4, 5]}.get(
+                kind, list(range(6)))
+            scale = np.repeat(self._targets.weights[name], 3)[kept]
+            rows.append(scale[:, None] * jacobian[kept])
+            wanted.append(scale * (self._gain * twist + moving)[kept])
+        return np.vstack(rows), np.concatenate(wanted)
+
+    def _bounds(self, q: Array, dt: float, before: Array) -> tuple[Array, Array]:
+        """Return the lowest and highest velocities (nv,)."""
+        lower = np.maximum(-self._fastest, before - dt * self._most)
+        upper = np.minimum(self._fastest, before + dt * self._most)
+        if self._within:
+            limits = self.model.limits
+            at = np.flatnonzero(np.isfinite(limits.lower) | np.isfinite(limits.upper))
+            here = q[self.model.link_table.position_at[at]]
+            lower[at] = np.maximum(lower[at], np.minimum((limits.lower[at] - here) / dt, 0.0))
+            upper[at] = np.minimum(upper[at], np.maximum((limits.upper[at] - here) / dt, 0.0))
+        return lower, upper
+
+
+def _solve(quadratic: Array, linear: Array, lower: Array, upper: Array, loops: Array) -> Array:
+    """Return the least x^T P x / 2 + c^T x within bounds, with loops x = 0."""
+    import clarabel  # here, as only this module needs it
+    from scipy import sparse
+    low, high, unit = np.isfinite(lower), np.isfinite(upper), np.eye(len(linear))
+    cones: list[Any] = [clarabel.ZeroConeT(len(loops))] if len(loops) else []
+    cones.append(clarabel.NonnegativeConeT(int(low.sum() + high.sum())))
+    rows = np.vstack((loops, unit[high], -unit[low]))
+    sides = np.concatenate((np.zeros(len(loops)), upper[high], -lower[low]))
+    settings = clarabel.DefaultSettings()
+    settings.verbose, settings.max_threads = False, 1
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
+    scale = max(float(np.abs(linear).max(initial=0.0)), 1.0)
+    found = clarabel.DefaultSolver(
+        sparse.csc_matrix(np.triu(quadratic)), linear / scale, sparse.csc_matrix(rows),
+        sides / scale, cones, settings).solve()
+    if str(found.status) not in ('Solved', 'AlmostSolved'):
+        raise ConvergenceError(
+            'velocity: expected one within the limits of position, velocity and acceleration, got '
+            f'none: {found.status}')
+    return np.clip(scale * np.array(found.x), lower, upper)

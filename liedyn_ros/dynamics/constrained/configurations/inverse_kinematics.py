@@ -1,0 +1,320 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Inverse kinematics: the configuration at which frames reach poses, points or directions.
+
+Targets are closures with the ground that move. So joints of all types, limits and closed loops
+are those of assembly, by the same Levenberg-Marquardt steps (12.31).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from liedyn_ros.common.checks import Array, as_array, as_numbers, require_kind, unknown_name
+from liedyn_ros.common.errors import LimitError, ModelError, NameSetError, ShapeError
+from liedyn_ros.dynamics.constrained.configurations.closing import bounds_of, closing_tables
+from liedyn_ros.dynamics.constrained.configurations.kernels import reaching
+from liedyn_ros.dynamics.constrained.configurations.kernels.closing import CLOSING
+from liedyn_ros.dynamics.constrained.constraints.constraints import Constraints
+from liedyn_ros.dynamics.constrained.kernels.tolerances import STALLED_RESIDUAL
+from liedyn_ros.dynamics.dynamics import Dynamics
+from liedyn_ros.jit.bound_kernel import BoundKernel
+from liedyn_ros.lie import so3
+from liedyn_ros.model import Closure, Model, pose
+from liedyn_ros.model.kernels.closure_kinds import MOMENT_X, MOMENT_Y, MOMENT_Z
+from liedyn_ros.model.parts.geometry import checked_pose
+
+POSE, POINT, ORIENTATION, TOOL = 'pose', 'point', 'orientation', 'tool'
+_CLOSURES = {POSE: 'weld', POINT: 'spherical', ORIENTATION: 'weld', TOOL: 'revolute'}
+_TURNS = (MOMENT_X, MOMENT_Y, MOMENT_Z)
+STARTS = 50  # the given one, then random ones within the limits
+TOLERANCE = 1e-6  # rad and m: what counts as reached
+LOOPS_FIRST = 1e3  # times as heavy as targets out of reach are the loops
+SEED = 1
+
+Robot: TypeAlias = Dynamics | Constraints
+Targets: TypeAlias = Mapping[str, ArrayLike]
+
+
+class Reached(NamedTuple):
+    """
+    A configuration q (nq,), and whether it reaches all targets: else it is the nearest one found.
+
+    angles and distances say by frame how far it is off its target, rad and m; zero where the
+    target leaves it free. starts and steps are what was tried.
+    """
+
+    q: Array
+    reached: bool
+    angles: dict[str, float]
+    distances: dict[str, float]
+    starts: int
+    steps: int
+
+
+class ReachedMany(NamedTuple):
+    """The configurations (K, nq) of K targets, whether reached (K,), and errors (K, frames)."""
+
+    q: Array
+    reached: NDArray[np.bool_]
+    angles: Array
+    distances: Array
+
+
+class FrameTargets:
+    """What frames of a robot are to reach: poses, points, orientations, or tools that may spin."""
+
+    def __init__(self, robot: Robot, frames: Mapping[str, str] | Sequence[str] | str,
+                 weights: Mapping[str, tuple[float, float]] | None) -> None:
+        """Take the arguments of InverseKinematics."""
+        self.loops = _constraints_of(robot)
+        model = self.loops.model
+        self.kinds = ({frames: POSE} if isinstance(frames, str) else dict(frames) if isinstance(
+            frames, Mapping) else dict.fromkeys(frames, POSE))
+        self.closures = [_closure(model, name, kind) for name, kind in self.kinds.items()]
+        self.weights: dict[str, Array] = {}
+        for name in weights or {}:
+            if name not in self.kinds:
+                raise unknown_name(ModelError, 'weights', self.kinds, name, 'a frame')
+        for name in self.kinds:
+            own = as_array(f'weights {name}', (weights or {}).get(name, (1.0, 1.0)), (2,))
+            if not (own > 0.0).all():
+                raise LimitError(f'weights {name}: expected numbers above 0, got {own.tolist()}',
+                                 names=[name], expected=0.0, got=own.tolist())
+            self.weights[name] = own
+
+    def poses(self, targets: Targets) -> list[Array]:
+        """Return the poses (4, 4) of targets, or raise NameSetError for other frames."""
+        if set(targets) != set(self.kinds):
+            raise NameSetError(f'targets: expected those of {sorted(self.kinds)}, got '
+                               f'{sorted(targets)}', expected=sorted(self.kinds),
+                               got=sorted(targets))
+        return [_pose(name, kind, targets[name]) for name, kind in self.kinds.items()]
+
+
+class InverseKinematics:
+    """
+    The configurations at which frames of a robot reach targets; laid out once, then called.
+
+    robot is a Dynamics or a ConstrainedDynamics, whose loops stay closed. frames are names of
+    bodies or frames, or say what is held of each: POSE, POINT, ORIENTATION or TOOL. A point is the
+    origin; a tool may turn about its z axis. weights say by frame how much an error counts, of
+    angles and of lengths, where targets cannot be reached together. Coordinates of locked joints
+    stay those of the start. An object is for one thread at a time. Raises ModelError for an
+    unknown name, and LimitError for a weight that is not above 0.
+    """
+
+    def __init__(self, robot: Robot, frames: Mapping[str, str] | Sequence[str] | str, *,
+                 weights: Mapping[str, tuple[float, float]] | None = None,
+                 within_limits: bool = True, locked: Sequence[str] = ()) -> None:
+        """Lay out the tables."""
+        self._targets = FrameTargets(robot, frames, weights)
+        loops, self.frames = self._targets.loops, self._targets.kinds
+        model = self.model = loops.model
+        if loops.functions:
+            raise ModelError('robot: expected closures and couplings alone, got functions '
+                             f'{[each.name for each in loops.functions]}: assemble takes them')
+        self._constraints = Constraints(
+            replace(model, closures=(*model.closures, *self._targets.closures)))
+        free = np.ones(model.nv, dtype=np.bool_)
+        for name in locked:
+            free[model.joint(name).v_slice] = False
+        self._tables = closing_tables(self._constraints, free, bounds_of(model, free)
+                                      if within_limits else None)
+        self._size = CLOSING.array(self._tables, 'size')
+        self._first = len(model.closures)
+        self._loop_rows = self._rows_of_loops()
+        self._weigh()
+        workspace = self._constraints.data.workspace
+        self._reach = BoundKernel(reaching.reach, workspace, self._tables)
+        self._rest = BoundKernel(reaching.approach_rest, workspace, self._tables)
+        self._turns = np.full(len(self._constraints.model.closures), np.nan)
+        self._scratch = np.zeros((2, model.nv)), np.zeros(model.nq)
+        self._begin = np.zeros((1, model.nq))
+        self._loops = loops if loops.m else None
+
+    def __call__(self, targets: Targets, start: ArrayLike | None = None, *,
+                 rest: ArrayLike | None = None, starts: int = STARTS) -> Reached:
+        """
+        Return the configuration nearest to start that reaches targets, or the nearest to them.
+
+        targets have a pose (4, 4) in the ground by frame, or a point (3,), or a rotation (3, 3).
+        start is (nq,), the neutral one by default; random ones within the limits follow where it
+        leads to none, up to so many. rest (nq,) is a posture that is approached as far as the
+        targets leave it free. Raises NameSetError for other frames, and the errors of a pose or
+        a configuration.
+        """
+        if starts < 1:
+            raise LimitError(f'starts: expected 1 or more, got {starts}', names=['starts'],
+                             expected=1, got=starts)
+        return self._solve(self._targets.poses(targets), start, rest, starts)
+
+    def batch(self, targets: Targets, start: ArrayLike | None = None, *,
+              rest: ArrayLike | None = None, starts: int = STARTS) -> ReachedMany:
+        """
+        Return the configurations of K targets: (K, 4, 4), (K, 3) or (K, 3, 3) by frame.
+
+        start is (nq,) for all, or (K, nq). Where it is left out, each starts where the one
+        before has ended, as along a path.
+        """
+        count = {len(as_numbers(f'targets {name}', each)) for name, each in targets.items()}
+        if len(count) != 1:
+            raise ShapeError(f'targets: expected as many of each frame, got {sorted(count)}')
+        given = None if start is None else as_numbers('start', start)
+        found: list[Reached] = []
+        for k in range(count.pop()):
+            begin = (given if given.ndim == 1 else given[k]) if given is not None else (
+                found[-1].q if found else None)
+            found.append(self({name: np.asarray(each)[k] for name, each in targets.items()},
+                              begin, rest=rest, starts=starts))
+        names = list(self.frames)
+        return ReachedMany(
+            np.array([each.q for each in found]), np.array([each.reached for each in found]),
+            np.array([[each.angles[name] for name in names] for each in found]),
+            np.array([[each.distances[name] for name in names] for each in found]))
+
+    def _solve(self, poses: list[Array], start: ArrayLike | None, rest: ArrayLike | None,
+               starts: int) -> Reached:
+        model, report = self.model, np.zeros(reaching.REPORT)
+        q: Array = np.empty(model.nq)
+        for i, at in enumerate(poses, 2 * self._first + len(poses)):  # frames a, on the ground
+            self._constraints.data.move_frame(i, at)
+        self._begin[0] = model.neutral() if start is None else model.check_configuration(start)
+        begins: Array = np.vstack((self._begin, self._random[:starts - 1]))
+        done = self._reach.call(begins, self._turns, STALLED_RESIDUAL, q, report)
+        if not done and self._loops is not None:
+            q = self._with_loops_closed(q, report)
+        if rest is not None and done:
+            self._rest.call(model.check_configuration(rest), self._turns, STALLED_RESIDUAL,
+                            *self._scratch[0], self._scratch[1], q)
+        angles, distances = self._errors(q, poses)
+        reached = max((*angles.values(), *distances.values())) <= TOLERANCE
+        return Reached(q, reached, angles, distances, int(report[reaching.TRIED]),
+                       int(report[reaching.STEPS]))
+
+    def _with_loops_closed(self, q: Array, report: Array) -> Array:
+        """Return the configuration near q that closes all loops, and is near the targets."""
+        usual, loops, begin = self._size.copy(), self._loop_rows, q[None].copy()
+        try:
+            self._size[loops] /= LOOPS_FIRST
+            self._reach.call(begin, self._turns, STALLED_RESIDUAL, q, report)
+            self._size[~loops] *= 1e9  # the loops alone
+            begin[0] = q
+            self._reach.call(begin, self._turns, STALLED_RESIDUAL, q, report)
+        finally:
+            self._size[:] = usual
+        return q
+
+    @cached_property
+    def _random(self) -> Array:
+        """Return configurations to start from; they are the same for all objects."""
+        rng = np.random.default_rng(SEED)
+        return np.array([self.model.random(rng) for _ in range(max(STARTS, 200))])
+
+    def _errors(self, q: Array, poses: list[Array]) -> tuple[dict[str, float], dict[str, float]]:
+        """Return by frame how far it is off its target, rad and m."""
+        angles, distances = {}, {}
+        at = self._constraints.frames.pose(q, list(self.frames))
+        for (name, kind), found, wanted in zip(self.frames.items(), at, poses):
+            turned = so3.log(wanted[:3, :3].T @ found[:3, :3])
+            if kind == TOOL:
+                cosine = float(np.clip(wanted[:3, 2] @ found[:3, 2], -1.0, 1.0))
+                across = float(np.linalg.norm(np.cross(wanted[:3, 2], found[:3, 2])))
+                angle = float(np.arctan2(across, cosine))
+            else:
+                angle = float(np.linalg.norm(turned))
+            angles[name] = 0.0 if kind == POINT else angle
+            distances[name] = 0.0 if kind == ORIENTATION else float(
+                np.linalg.norm(found[:3, 3] - wanted[:3, 3]))
+        return angles, distances
+
+    def _rows_of_loops(self) -> NDArray[np.bool_]:
+        """Return which rows (m,) are those of loops and couplings."""
+        of = [np.full(closure.rows, i < self._first) for i, closure in enumerate(
+            self._constraints.model.closures)]
+        couplings = np.ones(len(self.model.couplings), dtype=np.bool_)
+        return np.concatenate([*of, couplings])
+
+    def _weigh(self) -> None:
+        """Divide the sizes of rows by the weights of their frames."""
+        at = int(self._loop_rows[:len(self._loop_rows) - len(self.model.couplings)].sum())
+        for closure, own in zip(self._targets.closures, self._targets.weights.values()):
+            for kind in closure.row_kinds:
+                self._size[at] /= own[int(kind > MOMENT_Z)]
+                at += 1
+
+
+def reach(robot: Robot, targets: Targets, start: ArrayLike | None = None, *,
+          rest: ArrayLike | None = None, starts: int = STARTS) -> Reached:
+    """
+    Return the configuration of a robot at which frames reach targets, or the nearest to them.
+
+        >>> found = ld.reach(robot, {'tool0': pose}, start)
+        >>> found.q, found.reached, found.distances['tool0']
+
+    A target is a pose (4, 4) in the ground, a point (3,) for the origin of the frame, or a
+    rotation (3, 3). Arguments and errors are those of InverseKinematics, whose object is kept for
+    each set of frames. It has weights, locked joints and tools that spin, too.
+    """
+    kinds = tuple((name, _kind(name, each)) for name, each in targets.items())
+    kept = _KEPT.setdefault(robot, {}) if isinstance(robot, Dynamics | Constraints) else {}
+    if kinds not in kept:
+        kept[kinds] = InverseKinematics(robot, dict(kinds))
+    return kept[kinds](targets, start, rest=rest, starts=starts)
+
+
+_KEPT: WeakKeyDictionary[Robot, dict[tuple[tuple[str, str], ...], InverseKinematics]] = (
+    WeakKeyDictionary())
+
+
+def _constraints_of(robot: Robot) -> Constraints:
+    if isinstance(robot, Dynamics):
+        return Constraints(robot.model)
+    return require_kind('robot', robot, Constraints, 'or a Dynamics, as load returns')
+
+
+def _closure(model: Model, frame: str, kind: str) -> Closure:
+    """Return the closure that holds a frame to the ground, somewhere."""
+    if kind not in _CLOSURES:
+        raise unknown_name(ModelError, f'frame {frame}', _CLOSURES, kind, 'a kind')
+    body, placement = model.place(frame)
+    if body is None:
+        raise ModelError(f'frame {frame}: expected one that moves, got one of the ground',
+                         names=[frame])
+    return Closure(f'reach {frame}', _CLOSURES[kind], None, body, np.eye(4), placement,
+                   held=_TURNS if kind == ORIENTATION else None)
+
+
+def _kind(name: str, value: ArrayLike) -> str:
+    shape = as_numbers(f'target {name}', value).shape
+    kinds = {(4, 4): POSE, (3,): POINT, (3, 3): ORIENTATION}
+    if shape not in kinds:
+        raise ShapeError(f'target {name}: expected a pose (4, 4), a point (3,) or a rotation '
+                         f'(3, 3), got shape {shape}', names=[name], got=shape)
+    return kinds[shape]
+
+
+def _pose(name: str, kind: str, value: ArrayLike) -> Array:
+    """Return a target as a pose (4, 4)."""
+    array = as_numbers(f'target {name}', value)
+    if kind == POINT and array.shape == (3,):
+        return pose(as_array(f'target {name}', array, (3,)))
+    if kind == ORIENTATION and array.shape == (3, 3):
+        whole: Array = np.eye(4)
+        whole[:3, :3] = array
+        return checked_pose(f'target {name}', whole)
+    return checked_pose(f'target {name}', array)

@@ -1,0 +1,152 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Inverse kinematics: starts one after the other, until one reaches all targets (12.31).
+
+Targets are closures of the machine with the ground, beside those of its loops. Rest postures are
+approached within the motions that the targets leave.
+"""
+
+import math
+
+from liedyn_ros.dynamics.constrained.configurations.kernels.closing import (
+    begin_closing, CLOSED, closing_of, continue_closing, COST, COUNT, EVALUATE, has_limit,
+    write_normal_matrix, write_trial)
+from liedyn_ros.dynamics.constrained.kernels.position import (
+    closure_residuals, largest_magnitude)
+from liedyn_ros.dynamics.constrained.kernels.tables import workspace_of
+from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.linear_algebra.kernels.elimination import solve_by_elimination
+from liedyn_ros.model.kernels import configuration
+
+TRIED, STEPS, REPORT = 0, 1, 2  # columns of a report: starts, and steps of all of them
+NEARER = 60  # steps towards a rest posture
+LONGEST, SHORTEST = 0.3, 1e-5  # of such a step, rad or m; a shorter one ends them
+LEAST_DAMPING = 1e-10  # of the largest diagonal entry: what is free is free beside it
+
+
+@kernel
+def reach(workspace, tables, starts, turns, limit, q, report):
+    """
+    Write the configuration q (nq,) that starts (R, nq) lead nearest to the targets.
+
+    Returns whether its largest residual is within a limit; later starts are tried until then.
+    turns (C,) is a scratch buffer, report (REPORT,) has starts and steps.
+    """
+    t, least = closing_of(tables), math.inf
+    report[:] = 0.0
+    for s in range(len(starts)):
+        descend(workspace, tables, starts[s], turns)
+        report[TRIED] += 1.0
+        report[STEPS] += t.numbers[COUNT]
+        if t.numbers[COST] < least:
+            least = t.numbers[COST]
+            copy_to(t.q, q)
+        if largest_magnitude(t.f) <= limit:
+            copy_to(t.q, q)
+            return True
+    return False
+
+
+@kernel
+def descend(workspace, tables, start, turns):
+    """Go from a start to the nearest configuration at which residuals are least."""
+    begin_closing(workspace, tables, start)
+    t, command = closing_of(tables), EVALUATE
+    while command == EVALUATE:
+        turns[:] = math.nan
+        if not closure_residuals(workspace, t.trial, turns, t.trial_f, t.trial_rows):
+            t.trial_f[:] = math.inf
+        command = continue_closing(workspace, tables)
+    return CLOSED
+
+
+@kernel
+def approach_rest(workspace, tables, rest, turns, limit, away, free, start, q):
+    """
+    Move q (nq,), at which all is within a limit, towards a rest posture while all stays so.
+
+    Its distance from rest (nq,) falls with each step along the motions that rows leave free. away
+    and free (nv,) and start (nq,) are scratch buffers.
+    """
+    machine, t, longest = workspace_of(workspace).machine, closing_of(tables), LONGEST
+    descend(workspace, tables, q, turns)
+    for _ in range(NEARER):
+        configuration.difference(machine.kind, machine.qi, machine.vi, q, rest, away)
+        before = squares(t, away)
+        write_free_part(machine, t, away, free)
+        most = largest_magnitude(free)
+        if not most > SHORTEST:
+            break
+        for j in range(len(free)):
+            t.step[j] = free[j] * min(1.0, longest / most)
+        write_trial(machine, t)
+        copy_to(t.trial, start)
+        descend(workspace, tables, start, turns)
+        configuration.difference(machine.kind, machine.qi, machine.vi, t.q, rest, away)
+        if largest_magnitude(t.f) <= limit and squares(t, away) < before:
+            copy_to(t.q, q)
+        else:
+            longest *= 0.25
+            if longest < SHORTEST:
+                break
+            descend(workspace, tables, q, turns)
+
+
+@kernel
+def copy_to(values, out):
+    """Write values into another array."""
+    for i in range(len(values)):
+        out[i] = values[i]
+
+
+@kernel
+def squares(t, away):
+    """Return the square of a distance of the coordinates that move."""
+    total = 0.0
+    for j in range(len(away)):
+        if t.free[j] != 0:
+            total += away[j] * away[j]
+    return total
+
+
+@kernel
+def write_free_part(machine, t, away, free):
+    """Write the part of a displacement (nv,) that rows leave free, within limits (12.64)."""
+    count = write_moving_freely(machine, t, away)
+    most = write_normal_matrix(t, count)
+    for i in range(count):
+        t.normal[(count + 1) * i] += LEAST_DAMPING * max(most, LEAST_DAMPING)
+        t.right[i] = 0.0
+    for r in range(len(t.f)):
+        total = 0.0
+        for i in range(count):
+            total += t.rows[r, t.moving[i]] * away[t.moving[i]]
+        for i in range(count):
+            t.right[i] += t.rows[r, t.moving[i]] * total
+    solve_by_elimination(t.normal[:count * count], t.right[:count])
+    free[:] = 0.0
+    for i in range(count):
+        free[t.moving[i]] = away[t.moving[i]] - t.right[i]
+
+
+@kernel
+def write_moving_freely(machine, t, away):
+    """List the coordinates that a displacement does not take off limits; return how many."""
+    count = 0
+    for j in range(len(away)):
+        moves = t.free[j] != 0
+        if moves and has_limit(t, j):
+            here = t.q[machine.position_at[j]]
+            moves = not ((here <= t.lower[j] and away[j] < 0.0)
+                         or (here >= t.upper[j] and away[j] > 0.0))
+        if moves:
+            t.moving[count] = j
+            count += 1
+    return count

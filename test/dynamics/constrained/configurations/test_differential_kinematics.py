@@ -1,0 +1,111 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Differential inverse kinematics: limits held, targets approached, loops kept."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from support.comparison import assert_same
+from support.machines.looped_machines import five_bar
+
+import liedyn_ros as ld
+from liedyn_ros.common.errors import LimitError, NameSetError
+from liedyn_ros.dynamics.constrained import (
+    assemble, ConstrainedDynamics, DifferentialKinematics, POINT)
+from liedyn_ros.model import Model, ModelBuilder, pose, SpatialInertia
+
+pytest.importorskip('clarabel')
+DT = 0.01
+
+
+def arm(seed: int) -> Model:
+    """Return seven hinges with limits of position and velocity, and a hand."""
+    builder, rng, parent = ModelBuilder('arm'), np.random.default_rng(seed), None
+    for i in range(7):
+        builder.add_body(f'link_{i}', SpatialInertia(1.0, [0.0, 0.0, 0.1], 0.01 * np.eye(3)))
+        builder.add_joint(
+            f'joint_{i}', 'revolute', parent, f'link_{i}', axis=[0.0, i % 2, 1 - i % 2],
+            placement=pose([0.0, 0.0, 0.25 * (i > 0)], 0.1 * rng.normal(size=3)),
+            limits={'lower': -1.5, 'upper': 1.5, 'velocity': 2.0})
+        parent = f'link_{i}'
+    return builder.build().with_frame('hand', parent, pose([0.0, 0.0, 0.2]))
+
+
+@pytest.mark.parametrize('seed', range(4))
+def test_a_pose_is_followed_within_all_limits(seed: int) -> None:
+    robot, rng = ld.Dynamics(arm(seed)), np.random.default_rng(seed)
+    wanted = robot.frames.pose(rng.uniform(-1.0, 1.0, 7), 'hand')
+    follow = DifferentialKinematics(robot, 'hand', acceleration=20.0)
+    q, v = 0.5 * rng.uniform(-1.0, 1.0, 7), np.zeros(7)
+    for _ in range(400):
+        last, v = v, follow(q, {'hand': wanted}, DT, v)
+        q = q + DT * v
+        assert np.abs(v).max() <= 2.0 and np.abs(v - last).max() <= 20.0 * DT + 1e-9
+        assert np.abs(q).max() <= 1.5 + 1e-9
+    left = ld.reach(robot, {'hand': wanted}, q, starts=1)
+    assert np.linalg.norm(robot.frames.pose(q, 'hand') - wanted) < 1e-3 or not left.reached
+
+
+@pytest.mark.parametrize('seed', range(4))
+def test_the_velocity_is_that_of_another_solver(seed: int) -> None:
+    model = arm(seed)
+    robot, rng = ld.Dynamics(model), np.random.default_rng(seed)
+    q, wanted = model.random(rng), robot.frames.pose(model.random(rng), 'hand')
+    follow = DifferentialKinematics(robot, {'hand': POINT}, acceleration=30.0, damping=1e-3)
+    before = rng.uniform(-0.5, 0.5, 7)
+    found = follow(q, {'hand': wanted[:3, 3]}, DT, before)
+    at, rows = robot.frames.pose(q, 'hand'), robot.frames.jacobian(q, 'hand')[3:]
+    error = 5.0 * at[:3, :3].T @ (wanted[:3, 3] - at[:3, 3])
+    bounds = [(max(-2.0, b - 0.3, min((-1.5 - x) / DT, 0.0)),
+               min(2.0, b + 0.3, max((1.5 - x) / DT, 0.0))) for b, x in zip(before, q)]
+    other = minimize(lambda v: 0.5 * np.sum((rows @ v - error)**2) + 0.5e-3 * v @ v, before,
+                     jac=lambda v: rows.T @ (rows @ v - error) + 1e-3 * v, bounds=bounds,
+                     method='L-BFGS-B', options={'ftol': 1e-15, 'gtol': 1e-10})
+    assert_same(found, other.x, 1e-4, floor=1.0)
+
+
+def test_loops_stay_closed_on_the_way() -> None:
+    model = five_bar().with_frame('tip', 'left_1', five_bar().closures[0].frame_a)
+    robot = ConstrainedDynamics(model)
+    q = assemble(robot)
+    wanted = robot.frames.pose(q, 'tip')[:3, 3] + [0.03, 0.02, 0.0]
+    follow, v = DifferentialKinematics(robot, {'tip': POINT}), np.zeros(model.nv)
+    for _ in range(300):
+        v = follow(q, {'tip': wanted}, DT, v)
+        assert np.abs(robot.jacobian(q) @ v).max() < 1e-7
+        q = q + DT * v
+    assert_same(robot.frames.pose(q, 'tip')[:3, 3], wanted, 1e-4)
+    assert np.abs(robot.residual(q)).max() < 1e-3
+
+
+def test_moving_targets_and_postures() -> None:
+    robot = ld.Dynamics(arm(0))
+    q, rest = 0.3 * np.ones(7), np.zeros(7)
+    here = robot.frames.pose(q, 'hand')
+    follow = DifferentialKinematics(robot, 'hand')
+    twist = np.array([0.0, 0.0, 0.0, 0.05, 0.0, 0.02])
+    v = follow(q, {'hand': here}, DT, twists={'hand': twist})
+    assert_same(robot.frames.jacobian(q, 'hand') @ v, twist, 1e-3, floor=0.1)
+    still = follow(q, {'hand': here}, DT)
+    eased = follow(q, {'hand': here}, DT, rest=rest)
+    assert np.abs(still).max() < 1e-6 and eased @ (rest - q) > 1e-3
+    assert np.abs(robot.frames.jacobian(q, 'hand') @ eased).max() < 1e-2
+
+
+def test_wrong_requests_are_refused() -> None:
+    robot = ld.Dynamics(arm(0))
+    follow = DifferentialKinematics(robot, 'hand', locked=['joint_0'])
+    assert follow(np.zeros(7), {'hand': pose([0.3, 0.3, 0.9])}, DT)[0] == 0.0
+    with pytest.raises(NameSetError):
+        follow(np.zeros(7), {'link_6': np.eye(4)}, DT)
+    with pytest.raises(LimitError) as caught:
+        DifferentialKinematics(robot, 'hand', acceleration=-1.0)
+    assert caught.value.names == ('acceleration',)
+    with pytest.raises(LimitError):
+        follow(np.zeros(7), {'hand': np.eye(4)}, 0.0)
