@@ -8,24 +8,30 @@
 
 """The node that plans the fastest run along a path, and runs it, scaled while it runs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 import math
+import time
+from types import ModuleType
 from typing import Any
 
+from liedyn_interfaces.action import RetimeTrajectory as RetimeAction
 from liedyn_interfaces.msg import RetimingLimits, RetimingStatus
 from liedyn_interfaces.srv import RetimeTrajectory
+import numpy as np
 from rclpy.callback_groups import ReentrantCallbackGroup
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, String
-from trajectory_msgs.msg import JointTrajectory, MultiDOFJointTrajectory
+from trajectory_msgs.msg import (
+    JointTrajectory, JointTrajectoryPoint, MultiDOFJointTrajectory)
 
-from liedyn_ros.common.errors import LiedynError, LimitError
+from liedyn_ros.common.errors import BudgetError, LiedynError, LimitError, NameSetError
 from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers, warm_up_derivatives
 from liedyn_ros.nodes.dynamics.machines import read_machine
 from liedyn_ros.nodes.dynamics.platform_answers import answers_about
 from liedyn_ros.nodes.running.parameters import PATH_RUNNER
 from liedyn_ros.ros.messages.conversions import stamp_of
+from liedyn_ros.ros.node.goals import GoalServer, Watch
 from liedyn_ros.ros.node.lifecycle import ManagedNode, set_rate
 from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.process.threads import ReadAhead
@@ -33,6 +39,9 @@ from liedyn_ros.ros.qos import LATCHED, sensor_data
 from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.streams.stream import Stream
 
+GOAL_PERIOD = 0.02  # s, of looks at a run that is waited for
+REST = 1.0  # s beyond its duration, in which a run must have come to rest
+SAME = 1e-6  # rad or m, by which a path begins where the joints stand
 CYCLES = 0.5, 3.0  # of the period, which a cycle takes at least and at most
 
 
@@ -50,8 +59,9 @@ class PathRunnerNode(ManagedNode):
     """
     Requests for runs in, commands out, one a cycle until the end.
 
-    A request is planned in its own stream. Commands, joint states, limits and speeds have another
-    one. One run goes on at a time; the joints that lag are waited for.
+    A request is planned in its own stream, a goal in its own thread. Commands, joint states,
+    limits and speeds have another stream. One run goes on at a time: a new one lets it come to
+    rest on its path, and begins there. The joints that lag are waited for.
     """
 
     warm_up = staticmethod(warm_up_running)
@@ -60,15 +70,17 @@ class PathRunnerNode(ManagedNode):
         """Declare the parameters; everything else waits for `configure`. Options: of a Node."""
         self._answers: DynamicsAnswers | None = None
         self._run: Any = None  # the PathRun, which needs the conic solver
+        self._standing: dict[str, float] | None = None  # where a goal was replaced, by name
         self._latest: String | None = None  # of the descriptions that came
         self._models = ReadAhead(self, self._read)
         super().__init__('path_runner', PATH_RUNNER, **options)
 
     def prepare(self) -> None:
-        """Open the service, which tells in each state why there is no answer."""
+        """Open service and action, which tell in each state why there is no answer."""
         planning = Stream(self, name='planning', guarded=False)
-        planning.open_service(RetimeTrajectory, '~/run', self._plan)
+        planning.open_service(RetimeTrajectory, '~/run', self._serve)
         planning.start()
+        self._goal_server = GoalServer(self, RetimeAction, '~/run', self._work_on_goal)
 
     def read_ahead(self) -> Future[Any] | None:
         """Begin to read the model in a thread."""
@@ -99,7 +111,9 @@ class PathRunnerNode(ManagedNode):
     def activate(self) -> None:
         """Stand until a run is asked for."""
         with self.lock:
-            self._run, self._speed = None, 1.0
+            self._run, self._speed, self._standing = None, 1.0, None
+        self.on_close(self._come_to_rest)
+        with self.lock:
             self._heard: dict[str, float] = {}
             self._heard_ns = self._last_ns = 0
         set_rate(self._ticks, self.parameters['rate'])
@@ -138,20 +152,70 @@ class PathRunnerNode(ManagedNode):
             except LiedynError as error:
                 self.complain(f'{error}; the model stays as it was')
 
-    def _plan(self, request: RetimeTrajectory.Request, response: RetimeTrajectory.Response
-              ) -> None:
+    def _serve(self, request: RetimeTrajectory.Request, response: RetimeTrajectory.Response
+               ) -> None:
         """Plan a run and begin it."""
+        self._begin(request, response, lambda retiming: retiming.retiming_budget(self._ready))
+        response.success = True
+
+    def _work_on_goal(self, goal: RetimeAction.Goal, result: RetimeAction.Result, watch: Watch
+                      ) -> None:
+        """Plan a run, and tell how it goes on until it is over, cancelled or replaced."""
+        run = self._begin(
+            goal, result, lambda retiming: retiming.retiming_goal_budget(goal, watch))
+        try:
+            while not run.over.wait(GOAL_PERIOD):
+                watch(lambda: RetimeAction.Feedback(
+                    duration=run.scaling.run.duration, elapsed=run.status.planned_time,
+                    run=run.status))
+                if self._goal_server.wait:
+                    self._standing = self._stop(run)  # the waiting goal begins there
+                    break
+        except BudgetError as error:
+            self._stop(run)
+            raise BudgetError(f'{error}; the machine stands on the path, '
+                              f'{run.status.planned_time:.6g} s of the plan on') from error
+        if not run.ended:
+            raise BudgetError('replaced by a new path; the machine stood on this one, '
+                              f'{run.status.planned_time:.6g} s of the plan on')
+        result.success = True
+
+    def _begin(self, request: Any, response: Any, budget_of: Callable[[ModuleType], Any]) -> Any:
+        """Plan a run from where the one before comes to rest, begin it, and return it."""
         answers = self._ready()
         self.await_kernels(warm_up_derivatives)
-        planned = answers.retime(
-            request, response, lambda retiming: retiming.retiming_budget(self._ready))
+        standing, self._standing = self._standing, None
+        if self._run is not None:
+            standing = self._stop(self._run)
+        if standing is not None:
+            request.trajectory = from_standing(request, standing)
+        planned = answers.retime(request, response, budget_of)
         from liedyn_ros.nodes.running.path_run import PathRun
         run = PathRun(planned, answers.messages, list(request.trajectory.joint_names))
         with self.lock:
             self._ready()
             run.require_near(self._heard, self.parameters['largest_lag'])
-            self._run, self._last_ns = run, 0
-        response.success = True
+            self._run, self._last_ns, self._speed = run, 0, 1.0
+        return run
+
+    def _stop(self, run: Any) -> dict[str, float]:
+        """Let a run come to rest on its path for good; return where it stands, by name."""
+        run.stopping = True
+        while not run.over.wait(GOAL_PERIOD):
+            if not self.active:  # it comes to rest as the node is deactivated
+                break
+        return dict(run.standing)
+
+    def _come_to_rest(self) -> None:
+        """Go on with a run until it stands, as the node is deactivated."""
+        run = self._run
+        if run is None:
+            return
+        run.stopping, end = True, time.monotonic() + run.scaling.run.duration + REST
+        while not run.over.is_set() and self.context.ok() and time.monotonic() < end:
+            self._step(run)
+            run.over.wait(1.0 / self.parameters['rate'])
+        self._run = None
 
     def _ready(self) -> DynamicsAnswers:
         """Return the answers; raise LiedynError where no run can begin."""
@@ -162,8 +226,6 @@ class PathRunnerNode(ManagedNode):
             raise LiedynError(f'{self.get_name()}: expected a model, got none yet from the '
                               'parameters model_file and robot_description and the topic '
                               'robot_description')
-        if self._run is not None:
-            raise LiedynError('run: expected the run before to have ended, got another one')
         return answers
 
     def _hear(self, message: JointState) -> None:
@@ -197,10 +259,11 @@ class PathRunnerNode(ManagedNode):
 
     def _tick(self) -> None:
         """Go on by the time since the last cycle, and publish."""
-        run, now = self._run, self.now_ns()
-        if run is None or not self.active:
-            return
-        period = 1.0 / self.parameters['rate']
+        if self._run is not None and self.active:
+            self._step(self._run)
+
+    def _step(self, run: Any) -> None:
+        now, period = self.now_ns(), 1.0 / self.parameters['rate']
         passed = 1e-9 * (now - self._last_ns) if self._last_ns else period
         cycle = min(max(passed, CYCLES[0] * period), CYCLES[1] * period)
         self._last_ns = now
@@ -213,7 +276,7 @@ class PathRunnerNode(ManagedNode):
             message.header.stamp = stamp
             if message is not run.base or run.base.points:
                 publisher.publish(message)
-        if run.ended:
+        if run.over.is_set():
             self._run = None
 
     def _asked(self, now: int) -> float:
@@ -224,6 +287,24 @@ class PathRunnerNode(ManagedNode):
         self.complain(f'joint_states: expected every {timeout:g} s, got none for {silent:.1f} s; '
                       'the run stops', 'silence')
         return 0.0
+
+
+def from_standing(request: Any, standing: dict[str, float]) -> JointTrajectory:
+    """
+    Return the waypoints of a request from where the joints stand.
+
+    Raises NameSetError for other joints than those that stand, or for poses beside them.
+    """
+    given = request.trajectory
+    if set(given.joint_names) != set(standing) or request.multi_dof_trajectory.points:
+        raise NameSetError(
+            f'trajectory.joint_names: expected those of the run that goes on, {list(standing)}, '
+            f'and no poses, got {list(given.joint_names)}; the run stands now', names=standing)
+    start = [standing[name] for name in given.joint_names]
+    if given.points and np.abs(np.subtract(given.points[0].positions, start)).max() < SAME:
+        return given
+    return JointTrajectory(joint_names=given.joint_names, points=[
+        JointTrajectoryPoint(positions=start), *given.points])
 
 
 def main(args: Sequence[str] | None = None) -> None:

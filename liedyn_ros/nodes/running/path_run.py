@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from threading import Event
 
 from liedyn_interfaces.msg import RetimingStatus
 import numpy as np
@@ -32,7 +33,9 @@ class PathRun:
         self.scaling = OnlineScaling(run)
         self._messages, self._names = messages, names
         self.joints, self.base = JointTrajectory(), MultiDOFJointTrajectory()
-        self.ended = False
+        self.ended = self.stopping = False  # stopping: for good, as it was cancelled
+        self.over = Event()  # at its end, or at rest for good
+        self.status = RetimingStatus()
         self._place = 0.0, 0.0, 0.0, 0.0
         self._write(0.0, self._place)
 
@@ -57,11 +60,20 @@ class PathRun:
              ) -> RetimingStatus:
         """Go on by a cycle (s) at a share of the plan's speed, less where the joints lag."""
         tolerated, largest = bounds
-        asked = min(speed, speed_for_lag(lag, min(tolerated, 0.999 * largest), largest))
+        asked = 0.0 if self.stopping else min(
+            speed, speed_for_lag(lag, min(tolerated, 0.999 * largest), largest))
         instant = self.scaling.step(cycle, asked)
         self.ended = instant.status is ScalingStatus.ENDED and not any(instant.place[1:])
         self._write(cycle, instant.place)
-        return self._status(instant, asked, lag)
+        if self.ended or (self.stopping and not any(instant.place[1:])):
+            self.over.set()
+        self.status = self._status(instant, asked, lag)
+        return self.status
+
+    @property
+    def standing(self) -> dict[str, float]:
+        """Return the positions of the last command by name."""
+        return dict(zip(self.joints.joint_names, self.joints.points[0].positions))
 
     def _write(self, cycle: float, place: tuple[float, ...]) -> None:
         """Write the command of a place, one cycle ahead."""

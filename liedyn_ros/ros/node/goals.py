@@ -62,6 +62,11 @@ class GoalServer(ActionServer):
         self._thread.start()
         node.on_close(self._close)
 
+    @property
+    def wait(self) -> bool:
+        """Return whether goals wait for the one that is worked on."""
+        return not self._waiting.empty()
+
     def notify_execute(self, goal_handle: Any, execute_callback: Any) -> None:
         """Work on a goal in the thread that executes it; the executor sends the result."""
         result = self.action_type.Result()

@@ -8,11 +8,15 @@
 
 """Paths are run within their limits: commands, lag, stops, limits and refusals of the node."""
 
+from action_msgs.msg import GoalStatus
 from geometry_msgs.msg import Transform, Vector3
+from liedyn_interfaces.action import RetimeTrajectory as RetimeAction
 from liedyn_interfaces.msg import RetimingLimits, RetimingStatus
 from liedyn_interfaces.srv import RetimeTrajectory
 import numpy as np
 import pytest
+from rclpy.action import ActionClient
+from rclpy.lifecycle import TransitionCallbackReturn
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
 from support.comparison import assert_same
@@ -94,13 +98,90 @@ def test_a_run_stops_on_its_path_and_goes_on(bench):
     runner.speed.publish(Float64(data=0.0))
     standing = runner.until(RetimingStatus.STANDS)
     assert (standing.speed, standing.speed_asked) == (0.0, 0.0)
-    refused = runner.run()
-    assert not refused.success
-    assert 'run: expected the run before to have ended' in refused.message
     runner.speed.publish(Float64(data=np.nan))
     bench.until_logged(runner.node, 'speed: expected a share from 0 to 1, got nan')
     runner.speed.publish(Float64(data=1.0))
     runner.until(RetimingStatus.ENDED)
+
+
+def goal(points=POINTS):
+    """Return a goal of slow motion along points."""
+    return RetimeAction.Goal(
+        trajectory=JointTrajectory(joint_names=LEG, points=[
+            JointTrajectoryPoint(positions=point) for point in points]), intervals=20,
+        limits=RetimingLimits(joint_names=LEG, velocity=[0.3] * 4, effort=LIMITS.effort))
+
+
+def in_motion(runner):
+    """Wait until a run is well on its way."""
+    return runner.bench.until(lambda: next(
+        (each for each in runner.statuses[::-1] if each.planned_time > 0.3 * each.duration), None),
+        'motion')
+
+
+def require_rest_within_limits(commands):
+    """Require the last of some commands to stand, and none to exceed its limits."""
+    points = [command.points[0] for command in commands]
+    assert_same(points[-1].velocities, np.zeros(4), 1e-9, floor=1.0)
+    assert (np.abs([point.velocities for point in points]) <= 0.302).all()
+    assert (np.abs([point.effort for point in points]) <= 1.005 * np.array(LIMITS.effort)).all()
+
+
+def test_a_goal_is_run_to_its_end_and_tells_how_it_goes_on(bench):
+    runner, feedback = RunnerBench(bench), []
+    client = ActionClient(bench.partner, RetimeAction, 'path_runner/run')
+    sent = client.send_goal_async(goal(), lambda each: feedback.append(each.feedback))
+    bench.until(sent.done, 'a goal')
+    result = sent.result().get_result_async()
+    bench.until(result.done, 'a result')
+    assert (result.result().result.success, result.result().result.message) == (True, '')
+    assert feedback[-1].run.planned_time > 0.0
+    assert_same(runner.commands[-1].points[0].positions, POINTS[-1], 1e-6)
+
+
+def test_a_cancelled_goal_comes_to_rest_on_its_path(bench):
+    runner = RunnerBench(bench)
+    client = ActionClient(bench.partner, RetimeAction, 'path_runner/run')
+    sent = client.send_goal_async(goal(), lambda each: None)
+    in_motion(runner)
+    cancelled, result = sent.result().cancel_goal_async(), sent.result().get_result_async()
+    bench.until(lambda: cancelled.done() and result.done(), 'a result')
+    assert result.result().status == GoalStatus.STATUS_CANCELED
+    assert not result.result().result.success
+    bench.until(lambda: len(runner.commands) >= len(runner.statuses), 'all commands')
+    require_rest_within_limits(runner.commands)
+    assert np.abs(np.subtract(runner.commands[-1].points[0].positions, POINTS[-1])).max() > 0.01
+
+
+def test_a_new_path_begins_where_the_old_one_comes_to_rest(bench):
+    runner = RunnerBench(bench)
+    client = ActionClient(bench.partner, RetimeAction, 'path_runner/run')
+    first = client.send_goal_async(goal(), lambda each: None)
+    in_motion(runner)
+    second = client.send_goal_async(goal(POINTS[:1]), lambda each: None)
+    bench.until(second.done, 'a second goal')
+    results = [sent.result().get_result_async() for sent in (first, second)]
+    bench.until(lambda: all(each.done() for each in results), 'results')
+    assert [each.result().status for each in results] == [
+        GoalStatus.STATUS_ABORTED, GoalStatus.STATUS_SUCCEEDED]
+    bench.until(lambda: len(runner.commands) >= len(runner.statuses), 'all commands')
+    require_rest_within_limits(runner.commands)
+    positions = np.array([command.points[0].positions for command in runner.commands])
+    assert np.abs(np.diff(positions, axis=0)).max() < 0.03  # at 0.3 rad/s and 40 Hz
+    assert_same(positions[-1], POINTS[0], 1e-6)
+
+
+def test_deactivated_in_motion_it_comes_to_rest_first(bench):
+    runner = RunnerBench(bench)
+    client = ActionClient(bench.partner, RetimeAction, 'path_runner/run')
+    sent = client.send_goal_async(goal(), lambda each: None)
+    in_motion(runner)
+    assert runner.node.trigger_deactivate() is TransitionCallbackReturn.SUCCESS
+    result = sent.result().get_result_async()
+    bench.until(result.done, 'a result')
+    assert not result.result().result.success
+    bench.until(lambda: not any(runner.commands[-1].points[0].velocities), 'rest')
+    require_rest_within_limits(runner.commands)
 
 
 def test_joints_that_lag_or_fall_silent_are_waited_for(bench):
