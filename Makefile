@@ -40,7 +40,7 @@ JOBS := --numprocesses=$(TEST_JOBS) --dist=loadfile --no-loadscope-reorder
 SHELL := bash
 .SHELLFLAGS := -eo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build test test-all processors coverage smoke checked lint demo kernels docs wheel bench faults soak fuzz clean
+.PHONY: help setup build test test-all processors busy coverage smoke checked lint demo kernels docs wheel bench faults soak fuzz clean
 
 help:  ## show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -97,6 +97,11 @@ processors: build  ## run numerical tests as on processors of other makes
 	  $(or $(TEST_ARGS),test/lie test/linear_algebra test/dynamics/test_equations_of_motion.py test/stewart/solver)
 
 # An exception of a signal handler may leave coverage's own lock taken, so those tests stay out.
+busy: build  ## run the core of the tests of nodes beside two busy loops a processor
+	@$(ENV) && $(LOCAL) && { trap 'kill $$(jobs -p) 2> /dev/null || :' EXIT; \
+	  for k in $$(seq $$((2 * $$(nproc)))); do while :; do :; done & done; \
+	  python -m pytest --core $(JOBS) $(or $(TEST_ARGS),test/nodes test/ros); }
+
 coverage: build  ## run every test and print which lines none of them runs, kernels left out
 	@$(ENV) && $(LOCAL) && python -m pytest $(JOBS) -m 'not interrupts' --cov --cov-report=term-missing:skip-covered $(TEST_ARGS)
 

@@ -15,9 +15,11 @@ from geometry_msgs.msg import PoseStamped
 import numpy as np
 import pytest
 from rclpy.logging import LoggingSeverity
+from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64
 from support.bench.pose_bench import GEOMETRY, HOME, LEGS, matrix, ns, stamp_of
 
 from liedyn_ros.common.resources import config_file
@@ -152,6 +154,26 @@ def test_the_pose_node_tracks_the_simulator_in_every_form(bench, actuators):
         np.testing.assert_allclose(
             matrix(poses[-1].pose), matrix(truths[-1].pose), atol=1e-9)
     assert np.abs(matrix(poses[-1].pose) - HOME).max() > 0.01
+
+
+@pytest.mark.parametrize('form', ['joint_state', 'float64_topics'])
+def test_the_motion_waits_for_nodes_by_their_names(bench, form):
+    """A recorder alone, which hears all topics, does not start it."""
+    truths = bench.collect(PoseStamped, 'true_pose')
+    topics = (['leg_states'] if form == 'joint_state' else [f'leg_states/{leg}' for leg in LEGS])
+    kind = JointState if form == 'joint_state' else Float64
+    for topic in topics:
+        bench.collect(kind, topic, SENSOR_DATA)
+    node = bench.start(StewartSimulatorNode, rate=RATE, actuators=form,
+                       wait_for_nodes=['follower', bench.partner.get_name()])
+    bench.until_logged(node, "the motion waits for ['follower']", LoggingSeverity.WARN)
+    assert not truths
+    follower = bench.adopt(Node('follower', context=bench.partner.context,
+                                namespace=bench.namespace))
+    for topic in topics:
+        assert not truths
+        follower.create_subscription(kind, topic, lambda _: None, SENSOR_DATA)
+    bench.until(lambda: truths, 'the motion')
 
 
 def test_the_motion_starts_again_where_the_clock_is_set(bench):
