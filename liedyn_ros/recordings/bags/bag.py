@@ -13,23 +13,37 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 import contextlib
+import os
 from pathlib import Path
 import re
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import apsw
 from rosbags.rosbag2 import Reader, ReaderError
 from rosbags.serde import SerdeError
-from rosbags.typesys import get_types_from_idl, get_types_from_msg, get_typestore, Stores
+from rosbags.typesys import (
+    get_types_from_idl, get_types_from_msg, get_typestore, Stores, TypesysError)
 import yaml
+import zstandard
 
 from liedyn_ros.common.checks import listed, unknown_name
 from liedyn_ros.common.errors import DescriptionError, NameSetError
+from liedyn_ros.common.untrusted_files import open_regular, read_file
+from liedyn_ros.recordings.bags.expanding import Expander
 from liedyn_ros.recordings.bags.mcap_file import Loss, McapFile, RawMessage
 
 SUFFIXES = '.mcap', '.db3'
 METADATA, INFORMATION = 'metadata.yaml', 'rosbag2_bagfile_information'
-_FAULTS = ReaderError, apsw.Error, OSError
+_FAULTS = ReaderError, apsw.Error, OSError, ValueError, TypeError, RecursionError
+_UNDECODED = (SerdeError, TypesysError, KeyError, ValueError, IndexError, TypeError, SyntaxError,
+              RecursionError, AttributeError, OverflowError, MemoryError)
+PACKED, BY_MESSAGE = '.zstd', 'message'  # of compressed files, and of compressed messages
+MAX_DEFINITION = 2**18  # characters of a definition; that of a camera has some 2**13
+# Types and fields of a definition become code of rosbags: a name is to be one, and nothing more.
+_TYPE, _FIELD = (re.compile(pattern, re.ASCII) for pattern in (
+    r'[A-Za-z]\w{0,100}(/[A-Za-z]\w{0,100}){1,3}', r'[A-Za-z]\w{0,100}'))
 
 
 class Received(NamedTuple):
@@ -46,9 +60,10 @@ class Bag:
 
     topics maps names to types, such as 'sensor_msgs/msg/JointState', counts to their numbers of
     messages. A folder without metadata.yaml is one whose recorder was killed: its files are read
-    in the order of their numbers. losses says which files of its list are missing and, once the
-    messages were read, what could not be read of damaged MCAP files. Several megabytes are in
-    memory, whatever the size of the bag.
+    in the order of their numbers, also what is in the log beside an SQLite file. losses says which
+    files of its list are missing and, once the messages were read, which bytes and messages could
+    not be read. Several megabytes are in memory, whatever the size of the bag; compressed files
+    are expanded into a folder of the system's, which goes with the object.
 
     Raises DescriptionError for files of other kinds, for empty and unreadable ones.
     """
@@ -59,8 +74,11 @@ class Bag:
         self._store = get_typestore(Stores.LATEST)
         self._defined = set[str]()
         self._missing = _missing(self.path)
+        self._undecoded, self._first = 0, ''  # messages, and why the first was
+        self._by_message = _compression(self.path) == BY_MESSAGE
+        self._place: TemporaryDirectory[str] | None = None
         self._sources = [McapFile(each) if each.suffix == '.mcap' else each
-                         for each in _files(self.path)]
+                         for each in map(self._expanded, _files(self.path))]
         self.topics: dict[str, str] = {}
         self.counts: Counter[str] = Counter()
         for source in self._sources:
@@ -75,8 +93,11 @@ class Bag:
     @property
     def losses(self) -> list[Loss]:
         """Return what could not be read."""
-        return [*self._missing, *(loss for each in self._sources if isinstance(each, McapFile)
-                                  for loss in each.losses)]
+        return [*self._missing, *(
+            [Loss(self.path.name, f'{self._undecoded} messages lost', self._first)]
+            if self._undecoded else []), *(
+                loss for each in self._sources if isinstance(each, McapFile)
+                for loss in each.losses)]
 
     def topic(self, name: str | None, type_name: str) -> str:
         """
@@ -100,18 +121,23 @@ class Bag:
         raise unknown_name(NameSetError, f'{self.path}: topic', self.topics, name)
 
     def messages(self, topics: Iterable[str]) -> Iterator[Received]:
-        """Yield messages of topics by the order of files. Raises DescriptionError."""
+        """Yield messages of topics by the order of files; losses counts those that are none."""
         for raw in self.raw_messages(topics):
-            yield Received(raw.topic, raw.received_ns, self.read(raw))
+            message = self.read(raw)
+            if message is not None:
+                yield Received(raw.topic, raw.received_ns, message)
 
     def read(self, raw: RawMessage) -> Any:
-        """Return the message of its bytes. Raises DescriptionError."""
-        self._define(raw)
+        """Return the message of its bytes; None where they are none, which losses counts."""
         try:
+            self._define(raw)
             return self._store.deserialize_cdr(raw.data, raw.type_name)
-        except (SerdeError, KeyError, ValueError, IndexError, UnicodeDecodeError) as error:
-            raise DescriptionError(f'{self.path}: expected {raw.type_name} on {raw.topic} at '
-                                   f'{raw.received_ns} ns, got {error!r}') from error
+        except _UNDECODED as error:
+            self._undecoded += 1
+            self._first = self._first or (
+                f'expected {raw.type_name} on {raw.topic}, got {error!r} in the first, of '
+                f'{raw.received_ns} ns')
+            return None
 
     def _define(self, raw: RawMessage) -> None:
         """Take the definition that the bag has of a type that is not known."""
@@ -121,9 +147,19 @@ class Bag:
         self._defined.add(name)
         if name in self._store.fielddefs or schema is None or not schema.data:
             return
-        text = schema.data.decode()
-        types = (get_types_from_msg(text, name) if schema.encoding == 'ros2msg'
-                 else get_types_from_idl(text))
+        self._register(schema.data.decode(), name, is_text=schema.encoding == 'ros2msg')
+
+    def _register(self, text: str, name: str, *, is_text: bool) -> None:
+        """Take a definition of a type, and those of its parts."""
+        if len(text) > MAX_DEFINITION:
+            raise ValueError(f'expected a definition of at most {MAX_DEFINITION} characters')
+        if not _TYPE.fullmatch(name):
+            raise ValueError(f'expected the name of a type, got {name[:100]!r}')
+        types = get_types_from_msg(text, name) if is_text else get_types_from_idl(text)
+        for key, (constants, fields) in types.items():
+            if not _TYPE.fullmatch(key) or not all(
+                    _FIELD.fullmatch(each[0]) for each in (*constants, *fields)):
+                raise ValueError(f'{name[:100]}: expected names of types and fields, got others')
         self._store.register({key: value for key, value in types.items()
                               if key not in self._store.fielddefs})
 
@@ -131,7 +167,37 @@ class Bag:
         """Yield the messages of topics as bytes of CDR, in the order of the files."""
         return self._raw({*topics})
 
+    def _expanded(self, path: Path) -> Path:
+        """Return a file, or what a compressed one expands to. Raises DescriptionError."""
+        if path.suffix != PACKED:
+            return path
+        if self._place is None:
+            self._place = TemporaryDirectory(prefix='liedyn_bag_')
+        found = Path(self._place.name) / path.stem
+        try:
+            Expander(path.stat().st_size).expand_file(path, found)
+        except (ValueError, zstandard.ZstdError) as error:
+            raise DescriptionError(f'{path}: expected a file of zstd, got {error}') from error
+        return found
+
     def _raw(self, topics: set[str]) -> Iterator[RawMessage]:
+        self._undecoded, self._first = 0, ''
+        for raw in self._packed(topics):
+            if not self._by_message:
+                yield raw
+                continue
+            try:
+                data = self._expander.expand(raw.data, 'zstd')
+            except (ValueError, zstandard.ZstdError) as error:
+                self._undecoded += 1
+                self._first = self._first or f'expected a message of zstd, got {error}'
+                continue
+            yield raw._replace(data=data)
+
+    def _packed(self, topics: set[str]) -> Iterator[RawMessage]:
+        """Yield the messages as they are in the files."""
+        self._expander = Expander(sum(
+            each.stat().st_size for each in _files(self.path)) if self._by_message else 0)
         for source in self._sources:
             if isinstance(source, McapFile):
                 yield from (raw for raw in source.messages() if raw.topic in topics)
@@ -143,7 +209,9 @@ class Bag:
             chosen = [each for each in reader.connections if each.topic in topics]
             for each in chosen:
                 if each.msgdef.data and each.msgtype not in self._store.fielddefs:
-                    self._store.register(get_types_from_msg(each.msgdef.data, each.msgtype))
+                    with contextlib.suppress(*_UNDECODED):  # its messages are counted
+                        self._register(each.msgdef.data, each.msgtype,
+                                       is_text=each.msgdef.format.name == 'MSG')
             for connection, stamp, data in reader.messages(chosen) if chosen else ():
                 yield RawMessage(connection.topic, connection.msgtype, stamp, bytes(data), None)
 
@@ -151,7 +219,7 @@ class Bag:
 @contextlib.contextmanager
 def _opened(path: Path) -> Iterator[Reader]:
     try:
-        with Reader(path) as reader:
+        with Reader(_Logged(path) if _has_log(path) else path) as reader:
             yield reader
     except _FAULTS as error:
         raise DescriptionError(
@@ -168,16 +236,13 @@ def _files(path: Path) -> list[Path]:
     """Return the files of a bag, or its folder where rosbags has to expand them."""
     if not path.exists():
         raise DescriptionError(f'{path}: expected a folder or file of a bag, got nothing there')
-    if path.is_file():
+    if not path.is_dir():
         if path.suffix not in SUFFIXES:
             raise DescriptionError(
                 f'{path}: expected a folder of rosbag2, or a file {" or ".join(SUFFIXES)}; a bag '
                 'of ROS 1 is converted by `rosbags-convert`')
         return [_not_empty(path)]
-    metadata = path / METADATA
-    if metadata.is_file() and _compressed(metadata):
-        return [path]
-    found = sorted((each for each in path.iterdir() if each.suffix in SUFFIXES), key=_numbered)
+    found = sorted((each for each in path.iterdir() if _is_of_bag(each)), key=_numbered)
     if not found:
         raise DescriptionError(f'{path}: expected a folder with files {" or ".join(SUFFIXES)}, '
                                f'got {listed([each.name for each in path.iterdir()])}')
@@ -187,27 +252,51 @@ def _files(path: Path) -> list[Path]:
 def _missing(path: Path) -> list[Loss]:
     """Return a loss for each file that metadata.yaml lists and that is not in the folder."""
     try:
-        told = yaml.safe_load((path / METADATA).read_bytes())
+        told = yaml.safe_load(read_file(path / METADATA))
         names = [Path(each).name for each in told[INFORMATION]['relative_file_paths']]
-    except (OSError, yaml.YAMLError, UnicodeDecodeError, KeyError, TypeError):
+    except (DescriptionError, yaml.YAMLError, ValueError, KeyError, TypeError, RecursionError):
         return []  # a single file, or one whose recorder was killed
     return [Loss(each, 'the file is lost', f'{METADATA} lists it, the folder lacks it')
             for each in names if not (path / each).exists()]
 
 
-def _compressed(metadata: Path) -> bool:
-    with contextlib.suppress(OSError, UnicodeDecodeError):
-        found = re.search(r'^\s*compression_mode:\s*[\'"]?(\w+)',
-                          metadata.read_text(encoding='utf-8'), re.MULTILINE)
-        return found is not None and found[1].lower() not in ('none', 'storage')
-    return False
+def _compression(path: Path) -> str:
+    """Return what of a bag is compressed besides its storage: files, messages or nothing."""
+    try:
+        text = read_file(path / METADATA).decode()
+    except (DescriptionError, UnicodeDecodeError):
+        return ''
+    found = re.search(r'^\s*compression_mode:\s*[\'"]?(\w+)', text, re.MULTILINE)
+    return '' if found is None else found[1].lower()
+
+
+def _is_of_bag(path: Path) -> bool:
+    return path.suffix in SUFFIXES or (
+        path.suffix == PACKED and Path(path.stem).suffix in SUFFIXES)
+
+
+def _has_log(path: Path) -> bool:
+    """Return whether an SQLite file has a log, as one has whose recorder was killed."""
+    log = path.with_name(f'{path.name}-wal')
+    return path.suffix == '.db3' and log.is_file() and log.stat().st_size > 0
+
+
+class _Logged(type(Path())):  # type: ignore[misc]
+    """
+    An SQLite file that is opened with its log.
+
+    rosbags opens `file:PATH?immutable=1`, which leaves the log out; what follows a # is not read.
+    """
+
+    def __format__(self, _: str) -> str:
+        return f'{quote(os.fspath(self))}?mode=ro#'
 
 
 def _not_empty(path: Path) -> Path:
     try:
         size = path.stat().st_size
-        path.open('rb').close()
-    except OSError as error:
+        open_regular(path).close()
+    except (OSError, DescriptionError) as error:
         raise DescriptionError(f'{path}: expected a file that can be read, got {error}') from error
     if size == 0:
         raise DescriptionError(f'{path}: expected a bag, got an empty file')

@@ -48,6 +48,8 @@ def joint_state_messages(bag: AnyBag, topic: str | None = None) -> Iterator[Join
                 break
         else:
             message = bag.read(raw)
+            if message is None:
+                continue
             stamp, names = message.header.stamp, list(message.name)
             if len(layouts) < KINDS:
                 layouts += JointStateLayout.of(raw.data, names)
@@ -108,7 +110,9 @@ def samples_of_messages(bag: AnyBag, messages: Iterable[JointStateMessage], name
         missing = [name for name in wanted if name not in seen]
         if missing:
             raise NameSetError(f'{where}: expected {listed(wanted)}, got {listed(list(seen))}: '
-                               f'{listed(missing)} are missing', names=tuple(missing))
+                               f'{listed(missing)} are missing'
+                               + ''.join(f'; {loss}' for loss in bag.losses),
+                               names=tuple(missing))
         return merged(where, wanted, list(parts.values()), [str(loss) for loss in bag.losses])
     if not arrival and not np.any(stamps):
         raise StampError(f'{where}: expected stamps in the headers, got 0 in all: take the times '

@@ -10,15 +10,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
+import re
 import struct
 from typing import Any, BinaryIO, NamedTuple
 import zlib
 
-import lz4.frame
 from mcap.data_stream import ReadDataStream
 from mcap.exceptions import EndOfFile, InvalidMagic, McapError
 from mcap.opcode import Opcode
@@ -29,11 +31,19 @@ from mcap.summary import Summary
 import zstandard
 
 from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.common.untrusted_files import open_regular
+from liedyn_ros.recordings.bags.expanding import Expander
 
 MAGIC = b'\x89MCAP0\r\n'
 _RECORD, _MESSAGE = struct.Struct('<BQ'), struct.Struct('<HIQQ')
 _CHUNK = struct.Struct('<QQQII')  # times, size, checksum, length of the compression's name
-_FAULTS = McapError, ValueError, struct.error, MemoryError, zstandard.ZstdError, RuntimeError
+_FAULTS = (McapError, ValueError, struct.error, MemoryError, zstandard.ZstdError, RuntimeError,
+           OSError, OverflowError)
+_RECORD_FAULTS = McapError, ValueError, struct.error
+# A message of less than 2^24 bytes, by the first bytes of its record.
+_PLAUSIBLE = re.compile(rb'\x05...\0\0\0\0\0', re.DOTALL)
+MOST = 50  # places of damage that are told one by one
+RECORDS = 1_000_000, 2  # messages of a file, and more for each of its bytes
 
 
 class RawMessage(NamedTuple):
@@ -71,7 +81,7 @@ class McapFile:
     def __init__(self, path: Path) -> None:
         """Look at the first bytes. Raises DescriptionError for a file of another kind."""
         self.path, self.losses = path, list[Loss]()
-        with path.open('rb') as stream:
+        with _opened(path) as stream:
             begin = stream.read(len(MAGIC))
         if begin != MAGIC:
             raise DescriptionError(
@@ -94,7 +104,7 @@ class McapFile:
         return result
 
     def _summary(self) -> Summary | None:
-        with self.path.open('rb') as stream:
+        with _opened(self.path) as stream:
             try:
                 return make_reader(stream).get_summary()
             except _FAULTS:
@@ -105,33 +115,50 @@ class McapFile:
         self.losses.clear()
         summary = self._summary() or Summary()
         self._schemas, self._channels = summary.schemas, summary.channels
-        self._nameless = 0
-        yield from self._in_order()
+        self._nameless = self._places = 0
+        size = self.path.stat().st_size
+        self._expander, self._left = Expander(size), RECORDS[0] + RECORDS[1] * size
+        yield from self._in_order(sorted(
+            each.chunk_start_offset for each in summary.chunk_indexes
+            if each.chunk_start_offset < size))
+        if self._places > MOST:
+            self.losses.append(Loss(
+                self.path.name, f'bytes lost at {self._places - MOST} more places', 'damage'))
         if self._nameless:
             self.losses.append(Loss(self.path.name, f'{self._nameless} messages lost',
                                     'what names their topics is damaged'))
 
-    def _in_order(self) -> Iterator[RawMessage]:
+    def _in_order(self, chunks: list[int]) -> Iterator[RawMessage]:
+        """Yield the messages; behind a damaged record from the index's next chunk."""
         size = self.path.stat().st_size
-        with self.path.open('rb') as stream:
+        with _opened(self.path) as stream:
             reader = StreamReader(stream, emit_chunks=True).records
             while True:
                 at = stream.tell()
+                later = next(islice(chunks, bisect_right(chunks, at), None), None)
                 try:
                     record = next(reader)
-                except StopIteration:
-                    return
-                except EndOfFile:
-                    self._lose(at, size - at, 'the file ends there')
-                    yield from self._cut_off(stream, at)
-                    return
-                except (*_FAULTS, InvalidMagic) as error:
-                    self._lose(at, size - at, f'expected a record, got {error}')
-                    return
-                yield from self._of_record(record, at)
+                    if later is not None and stream.tell() > later:
+                        raise ValueError('a record that ends behind the next one')
+                except (*_FAULTS, InvalidMagic, StopIteration) as error:
+                    if later is None and isinstance(error, StopIteration):
+                        return
+                    self._lose(at, (size if later is None else later) - at, (
+                        'the file ends there' if isinstance(error, EndOfFile) else
+                        f'expected a record, got {error}'))
+                    if later is None:
+                        yield from self._cut_off(stream, at)
+                        return
+                    stream.seek(later)
+                    reader = StreamReader(stream, skip_magic=True, emit_chunks=True).records
+                else:
+                    yield from self._of_record(record, at)
 
     def _lose(self, at: int, size: int, reason: str) -> None:
-        self.losses.append(Loss(self.path.name, f'{size} bytes lost from byte {at}', reason))
+        self._places += 1
+        if self._places <= MOST:
+            self.losses.append(Loss(
+                self.path.name, f'{size} bytes lost from byte {at}', reason))
 
     def _of_record(self, record: Any, at: int) -> Iterator[RawMessage]:
         if isinstance(record, Schema):
@@ -142,14 +169,14 @@ class McapFile:
             yield from self._message(record.channel_id, record.log_time, record.data)
         elif isinstance(record, Chunk):
             try:
-                data = _expanded(record.data, record.compression)
+                data = self._expander.expand(record.data, record.compression)
                 if record.uncompressed_crc and zlib.crc32(data) != record.uncompressed_crc:
                     raise ValueError('wrong checksum')
             except _FAULTS as error:
                 self._lose(at, len(record.data), f'chunk of {record.message_start_time} to '
                            f'{record.message_end_time} ns: {error}')
             else:
-                yield from self._in_chunk(data)
+                yield from self._in_chunk(data, at)
 
     def _cut_off(self, stream: BinaryIO, at: int) -> Iterator[RawMessage]:
         """Yield the messages at the beginning of a chunk that is not there to its end."""
@@ -163,30 +190,56 @@ class McapFile:
             return
         compression = rest[begin:begin + name_size].decode(errors='replace')
         try:
-            data = _expanded(rest[begin + name_size + 8:], compression)
+            data = self._expander.expand(rest[begin + name_size + 8:], compression, cut=True)
         except _FAULTS:
             return
-        yield from self._in_chunk(data)
+        yield from self._in_chunk(data, at)
 
-    def _in_chunk(self, data: bytes) -> Iterator[RawMessage]:
-        end = 0
-        while end + _RECORD.size <= len(data):
-            opcode, size = _RECORD.unpack_from(data, end)
-            begin = end + _RECORD.size
-            end = begin + size
-            if end > len(data):
-                return
-            if opcode == Opcode.MESSAGE:
-                channel, _, log_time, _ = _MESSAGE.unpack_from(data, begin)
-                yield from self._message(channel, log_time, data[begin + _MESSAGE.size:end])
-            elif opcode == Opcode.SCHEMA:
-                schema = Schema.read(ReadDataStream(BytesIO(data[begin:end])))
-                self._schemas[schema.id] = schema
-            elif opcode == Opcode.CHANNEL:
-                found = Channel.read(ReadDataStream(BytesIO(data[begin:end])))
-                self._channels[found.id] = found
+    def _in_chunk(self, data: bytes, at: int) -> Iterator[RawMessage]:
+        """Yield the messages of a chunk; behind a damaged record from the next plausible one."""
+        begin = 0
+        while begin + _RECORD.size <= len(data):
+            opcode, size = _RECORD.unpack_from(data, begin)
+            inside, end = begin + _RECORD.size, begin + _RECORD.size + size
+            try:
+                if end > len(data):
+                    raise ValueError('a record that ends behind the chunk')
+                raw = self._in_record(opcode, data, inside, end)
+            except _RECORD_FAULTS as error:
+                found = (each.start() for each in _PLAUSIBLE.finditer(data, begin + 1)
+                         if self._is_message(data, each.start()))
+                end = next(found, len(data))
+                self._lose(at, end - begin, f'in its chunk: {error}')
+            else:
+                yield from raw
+            begin = end
+
+    def _in_record(self, opcode: int, data: bytes, begin: int, end: int) -> Iterator[RawMessage]:
+        """Return the message of a record, or none; raise an error for what no chunk has."""
+        if opcode == Opcode.MESSAGE:
+            channel, _, log_time, _ = _MESSAGE.unpack_from(data[begin:end])
+            return self._message(channel, log_time, data[begin + _MESSAGE.size:end])
+        if opcode == Opcode.SCHEMA:
+            schema = Schema.read(ReadDataStream(BytesIO(data[begin:end])))
+            self._schemas[schema.id] = schema
+        elif opcode == Opcode.CHANNEL:
+            found = Channel.read(ReadDataStream(BytesIO(data[begin:end])))
+            self._channels[found.id] = found
+        else:
+            raise ValueError(f'expected a record of a chunk, got {opcode:#x}')
+        return iter(())
+
+    def _is_message(self, data: bytes, at: int) -> bool:
+        """Return whether bytes look like the record of a message of a channel that is known."""
+        size, begin = _RECORD.unpack_from(data, at)[1], at + _RECORD.size
+        return _MESSAGE.size <= size <= len(data) - begin and (
+            _MESSAGE.unpack_from(data, begin)[0] in self._channels)
 
     def _message(self, channel: int, log_time: int, data: bytes) -> Iterator[RawMessage]:
+        self._left -= 1
+        if self._left < 0:
+            raise DescriptionError(f'{self.path}: expected at most {RECORDS[1]} messages for each '
+                                   'byte of the file, got more')
         known = self._channels.get(channel)
         if known is None:
             self._nameless += 1
@@ -199,12 +252,10 @@ class McapFile:
                          schema)
 
 
-def _expanded(data: bytes, compression: str) -> bytes:
-    """Return the content of a chunk, or as much of it as there is."""
-    if not compression:
-        return data
-    if compression == 'zstd':
-        return bytes(zstandard.ZstdDecompressor().decompressobj().decompress(data))
-    if compression == 'lz4':
-        return bytes(lz4.frame.LZ4FrameDecompressor().decompress(data))
-    raise ValueError(f'expected compression by zstd or lz4, got {compression!r}')
+
+def _opened(path: Path) -> BinaryIO:
+    """Open a regular file, or raise DescriptionError that names it."""
+    try:
+        return open_regular(path)
+    except DescriptionError as error:
+        raise DescriptionError(f'{path}: {error}') from error

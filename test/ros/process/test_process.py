@@ -171,14 +171,14 @@ class Node(ManagedNode):
 
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
-run.END_LIMIT = 1.0
+run.END_LIMIT = {limit}
 run.run(partial(Node, 'node', ()), ['--ros-args', '-r', '__ns:={namespace}'])
 """
 
 
 @pytest.mark.parametrize('name', ['SIGINT', 'SIGTERM'])
 def test_a_node_that_is_stopped_leaves_no_shared_memory(namespace, name):
-    ended = forked.run('-c', ENDS.format(namespace=namespace, name=name, more=''))
+    ended = forked.run('-c', ENDS.format(namespace=namespace, name=name, more='', limit=60.0))
     assert ended.returncode == 0, ended.stderr
     held = ended.stdout.split()
     if not held:
@@ -201,6 +201,6 @@ def test_a_middleware_that_hangs_at_the_end_does_not_hold_the_process(namespace)
     hangs = ('self._type_description_service.destroy = '
              'lambda: ctypes.PyDLL(None).sleep(600)')
     with forked.start('-c', ENDS.format(
-            namespace=namespace, name='SIGTERM', more=hangs)) as process:
+            namespace=namespace, name='SIGTERM', more=hangs, limit=1.0)) as process:
         assert process.wait(120.0) == 1
         assert 'destroy_node' in process.read()[1]
