@@ -43,7 +43,7 @@ OBJECTS = {  # the wrong object
     'to_urdf': (lambda: to_urdf(ROBOT), A_MODEL),
     'joint_wrenches': (lambda: joint_wrenches(MODEL, ZERO, ZERO, ZERO), f'{A_ROBOT}Dynamics'),
     'LoopTracker': (lambda: LoopTracker(ROBOT), f'{A_ROBOT}ConstrainedDynamics'),
-    'assemble': (lambda: assemble(ROBOT, ZERO), 'constraints: expected a Constraints'),
+    'assemble': (lambda: assemble(MODEL, ZERO), 'constraints: expected a Constraints'),
     'PoseSolver': (lambda: PoseSolver('hexapod.yaml'), 'geometry: expected a StewartGeometry'),
     'load': (lambda: load(ROBOT), 'expected a path, got <Dynamics'),
     'load_model': (lambda: load_model(None), 'expected a path, got None'),

@@ -31,6 +31,7 @@ from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstrainedSolutions, ConstraintStatus)
 from liedyn_ros.dynamics.constrained.solver.tasks import LEAST_FORCE, LEAST_TORQUE
 from liedyn_ros.dynamics.constrained.statics import equilibrium, Statics, statics
+from liedyn_ros.dynamics.constrained.task_space import TaskDynamics, TaskSpace
 from liedyn_ros.dynamics.constrained.tracking.completion import complete_acceleration
 from liedyn_ros.dynamics.constrained.tracking.loop_tracker import (
     complete_trajectory, LoopState, LoopTracker, LoopTrajectory)
@@ -44,4 +45,4 @@ __all__ = [
     'LEAST_FORCE', 'LEAST_TORQUE', 'LoopState', 'LoopTracker', 'LoopTrajectory',
     'mjcf_functions', 'mobility', 'Mobility', 'ORIENTATION', 'other_assembly', 'POINT', 'POSE',
     'project', 'projected_runge_kutta', 'reach', 'Reached', 'ReachedMany', 'statics', 'Statics',
-    'taylor_series', 'TaylorNumber', 'TOOL']
+    'TaskDynamics', 'TaskSpace', 'taylor_series', 'TaylorNumber', 'TOOL']

@@ -1,0 +1,154 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Task space: how frames of a robot move under forces at them, of trees and of closed loops.
+
+What matters of a machine is its response P to joint forces, a = P tau + a0: M^-1 of a tree, or
+N (N^T M N)^-1 N^T of loops whose free motions are N. All follows from it (12.66), (Khatib 1987).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liedyn_ros.common.checks import Array, as_array, unknown_name
+from liedyn_ros.common.errors import ModelError
+from liedyn_ros.dynamics.constrained.configurations.inverse_kinematics import (
+    ORIENTATION, POINT, POSE)
+from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
+from liedyn_ros.dynamics.constrained.kernels.tolerances import RANK_TOLERANCE
+from liedyn_ros.dynamics.dynamics import Dynamics
+from liedyn_ros.dynamics.frames import LOCAL_WORLD_ALIGNED
+
+_ROWS = {POSE: slice(0, 6), POINT: slice(3, 6), ORIENTATION: slice(0, 3)}
+
+
+class TaskDynamics(NamedTuple):
+    """
+    inertia Lambda (t, t) and bias (t,) of the tasks: force = inertia acceleration + bias.
+
+    Numbers of a task are angular before linear, along the axes of the ground: rad/s^2 and m/s^2,
+    N m and N. jacobian J (t, nv) has J v their velocities, and J a + drift their accelerations, of
+    the origins of frames. inverse (nv, t) is the dynamically consistent one: the velocities of
+    least kinetic energy. null (nv, nv) leaves of velocities what moves no task. Its transpose
+    leaves of joint forces what accelerates none. response (nv, nv) has accelerations of joint
+    forces. motions (nv, f) are the free ones of loops. rank is less than t where tasks depend on
+    each other or are singular: inertia is then that of the directions that can move.
+    """
+
+    inertia: Array
+    bias: Array
+    jacobian: Array
+    drift: Array
+    inverse: Array
+    null: Array
+    response: Array
+    motions: Array
+    rank: int
+
+    def force(self, acceleration: ArrayLike) -> Array:
+        """Return the force (t,) of tasks for accelerations (t,) of them."""
+        wanted = as_array('acceleration', acceleration, self.bias.shape)
+        return np.asarray(self.inertia @ wanted + self.bias)
+
+    def efforts(self, acceleration: ArrayLike, others: ArrayLike | None = None,
+                actuated: ArrayLike | None = None) -> Array:
+        """
+        Return the joint forces (nv,) for accelerations (t,) of tasks.
+
+        others (nv,) are joint forces of a lower priority, such as those of a posture; what would
+        disturb the tasks is left out. actuated (nv,) is a mask: passive coordinates then have
+        none, where loops or the tree let the others do it. Raises ModelError where they do not.
+        """
+        nv = len(self.null)
+        tau = self.jacobian.T @ self.force(acceleration)
+        if others is not None:
+            tau = tau + self.null.T @ as_array('others', others, (nv,))
+        if actuated is None:
+            return np.asarray(tau)
+        driven = np.asarray(actuated, dtype=bool)
+        need = self.motions.T @ tau
+        found = np.linalg.lstsq(self.motions[driven].T, need, rcond=RANK_TOLERANCE)[0]
+        left = np.abs(self.motions[driven].T @ found - need).max(initial=0.0)
+        if left > 1e-6 * (1.0 + np.abs(need).max(initial=0.0)):
+            raise ModelError('actuated: expected actuators that can do it, got ones that leave '
+                             f'{left:.3g} N m or N', expected=0.0, got=float(left))
+        result: Array = np.zeros(nv)
+        result[driven] = found
+        return result
+
+
+class TaskSpace:
+    """
+    The task-space dynamics of frames of a robot: called with a state.
+
+    robot is a Dynamics or a ConstrainedDynamics. frames are names, or what counts of each: POSE,
+    POINT or ORIENTATION. Raises ModelError for an unknown name.
+    """
+
+    def __init__(self, robot: Dynamics | ConstrainedDynamics,
+                 frames: Mapping[str, str] | Sequence[str] | str) -> None:
+        """Take a robot and its frames."""
+        self.robot = robot
+        self.frames = ({frames: POSE} if isinstance(frames, str) else dict(frames) if isinstance(
+            frames, Mapping) else dict.fromkeys(frames, POSE))
+        for name, kind in self.frames.items():
+            robot.model.frame_index(name)
+            if kind not in _ROWS:
+                raise unknown_name(ModelError, f'frame {name}', _ROWS, kind, 'a kind')
+
+    def __call__(self, q: ArrayLike, v: ArrayLike, external: ArrayLike | None = None
+                 ) -> TaskDynamics:
+        """
+        Return inertia, bias and inverses at a state q (nq,), v (nv,); external is (B, 6).
+
+        Raises the errors of forward dynamics.
+        """
+        robot, nv = self.robot, self.robot.model.nv
+        free = np.asarray(robot.forward(q, v, np.zeros(nv), external))
+        response, motions = self._response(q)
+        rows, drift = [], []
+        for name, kind in self.frames.items():
+            part = _ROWS[kind]
+            rows.append(robot.frames.jacobian(q, name, LOCAL_WORLD_ALIGNED)[part])
+            drift.append((robot.frames.jacobian_rate(q, v, name, LOCAL_WORLD_ALIGNED) @ np.asarray(
+                v))[part])
+        jacobian, rates = np.vstack(rows), np.concatenate(drift)
+        mobility = jacobian @ response @ jacobian.T
+        inertia, rank = _inverse(mobility)
+        inverse = response @ jacobian.T @ inertia
+        return TaskDynamics(
+            inertia, -inertia @ (jacobian @ free + rates), jacobian, rates, inverse,
+            motions @ np.linalg.pinv(motions) - inverse @ jacobian, response, motions, rank)
+
+    def _response(self, q: ArrayLike) -> tuple[Array, Array]:
+        """Return the response (nv, nv) to joint forces, and the free motions (nv, f)."""
+        robot = self.robot
+        if isinstance(robot, Dynamics):
+            return robot.inverse_mass_matrix(q), np.eye(robot.model.nv)
+        rows = robot.jacobian(q) / robot.row_sizes[:, None]
+        right = np.linalg.svd(rows)[2]
+        rank = int(robot.forward(q, np.zeros(robot.model.nv), np.zeros(robot.model.nv)).rank)
+        motions = np.asarray(right[rank:].T)
+        mass = motions.T @ robot.tree.mass_matrix(q) @ motions
+        return motions @ np.linalg.solve(mass, motions.T), motions
+
+
+def _inverse(mobility: Array) -> tuple[Array, int]:
+    """Return the inverse of a symmetric matrix on its range, and its rank; units play no part."""
+    size = np.sqrt(np.maximum(np.diag(mobility), 0.0))
+    scale = np.where(size > 0.0, 1.0 / np.where(size > 0.0, size, 1.0), 0.0)
+    values, vectors = np.linalg.eigh(scale[:, None] * mobility * scale)
+    kept = values > RANK_TOLERANCE * max(float(values.max(initial=0.0)), 1e-300)
+    found = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T
+    return scale[:, None] * found * scale, int(kept.sum())
