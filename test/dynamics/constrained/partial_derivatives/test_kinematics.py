@@ -227,8 +227,9 @@ def test_redundant_multipliers_follow_the_call(name: str) -> None:
         mixed = there.hybrid(q_s, v_s, known, ahead.a, tau, external=w)
         back = [there.inverse(q_s, v_s, ahead.a, **options) for options in inverse]
         return np.concatenate([
-            there.model.difference(q, q_s), v_s, *ahead[:3:2], mixed.tau, mixed.multipliers,
-            *(part for each in back for part in each[1:3])])
+            there.model.difference(q, q_s), v_s, ahead.a, ahead.multipliers, mixed.tau,
+            mixed.multipliers,
+            *(part for each in back for part in (each.tau, each.multipliers))])
 
     m = dynamics.m
     dq, dv, da, *wanted = np.split(difference(motion, 1e-3), np.cumsum(
