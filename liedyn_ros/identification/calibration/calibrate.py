@@ -61,8 +61,8 @@ class ArmCalibration:
     before and after (2,) are rms errors of position (m) and rotation (rad) at held-out poses, nan
     where a rotation is not measured. They and the gain are found where they are first asked for.
     noise is the size of the errors over the deviations. untold names the numbers that these poses
-    hardly show. `told` counts the others. problem, fit: the equations and their solution. cause
-    says what explains poses that were left out, or is None.
+    hardly show. `told` counts the others. problem, fit: the equations and their solution. known
+    are the poses (4, 4) of instrument and target that were given.
     """
 
     model: Model
@@ -80,7 +80,7 @@ class ArmCalibration:
     problem: ArmProblem
     fit: Fit
     deviations_given: bool = False
-    cause: str | None = None
+    known: tuple[Array | None, Array | None] = (None, None)
 
     @cached_property
     def held_out(self) -> HeldOut:
@@ -122,8 +122,15 @@ class ArmCalibration:
         for what, error, limit in zip(('m', 'rad'), held.after, limits):
             if error > limit:  # nan where it was not measured
                 result.append(f'errors of {error:.3g} {what} at held-out poses are large for this '
-                              f'machine (above {limit:.3g} {what})')
+                              f'machine (above {limit:.3g} {what})' + (
+                                  f'. The likely cause: {self.cause}' if self.cause else ''))
         return tuple(result)
+
+    @cached_property
+    def cause(self) -> str | None:
+        """Return what explains poses that do not fit, with the option that says so, or None."""
+        problem = self.problem
+        return likely_cause(problem.unknowns.model, problem.body, problem.samples, self.known)
 
     @property
     def distances(self) -> Array:
@@ -214,9 +221,8 @@ def calibrate_arm(
     problem = ArmProblem(unknowns, body, samples, begin, q)
     least = ROUNDING if deviations is None else 1.0
     found = fit(problem, np.zeros(unknowns.size), least, sound)
-    cause = (None if (found.used | ~problem.settled).all() else
-             likely_cause(model, body, samples, (known[0], known[1])))
-    return replace(_result(problem, found, given=deviations is not None), cause=cause)
+    return replace(_result(problem, found, given=deviations is not None),
+                   known=(known[0], known[1]))
 
 
 def _samples(model: Model, names: tuple[str, ...], readings: ArrayLike, positions: ArrayLike,

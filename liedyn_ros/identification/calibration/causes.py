@@ -22,6 +22,7 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.identification.calibration.frames import frames_of
 from liedyn_ros.identification.calibration.loops import is_looped
 from liedyn_ros.identification.calibration.problem import Samples
+from liedyn_ros.lie import so3
 from liedyn_ros.model import Model
 
 CLEAR = 0.2  # of the error, below which another way of reading explains the poses
@@ -78,13 +79,19 @@ class _Measure:
         self._samples, self._neutral = samples, model.neutral()
 
     def error(self, guess: _Guess) -> float:
-        """Return the rms error of positions, m."""
+        """Return the rms error, m; rotations count by their deviation over that of positions."""
         q = np.tile(self._neutral, (len(guess.readings), 1))
         q[:, self._places] = guess.readings
         poses = np.array([self._kinematics(each).poses[self._at] for each in q])
         frames = frames_of(poses, self._samples.positions, self._samples.rotations, *guess.known)
         seen = frames['instrument'] @ poses @ frames['target']
-        return float(np.sqrt(((seen[:, :3, 3] - self._samples.positions)**2).sum(axis=1).mean()))
+        squares = ((seen[:, :3, 3] - self._samples.positions)**2).sum(axis=1)
+        if self._samples.rotations is not None:
+            off = so3.log(so3.normalize(
+                np.swapaxes(self._samples.rotations, 1, 2) @ seen[:, :3, :3]))
+            position, rotation = self._samples.deviations
+            squares = squares + (position / rotation * off**2).sum(axis=1) * position / rotation
+        return float(np.sqrt(squares.mean()))
 
 
 def _guesses(samples: Samples, known: Known) -> Iterator[_Guess]:
