@@ -12,6 +12,7 @@ Work on files of others in a process of its own, with limits of time and memory.
 Readers of other packages may run for ever on a faulty file, take all memory or end the process.
 """
 
+import ctypes
 import json
 import os
 import resource
@@ -21,6 +22,9 @@ import sys
 from typing import Any, NamedTuple
 
 from liedyn_ros.common.errors import DescriptionError
+
+
+PR_SET_PDEATHSIG = 1  # sys/prctl.h
 
 
 class Limits(NamedTuple):
@@ -57,8 +61,11 @@ def taken_request() -> tuple[Any, Limits]:
     """
     Return the request to this process and the limits that it has from now on.
 
-    A lower limit that it was given stays.
+    A lower limit that it was given stays. It ends with the process that asked.
     """
+    prctl = getattr(ctypes.CDLL(None), 'prctl', None)  # of Linux
+    if prctl is not None:
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     request, numbers = json.load(sys.stdin)
     limits = Limits(*numbers)
     for kind, most in ((resource.RLIMIT_CPU, limits.processor_time), (resource.RLIMIT_CORE, 0),

@@ -15,7 +15,7 @@ from contextlib import suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from threading import Thread
+from threading import Lock, Thread
 import time
 from typing import Any
 
@@ -68,6 +68,7 @@ class LivePage:
             self.server.gui, 'waiting for the description of a machine')
         self._host = address
         self._scene: PlatformScene | TreeScene | None = None
+        self._adopting = Lock()  # a scene is made, or drawn
         self._what_if: PlatformWhatIf | TreeWhatIf | None = None
         self._filling = Thread()  # the tab of what-if
         self._moving: Any = None  # switches, where the machine has them
@@ -90,7 +91,15 @@ class LivePage:
         return len(self.server.get_clients())
 
     def adopt(self, machine: Machine, home: Array, description: Description | None = None) -> None:
-        """Show another machine; home (4, 4), m, of a platform, description of a robot."""
+        """
+        Show another machine; home (4, 4), m, of a platform, description of a robot.
+
+        Its meshes may take a while; nothing is shown meanwhile.
+        """
+        with self._adopting:
+            self._adopt(machine, home, description)
+
+    def _adopt(self, machine: Machine, home: Array, description: Description | None) -> None:
         server = self.server
         self._end_waiting()
         server.scene.reset()
@@ -217,9 +226,15 @@ class LivePage:
 
     def show(self, seen: Seen, now: float | None = None) -> None:
         """Show what was heard, now, or at a time of a recording that is written, s."""
-        if self._scene is None:
+        if self._scene is None or not self._adopting.acquire(blocking=False):
             return
-        now = time.monotonic() if now is None else now
+        try:
+            self._show(seen, time.monotonic() if now is None else now)
+        finally:
+            self._adopting.release()
+
+    def _show(self, seen: Seen, now: float) -> None:
+        assert self._scene is not None
         with self.server.atomic():
             self._scene.show(seen, now)
         if isinstance(self._scene, TreeScene) and seen.pose is not None:

@@ -8,6 +8,8 @@
 
 """Trees in the view: shapes of a URDF, thrusts, forces of loops, the mass that a push meets."""
 
+import os
+
 import numpy as np
 import pytest
 from support.ports import free_port
@@ -24,6 +26,7 @@ viser = pytest.importorskip('viser', reason='the view is not installed here')
 trimesh = pytest.importorskip('trimesh', reason='the view brings it')
 
 from liedyn_ros.view.page import describe, LivePage  # noqa: E402
+from liedyn_ros.view.trees import meshes  # noqa: E402
 from liedyn_ros.view.trees.meshes import surfaces  # noqa: E402
 from liedyn_ros.view.trees.scene import units_of  # noqa: E402
 from liedyn_ros.view.trees.urdf_shapes import mesh_file, shapes_of  # noqa: E402
@@ -233,3 +236,71 @@ def test_the_mass_that_a_push_meets_is_that_of_the_forward_dynamics(page):
     what_if._redraw()
     assert node(page, '/What if/mass ellipsoid').visible
     assert f'A push on {body} meets' in what_if.describe()
+
+
+def truncated(path):
+    """Leave half of a whole file of binary triangles."""
+    whole = trimesh.creation.icosphere(2).export(file_type=path.suffix[1:])
+    data = whole if isinstance(whole, bytes) else whole.encode()
+    path.write_bytes(data[:len(data) // 2])
+
+
+def endless(path):
+    path.symlink_to('/dev/zero')
+
+
+EMPTY = ('<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">'
+         '</COLLADA>')
+BOMB = '<!DOCTYPE a [' + '<!ENTITY e0 "x">' + ''.join(
+    f'<!ENTITY e{k + 1} "{10 * f"&e{k};"}">' for k in range(12)) + ']><COLLADA>&e12;</COLLADA>'
+HOSTILE = {
+    'eight bytes': ('.dae', lambda path: path.write_text('<COLLADA')),
+    'entities': ('.dae', lambda path: path.write_text(BOMB)),
+    'an external entity': ('.dae', lambda path: path.write_text(
+        '<!DOCTYPE a [<!ENTITY e SYSTEM "file:///etc/passwd">]><COLLADA>&e;</COLLADA>')),
+    'an empty collada': ('.dae', lambda path: path.write_text(EMPTY)),
+    'deep': ('.dae', lambda path: path.write_text('<a>' * 100_000)),
+    'no text': ('.obj', lambda path: path.write_bytes(bytes(range(256)) * 100)),
+    'faces of no corners': ('.obj', lambda path: path.write_text('v 0 0 0\nf 1 2 3000000000\n')),
+    'numbers of no size': ('.obj', lambda path: path.write_text('v nan inf 1e999\nf 1 1 1\n')),
+    'a count of triangles': ('.stl', lambda path: path.write_bytes(
+        bytes(80) + (2**32 - 1).to_bytes(4, 'little') + bytes(50))),
+    'half': ('.stl', truncated), 'half of a model': ('.glb', truncated),
+    'a list': ('.gltf', lambda path: path.write_text('[' * 100_000)),
+    'a header': ('.ply', lambda path: path.write_text(
+        'ply\nformat ascii 1.0\nelement vertex 4000000000\nproperty float x\nend_header\n1\n')),
+    'a pipe': ('.stl', os.mkfifo), 'a device': ('.obj', endless),
+    'nothing': ('.ply', lambda path: path.write_bytes(b'')),
+    'a name': ('.obj', lambda path: path.mkdir()),
+}
+
+
+@pytest.mark.parametrize('name', HOSTILE)
+def test_a_hostile_mesh_costs_its_shape_alone(tmp_path, name):
+    """Eight bytes of COLLADA ended the view, whose topic brought them again at each start."""
+    suffix, make = HOSTILE[name]
+    path = tmp_path / f'mesh{suffix}'
+    make(path)
+    with pytest.raises(DescriptionError) as caught:
+        surfaces(path)
+    assert str(path) in str(caught.value)
+
+
+def test_a_mesh_that_takes_too_long_or_too_much_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / 'many.obj'
+    path.write_text('v 0 0 0\nv 1 0 0\nv 0 1 0\n' + 'f 1 2 3\n' * 2_000_000)
+    limits = meshes.LIMITS
+    for less in (limits._replace(processor_time=1), limits._replace(memory=2**28)):
+        monkeypatch.setattr(meshes, 'LIMITS', less)
+        surfaces.cache_clear()
+        with pytest.raises(DescriptionError) as caught:
+            surfaces(path)
+        assert str(path) in str(caught.value)
+
+
+def test_triangles_of_a_mesh_are_bounded(tmp_path):
+    path = tmp_path / 'many.stl'
+    path.write_bytes(bytes(80) + (2_000_001).to_bytes(4, 'little') + bytes(50 * 2_000_001))
+    with pytest.raises(DescriptionError) as caught:
+        surfaces(path)
+    assert str(path) in str(caught.value)

@@ -10,9 +10,11 @@
 
 from ipaddress import ip_address
 from pathlib import Path
+from threading import Lock
 from typing import Any, Protocol
 
 import numpy as np
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
 from std_msgs.msg import String
 
@@ -25,6 +27,7 @@ from liedyn_ros.nodes.view.diagnostics import ViewDiagnostics
 from liedyn_ros.nodes.view.parameters import AUTO, PLATFORM_VIEW, TREE, VIEW
 from liedyn_ros.nodes.view.topics import PlatformTopics, TreeTopics
 from liedyn_ros.ros.node.lifecycle import ManagedNode
+from liedyn_ros.ros.process.threads import in_thread
 from liedyn_ros.ros.qos import LATCHED
 from liedyn_ros.seen import Description, Machine, Page
 from liedyn_ros.stewart.home import home_of
@@ -48,7 +51,8 @@ class ViewNode(ManagedNode):
 
     def __init__(self, open_page: PageMaker, **options: Any) -> None:
         """Take what opens the page; options are those of a Node."""
-        self._open_page = open_page
+        self._open_page, self._showing = open_page, Lock()
+        self._latest: String | None = None  # of the descriptions that came
         super().__init__('view', VIEW, **options)
 
     def configure(self) -> None:
@@ -76,8 +80,9 @@ class ViewNode(ManagedNode):
         if machine is not None:
             self._adopt(machine, None)
         else:
-            self.open_subscription(
-                String, 'robot_description', self._take_description, LATCHED)
+            self.open_subscription(  # in a group of its own, as it awaits what it reads
+                String, 'robot_description', self._take_description, LATCHED,
+                callback_group=ReentrantCallbackGroup())
             self.get_logger().info('waiting for the topic robot_description')
         self._record(parameters['recording'])
 
@@ -117,15 +122,23 @@ class ViewNode(ManagedNode):
             machine, home,
             None if found is None else Description(*found))
 
-    def _take_description(self, message: String) -> None:
-        """Show the topic's model."""
+    async def _take_description(self, message: String) -> None:
+        """Show the topic's model: it and its meshes are read in a thread, one after the other."""
+        self._latest = message
+        found = await in_thread(self, lambda: self._show(message))
         try:
-            machine = self._machine(message.data)
+            found.result()
         except LiedynError as error:
             self.complain(f'{TREE}: {error}')
-            return
-        if machine is not None:
-            self._adopt(machine, message.data)
+
+    def _show(self, message: String) -> None:
+        """Show the model of a description, unless a newer one waits or the node closes."""
+        with self._showing:
+            if message is not self._latest or not self.configured:
+                return
+            machine = self._machine(message.data)
+            if machine is not None:
+                self._adopt(machine, message.data)
 
     def _draw(self) -> None:
         self._page.show(self._topics.look())

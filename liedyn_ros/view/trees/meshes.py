@@ -6,25 +6,39 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Files of meshes as triangles with colours; trimesh reads them."""
+"""
+Files of meshes as triangles with colours; trimesh reads them.
+
+A faulty file makes it and what it calls raise any error, run for minutes or take all memory, so
+they work in a process of their own with limits. This module is also that process.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
+from io import BytesIO
+import os
 from pathlib import Path
-import struct
+import sys
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
+from liedyn_ros.common.bounded_process import answer_of, Limits, taken_request, told
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.common.errors import bounded, DescriptionError
 from liedyn_ros.common.extras import remedy_of
+from liedyn_ros.common.untrusted_files import open_regular
 
 if TYPE_CHECKING:
     import trimesh
 
 LARGEST = 100e6  # bytes of a file
+MAX_FACES = 2_000_000  # triangles of a file: those of an STL file of that size
+LIMITS = Limits(processor_time=60, time=120, memory=4 * 2**30)
+DONE = 'of a mesh that is read'
 
 
 class Surface(NamedTuple):
@@ -42,23 +56,82 @@ def surfaces(file: Path) -> tuple[Surface, ...]:
 
     A COLLADA file is in its own unit. Its axis that points up is not heeded, as in RViz.
     """
-    if file.stat().st_size > LARGEST:
-        raise DescriptionError(f'{file}: expected at most {LARGEST:g} bytes, got '
-                               f'{file.stat().st_size}')
+    found = _ahead.pop(file, None)
+    if found is None:
+        found, = _in_process([file])
+    if isinstance(found, str):
+        raise DescriptionError(f'{file}: expected {found}')
+    return found
+
+
+def read_ahead(files: Sequence[Path]) -> None:
+    """Read files for `surfaces` in one process: it takes longer to begin than a file does."""
+    _ahead.clear()
+    wanted = list(dict.fromkeys(files))[:512]
+    with suppress(DescriptionError):  # one of them holds the others: each is read alone
+        _ahead.update(zip(wanted, _in_process(wanted)))
+
+
+_ahead: dict[Path, tuple[Surface, ...] | str] = {}
+
+
+def _in_process(files: Sequence[Path]) -> list[tuple[Surface, ...] | str]:
+    """Return the surfaces of each file, or what was expected of it; raise DescriptionError."""
+    if not files:
+        return []
     try:
-        import trimesh  # a fifth of the view's modules, and most machines have no such file
-        scene = trimesh.load_scene(file)
-        found = tuple(_surface(each, _unit(scene)) for each in scene.dump()
-                      if isinstance(each, trimesh.Trimesh) and len(each.faces))
-    except ImportError as error:
-        raise DescriptionError(f'{file}: expected the package that reads {file.suffix} '
-                               f'({remedy_of("view")}), got {error}') from error
-    except (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError,
-            NotImplementedError, struct.error) as error:
-        raise DescriptionError(f'{file}: expected a mesh, got {type(error).__name__}: '
-                               f'{error}') from error
+        answer = answer_of(__name__, [str(each) for each in files], LIMITS, DONE)
+    except DescriptionError as error:
+        raise DescriptionError(f'{", ".join(map(str, files[:3]))}: {error}') from error
+    with np.load(BytesIO(answer), allow_pickle=False) as arrays:
+        return [str(arrays[f'{k}_fault']) or tuple(Surface(
+            arrays[f'{k}_{n}_corners'], arrays[f'{k}_{n}_faces'],
+            arrays[f'{k}_{n}_color'] if f'{k}_{n}_color' in arrays else None)
+            for n in range(int(arrays[f'{k}_count']))) for k in range(len(files))]
+
+
+def main() -> None:
+    """Read the files that the standard input names, and write their arrays or faults."""
+    files, limits = taken_request()
+    output, sys.stdout = sys.stdout, sys.stderr
+    arrays: dict[str, Any] = {}
+    for k, file in enumerate(map(Path, files)):
+        found: Sequence[Surface] = ()
+        fault = ''
+        try:
+            found = _read(file)
+        except ImportError as error:
+            fault = f'the package that reads {file.suffix} ({remedy_of("view")}), got {error}'
+        except DescriptionError as error:
+            fault = str(error).removeprefix('expected ')
+        except Exception as error:  # a faulty file makes trimesh raise any
+            fault = bounded(told(error, limits, DONE))
+        arrays |= {f'{k}_fault': fault, f'{k}_count': len(found)}
+        for n, each in enumerate(found):
+            arrays |= {f'{k}_{n}_corners': each.corners, f'{k}_{n}_faces': each.faces}
+            if each.color is not None:
+                arrays[f'{k}_{n}_color'] = each.color
+    packed = BytesIO()
+    np.savez(packed, allow_pickle=False, **arrays)
+    output.buffer.write(packed.getbuffer())
+    output.buffer.flush()
+    os._exit(0)  # what was read is not taken apart
+
+
+def _read(file: Path) -> Sequence[Surface]:
+    """Return the surfaces of a file; raises any error."""
+    with open_regular(file) as opened:
+        size = os.fstat(opened.fileno()).st_size
+    if size > LARGEST:
+        raise DescriptionError(f'expected at most {LARGEST:g} bytes, got {size}')
+    import trimesh  # a fifth of the view's modules, and most machines have no such file
+    scene = trimesh.load_scene(file)
+    found = [_surface(each, _unit(scene)) for each in scene.dump()
+             if isinstance(each, trimesh.Trimesh) and len(each.faces)]
     if not found or not all(np.isfinite(each.corners).all() for each in found):
-        raise DescriptionError(f'{file}: expected triangles of finite numbers, got others')
+        raise ValueError('expected triangles of finite numbers, got others')
+    if sum(len(each.faces) for each in found) > MAX_FACES:
+        raise ValueError(f'expected at most {MAX_FACES} triangles, got more')
     return found
 
 
@@ -76,3 +149,7 @@ def _surface(mesh: trimesh.Trimesh, unit: float) -> Surface:
         rgba = visual.main_color if material is None else material.main_color
         color = np.asarray(rgba, dtype=float) / 255.0
     return Surface(unit * np.asarray(mesh.vertices), np.asarray(mesh.faces), color)
+
+
+if __name__ == '__main__':
+    main()

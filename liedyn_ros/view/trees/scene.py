@@ -25,7 +25,8 @@ from liedyn_ros.seen import Description, Seen
 from liedyn_ros.view.platforms.scene import Path
 from liedyn_ros.view.shapes import Arrows
 from liedyn_ros.view.trees.figure import TreeFigure
-from liedyn_ros.view.trees.urdf_shapes import shapes_of
+from liedyn_ros.view.trees.meshes import read_ahead
+from liedyn_ros.view.trees.urdf_shapes import Mesh, shapes_of
 
 # Of efforts, by elementary link.
 UNITS = {kinds.REVOLUTE: ('N m',), kinds.PRISMATIC: ('N',), kinds.HELICAL: ('N m',),
@@ -45,6 +46,8 @@ class TreeScene:
                  description: Description | None = None) -> None:
         """Make the scene; until a state comes the machine is at its neutral configuration."""
         self.shapes, faults = shapes_of(description)
+        read_ahead([each.file for shapes in self.shapes.values() for each in shapes
+                    if isinstance(each, Mesh)])
         self.figure = TreeFigure(scene, model.name, model, self.shapes)
         self.faults = [*faults, *self.figure.faults]
         self._model, self.q = model, model.neutral()
