@@ -26,6 +26,7 @@ from liedyn_ros.dynamics.constrained.constraints.taylor_numbers import (
 from liedyn_ros.dynamics.constrained.contacts import (
     Contact, ContactForce, Contacts, Impact)
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
+from liedyn_ros.dynamics.constrained.minimal_coordinates import MinimalCoordinates, Motions
 from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import kinematic_gaps
 from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstrainedSolutions, ConstraintStatus)
@@ -43,6 +44,7 @@ __all__ = [
     'Constraints', 'ConstraintStatus', 'Contact', 'ContactForce', 'Contacts',
     'DifferentialKinematics', 'equilibrium', 'Impact', 'InverseKinematics', 'kinematic_gaps',
     'LEAST_FORCE', 'LEAST_TORQUE', 'LoopState', 'LoopTracker', 'LoopTrajectory',
-    'mjcf_functions', 'mobility', 'Mobility', 'ORIENTATION', 'other_assembly', 'POINT', 'POSE',
-    'project', 'projected_runge_kutta', 'reach', 'Reached', 'ReachedMany', 'statics', 'Statics',
-    'TaskDynamics', 'TaskSpace', 'taylor_series', 'TaylorNumber', 'TOOL']
+    'MinimalCoordinates', 'mjcf_functions', 'mobility', 'Mobility', 'Motions', 'ORIENTATION',
+    'other_assembly', 'POINT', 'POSE', 'project', 'projected_runge_kutta', 'reach', 'Reached',
+    'ReachedMany', 'statics', 'Statics', 'TaskDynamics', 'TaskSpace', 'taylor_series',
+    'TaylorNumber', 'TOOL']

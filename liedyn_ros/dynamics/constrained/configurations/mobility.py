@@ -50,7 +50,7 @@ def mobility(constraints: Constraints, q: ArrayLike | None = None) -> Mobility:
     errors of assembly.assemble.
     """
     if q is None:
-        found = _assemblies_near(constraints, assemble(constraints))
+        found = assemblies_near(constraints, assemble(constraints))
         result = max((_at(constraints, each, USUAL_RANK) for each in found),
                      key=lambda each: each.rank)
     else:
@@ -58,7 +58,7 @@ def mobility(constraints: Constraints, q: ArrayLike | None = None) -> Mobility:
         result = _at(constraints, at)
         if not (result.degrees_of_freedom and result.redundant):
             return result
-        found = _assemblies_near(constraints, at)
+        found = assemblies_near(constraints, at)
     return result._replace(degrees_of_freedom=0) if _is_isolated(constraints, found) else result
 
 
@@ -77,7 +77,7 @@ def usual_rank(constraints: Constraints, free: NDArray[np.bool_]) -> int:
     at rest. Raises the errors of assembly.assemble.
     """
     return max(_independent(constraints, q, free, USUAL_RANK)[0]
-               for q in _assemblies_near(constraints, assemble(constraints)))
+               for q in assemblies_near(constraints, assemble(constraints)))
 
 
 def independent_constraints(constraints: Constraints, q: Array) -> NDArray[np.int64]:
@@ -87,7 +87,7 @@ def independent_constraints(constraints: Constraints, q: Array) -> NDArray[np.in
     return np.sort(order[:rank])
 
 
-def _assemblies_near(constraints: Constraints, q: Array) -> list[Array]:
+def assemblies_near(constraints: Constraints, q: Array) -> list[Array]:
     """Return closed configurations near one, and that one first."""
     model, rng = constraints.model, np.random.default_rng(1)
     found = [q]

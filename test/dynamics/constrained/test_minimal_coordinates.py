@@ -1,0 +1,125 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Loops in minimal coordinates beside constrained dynamics, differences, energy and a pendulum."""
+
+import numpy as np
+import pytest
+from support.comparison import assert_same
+from support.machines.looped_machines import (
+    bennett, five_bar, four_bar, planar_linkage, random_looped)
+
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError, ModelError
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.constrained import (
+    assemble, ConstrainedDynamics, MinimalCoordinates, project)
+from liedyn_ros.model import Model
+
+MACHINES = {
+    'four-bar': four_bar(), 'five-bar': five_bar(), 'bennett': bennett().model,
+    'spherical': random_looped(80, ('spherical',), 10).model,
+    'floating': random_looped(81, ('rod', 'revolute'), 9, floating=True).model}
+
+
+def state(model: Model) -> tuple[MinimalCoordinates, Array, Array, Array]:
+    """Return minimal coordinates, a closed configuration, rates and forces."""
+    dynamics, rng = ConstrainedDynamics(model), np.random.default_rng(5)
+    least = MinimalCoordinates(dynamics)
+    q = assemble(dynamics, model.integrate(assemble(dynamics), 0.1 * rng.normal(size=model.nv)))
+    return least, q, *rng.normal(size=(2, least.f))
+
+
+@pytest.mark.parametrize('name', MACHINES)
+def test_forward_dynamics_is_that_of_all_coordinates(name: str) -> None:
+    least, q, v, tau = state(MACHINES[name])
+    whole, motions = least.velocity(q, v), least.motions(q)
+    assert np.abs(least.dynamics.jacobian(q) @ motions).max() < 1e-8
+    assert least.f == least.model.nv - least.dynamics.mobility.rank
+    forces = np.zeros(least.model.nv)
+    known = [list(least.model.coordinate_names).index(each) for each in least.by]
+    forces[known] = tau
+    wanted = least.dynamics.forward(q, whole, forces)
+    found = least.forward(q, v, tau)
+    assert_same(found, wanted[known], 1e-7)
+    _, rate = least.motions_and_rate(q, v)
+    assert_same(motions @ found + rate @ v, wanted, 1e-7)
+    assert_same(least.inverse(q, v, found), tau, 1e-7, floor=1.0)
+    assert_same(least.reduced(q, forces), tau, 1e-12)
+
+
+@pytest.mark.parametrize('name', MACHINES)
+def test_the_rate_of_motions_is_their_derivative(name: str) -> None:
+    least, q, v, _ = state(MACHINES[name])
+    _, rate = least.motions_and_rate(q, v)
+    h = 1e-5
+    ahead, behind = (least.motions(least.integrate(q, s * v)) for s in (h, -h))
+    assert_same(rate, (ahead - behind) / (2.0 * h), 1e-5, floor=1.0)
+
+
+@pytest.mark.parametrize('name', ['four-bar', 'five-bar', 'spherical'])
+def test_power_is_the_rate_of_energy(name: str) -> None:
+    model = MACHINES[name]
+    least, q, v, tau = state(model)
+    plain = MinimalCoordinates(ConstrainedDynamics(model, dissipation=False), least.by)
+    a, h = plain.forward(q, v, tau), 1e-5
+
+    def energy(t: float) -> float:
+        at, rates = plain.integrate(q, t * v + 0.5 * t * t * a), v + t * a
+        return plain.kinetic_energy(at, rates) + plain.dynamics.tree.potential_energy(at)
+
+    assert tau @ v == pytest.approx((energy(h) - energy(-h)) / (2.0 * h), rel=1e-5, abs=1e-5)
+
+
+def test_a_parallelogram_is_a_pendulum() -> None:
+    model = planar_linkage((0.3, 0.5), (0.3,), 0.5, ('left_0',))
+    least, single = MinimalCoordinates(ConstrainedDynamics(model)), Dynamics(model)
+    q = np.array([0.4, -0.4, 0.4])
+    mass, motions = single.mass_matrix(q), np.array([1.0, -1.0, 1.0])
+    assert least.by == ('left_0_joint',)
+    assert least.mass_matrix(q)[0, 0] == pytest.approx(motions @ mass @ motions)
+    assert least.bias(q, [0.0])[0] == pytest.approx(motions @ single.gravity_vector(q))
+    _, rate = least.motions_and_rate(q, [2.0])
+    assert np.abs(rate).max() < 1e-9
+
+
+@pytest.mark.parametrize('step', [1e-3, 0.1, 0.3])
+def test_a_displacement_is_that_of_the_coordinates(step: float) -> None:
+    least, q, _, _ = state(five_bar())
+    moved = least.integrate(q, [step, -step])
+    known = [list(least.model.coordinate_names).index(each) for each in least.by]
+    assert_same((moved - q)[known], [step, -step], 1e-9)
+    assert np.abs(least.dynamics.residual(moved)).max() < 1e-9
+
+
+def test_motors_have_the_forces_of_other_coordinates() -> None:
+    model = five_bar()
+    dynamics = ConstrainedDynamics(model)
+    least = MinimalCoordinates(dynamics, ['left_1_joint', 'right_1_joint'])
+    q, v = project(dynamics, assemble(dynamics), np.zeros(model.nv))
+    tau = np.array([0.4, -0.7])
+    motors = least.efforts(q, tau)
+    assert not motors[~model.actuated].any()
+    assert_same(least.reduced(q, motors), tau, 1e-9)
+    passive = np.array([0.0, tau[0], 0.0, tau[1]])
+    assert_same(dynamics.forward(q, v, motors), dynamics.forward(q, v, passive), 1e-8)
+    with pytest.raises(ModelError) as caught:
+        least.efforts(q, tau, ['left_0_joint'])
+    assert caught.value.got > 0.0
+
+
+def test_coordinates_that_do_not_decide_are_refused_by_name() -> None:
+    dynamics = ConstrainedDynamics(five_bar())
+    q = assemble(dynamics)
+    with pytest.raises(ModelError) as caught:
+        MinimalCoordinates(dynamics, ['left_0_joint']).mass_matrix(q)
+    assert 'left_1_joint' in str(caught.value)
+    with pytest.raises(LiedynError):
+        MinimalCoordinates(Dynamics(five_bar()))
+    with pytest.raises(LiedynError):
+        MinimalCoordinates(dynamics).forward(q, [1.0], [1.0])
