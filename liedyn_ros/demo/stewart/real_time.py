@@ -62,6 +62,7 @@ def measure(stage: Stage) -> Pace:
         try:
             session.start('stewart.pose', 'stewart_pose', 'stewart_pose_in_real_time',
                           **deep('pose'))
+            session.wait_until_active('stewart_pose')  # it subscribes before, and takes nothing
             session.start('stewart.simulator', 'stewart_simulator',
                           'stewart_simulator_in_real_time', rate=RATE, duration=DURATION,
                           wait_for_nodes=['stewart_pose', recorder.get_name()],
