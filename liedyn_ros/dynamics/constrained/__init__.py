@@ -27,6 +27,8 @@ from liedyn_ros.dynamics.constrained.contacts import (
     Contact, ContactForce, Contacts, Impact)
 from liedyn_ros.dynamics.constrained.dynamics import ConstrainedDynamics
 from liedyn_ros.dynamics.constrained.minimal_coordinates import MinimalCoordinates, Motions
+from liedyn_ros.dynamics.constrained.momentum_observer import (
+    alarm_levels, ExternalWrench, MomentumObserver)
 from liedyn_ros.dynamics.constrained.partial_derivatives.kinematic_parameters import kinematic_gaps
 from liedyn_ros.dynamics.constrained.solver.solution import (
     ConstrainedSolution, ConstrainedSolutions, ConstraintStatus)
@@ -38,13 +40,13 @@ from liedyn_ros.dynamics.constrained.tracking.loop_tracker import (
     complete_trajectory, LoopState, LoopTracker, LoopTrajectory)
 
 __all__ = [
-    'assemble', 'assemblies', 'Backdrive', 'backdrive', 'ClosureGap', 'complete_acceleration',
-    'complete_trajectory', 'complete_velocity', 'constrained_stormer_verlet',
-    'ConstrainedDynamics', 'ConstrainedSolution', 'ConstrainedSolutions', 'ConstraintFunction',
-    'Constraints', 'ConstraintStatus', 'Contact', 'ContactForce', 'Contacts',
-    'DifferentialKinematics', 'equilibrium', 'Impact', 'InverseKinematics', 'kinematic_gaps',
-    'LEAST_FORCE', 'LEAST_TORQUE', 'LoopState', 'LoopTracker', 'LoopTrajectory',
-    'MinimalCoordinates', 'mjcf_functions', 'mobility', 'Mobility', 'Motions', 'ORIENTATION',
-    'other_assembly', 'POINT', 'POSE', 'project', 'projected_runge_kutta', 'reach', 'Reached',
-    'ReachedMany', 'statics', 'Statics', 'TaskDynamics', 'TaskSpace', 'taylor_series',
-    'TaylorNumber', 'TOOL']
+    'alarm_levels', 'assemble', 'assemblies', 'Backdrive', 'backdrive', 'ClosureGap',
+    'complete_acceleration', 'complete_trajectory', 'complete_velocity',
+    'constrained_stormer_verlet', 'ConstrainedDynamics', 'ConstrainedSolution',
+    'ConstrainedSolutions', 'ConstraintFunction', 'Constraints', 'ConstraintStatus', 'Contact',
+    'ContactForce', 'Contacts', 'DifferentialKinematics', 'equilibrium', 'ExternalWrench',
+    'Impact', 'InverseKinematics', 'kinematic_gaps', 'LEAST_FORCE', 'LEAST_TORQUE', 'LoopState',
+    'LoopTracker', 'LoopTrajectory', 'MinimalCoordinates', 'mjcf_functions', 'mobility',
+    'Mobility', 'MomentumObserver', 'Motions', 'ORIENTATION', 'other_assembly', 'POINT', 'POSE',
+    'project', 'projected_runge_kutta', 'reach', 'Reached', 'ReachedMany', 'statics', 'Statics',
+    'TaskDynamics', 'TaskSpace', 'taylor_series', 'TaylorNumber', 'TOOL']

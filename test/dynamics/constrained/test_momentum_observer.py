@@ -1,0 +1,139 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The momentum observer finds what touches: trees, floating bases, loops and platforms."""
+
+import numpy as np
+import pytest
+from support.comparison import assert_same
+from support.machines.looped_machines import five_bar
+from support.machines.random_models import random_model
+
+import liedyn_ros as ld
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError, LimitError
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.constrained import (
+    alarm_levels, assemble, ConstrainedDynamics, MomentumObserver, projected_runge_kutta)
+from liedyn_ros.model import load_mjcf
+from liedyn_ros.stewart import load_geometry
+from liedyn_ros.stewart.dynamics.closed_loop_model import platform_model
+
+ARM = """<mujoco><option timestep="0.0005" gravity="0 0 -9.81"/><worldbody>
+<body name="upper"><joint name="shoulder" axis="0 1 0" damping=".3"/>
+<geom type="capsule" fromto="0 0 0 .4 0 0" size=".04"/>
+<body name="fore" pos=".4 0 0"><joint name="elbow" axis="0 1 0" damping=".2"/>
+<geom type="capsule" fromto="0 0 0 .35 0 0" size=".03"/></body></body>
+<body name="wall" pos=".62 0 -.42"><geom type="box" size=".2 .2 .05"/></body></worldbody>
+</mujoco>"""
+
+
+@pytest.mark.parametrize('floating', [False, True])
+@pytest.mark.parametrize('seed', range(3))
+def test_a_steady_force_is_followed_with_the_time_constant(seed: int, floating: bool) -> None:
+    model, rng = random_model(seed, 6, floating), np.random.default_rng(seed)
+    robot, dt, gain = Dynamics(model), 2e-4, 40.0
+    q, v = model.random(rng), 0.3 * rng.normal(size=model.nv)
+    pushed, observer = rng.normal(size=model.nv), MomentumObserver(robot, gain=gain)
+    tau = robot.gravity_vector(q)
+    for _ in range(151):
+        found = observer(q, v, tau, dt)
+        q, v = ld.runge_kutta_munthe_kaas.step(robot, q, v, dt, tau + pushed)
+    wanted = (1.0 - np.exp(-gain * 150 * dt)) * pushed
+    assert_same(found, wanted, 0.02)
+
+
+@pytest.mark.parametrize('by', [None, ['left_1_joint', 'right_1_joint']])
+def test_a_force_on_a_loop_is_found_at_its_independent_coordinates(by: list[str] | None) -> None:
+    robot = ConstrainedDynamics(five_bar())
+    observer, dt = MomentumObserver(robot, gain=1000.0, by=by), 5e-4
+    q, v, tau = assemble(robot, [0.7, 0.9, 1.9, -0.5]), np.zeros(4), np.array([2.0, 0.0, 2.5, 0.0])
+    bodies = len(robot.model.bodies)
+    for _ in range(200):
+        found = observer(q, v, tau, dt)
+        external = np.zeros((bodies, 6))
+        external[robot.model.body_index('left_1'), 3] = 1.5
+        q, v = projected_runge_kutta.step(robot, q, v, dt, tau, external)
+    rows = robot.frames.jacobian(q, 'left_1') @ observer._least.motions(q)
+    assert_same(found, rows.T @ [0.0, 0.0, 0.0, 1.5, 0.0, 0.0], 0.03)
+    back = observer.wrench(q, 'left_1')
+    assert np.abs(back.left).max() < 1e-9
+
+
+def test_a_load_on_a_stewart_platform_is_found() -> None:
+    geometry = load_geometry(config_file('stewart_geometry.yaml'))
+    model = platform_model(geometry)
+    robot = ConstrainedDynamics(model)
+    q = assemble(robot)
+    observer, rest = MomentumObserver(robot, gain=100.0), np.zeros(model.nv)
+    external = np.zeros((len(model.bodies), 6))
+    external[model.body_index('platform'), 5] = -30.0  # N
+    held = robot.inverse(q, rest, rest, external)  # legs that bear the load
+    for _ in range(100):
+        found = observer(q, rest, held, 2e-3)
+    rows = robot.frames.jacobian(q, 'platform') @ observer._least.motions(q)
+    assert_same(found, rows.T @ external[model.body_index('platform')], 1e-6)
+    force = observer.wrench(q, 'platform', ld.LOCAL)
+    assert_same(force.wrench, [0.0, 0.0, 0.0, 0.0, 0.0, -30.0], 1e-4)
+
+
+def test_a_collision_of_mujoco_is_told_within_milliseconds() -> None:
+    mujoco = pytest.importorskip('mujoco')
+    twin = mujoco.MjModel.from_xml_string(ARM)
+    data = mujoco.MjData(twin)
+    robot = Dynamics(load_mjcf(ARM))
+    observer, free = MomentumObserver(robot, gain=300.0), list[Array]()
+    levels = told = touched = None
+    for k in range(2000):
+        data.ctrl[:] = 0.0
+        tau = np.array([0.5, -0.3]) * np.sin(0.01 * k) - 2.0
+        data.qfrc_applied[:] = tau
+        found = observer(data.qpos.copy(), data.qvel.copy(), tau, 5e-4)
+        if touched is None and data.ncon:
+            touched, levels = k, alarm_levels(free, 5e-4, 1.0)
+        if touched is None:
+            free.append(found)
+        if levels is not None and told is None and (np.abs(found) > levels).any():
+            told = k
+        mujoco.mj_step(twin, data)
+    assert touched is not None and told is not None
+    assert 0 <= told - touched <= 10  # 5 ms
+
+
+@pytest.mark.parametrize('per_hour', [2000.0, 20000.0])
+def test_alarms_without_contact_are_as_many_as_asked_for(per_hour: float) -> None:
+    rng, dt, count, decay = np.random.default_rng(0), 1e-3, 400_000, 0.95
+    noise, residual = rng.normal(size=count), np.zeros(count)
+    smooth = 0.0
+    for k in range(count):  # a gain of 50 /s, twice
+        smooth = decay * smooth + (1.0 - decay) * noise[k]
+        residual[k] = decay * residual[k - 1] + (1.0 - decay) * smooth
+    level = alarm_levels(residual[:, None], dt, per_hour)[0]
+    above = np.abs(residual) > level
+    alarms = int((~above[:-1] & above[1:]).sum())
+    wanted = per_hour * count * dt / 3600.0
+    assert 0.6 * wanted < alarms < 1.6 * wanted
+
+
+def test_a_reset_forgets_and_bad_input_is_refused() -> None:
+    robot = Dynamics(random_model(0, 3, False))
+    observer, nv = MomentumObserver(robot), robot.model.nv
+    q, rest = robot.model.neutral(), np.zeros(nv)
+    for _ in range(3):
+        pushed = observer(q, rest, rest, 0.01)
+    assert np.abs(pushed).max() > 0.0  # its weight, that no joint holds
+    observer.reset()
+    assert not observer(q, rest, rest, 0.01).any()
+    for call, error in ((lambda: MomentumObserver(robot, gain=0.0), LimitError),
+                        (lambda: observer(q, rest, rest[:-1], 0.01), LiedynError),
+                        (lambda: observer(q, rest, rest, -1.0), LimitError),
+                        (lambda: alarm_levels(np.zeros((5, 2)), 1e-3), LiedynError),
+                        (lambda: alarm_levels(np.ones((500, 2)), 1e-3, 0.0), LimitError)):
+        with pytest.raises(error):
+            call()
