@@ -20,7 +20,7 @@ import json
 import sys
 
 from liedyn_ros.commands.operation import (
-    clocks, environment, kernel_cache, middleware, real_time)
+    clocks, environment, kernel_cache, middleware, real_time, shared_memory)
 from liedyn_ros.commands.operation.finding import Finding, Level
 
 
@@ -42,6 +42,7 @@ def findings() -> Iterator[Finding]:
     yield from environment.findings()
     yield from kernel_cache.findings()
     yield from real_time.findings()
+    yield from shared_memory.findings()
     yield from middleware.findings()
     yield from clocks.findings(before)  # at the end: the others took seconds
 

@@ -131,14 +131,15 @@ class ViewNode(ManagedNode):
         except LiedynError as error:
             self.complain(f'{TREE}: {error}')
 
-    def _show(self, message: String) -> None:
+    def _show(self, message: Any) -> None:
         """Show the model of a description, unless a newer one waits or the node closes."""
+        text: str = message.data
         with self._showing:
             if message is not self._latest or not self.configured:
                 return
-            machine = self._machine(message.data)
+            machine = self._machine(text)
             if machine is not None:
-                self._adopt(machine, message.data)
+                self._adopt(machine, text)
 
     def _draw(self) -> None:
         self._page.show(self._topics.look())
