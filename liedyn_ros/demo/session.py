@@ -131,15 +131,16 @@ class _Asked:
     """A question for the state of a node, asked again where no answer comes."""
 
     def __init__(self, client: Client) -> None:
-        self._client, self._answer, self._at = client, None, 0.0
+        self._client, self._at = client, -RETRY_PERIOD
+        self._answers: list[Any] = []  # a late one counts, too
 
     def active(self) -> bool:
         """Return whether the node has answered that it is active; else ask once more."""
-        answer: Any = self._answer
-        if answer is not None and answer.done():
-            self._answer = None
-            return bool(answer.result().current_state.id == State.PRIMARY_STATE_ACTIVE)
-        if answer is None or time.monotonic() > self._at + RETRY_PERIOD:
+        done = [answer.result() for answer in self._answers if answer.done()]
+        self._answers = [answer for answer in self._answers if not answer.done()]
+        if any(each.current_state.id == State.PRIMARY_STATE_ACTIVE for each in done):
+            return True
+        if done or time.monotonic() > self._at + RETRY_PERIOD:
             self._at = time.monotonic()
-            self._answer = self._client.call_async(GetState.Request())
+            self._answers.append(self._client.call_async(GetState.Request()))
         return False

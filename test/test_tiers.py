@@ -1,0 +1,59 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What `make test` leaves out, and what is printed of margins."""
+
+from itertools import product
+from types import SimpleNamespace
+
+from support.margins import table
+from support.tiers import core_of, MAX_CASES
+
+
+def case(name, full=False, **indices):
+    """Return a collected case of a test, with the places of its parameters' values."""
+    callspec = {'callspec': SimpleNamespace(indices=indices)} if indices else {}
+    return SimpleHashable(
+        path='test_file.py', name=name, originalname=name, nodeid=f'{name}{indices}',
+        indices=indices,
+        get_closest_marker=lambda _: full or None, **callspec)
+
+
+class SimpleHashable(SimpleNamespace):
+    """A namespace that sets may hold."""
+
+    __hash__ = object.__hash__
+    __eq__ = object.__eq__
+
+
+def test_every_function_and_every_value_of_a_parameter_is_in_the_core():
+    alone = case('test_alone')
+    grid = [case('test_grid', a=a, b=b) for a, b in product(range(7), range(4))]
+    many = [case('test_many', a=a) for a in range(72)]
+    core = core_of([alone, *grid, *many, case('test_statistics', full=True)])
+    assert alone in core
+    chosen = [item for item in grid if item in core]
+    assert 7 <= len(chosen) <= MAX_CASES
+    assert {item.indices['a'] for item in chosen} == set(range(7))
+    assert {item.indices['b'] for item in chosen} == set(range(4))
+    assert sum(item in core for item in many) == MAX_CASES
+    assert len(core) == 1 + len(chosen) + MAX_CASES
+
+
+def test_the_core_is_the_same_whatever_else_is_collected():
+    grid = [case('test_grid', a=a, b=b) for a, b in product(range(7), range(4))]
+    others = [case('test_other', a=a) for a in range(20)]
+    assert core_of(grid) == {item for item in core_of(grid[::-1] + others) if item in grid}
+
+
+def test_margins_of_several_runs_stand_beside_each_other(tmp_path):
+    for name, text in (('one', '0.3 a\n0.1 b\n'), ('other', '0.1 a\n0.1 b\n0.25 c\n')):
+        (tmp_path / name).write_text(text)
+    rows = table([str(tmp_path / name) for name in ('one', 'other')]).splitlines()
+    assert [row.split() for row in rows] == [
+        ['0.3', '0.1', 'a'], ['---------', '0.25', 'c']]
