@@ -79,7 +79,7 @@ def approach_rest(workspace, tables, rest, turns, limit, away, free, start, q):
     descend(workspace, tables, q, turns)
     for _ in range(NEARER):
         configuration.difference(machine.kind, machine.qi, machine.vi, q, rest, away)
-        before = squares(t, away)
+        before = distance_from_rest(t, away)
         write_free_part(machine, t, away, free)
         most = largest_magnitude(free)
         if not most > SHORTEST:
@@ -90,7 +90,7 @@ def approach_rest(workspace, tables, rest, turns, limit, away, free, start, q):
         copy_to(t.trial, start)
         descend(workspace, tables, start, turns)
         configuration.difference(machine.kind, machine.qi, machine.vi, t.q, rest, away)
-        if largest_magnitude(t.f) <= limit and squares(t, away) < before:
+        if largest_magnitude(t.f) <= limit and distance_from_rest(t, away) < before:
             copy_to(t.q, q)
         else:
             longest *= 0.25
@@ -107,7 +107,7 @@ def copy_to(values, out):
 
 
 @kernel
-def squares(t, away):
+def distance_from_rest(t, away):
     """Return the square of a distance of the coordinates that move."""
     total = 0.0
     for j in range(len(away)):
