@@ -144,7 +144,9 @@ def _add_joint(robot: Element, joint: Joint, coupling: Coupling | None) -> Eleme
                                    f'only one URDF has, got {joint.second_axis}')
         return element
     bounds = joint.limits
-    limits = {'effort': bounds.effort, 'velocity': bounds.velocity}
+    limits = {'effort': bounds.effort, 'velocity': bounds.velocity, **{
+        key: getattr(bounds, key) for key in ('acceleration', 'jerk')
+        if np.isfinite(getattr(bounds, key)).all()}}
     if joint.type_name != 'continuous':
         limits = {'lower': bounds.lower, 'upper': bounds.upper, **limits}
     SubElement(element, 'limit', {

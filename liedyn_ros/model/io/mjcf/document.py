@@ -23,7 +23,8 @@ MAX_FILES = 1000  # that a document includes or names
 MAX_TOTAL = 2**29  # bytes of all files
 MAX_DEPTH = 200  # of elements in each other, which MuJoCo reads by recursion
 _COUNTS = 'count', 'params', 'cellcount'  # of elements that make others
-_MEMORY = 'memory', 'njmax', 'nconmax', 'nstack'  # which a model would allocate
+_IDLE = 'size', 'custom', 'sensor', 'visual', 'statistic'  # of the root; some take memory
+_SIZES = 'actdim', 'nsample'  # of an actuator
 _LOOKS = {'texture', 'skin', 'hfield'}
 
 
@@ -81,9 +82,10 @@ class Document:
                 self._attach(inner, folders, depth)
             elif xml.tag == 'flexcomp' and 'file' in xml.attrib:
                 inner.fail('a flexcomp without a file', repr(xml.get('file')))
-            elif xml.tag == 'size':
-                for key in _MEMORY:
-                    xml.attrib.pop(key, None)
+            elif any((parse_number(xml.get(key, '0')) or 0.0) > MAX_FILES for key in _SIZES):
+                inner.fail(f'at most {MAX_FILES} as {" and ".join(_SIZES)}', 'more')
+            elif xml.tag in _IDLE and element.value.tag == 'mujoco':
+                continue
             elif xml.tag in _LOOKS and element.value.tag in ('asset', 'deformable'):
                 content += _looks(xml)
                 continue

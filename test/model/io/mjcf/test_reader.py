@@ -217,6 +217,9 @@ WRONG = {
     'no mass': document('<body><joint/></body>'),
     'many copies': document('<replicate count="10000"><replicate count="10000"><body/></replicate>'
                             '</replicate>'),
+    'much memory': document(f'<body><joint name="j"/>{MASS}</body>').replace(
+        '</mujoco>', '<actuator><general joint="j" dyntype="user" actdim="1000000000"/>'
+        '</actuator></mujoco>'),
     'deep': document(500 * '<body>' + 500 * '</body>')}
 
 
@@ -361,6 +364,13 @@ def test_pictures_and_meshes_without_mass_need_no_file():
                         'file="no.png" size="1 1 1 1"/></asset>'))
     with pytest.warns(DescriptionWarning):
         assert load_mjcf(text).nv == 1
+
+
+def test_what_only_takes_memory_is_left_out():
+    text = document(f'<body><joint/>{MASS}</body>', (
+        '<size memory="900G" nuser_body="1000000000" nkey="1000000000"/><custom><numeric name="n" '
+        'size="1000000000"/></custom><sensor><user dim="1000000000"/></sensor>'))
+    assert load_mjcf(text).nv == 1
 
 
 def test_models_are_attached(tmp_path):
