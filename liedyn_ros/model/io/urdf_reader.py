@@ -172,14 +172,17 @@ def _inertia(inertial: Element, strict: bool, impossible: dict[str, list[str]],
 def _add_couplings(robot: Element, joints: list[Element], builder: ModelBuilder, strict: bool
                    ) -> set[str]:
     """Add the couplings of mimic joints, return their names; fixed ones have none to couple."""
-    names = {joint.text('name') for joint in joints}
+    types = {joint.text('name'): joint.text('type') for joint in joints}
     followers = []
     for joint in (*joints, *_mimics_of_control(robot, joints)):
         follows = joint.optional('mimic')
         if follows is None or joint.text('type') == 'fixed':
             continue
         name, leader = joint.text('name'), follows.text('joint')
-        if leader in names:
+        if types.get(leader) == 'fixed':
+            builder.add_warning(f'joint {name}: it mimics {leader}, which is fixed; it moves by '
+                                'itself here: make it fixed too, turned by its offset')
+        elif leader in types:
             builder.add_coupling(name, leader, follows.number('multiplier', 1.0),
                                  follows.number('offset', 0.0))
             followers.append(name)

@@ -239,8 +239,10 @@ def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         if path.suffix not in SUFFIXES:
             raise DescriptionError(
-                f'{path}: expected a folder of rosbag2, or a file {" or ".join(SUFFIXES)}; a bag '
-                'of ROS 1 is converted by `rosbags-convert`')
+                f'{path}: expected a folder of rosbag2, or a file {" or ".join(SUFFIXES)}; '
+                + ('decompress it: `unzstd`, or give the folder with its metadata.yaml'
+                   if path.suffix == '.zstd' else
+                   'a bag of ROS 1 is converted by `rosbags-convert`'))
         return [_not_empty(path)]
     found = sorted((each for each in path.iterdir() if _is_of_bag(each)), key=_numbered)
     if not found:

@@ -92,6 +92,14 @@ def test_ros2_control_says_what_mimics() -> None:
     assert not model.joint('k').actuated
 
 
+def test_a_mimic_of_a_fixed_joint_is_named() -> None:
+    more = (LINK.format('b', '') + '<joint name="k" type="continuous"><parent link="w"/>'
+            '<child link="b"/><mimic joint="f"/></joint>' + LINK.format('c', '')
+            + '<joint name="f" type="fixed"><parent link="w"/><child link="c"/></joint>')
+    model = load_urdf(robot('', '', LIMIT, more))
+    assert not model.couplings and 'mimics f, which is fixed' in model.warnings[0]
+
+
 NAMESPACES = {
     load_urdf: robot(' xmlns="http://drake.mit.edu"', '', LIMIT),
     load_sdf: '<sdf xmlns="http://sdformat.org" version="1.9"><model name="m"><link name="a"/>'

@@ -144,6 +144,6 @@ def _meshes_with_mass(spec: Any) -> set[str]:
     """Return the meshes of shapes that the compiler takes masses from."""
     rule, (first, last) = int(spec.compiler.inertiafromgeom), spec.compiler.inertiagrouprange
     return {geom.meshname for geom in spec.geoms if geom.meshname
-            and geom.parent.id != 0 and rule != 0 and first <= geom.group <= last
+            and geom.parent.name != 'world' and rule != 0 and first <= geom.group <= last
             and (rule == 1 or not geom.parent.explicitinertial)
             and not (geom.mass == 0.0 or (np.isnan(geom.mass) and geom.density == 0.0))}
