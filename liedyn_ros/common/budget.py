@@ -29,16 +29,17 @@ class Budget:
     """
 
     def __init__(self, *, evaluations: float = math.inf, seconds: float = math.inf,
-                 watch: Callable[[float], None] = _unwatched) -> None:
-        """Take the bounds; the time runs from now on."""
+                 watch: Callable[[float], None] = _unwatched,
+                 clock: Callable[[], float] = time.monotonic) -> None:
+        """Take the bounds; the time of the clock runs from now on."""
         self.max_evaluations, self.max_seconds, self._watch = evaluations, seconds, watch
         self.evaluations, self.part, self._parts = 0, 0, 1
-        self._start = time.monotonic()
+        self._clock, self._start = clock, clock()
 
     @property
     def seconds(self) -> float:
         """Return the time since the start, s."""
-        return time.monotonic() - self._start
+        return self._clock() - self._start
 
     def begin(self, part: int, parts: int) -> None:
         """Begin one of the parts of the work, which are counted from 0."""

@@ -28,7 +28,8 @@ from std_srvs.srv import Trigger
 
 from liedyn_ros.common.errors import BudgetError, LiedynError
 from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers, warm_up, warm_up_derivatives
-from liedyn_ros.nodes.dynamics.linear_models import goal_budget, service_budget
+from liedyn_ros.nodes.dynamics.linear_models import (
+    goal_budget, number_of_states, service_budget)
 from liedyn_ros.nodes.dynamics.machines import read_machine
 from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER, SOURCES
 from liedyn_ros.nodes.dynamics.platform_answers import answers_about
@@ -40,6 +41,7 @@ from liedyn_ros.ros.qos import DEPTH, LATCHED
 from liedyn_ros.ros.streams.diagnostics import StreamDiagnostics
 from liedyn_ros.ros.streams.stream import Stream
 
+BESIDE = 16  # requests, and goals, of linear models: a small one waits for no large ones
 ALGORITHMS = {  # services, and the methods of DynamicsAnswers
     'inverse_dynamics': 'inverse', 'forward_dynamics': 'forward', 'hybrid_dynamics': 'hybrid'}
 
@@ -76,13 +78,15 @@ class DynamicsServerNode(ManagedNode):
             stream.open_service(Dynamics, f'~/{name}', partial(self._serve_query, method))
         stream.open_service(Trigger, '~/reset_payload', self._reset_payload)
         stream.start()
-        slow = Stream(self, name='slow_services', guarded=False)
+        slow = Stream(self, name='slow_services', guarded=False, beside=BESIDE,
+                      size_of=number_of_states)
         slow.open_service(Linearize, '~/linearize', self._linearize)
         slow.start()
         planning = Stream(self, name='planning_services', guarded=False)
         planning.open_service(RetimeTrajectory, '~/retime', self._retime)
         planning.start()
-        GoalServer(self, LinearizeAction, '~/linearize', self._work_on_goal)
+        GoalServer(self, LinearizeAction, '~/linearize', self._work_on_goal, BESIDE,
+                   number_of_states)
         GoalServer(self, RetimeAction, '~/retime', self._retime_goal)
         descriptions = Stream(self, name='descriptions')
         for service, name in ((EquationsOfMotion, 'equations_of_motion'),

@@ -6,26 +6,21 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Actions for requests that take long: their goals run in a thread, one after the other."""
+"""Actions for requests that take long: their goals run in threads of their own."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
-from queue import Empty, SimpleQueue
-from threading import Thread
 import time
 from typing import Any
 
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
-from rclpy.action.server import ServerGoalHandle
 
 from liedyn_ros.common.errors import BudgetError, LimitError
 from liedyn_ros.ros.node.lifecycle import ManagedNode
-from liedyn_ros.ros.process.run import until_shutdown
+from liedyn_ros.ros.node.workers import Workers
 
 MAX_WAITING = 8  # goals; further ones are rejected
 FEEDBACK_PERIOD = 0.1  # s
-LOOK_PERIOD = 0.5  # s, of checks whether rclpy has ended
 GOAL_SECONDS, MAX_GOAL_SECONDS = 3600.0, 86400.0  # of a goal, unless it says so, and at most
 Watch = Callable[[Callable[[], Any]], None]
 Work = Callable[[Any, Any, Watch], None]
@@ -41,7 +36,10 @@ def seconds_of(goal: Any) -> float:
 
 class GoalServer(ActionServer):
     """
-    Serves an action in a thread of its own, so that the executor stays free.
+    Serves an action in threads of its own, so that the executor stays free.
+
+    beside: how many goals are worked on side by side; of others the smallest is begun first,
+    by size_of a goal.
 
     work(goal, result, watch) fills in the result, or raises LiedynError. It calls watch often,
     with a function that returns the feedback; that is sent each FEEDBACK_PERIOD. watch raises
@@ -49,17 +47,17 @@ class GoalServer(ActionServer):
     listens any more.
     """
 
-    def __init__(self, node: ManagedNode, action_type: Any, name: str, work: Work) -> None:
+    def __init__(self, node: ManagedNode, action_type: Any, name: str, work: Work,
+                 beside: int = 1, size_of: Callable[[Any], float] = lambda _: 0.0) -> None:
         """Open the action until the node closes what it opens at present."""
         self._owner, self._work = node, work
         self._feedback_topic = f'{name}/_action/feedback'
-        self._waiting: SimpleQueue[ServerGoalHandle[Any, Any, Any] | None] = SimpleQueue()
+        self._workers = Workers(node, 'goals', beside)
         super().__init__(
             node, action_type, name, self._never, goal_callback=self._judge,
-            handle_accepted_callback=self._waiting.put,
+            handle_accepted_callback=lambda goal: self._workers.submit(
+                goal.execute, size_of(goal.request)),
             cancel_callback=lambda _: CancelResponse.ACCEPT)
-        self._thread = Thread(target=self._run, name=f'{node.get_name()}_goals', daemon=True)
-        self._thread.start()
         node.on_close(self._close)
 
     @property
@@ -76,23 +74,11 @@ class GoalServer(ActionServer):
         super().notify_execute(goal_handle, partial(_finish, result))
 
     def _judge(self, _: Any) -> GoalResponse:
-        if self._waiting.qsize() < MAX_WAITING:
+        if self._workers.waiting < MAX_WAITING:
             return GoalResponse.ACCEPT
         self._owner.complain(f'{self._feedback_topic}: expected at most {MAX_WAITING} goals that '
                              'wait, got another, which is rejected')
         return GoalResponse.REJECT
-
-    def _run(self) -> None:
-        with until_shutdown(self._owner.context):
-            while (goal := self._next()) is not None:
-                goal.execute()
-
-    def _next(self) -> 'ServerGoalHandle[Any, Any, Any] | None':
-        """Return the next goal; None once the action is closed or rclpy has ended."""
-        while self._owner.context.handle.ok():
-            with suppress(Empty):
-                return self._waiting.get(timeout=LOOK_PERIOD)
-        return None
 
     def _watch(self, goal: Any, listening: '_Listening',
                feedback: Callable[[], Any]) -> None:
@@ -107,8 +93,7 @@ class GoalServer(ActionServer):
         """Stand for the callback that rclpy wants: notify_execute has its own."""
 
     def _close(self) -> None:
-        self._waiting.put(None)
-        self._thread.join()
+        self._workers.close()
         self.destroy()
 
 

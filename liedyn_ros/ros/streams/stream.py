@@ -25,11 +25,14 @@ from rclpy.subscription import Subscription
 from rclpy.timer import Timer
 
 from liedyn_ros.ros.node.lifecycle import INTERNAL_FAULT, ManagedNode
+from liedyn_ros.ros.node.services import refuse
+from liedyn_ros.ros.node.workers import Workers
 from liedyn_ros.ros.process.run import RCLError, until_shutdown
 from liedyn_ros.ros.streams.age_statistics import AgeStatistics
 
 MAX_PUBLISHERS = 1000  # whose counts are kept
 ALONE = 'alone'  # the only publisher of a topic, where the middleware names none
+MAX_WAITING = 64  # requests that wait for others of their service
 LOOK_PERIOD = 0.5  # s, of checks whether rclpy has ended and for events of the middleware
 
 
@@ -116,15 +119,19 @@ class Stream:
 
     The callbacks run in the stream's thread. `node.lock` guards what they share with callbacks of
     the executor; the stream holds it for one callback at a time. A stream for services that take
-    long is not `guarded`: it runs without the lock.
+    long is not `guarded`: it runs without the lock. beside: how many of its requests are worked on
+    side by side, in threads of their own. Of those that wait the smallest by size_of is begun
+    first; beyond MAX_WAITING they are refused.
     """
 
     def __init__(self, node: ManagedNode, end_of_batch: Callable[[], None] = lambda: None, *,
-                 name: str = 'stream', guarded: bool = True) -> None:
+                 name: str = 'stream', guarded: bool = True, beside: int = 0,
+                 size_of: Callable[[Any], float] = lambda _: 0.0) -> None:
         """Take the node that owns the stream; `start` follows what is opened."""
         self._node, self._end_of_batch = node, end_of_batch
         self._lock: AbstractContextManager[Any] = node.lock if guarded else nullcontext()
-        self._guarded = guarded
+        self._guarded, self._size_of = guarded, size_of
+        self._workers = Workers(node, name, beside) if beside else None
         self._sources: list[_Source] = []
         self._services: list[Service] = []
         self._clients: list[Client] = []
@@ -206,6 +213,8 @@ class Stream:
 
     def _close(self) -> None:
         self._ended = True
+        if self._workers is not None:
+            self._workers.close()
         self._wake.trigger_guard_condition()
         self._thread.join()
 
@@ -251,7 +260,7 @@ class Stream:
             ready = waiting.get_ready_entities('service')
             for service in self._services:
                 if service.handle.pointer in ready:
-                    self._call(_serve, service)
+                    self._call(self._serve, service)
         for timer, callback in self._timers:
             if not self._ended and timer.handle.is_timer_ready() and _rearm(timer):
                 self._call(callback)
@@ -332,6 +341,24 @@ class Stream:
             if event.is_ready(waiting):
                 self._call(event.callback, event.take_data())
 
+    def _serve(self, service: Service) -> None:
+        """Answer the next request of a service, or have it answered beside others."""
+        request, header = service.handle.service_take_request(service.srv_type.Request)
+        if header is None:
+            return
+        response = service.srv_type.Response()
+
+        def answer() -> None:
+            service.send_response(service.callback(request, response), header)
+        if self._workers is None:
+            answer()
+        elif self._workers.waiting < MAX_WAITING:
+            self._workers.submit(answer, self._size_of(request))
+        else:
+            refuse(response, f'expected at most {MAX_WAITING} requests that wait, got another: '
+                             'ask again later')
+            service.send_response(response, header)
+
     def _call(self, function: Callable[..., None], *arguments: Any) -> None:
         try:
             with self._lock:
@@ -367,10 +394,3 @@ def _take_reply(client: Client) -> None:
         except KeyError:
             return
         future.set_result(response)
-
-
-def _serve(service: Service) -> None:
-    request, header = service.handle.service_take_request(service.srv_type.Request)
-    if header is not None:
-        service.send_response(
-            service.callback(request, service.srv_type.Response()), header)

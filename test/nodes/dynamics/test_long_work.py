@@ -182,15 +182,32 @@ def test_a_goal_has_a_bound_of_time(client, limit, reason):
     assert reason in result.message
 
 
-def test_goals_wait_for_each_other_and_too_many_are_rejected(client, monkeypatch):
+def test_goals_are_worked_on_side_by_side_and_too_many_are_rejected(client, monkeypatch):
     monkeypatch.setattr(goals, 'MAX_WAITING', 1)
-    first = client.send_and_hear(**spinning())
-    second = client.send(states=spinning()['states'])
-    assert second.accepted
+    large = [client.send(**spinning()) for _ in range(server_module.BESIDE - 1)]
+    small = client.send(states=spinning()['states'])
+    assert client.result(small)[0] == GoalStatus.STATUS_SUCCEEDED
+    large += [client.send(**spinning()) for _ in range(2)]
+    assert all(goal.accepted for goal in large)
     assert not client.send(**spinning()).accepted
-    client.cancel(first)
-    assert client.result(first)[0] == GoalStatus.STATUS_CANCELED
-    assert client.result(second)[0] == GoalStatus.STATUS_SUCCEEDED
+    for goal in large:
+        client.cancel(goal)
+    assert {client.result(goal)[0] for goal in large} == {GoalStatus.STATUS_CANCELED}
+
+
+def test_a_small_request_does_not_wait_for_large_ones(server, monkeypatch):
+    """It took 47 s behind five: they were answered one after the other."""
+    monkeypatch.setattr(linear_models, 'MAX_EVALUATIONS', math.inf)
+    monkeypatch.setattr(linear_models, 'MAX_SECONDS', math.inf)
+    client = server.bench.partner.create_client(Linearize, f'{SERVER}/linearize')
+    server.bench.until(client.service_is_ready, 'the service')
+    assert server.call(Linearize, 'linearize', states=spinning()['states']).success
+    large = [client.call_async(Linearize.Request(**spinning())) for _ in range(5)]
+    assert server.call(Linearize, 'linearize', states=spinning()['states']).success
+    assert not any(each.done() for each in large)
+    server.node.trigger_deactivate()
+    for each in large:
+        server.bench.until(each.done, 'the end of a request')
 
 
 def test_a_goal_ends_when_its_client_leaves(server):
