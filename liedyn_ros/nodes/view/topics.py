@@ -26,7 +26,7 @@ from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.ros.streams.stream import Aside
 from liedyn_ros.seen import Seen, Solved
-from liedyn_ros.stewart import Flag
+from liedyn_ros.stewart import BranchSource, Flag
 from liedyn_ros.stewart.reports.health import LEGS, SINGULARITY
 
 WARNING_TIME = 3.0  # s; for so long a warning is shown, as one sample's would not be seen
@@ -185,7 +185,7 @@ class PlatformTopics(ViewTopics):
         self._solved = Solved(
             np.concatenate((status.length, status.further_lengths)),
             status.smallest_singular_value, status.residual, status.iterations, status.age,
-            status.time_to_singularity)
+            status.time_to_singularity, BranchSource(status.branch_source))
         if not status.flags:
             return
         legs = f' ({", ".join(status.suspected_legs)})' if status.suspected_legs else ''

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.stewart.home import mirror_of_home
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.description.redundant_geometry import RedundantGeometry
 from liedyn_ros.stewart.platform.flags import Flag
@@ -118,7 +119,8 @@ class PoseHealth:
         self._tracker: Any = tracker
         self.max_age = math.inf  # s, of a published pose, above which it warns
         self.max_missed = 1.0  # share of the samples that may be passed over or lost
-        self.mirror: Array | None = None  # (4, 4), m, of home, which has its lengths
+        self._mirror = None if geometry.home is None or isinstance(
+            geometry, RedundantGeometry) else mirror_of_home(geometry, geometry.home)
         self.clear()
 
     def clear(self) -> None:
@@ -242,8 +244,8 @@ class PoseHealth:
         if last is None or last.branch is None:
             return {}
         state, branch = last.state, last.branch
-        mirror = {} if self.mirror is None else {'home has the lengths of, m': ', '.join(
-            f'{each:.4g}' for each in self.mirror[:3, 3].tolist())}
+        mirror = {} if self._mirror is None else {'home has the lengths of, m': ', '.join(
+            f'{each:.4g}' for each in self._mirror[:3, 3].tolist())}
         return {'branch source': last.branch_source.name,
                 'smallest singular value': f'{last.smallest_singular_value:.6g}',
                 'determinant sign': state.determinant_sign,

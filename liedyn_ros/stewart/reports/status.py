@@ -95,7 +95,8 @@ def status_fields(
         'exceeded_limits': (
             monitored.state.exceeded_limits() if int(monitored.flags) & LIMITS else []),
         'determinant_sign': sign, 'expected_determinant_sign': expected,
-        'prediction_gap': gap, 'time_to_singularity': until, **certificate_fields(bounds)}
+        'prediction_gap': gap, 'time_to_singularity': until,
+        'branch_source': int(monitored.branch_source), **certificate_fields(bounds)}
 
 
 def refusal_fields(reason: str) -> dict[str, Any]:

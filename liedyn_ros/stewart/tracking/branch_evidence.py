@@ -33,6 +33,7 @@ from liedyn_ros.stewart.platform.kernels.state import INVERSE
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
 from liedyn_ros.stewart.solver.methods import Method
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Status
+from liedyn_ros.stewart.tracking.branch.kernels.branch import KEPT_BRANCH, SHARPNESS_TIME
 from liedyn_ros.stewart.tracking.branch.kernels.separation import separation
 from liedyn_ros.stewart.tracking.tracker import TrackedPose
 
@@ -87,11 +88,17 @@ class BranchEvidence:
         self.source, self.reason, self.restarted = BranchSource.HOME, '', False
         self.greatest = 0.0  # rate of this session, rad and characteristic lengths a second
         self._seen: TrackedPose | None = None  # at the last look
+        self._regular = 0  # looks away from any singularity
 
     @property
     def unsure(self) -> bool:
         """Return whether the branch rests on nothing, until one of four ways clears it."""
         return bool(self.reason)
+
+    @property
+    def settled(self) -> bool:
+        """Return whether the motion was followed for long enough to contradict the start."""
+        return self._regular * LOOK_NS >= 1e9 * SHARPNESS_TIME
 
     def certificate(self, reference: PlatformState, found: PlatformState) -> float:
         """
@@ -142,6 +149,7 @@ class BranchEvidence:
             rate = 1e9 * self._apart(seen.pose, tracked.pose) / (tracked.stamp_ns - seen.stamp_ns)
             self.greatest = max(self.greatest, rate)
         self._seen = tracked
+        self._regular += tracked.smallest_singular_value > KEPT_BRANCH
         if self.source is BranchSource.HOME or self.unsure:
             self._look_at_home(tracked)
 

@@ -285,6 +285,8 @@ class MonitoredTracker:
         """Return the pose of the better branch, and continue from it."""
         branch = self._branch_monitor.judge(
             tracked.stamp_ns, tracked.state, self._relative_noise)
+        if branch.wrong and not self._evidence.settled:
+            branch = branch._replace(wrong=False, unsure=True)
         prefer = None
         if self._sensor_monitor is not None and sensed is not None:
             prefer = self._sensor_monitor.preference(tracked, *sensed)

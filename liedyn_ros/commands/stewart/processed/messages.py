@@ -19,7 +19,7 @@ from rosbags.typesys import get_types_from_msg, get_typestore, Stores
 from liedyn_ros.commands.stewart.processed.platform_settings import NODE
 from liedyn_ros.commands.stewart.processed.tracking import Processed, Reported
 from liedyn_ros.common.stamps import Pace
-from liedyn_ros.stewart import Flag, MonitoredTracker, Start, Status
+from liedyn_ros.stewart import BranchSource, Flag, MonitoredTracker, Start, Status
 from liedyn_ros.stewart.reports.health import Part, PoseHealth
 from liedyn_ros.stewart.reports.status import (
     certificate_of, certifier_of, refusal_fields, REJECTED, status_fields)
@@ -35,7 +35,9 @@ STEWART_STATUS = '\n'.join([
     'string[] suspected_legs', 'string[] exceeded_limits', 'int8 determinant_sign',
     'int8 expected_determinant_sign', 'float64 prediction_gap', 'float64 time_to_singularity',
     'bool certified', 'float64 error_radius', 'float64 uniqueness_radius',
-    'float64[6] error_bound', 'float64 age', 'uint32 passed_over', 'float64[] further_lengths'])
+    'float64[6] error_bound', 'float64 age', 'uint32 passed_over', 'float64[] further_lengths',
+    *(f'uint8 BRANCH_SOURCE_{each.name}={each.value}' for each in BranchSource),
+    'uint8 branch_source'])
 TYPES = {
     'pose': 'geometry_msgs/msg/PoseStamped', 'twist': 'geometry_msgs/msg/TwistStamped',
     'pose_with_covariance': 'geometry_msgs/msg/PoseWithCovarianceStamped',
@@ -49,7 +51,8 @@ _NOTHING = {  # of a status: what is not known, and what only a running node kno
     'solve_time': 0.0, 'length': _ZERO, 'flags': 0, 'suspected_legs': [], 'exceeded_limits': [],
     'determinant_sign': 0, 'expected_determinant_sign': 0, 'prediction_gap': 0.0,
     'time_to_singularity': 0.0, 'certified': False, 'error_radius': 0.0, 'uniqueness_radius': 0.0,
-    'error_bound': _ZERO, 'age': 0.0, 'passed_over': 0, 'further_lengths': np.empty(0)}
+    'error_bound': _ZERO, 'age': 0.0, 'passed_over': 0, 'further_lengths': np.empty(0),
+    'branch_source': 0}
 
 
 def made(kind: str, **fields: Any) -> Any:

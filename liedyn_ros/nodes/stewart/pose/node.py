@@ -38,7 +38,7 @@ from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import (
     Flag, Method, MonitorConfig, MonitoredPose, MonitoredTracker, MotionEstimator, PoseSolver,
     RedundantEstimator, RedundantPose, RedundantTracker)
-from liedyn_ros.stewart.home import mirror_of_home, require_home
+from liedyn_ros.stewart.home import require_home
 from liedyn_ros.stewart.reports.health import PoseHealth
 from liedyn_ros.stewart.reports.redundant_health import RedundantHealth
 from liedyn_ros.stewart.reports.status import certifier_of, describe
@@ -293,7 +293,6 @@ class StewartPoseNode(ManagedNode):
         self._outputs = StewartOutputs(
             self, platform, certifier_of(self.parameters, platform.geometry))
         self._health = PoseHealth(platform.geometry, self._tracker)
-        self._health.mirror = mirror_of_home(platform.geometry, platform.home)
         self._diagnostics = StewartDiagnostics(
             self, platform, self._health, self._input, self._sensor)
         estimator = MotionEstimator(platform.geometry, self.parameters['leg_rate_noise'])

@@ -31,7 +31,7 @@ TWIST = tuple(f'twist.{part}.{axis}' for part in ('linear', 'angular') for axis 
 STATUS = ('start', 'iterations', 'residual', 'smallest_singular_value', 'solve_time', 'length',
           'flags', 'determinant_sign', 'expected_determinant_sign', 'prediction_gap',
           'time_to_singularity', 'error_radius', 'uniqueness_radius', 'error_bound', 'age',
-          'passed_over')
+          'passed_over', 'branch_source')
 
 
 class PoseOutputs:
@@ -136,4 +136,5 @@ class StewartOutputs(PoseOutputs):
         publisher.publish((
             *stamp, tracked.start, tracked.iterations, tracked.residual,
             tracked.state.smallest_singular_value, tracked.solve_time, *tracked.lengths.tolist(),
-            flags, *motion_numbers(tracked), *(bounds or NO_BOUNDS), age, passed_over))
+            flags, *motion_numbers(tracked), *(bounds or NO_BOUNDS), age, passed_over,
+            tracked.branch_source))

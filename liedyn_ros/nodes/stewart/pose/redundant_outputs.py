@@ -37,7 +37,8 @@ class RedundantOutputs(PoseOutputs):
         super().__init__(node, platform)
         further = [0.0] * (len(self._leg_names) - 6)
         self._good_status = PackedPublisher(self._status_publisher, StewartStatus(
-            header=Header(frame_id=platform.base_frame), further_lengths=further),
+            header=Header(frame_id=platform.base_frame), further_lengths=further,
+            branch_source=StewartStatus.BRANCH_SOURCE_SENSOR),
             (*STAMP, *STATUS))
 
     def _publish_status(
@@ -55,5 +56,7 @@ class RedundantOutputs(PoseOutputs):
         fill(status, outcome_fields(tracked, int(tracked.start), tracked.solve_time))
         status.length, status.further_lengths = tracked.lengths[:6], tracked.lengths[6:]
         status.flags, status.age, status.passed_over = flags, age, passed_over
+        status.branch_source = (StewartStatus.BRANCH_SOURCE_SENSOR if tracked.converged else
+                                StewartStatus.BRANCH_SOURCE_UNSURE)
         status.suspected_legs = [self._leg_names[leg] for leg in tracked.legs]
         self._status_publisher.publish(status)

@@ -174,7 +174,7 @@ def test_time_going_backward_is_refused_and_then_followed(tracking):
     assert node.status_at(after).flags == StewartStatus.FLAG_RESTARTED
     assert node.bench.call(Trigger, 'stewart_pose/confirm').success
     status = node.status_at(node.send_pose(FAR))
-    assert not status.flags
+    assert not status.flags and status.branch_source == StewartStatus.BRANCH_SOURCE_HOME
 
 
 @pytest.mark.parametrize(('age', 'reason'), [
