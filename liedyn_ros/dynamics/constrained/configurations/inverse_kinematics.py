@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -85,6 +84,8 @@ class FrameTargets:
         model = self.loops.model
         self.kinds = ({frames: POSE} if isinstance(frames, str) else dict(frames) if isinstance(
             frames, Mapping) else dict.fromkeys(frames, POSE))
+        if not self.kinds:
+            raise ModelError('frames: expected one or more, got none', names=['frames'])
         self.closures = [_closure(model, name, kind) for name, kind in self.kinds.items()]
         self.weights: dict[str, Array] = {}
         for name in weights or {}:
@@ -144,7 +145,8 @@ class InverseKinematics:
         self._rest = BoundKernel(reaching.approach_rest, workspace, self._tables)
         self._turns = np.full(len(self._constraints.model.closures), np.nan)
         self._scratch = np.zeros((2, model.nv)), np.zeros(model.nq)
-        self._begin = np.zeros((1, model.nq))
+        self._begin: Array = np.zeros((1, model.nq))
+        self._others: Array = np.zeros((0, model.nq))
         self._loops = loops if loops.m else None
 
     def __call__(self, targets: Targets, start: ArrayLike | None = None, *,
@@ -183,9 +185,12 @@ class InverseKinematics:
                               begin, rest=rest, starts=starts))
         names = list(self.frames)
         return ReachedMany(
-            np.array([each.q for each in found]), np.array([each.reached for each in found]),
-            np.array([[each.angles[name] for name in names] for each in found]),
-            np.array([[each.distances[name] for name in names] for each in found]))
+            np.array([each.q for each in found]).reshape(-1, self.model.nq),
+            np.array([each.reached for each in found], dtype=np.bool_),
+            np.array([[each.angles[name] for name in names] for each in found]).reshape(
+                -1, len(names)),
+            np.array([[each.distances[name] for name in names] for each in found]).reshape(
+                -1, len(names)))
 
     def _solve(self, poses: list[Array], start: ArrayLike | None, rest: ArrayLike | None,
                starts: int) -> Reached:
@@ -194,10 +199,10 @@ class InverseKinematics:
         for i, at in enumerate(poses, 2 * self._first + len(poses)):  # frames a, on the ground
             self._constraints.data.move_frame(i, at)
         self._begin[0] = model.neutral() if start is None else model.check_configuration(start)
-        begins: Array = np.vstack((self._begin, self._random[:starts - 1]))
+        begins: Array = np.vstack((self._begin, self._random(starts - 1)))
         done = self._reach.call(begins, self._turns, STALLED_RESIDUAL, q, report)
         if not done and self._loops is not None:
-            q = self._with_loops_closed(q, report)
+            q = self._with_loops_closed(q)
         if rest is not None and done:
             self._rest.call(model.check_configuration(rest), self._turns, STALLED_RESIDUAL,
                             *self._scratch[0], self._scratch[1], q)
@@ -206,9 +211,10 @@ class InverseKinematics:
         return Reached(q, reached, angles, distances, int(report[reaching.TRIED]),
                        int(report[reaching.STEPS]))
 
-    def _with_loops_closed(self, q: Array, report: Array) -> Array:
+    def _with_loops_closed(self, q: Array) -> Array:
         """Return the configuration near q that closes all loops, and is near the targets."""
         usual, loops, begin = self._size.copy(), self._loop_rows, q[None].copy()
+        report = np.zeros(reaching.REPORT)
         try:
             self._size[loops] /= LOOPS_FIRST
             self._reach.call(begin, self._turns, STALLED_RESIDUAL, q, report)
@@ -219,11 +225,12 @@ class InverseKinematics:
             self._size[:] = usual
         return q
 
-    @cached_property
-    def _random(self) -> Array:
-        """Return configurations to start from; they are the same for all objects."""
-        rng = np.random.default_rng(SEED)
-        return np.array([self.model.random(rng) for _ in range(max(STARTS, 200))])
+    def _random(self, count: int) -> Array:
+        """Return configurations (count, nq) to start from; they are the same for all objects."""
+        if len(self._others) < count:
+            rng = np.random.default_rng(SEED)
+            self._others = np.array([self.model.random(rng) for _ in range(max(count, STARTS))])
+        return self._others[:count]
 
     def _errors(self, q: Array, poses: list[Array]) -> tuple[dict[str, float], dict[str, float]]:
         """Return by frame how far it is off its target, rad and m."""

@@ -171,8 +171,9 @@ def test_loops_stay_closed_within_reach_and_beyond() -> None:
     near = ld.reach(robot, {'tip': point + [0.02, 0.03, 0.0]}, q)
     assert near.reached and np.abs(robot.residual(near.q)).max() < 1e-9
     far = np.array([3.0, 4.0, 0.0])
-    found = ld.reach(robot, {'tip': far}, q, starts=10)
+    found = ld.reach(robot, {'tip': far}, q, starts=70)
     assert not found.reached and np.abs(robot.residual(found.q)).max() < 1e-9
+    assert found.starts == 70
 
     def distance(x: Array) -> float:
         return float(np.linalg.norm(robot.frames.pose(x, 'tip')[:2, 3] - far[:2]))
@@ -195,6 +196,8 @@ def test_many_poses_are_as_each_alone() -> None:
         np.testing.assert_array_equal(many.q[k], alone.q)
         assert many.distances[k, 0] == alone.distances['hand']
     assert many.reached.all()
+    none = solver.batch({'hand': np.zeros((0, 4, 4))})
+    assert (none.q.shape, none.distances.shape) == ((0, model.nq), (0, 1))
     path = np.array([se3.exp([0.0, 0.0, 0.0, 0.0, 0.0, 1e-3 * k]) @ wanted[0] for k in range(5)])
     along = solver.batch({'hand': path})
     assert np.abs(np.diff(along.q, axis=0)).max() < 0.1  # one after the other
@@ -228,6 +231,7 @@ def test_wrong_requests_are_refused_by_name() -> None:
     solver, here = InverseKinematics(robot, 'hand'), np.eye(4)
     assert wrong(lambda: InverseKinematics(robot, 'hnd'), ModelError).names == ('hnd',)
     assert wrong(lambda: InverseKinematics(robot, {'hand': 'pos'}), ModelError).got == 'pos'
+    assert wrong(lambda: ld.reach(robot, {}), ModelError).names == ('frames',)
     assert wrong(lambda: solver({'link_6': here}), NameSetError).expected == ['hand']
     assert wrong(lambda: ld.reach(robot, {'hand': [1.0, 2.0]}), ShapeError).names == ('hand',)
     assert wrong(lambda: solver({'hand': here}, starts=0), LimitError).got == 0
