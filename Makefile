@@ -14,6 +14,9 @@ ifndef DISTRO
   DISTRO := $(or $(if $(ROS_DISTRO),sourced,$(shell tools/setup.sh release)),none)
 endif
 
+# The kinds of processors of a wheel.
+PROCESSORS ?= $(if $(filter aarch64,$(shell uname -m)),aarch64,x86_64_v2 x86_64_v3)
+
 # The package's own requirements: runtime (pinned), oldest or newest; each has its environment.
 REQUIREMENTS ?= runtime
 
@@ -56,7 +59,7 @@ $(VENV)/.installed: $(LISTS)
 	@touch $(addprefix $(VENV)/.,empty core messages demo) $@
 
 # What the demo needs is a third of it, so that nobody who tries it waits for tests and linters. It comes in
-# parts: kernels compile while the rest is installed, and messages are built before there is anything to draw.
+# parts: kernels are built while the rest is installed, and messages are built before there is anything to draw.
 # What draws gives way to kernels and messages, for which the first part waits.
 $(VENV)/.core $(VENV)/.messages $(VENV)/.demo: $(VENV)/.%: $(VENV)/.empty
 	@$(if $(filter demo,$*),nice -n 10) $(SETUP) $*
@@ -69,7 +72,7 @@ $(VENV)/.empty: $(LISTS)
 # Without ROS there are no messages to build.
 BUILT := $(if $(filter none,$(DISTRO)),$(VENV)/.installed,$(OVERLAY)/.built)
 
-build: $(VENV)/.installed $(BUILT)  ## build the messages and services
+build: $(VENV)/.installed $(BUILT) kernels  ## build the kernels, messages and services
 
 $(OVERLAY)/.built: $(VENV)/.core $(VENV)/.messages $(shell find liedyn_interfaces -type f)
 	@$(ENV) && PYTHONPATH=$(CURDIR)/tools/idl_cache:$$PYTHONPATH LIEDYN_IDL_CACHE=$(CURDIR)/$(OVERLAY)/idl \
@@ -116,14 +119,11 @@ lint: setup  ## run the linters alone
 
 demo:  ## track a platform at 1 kHz, fly the aerial manipulator, headless; plots under out/
 	@[ $(DISTRO) != none ] || tools/setup.sh refuse 'the demo runs ROS 2 nodes'
-	@$(MAKE) -s --no-print-directory -j5 $$([ -e $(OVERLAY)/.built ] || echo kernels) $(OVERLAY)/.built $(VENV)/.demo
+	@$(MAKE) -s --no-print-directory -j5 kernels $(OVERLAY)/.built $(VENV)/.demo
 	@$(ENV) && $(LOCAL) && python -m liedyn_ros.demo
 
-# In a fresh clone the demo's kernels compile beside all else, those that it needs first.
-kernels: $(VENV)/.core
-	@$(ENV) && export LIEDYN_QUIET=1 && { trap 'kill $$(jobs -p) 2> /dev/null || :' EXIT; \
-	  python -m liedyn_ros.warm_up platform & \
-	  python -m liedyn_ros.jit.beside liedyn_ros.dynamics.ahead.warm_up:warm_up_states > /dev/null & wait; }
+kernels: $(VENV)/.core  ## compile the kernels whose sources have changed
+	@$(ENV) && python -m liedyn_ros.build
 
 docs: .venv-docs/.installed  ## build the documentation site under out/site; a warning or a dead link is an error
 	@.venv-docs/bin/python -m tools.pictures.drawings
@@ -139,12 +139,12 @@ docs: .venv-docs/.installed  ## build the documentation site under out/site; a w
 	@.venv-docs/bin/python -m pip install -qq --disable-pip-version-check -r requirements/runtime.txt -r $<
 	@touch $@
 
-wheel: build  ## build a wheel with compiled kernels and libliedyn, which no user compiles; under out/
-	@$(ENV) && python -m liedyn_ros.warm_up --into out/kernels
-	@$(ENV) && python -m liedyn_ros.export out/objects && cmake -S libliedyn -B out/libliedyn \
+wheel: build  ## build a wheel with compiled kernels and libliedyn; under out/
+	@$(ENV) && python -m liedyn_ros.build.c_command out/objects && cmake -S libliedyn -B out/libliedyn \
 	  -DLIEDYN_OBJECTS=$(CURDIR)/out/objects -DCMAKE_INSTALL_PREFIX=$(CURDIR)/out/libliedyn/prefix \
 	  -DCMAKE_INSTALL_LIBDIR=lib && cmake --build out/libliedyn --target install
-	@$(ENV) && python -m pip wheel -qq --disable-pip-version-check --no-deps --wheel-dir out .
+	@$(ENV) && LIEDYN_PROCESSORS="$(PROCESSORS)" python -m pip wheel -qq --disable-pip-version-check \
+	  --no-deps --no-build-isolation --wheel-dir out .
 
 bench: build $(VENV)/.bench  ## measure against other libraries
 	@$(ENV) && $(LOCAL) && python -m benchmarks

@@ -8,9 +8,12 @@
 
 import os
 from pathlib import Path
+import subprocess
 import sys
 
-from setuptools import find_packages, setup
+from setuptools import Distribution, find_packages, setup
+from setuptools.command.build_py import build_py
+from setuptools.command.develop import develop
 
 NAME = 'liedyn_ros'
 SHARE = f'share/{NAME}'
@@ -40,15 +43,43 @@ def library():
     return sorted(found.items())
 
 
-def kernels():
-    """
-    Return the compiled kernels by folder, as `liedyn_warm_up --into` wrote them; none if not.
+class BuildWithKernels(build_py):
+    """Build the compiled kernels, too; LIEDYN_PROCESSORS names kinds of processors."""
 
-    LIEDYN_KERNELS names that folder, by default out/kernels.
-    """
-    root = relative('LIEDYN_KERNELS', 'out/kernels')
-    return [(f'{SHARE}/kernels/{folder.name}', files(folder))
-            for folder in sorted(root.glob('*')) if folder.is_dir()]
+    def run(self):
+        """Copy the sources, then build; in a tree of sources that stays where it is, there."""
+        super().run()
+        root = Path(__file__).resolve().parent
+        package = root if getattr(self, 'editable_mode', False) else Path(self.build_lib).resolve()
+        build_kernels(root, package / NAME / 'jit')
+
+
+class DevelopWithKernels(develop):
+    """Build the compiled kernels in the tree of sources, as colcon's symlink install does."""
+
+    def run(self):
+        """Install links, then build."""
+        super().run()
+        root = Path(__file__).resolve().parent
+        build_kernels(root, root / NAME / 'jit')
+
+
+class WithKernels(Distribution):
+    """A package with compiled code."""
+
+    def has_ext_modules(self):
+        """Return that wheels are for one Python and one platform."""
+        return True
+
+
+def build_kernels(root, folder):
+    """Run the build of kernels in a process of its own, for it needs its variables early."""
+    processors = os.environ.get('LIEDYN_PROCESSORS', '').split()
+    path = os.pathsep.join(filter(None, (str(root), os.environ.get('PYTHONPATH'))))
+    subprocess.run(
+        [sys.executable, '-m', f'{NAME}.build', '--into', str(folder),
+         *(['--processors', *processors] if processors else [])],
+        check=True, env={**os.environ, 'PYTHONPATH': path})
 
 
 def warn_of_missing_interfaces():
@@ -65,8 +96,10 @@ warn_of_missing_interfaces()
 setup(
     name=NAME,
     version='0.1.0',
-    packages=find_packages(include=[NAME, f'{NAME}.*']),
-    package_data={NAME: ['py.typed']},
+    packages=find_packages(include=[NAME, f'{NAME}.*'], exclude=[f'{NAME}.build']),
+    package_data={NAME: ['py.typed'], f'{NAME}.jit': ['calls.c']},
+    cmdclass={'build_py': BuildWithKernels, 'develop': DevelopWithKernels},
+    distclass=WithKernels,
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
         (SHARE, ['package.xml']),
@@ -76,12 +109,10 @@ setup(
         (f'{SHARE}/config/policies', files('config/policies')),
         (f'{SHARE}/launch', files('launch')),
         *library(),
-        *kernels(),
     ],
     python_requires='>=3.10',
     install_requires=[
-        'numba>=0.58.1', 'numpy>=1.26,<3', 'PyYAML>=6.0.1,<7', 'scipy>=1.11.1,<2',
-        'transforms3d>=0.4.1'],
+        'numpy>=1.26,<3', 'PyYAML>=6.0.1,<7', 'scipy>=1.11.1,<2', 'transforms3d>=0.4.1'],
     extras_require={
         'bags': ['rosbags>=0.11,<1', 'mcap>=1.2,<2'],
         'cluster': ['distributed>=2024.1'], 'completion': ['argcomplete>=3,<4'],
@@ -112,7 +143,6 @@ setup(
             'identify = liedyn_ros.commands.identification.identify:main',
             'liedyn = liedyn_ros.commands.liedyn:main',
             'liedyn_export = liedyn_ros.export.command:main',
-            'liedyn_warm_up = liedyn_ros.warm_up:main',
             'loop_state_publisher = liedyn_ros.nodes.loops.state_publisher:main',
             'payload = liedyn_ros.commands.identification.payload:main',
             'path_runner = liedyn_ros.nodes.running.node:main',
@@ -133,7 +163,6 @@ setup(
             'stewart_simulator = liedyn_ros.nodes.stewart.simulator:main',
             'stewart_workspace = liedyn_ros.commands.stewart.drawn.workspace:main',
             'view = liedyn_ros.view.__main__:main',
-            'warm_up = liedyn_ros.warm_up:main',
         ],
     },
 )

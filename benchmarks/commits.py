@@ -102,8 +102,8 @@ def start(tree: Path, cache: Path) -> tuple[subprocess.Popen[str], dict[str, flo
     process = subprocess.Popen(
         [sys.executable, __file__, '--serve', str(tree)], stdin=subprocess.PIPE,
         stdout=subprocess.PIPE, text=True, cwd=tree, env={
-            **{k: x for k, x in os.environ.items() if k not in ('PYTHONPATH', 'NUMBA_CACHE_DIR')},
-            'XDG_CACHE_HOME': str(cache), 'LIEDYN_QUIET': '1'})
+            **{k: x for k, x in os.environ.items() if k not in ('PYTHONPATH', 'LIEDYN_OBJECTS')},
+            'XDG_CACHE_HOME': str(cache)})
     return process, _line(process)
 
 

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-What a first use costs on an empty cache of kernels: scripts, then nodes until they are active.
+What a first use costs in an empty home: scripts, then nodes until they are active.
 
 `python -m benchmarks.first_use` for all, or with names of some. Seconds are of the
 processor: they depend less on other programs than the clock does. `--beside FOLDER` runs scripts
@@ -53,7 +53,6 @@ NODES = {
         'nodes.loops.state_publisher', {'model_file': ROOT / 'config' / 'four_bar.yaml'}),
     'path_runner': ('nodes.running', MODEL), 'view': ('view', {})}
 ACTIVE = re.compile(r'\]: active')
-READY = re.compile(r'kernels are ready: (\d+) compiled')
 TIMEOUT, LOOK = 1800.0, 0.1  # s
 SECONDS = 1.0 / os.sysconf('SC_CLK_TCK')
 
@@ -71,11 +70,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
             rows.append([name, tree.name, *first_and_later(tree, script(tree, name))])
             print(*rows[-1], flush=True)
     for name in (each for each in NODES if each in (chosen.names or NODES)):
-        with empty_cache() as variables:
+        with empty_home() as variables:
             starts.append([name, *start(name, variables), start(name, variables)[0]])
             print(*starts[-1], flush=True)
     print_table(['script', 'tree', 'first, s', 'later, s', 'lines on stderr'], rows)
-    print_table(['node', 'active, s', 'by the clock, s', 'kernels', 'later, s'], starts)
+    print_table(['node', 'active, s', 'by the clock, s', 'later, s'], starts)
     keep('first_use', {'scripts': rows, 'nodes': starts})
 
 
@@ -90,7 +89,7 @@ def script(tree: Path, name: str) -> str:
 
 def first_and_later(tree: Path, text: str) -> tuple[str, str, str]:
     """Return the seconds of a first and of a later run, and what the first said."""
-    with empty_cache() as variables:
+    with empty_home() as variables:
         first, said = processor_time(tree, text, variables)
         later, _ = processor_time(tree, text, variables)
     return f'{first:.1f}', f'{later:.1f}', '; '.join(said.splitlines())
@@ -111,16 +110,14 @@ def processor_time(tree: Path, text: str, variables: dict[str, str]) -> tuple[fl
 
 
 @contextmanager
-def empty_cache() -> Iterator[dict[str, str]]:
-    """Have an environment with an empty cache, which hides no line of the compiler."""
+def empty_home() -> Iterator[dict[str, str]]:
+    """Have an environment with an empty home."""
     with TemporaryDirectory() as folder:
-        variables = {**os.environ, 'NUMBA_CACHE_DIR': folder}
-        variables.pop('LIEDYN_QUIET', None)
-        yield variables
+        yield {**os.environ, 'HOME': folder}
 
 
-def start(name: str, variables: dict[str, str]) -> tuple[str, str, str]:
-    """Return the seconds until a node is active, of processor and clock, and its kernels."""
+def start(name: str, variables: dict[str, str]) -> tuple[str, str]:
+    """Return the seconds until a node is active, of processor and clock."""
     module, parameters = NODES[name]
     command = [sys.executable, '-m', f'liedyn_ros.{module}', '--ros-args']
     for key, value in parameters.items():
@@ -139,8 +136,7 @@ def start(name: str, variables: dict[str, str]) -> tuple[str, str, str]:
         finally:
             process.send_signal(signal.SIGINT)
             process.wait()
-    kernels = READY.search(said)
-    return f'{used:.1f}', f'{took:.1f}', kernels[1] if kernels else ''
+    return f'{used:.1f}', f'{took:.1f}'
 
 
 def of_process(pid: int) -> float:

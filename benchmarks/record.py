@@ -9,6 +9,7 @@
 """Figures kept as JSON, with what they were measured on."""
 
 from datetime import datetime, timezone
+from importlib.metadata import version
 import json
 import os
 from pathlib import Path
@@ -16,7 +17,6 @@ import platform
 import subprocess
 from typing import Any
 
-import numba
 import numpy as np
 
 FOLDER = Path('out/bench')
@@ -33,7 +33,7 @@ def keep(name: str, figures: dict[str, Any]) -> Path:
 def origin() -> dict[str, Any]:
     """Return when, with which code and on which machine figures are measured."""
     return {'date': datetime.now(timezone.utc).isoformat(timespec='seconds'), 'commit': _commit(),
-            'python': platform.python_version(), 'numba': numba.__version__,
+            'python': platform.python_version(), 'numba': version('numba'),
             'numpy': np.__version__, 'processor': _processor(), 'cores': os.cpu_count(),
             'load': os.getloadavg(), 'nice': os.nice(0)}
 

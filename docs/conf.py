@@ -10,7 +10,6 @@
 
 import ast
 from functools import cache
-import os
 from pathlib import Path
 import re
 import sys
@@ -25,7 +24,6 @@ from pygments.util import ClassNotFound
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
-os.environ.setdefault('LIEDYN_QUIET', '1')
 
 project, author, copyright = 'liedyn_ros', 'The liedyn_ros authors', '2026, the liedyn_ros authors'
 extensions = ['myst_parser', 'sphinx.ext.autodoc', 'sphinx.ext.viewcode']

@@ -10,7 +10,7 @@
 The one table of layers: which parts of the package each part may import.
 
 A part is a module or a folder of the package. Arrows point down: no part imports one that stands
-after it. The test of imports reads this table, CONTRIBUTING shows it, and the kernels' cache
+after it. The test of imports reads this table, CONTRIBUTING shows it, and the build of kernels
 refuses a kernel that reaches beyond it.
 """
 
@@ -21,7 +21,7 @@ EVERY = ('layers', 'common')  # every part may import them
 LAYERS: dict[str, tuple[str, tuple[str, ...]]] = {
     'layers': ('this table', ()),
     'common': ('errors, checks, stamps, files, processes: what serves all parts', ()),
-    'jit': ('how kernels are compiled, cached and called', ()),
+    'jit': ('how kernels are written and called', ()),
     'linear_algebra': ('small dense factorizations, as kernels', ('jit',)),
     'lie': ('SO(3) and SE(3): kernels on tuples, array functions, values', ('jit',)),
     'model': ('one description of a machine; its files in `model/io`', ('jit', 'lie')),
@@ -42,13 +42,15 @@ LAYERS: dict[str, tuple[str, tuple[str, ...]]] = {
                ('jit', 'lie', 'model', 'dynamics', 'control')),
     'export': ('model files and objects of the C library `libliedyn`',
                ('jit', 'linear_algebra', 'lie', 'model', 'dynamics', 'control', 'stewart')),
+    'build': ('how kernels are built, by numba: no other part imports it',
+              ('jit', 'linear_algebra', 'lie', 'model', 'dynamics', 'control', 'stewart',
+               'export')),
     'seen': ('what a view shows, as plain numbers',
              ('jit', 'lie', 'model', 'dynamics', 'stewart')),
     'ros': ('what all nodes share', ('jit', 'lie', 'model', 'dynamics')),
     'nodes': ('the ROS 2 nodes, one folder a family',
               ('jit', 'lie', 'model', 'dynamics', 'control', 'identification', 'stewart',
                'retiming', 'aerial', 'seen', 'ros')),
-    'warm_up': ('the command that compiles kernels ahead', ('jit',)),
     'pictures': ('how pictures look and are saved; machines in space on paper',
                  ('jit', 'lie', 'model', 'dynamics', 'stewart')),
     'view': ('the live view in a browser',

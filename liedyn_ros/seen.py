@@ -57,8 +57,7 @@ class Seen:
     Poses (4, 4), m, are those of the platform, or of the floating base of a tree. covariance
     (3, 3) is that of the position, m^2, in fixed axes. positions and efforts are by joint,
     rotor_speeds by rotor, rad/s. warnings are sentences about the last seconds; fault is why
-    there is no pose; awaited are sentences on nodes that do not work yet. quiet has, by topic, for
-    how long nothing came on those that had messages, s.
+    there is no pose. quiet has, by topic, for how long nothing came on those that had messages, s.
     """
 
     pose: Array | None = None
@@ -71,7 +70,6 @@ class Seen:
     rotor_speeds: Mapping[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     fault: str = ''
-    awaited: tuple[str, ...] = ()
     quiet: Mapping[str, float] = field(default_factory=dict)
 
     @property

@@ -14,16 +14,19 @@ from importlib.util import find_spec
 import os
 from pathlib import Path
 import signal
+import subprocess
 import sys
 
 from _pytest.runner import runtestprotocol
 import pytest
 from support.domains import domain_of
 
+from liedyn_ros.jit import rooms
+
 HAS_ROS = find_spec('rclpy') is not None
 WITH_ROS = [
     'bags', 'demo', 'interfaces', 'launch', 'nodes', 'ros', 'benchmarks/test_benchmarks.py',
-    'benchmarks/test_faults.py', 'benchmarks/test_soak.py', 'test_warm_up.py']
+    'benchmarks/test_faults.py', 'benchmarks/test_soak.py']
 collect_ignore = [] if HAS_ROS else WITH_ROS
 # Files that take long, beside others on two cores as measured on 2026-11-27, the longest first.
 LONG = (
@@ -37,14 +40,13 @@ LONG = (
     'test_actuator_lag.py', 'test_c_controller.py', 'test_kinematics.py', 'test_bad_input.py',
     'test_cmake_package.py', 'test_fuzz.py', 'test_identify.py', 'test_held_readings.py',
     'test_bad_recordings.py', 'test_outliers.py', 'test_modes.py', 'test_workspace.py',
-    'test_actuators.py', 'test_pose.py', 'test_front_door.py', 'test_kernels_behind.py',
+    'test_actuators.py', 'test_pose.py', 'test_front_door.py',
     'test_unequal_noise.py', 'test_commissioning.py', 'test_stewart_paper.py')
 # Folders whose files wait, for nodes and processes: they run beside files that compute.
 WAITING = {'interfaces', 'jit', 'launch', 'nodes', 'ros', 'view'}
 TESTS = Path(__file__).parent
 OF_ALL_REPORTS = 'xmlpath', 'durations', 'reruns'  # options that need those of setups as well
 GARBAGE = 20000, 20, 20  # thresholds of the collector: what the tests make is looked at seldom
-COLLECTED = pytest.StashKey[list[str]]()
 pytest_plugins = ['support.margins', 'support.tiers']
 if HAS_ROS:
     pytest_plugins.append('support.bench.ros_fixtures')
@@ -56,6 +58,13 @@ os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
 # Tests that a script starts in its background ignore interrupts, and so does what they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Kernels whose sources have changed are built again, once for all processes that share the tests.
+if 'PYTEST_XDIST_WORKER' not in os.environ and os.environ.get('LIEDYN_CHECK') != '1':
+    subprocess.run(['true', '-m', 'liedyn_ros.build'], cwd=TESTS.parent, check=True)
+
+# Tests call kernels that only kernels call, too: numba compiles these at their first call.
+rooms.DEVELOPMENT = True
 
 # Processes that share the tests have a ROS domain each.
 WORKER = os.environ.get('PYTEST_XDIST_WORKER', 'gw0').removeprefix('gw')
@@ -113,21 +122,15 @@ def pytest_report_header() -> str:
     return 'ROS 2: found' if HAS_ROS else f'ROS 2: none; {", ".join(WITH_ROS)} not collected'
 
 
-def pytest_collection_finish(session: pytest.Session) -> None:
+def pytest_collection_finish() -> None:
     """
-    Note which kernels have run: one that has is compiled for the types of its arguments.
+    Search for no garbage among modules and tests, which took a seventh of the tests' time.
 
-    No garbage is searched for among modules and tests, which took a seventh of the tests' time.
     What is garbage by now stays: it is little, and to find it takes 0.4 s.
     """
     gc.freeze()
     gc.set_threshold(*GARBAGE)
     gc.enable()
-    from numba.core.dispatcher import Dispatcher
-    session.config.stash[COLLECTED] = sorted({
-        f'{value.__module__}.{value.__name__}' for name, module in sys.modules.items()
-        if name.startswith('liedyn_ros.') for value in vars(module).values()
-        if isinstance(value, Dispatcher) and value.signatures})
 
 
 @pytest.fixture
@@ -137,9 +140,3 @@ def switching() -> Iterator[None]:
     sys.setswitchinterval(1e-6)
     yield
     sys.setswitchinterval(before)
-
-
-@pytest.fixture
-def kernels_of_collection(pytestconfig: pytest.Config) -> list[str]:
-    """Return the kernels that ran before the first test."""
-    return pytestconfig.stash[COLLECTED]

@@ -22,13 +22,12 @@ ROOT = Path(__file__).parents[1]
 SYMBOLS = re.findall(r'^\| `([\w.]+)` \|', (ROOT / 'docs' / 'internals.md').read_text(), re.M)
 COMPILED = 'rclpy_implementation.'
 SET_IN_INIT = {  # in __init__, not of the class
-    'numba.core.dispatcher.Dispatcher._cache',
     'rclpy.lifecycle.node.LifecycleNodeMixin._service_change_state',
     'rclpy.node.Node._parameter_overrides'}
 PRIVATE = re.compile(r'(numba\.(core|np)|llvmlite|rclpy\.impl)\b')
 OF_HANDLES = re.compile(r'\b(?:handle|waiting|_wake|_context)\.([a-z]\w+)')
 DOCUMENTED = {'_replace', '_asdict', '_make', '_fields', '_exit'}  # of named tuples, of os
-FILES = sorted(path for part in ('ros', 'jit', 'nodes', 'export')
+FILES = sorted(path for part in ('ros', 'jit', 'nodes', 'build')
                for path in (ROOT / 'liedyn_ros' / part).rglob('*.py'))
 
 

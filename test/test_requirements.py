@@ -42,8 +42,8 @@ def surroundings_of(python):
 
 
 def pinned(python):
-    """Return the versions of requirements/runtime.txt by name, what these bring left out."""
-    own = (ROOT / 'requirements' / 'runtime.txt').read_text().partition('# Brought in')[0]
+    """Return the versions of requirements/runtime.txt by name, but of what builds kernels."""
+    own = (ROOT / 'requirements' / 'runtime.txt').read_text().partition('# What builds')[0]
     pins = [Requirement(line) for line in own.splitlines() if '==' in line]
     return {each.name: str(each.specifier)[2:] for each in pins
             if applies(each, surroundings_of(python))}

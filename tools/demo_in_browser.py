@@ -43,7 +43,7 @@ LIMIT = 1800.0  # s
 ADDRESS = re.compile(r'Watch it live: (http\S+)')
 # What a shell of this project sets, which a newcomer's has not.
 OURS = ('VIRTUAL_ENV', 'PYTHONPATH', 'AMENT_PREFIX_PATH', 'CMAKE_PREFIX_PATH',
-        'PYTHONPYCACHEPREFIX', 'ROS_VERSION', 'ROS_PYTHON_VERSION', 'LIEDYN_QUIET', 'MAKEFLAGS')
+        'PYTHONPYCACHEPREFIX', 'ROS_VERSION', 'ROS_PYTHON_VERSION', 'MAKEFLAGS')
 
 
 class Clock:
@@ -67,7 +67,7 @@ def newcomers_environment(folder: Path, pip_cache: bool) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name not in OURS}
     kept['PATH'] = os.pathsep.join(part for part in kept['PATH'].split(os.pathsep)
                                    if '.venv' not in part)
-    kept['NUMBA_CACHE_DIR'] = str(folder / 'kernels')
+    kept['LIEDYN_OBJECTS'] = str(folder / 'objects')
     return kept if pip_cache else kept | {'PIP_NO_CACHE_DIR': '1'}
 
 

@@ -48,7 +48,7 @@ from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
 from liedyn_ros.nodes.stewart.simulator import StewartSimulatorNode
 from liedyn_ros.nodes.view.node import ViewNode
 from liedyn_ros.ros.node import bond
-from liedyn_ros.ros.node.lifecycle import AUTOSTART, ManagedNode, no_kernels, OF_ALL_NODES
+from liedyn_ros.ros.node.lifecycle import AUTOSTART, ManagedNode, OF_ALL_NODES
 from liedyn_ros.ros.parameters.parameter_set import Parameter
 from liedyn_ros.seen import Page
 
@@ -138,10 +138,9 @@ def _variations(parameters: Sequence[Parameter]) -> Iterator[Mapping[str, Any]]:
 def _started(
         context: Context, node: str, values: Mapping[str, Any], arguments: Sequence[str],
 ) -> Iterator[ManagedNode]:
-    """Provide a node with these parameters, started without its kernels, in its own namespace."""
-    kind = type(node, (CLASSES[node],), {'warm_up': staticmethod(no_kernels)})
+    """Provide a started node with these parameters, in its own namespace."""
     with _tf_broadcaster():
-        each = kind(
+        each = CLASSES[node](
             context=context, namespace=f'/alone_{next(NUMBERS)}',
             cli_args=['--ros-args', *arguments],
             parameter_overrides=[RosParameter(name, value=value)

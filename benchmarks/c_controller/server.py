@@ -11,7 +11,6 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, ExitStack
 from multiprocessing import get_context
-import os
 import signal
 import subprocess
 import sys
@@ -53,8 +52,7 @@ def beside(model: Model, file: str, priority: int) -> Iterator[Callable[[], Figu
     with ExitStack() as stack:
         server = subprocess.Popen(
             [sys.executable, '-m', SERVER, '--ros-args', '-p', f'model_file:={file}',
-             '-p', f'realtime_priority:={priority}', '-p', 'autostart:=true'],
-            env=os.environ | {'LIEDYN_QUIET': '1'})
+             '-p', f'realtime_priority:={priority}', '-p', 'autostart:=true'])
         stack.callback(end_process, server, signal.SIGINT)
         recorder = Recorder(stack, [(DynamicsAnswer, TOPIC + 'answer')])
         asker = Beside(target=ask, args=(query, sent, stop))

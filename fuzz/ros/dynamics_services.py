@@ -27,9 +27,7 @@ from liedyn_ros.common.budget import Budget
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 from liedyn_ros.model import load_model
-from liedyn_ros.nodes.dynamics.algorithms import warm_up_loops
 from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers
-from liedyn_ros.ros.node.warm_up import start_warm_up
 
 FILES = 'aerial_manipulator.yaml', 'four_bar.yaml'
 SERVICES = {
@@ -41,7 +39,6 @@ EVALUATIONS = 2000  # of the motions of a request, and of samples and programs o
 
 def make() -> Run:
     """Return what asks about a tree, or about closed loops where the first bit is set."""
-    start_warm_up(warm_up_loops).result()  # else requests are refused until it is done
     machines = [_callbacks(load_model(config_file(name))) for name in FILES]
     return lambda data: answered(
         machines[data[0] >> 7], bytes((data[0] & 127,)) + data[1:]) if data else False

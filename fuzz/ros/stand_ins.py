@@ -47,9 +47,6 @@ class FakeNode:
         """Return the full name of a topic."""
         return f'/{topic}'
 
-    def await_kernels(self, warm_up: Any) -> None:
-        """Return at once: a call compiles what it needs."""
-
     def complain(self, reason: object, kind: str = '') -> None:
         """Raise PropertyError: nothing is complained of but internal faults."""
         raise PropertyError(f'{kind}: {reason}')

@@ -18,7 +18,6 @@ from types import TracebackType
 from typing import Any
 
 from liedyn_ros.demo.verdict import NotShownError
-from liedyn_ros.ros.node.warm_up import WHEN_ASKED
 
 END_TIMEOUT = 5.0  # s that a process has to end after it was asked to
 
@@ -40,8 +39,7 @@ class NodeProcess:
         self.log, self._patience, self._asked = log, patience, False
         self._output = log.open('w', encoding='utf-8')
         self._process = subprocess.Popen(
-            arguments, stdout=self._output, stderr=subprocess.STDOUT,
-            env={**os.environ, WHEN_ASKED: '1'})  # nobody will ask for the rest
+            arguments, stdout=self._output, stderr=subprocess.STDOUT)
         if niceness:  # before it has threads
             os.setpriority(os.PRIO_PROCESS, self._process.pid, os.nice(0) + niceness)
 

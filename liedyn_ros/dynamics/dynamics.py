@@ -104,7 +104,7 @@ class Dynamics(StateBatches):
         self._gravity = self._bound('q out', centroidal.gravity_forces, self._vector)
         self._springs = CheckedKernel(
             Arguments(self.model, 'q out', done=True, shapes=(self._vector,)),
-            springs.spring_forces, self.constants.table)
+            springs.spring_forces, self.constants.table, shape=self._vector)
         self._coriolis = self._bound('q v out', coriolis_matrix, self._matrix, blocks)
         self._kinematics = self._bound('q v a', kinematics)
         self._center = self._bound('q out', centroidal.center_of_mass, (3,))
@@ -119,8 +119,9 @@ class Dynamics(StateBatches):
     def _bound(self, names: str, compiled: Any, shape: tuple[int, ...] | None = None,
                *tables: Array) -> CheckedKernel:
         shapes = () if shape is None else (shape,)
-        return CheckedKernel(Arguments(self.model, names, done=True, shapes=shapes), compiled,
-                             self.constants.table, self.data.table, *tables)
+        return CheckedKernel(
+            Arguments(self.model, names, done=True, shapes=shapes), compiled,
+            self.constants.table, self.data.table, *tables, shape=shape or ())
 
     if not TYPE_CHECKING:
         def __getattr__(self, name):
@@ -157,17 +158,11 @@ class Dynamics(StateBatches):
 
     def mass_matrix(self, q: ArrayLike, out: Array | None = None) -> Array:
         """Return M (nv, nv)."""
-        if out is None:
-            out = np.empty(self._matrix)
-        self._crba.call(q, out)
-        return out
+        return self._crba.answer(q, out)
 
     def inverse_mass_matrix(self, q: ArrayLike, out: Array | None = None) -> Array:
         """Return M^-1 (nv, nv). Raises SingularError for a coordinate that moves no inertia."""
-        if out is None:
-            out = np.empty(self._matrix)
-        self._inverse_mass.call(q, out)
-        return out
+        return self._inverse_mass.answer(q, out)
 
     def bias(self, q: ArrayLike, v: ArrayLike, external: ArrayLike | None = None,
              out: Array | None = None) -> Array:
@@ -176,10 +171,7 @@ class Dynamics(StateBatches):
 
     def gravity_vector(self, q: ArrayLike, out: Array | None = None) -> Array:
         """Return the joint forces (nv,) that hold the weight of the machine; no springs."""
-        if out is None:
-            out = np.empty(self._vector)
-        self._gravity.call(q, out)
-        return out
+        return self._gravity.answer(q, out)
 
     def resistance(self, v: ArrayLike) -> Array:
         """Return the joint forces (nv,) that overcome damping and Coulomb friction."""
@@ -188,10 +180,7 @@ class Dynamics(StateBatches):
 
     def spring_forces(self, q: ArrayLike, out: Array | None = None) -> Array:
         """Return the joint forces (nv,) that hold springs and end stops (3.19), (3.21)."""
-        if out is None:
-            out = np.empty(self._vector)
-        self._springs.call(q, out)
-        return out
+        return self._springs.answer(q, out)
 
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, out: Array | None = None) -> Array:
         """
@@ -200,10 +189,7 @@ class Dynamics(StateBatches):
         The bias is that without dissipation and wrenches.
         It is the admissible one (Ali 21, Ali Lemma 1): Mdot - 2 C is skew-symmetric.
         """
-        if out is None:
-            out = np.empty(self._matrix)
-        self._coriolis.call(q, v, out)
-        return out
+        return self._coriolis.answer(q, v, out)
 
     def kinematics(self, q: ArrayLike, v: ArrayLike | None = None,
                    a: ArrayLike | None = None) -> Kinematics:
@@ -230,10 +216,7 @@ class Dynamics(StateBatches):
         Raises SingularError where they have no mass.
         """
         self._require_mass()
-        if out is None:
-            out = np.empty((3,))
-        self._center.call(q, out)
-        return out
+        return self._center.answer(q, out)
 
     def center_of_mass_motion(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> CenterOfMass:
         """Return the centre of mass with velocity and acceleration; errors of center_of_mass."""
@@ -264,10 +247,7 @@ class Dynamics(StateBatches):
 
     def momentum(self, q: ArrayLike, v: ArrayLike, out: Array | None = None) -> Array:
         """Return (6,) in the ground: angular momentum about its origin, then linear."""
-        if out is None:
-            out = np.empty((6,))
-        self._momentum.call(q, v, out)
-        return out
+        return self._momentum.answer(q, v, out)
 
     def centroidal_momentum(self, q: ArrayLike, v: ArrayLike) -> Array:
         """
@@ -282,18 +262,12 @@ class Dynamics(StateBatches):
     def centroidal_map(self, q: ArrayLike, out: Array | None = None) -> Array:
         """Return A (6, nv) with A v the centroidal momentum."""
         self._require_mass()
-        if out is None:
-            out = np.empty(self._map)
-        self._map_of.call(q, out)
-        return out
+        return self._map_of.answer(q, out)
 
     def centroidal_map_rate(self, q: ArrayLike, v: ArrayLike, out: Array | None = None) -> Array:
         """Return dA/dt (6, nv): A a + dA/dt v is the rate of the centroidal momentum."""
         self._require_mass()
-        if out is None:
-            out = np.empty(self._map)
-        self._map_rate.call(q, v, out)
-        return out
+        return self._map_rate.answer(q, v, out)
 
     def _require_mass(self) -> None:
         """Raise SingularError where nothing that moves has mass."""
@@ -306,7 +280,7 @@ class Dynamics(StateBatches):
         return CheckedKernel(
             Arguments(self.model, 'q out', shapes=(self._matrix,)), inverse_mass_matrix,
             self.constants.table, scratch.data, scratch.before, scratch.factors,
-            np.empty_like(scratch.factors))
+            np.empty_like(scratch.factors), shape=self._matrix)
 
 
 def _restored(of: type[Dynamics], model: Model, dissipation: bool, data: Data) -> Dynamics:

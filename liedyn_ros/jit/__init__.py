@@ -6,19 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""
-How kernels are compiled (decorators), cached (cache), called (bound_kernel), run (simd).
-
-Numba imports coverage, where it is installed, to tell it of lines that it compiles: a fifth of
-numba's own import. A process that measures coverage has imported it before.
-"""
-
-import sys
-
-_MEASURED = sys.modules.get('coverage')
-sys.modules['coverage'] = _MEASURED  # type: ignore[assignment]  # None, which an import refuses
-try:
-    import numba  # noqa: F401
-finally:
-    if _MEASURED is None:
-        del sys.modules['coverage']
+"""How kernels are written, and how Python calls those that the build has compiled."""

@@ -6,66 +6,67 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A kernel bound to the tables of one object; its arguments are checked only if it fails."""
+"""Kernels on the tables of one object: called on arguments as they come, checked if that fails."""
 
 from collections.abc import Callable
 import functools
 from typing import Any, NoReturn, Protocol
 
-from liedyn_ros.jit.entry import entry, has_entry
-from liedyn_ros.jit.first_call import keep_types, names_no_type, OtherTypesError
+from liedyn_ros.common.checks import Array, output
+from liedyn_ros.jit import rooms
+
+
+def bind(compiled: Any, tables: tuple[Any, ...], wanted: int | None, otherwise: Any,
+         shape: tuple[int, ...] = ()) -> Any:
+    """
+    Return a call of a kernel on tables, which takes the other arguments as they come.
+
+    It returns None where the kernel returns the wanted code; where none is wanted, the code. With
+    a shape the last argument is an array of it, or None for a new one, and is returned. What does
+    not fit goes to otherwise, a function or None, which is then returned. No exception begins in
+    it.
+    """
+    if isinstance(compiled, rooms.function_type()):
+        return rooms.bind(compiled, tables, wanted, otherwise, shape)
+    return otherwise if shape else _in_development(compiled, tables, wanted, otherwise)
+
+
+def _in_development(compiled: Any, tables: tuple[Any, ...], wanted: int | None, otherwise: Any
+                    ) -> Any:
+    """Return the same of a kernel that is compiled in this process."""
+    def call(*arguments: Any) -> Any:
+        code = compiled(*tables, *arguments)
+        if wanted is None:
+            return code
+        return None if code == wanted else otherwise(*arguments)
+
+    return call
 
 
 class BoundKernel:
     """
-    A kernel on the tables of one object, for arguments of the types of the first call alone.
+    A kernel on the tables of one object.
 
-    Numba checks the types of all arguments at every call; a check before takes as long as a small
-    kernel. So `attempt` runs the kernel on arguments as they come. It returns None if one has
-    another type, or if no call has compiled the kernel yet. Any other exception is the caller's,
-    such as that of a signal handler. `call` is the first call until the kernel is compiled. From
-    then on both are entries, unless the kernel runs without Python's lock.
+    `attempt` runs the kernel on arguments as they come, and returns None if one has another type.
+    `call` converts an array that holds the same numbers, and raises TypeError for anything else.
     """
 
-    __slots__ = ('_compiled', '_run', '_tables', 'attempt', 'call')
-    call: Callable[..., Any]
+    __slots__ = ('_compiled', '_tables', 'attempt', 'call')
 
     def __init__(self, compiled: Any, *tables: Any) -> None:
         """Take a kernel and its first arguments."""
         self._compiled, self._tables = compiled, tables
-        self._run = functools.partial(compiled, *tables)
-        self.attempt: Callable[..., Any] = _not_compiled
+        self.attempt: Callable[..., Any] = bind(compiled, tables, None, None)
+        self.call: Callable[..., Any] = bind(
+            compiled, tables, None, functools.partial(compiled, *tables))
 
-    def __getattr__(self, name: str) -> Any:
-        """Return the first call, as long as `call` is not set."""
-        if name == 'call':
-            return self.__call__
-        raise AttributeError(f'{type(self).__name__!r} object has no attribute {name!r}')
+    def __call__(self, *arguments: Any) -> Any:
+        """Run, as `call`."""
+        return self.call(*arguments)
 
     def __reduce__(self) -> Any:
         """Copy, or pickle, as a bound kernel on the copied tables."""
         return BoundKernel, (self._compiled, *self._tables)
-
-    def entry(self, arguments: tuple[Any, ...], wanted: int, otherwise: Callable[..., Any]
-              ) -> Callable[..., Any]:
-        """Return the entry of the kernel for arguments like these."""
-        return entry(self._compiled, self._tables, arguments, wanted, otherwise)
-
-    def __call__(self, *arguments: Any) -> Any:
-        """Run on arguments of the right types; the first call compiles for them alone."""
-        result = self._run(*arguments)
-        if self.attempt is _not_compiled:
-            keep_types(self._compiled)
-            self._enter(arguments)
-        return result
-
-    def _enter(self, arguments: tuple[Any, ...]) -> None:
-        compiled, tables = self._compiled, self._tables
-        if has_entry(compiled, tables, arguments):
-            self.call = entry(compiled, tables, arguments, None, self._run)
-            self.attempt = entry(compiled, tables, arguments, None, _no_code)
-        else:
-            self.call, self.attempt = self._run, _attempt(self._run)
 
 
 class Check(Protocol):
@@ -84,64 +85,42 @@ class Check(Protocol):
 
 class CheckedKernel:
     """
-    A bound kernel that checks its arguments only if it fails on them as they come.
+    A kernel on the tables of one object that checks its arguments only if it fails on them.
 
-    It fails on arguments of another type, on numbers that the kernel refuses, and before the
-    kernel is compiled. Then it runs on the prepared arguments. `call` is that run until one has
-    succeeded, and an entry from then on. It returns the prepared arguments, or None if the kernel
-    ran on the given ones; or it raises the error of a wrong one. No exception is caught.
+    It fails on arguments of another type, and on numbers that the kernel refuses. Then it runs on
+    the prepared arguments. `call` returns the prepared arguments, or None if the kernel ran on the
+    given ones; or it raises the error of a wrong one. With the shape of a result, `answer` does
+    the same, and returns its last argument: an array of this shape, a new one for None.
     """
 
-    __slots__ = ('_bound', '_check', 'call')
-    call: Callable[..., tuple[Any, ...] | None]
+    __slots__ = ('_check', '_compiled', '_shape', '_tables', 'answer', 'call')
 
-    def __init__(self, check: Check, compiled: Any, *tables: Any) -> None:
+    def __init__(self, check: Check, compiled: Any, *tables: Any, shape: tuple[int, ...] = ()
+                 ) -> None:
         """Take the check, a kernel and its first arguments."""
-        self._check, self._bound = check, BoundKernel(compiled, *tables)
+        self._check, self._compiled, self._tables, self._shape = check, compiled, tables, shape
+        prepared = functools.partial(_prepared_call, check, functools.partial(compiled, *tables))
+        self.call: Callable[..., tuple[Any, ...] | None] = bind(
+            compiled, tables, check.done, prepared)
+        self.answer: Callable[..., Array] = bind(
+            compiled, tables, check.done, functools.partial(_prepared_answer, prepared, shape),
+            shape)
 
     def __reduce__(self) -> Any:
         """Copy, or pickle, as a checked kernel on the copied tables."""
-        return CheckedKernel, (self._check, *self._bound.__reduce__()[1])
-
-    def __getattr__(self, name: str) -> Any:
-        """Return the first call, as long as `call` is not set."""
-        if name == 'call':
-            return self._first_call
-        raise AttributeError(f'{type(self).__name__!r} object has no attribute {name!r}')
-
-    def _first_call(self, *given: Any) -> tuple[Any, ...]:
-        # A part without this object, which would otherwise hold itself by its entry.
-        prepared_call = functools.partial(_prepared_call, self._check, self._bound)
-        arguments = prepared_call(*given)
-        self.call = self._bound.entry(arguments, self._check.done, prepared_call)
-        return arguments
+        return functools.partial(CheckedKernel, shape=self._shape), (
+            self._check, self._compiled, *self._tables)
 
 
-def _prepared_call(check: Check, bound: BoundKernel, *given: Any) -> tuple[Any, ...]:
+def _prepared_answer(call: Callable[..., Any], shape: tuple[int, ...], *given: Any) -> Array:
+    out = output(given[-1], shape)
+    call(*given[:-1], out)
+    return out
+
+
+def _prepared_call(check: Check, run: Callable[..., Any], *given: Any) -> tuple[Any, ...]:
     arguments = check.prepare(*given)
-    code = bound(*arguments)
+    code = run(*arguments)
     if code != check.done:
         check.refuse(code, *arguments)
     return arguments
-
-
-def _not_compiled(*arguments: Any) -> None:
-    return None
-
-
-def _no_code(*arguments: Any) -> None:
-    return None
-
-
-def _attempt(run: Callable[..., Any]) -> Callable[..., Any]:
-    def attempt(*arguments: Any) -> Any:
-        try:
-            return run(*arguments)
-        except OtherTypesError:
-            return None
-        except ValueError as error:
-            if names_no_type(error, arguments):
-                return None
-            raise
-
-    return attempt

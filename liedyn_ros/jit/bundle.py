@@ -19,35 +19,19 @@ A view is a pointer without a reference: its memory lives as long as the kernel'
 view stays in the kernel that made it, and the array is not resized or freed meanwhile.
 """
 
+from functools import cached_property
 from typing import Any
 
-from llvmlite import ir
-from numba import types
-from numba.core.errors import TypingError
-from numba.core.typing.templates import AttributeTemplate, infer_getattr
-from numba.extending import intrinsic, lower_getattr_generic, models, register_model
-from numba.np.arrayobj import populate_array
 import numpy as np
 from numpy.typing import NDArray
 
 from liedyn_ros.common.errors import NameSetError, ShapeError
+from liedyn_ros.jit.compiler import bundle_types, errors, intrinsic, types
+from liedyn_ros.jit.kinds import VECTOR
 
-INTEGERS, VECTOR, MATRIX, CUBE = (types.int64, 1), (types.float64, 1), (types.float64, 2), (
-    types.float64, 3)
-_HEADER = 4  # numbers in front, for each array: its begin, and three lengths
+HEADER = 4  # numbers in front, for each array: its begin, and three lengths
 _LINE = 8  # numbers in a cache line; each array begins with a line
-_WORD = ir.IntType(64)
-
-
-class BundleType(types.Type):
-    """The type of a bundle in a kernel: arrays by name."""
-
-    def __init__(self, name: str, fields: tuple[tuple[str, Any], ...]) -> None:
-        """Name the type and its arrays, or the types of the bundles that it holds."""
-        parts = ', '.join(f'{field}: {_described(kind)}' for field, kind in fields)
-        super().__init__(name=f'{name}({parts})')
-        self.fields = fields
-        self.places = {field: place for place, (field, _) in enumerate(fields)}
+_DTYPES = {'d': np.dtype(np.float64), 'q': np.dtype(np.int64)}
 
 
 class Bundle:
@@ -58,24 +42,46 @@ class Bundle:
         self._name = name
         self._kinds = {field: VECTOR if isinstance(kind, Bundle) else kind
                        for field, kind in kinds.items()}
-        seen = BundleType(name, tuple(
-            (field, kind.seen if isinstance(kind, Bundle) else kind)
-            for field, kind in kinds.items()))
-        self.seen: BundleType = seen
+        self._given = kinds
 
         @intrinsic
         def view(typing: Any, flat: Any) -> Any:
             if not (isinstance(flat, types.Array) and flat.dtype == types.float64
                     and flat.ndim == 1 and flat.layout == 'C'):
-                raise TypingError(f'{name}: expected the flat array of a bundle, contiguous, of '
-                                  f'float64, got {flat}')
+                raise errors.TypingError(
+                    f'{name}: expected the flat array of a bundle, contiguous, of float64, '
+                    f'got {flat}')
 
             def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
                 return context.make_array(sig.args[0])(context, builder, args[0]).data
 
-            return seen(flat), generate
+            return self.seen(flat), generate
 
         self.view = view
+
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """Return the number of axes of each array; a bundle in a bundle is a vector."""
+        return tuple(int(kind[1]) for kind in self._kinds.values())
+
+    def place(self, name: str) -> int:
+        """Return the place of an array in the header."""
+        return list(self._kinds).index(name)
+
+    @property
+    def description(self) -> str:
+        """Return the name, and the names and kinds of the arrays."""
+        parts = ', '.join(
+            f'{name}: {kind.description if isinstance(kind, Bundle) else kind}'
+            for name, kind in self._given.items())
+        return f'{self._name}({parts})'
+
+    @cached_property
+    def seen(self) -> Any:
+        """Return the type of a view, for the compiler."""
+        return bundle_types.BundleType(self._name, tuple(
+            (field, kind.seen if isinstance(kind, Bundle) else kind)
+            for field, kind in self._given.items()))
 
     def pack(self, **arrays: Any) -> NDArray[np.float64]:
         """
@@ -87,10 +93,10 @@ class Bundle:
         if arrays.keys() != self._kinds.keys():
             raise NameSetError(f'{self._name}: expected {sorted(self._kinds)}, '
                                f'got {sorted(arrays)}')
-        header, entries = np.ones((len(self._kinds), _HEADER), dtype=np.int64), []
+        header, entries = np.ones((len(self._kinds), HEADER), dtype=np.int64), []
         at = _aligned(header.size)
-        for row, (name, (dtype, ndim)) in zip(header, self._kinds.items()):
-            array = np.asarray(arrays[name], dtype=np.dtype(str(dtype)), order='C')
+        for row, (name, (letter, axes)) in zip(header, self._kinds.items()):
+            array, ndim = np.asarray(arrays[name], dtype=_DTYPES[letter], order='C'), int(axes)
             if array.ndim != ndim:
                 raise ShapeError(f'{name}: expected {ndim} dimensions, got shape {array.shape}')
             row[0], row[1:1 + ndim] = at, array.shape
@@ -106,68 +112,13 @@ class Bundle:
     def array(self, flat: NDArray[np.float64], name: str) -> NDArray[Any]:
         """Return one array of a flat array that `pack` returned, in the same memory."""
         place = list(self._kinds).index(name)
-        dtype, ndim = self._kinds[name]
-        header = flat[_HEADER * place:_HEADER * (place + 1)].view(np.int64)
+        dtype, ndim = _DTYPES[self._kinds[name][0]], int(self._kinds[name][1])
+        header = flat[HEADER * place:HEADER * (place + 1)].view(np.int64)
         shape = header[1:1 + ndim]
         entries = flat[header[0]:header[0] + int(np.prod(shape))]
-        return entries.view(np.dtype(str(dtype))).reshape(shape)
-
-
-@register_model(BundleType)
-class _BundleModel(models.PrimitiveModel):
-    """A bundle is a pointer to its first word."""
-
-    def __init__(self, manager: Any, of: Any) -> None:
-        """Name the LLVM type."""
-        super().__init__(manager, of, ir.DoubleType().as_pointer())
-
-
-@infer_getattr
-class _Arrays(AttributeTemplate):
-    """The arrays are attributes."""
-
-    key = BundleType
-
-    def generic_resolve(self, of: Any, name: str) -> Any:
-        """Return the type of an array, or of a bundle."""
-        place = of.places.get(name)
-        return None if place is None else _type_at(of, place)
-
-
-@lower_getattr_generic(BundleType)
-def _get(context: Any, builder: Any, of: Any, flat: Any, name: str) -> Any:
-    place = of.places[name]
-    array_type = _type_at(of, place)
-
-    def word(k: int) -> Any:
-        at = builder.gep(flat, [_WORD(_HEADER * place + k)])
-        value = builder.load(builder.bitcast(at, _WORD.as_pointer()), align=8)
-        # No kernel writes a header, so LLVM may read it once, before a loop.
-        value.set_metadata('invariant.load', builder.module.add_metadata([]))
-        return value
-
-    if isinstance(array_type, BundleType):
-        return builder.gep(flat, [word(0)])
-    array = context.make_array(array_type)(context, builder)
-    shape = [word(1 + axis) for axis in range(array_type.ndim)]
-    strides = [_WORD(8)]
-    for length in reversed(shape[1:]):
-        strides.insert(0, builder.mul(strides[0], length))
-    populate_array(
-        array, data=builder.bitcast(builder.gep(flat, [word(0)]), array.data.type),
-        shape=shape, strides=strides, itemsize=_WORD(8), meminfo=None)
-    return array._getvalue()
+        return entries.view(dtype).reshape(shape)
 
 
 def _aligned(at: int) -> int:
     """Return the next multiple of _LINE."""
     return -(-at // _LINE) * _LINE
-
-
-def _type_at(of: Any, place: int) -> Any:
-    kind = of.fields[place][1]
-    return kind if isinstance(kind, BundleType) else types.Array(*kind, 'C')
-
-
-def _described(kind: Any) -> str:
-    return kind.name if isinstance(kind, BundleType) else f'{kind[0]}[{kind[1]}]'

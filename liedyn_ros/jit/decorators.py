@@ -6,20 +6,65 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The one way kernels are compiled: numba, cached on disk, no Python objects."""
+"""
+The one way kernels are compiled: by numba, when the package is built.
+
+A kernel that Python calls has its arguments annotated by `kinds`, and is an entry: here its name
+becomes the compiled function of its room. Any other kernel is called by kernels alone.
+"""
 
 from collections.abc import Callable
+import functools
 from typing import Any
 
-import numba
-
-from liedyn_ros.jit.cache import KernelCache
-from liedyn_ros.jit.first_call import compile_apart, without_literals
-from liedyn_ros.jit.index_checks import CHECKED
-from liedyn_ros.jit.inner_code import KernelCompiler
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.jit import rooms
+from liedyn_ros.jit.compiler import build
 
 
-def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+class Kernel:
+    """The source of a kernel, and how it is compiled."""
+
+    __qualname__: str
+
+    def __init__(self, function: Callable[..., Any], *, unlocked: bool = False,
+                 inline: bool = False) -> None:
+        """Take the function; unlocked: runs without Python's lock; inline: part of its callers."""
+        functools.update_wrapper(self, function)
+        self.py_func, self.unlocked, self.inline = function, unlocked, inline
+        code = function.__code__
+        self.names = code.co_varnames[:code.co_argcount]
+        self.kinds = tuple(function.__annotations__.get(name) for name in self.names)
+        if function.__closure__ is not None:
+            raise TypeError(f'{function.__qualname__}: expected a kernel without variables of an '
+                            f'outer function, got {code.co_freevars}')
+        if self.is_entry and None in self.kinds:
+            raise TypeError(f'{function.__qualname__}: expected kinds of all arguments or none, '
+                            f'got those of {sorted(function.__annotations__)}')
+
+    @property
+    def is_entry(self) -> bool:
+        """Return whether Python calls it."""
+        return any(kind is not None for kind in self.kinds)
+
+    @functools.cached_property
+    def dispatcher(self) -> Any:
+        """Return numba's form of the kernel, for kernels that call it and for development."""
+        return build.dispatcher_of(self)
+
+    @property
+    def _numba_type_(self) -> Any:
+        return self.dispatcher._numba_type_
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Compile and call it in development; raise LiedynError otherwise."""
+        if not rooms.DEVELOPMENT:
+            raise LiedynError(f'{self.__qualname__}: expected a call by kernels alone; Python '
+                              'calls kernels whose arguments have kinds of liedyn_ros.jit.kinds')
+        return build.call(self, arguments)
+
+
+def kernel(function: Callable[..., Any]) -> Any:
     """
     Compile a function on scalars, tuples and flat arrays; division by zero gives inf, as in C.
 
@@ -28,26 +73,14 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     arithmetic of a small function. So a kernel that would allocate does not compile. Python's lock
     is kept: to release it costs as much as a tenth of a small kernel.
     """
-    return _compiled(function, nogil=False)
+    return rooms.compiled(Kernel(function))
 
 
-def long_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+def long_kernel(function: Callable[..., Any]) -> Any:
     """Compile a kernel that takes long, or that threads share: other threads run meanwhile."""
-    return _compiled(function, nogil=True)
+    return rooms.compiled(Kernel(function, unlocked=True))
 
 
-def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+def inlined(function: Callable[..., Any]) -> Any:
     """Compile a function that becomes part of every kernel that calls it."""
-    compiled: Any = kernel(function)
-    compiled.targetoptions['forceinline'] = True
-    without_literals(compiled)
-    return compiled
-
-
-def _compiled(function: Callable[..., Any], nogil: bool) -> Callable[..., Any]:
-    compiled: Any = numba.njit(
-        function, nogil=nogil, error_model='numpy', boundscheck=CHECKED, _nrt=False,
-        no_cfunc_wrapper=True, pipeline_class=KernelCompiler)
-    compile_apart(compiled)
-    compiled._cache = KernelCache(function, compiled.targetoptions)
-    return compiled
+    return Kernel(function, inline=True)

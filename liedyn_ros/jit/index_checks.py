@@ -16,7 +16,7 @@ an array, a table or a bundle raises IndexError instead of reading or writing ot
 import os
 from typing import Any
 
-from numba.core.cgutils import do_boundscheck
+from liedyn_ros.jit.compiler import cgutils
 
 CHECKS = os.environ.get('LIEDYN_CHECK', '0')
 if CHECKS not in ('0', '1'):
@@ -27,4 +27,4 @@ CHECKED = CHECKS == '1'
 def check_index(context: Any, builder: Any, index: Any, length: Any, axis: int) -> None:
     """Generate the check that an index of an axis is from 0 on and below a length."""
     if CHECKED:
-        do_boundscheck(context, builder, index, length, axis)
+        cgutils.do_boundscheck(context, builder, index, length, axis)

@@ -10,11 +10,7 @@
 
 from typing import Any
 
-from numba import types
-from numba.core import errors
-from numba.extending import intrinsic
-from numba.np.arrayobj import populate_array
-
+from liedyn_ros.jit.compiler import arrays, errors, intrinsic, types
 from liedyn_ros.jit.decorators import inlined
 from liedyn_ros.jit.index_checks import check_index
 
@@ -47,7 +43,7 @@ def rows_of(typing: Any, array: Any, first: Any, rows: Any, width: Any) -> Any:
         end = builder.add(args[1], builder.mul(args[2], args[3]))
         after = builder.add(old.nitems, old.nitems.type(1))
         check_index(context, builder, end, after, 0)
-        populate_array(
+        arrays.populate_array(
             new, data=builder.gep(old.data, [args[1]]), shape=args[2:], meminfo=None,
             strides=[builder.mul(args[3], old.itemsize), old.itemsize], itemsize=old.itemsize)
         return new._getvalue()

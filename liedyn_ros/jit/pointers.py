@@ -8,16 +8,18 @@
 
 """Arrays in memory of a C program, on the pointers that an exported function is given."""
 
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
-from numba import types
-from numba.extending import intrinsic
-from numba.np.arrayobj import populate_array
+from liedyn_ros.jit.compiler import arrays, intrinsic, types
 
-NUMBERS = types.CPointer(types.float64)
-WHOLES = types.CPointer(types.int64)
-FLAGS = types.CPointer(types.boolean)
-COUNT = types.int64
+if TYPE_CHECKING:
+    from typing import TypeAlias
+    NUMBERS: TypeAlias = Any
+    WHOLES: TypeAlias = Any
+    FLAGS: TypeAlias = Any
+    COUNT: TypeAlias = Any
+else:
+    NUMBERS, WHOLES, FLAGS, COUNT = 'd*', 'q*', 'b*', 'q'
 LINE = 8  # numbers in a cache line: parts of a work area begin with one
 
 
@@ -28,7 +30,7 @@ def _array(context: Any, builder: Any, of: Any, pointer: Any, shape: Any) -> Any
     strides = [itemsize]
     for length in reversed(shape[1:]):
         strides.insert(0, builder.mul(strides[0], length))
-    populate_array(array, data=builder.bitcast(pointer, array.data.type), shape=shape,
+    arrays.populate_array(array, data=builder.bitcast(pointer, array.data.type), shape=shape,
                    strides=strides, itemsize=itemsize, meminfo=None)
     return array._getvalue()
 
@@ -79,18 +81,18 @@ def after(typing: Any, pointer: Any, count: Any) -> Any:
 def as_wholes(typing: Any, pointer: Any) -> Any:
     """Return a pointer to the same memory as whole numbers."""
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], context.get_value_type(WHOLES))
+        return builder.bitcast(args[0], context.get_value_type(types.CPointer(types.int64)))
 
-    return WHOLES(pointer), generate
+    return types.CPointer(types.int64)(pointer), generate
 
 
 @intrinsic
 def as_flags(typing: Any, pointer: Any) -> Any:
     """Return a pointer to the same memory as bytes, each zero or one."""
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], context.get_value_type(FLAGS))
+        return builder.bitcast(args[0], context.get_value_type(types.CPointer(types.boolean)))
 
-    return FLAGS(pointer), generate
+    return types.CPointer(types.boolean)(pointer), generate
 
 
 @intrinsic

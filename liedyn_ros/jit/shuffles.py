@@ -10,16 +10,14 @@
 
 from typing import Any
 
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
-
-from liedyn_ros.jit.simd import in_each_lane, in_some_lanes, Lanes, lanes, QUAD, quad
+from liedyn_ros.jit.compiler import intrinsic, ir, lane_types, types
+from liedyn_ros.jit.simd import in_each_lane, in_some_lanes, QUAD
 
 
 def _shuffled(builder: Any, value: Any, order: list[int]) -> Any:
-    return builder.shuffle_vector(value, ir.Constant(quad.vector, ir.Undefined), ir.Constant(
-        ir.VectorType(ir.IntType(32), QUAD), order))
+    return builder.shuffle_vector(
+        value, ir.Constant(lane_types.quad.vector, ir.Undefined),
+        ir.Constant(ir.VectorType(ir.IntType(32), QUAD), order))
 
 
 @intrinsic
@@ -28,7 +26,7 @@ def rolled(typing: Any, value: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return _shuffled(builder, args[0], [1, 2, 0, 3])
 
-    return quad(quad), generate
+    return lane_types.quad(lane_types.quad), generate
 
 
 @intrinsic
@@ -37,7 +35,7 @@ def swapped(typing: Any, value: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return _shuffled(builder, args[0], [1, 0, 3, 2])
 
-    return quad(quad), generate
+    return lane_types.quad(lane_types.quad), generate
 
 
 @intrinsic
@@ -50,7 +48,7 @@ def by_bit(typing: Any, number: Any, bit: Any, if_zero: Any, if_one: Any) -> Any
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         word = ir.IntType(64)
         mask = builder.shl(word(1), args[1])
-        if isinstance(number, Lanes):
+        if isinstance(number, lane_types.Lanes):
             mask = in_each_lane(builder, mask, number.vector.count)
         bits = builder.bitcast(args[0], mask.type)
         zero = builder.icmp_signed('==', builder.and_(bits, mask), ir.Constant(mask.type, None))
@@ -65,4 +63,4 @@ def with_lane(typing: Any, value: Any, lane: Any, number: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return in_some_lanes(builder, '==', *args)
 
-    return lanes(lanes, types.int64, types.float64), generate
+    return lane_types.lanes(lane_types.lanes, types.int64, types.float64), generate

@@ -21,40 +21,12 @@ parts takes them apart.
 Only the mode of `index_checks` checks indices: the owner of a table makes it large enough.
 """
 
-import operator
 from typing import Any
 
-from llvmlite import ir
-from numba import types
-from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
-from numba.extending import intrinsic, lower_builtin, models, register_model
-
+from liedyn_ros.jit.compiler import intrinsic, ir, lane_types, types
 from liedyn_ros.jit.index_checks import check_index
 
 LANES, QUAD = 8, 4
-
-
-class Lanes(types.Type):
-    """Float64 side by side: eight, as of eight states, or four."""
-
-    def __init__(self, count: int) -> None:
-        """Name the type."""
-        super().__init__(name=f'Lanes({count})')
-        self.vector: Any = ir.VectorType(_NUMBER, count)
-
-
-_NUMBER = ir.DoubleType()
-lanes, quad = Lanes(LANES), Lanes(QUAD)
-_VECTOR = lanes.vector
-
-
-@register_model(Lanes)
-class LanesModel(models.PrimitiveModel):
-    """Lanes are an LLVM vector."""
-
-    def __init__(self, manager: Any, of: Any) -> None:
-        """Name the LLVM type."""
-        super().__init__(manager, of, of.vector)
 
 
 def in_each_lane(builder: Any, value: Any, count: int = LANES) -> Any:
@@ -73,45 +45,6 @@ def in_some_lanes(builder: Any, comparison: str, value: Any, lane: Any, number: 
     places = ir.Constant(ir.VectorType(lane.type, count), list(range(count)))
     mine = builder.icmp_signed(comparison, places, in_each_lane(builder, lane, count))
     return builder.select(mine, in_each_lane(builder, number, count), value)
-
-
-def _define(function: Any, instruction: str) -> None:
-    """Give Lanes a binary operator."""
-    cases_of = {(a, b): of for of in (lanes, quad)
-                for a, b in ((of, of), (of, types.float64), (types.float64, of))}
-
-    class Operator(ConcreteTemplate):
-        cases = tuple(signature(of, *pair) for pair, of in cases_of.items())
-
-    infer_global(function)(Operator)
-
-    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        a, b = (in_each_lane(builder, x, sig.return_type.vector.count) for x in args)
-        return getattr(builder, instruction)(a, b)
-
-    for pair in cases_of:
-        lower_builtin(function, *pair)(lower)
-
-
-_define(operator.add, 'fadd')
-_define(operator.sub, 'fsub')
-_define(operator.mul, 'fmul')
-_define(operator.truediv, 'fdiv')
-
-
-class Negative(ConcreteTemplate):
-    """The sign turned."""
-
-    cases = (signature(lanes, lanes), signature(quad, quad))
-
-
-infer_global(operator.neg)(Negative)
-
-
-@lower_builtin(operator.neg, lanes)
-@lower_builtin(operator.neg, quad)
-def _lower_neg(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    return builder.fneg(args[0])
 
 
 def _place(context: Any, builder: Any, table_type: Any, table: Any, row: Any, column: Any,
@@ -136,7 +69,7 @@ def _place(context: Any, builder: Any, table_type: Any, table: Any, row: Any, co
 
 def _held(table: Any) -> Any:
     """Return the type of an entry of a table."""
-    return lanes if table.ndim == 3 else types.float64
+    return lane_types.lanes if table.ndim == 3 else types.float64
 
 
 @intrinsic
@@ -145,7 +78,7 @@ def get(typing: Any, table: Any, row: Any, column: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         at = _place(context, builder, sig.args[0], *args)
         if table.ndim == 3:
-            at = builder.bitcast(at, _VECTOR.as_pointer())
+            at = builder.bitcast(at, lane_types.VECTOR.as_pointer())
         return builder.load(at, align=8)
 
     return _held(table)(table, types.intp, types.intp), generate
@@ -167,8 +100,9 @@ def zero_like(typing: Any, table: Any) -> Any:
     held = _held(table)
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return ir.Constant(_VECTOR if held == lanes else _NUMBER, [0.0] * LANES
-                           if held == lanes else 0.0)
+        if held == lane_types.lanes:
+            return ir.Constant(lane_types.VECTOR, [0.0] * LANES)
+        return ir.Constant(lane_types.NUMBER, 0.0)
 
     return held(table), generate
 
@@ -179,11 +113,12 @@ def put(typing: Any, table: Any, row: Any, column: Any, value: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         at, value = _place(context, builder, sig.args[0], *args[:3]), args[3]
         if table.ndim == 3:
-            at, value = builder.bitcast(at, _VECTOR.as_pointer()), in_each_lane(builder, value)
+            at = builder.bitcast(at, lane_types.VECTOR.as_pointer())
+            value = in_each_lane(builder, value)
         builder.store(value, at, align=8)
         return context.get_dummy_value()
 
-    held = lanes if value == lanes else types.float64
+    held = lane_types.lanes if value == lane_types.lanes else types.float64
     return types.void(table, types.intp, types.intp, held), generate
 
 
@@ -233,9 +168,9 @@ def get_lanes(typing: Any, table: Any, row: Any, column: Any) -> Any:
     """Return eight entries of a row of a table of floats, from a column on."""
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         at = _place(context, builder, sig.args[0], *args, count=LANES)
-        return builder.load(builder.bitcast(at, _VECTOR.as_pointer()), align=8)
+        return builder.load(builder.bitcast(at, lane_types.VECTOR.as_pointer()), align=8)
 
-    return lanes(table, types.intp, types.intp), generate
+    return lane_types.lanes(table, types.intp, types.intp), generate
 
 
 @intrinsic
@@ -247,9 +182,9 @@ def lanes_at(typing: Any, vector: Any, at: Any) -> Any:
         check_index(context, builder, args[1], length, 0)
         check_index(context, builder, builder.add(args[1], length.type(LANES - 1)), length, 0)
         place = builder.gep(array.data, [args[1]])
-        return builder.load(builder.bitcast(place, _VECTOR.as_pointer()), align=8)
+        return builder.load(builder.bitcast(place, lane_types.VECTOR.as_pointer()), align=8)
 
-    return lanes(vector, types.intp), generate
+    return lane_types.lanes(vector, types.intp), generate
 
 
 @intrinsic
@@ -257,10 +192,10 @@ def put_lanes(typing: Any, table: Any, row: Any, column: Any, value: Any) -> Any
     """Write eight entries of a row of a table of floats, from a column on."""
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         at = _place(context, builder, sig.args[0], *args[:3], count=LANES)
-        builder.store(args[3], builder.bitcast(at, _VECTOR.as_pointer()), align=8)
+        builder.store(args[3], builder.bitcast(at, lane_types.VECTOR.as_pointer()), align=8)
         return context.get_dummy_value()
 
-    return types.void(table, types.intp, types.intp, lanes), generate
+    return types.void(table, types.intp, types.intp, lane_types.lanes), generate
 
 
 @intrinsic
@@ -268,9 +203,9 @@ def get_quad(typing: Any, table: Any, row: Any, column: Any) -> Any:
     """Return four entries of a row of a table of floats, from a column on."""
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         at = _place(context, builder, sig.args[0], *args, count=QUAD)
-        return builder.load(builder.bitcast(at, quad.vector.as_pointer()), align=8)
+        return builder.load(builder.bitcast(at, lane_types.quad.vector.as_pointer()), align=8)
 
-    return quad(table, types.intp, types.intp), generate
+    return lane_types.quad(table, types.intp, types.intp), generate
 
 
 @intrinsic
@@ -278,10 +213,10 @@ def put_quad(typing: Any, table: Any, row: Any, column: Any, value: Any) -> Any:
     """Write four entries of a row of a table of floats, from a column on."""
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         at = _place(context, builder, sig.args[0], *args[:3], count=QUAD)
-        builder.store(args[3], builder.bitcast(at, quad.vector.as_pointer()), align=8)
+        builder.store(args[3], builder.bitcast(at, lane_types.quad.vector.as_pointer()), align=8)
         return context.get_dummy_value()
 
-    return types.void(table, types.intp, types.intp, quad), generate
+    return types.void(table, types.intp, types.intp, lane_types.quad), generate
 
 
 @intrinsic
@@ -290,7 +225,7 @@ def spread(typing: Any, number: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return in_each_lane(builder, args[0])
 
-    return lanes(types.float64), generate
+    return lane_types.lanes(types.float64), generate
 
 
 @intrinsic
@@ -303,7 +238,7 @@ def align_stack(typing: Any) -> Any:
     """
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         with builder.goto_entry_block():
-            place = builder.alloca(_VECTOR)
+            place = builder.alloca(lane_types.VECTOR)
         place.align = 8 * LANES
         builder.asm(ir.FunctionType(ir.VoidType(), [place.type]), '', 'r', [place], True)
         return context.get_dummy_value()
@@ -324,14 +259,14 @@ def total(typing: Any, value: Any) -> Any:
             part = builder.fadd(*halves)
         return builder.extract_element(part, index(0))
 
-    return types.float64(lanes), generate
+    return types.float64(lane_types.lanes), generate
 
 
 @intrinsic
 def transposed(typing: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any,
                h: Any) -> Any:
     """Return the columns of eight rows of eight numbers, all of them Lanes."""
-    found = types.UniTuple(lanes, LANES)
+    found = types.UniTuple(lane_types.lanes, LANES)
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         index, part = ir.IntType(32), list(args)
@@ -354,19 +289,19 @@ def quad_of(typing: Any, number: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return in_each_lane(builder, args[0], QUAD)
 
-    return quad(types.float64), generate
+    return lane_types.quad(types.float64), generate
 
 
 @intrinsic
 def joined(typing: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
     """Return four numbers side by side."""
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        value = ir.Constant(quad.vector, ir.Undefined)
+        value = ir.Constant(lane_types.quad.vector, ir.Undefined)
         for lane, number in enumerate(args):
             value = builder.insert_element(value, number, ir.IntType(32)(lane))
         return value
 
-    return quad(*[types.float64] * QUAD), generate
+    return lane_types.quad(*[types.float64] * QUAD), generate
 
 
 @intrinsic
@@ -375,7 +310,7 @@ def filled(typing: Any, value: Any, lane: Any, number: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return in_some_lanes(builder, '>=', *args)
 
-    return quad(quad, types.int64, types.float64), generate
+    return lane_types.quad(lane_types.quad, types.int64, types.float64), generate
 
 
 @intrinsic
@@ -387,4 +322,4 @@ def parts(typing: Any, value: Any) -> Any:
         return context.make_tuple(builder, found, [
             builder.extract_element(args[0], ir.IntType(32)(k)) for k in range(QUAD)])
 
-    return found(quad), generate
+    return found(lane_types.quad), generate

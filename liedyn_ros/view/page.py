@@ -161,7 +161,7 @@ class LivePage:
         return 1.3 * scene.size, scene.middle
 
     def _prepare_pulls(self, scene: TreeScene, model: Model) -> None:
-        """Let a scene draw the forces of its loops, or no more; kernels compile here at first."""
+        """Let a scene draw the forces of its loops, or no more."""
         if not (self._pulls and self._pulls.value):
             scene.looped = None
             return
@@ -172,13 +172,13 @@ class LivePage:
 
     @property
     def what_if(self) -> PlatformWhatIf | TreeWhatIf | None:
-        """Return the controls of the tab, once its kernels are there."""
+        """Return the controls of the tab, once they are there."""
         if self._filling.is_alive():
             self._filling.join()
         return self._what_if
 
     def _fill(self, tab: viser.GuiTabHandle, machine: Machine, home: Array) -> None:
-        """Fill the tab of what-if: the machine is shown before these kernels are compiled."""
+        """Fill the tab of what-if, after the machine is shown."""
         with tab:
             waiting = Waiting(self.server.gui, 'this tab comes in a moment')
             try:
@@ -289,7 +289,6 @@ def describe(seen: Seen, units: Mapping[str, str] | None = None) -> str:
     if seen.fault:
         lines.append(f'**No pose:** {as_text(seen.fault)}')
     lines += [f'- **{as_text(warning)}**' for warning in seen.warnings[:MOST]]
-    lines += [f'- *{as_text(sentence)}*' for sentence in seen.awaited[:MOST]]
     if not lines and seen.tracks:
         lines.append('Tracking, no warning.')
     if seen.quiet:

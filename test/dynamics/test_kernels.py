@@ -161,9 +161,9 @@ def test_no_kernel_can_allocate_or_keep_a_reference() -> None:
     modules = [import_module('.'.join(each.relative_to(package.parent).with_suffix('').parts))
                for each in sorted(package.rglob('kernels/*.py')) if each.stem != '__init__']
     compiled = [value for module in modules for value in vars(module).values()
-                if hasattr(value, 'targetoptions') and value.__module__ == module.__name__]
+                if hasattr(value, 'dispatcher') and value.__module__ == module.__name__]
     assert len(compiled) > 500
-    assert not any(each.targetoptions['_nrt'] for each in compiled)
+    assert not any(each.dispatcher.targetoptions['_nrt'] for each in compiled)
     model, data = np.zeros((2, tables.MODEL_WIDTH)), np.zeros((2, tables.DATA_WIDTH))
     q, out = np.zeros(1), np.zeros((1, 1))
     before = [sys.getrefcount(array) for array in (model, data, q, out)]

@@ -17,12 +17,12 @@ import pytest
 from support.c_library.c_library import object_folder, require_tools, run
 from support.refusals import refused
 
+from liedyn_ros.build.c_command import main
+from liedyn_ros.build.c_entries import entries
+from liedyn_ros.build.c_library import build_objects, HEADER
+from liedyn_ros.build.lowering import lowered, PREFIX
+from liedyn_ros.build.objects import ALLOWED, emitted, PROCESSORS, require_portable
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.export.__main__ import main
-from liedyn_ros.export.build import build_objects, HEADER
-from liedyn_ros.export.entries import entries
-from liedyn_ros.export.lowering import lowered, PREFIX
-from liedyn_ros.export.objects import ALLOWED, emitted, PROCESSORS, require_portable
 
 pytestmark = pytest.mark.full
 
@@ -90,6 +90,6 @@ def test_unknown_processors_are_refused(tmp_path, capsys):
 
 def test_the_process_of_the_compiler_tells_what_is_wrong(tmp_path):
     done = subprocess.run(
-        [sys.executable, '-m', 'liedyn_ros.export.build', str(tmp_path), 'aarch64'],
+        [sys.executable, '-m', 'liedyn_ros.build.c_library', str(tmp_path), 'aarch64'],
         env=os.environ | {'NUMBA_OPT': '3'}, capture_output=True, text=True, check=False)
     assert done.returncode != 0 and 'NUMBA_OPT: expected' in done.stderr

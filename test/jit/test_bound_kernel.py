@@ -6,89 +6,149 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A checked kernel: one call for arguments as they come, for others, and for wrong ones."""
+"""Calls of compiled kernels: for arguments as they come, for others, and for wrong ones."""
 
+import copy
 import pickle
+import threading
 from typing import NamedTuple
 
-from numba import njit
 import numpy as np
 import pytest
 
-from liedyn_ros.common.errors import LimitError, ShapeError
-from liedyn_ros.jit.bound_kernel import CheckedKernel
+from liedyn_ros.common.errors import LiedynError, LimitError, ShapeError
+from liedyn_ros.jit.bound_kernel import BoundKernel, CheckedKernel
+from liedyn_ros.lie.kernels import vec3
+from liedyn_ros.lie.kernels.batch import so3_exp
+from liedyn_ros.model.kernels.configuration import checked_integrate
+from liedyn_ros.model.kernels.kinds import PRISMATIC
+
+W = np.array([0.1, -0.2, 0.3])
 
 
-@njit
-def scale(factor, x, out):
-    """Write factor x; return whether x has no negative entry."""
-    for k in range(len(x)):
-        out[k] = factor[0] * x[k]
-        if x[k] < 0.0:
-            return False
-    return True
+def links(size: int = 3):
+    """Return the links of joints on whose coordinates a displacement adds up."""
+    return np.array([[PRISMATIC] * size, range(size), range(size)], dtype=np.int64)
 
 
-class Positive(NamedTuple):
-    """Arrays (size,) of numbers that are not negative."""
+class Configuration(NamedTuple):
+    """Arrays (size,) of finite numbers."""
 
     size: int
     done: bool = True
 
-    def prepare(self, x, out):
-        """Return an array of floats and the output."""
-        array = np.array(x, dtype=float)
-        if array.shape != (self.size,):
-            raise ShapeError(f'x: expected {(self.size,)}, got {array.shape}')
-        return array, out
+    def prepare(self, q, dv, out):
+        """Return arrays of floats and the output."""
+        arrays = [np.array(x, dtype=float) for x in (q, dv)]
+        for array in arrays:
+            if array.shape != (self.size,):
+                raise ShapeError(f'q: expected {(self.size,)}, got {array.shape}')
+        return *arrays, out
 
-    def refuse(self, code, x, out):
-        """Name the smallest number."""
-        raise LimitError(f'x: expected at least 0, got {x.min()} ({code})')
+    def refuse(self, code, q, dv, out):
+        """Refuse the numbers."""
+        raise LimitError('q: expected finite numbers, got others', got=code)
 
 
-def doubled(size: int = 3) -> CheckedKernel:
-    """Return a kernel that doubles."""
-    return CheckedKernel(Positive(size), scale, np.array([2.0]))
+def added(size: int = 3) -> CheckedKernel:
+    """Return a kernel that adds."""
+    return CheckedKernel(Configuration(size), checked_integrate, links(size))
 
 
 def test_arguments_of_every_kind_have_one_result():
-    double, x = doubled(), np.array([1.0, 2.0, 3.0])
-    for given in (x, x.tolist(), x.astype(np.float32), np.repeat(x, 2)[::2], x):
+    add, x = added(), np.array([1.0, 2.0, 3.0])
+    for given in (x, x.tolist(), x.astype(np.float32), np.repeat(x, 2)[::2], np.ma.array(x), x):
         out = np.empty(3)
-        double.call(given, out)
+        add.call(given, x, out)
         np.testing.assert_array_equal(out, 2.0 * x)
 
 
 def test_a_call_returns_the_prepared_arguments_if_the_kernel_ran_on_them():
-    double, x, out = doubled(), np.ones(3), np.empty(3)
-    assert double.call(x, out)[0] is not x  # the first call compiles, on prepared arguments
-    assert double.call(x, out) is None
-    assert double.call([1, 1, 1], out)[0].dtype == np.float64
+    add, x, out = added(), np.ones(3), np.empty(3)
+    assert add.call(x, x, out) is None
+    assert add.call([1, 1, 1], x, out)[0].dtype == np.float64
 
 
 def test_errors_are_those_of_the_check():
-    double, out = doubled(), np.empty(3)
-    for _ in range(2):  # before and after the first call that succeeds
-        with pytest.raises(LimitError, match=r'^x: expected at least 0, got -1.0 \(False\)'):
-            double.call(np.array([1.0, -1.0, 1.0]), out)
-        with pytest.raises(ShapeError, match=r'^x: expected \(3,\), got \(2,\)'):
-            double.call([1.0, 1.0], out)
-        double.call(np.ones(3), out)
-
-
-def test_a_type_that_the_check_takes_is_named():
-    double = doubled()
-    double.call(np.ones(3), np.empty(3))
-    with pytest.raises(TypeError, match=r'^scale: expected arguments of types .*, got str$'):
-        double.call(np.ones(3), 'no array')  # which the check takes as it comes
-
-
-def test_a_pickle_has_tables_and_a_check_of_its_own():
-    double, out = doubled(2), np.empty(2)
-    double.call([1.0, 2.0], out)
-    other = pickle.loads(pickle.dumps(double))
-    other.call([2.0, 3.0], out)
-    np.testing.assert_array_equal(out, [4.0, 6.0])
+    add, x, out = added(), np.ones(3), np.empty(3)
+    with pytest.raises(LimitError) as caught:
+        add.call(np.array([1.0, np.nan, 1.0]), x, out)
+    assert caught.value.got is False
     with pytest.raises(ShapeError):
-        other.call([1.0], out)
+        add.call([1.0, 1.0], x, out)
+
+
+def test_what_the_check_takes_but_no_kernel_is_named():
+    with pytest.raises(TypeError, match='checked_integrate'):
+        added().call(W, W, 'no array')
+
+
+@pytest.mark.parametrize('again', [copy.copy, lambda each: pickle.loads(pickle.dumps(each))])
+def test_a_copy_has_tables_and_a_check_of_its_own(again):
+    other, out = again(added(2)), np.empty(2)
+    other.call([1.0, 2.0], [1.0, 1.0], out)
+    np.testing.assert_array_equal(out, [2.0, 3.0])
+    with pytest.raises(ShapeError):
+        other.call([1.0], [1.0], out)
+
+
+def test_a_bound_kernel_attempts_and_calls():
+    bound, out = BoundKernel(checked_integrate, links()), np.empty(3)
+    assert bound.attempt(W, W, out) is True and bound.call(W, W, out) is True
+    assert bound.attempt(W.astype(np.float32), W, out) is None
+    assert bound.attempt(W, W) is None
+    assert bound.call(np.repeat(W, 2)[::2], W, out) is True
+
+
+def test_arrays_with_gaps_are_read_and_written():
+    wanted, out = np.empty(9), np.zeros(18)
+    so3_exp(W, wanted)
+    so3_exp(np.repeat(W, 2)[::2], out[::2])
+    np.testing.assert_array_equal(out[::2], wanted)
+    assert not out[1::2].any()
+
+
+def test_read_only_arrays_are_read():
+    given, wanted, out = W.copy(), np.empty(9), np.empty(9)
+    given.flags.writeable = False
+    so3_exp(W, wanted)
+    so3_exp(given, out)
+    np.testing.assert_array_equal(out, wanted)
+
+
+@pytest.mark.parametrize('given', [
+    (), (W,), (W, W, W), (W, None), (W, 1.0), (W, W[None]), (W + 1j, W), (W, 'text'),
+    (np.ma.array(W), np.empty(9)), (np.array(['a'] * 3), np.empty(9)), ([0.1, 0.2, 0.3], W)])
+def test_other_arguments_are_refused_with_the_name_of_the_kernel(given):
+    with pytest.raises(TypeError, match='so3_exp'):
+        so3_exp(*given)
+
+
+def test_kernels_take_no_names_and_no_other_attributes():
+    with pytest.raises(TypeError):
+        so3_exp(w=W, out=np.empty(9))
+    assert so3_exp.__name__ == 'so3_exp' and so3_exp.__doc__.startswith('Turn')
+    assert pickle.loads(pickle.dumps(so3_exp)) is so3_exp
+
+
+def test_threads_share_a_kernel():
+    wanted, outs = np.empty(9), np.empty((8, 9))
+    so3_exp(W, wanted)
+
+    def work(k):
+        for _ in range(200):
+            so3_exp(W, outs[k])
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(len(outs))]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    np.testing.assert_array_equal(outs, np.tile(wanted, (8, 1)))
+
+
+def test_python_does_not_call_what_only_kernels_call(monkeypatch):
+    monkeypatch.setattr('liedyn_ros.jit.rooms.DEVELOPMENT', False)
+    with pytest.raises(LiedynError) as caught:
+        vec3.cross((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
+    assert 'cross' in str(caught.value)

@@ -13,14 +13,16 @@ from numba.core.errors import TypingError
 import numpy as np
 import pytest
 
+from liedyn_ros.build.bundles import BundleType
 from liedyn_ros.common.errors import NameSetError, ShapeError
-from liedyn_ros.jit.bundle import Bundle, BundleType, CUBE, INTEGERS, MATRIX, VECTOR
+from liedyn_ros.jit.bundle import Bundle
+from liedyn_ros.jit.kinds import CUBE, INTEGERS, MATRIX, VECTOR
 
 PARTS = Bundle('Parts', order=INTEGERS, row=VECTOR, table=MATRIX, series=CUBE)
 view = PARTS.view
 
 
-@numba.njit(_nrt=False)  # kernels of the package are cached by the modules that they reach
+@numba.njit(_nrt=False)
 def pick(words, i, out):
     parts = view(words)
     out[0], out[1], out[2] = len(parts.order), parts.table.shape[0], parts.table.shape[1]

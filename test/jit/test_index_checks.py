@@ -30,8 +30,9 @@ RUN = f"""
 import json
 import numba
 import numpy as np
-from liedyn_ros.jit.bundle import Bundle, VECTOR
+from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.index_checks import CHECKED
+from liedyn_ros.jit.kinds import VECTOR
 from liedyn_ros.jit.memory import rows_of
 from liedyn_ros.jit.simd import (
     get, get_int, get_lane, get_lanes, get_quad, of_width, put, put_quad, quad_of)

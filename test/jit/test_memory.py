@@ -17,7 +17,7 @@ from liedyn_ros.jit.memory import rows_of
 from liedyn_ros.model.kernels.acceptance import finite
 
 
-@numba.njit(_nrt=False)  # kernels of the package are cached by the modules that they reach
+@numba.njit(_nrt=False)
 def change(array, first, rows, width):
     table = rows_of(array, first, rows, width)
     for i in range(table.shape[0]):

@@ -17,7 +17,7 @@ from liedyn_ros.jit.simd import (
     put_lanes, put_quad, quad_of, spread, total, transposed)
 
 
-@numba.njit(_nrt=False)  # kernels of the package are cached by the modules that they reach
+@numba.njit(_nrt=False)
 def combine(table, factor, out):
     for column in range(0, table.shape[1], LANES):
         put_lanes(out, 0, column, get_lanes(table, 0, column) + spread(factor) * get_lanes(

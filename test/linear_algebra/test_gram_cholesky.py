@@ -10,19 +10,12 @@
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import pytest
 
 from liedyn_ros.jit.simd import LANES
-from liedyn_ros.linear_algebra.kernels import gram_cholesky
-from liedyn_ros.linear_algebra.kernels.gram_cholesky import WELL_CONDITIONED
-
-# Compiled for the types of this file. The package's cache must not hold these: no other process
-# could read them.
-factor_gram, solve_gram = (
-    numba.njit(each.py_func, error_model='numpy')
-    for each in (gram_cholesky.factor_gram, gram_cholesky.solve_gram))
+from liedyn_ros.linear_algebra.kernels.gram_cholesky import (
+    factor_gram, solve_gram, WELL_CONDITIONED)
 
 
 class Pattern(NamedTuple):

@@ -51,7 +51,6 @@ def test_what_takes_long_is_imported_where_it_is_used():
     """It would be a third of the time in which dynamics, platforms and nodes are imported."""
     script = ('import sys, liedyn_ros.stewart; '
               'print(*(m for m in sys.modules if m.startswith("liedyn_ros.stewart."))); '
-              'import liedyn_ros.stewart.warm_up; '
               'print(*(m for m in sys.modules if m.startswith("liedyn_ros.dynamics"))); '
               'from liedyn_ros.stewart import *; import liedyn_ros.dynamics.constrained, '
               'liedyn_ros.dynamics.linearization, liedyn_ros.aerial, liedyn_ros.export; '

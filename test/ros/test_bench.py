@@ -9,7 +9,6 @@
 """The bench itself: lost requests are sent again, transitions are not; NaN is seen in bytes."""
 
 import math
-from threading import Thread
 from time import sleep
 
 from geometry_msgs.msg import Point, Pose, PoseStamped
@@ -24,8 +23,6 @@ from std_msgs.msg import ColorRGBA, Float64MultiArray
 from std_srvs.srv import Trigger
 from support.bench import ros_bench
 from visualization_msgs.msg import Marker, MarkerArray
-
-from liedyn_ros.ros.node.warm_up import THREADS
 
 pytestmark = pytest.mark.ros
 
@@ -44,14 +41,6 @@ def test_a_request_without_a_reply_is_sent_again(bench, monkeypatch):
         Trigger, 'service', lambda _, response: Trigger.Response(success=True))
     assert bench.call(Trigger, 'service').success
     assert lost == []
-
-
-def test_the_time_that_kernels_take_is_not_counted(bench):
-    kernels = Thread(target=sleep, args=[0.5], name=THREADS)
-    kernels.start()
-    bench.until(lambda: not kernels.is_alive(), 'kernels', timeout=0.2)
-    with pytest.raises(pytest.fail.Exception, match=r'waited 0\.1 s in vain: nothing'):
-        bench.until(lambda: False, 'nothing', timeout=0.1)
 
 
 def test_a_transition_is_asked_for_once(bench):

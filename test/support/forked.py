@@ -7,12 +7,11 @@
 # language governing permissions and limitations under the License.
 
 """
-Processes of Python that begin where numba is imported, but nothing of this package.
+Processes of Python that begin where numpy is imported, but nothing of this package.
 
-Each is forked from a server that has imported numba and compiled a function: 1.2 s of the
-processor for each process. Its environment, folder, streams and `sys.argv` are its own, and it
-ends as any process of Python does. rclpy is not for the server: it starts threads of LTTng, which
-a fork loses and the end of a process looks for.
+Each is forked from a server that has imported numpy, scipy and YAML. Its environment, folder,
+streams and `sys.argv` are its own, and it ends as any process of Python does. rclpy is not for the
+server: it starts threads of LTTng, which a fork loses and the end of a process looks for.
 """
 
 import atexit
@@ -153,11 +152,12 @@ def _server() -> socket.socket:
 
 def _main() -> None:
     """Prepare, and serve requests until there is nobody left; a child runs its program."""
-    import numba
+    import numpy  # noqa: F401
+    import scipy.linalg  # noqa: F401
+    import yaml  # noqa: F401
 
     search_path = sys.path[1 + len(_own_path(os.environ)):]
     control = socket.socket(fileno=int(sys.argv[1]))
-    numba.njit(lambda x: x)(1.0)  # the first of a process takes long
     gc.collect()
     gc.freeze()
     program = _serve(control, search_path)
@@ -221,7 +221,6 @@ def _prepared(request: Any, files: list[int], search_path: list[str]) -> Callabl
         os.close(file)
     os.environ.clear()
     os.environ.update(environment)
-    sys.modules['numba'].core.config.reload_config()
     os.chdir(folder)
     kind, arguments = words[0], words[1:]
     is_script = kind not in ('-c', '-m')

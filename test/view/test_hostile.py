@@ -77,7 +77,7 @@ def test_texts_of_topics_and_descriptions_are_no_markup(tab, page):
     page.what_if.body.value = page.what_if.body.options[1]
     page.what_if.show(visible=True)
     page.show(Seen(efforts=dict.fromkeys(TEXTS, 1.0), warnings=tuple(TEXTS), fault=TEXTS[0],
-                   awaited=tuple(TEXTS), quiet={TEXTS[0]: 9.0}, positions={TEXTS[0]: 0.1}))
+                   quiet={TEXTS[0]: 9.0}, positions={TEXTS[0]: 0.1}))
     tab.goto(page.address)
     tab.get_by_text('not shown').first.wait_for()
     tab.get_by_text(TEXTS[0]).first.wait_for()  # as it was written

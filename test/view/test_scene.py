@@ -10,7 +10,6 @@
 
 from dataclasses import replace
 import math
-import threading
 from unittest.mock import Mock
 
 import numpy as np
@@ -20,7 +19,6 @@ import yaml
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.jit.cache import COUNTS
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import load_model
 from liedyn_ros.seen import Seen, seen_of as seen_of_model, Solved
@@ -370,18 +368,6 @@ def test_lines_and_arrows_stand_out_from_a_white_and_from_a_dark_background():
     colors = (*AXES, PURPLE, PATH, EFFORT, CENTER, THRUST, LOOP)
     for background in ((255, 255, 255), (20, 20, 20)):
         assert min(contrast(color, background) for color in colors) > 2.9
-
-
-def test_nodes_that_compile_are_named_and_the_page_says_how_far_its_own_kernels_are(
-        page, monkeypatch):
-    assert describe(Seen(awaited=('stewart_pose: kernels being compiled',))) == (
-        '- *stewart_pose: kernels being compiled*')
-    waiting, pause = page._waiting, threading.Event()
-    monkeypatch.setattr(COUNTS, 'compiled', COUNTS.compiled + 3)
-    while 'once: 3, in' not in waiting._text.content:
-        pause.wait(0.02)
-    page.adopt(GEOMETRY, HOME)
-    assert not waiting._thread.is_alive()
 
 
 def test_a_machine_without_what_if_is_shown_all_the_same(page, monkeypatch):

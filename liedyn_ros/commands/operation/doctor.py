@@ -20,7 +20,7 @@ import json
 import sys
 
 from liedyn_ros.commands.operation import (
-    clocks, environment, kernel_cache, middleware, real_time, shared_memory)
+    clocks, environment, kernels, middleware, real_time, shared_memory)
 from liedyn_ros.commands.operation.finding import Finding, Level
 
 
@@ -40,7 +40,7 @@ def findings() -> Iterator[Finding]:
     """Provide every finding."""
     before = clocks.difference()
     yield from environment.findings()
-    yield from kernel_cache.findings()
+    yield from kernels.findings()
     yield from real_time.findings()
     yield from shared_memory.findings()
     yield from middleware.findings()

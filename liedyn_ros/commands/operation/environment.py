@@ -23,7 +23,7 @@ PART = 'environment'
 PACKAGE = import_module('liedyn_ros')  # not of a layer: it has the version alone
 VARIABLES = ('ROS_DISTRO', 'RMW_IMPLEMENTATION', 'ROS_DOMAIN_ID', 'ROS_AUTOMATIC_DISCOVERY_RANGE',
              'ROS_STATIC_PEERS', 'ROS_SECURITY_ENABLE', 'ROS_SECURITY_STRATEGY',
-             'FASTRTPS_DEFAULT_PROFILES_FILE', 'CYCLONEDDS_URI', 'NUMBA_CACHE_DIR',
+             'FASTRTPS_DEFAULT_PROFILES_FILE', 'CYCLONEDDS_URI', 'LIEDYN_JIT',
              'XDG_CACHE_HOME')
 PYTHON = (3, 10), (3, 14)  # oldest and newest
 _REQUIREMENT = re.compile(r'([\w-]+)([^;]*)')

@@ -33,7 +33,7 @@ svg.plot text { font: 12px system-ui, sans-serif; }
 svg.plot .title { font-weight: 600; }
 .good { color: #00664b; } .bad { color: #a03c00; }
 """
-PACKAGES = 'numpy', 'scipy', 'numba', 'clarabel', 'rosbags', 'mcap'
+PACKAGES = 'numpy', 'scipy', 'clarabel', 'rosbags', 'mcap'
 
 
 class Page:

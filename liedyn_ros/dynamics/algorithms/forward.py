@@ -48,10 +48,8 @@ class Forward(Algorithm):
                  external: ArrayLike | None = None, out: Array | None = None,
                  data: Data | None = None) -> Array:
         """Return a (nv,); external is (B, 6)."""
-        a = np.empty(self._nv) if out is None else output(out, self._v_shape)
         kernel = self._kernel if data is None else self._with(data)
-        kernel.call(q, v, tau, NO_WRENCHES if external is None else external, a)
-        return a
+        return kernel.answer(q, v, tau, NO_WRENCHES if external is None else external, out)
 
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                          external: ArrayLike | None = None, out: Array | None = None,
@@ -95,7 +93,7 @@ class Forward(Algorithm):
 
     def _bind(self, data: Data) -> CheckedKernel:
         return CheckedKernel(Arguments(self.model, 'q v tau external out'),
-                             forward, self._constants.table, data.table)
+                             forward, self._constants.table, data.table, shape=self._v_shape)
 
     def _bind_series(self, data: Data, order: int) -> CheckedKernel:
         return CheckedKernel(

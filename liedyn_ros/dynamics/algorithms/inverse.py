@@ -41,10 +41,8 @@ class Inverse(Algorithm):
                  external: ArrayLike | None = None, out: Array | None = None,
                  data: Data | None = None) -> Array:
         """Return tau (nv,); external is (B, 6)."""
-        tau = np.empty(self._nv) if out is None else output(out, self._v_shape)
         kernel = self._kernel if data is None else self._with(data)
-        kernel.call(q, v, a, NO_WRENCHES if external is None else external, tau)
-        return tau
+        return kernel.answer(q, v, a, NO_WRENCHES if external is None else external, out)
 
     def time_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                          external: ArrayLike | None = None, out: Array | None = None,
@@ -86,7 +84,7 @@ class Inverse(Algorithm):
 
     def _bind(self, data: Data) -> CheckedKernel:
         return CheckedKernel(Arguments(self.model, 'q v a external out', done=True),
-                             rnea, self._constants.table, data.table)
+                             rnea, self._constants.table, data.table, shape=self._v_shape)
 
     def _bind_series(self, data: Data, order: int) -> CheckedKernel:
         return CheckedKernel(Arguments(self.model, 'q v a external out', done=True, series=True),

@@ -42,7 +42,7 @@ def _digest(modules: Iterable[ModuleType]) -> int:
 def _plain(value: Any) -> Any:
     """Return what of a value is the same in every process: of a bundle, its arrays."""
     if isinstance(value, Bundle):
-        return value.seen.name
+        return value.description
     return value.item() if isinstance(value, np.generic) else value
 
 

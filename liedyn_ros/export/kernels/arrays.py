@@ -19,36 +19,25 @@ from liedyn_ros.dynamics.constrained.kernels.tables import (
 from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.products import PRODUCT
 from liedyn_ros.dynamics.constrained.tracking.kernels.tracking import POINT, TRACKER
 from liedyn_ros.export.kernels.loops import LOOPS
-from liedyn_ros.jit.bundle import BundleType
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.pointers import after, as_wholes, LINE, vector
 from liedyn_ros.jit.simd import LANES
 from liedyn_ros.linear_algebra.kernels.orthogonal import QR
 
 
-def _axes(bundle):
-    """Return the number of axes of each array; a bundle in a bundle is a vector."""
-    return tuple(1 if isinstance(kind, BundleType) else kind[1]
-                 for _, kind in bundle.seen.fields)
-
-
-def _place(bundle, name):
-    """Return the place of an array in the header."""
-    return bundle.seen.places[name]
-
-
-AXES_OF_LOOPS, AXES_OF_WORKSPACE, AXES_OF_MACHINE = map(_axes, (LOOPS, WORKSPACE, MACHINE))
-AXES_OF_MOTION, AXES_OF_SCRATCH, AXES_OF_SPACE = map(_axes, (MOTION, SCRATCH, SPACE))
-AXES_OF_QR, AXES_OF_TASK, AXES_OF_PRODUCT = map(_axes, (QR, TASK, PRODUCT))
-AXES_OF_TRACKER, AXES_OF_POINT, AXES_OF_CLOSING = map(_axes, (TRACKER, POINT, CLOSING))
+AXES_OF_LOOPS, AXES_OF_WORKSPACE, AXES_OF_MACHINE = (
+    each.axes for each in (LOOPS, WORKSPACE, MACHINE))
+AXES_OF_MOTION, AXES_OF_SCRATCH, AXES_OF_SPACE = (each.axes for each in (MOTION, SCRATCH, SPACE))
+AXES_OF_QR, AXES_OF_TASK, AXES_OF_PRODUCT = (each.axes for each in (QR, TASK, PRODUCT))
+AXES_OF_TRACKER, AXES_OF_POINT, AXES_OF_CLOSING = (each.axes for each in (TRACKER, POINT, CLOSING))
 AT_WORKSPACE, AT_HYBRID, AT_INVERSE, AT_PRODUCT, AT_CLOSING = (
-    _place(LOOPS, name) for name in ('workspace', 'hybrid', 'inverse', 'product', 'closing'))
+    LOOPS.place(name) for name in ('workspace', 'hybrid', 'inverse', 'product', 'closing'))
 AT_TRACKER, AT_GOOD, AT_NEAR, AT_TRIAL = (
-    _place(LOOPS, name) for name in ('tracker', 'good', 'near', 'trial'))
+    LOOPS.place(name) for name in ('tracker', 'good', 'near', 'trial'))
 AT_MACHINE, AT_MOTION, AT_BY_ROW, AT_BY_COLUMN, AT_SPACE = (
-    _place(WORKSPACE, name) for name in ('machine', 'motion', 'by_row', 'by_column', 'space'))
+    WORKSPACE.place(name) for name in ('machine', 'motion', 'by_row', 'by_column', 'space'))
 AT_QR, AT_BASIS, AT_QR_OF_SPACE = (
-    _place(SCRATCH, 'qr'), _place(SCRATCH, 'basis'), _place(SPACE, 'qr'))
+    SCRATCH.place('qr'), SCRATCH.place('basis'), SPACE.place('qr'))
 
 
 @kernel

@@ -18,8 +18,9 @@ from liedyn_ros.dynamics.constrained.kernels.tolerances import (
     CLOSED_STATE, CONSISTENT, NEAR_SINGULAR, OFF_LOOP)
 from liedyn_ros.dynamics.constrained.solver.kernels import solver
 from liedyn_ros.dynamics.constrained.tracking.kernels import completion
-from liedyn_ros.jit.bundle import Bundle, CUBE, INTEGERS, MATRIX, VECTOR
+from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import CUBE, INTEGERS, MATRIX, VECTOR
 from liedyn_ros.jit.pointers import cube, given, table, vector
 
 # Columns of sizes; USUAL_RANK is that of the constraints where the machine is not singular.

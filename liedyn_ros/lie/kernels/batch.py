@@ -9,39 +9,40 @@
 """Loops of the SO(3) and SE(3) kernels (1.9 to 1.16) over flat arrays, element by element."""
 
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import VECTOR
 from liedyn_ros.lie.kernels import mat3, se3, so3, vec3
 
 
 @kernel
-def so3_exp(w, out):
+def so3_exp(w: VECTOR, out: VECTOR):
     """Turn rotation vectors (3) into rotations (9)."""
     for i in range(len(w) // 3):
         mat3.store(out, 9 * i, so3.exp(vec3.load(w, 3 * i)))
 
 
 @kernel
-def so3_log(r, out):
+def so3_log(r: VECTOR, out: VECTOR):
     """Turn rotations (9) into rotation vectors (3)."""
     for i in range(len(r) // 9):
         vec3.store(out, 3 * i, so3.log(mat3.load(r, 9 * i)))
 
 
 @kernel
-def so3_left_jacobian(w, out):
+def so3_left_jacobian(w: VECTOR, out: VECTOR):
     """Turn rotation vectors (3) into left Jacobians (9)."""
     for i in range(len(w) // 3):
         mat3.store(out, 9 * i, so3.left_jacobian(vec3.load(w, 3 * i)))
 
 
 @kernel
-def so3_left_jacobian_inverse(w, out):
+def so3_left_jacobian_inverse(w: VECTOR, out: VECTOR):
     """Turn rotation vectors (3) into inverse left Jacobians (9)."""
     for i in range(len(w) // 3):
         mat3.store(out, 9 * i, so3.left_jacobian_inverse(vec3.load(w, 3 * i)))
 
 
 @kernel
-def so3_to_quaternion(r, out):
+def so3_to_quaternion(r: VECTOR, out: VECTOR):
     """Turn rotations (9) into quaternions x, y, z, w (4)."""
     for i in range(len(r) // 9):
         q = so3.to_quaternion(mat3.load(r, 9 * i))
@@ -50,7 +51,7 @@ def so3_to_quaternion(r, out):
 
 
 @kernel
-def so3_from_quaternion(q, out):
+def so3_from_quaternion(q: VECTOR, out: VECTOR):
     """Turn unit quaternions x, y, z, w (4) into rotations (9)."""
     for i in range(len(q) // 4):
         k = 4 * i
@@ -58,7 +59,7 @@ def so3_from_quaternion(q, out):
 
 
 @kernel
-def se3_exp(xi, out):
+def se3_exp(xi: VECTOR, out: VECTOR):
     """Turn exponential coordinates (6) into poses (16)."""
     for i in range(len(xi) // 6):
         r, p = se3.exp(vec3.load(xi, 6 * i), vec3.load(xi, 6 * i + 3))
@@ -66,7 +67,7 @@ def se3_exp(xi, out):
 
 
 @kernel
-def se3_log(pose, out):
+def se3_log(pose: VECTOR, out: VECTOR):
     """Turn poses (16) into exponential coordinates (6)."""
     for i in range(len(pose) // 16):
         r, p = se3.load(pose, 16 * i)
@@ -76,7 +77,7 @@ def se3_log(pose, out):
 
 
 @kernel
-def se3_left_jacobian(xi, out):
+def se3_left_jacobian(xi: VECTOR, out: VECTOR):
     """Turn exponential coordinates (6) into the blocks J, Q of left Jacobians (9 + 9)."""
     for i in range(len(xi) // 6):
         j, q = se3.left_jacobian(vec3.load(xi, 6 * i), vec3.load(xi, 6 * i + 3))
@@ -85,7 +86,7 @@ def se3_left_jacobian(xi, out):
 
 
 @kernel
-def se3_left_jacobian_inverse(xi, out):
+def se3_left_jacobian_inverse(xi: VECTOR, out: VECTOR):
     """Turn exponential coordinates (6) into the blocks J, Q of their inverses (9 + 9)."""
     for i in range(len(xi) // 6):
         j, q = se3.left_jacobian_inverse(vec3.load(xi, 6 * i), vec3.load(xi, 6 * i + 3))

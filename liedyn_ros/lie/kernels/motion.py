@@ -9,11 +9,12 @@
 """Motion at constant body twist between two poses, 4 by 4."""
 
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import MATRIX, NUMBER, VECTOR
 from liedyn_ros.lie.kernels import se3, so3, vec3
 
 
 @kernel
-def move_pose(pose, twist, seconds, moved):
+def move_pose(pose: MATRIX, twist: VECTOR, seconds: NUMBER, moved: MATRIX):
     """Write pose exp(twist seconds) (1.10), made orthonormal so that long products never drift."""
     r, p = split(pose)
     dr, dp = se3.exp(vec3.scale(seconds, vec3.load(twist, 0)),
@@ -29,7 +30,7 @@ def move_pose(pose, twist, seconds, moved):
 
 
 @kernel
-def mean_twist(before, after, seconds, twist):
+def mean_twist(before: MATRIX, after: MATRIX, seconds: NUMBER, twist: VECTOR):
     """Write the constant body twist that takes one pose to another: log(T_1^-1 T_2) / t (1.13)."""
     r, p = split(before)
     w, v = se3.log(*se3.compose(*se3.inverse(r, p), *split(after)))
@@ -38,14 +39,14 @@ def mean_twist(before, after, seconds, twist):
 
 
 @kernel
-def position_quaternion(pose):
+def position_quaternion(pose: MATRIX):
     """Return position and quaternion (x, y, z, w) of a 4 by 4 pose, seven numbers."""
     r, p = split(pose)
     return p + so3.to_quaternion(r)
 
 
 @kernel
-def split(pose):
+def split(pose: MATRIX):
     """Return the rotation and the position of a 4 by 4 pose."""
     return ((pose[0, 0], pose[0, 1], pose[0, 2],
              pose[1, 0], pose[1, 1], pose[1, 2],

@@ -20,6 +20,7 @@ Differences that cancel in the textbook formulas become a choice of k and lose n
 import math
 
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import ROTATION
 from liedyn_ros.lie.kernels import mat3, vec3
 
 
@@ -119,7 +120,7 @@ def left_jacobian_inverse(w):
 
 
 @kernel
-def to_quaternion(r):
+def to_quaternion(r: ROTATION):
     """Return the unit quaternion x, y, z, w of a rotation, with w >= 0."""
     # The largest of 4w^2, 4x^2, 4y^2, 4z^2 is at least one: nothing cancels. (1.12)
     tr = mat3.trace(r)

@@ -17,8 +17,9 @@ number, v_s, is `head`. Vectors x are those of one block. A row has LANES zeros 
 
 import math
 
-from liedyn_ros.jit.bundle import Bundle, INTEGERS, MATRIX, VECTOR
+from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.kinds import INTEGERS, MATRIX, VECTOR
 from liedyn_ros.jit.simd import get_lanes, LANES, put_lanes, spread, total
 
 QR = Bundle(

@@ -23,14 +23,12 @@ from std_msgs.msg import Header
 from liedyn_ros.aerial import (
     AerialManipulator, Command, FlightControl, Lags, Phase, Reference)
 from liedyn_ros.common.errors import LiedynError, ModelError, NameSetError, ShapeError
-from liedyn_ros.common.resources import config_file
 from liedyn_ros.control import Gains, JumpDetector, Wanted
 from liedyn_ros.dynamics import JointOrder
-from liedyn_ros.model import load_model
 from liedyn_ros.nodes.aerial.calls import InverseDynamicsCalls, SERVICE
 from liedyn_ros.nodes.aerial.control_outputs import AerialControlOutputs
 from liedyn_ros.nodes.aerial.parameters import (
-    aerial_manipulator_of, CONTROLLER, EFFORT_RATES, MODEL)
+    aerial_manipulator_of, CONTROLLER, EFFORT_RATES)
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.stamped_pair import StampedPair
 from liedyn_ros.ros.messages.tree_messages import TreeMessages
@@ -59,21 +57,6 @@ class _Asked(NamedTuple):
     wanted: Wanted
 
 
-def warm_up_control() -> None:
-    """Call the kernels of the controller once."""
-    machine = AerialManipulator(load_model(config_file(MODEL)))
-    start, still = Reference().at(0.0).q, np.zeros(machine.model.nv)
-    for with_rates in (False, True):
-        control = FlightControl(machine, Reference(), with_rates=with_rates)
-        control.answer(control.see(0.0, start, still), np.zeros((1 + with_rates, len(still)))[
-            () if with_rates else 0])
-        control.see(1.0, start, still)
-        control.command()
-        control.silent(0.4)
-    machine.command(np.full(len(still), 1e3), start)
-    TreeMessages(machine.model).to_state(start, still, TreeState())
-
-
 class AerialManipulatorControllerNode(ManagedNode):
     """
     A cycle for every state: wanted acceleration, inverse dynamics by service, command.
@@ -89,8 +72,6 @@ class AerialManipulatorControllerNode(ManagedNode):
     names, and masses where the server is silent. A server that changes its model in flight is
     refused.
     """
-
-    warm_up = staticmethod(warm_up_control)
 
     def __init__(self, **options: Any) -> None:
         """Declare the parameters; everything else waits for `configure`. Options: of a Node."""

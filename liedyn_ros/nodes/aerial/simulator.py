@@ -12,41 +12,19 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticStatus
-from geometry_msgs.msg import Transform
-from liedyn_interfaces.msg import TreeState
-import numpy as np
 
-from liedyn_ros.aerial import AerialManipulator, Lags, Reference, Simulation
-from liedyn_ros.common.resources import config_file
-from liedyn_ros.lie import se3
-from liedyn_ros.model import load_model
+from liedyn_ros.aerial import Lags, Simulation
 from liedyn_ros.nodes.aerial.commands import AerialCommands
 from liedyn_ros.nodes.aerial.outputs import AerialOutputs
-from liedyn_ros.nodes.aerial.parameters import aerial_manipulator_of, MODEL, SIMULATOR, start_of
+from liedyn_ros.nodes.aerial.parameters import aerial_manipulator_of, SIMULATOR, start_of
 from liedyn_ros.nodes.simulator_node import SimulatorNode
-from liedyn_ros.ros.messages import conversions
-from liedyn_ros.ros.messages.tree_messages import TreeMessages
 from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.streams.stream import Stream
-
-
-def warm_up_simulation() -> None:
-    """Call the kernels of the simulator once."""
-    machine = AerialManipulator(load_model(config_file(MODEL)))
-    simulation = Simulation(machine, Reference().at(0.0).q)
-    simulation.command_wrench(np.zeros(6))
-    simulation.command_torques(np.zeros(len(machine.joints)))
-    simulation.step()
-    poses = simulation.poses()
-    se3.compose(se3.inverse(poses), poses)
-    conversions.to_transform(poses[0], Transform())
-    TreeMessages(machine.model).to_state(simulation.q, simulation.v, TreeState())
 
 
 class AerialManipulatorSimulatorNode(SimulatorNode[Simulation]):
     """The vehicle under commands. There is no ground: it is held until the first command."""
 
-    warm_up = staticmethod(warm_up_simulation)
     motion = 'flight'
 
     def __init__(self, **options: Any) -> None:

@@ -9,7 +9,6 @@
 """The algorithms of a dynamics server: of the tree alone, or of the tree with its loops closed."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import partial
 import math
@@ -19,14 +18,11 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.dynamics.ahead import warm_up_loops
 from liedyn_ros.dynamics.constrained import (
     ConstrainedDynamics, ConstrainedSolution, ConstraintStatus, Mobility)
 from liedyn_ros.model import Model
 from liedyn_ros.nodes.dynamics.inputs import Inputs
-from liedyn_ros.ros.node.warm_up import start_warm_up
 
 
 class Result(NamedTuple):
@@ -106,61 +102,45 @@ class TreeAlgorithms:
 
 
 class LoopAlgorithms:
-    """
-    The dynamics of a model whose closures and couplings are held.
-
-    Its kernels are compiled when the first model with loops comes, in a thread: a model without
-    loops does not wait for them. Until then every method raises LiedynError.
-    """
+    """The dynamics of a model whose closures and couplings are held."""
 
     def __init__(self, model: Model, *, dissipation: bool) -> None:
-        """Lay out the tables and begin to compile."""
+        """Lay out the tables."""
         self._dynamics = ConstrainedDynamics(model, dissipation=dissipation)
         self._dissipation = dissipation
         self._lock = Lock()  # the tables serve one thread at a time
-        self._warm = start_warm_up(warm_up_loops)
 
     def inverse(self, x: Inputs) -> Result:
         """Find the efforts of the actuators."""
-        with self.ready() as dynamics:
+        with self.held() as dynamics:
             return _result(dynamics.inverse(
                 x.q, x.v, x.a, redundancy=x.redundancy, external=x.external).solution)
 
     def forward(self, x: Inputs) -> Result:
         """Find the accelerations."""
-        with self.ready() as dynamics:
+        with self.held() as dynamics:
             return _result(dynamics.forward(x.q, x.v, x.tau, external=x.external).solution)
 
     def hybrid(self, x: Inputs) -> Result:
         """Find the efforts of prescribed coordinates and the accelerations of the others."""
-        with self.ready() as dynamics:
+        with self.held() as dynamics:
             return _result(dynamics.hybrid(
                 x.q, x.v, x.prescribed, x.a, x.tau, external=x.external).solution)
 
     def mobility(self) -> Mobility:
         """Return the mobility under the constraints."""
-        with self.ready() as dynamics:
+        with self.held() as dynamics:
             return dynamics.mobility
 
     def another(self) -> ConstrainedDynamics:
         """Return dynamics with tables of their own, for work that would hold the others long."""
-        require_warm(self._warm)
         return ConstrainedDynamics(self._dynamics.model, dissipation=self._dissipation)
 
     @contextmanager
-    def ready(self) -> Iterator[ConstrainedDynamics]:
-        """Hold the dynamics for a thread, or raise LiedynError while they are being compiled."""
-        require_warm(self._warm)
+    def held(self) -> Iterator[ConstrainedDynamics]:
+        """Hold the dynamics for a thread."""
         with self._lock:
             yield self._dynamics
-
-
-def require_warm(warm: 'Future[None]') -> None:
-    """Raise LiedynError while kernels are being compiled."""
-    if not warm.done():
-        raise LiedynError('expected the compiled kernels of this model, got a request while '
-                          'they are being compiled; ask again in a minute')
-    warm.result()
 
 
 def _result(solution: ConstrainedSolution) -> Result:

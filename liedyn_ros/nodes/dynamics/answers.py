@@ -24,9 +24,8 @@ from liedyn_ros.common.budget import Budget
 from liedyn_ros.common.checks import require_finite
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.dynamics import Dynamics, FloatingBase
-from liedyn_ros.dynamics.ahead import warm_up_loops
 from liedyn_ros.dynamics.time_derivatives.estimate import NO_DIGIT, require_digits
-from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
+from liedyn_ros.model import Model
 from liedyn_ros.nodes.dynamics.algorithms import (
     Algorithms, Compute, LoopAlgorithms, Result, TreeAlgorithms)
 from liedyn_ros.nodes.dynamics.inputs import explain, Inputs
@@ -75,11 +74,6 @@ class DynamicsAnswers:
     def messages(self) -> TreeMessages:
         """Return what reads and writes messages about the model."""
         return self._messages
-
-    @property
-    def warm_ups(self) -> tuple[Callable[[], None], ...]:
-        """Return the functions that compile the kernels for this model beyond those of a tree."""
-        return (warm_up_loops,) if self.with_loops else ()
 
     def inverse(self, query: DynamicsQuery, answer: DynamicsAnswer) -> None:
         """Find the efforts of given accelerations."""
@@ -174,31 +168,6 @@ def _compute_spatial(base: FloatingBase, compute: Compute, x: Inputs) -> Result:
     result = compute(x._replace(a=base.to_body(x.q, x.v, x.a)))
     result.a[..., :6] = x.a[..., :6]  # as given
     return result
-
-
-def warm_up() -> None:
-    """Compile the kernels of single states, or load them from the cache, on a pendulum."""
-    answers, state = _pendulum()
-    _ask(answers, state, 1)
-    answers.equations_of_motion(
-        EquationsOfMotion.Request(state=state), EquationsOfMotion.Response())
-
-
-def warm_up_derivatives() -> None:
-    """Compile the kernels of time derivatives and linear models, or load them."""
-    answers, state = _pendulum()
-    _ask(answers, state, 2)
-    answers.linearize(Linearize.Request(states=[state]), Linearize.Response(), Budget())
-    Dynamics(answers.model).inverse.batch_time_derivatives(  # as retiming calls it
-        np.zeros((1, 1)), np.zeros((1, 1)), np.zeros((1, 2, 1)))
-
-
-def _pendulum() -> tuple[DynamicsAnswers, TreeState]:
-    builder = ModelBuilder('pendulum')
-    builder.add_body('bob', SpatialInertia(1.0, (0.0, 0.0, -1.0), np.zeros((3, 3))))
-    builder.add_joint('pivot', 'revolute', None, 'bob', axis=(1.0, 0.0, 0.0))
-    return (DynamicsAnswers(builder.build(), dissipation=True),
-            TreeState(joint_names=['pivot'], positions=[0.1], velocities=[0.0]))
 
 
 def _ask(answers: DynamicsAnswers, state: TreeState, entries: int) -> None:

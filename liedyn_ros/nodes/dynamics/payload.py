@@ -17,9 +17,7 @@ import numpy as np
 from sensor_msgs.msg import JointState
 
 from liedyn_ros.common.errors import bounded, LiedynError
-from liedyn_ros.dynamics.ahead import warm_up_loops
 from liedyn_ros.identification import Payload, PayloadStream
-from liedyn_ros.model import ModelBuilder, SpatialInertia
 from liedyn_ros.ros.messages.conversions import nanoseconds, stamp_of
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.qos import sensor_data
@@ -101,14 +99,3 @@ def _write(found: Payload, message: PayloadMessage) -> None:
     inertia.ixx, inertia.ixy = xx - mass * (y * y + z * z), xy + mass * x * y
     inertia.ixz, inertia.iyy = xz + mass * x * z, yy - mass * (x * x + z * z)
     inertia.iyz, inertia.izz = yz + mass * y * z, zz - mass * (x * x + y * y)
-
-
-def warm_up_payload() -> None:
-    """Compile the kernels of an estimate, or load them; loops included."""
-    builder = ModelBuilder('pendulum')
-    builder.add_body('bob', SpatialInertia(1.0, (0.0, 0.0, -1.0), np.eye(3)))
-    builder.add_joint('pivot', 'revolute', None, 'bob', axis=(1.0, 0.0, 0.0))
-    estimator = PayloadStream(builder.build(), 'bob').estimator
-    one = np.ones(1)
-    estimator.take(0.0, one, one, one, one)
-    warm_up_loops()

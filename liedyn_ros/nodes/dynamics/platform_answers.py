@@ -8,7 +8,6 @@
 
 """Queries about a Stewart platform: the motion of the platform decides that of its legs."""
 
-from collections.abc import Callable
 import time
 from typing import Any
 
@@ -18,16 +17,14 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError, NameSetError, ShapeError
-from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import FloatingBase, JointOrder
 from liedyn_ros.model import Model
-from liedyn_ros.nodes.dynamics.algorithms import Compute, require_warm
+from liedyn_ros.nodes.dynamics.algorithms import Compute
 from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.tree_messages import count_entries, require_few_wrenches
-from liedyn_ros.ros.node.warm_up import start_warm_up
 from liedyn_ros.stewart import (
-    load_geometry, model_state, platform_model, StewartDynamics, StewartGeometry)
+    model_state, platform_model, StewartDynamics, StewartGeometry)
 
 PLATFORM = 'platform'  # the body
 
@@ -54,15 +51,9 @@ class PlatformAnswers(DynamicsAnswers):
         """Take a geometry with masses, and the options of DynamicsAnswers."""
         super().__init__(platform_model(geometry), **options)
         self._platform = StewartDynamics(geometry)
-        self._warm = start_warm_up(warm_up_platform)
         joints = [self.model.joint(name) for name in geometry.leg_names]
         self._legs = JointOrder(*(np.array(places, dtype=np.int64) for places in (
             [joint.qi for joint in joints], [joint.vi for joint in joints])))
-
-    @property
-    def warm_ups(self) -> tuple[Callable[[], None], ...]:
-        """Return the functions that compile the kernels for this model beyond those of a tree."""
-        return (*super().warm_ups, warm_up_platform)
 
     def _geometry(self) -> StewartGeometry:
         return self._platform.geometry
@@ -80,7 +71,6 @@ class PlatformAnswers(DynamicsAnswers):
         self._reader.with_errors(query, efforts, entries)  # refuses max_error
         pose, twist = self._messages.read_base(query.state)
         outside = self._outside(query, entries)
-        require_warm(self._warm)
         begin = time.perf_counter()
         if accelerations:
             rows = self._rows('accelerations', query.accelerations, entries, 0)
@@ -141,10 +131,3 @@ class PlatformAnswers(DynamicsAnswers):
         convert = base.to_body if to_body else base.to_spatial
         converted: Array = convert(q, v, full)[:, :6]
         return converted
-
-
-def warm_up_platform() -> None:
-    """Compile the kernels of a platform, or load them from the cache."""
-    geometry, pose = load_geometry(config_file('stewart_geometry.yaml')), np.eye(4)
-    pose[2, 3] = 0.5
-    StewartDynamics(geometry).forward(pose, np.zeros(6), np.zeros(6))

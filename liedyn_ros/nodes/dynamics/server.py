@@ -27,7 +27,7 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from liedyn_ros.common.errors import BudgetError, LiedynError
-from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers, warm_up, warm_up_derivatives
+from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers
 from liedyn_ros.nodes.dynamics.linear_models import (
     goal_budget, number_of_states, service_budget)
 from liedyn_ros.nodes.dynamics.machines import read_machine
@@ -56,9 +56,6 @@ class DynamicsServerNode(ManagedNode):
     thread. Of queries on topics that wait, the
     newest of each publisher is answered.
     """
-
-    warm_up = staticmethod(warm_up)
-    behind = (warm_up_derivatives,)
 
     def __init__(self, **options: Any) -> None:
         """Declare the parameters; everything else waits for `configure`. Options: of a Node."""
@@ -102,8 +99,6 @@ class DynamicsServerNode(ManagedNode):
         """Take the model if there is one yet, open the topics."""
         self.on_close(self._forget)
         answers = self._models.take(self._values({}), self._description)
-        for kernels in answers.warm_ups if answers is not None else ():
-            self.require_kernels(kernels)
         self._models.forget()
         self._adopt(answers)
         self.open_subscription(  # in a group of its own, as it awaits what it reads
@@ -115,8 +110,7 @@ class DynamicsServerNode(ManagedNode):
             self._open_topics(stream, name, method)
         stream.start()
         if self.parameters['payload_body']:
-            from liedyn_ros.nodes.dynamics.payload import PayloadTopics, warm_up_payload
-            self.require_kernels(warm_up_payload)
+            from liedyn_ros.nodes.dynamics.payload import PayloadTopics
             PayloadTopics(self, self.parameters['payload_body'], self._payload)
 
     def parameters_changed(self) -> None:
@@ -146,8 +140,6 @@ class DynamicsServerNode(ManagedNode):
 
     def _answer_query(self, method: str, query: DynamicsQuery, answer: DynamicsAnswer) -> None:
         answer.header.stamp, answer.request_id = query.header.stamp, query.request_id
-        if self.active and max(len(query.accelerations), len(query.efforts)) > 1:
-            self.await_kernels(warm_up_derivatives)
         self._serve(method, query, answer)
 
     def _serve(self, method: str, request: Any, response: Any, *further: Any) -> None:
@@ -156,7 +148,6 @@ class DynamicsServerNode(ManagedNode):
 
     def _linearize(self, request: Linearize.Request, response: Linearize.Response) -> None:
         self._ready()
-        self.await_kernels(warm_up_derivatives)
         try:
             self._serve('linearize', request, response, service_budget(self._ready))
         except BudgetError as error:
@@ -165,13 +156,11 @@ class DynamicsServerNode(ManagedNode):
     def _work_on_goal(self, goal: LinearizeAction.Goal, result: LinearizeAction.Result,
                       watch: Watch) -> None:
         self._ready()
-        self.await_kernels(warm_up_derivatives)
         self._serve('linearize', goal, result, goal_budget(goal, watch))
 
     def _retime(self, request: RetimeTrajectory.Request,
                 response: RetimeTrajectory.Response) -> None:
         self._ready()
-        self.await_kernels(warm_up_derivatives)
         try:
             self._serve('retime', request, response,
                         lambda retiming: retiming.retiming_budget(self._ready))
@@ -181,7 +170,6 @@ class DynamicsServerNode(ManagedNode):
     def _retime_goal(self, goal: RetimeAction.Goal, result: RetimeAction.Result,
                      watch: Watch) -> None:
         self._ready()
-        self.await_kernels(warm_up_derivatives)
         self._serve('retime', goal, result,
                     lambda retiming: retiming.retiming_goal_budget(goal, watch))
 
@@ -209,7 +197,7 @@ class DynamicsServerNode(ManagedNode):
         """Return why nothing is answered while the node is not active."""
         state = 'inactive' if self.configured else 'not configured'
         if self.starting:
-            state += ' yet: its kernels are being compiled'
+            state += ' yet: it is starting'
         return f'expected the node to be active, got {state}'
 
     def _values(self, changed: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,6 @@ import numpy as np
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.name_order import NameOrder
-from liedyn_ros.dynamics.ahead import two_bars
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_velocity, ConstrainedDynamics, LoopState, LoopTracker)
 from liedyn_ros.dynamics.tree.floating_base import base_joint
@@ -163,10 +162,3 @@ class LoopedMachine:
             found.append(MultiDofMotion(
                 joint.name, joint.parent or GROUND, joint.child, parent_child, twist))
         return found
-
-
-def warm_up_tracking() -> None:
-    """Compile the kernels of the tracker, accelerations too, or load them from the cache."""
-    tracker = LoopTracker(two_bars(), ['left_joint'])
-    for _ in range(2):
-        tracker.update([0.0], [1.0], [0.0])

@@ -22,7 +22,7 @@ from std_msgs.msg import String
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, SilenceError
 from liedyn_ros.nodes.dynamics.machines import read_model
-from liedyn_ros.nodes.loops.machine import LoopedMachine, LoopSample, NOTHING, warm_up_tracking
+from liedyn_ros.nodes.loops.machine import LoopedMachine, LoopSample, NOTHING
 from liedyn_ros.nodes.loops.outputs import LoopOutputs
 from liedyn_ros.nodes.loops.parameters import LOOP_STATE_PUBLISHER
 from liedyn_ros.ros.messages.conversions import nanoseconds
@@ -46,8 +46,6 @@ class LoopStatePublisherNode(ManagedNode):
     Its own thread reads the input. Of all samples that wait, the newest is completed and
     published.
     """
-
-    warm_up = staticmethod(warm_up_tracking)
 
     def __init__(self, **options: Any) -> None:
         """Declare the parameters; everything else waits for `configure`. Options: of a Node."""

@@ -26,7 +26,7 @@ from trajectory_msgs.msg import (
     JointTrajectory, JointTrajectoryPoint, MultiDOFJointTrajectory)
 
 from liedyn_ros.common.errors import BudgetError, LiedynError, LimitError, NameSetError
-from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers, warm_up_derivatives
+from liedyn_ros.nodes.dynamics.answers import DynamicsAnswers
 from liedyn_ros.nodes.dynamics.machines import read_machine
 from liedyn_ros.nodes.dynamics.platform_answers import answers_about
 from liedyn_ros.nodes.running.parameters import PATH_RUNNER
@@ -45,16 +45,6 @@ SAME = 1e-6  # rad or m, by which a path begins where the joints stand
 CYCLES = 0.5, 3.0  # of the period, which a cycle takes at least and at most
 
 
-def warm_up_running() -> None:
-    """Compile the kernels of dynamics and of scaling, or load them."""
-    warm_up_derivatives()
-    try:
-        from liedyn_ros.nodes.running.warm_up import warm_up_scaling
-    except ModuleNotFoundError:  # without the conic solver; a request says so
-        return
-    warm_up_scaling()
-
-
 class PathRunnerNode(ManagedNode):
     """
     Requests for runs in, commands out, one a cycle until the end.
@@ -63,8 +53,6 @@ class PathRunnerNode(ManagedNode):
     limits and speeds have another stream. One run goes on at a time: a new one lets it come to
     rest on its path, and begins there. The joints that lag are waited for.
     """
-
-    warm_up = staticmethod(warm_up_running)
 
     def __init__(self, **options: Any) -> None:
         """Declare the parameters; everything else waits for `configure`. Options: of a Node."""
@@ -90,8 +78,6 @@ class PathRunnerNode(ManagedNode):
         """Take the model if there is one yet, open the topics."""
         self.on_close(self._forget)
         answers = self._models.take(self._values(), None)
-        for kernels in answers.warm_ups if answers is not None else ():
-            self.require_kernels(kernels)
         self._models.forget()
         self._adopt(answers)
         self.open_subscription(  # in a group of its own, as it awaits what it reads
@@ -183,7 +169,6 @@ class PathRunnerNode(ManagedNode):
     def _begin(self, request: Any, response: Any, budget_of: Callable[[ModuleType], Any]) -> Any:
         """Plan a run from where the one before comes to rest, begin it, and return it."""
         answers = self._ready()
-        self.await_kernels(warm_up_derivatives)
         standing, self._standing = self._standing, None
         if self._run is not None:
             standing = self._stop(self._run)

@@ -21,7 +21,6 @@ from liedyn_ros.control import Gains, JumpDetector
 from liedyn_ros.nodes.stewart.control_outputs import ControlOutputs
 from liedyn_ros.nodes.stewart.parameters import CONTROLLER
 from liedyn_ros.nodes.stewart.platform import platform_of
-from liedyn_ros.nodes.stewart.warm_up import warm_up_dynamics
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.stamped_pair import StampedPair
 from liedyn_ros.ros.node.lifecycle import ManagedNode
@@ -49,7 +48,6 @@ class StewartControllerNode(ManagedNode):
     subscriber.
     """
 
-    warm_up = staticmethod(warm_up_dynamics)
 
     def __init__(self, **options: Any) -> None:
         """Declare the parameters; everything else waits for `configure`. Options: of a Node."""

@@ -20,7 +20,6 @@ from liedyn_ros.nodes.simulator_node import SimulatorNode
 from liedyn_ros.nodes.stewart.leg_outputs import LegOutputs
 from liedyn_ros.nodes.stewart.parameters import DYNAMICS_SIMULATOR, DYNAMICS_SIMULATOR_NAME
 from liedyn_ros.nodes.stewart.platform import LEG_FORCES, platform_of
-from liedyn_ros.nodes.stewart.warm_up import warm_up_dynamics
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.streams.stream import Stream
@@ -30,7 +29,6 @@ from liedyn_ros.stewart import PlatformSimulation
 class StewartDynamicsSimulatorNode(SimulatorNode[PlatformSimulation]):
     """The platform, held at home by brakes until the first command, and then by its legs alone."""
 
-    warm_up = staticmethod(warm_up_dynamics)
 
     def __init__(self, **options: Any) -> None:
         """Declare the parameters; everything else waits for `configure`. Options: of a Node."""

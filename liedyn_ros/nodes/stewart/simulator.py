@@ -21,7 +21,6 @@ from liedyn_ros.nodes.simulator_node import max_lateness, MAX_STEP, REPORT_RATE
 from liedyn_ros.nodes.stewart.leg_outputs import LegOutputs
 from liedyn_ros.nodes.stewart.parameters import SIMULATOR, SIMULATOR_NAME
 from liedyn_ros.nodes.stewart.platform import platform_of
-from liedyn_ros.nodes.stewart.warm_up import warm_up_simulation
 from liedyn_ros.ros.node.lifecycle import lateness_ns, LOG_PERIOD, ManagedNode, set_rate
 from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.streams.age_statistics import AgeStatistics
@@ -35,7 +34,6 @@ LOOK_RATE, LOOK_TIME = 10.0, 60.0  # Hz, s, for which the motion is compared wit
 class StewartSimulatorNode(ManagedNode):
     """Leg states and the true pose out, a sample at a time, in its own thread."""
 
-    warm_up = staticmethod(warm_up_simulation)
 
     def __init__(self, **options: Any) -> None:
         """Declare the parameters; everything else waits for `configure`. Options: of a Node."""

@@ -70,7 +70,6 @@ class ViewNode(ManagedNode):
             self.get_logger().warning(
                 f'address {parameters["address"]}: the view is open to the network, without '
                 'encryption, to whoever has its whole address')
-        # Before the machine: the page says how far its kernels are.
         self.get_logger().info(f'the view is on {self._page.address}')
         machine = self._machine(None)
         topics = (TreeTopics if machine is None or isinstance(machine, Model)

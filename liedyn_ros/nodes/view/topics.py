@@ -11,7 +11,7 @@
 import time
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
 from liedyn_interfaces.msg import LoopStatus, StewartStatus
 from nav_msgs.msg import Odometry
@@ -21,7 +21,6 @@ from sensor_msgs.msg import JointState
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.ros.messages.conversions import from_pose
-from liedyn_ros.ros.node.kernel_progress import OF_KERNELS
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.ros.streams.stream import Aside
@@ -86,7 +85,6 @@ class ViewTopics:
         self._open(node)
         self._reports = _Topic(node, DiagnosticArray, '/diagnostics', REPORTS_DEPTH)
         self._until: dict[str, float] = {}  # when a warning ends, by its sentence
-        self._kernels: dict[str, tuple[str, float]] = {}  # sentence, and when it ends, by node
         self._fault = ''
 
     @property
@@ -104,17 +102,6 @@ class ViewTopics:
     def look(self) -> Seen:
         """Take what waits."""
         raise NotImplementedError
-
-    def _awaited(self) -> tuple[str, ...]:
-        """Return how far kernels of nodes are that have said so in the last seconds."""
-        now = time.monotonic()
-        for status in (each for report in self._reports.take_all() for each in report.status):
-            if status.name.endswith(OF_KERNELS):
-                node = status.name.removesuffix(OF_KERNELS)
-                ends = now if status.level == DiagnosticStatus.OK else now + WARNING_TIME
-                self._kernels[node] = f'{node}: kernels {status.message}', ends
-        self._kernels = {node: each for node, each in self._kernels.items() if each[1] > now}
-        return tuple(sentence for sentence, _ in self._kernels.values())
 
     def _quiet(self) -> dict[str, float]:
         return {topic.name: topic.silence for topic in self._opened if topic.silence > QUIET_TIME}
@@ -150,7 +137,7 @@ class TreeTopics(ViewTopics):
             positions={} if joints is None else _by_name(joints.name, joints.position),
             efforts={} if joints is None else _by_name(joints.name, joints.effort),
             rotor_speeds={} if rotors is None else _by_name(rotors.name, rotors.velocity),
-            warnings=self._warnings(), fault=self._fault, awaited=self._awaited(),
+            warnings=self._warnings(), fault=self._fault,
             quiet=self._quiet())
 
 
@@ -176,7 +163,7 @@ class PlatformTopics(ViewTopics):
             covariance=None if covariance is None else np.reshape(
                 covariance.pose.covariance, (6, 6))[:3, :3],
             solved=self._solved, warnings=self._warnings(), fault=self._fault,
-            awaited=self._awaited(), quiet=self._quiet())
+            quiet=self._quiet())
 
     def _note(self, status: StewartStatus) -> None:
         self._fault = status.message

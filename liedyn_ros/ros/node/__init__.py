@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A managed node: life cycle, start, services, actions and warm-up."""
+"""A managed node: life cycle, start, services and actions."""

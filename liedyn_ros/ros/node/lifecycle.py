@@ -33,8 +33,7 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.ros.node import bond, own_services
 from liedyn_ros.ros.node.clock_steps import StepWatch
 from liedyn_ros.ros.node.services import refuse, require_finite_numbers
-from liedyn_ros.ros.node.start import no_kernels, NotCompiledError, Start
-from liedyn_ros.ros.node.warm_up import await_kernels
+from liedyn_ros.ros.node.start import Start
 from liedyn_ros.ros.parameters.parameter_set import Parameter, ParameterSet
 from liedyn_ros.ros.process import garbage
 from liedyn_ros.ros.process.core_log import pass_on
@@ -45,8 +44,8 @@ from liedyn_ros.ros.qos import DEPTH, SERVICES
 AUTOSTART = Parameter(
     'autostart', True, 'configure and activate at start, without a lifecycle manager')
 CONFIGURE_TIMEOUT = Parameter(
-    'configure_timeout', 300.0, 'longest time for which a request to configure waits for compiled '
-    'kernels', 's', least=0.0, most=3600.0)
+    'configure_timeout', 300.0, 'longest time for which requests wait as the node starts itself',
+    's', least=0.0, most=3600.0)
 OF_ALL_NODES = (AUTOSTART, CONFIGURE_TIMEOUT, bond.HEARTBEAT_PERIOD, *SCHEDULING)
 
 LOG_PERIOD = 1.0  # s; a fault that repeats is logged once in that time
@@ -69,15 +68,9 @@ class ManagedNode(LifecycleNode):
     `lock` guards what callbacks of the executor share with those of a Stream; whoever holds it
     delays the stream.
 
-    `warm_up` calls every kernel once, in a thread from the start on; services answer meanwhile.
-    The node starts itself after that. A manager's request to configure waits for it, at most for
-    the parameter `configure_timeout`. Nothing compiles in the node once it is active. Kernels for
-    which it does not wait are called by the functions `behind`; another process compiles them, and
-    requests wait for them by `await_kernels`.
+    The node starts itself once what `read_ahead` reads is there. A manager's request to configure
+    waits for it.
     """
-
-    warm_up: Callable[[], None] = staticmethod(no_kernels)
-    behind: tuple[Callable[[], None], ...] = ()
 
     def __init__(self, name: str, parameters: Sequence[Parameter], **options: Any) -> None:
         """
@@ -100,8 +93,7 @@ class ManagedNode(LifecycleNode):
         self.parameters = ParameterSet(
             self, (*OF_ALL_NODES, *parameters), lambda: self.configured, self.parameters_changed,
             [*sys.argv, *(options.get('cli_args') or ())])
-        self._start = Start(
-            self, type(self).warm_up, type(self).behind, self._read_ahead)
+        self._start = Start(self, self._read_ahead)
         self.on_close(self._start.close)
         of_rclpy = [*self.services]
         self.prepare()
@@ -129,22 +121,10 @@ class ManagedNode(LifecycleNode):
     def parameters_changed(self) -> None:
         """Take over parameters that were set at run time."""
 
-    def require_kernels(self, warm_up: Callable[[], None]) -> None:
-        """
-        Compile, for `configure`, what this configuration needs besides `warm_up`.
-
-        Raises NotCompiledError while that takes its time: the node starts itself after it.
-        """
-        self._start.require_more(warm_up)
-
-    def await_kernels(self, warm_up: Callable[[], None]) -> None:
-        """Wait, for a request, for kernels of `behind`; raise LiedynError where none come."""
-        await_kernels(warm_up, lambda: self.configured and self.context.handle.ok())
-
     @property
     def starting(self) -> bool:
-        """Return whether kernels are being compiled, or the node is to start by itself."""
-        return self._start.going_on
+        """Return whether the node is to start by itself."""
+        return self._start.automatic
 
     @property
     def awaited(self) -> bool:
@@ -295,9 +275,9 @@ class ManagedNode(LifecycleNode):
             return TransitionCallbackReturn.ERROR
 
     async def _LifecycleNodeMixin__on_change_state(self, request: Any, response: Any) -> Any:
-        """Make a transition by request; `configure` waits for kernels, others are served."""
+        """Make a transition by request; `configure` waits for what is read, others are served."""
         return await self._start.request(
-            request.transition, self.parameters['configure_timeout'],
+            request.transition,
             partial(super()._LifecycleNodeMixin__on_change_state, request, response))
 
     def _own_group_of_transitions(self) -> None:
@@ -309,7 +289,6 @@ class ManagedNode(LifecycleNode):
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Configure, or say why not and stay unconfigured."""
         try:
-            self._start.require()
             self._start.by_hand()
             self.parameters.require_valid()
             garbage.freeze_all()
@@ -317,10 +296,6 @@ class ManagedNode(LifecycleNode):
             self.configure()
             schedule({each.name: self.parameters[each.name] for each in SCHEDULING},
                      self._streams, self.on_close)
-        except NotCompiledError as error:
-            self.get_logger().warning(f'not configured yet: {error}')
-            self._close(UNCONFIGURED)
-            return TransitionCallbackReturn.FAILURE
         except Exception as error:  # any error is logged, and the node stays alive
             self._tell('not configured', error)
             self._close(UNCONFIGURED)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Warnings of the core in the log of a node: a kernel cache that cannot be used, for example."""
+"""Warnings of the core in the log of a node: a model file with what is left out, for example."""
 
 from collections.abc import Callable
 import logging

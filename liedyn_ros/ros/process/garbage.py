@@ -16,8 +16,6 @@ leaves the collector of that process alone.
 
 import gc
 
-from liedyn_ros.jit.first_call import is_compiling
-
 _taken_over = False
 _configured = False  # whether the objects of a configuration are frozen
 
@@ -33,16 +31,6 @@ def take_over() -> None:
     _taken_over = True
     gc.disable()  # it would stop a stream at any time; a timer collects the garbage
     gc.freeze()
-
-
-def collect() -> None:
-    """
-    Collect the garbage, but not while a kernel is compiled.
-
-    The compiler makes a million objects, and to look at them each second takes most of its time.
-    """
-    if not is_compiling():
-        gc.collect()
 
 
 def freeze_all() -> None:

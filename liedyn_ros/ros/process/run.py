@@ -12,6 +12,7 @@ import atexit
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 import faulthandler
+import gc
 import signal
 import sys
 from threading import current_thread, Thread
@@ -104,7 +105,7 @@ def run(node_class: Callable[[], Node], args: Sequence[str] | None = None) -> No
                     node.get_fully_qualified_name(), given))):
                 node.get_logger().warning(line)
             building = False
-            node.create_timer(GARBAGE_PERIOD, garbage.collect, clock=Clock(
+            node.create_timer(GARBAGE_PERIOD, gc.collect, clock=Clock(
                 clock_type=ClockType.STEADY_TIME))
             try:
                 rclpy.spin(node)

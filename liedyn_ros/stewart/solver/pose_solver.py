@@ -173,7 +173,7 @@ class PoseSolver:
         poses, outcome = np.empty((len(lengths), 4, 4)), np.empty((len(lengths), 4))
         kernels.solve_poses(
             self._joints, self._scale, lengths, guesses, self._settings, poses, outcome,
-            self._state, self._work, self._unknowns)
+            self._state, self._work, len(self._unknowns) == 7)
         return Solutions(poses, outcome[:, 0].astype(int), outcome[:, 1].astype(int),
                          outcome[:, 2], outcome[:, 3])
 

@@ -57,7 +57,7 @@ def test_requirements(requirement, level, monkeypatch):
 
 def test_the_requirements_are_those_of_setup():
     names = {each.partition('>')[0] for each in environment.requirements()}
-    assert names == {'numba', 'numpy', 'PyYAML', 'scipy', 'transforms3d'}
+    assert names == {'numpy', 'PyYAML', 'scipy', 'transforms3d'}
 
 
 def test_a_clock_that_was_set_is_seen():

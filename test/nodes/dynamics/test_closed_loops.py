@@ -8,25 +8,20 @@
 
 """Closed loops through the services: the answers are those of ConstrainedDynamics."""
 
-from threading import Event
 
 from liedyn_interfaces.msg import DynamicsAnswer, DynamicsQuery
 from liedyn_interfaces.srv import DescribeModel
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
-from rclpy.logging import LoggingSeverity
-from support import forked
 from support.bench.dynamics_bench import Motion, ServerBench
 
 from liedyn_ros.common.errors import DescriptionWarning
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.dynamics.ahead import warm_up_loops
 from liedyn_ros.dynamics.constrained import (
     assemble, complete_acceleration, complete_velocity, ConstrainedDynamics, LEAST_FORCE,
     LEAST_TORQUE)
 from liedyn_ros.model import load_model
-from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
 from liedyn_ros.ros.messages.conversions import from_wrench
 
 pytestmark = pytest.mark.ros
@@ -40,12 +35,6 @@ COUPLED = """<robot name="gripper"><link name="palm"/>
 <axis xyz="0 1 0"/></joint>
 <joint name="b" type="continuous"><parent link="palm"/><child link="right"/>
 <axis xyz="0 1 0"/><mimic joint="a" multiplier="-1"/></joint></robot>"""
-
-
-@pytest.fixture(scope='module', autouse=True)
-def warm():
-    """Compile the kernels, however long that takes, before anything is waited for."""
-    warm_up_loops()
 
 
 class LoopMotion(Motion):
@@ -158,59 +147,3 @@ def test_mimic_joints_are_held_when_asked(bench, tmp_path):
     assert_allclose(a, ConstrainedDynamics(x.model).forward(x.q, x.v, x.tau).a, rtol=1e-9)
     assert_allclose(a[0], -a[1], rtol=1e-9)
     assert answer.constraints == DynamicsAnswer.REGULAR
-
-
-def test_linear_models_of_loops_compile_nothing_after_the_warm_up():
-    """In a process of its own: other tests have compiled everything here."""
-    code = """
-import sys
-import numpy as np
-from liedyn_ros.common.resources import config_file
-from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
-from liedyn_ros.dynamics.linearization.closed_loops import linearize_constrained
-from liedyn_ros.model import load_model
-from liedyn_ros.dynamics.ahead import warm_up_loops
-from liedyn_ros.nodes.dynamics.answers import warm_up, warm_up_derivatives
-
-def compiled():
-    return {(name, attribute): len(value.overloads)
-            for name, module in list(sys.modules.items()) if name.startswith('liedyn_ros')
-            for attribute, value in vars(module).items() if hasattr(value, 'overloads')}
-
-machine = ConstrainedDynamics(load_model(config_file('five_bar.yaml')))
-q, rest = assemble(machine), np.zeros(machine.model.nv)
-warm_up()
-warm_up_derivatives()
-warm_up_loops()
-before = compiled()
-linearize_constrained(machine, q, rest, rest).discrete(0.01)
-after = compiled()
-assert after == before, {name for name in after if after[name] != before.get(name)}
-"""
-    result = forked.run('-c', code)
-    assert result.returncode == 0, result.stderr
-
-
-def test_the_kernels_of_loops_are_compiled_before_the_node_is_active(bench, monkeypatch):
-    gate = Event()
-    monkeypatch.setattr('liedyn_ros.ros.node.start.WARM_TIMEOUT', 0.01)
-    monkeypatch.setattr('liedyn_ros.nodes.dynamics.answers.warm_up_loops', gate.wait)
-    node = bench.add(DynamicsServerNode, model_file=str(FIVE_BAR))
-    bench.until_logged(node, 'not configured yet', LoggingSeverity.WARN)
-    assert node.starting and not node.active
-    gate.set()
-    bench.until(lambda: node.active, 'an active node')
-    assert not node.starting
-
-
-def test_a_manager_waits_for_the_kernels_of_loops(bench, monkeypatch):
-    gate = Event()
-    monkeypatch.setattr('liedyn_ros.ros.node.start.WARM_TIMEOUT', 0.01)
-    monkeypatch.setattr('liedyn_ros.nodes.dynamics.answers.warm_up_loops', gate.wait)
-    node = bench.start(DynamicsServerNode, model_file=str(FIVE_BAR), autostart=False)
-    response = bench.begin_to_configure(node)
-    bench.until_logged(node, 'not configured yet', LoggingSeverity.WARN)
-    assert not response.done()
-    gate.set()
-    bench.until(response.done, 'a configured node')
-    assert response.result().success and node.configured

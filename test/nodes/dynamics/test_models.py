@@ -13,7 +13,6 @@ from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from numpy.testing import assert_allclose
 import pytest
-from rclpy.logging import LoggingSeverity
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 from support.bench.dynamics_bench import AERIAL, Motion, random_file, ServerBench
@@ -213,13 +212,6 @@ def test_a_model_that_cannot_be_read_keeps_the_node_unconfigured(bench):
         assert server.call(ChangeState, 'change_state',
                            transition=Transition(id=transition)).success
     assert described(server).success
-
-
-def test_kernels_are_warmed_up_with_a_log_line(bench):
-    server = ServerBench(bench)
-    bench.until_logged(server.node, 'active', LoggingSeverity.INFO)
-    first, *_, last = bench.logged(server.node, LoggingSeverity.INFO)
-    assert (first.split(',')[0], last) == ('compiling kernels', 'active')
 
 
 def test_cleanup_forgets_the_model_and_closes_the_topics(bench):

@@ -18,20 +18,11 @@ from support.bench.dynamics_bench import pose_of, ServerBench, vector
 from support.platforms.stewart_motion import motion
 
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.dynamics.ahead import warm_up_loops
-from liedyn_ros.nodes.dynamics.platform_answers import warm_up_platform
 from liedyn_ros.ros.messages.conversions import from_twist
 from liedyn_ros.stewart import load_geometry, model_state, platform_model, StewartDynamics
 
 pytestmark = pytest.mark.ros
 FILE = config_file('stewart_geometry.yaml')
-
-
-@pytest.fixture(scope='module', autouse=True)
-def warm():
-    """Compile the kernels, however long that takes, before anything is waited for."""
-    warm_up_platform()
-    warm_up_loops()
 
 
 class Asked:

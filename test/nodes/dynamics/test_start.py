@@ -8,9 +8,8 @@
 
 """How the dynamics server starts: requests wait for it, and where that is long get the reason."""
 
-import os
-import signal
-from threading import Event
+from concurrent.futures import Future
+
 
 from liedyn_interfaces.msg import DynamicsQuery
 from liedyn_interfaces.srv import DescribeModel, Dynamics, EquationsOfMotion
@@ -18,39 +17,36 @@ from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 import pytest
 from rclpy.lifecycle import TransitionCallbackReturn
-from rclpy.logging import LoggingSeverity
-from support import forked
 from support.bench.dynamics_bench import AERIAL, ALGORITHMS, Motion, SERVER, ServerBench
 
 from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
 from liedyn_ros.ros.node import start
 
 pytestmark = pytest.mark.ros
-WAIT = 'expected the node to be active, got not configured yet: its kernels are being compiled'
+WAIT = 'expected the node to be active, got not configured yet: it is starting'
 
 
 class SlowStart(ServerBench):
-    """A server whose kernels are being compiled until `finish` is called."""
+    """A server whose model is being read until `finish` is called."""
 
     def __init__(self, bench, monkeypatch, **parameters):
         """Start the server and do not wait for it."""
-        self._compiled, warm_up = Event(), DynamicsServerNode.warm_up
+        self._read, read_ahead = Future(), DynamicsServerNode.read_ahead
 
-        def slowly():
-            self._compiled.wait()
-            warm_up()
+        def slowly(node):
+            return read_ahead(node) if self._read.done() else self._read
 
-        monkeypatch.setattr(DynamicsServerNode, 'warm_up', staticmethod(slowly))
-        monkeypatch.setattr(start, 'WARM_TIMEOUT', 0.01)
+        monkeypatch.setattr(DynamicsServerNode, 'read_ahead', slowly)
         self.bench = bench
         self.node = bench.add(DynamicsServerNode, model_file=AERIAL.name, **parameters)
 
     def let_go(self):
-        """Let the kernels be compiled."""
-        self._compiled.set()
+        """Let the model be read."""
+        if not self._read.done():
+            self._read.set_result(None)
 
     def finish(self):
-        """Let the kernels be compiled and wait until the node has started, or would not."""
+        """Let the model be read and wait until the node has started, or would not."""
         self.let_go()
         self.bench.until(lambda: not self.node.starting, 'the end of the start')
 
@@ -73,7 +69,7 @@ def server(bench, monkeypatch):
 
 
 @pytest.mark.smoke
-def test_requests_wait_until_the_kernels_are_compiled(server):
+def test_requests_wait_until_the_model_is_read(server):
     partner, query = server.bench.partner, Motion(AERIAL).query()
     clients = {name: partner.create_client(kind, f'{SERVER}/{name}') for kind, name in (
         *((Dynamics, name) for name in ALGORITHMS), (EquationsOfMotion, 'equations_of_motion'),
@@ -130,24 +126,6 @@ def test_a_manager_that_comes_meanwhile_waits(bench, monkeypatch, autostart):
     assert server.ask('inverse_dynamics', Motion(AERIAL).query()).success
 
 
-@pytest.mark.parametrize(('autostart', 'state', 'retries'), [
-    (False, State.PRIMARY_STATE_UNCONFIGURED,
-     (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE)),
-    (True, State.PRIMARY_STATE_ACTIVE, ())])
-def test_a_manager_waits_no_longer_than_configure_timeout(
-        bench, monkeypatch, autostart, state, retries):
-    server = SlowStart(bench, monkeypatch, autostart=autostart, configure_timeout=0.0)
-    try:
-        assert not server.change(Transition.TRANSITION_CONFIGURE)
-        bench.until_logged(server.node, 'configure the node again', LoggingSeverity.WARN)
-        assert server.call(DescribeModel, 'describe_model').message.endswith(WAIT)
-    finally:
-        server.finish()
-    assert server.state == state
-    assert [server.change(retry) for retry in retries] == [True] * len(retries)
-    assert server.ask('inverse_dynamics', Motion(AERIAL).query()).success
-
-
 def test_a_shutdown_meanwhile_ends_the_start(server):
     assert server.change(Transition.TRANSITION_UNCONFIGURED_SHUTDOWN)
     server.finish()
@@ -176,28 +154,6 @@ def test_a_query_that_gets_no_answer_is_logged(bench):
                 act=lambda: queries.publish(DynamicsQuery()))
     assert bench.logged(server.node)[0] == (
         'hybrid_dynamics/query: no answer; expected the node to be active, got inactive')
-
-
-def test_kernels_that_do_not_compile_keep_the_node_unconfigured(bench, monkeypatch):
-    def fail():
-        raise RuntimeError('no compiler')
-
-    monkeypatch.setattr(DynamicsServerNode, 'warm_up', staticmethod(fail))
-    server = ServerBench(bench, model_file=AERIAL.name)
-    bench.until_logged(server.node, 'not configured: no compiler')
-    assert server.call(DescribeModel, 'describe_model').message.endswith('got not configured')
-
-
-def test_a_process_tells_and_ends_while_it_compiles(bench, namespace, tmp_path):
-    with forked.start(
-            '-m', 'liedyn_ros.nodes.dynamics.server', '--ros-args', '-r', f'__ns:={namespace}',
-            '-p', 'configure_timeout:=0.0',
-            env={**os.environ, 'NUMBA_CACHE_DIR': str(tmp_path)}) as process:
-        response = bench.call(DescribeModel, f'{SERVER}/describe_model')
-        assert (response.success, response.message) == (False, f'dynamics_server: {WAIT}')
-        process.send_signal(signal.SIGINT)
-        assert process.wait(60.0) == 0, process.read()
-        assert 'Traceback' not in ''.join(process.read())
 
 
 def test_the_services_are_there_in_every_state_of_a_node_that_starts_warm(bench):

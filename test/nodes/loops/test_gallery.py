@@ -17,19 +17,12 @@ import pytest
 from support.bench.loop_bench import LoopBench
 
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.nodes.loops.machine import warm_up_tracking
 
 pytestmark = pytest.mark.ros
 SPEC = spec_from_file_location(
     'gallery', Path(__file__).parents[3] / 'examples' / 'gallery.py')
 gallery = module_from_spec(SPEC)
 SPEC.loader.exec_module(gallery)
-
-
-@pytest.fixture(scope='module', autouse=True)
-def warm():
-    """Compile the kernels, however long that takes, before anything is waited for."""
-    warm_up_tracking()
 
 
 @pytest.mark.parametrize('name', gallery.MACHINES)

@@ -26,7 +26,6 @@ from liedyn_ros.lie import SE3, se3, SO3
 from liedyn_ros.model import annotate, load_urdf, load_yaml
 from liedyn_ros.nodes.dynamics.machines import read_model
 from liedyn_ros.nodes.loops import state_publisher
-from liedyn_ros.nodes.loops.machine import warm_up_tracking
 from liedyn_ros.nodes.loops.state_publisher import LoopStatePublisherNode
 from liedyn_ros.ros.messages.conversions import stamp_of
 from liedyn_ros.ros.qos import LATCHED
@@ -34,12 +33,6 @@ from liedyn_ros.ros.qos import LATCHED
 pytestmark = pytest.mark.ros
 FOUR_BAR = config_file('four_bar.yaml')
 AT, RATES = np.array([0.3, 0.2]), np.array([0.05, -0.07])
-
-
-@pytest.fixture(scope='module', autouse=True)
-def warm():
-    """Compile the kernels, however long that takes, before anything is waited for."""
-    warm_up_tracking()
 
 
 def test_bytes_that_are_no_message_are_a_refused_sample(bench):

@@ -23,19 +23,13 @@ from support.comparison import assert_same
 from trajectory_msgs.msg import (
     JointTrajectory, JointTrajectoryPoint, MultiDOFJointTrajectory, MultiDOFJointTrajectoryPoint)
 
-from liedyn_ros.nodes.running.node import PathRunnerNode, warm_up_running
+from liedyn_ros.nodes.running.node import PathRunnerNode
 
 pytestmark = pytest.mark.ros
 LEG = ['hip', 'knee', 'crank_joint', 'rod_joint']
 POINTS = [[0.3, -0.6, 0.2, 0.1], [0.6, -0.9, 0.0, 0.3], [0.1, -0.2, 0.4, 0.0]]
 LIMITS = RetimingLimits(joint_names=LEG, velocity=[1.0] * 4, effort=[20.0, 9.0, 3.0, 4.0],
                         effort_rate=[200.0, 90.0, 30.0, 40.0])
-
-
-@pytest.fixture(scope='module', autouse=True)
-def warm():
-    """Compile the kernels, however long that takes, before anything is waited for."""
-    warm_up_running()
 
 
 class RunnerBench:

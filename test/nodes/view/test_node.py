@@ -10,7 +10,7 @@
 
 from functools import partial
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
 from liedyn_interfaces.msg import StewartStatus
 import numpy as np
@@ -216,20 +216,3 @@ def test_the_page_closes_with_the_configuration(bench, view):
     node.trigger_deactivate()
     node.trigger_cleanup()
     assert page.closed
-
-
-def test_nodes_that_compile_are_told_of_until_they_are_ready(bench, view):
-    _, page = view(rate=5.0, dark=True)
-    assert page.dark
-    reports = bench.publisher(DiagnosticArray, '/diagnostics')
-
-    def say(level, message):
-        reports.publish(DiagnosticArray(status=[
-            DiagnosticStatus(level=level, name='pose: kernels', message=message),
-            DiagnosticStatus(level=DiagnosticStatus.WARN, name='pose: legs', message='frozen')]))
-
-    bench.until(lambda: page.seen is not None and page.seen.awaited, 'how far the kernels are',
-                lambda: say(DiagnosticStatus.WARN, 'being compiled: compiled 3 kernels, 9 s'))
-    assert page.seen.awaited == ('pose: kernels being compiled: compiled 3 kernels, 9 s',)
-    bench.until(lambda: not page.seen.awaited, 'nothing awaited',
-                lambda: say(DiagnosticStatus.OK, 'ready'))

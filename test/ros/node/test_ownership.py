@@ -10,21 +10,16 @@
 
 import logging
 import sys
-from threading import Event
 
 from liedyn_interfaces.srv import PredictStewartPose, SolveStewartPose
-from lifecycle_msgs.msg import Transition
-from lifecycle_msgs.srv import ChangeState
 import pytest
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.logging import LoggingSeverity
 from std_msgs.msg import Float64
 from std_srvs.srv import Trigger
-from support.bench.executables import node_class, NODES
 from support.bench.pose_bench import FAR, GEOMETRY, LEGS, NEAR, PoseBench, stamp_of
 
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.ros.node import kernel_progress, start
 from liedyn_ros.ros.node.lifecycle import ManagedNode, set_rate
 from liedyn_ros.ros.process.core_log import CORE
 from liedyn_ros.stewart import leg_lengths
@@ -137,71 +132,20 @@ def test_the_rate_of_a_timer_is_set_and_taken_away(bench, owner):
     assert timer.is_canceled()
 
 
-class Slow(Owner):
-    """A node whose kernels take as long as a test likes."""
-
-    compiled = Event()
-
-    @staticmethod
-    def warm_up():
-        """Wait until the test lets go."""
-        Slow.compiled.wait()
-
-
-def test_every_node_answers_while_its_kernels_are_compiled(bench, monkeypatch):
-    monkeypatch.setattr(start, 'WARM_TIMEOUT', 0.01)
-    node = bench.add(Slow, configure_timeout=0.0)
-    try:
-        response = bench.call(ChangeState, 'owner/change_state',
-                              transition=Transition(id=Transition.TRANSITION_CONFIGURE))
-        assert not response.success
-        bench.until_logged(
-            node, 'configure the node again', LoggingSeverity.WARN)
-        assert node.starting and not node.active
-    finally:
-        Slow.compiled.set()
-    bench.until(lambda: node.active, 'its start')
-    assert not node.starting
-
-
-def test_the_log_has_the_progress(bench, monkeypatch):
-    monkeypatch.setattr(kernel_progress, 'PROGRESS_PERIOD', 0.5)
-    compiled = Event()
-    monkeypatch.setattr(Owner, 'warm_up', staticmethod(compiled.wait))
-    node = bench.add(Owner)
-    bench.until_logged(node, 'compiled 0 kernels, ', LoggingSeverity.INFO)
-    assert not any('ready' in line for line in bench.logged(node, LoggingSeverity.INFO))
-    compiled.set()
-    bench.until_logged(node, 'kernels are ready: 0 compiled, ', LoggingSeverity.INFO)
-
-
 def test_a_node_logs_the_warnings_of_the_core(bench):
     before = list(CORE.handlers)
     node = bench.start(Owner)
-    logging.getLogger('liedyn_ros.jit.cache').warning('a file is damaged')
+    logging.getLogger('liedyn_ros.stewart').warning('a file is damaged')
     bench.until_logged(node, 'a file is damaged', LoggingSeverity.WARN)
     node.destroy_node()
     assert CORE.handlers == before
 
 
-@pytest.mark.parametrize('name', NODES)
-def test_every_node_warms_its_kernels_up(name):
-    assert node_class(name).warm_up is not ManagedNode.warm_up
-
-
-def kernels():
-    """Return how many versions of each kernel have been compiled or loaded."""
-    return {f'{name}.{attribute}': len(value.overloads)
-            for name, module in list(sys.modules.items()) if name.startswith('liedyn_ros')
-            for attribute, value in vars(module).items() if hasattr(value, 'overloads')}
-
-
-def test_nothing_is_compiled_or_loaded_once_the_node_tracks(bench):
+def test_nothing_is_imported_once_the_node_tracks(bench):
     node = PoseBench(bench, leg_noise=1e-5, leg_rate_noise=1e-3)
-    bench.until(lambda: node.node._start._behind.done, 'the kernels behind')
     lengths = [leg_lengths(GEOMETRY, pose) for pose in (NEAR, FAR)]
-    before, modules = kernels(), set(sys.modules)
     node.settle()
+    modules = set(sys.modules)
     for each in lengths:
         node.pose_at(node.send(each))
     assert node.bench.call(Trigger, 'stewart_pose/reset').success
@@ -209,6 +153,5 @@ def test_nothing_is_compiled_or_loaded_once_the_node_tracks(bench):
                            leg_names=LEGS, lengths=lengths[0]).success
     assert node.bench.call(PredictStewartPose, 'stewart_pose/predict',
                            stamp=stamp_of(node.stamp_ns)) is not None
-    assert kernels() == before
     assert not {name for name in sys.modules if name not in modules
                 and name.startswith(('liedyn_ros', 'numba', 'scipy'))}

@@ -105,46 +105,14 @@ def test_a_server_that_nobody_destroyed_does_not_hold_the_process(namespace, end
     program = f"""
 import rclpy
 from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
-from liedyn_ros.ros.node.start import no_kernels
-
-class Server(DynamicsServerNode):
-    warm_up, behind = staticmethod(no_kernels), ()
 
 rclpy.init(args=['--ros-args', '-r', '__ns:={namespace}'])
-node = Server()
+node = DynamicsServerNode()
 while not node.active:
     rclpy.spin_once(node)
 """
     with forked.start('-c', program + end) as process:
         assert process.wait(60.0) == code, process.read()
-
-
-def test_a_request_that_waits_for_kernels_does_not_hold_the_process(namespace):
-    program = f"""
-import threading
-import rclpy
-from liedyn_ros.ros.node.lifecycle import ManagedNode
-from liedyn_ros.ros.streams.stream import Stream
-
-class Node(ManagedNode):
-    def activate(self):
-        self.inside = threading.Event()
-        stream = Stream(self, guarded=False)
-        stream.open_timer(100.0, lambda: self.await_kernels(self.kernels))
-        stream.start()
-
-    def kernels(self):
-        self.inside.set()
-        threading.Event().wait()
-
-rclpy.init(args=['--ros-args', '-r', '__ns:={namespace}'])
-node = Node('node', ())
-while not node.active:
-    rclpy.spin_once(node)
-node.inside.wait()
-"""
-    with forked.start('-c', program + INTERRUPT) as process:
-        assert process.wait(60.0) == 0, process.read()
 
 
 ENDS = """

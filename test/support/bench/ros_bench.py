@@ -12,7 +12,6 @@ from collections import UserList
 from collections.abc import Callable
 from itertools import count
 import os
-import threading
 import time
 
 from lifecycle_msgs.msg import Transition
@@ -30,11 +29,9 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.serialization import deserialize_message
 from support.bench.message_numbers import assert_no_nan, may_have_nan
 
-from liedyn_ros.ros.node.warm_up import THREADS
 from liedyn_ros.ros.process.memory import keep_large_blocks_apart
 
-TIMEOUT = 240.0  # s; only a failing test waits that long, beside what it waits for kernels
-COMPILED = 1000.0  # s; whatever is compiled, no wait is longer, as pytest ends a test after 1800
+TIMEOUT = 240.0  # s; only a failing test waits that long
 WAIT = 0.01  # s, for the first callback between two looks
 MAX_CALLBACKS = 100  # between two looks, where callbacks never end
 REPLY_TIMEOUT = 5.0  # s; after which a request is sent again
@@ -62,11 +59,6 @@ def open_context():
 def unused_namespace():
     """Return a namespace that no other test uses, of this run or of another in this domain."""
     return f'/test_{os.getpid()}_{next(NUMBERS)}'
-
-
-def compiling():
-    """Return whether kernels are being compiled, in this process or for it."""
-    return any(thread.name == THREADS for thread in threading.enumerate())
 
 
 class Messages(UserList):
@@ -114,7 +106,7 @@ class Bench:
         return node
 
     def add(self, node_class, cli_args=None, **parameters):
-        """Return a node under test that may still be compiling its kernels."""
+        """Return a node under test that may not have started yet."""
         return self.adopt(node_class(
             context=self._context, namespace=self.namespace, cli_args=cli_args,
             parameter_overrides=[Parameter(name, value=value)
@@ -132,18 +124,14 @@ class Bench:
         Spin until a condition holds and return what it returned; act before every look.
 
         Between two acts everything that is ready runs: on a busy machine, too, the nodes take
-        what was sent before more is sent. The timeout does not count the time in which kernels
-        are compiled, which on a slow machine beside other tests takes longer than any timeout.
+        what was sent before more is sent.
         """
-        began = last = time.monotonic()
-        waited = 0.0
+        end = time.monotonic() + timeout
         while True:
             act()
             if result := condition():
                 return result
-            now = time.monotonic()
-            waited, last = waited + (0.0 if compiling() else now - last), now
-            if waited > timeout or now - began > COMPILED:
+            if time.monotonic() > end:
                 pytest.fail(f'waited {timeout:g} s in vain: {what}', pytrace=False)
             self._run_ready()
 

@@ -13,7 +13,6 @@ They import the benches when they run: a test of the core does without, and so d
 that only shares out tests.
 """
 
-import math
 
 import pytest
 
@@ -25,12 +24,6 @@ def context():
     context = open_context()
     yield context
     context.try_shutdown()
-
-
-@pytest.fixture
-def patient(monkeypatch):
-    """Let a request wait for its kernels however long other tests keep them from compiling."""
-    monkeypatch.setattr('liedyn_ros.ros.node.warm_up.TIMEOUT', math.inf)
 
 
 @pytest.fixture
@@ -50,7 +43,7 @@ def namespace():
 
 
 @pytest.fixture
-def bench(context, namespace, patient):
+def bench(context, namespace):
     """Return an empty bench."""
     from support.bench.ros_bench import Bench
     bench = Bench(context, namespace)

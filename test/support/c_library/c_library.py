@@ -20,9 +20,9 @@ import subprocess
 
 import pytest
 
-from liedyn_ros.export import build, entries, lowering, objects
-from liedyn_ros.jit.cache.folder import cache_root
-from liedyn_ros.jit.cache.sources import digest
+from liedyn_ros.build import c_entries, c_library
+from liedyn_ros.build.rooms import objects_folder
+from liedyn_ros.build.sources import digest
 
 ROOT = Path(__file__).parents[3] / 'libliedyn'
 SOURCES = tuple(f'src/{name}.c' for name in (
@@ -47,14 +47,11 @@ def require_tools(*names: str) -> None:
 def object_folder() -> Path:
     """Return the folder of objects of these sources, which are compiled if it is not there."""
     state = hashlib.sha256()
-    for module in entries.MODULES:
+    for module in c_entries.MODULES:
         state.update(digest(Path(module.__file__)).encode())
-    for module in (build, entries, lowering, objects):
+    for module in (c_entries, c_library):
         state.update(Path(module.__file__).read_bytes())
-    root = cache_root()
-    if root is None:
-        pytest.skip('needs a folder for compiled kernels')
-    parent = root.with_name(f'{root.name}_objects')
+    parent = objects_folder() / 'library'
     parent.mkdir(parents=True, exist_ok=True)
     folder = parent / state.hexdigest()[:16]
     if folder.is_dir():  # others may be made for minutes, behind the lock
@@ -63,7 +60,7 @@ def object_folder() -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.is_dir():
             made = folder.with_suffix('.made')
-            build.build_objects(made)
+            c_library.build_objects(made)
             made.rename(folder)
     return folder
 

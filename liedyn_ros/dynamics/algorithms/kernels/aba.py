@@ -25,6 +25,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import (
     TWISTS, VI, WRENCHES)
 from liedyn_ros.dynamics.tree.kernels.wrenches import fits_bodies, subtract_external
 from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.kinds import MATRIX, TRUTHS, VECTOR
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import se3, vec3
@@ -36,7 +37,9 @@ REFUSED = -1
 
 
 @kernel
-def forward(model, data, q, v, tau, external, a):
+def forward(
+        model: MATRIX, data: MATRIX, q: VECTOR, v: VECTOR, tau: VECTOR, external: MATRIX,
+        a: VECTOR):
     """Write the accelerations under joint forces; return the code of hybrid."""
     if overlap(a, q) or overlap(a, v) or overlap(a, tau) or overlap(a, external):
         return REFUSED
@@ -44,7 +47,9 @@ def forward(model, data, q, v, tau, external, a):
 
 
 @kernel
-def hybrid(model, data, q, v, prescribed, a, tau, external):
+def hybrid(
+        model: MATRIX, data: MATRIX, q: VECTOR, v: VECTOR, prescribed: TRUTHS, a: VECTOR,
+        tau: VECTOR, external: MATRIX):
     """
     Write the accelerations that are not prescribed and the forces that are not given.
 

@@ -20,6 +20,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import (
     load9, NV, of_known_width, PARENT, PITCH, POSES, POSITION, POSITION_AT, REST, ROTATION,
     STIFFNESS, store3, TWIST, TWISTS, VI, WRENCH)
 from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.kinds import MATRIX, VECTOR
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get, get_int, joined, of_width, parts, put
 from liedyn_ros.lie.kernels import mat3, se3, vec3
@@ -28,7 +29,7 @@ from liedyn_ros.model.kernels.kinds import FREE, SPHERICAL
 
 
 @kernel
-def center_of_mass(model, data, q, out):
+def center_of_mass(model: MATRIX, data: MATRIX, q: VECTOR, out: VECTOR):
     """Write the centre of mass (3,) in the ground; return whether all is good."""
     model, data = of_known_width(model, data)
     put(data, 0, COMPUTED, 0.0)
@@ -41,7 +42,7 @@ def center_of_mass(model, data, q, out):
 
 
 @kernel
-def potential_energy(model, data, q, out):
+def potential_energy(model: MATRIX, data: MATRIX, q: VECTOR, out: VECTOR):
     """Write the energy (1,) of gravity, springs and stops; return whether all is good."""
     model, data = of_known_width(model, data)
     put(data, 0, COMPUTED, 0.0)
@@ -95,7 +96,7 @@ def carry_mass(model, data, i):
 
 
 @kernel
-def gravity_forces(model, data, q, out):
+def gravity_forces(model: MATRIX, data: MATRIX, q: VECTOR, out: VECTOR):
     """
     Write the joint forces (nv,) that hold the machine at rest; return whether all is good.
 
@@ -125,7 +126,7 @@ def gravity_forces(model, data, q, out):
 
 
 @kernel
-def kinetic_energy(model, data, q, v, out):
+def kinetic_energy(model: MATRIX, data: MATRIX, q: VECTOR, v: VECTOR, out: VECTOR):
     """Write the kinetic energy (1,); return whether all is good."""
     model, data = of_known_width(model, data)
     put(data, 0, COMPUTED, 0.0)
@@ -146,7 +147,7 @@ def kinetic_energy(model, data, q, v, out):
 
 
 @kernel
-def momentum(model, data, q, v, out):
+def momentum(model: MATRIX, data: MATRIX, q: VECTOR, v: VECTOR, out: VECTOR):
     """Write angular momentum about the ground's origin, then linear (6,); return if good."""
     model, data = of_known_width(model, data)
     put(data, 0, COMPUTED, 0.0)
@@ -179,7 +180,8 @@ def momentum(model, data, q, v, out):
 
 
 @kernel
-def center_of_mass_motion(model, data, q, v, a, out):
+def center_of_mass_motion(
+        model: MATRIX, data: MATRIX, q: VECTOR, v: VECTOR, a: VECTOR, out: MATRIX):
     """Write the centre of mass, velocity and acceleration (3, 3); return whether all is good."""
     model, data = of_known_width(model, data)
     put(data, 0, COMPUTED, 0.0)
@@ -230,7 +232,7 @@ def about(center, r, p, m, f):
 
 
 @kernel
-def centroidal_map(model, data, q, out):
+def centroidal_map(model: MATRIX, data: MATRIX, q: VECTOR, out: MATRIX):
     """Write A (6, nv), A v being the momentum about the centre of mass; return if all is good."""
     model, data = of_known_width(model, data)
     put(data, 0, COMPUTED, 0.0)
@@ -291,7 +293,8 @@ def store_columns(out, column, m, f):
 
 
 @kernel
-def centroidal_map_rate(model, data, blocks, q, v, out):
+def centroidal_map_rate(
+        model: MATRIX, data: MATRIX, blocks: MATRIX, q: VECTOR, v: VECTOR, out: MATRIX):
     """
     Write dA/dt (6, nv) of centroidal_map; return whether all is good.
 

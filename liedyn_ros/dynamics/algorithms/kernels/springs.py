@@ -11,13 +11,14 @@
 from liedyn_ros.dynamics.tree.kernels import joints, motion
 from liedyn_ros.dynamics.tree.kernels.tables import NV
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import MATRIX, VECTOR
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import get_int
 from liedyn_ros.model.kernels.acceptance import finite
 
 
 @kernel
-def spring_forces(model, q, out):
+def spring_forces(model: MATRIX, q: VECTOR, out: VECTOR):
     """Write the joint forces (nv,) that hold springs and stops; return whether all is good."""
     count = get_int(model, 0, NV)
     if not joints.acceptable(model, q) or len(out) != count or overlap(out, q):

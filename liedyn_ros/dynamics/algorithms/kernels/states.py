@@ -15,10 +15,11 @@ They are those of crba (3.6), of coriolis (7.17), of springs (3.19) and of centr
 from liedyn_ros.dynamics.algorithms.kernels import centroidal, coriolis, springs
 from liedyn_ros.dynamics.algorithms.kernels import crba as mass
 from liedyn_ros.jit.decorators import long_kernel
+from liedyn_ros.jit.kinds import CUBE, MATRIX
 
 
 @long_kernel
-def crba_of_states(model, data, q, out):
+def crba_of_states(model: MATRIX, data: MATRIX, q: MATRIX, out: CUBE):
     """Write M (K, nv, nv) of q (K, nq)."""
     for s in range(len(q)):
         if not mass.crba(model, data, q[s], out[s]):
@@ -27,7 +28,7 @@ def crba_of_states(model, data, q, out):
 
 
 @long_kernel
-def gravity_of_states(model, data, q, out):
+def gravity_of_states(model: MATRIX, data: MATRIX, q: MATRIX, out: MATRIX):
     """Write the forces (K, nv) that hold the weight."""
     for s in range(len(q)):
         if not centroidal.gravity_forces(model, data, q[s], out[s]):
@@ -36,7 +37,7 @@ def gravity_of_states(model, data, q, out):
 
 
 @long_kernel
-def springs_of_states(model, data, q, out):
+def springs_of_states(model: MATRIX, data: MATRIX, q: MATRIX, out: MATRIX):
     """Write the forces (K, nv) that hold springs and stops; data is not used."""
     for s in range(len(q)):
         if not springs.spring_forces(model, q[s], out[s]):
@@ -45,7 +46,7 @@ def springs_of_states(model, data, q, out):
 
 
 @long_kernel
-def center_of_mass_of_states(model, data, q, out):
+def center_of_mass_of_states(model: MATRIX, data: MATRIX, q: MATRIX, out: MATRIX):
     """Write the centre of mass (K, 3)."""
     for s in range(len(q)):
         if not centroidal.center_of_mass(model, data, q[s], out[s]):
@@ -54,7 +55,7 @@ def center_of_mass_of_states(model, data, q, out):
 
 
 @long_kernel
-def momentum_of_states(model, data, q, v, out):
+def momentum_of_states(model: MATRIX, data: MATRIX, q: MATRIX, v: MATRIX, out: MATRIX):
     """Write the momentum (K, 6) of q (K, nq) and v (K, nv)."""
     for s in range(len(q)):
         if not centroidal.momentum(model, data, q[s], v[s], out[s]):
@@ -63,7 +64,8 @@ def momentum_of_states(model, data, q, v, out):
 
 
 @long_kernel
-def coriolis_matrix_of_states(model, data, blocks, q, v, out):
+def coriolis_matrix_of_states(
+        model: MATRIX, data: MATRIX, blocks: MATRIX, q: MATRIX, v: MATRIX, out: CUBE):
     """Write C (K, nv, nv); blocks as for one state."""
     for s in range(len(q)):
         if not coriolis.coriolis_matrix(model, data, blocks, q[s], v[s], out[s]):

@@ -17,8 +17,9 @@ x^(k) / k!, so that products are Cauchy products without binomials.
 
 import numpy as np
 
-from liedyn_ros.jit.bundle import Bundle, CUBE, INTEGERS, MATRIX, VECTOR
+from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.decorators import inlined
+from liedyn_ros.jit.kinds import CUBE, INTEGERS, MATRIX, VECTOR
 from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, spread, transposed
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.linear_algebra.kernels.orthogonal import QR

@@ -21,6 +21,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import (
     body_row, CARRIER, KIND, load12, PARENT, PITCH, PLACEMENT, QI, VI)
 from liedyn_ros.dynamics.tree.kernels.trigonometry import sine_cosine
 from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.kinds import CUBE, INTEGERS, MATRIX, TRUTH, VECTOR, WHOLE
 from liedyn_ros.jit.simd import get, get_int, parts, quad_of
 from liedyn_ros.lie.kernels import se3, vec3
 from liedyn_ros.model.kernels.acceptance import finite
@@ -110,7 +111,7 @@ def acceleration_of(model, q, v, a, frame):
 
 
 @kernel
-def frame_poses(model, q, frames, out):
+def frame_poses(model: MATRIX, q: VECTOR, frames: INTEGERS, out: CUBE):
     """Write the poses (F, 4, 4) of frames (F,); return whether all is good."""
     if not joints.acceptable(model, q):
         return False
@@ -121,7 +122,7 @@ def frame_poses(model, q, frames, out):
 
 
 @kernel
-def frame_twists(model, q, v, frames, axes, out):
+def frame_twists(model: MATRIX, q: VECTOR, v: VECTOR, frames: INTEGERS, axes: WHOLE, out: MATRIX):
     """Write the twists (F, 6) of frames (F,); return whether all is good."""
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v) and are_axes(axes)):
         return False
@@ -132,7 +133,9 @@ def frame_twists(model, q, v, frames, axes, out):
 
 
 @kernel
-def frame_accelerations(model, q, v, a, frames, axes, classical, out):
+def frame_accelerations(
+        model: MATRIX, q: VECTOR, v: VECTOR, a: VECTOR, frames: INTEGERS, axes: WHOLE,
+        classical: TRUTH, out: MATRIX):
     """Write the accelerations (F, 6) of frames (F,); return whether all is good."""
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
             and joints.is_velocity(model, a) and are_axes(axes)):

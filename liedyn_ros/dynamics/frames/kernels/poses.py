@@ -15,6 +15,7 @@ from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.tables import (
     body_row, KIND, LINKS, MODEL_WIDTH, PARENT)
 from liedyn_ros.jit.decorators import inlined, kernel, long_kernel
+from liedyn_ros.jit.kinds import ARRAY4, CUBE, MATRIX, VECTOR
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.shuffles import swapped
 from liedyn_ros.jit.simd import get, get_int, joined, of_width, quad_of
@@ -24,7 +25,7 @@ WIDTH = 12  # of the scratch buffer: the pose of a link in the ground, row by ro
 
 
 @kernel
-def all_poses(model, links, q, out):
+def all_poses(model: MATRIX, links: MATRIX, q: VECTOR, out: CUBE):
     """
     Write the poses (F, 4, 4) of all frames; return whether all is good.
 
@@ -37,7 +38,7 @@ def all_poses(model, links, q, out):
 
 
 @long_kernel
-def poses_of_states(model, links, q, out):
+def poses_of_states(model: MATRIX, links: MATRIX, q: MATRIX, out: ARRAY4):
     """Write the poses (K, F, 4, 4) of K states; return the first one refused, K if none."""
     for s in range(len(q)):
         if not write_all_poses(model, links, q[s], out[s]):

@@ -29,6 +29,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import (
     ARMATURE, COMPUTED, coordinate_row, INERTIA, KIND, LINKS, load12, load3, load9, PARENT, PITCH,
     POSITION, ROTATION, store12, store3, VI)
 from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.kinds import MATRIX, NUMBER, VECTOR
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import mat3, se3, so3, vec3
 from liedyn_ros.model.kernels.acceptance import finite
@@ -41,7 +42,9 @@ STEP_WIDTH = 18
 
 
 @kernel
-def discrete_momenta(model, data, steps, q0, rate, step, start, end):
+def discrete_momenta(
+        model: MATRIX, data: MATRIX, steps: MATRIX, q0: VECTOR, rate: VECTOR, step: NUMBER,
+        start: VECTOR, end: VECTOR):
     """Write minus the derivative by q0, and that by q1; return whether all are good."""
     put(data, 0, COMPUTED, 0.0)
     if not (joints.acceptable(model, q0) and joints.is_velocity(model, rate)):
@@ -57,7 +60,7 @@ def discrete_momenta(model, data, steps, q0, rate, step, start, end):
 
 
 @kernel
-def write_tangent(model, rate, step, tangent):
+def write_tangent(model: MATRIX, rate: VECTOR, step: NUMBER, tangent: VECTOR):
     """Write the tangent (nv,) at q0 that leads to the end of a step (3.16)."""
     for k in range(len(rate)):
         tangent[k] = step * rate[k]

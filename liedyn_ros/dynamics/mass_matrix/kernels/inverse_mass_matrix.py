@@ -12,12 +12,15 @@ from liedyn_ros.dynamics.algorithms.kernels import aba, crba
 from liedyn_ros.dynamics.mass_matrix.kernels.factorization import (
     factor_tree_matrix, invert_tree_matrix)
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import INTEGERS, MATRIX, VECTOR
 from liedyn_ros.jit.simd import get, put
 from liedyn_ros.model.kernels.acceptance import finite
 
 
 @kernel
-def inverse_mass_matrix(model, data, before, factors, roots, q, out):
+def inverse_mass_matrix(
+        model: MATRIX, data: MATRIX, before: INTEGERS, factors: MATRIX, roots: MATRIX, q: VECTOR,
+        out: MATRIX):
     """
     Write M^-1 (nv, nv); return the code of forward.
 

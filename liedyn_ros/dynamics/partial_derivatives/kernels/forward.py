@@ -15,13 +15,16 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import (
     clear_matrix, is_square, shared, write_jacobians)
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import all_finite
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import INTEGERS, MATRIX, VECTOR
 from liedyn_ros.jit.memory import overlap
 from liedyn_ros.jit.simd import LANES, put
 
 
 @kernel
-def forward_jacobians(model, data, links, columns, before, factors, sides, q, v, tau, external, a,
-                      by_q, by_v, by_tau, by_gravity):
+def forward_jacobians(
+        model: MATRIX, data: MATRIX, links: MATRIX, columns: MATRIX, before: INTEGERS,
+        factors: MATRIX, sides: MATRIX, q: VECTOR, v: VECTOR, tau: VECTOR, external: MATRIX,
+        a: VECTOR, by_q: MATRIX, by_v: MATRIX, by_tau: MATRIX, by_gravity: MATRIX):
     """
     Write a, da/dq, da/dv, da/dtau = M^-1 and da/d(gravity).
 

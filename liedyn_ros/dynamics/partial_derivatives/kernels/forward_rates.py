@@ -11,11 +11,14 @@
 from liedyn_ros.dynamics.mass_matrix.kernels.factorization import (
     factor_tree_matrix, solve_tree_matrix)
 from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.kinds import ARRAY4, CUBE, INTEGERS, MATRIX, RATE_JACOBIANS, VECTOR
 from liedyn_ros.jit.simd import get, get_lanes, LANES, put, put_lanes, spread
 
 
 @kernel
-def forward_rate_jacobians(before, factors, sides, given, by_q, by_v, by_tau):
+def forward_rate_jacobians(
+        before: INTEGERS, factors: MATRIX, sides: VECTOR, given: RATE_JACOBIANS, by_q: CUBE,
+        by_v: CUBE, by_tau: ARRAY4):
     """
     Write the partial derivatives of a^(k) by q, v and tau^(j), as many as by_q has.
 

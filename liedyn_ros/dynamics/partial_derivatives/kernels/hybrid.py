@@ -10,13 +10,16 @@
 from liedyn_ros.dynamics.mass_matrix.kernels.factorization import (
     factor_tree_matrix, solve_tree_matrix)
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import CUBE, INTEGERS, MATRIX, TRUTHS
 from liedyn_ros.jit.simd import put
 from liedyn_ros.linear_algebra.kernels.rows import add_scaled_row, clear_row, copy_scaled
 from liedyn_ros.model.kernels.acceptance import finite
 
 
 @kernel
-def hybrid_tree_jacobians(before, factors, sides, prescribed, by_q, by_v, mass, found):
+def hybrid_tree_jacobians(
+        before: INTEGERS, factors: MATRIX, sides: MATRIX, prescribed: TRUTHS, by_q: MATRIX,
+        by_v: MATRIX, mass: MATRIX, found: CUBE):
     """
     Write how accelerations, then joint forces, vary by q, v and what is given (6, nv, nv).
 

@@ -28,12 +28,16 @@ from liedyn_ros.dynamics.tree.kernels.tables import (
     ARMATURE, coordinate_row, INERTIA, INVERSE_PIVOT, KIND, LINKS, load3, load9, ORDER_CHANGE,
     PARENT, PITCH, POSITION, ROTATION, VI)
 from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.kinds import MATRIX, TRUTHS, VECTOR
 from liedyn_ros.jit.simd import get, get_int, put
 from liedyn_ros.lie.kernels import se3
 
 
 @kernel
-def hybrid_product(model, scratch, q, v, prescribed, a, tau, external, xq, xv, given, vector, out):
+def hybrid_product(
+        model: MATRIX, scratch: VECTOR, q: VECTOR, v: VECTOR, prescribed: TRUTHS, a: VECTOR,
+        tau: VECTOR, external: MATRIX, xq: VECTOR, xv: VECTOR, given: VECTOR, vector: VECTOR,
+        out: MATRIX):
     """
     Write a, tau and their derivatives out (2, nv) along a direction.
 
@@ -65,7 +69,9 @@ def hybrid_product(model, scratch, q, v, prescribed, a, tau, external, xq, xv, g
 
 
 @kernel
-def hybrid_product_transposed(model, scratch, q, v, prescribed, a, tau, external, y, by, vector):
+def hybrid_product_transposed(
+        model: MATRIX, scratch: VECTOR, q: VECTOR, v: VECTOR, prescribed: TRUTHS, a: VECTOR,
+        tau: VECTOR, external: MATRIX, y: VECTOR, by: MATRIX, vector: VECTOR):
     """
     Write a, tau and the gradient of y . x, x being tau where a is prescribed, else a.
 

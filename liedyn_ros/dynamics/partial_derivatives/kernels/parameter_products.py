@@ -25,6 +25,7 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.products import (
     move_links, multiply, multiply_transposed, spread)
 from liedyn_ros.dynamics.tree.kernels.tables import BODIES, DATA_WIDTH, LINKS, MODEL_WIDTH, NV
 from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.kinds import CUBE, MATRIX, VECTOR, WHOLE
 from liedyn_ros.jit.memory import rows_of
 from liedyn_ros.jit.simd import get_int, LANES, of_width
 from liedyn_ros.linear_algebra.kernels.rows import copy_scaled
@@ -32,7 +33,9 @@ from liedyn_ros.model.kernels.acceptance import finite
 
 
 @kernel
-def inverse_parameter_product(model, scratch, q, v, a, external, xq, xv, xa, vector, out):
+def inverse_parameter_product(
+        model: MATRIX, scratch: VECTOR, q: VECTOR, v: VECTOR, a: VECTOR, external: MATRIX,
+        xq: VECTOR, xv: VECTOR, xa: VECTOR, vector: VECTOR, out: VECTOR):
     """Write the JVP of products.inverse_product, with changes of the parameters."""
     model, (_, _, data, _) = of_width(model, MODEL_WIDTH), tables_of(model, scratch)
     if shared(out, q, v, a, external) or not (
@@ -44,7 +47,9 @@ def inverse_parameter_product(model, scratch, q, v, a, external, xq, xv, xa, vec
 
 
 @kernel
-def inverse_parameter_product_transposed(model, scratch, q, v, a, external, y, by, vector):
+def inverse_parameter_product_transposed(
+        model: MATRIX, scratch: VECTOR, q: VECTOR, v: VECTOR, a: VECTOR, external: MATRIX,
+        y: VECTOR, by: MATRIX, vector: VECTOR):
     """Write the VJP by q, v and a into by (3, nv), that by parameters into vector."""
     model, (_, _, data, _) = of_width(model, MODEL_WIDTH), tables_of(model, scratch)
     if shared(by, q, v, a, external) or not (
@@ -55,7 +60,9 @@ def inverse_parameter_product_transposed(model, scratch, q, v, a, external, y, b
 
 
 @kernel
-def inverse_parameter_rows(model, scratch, q, v, a, external, y, by, vector, first, out):
+def inverse_parameter_rows(
+        model: MATRIX, scratch: VECTOR, q: VECTOR, v: VECTOR, a: VECTOR, external: MATRIX,
+        y: VECTOR, by: MATRIX, vector: VECTOR, first: WHOLE, out: CUBE):
     """
     Write the VJP of each unit vector by placements, axes and pitches into out (nv, B, 10).
 
@@ -90,7 +97,9 @@ def write_unit(y, k):
 
 
 @kernel
-def forward_parameter_product(model, scratch, q, v, tau, external, xq, xv, xtau, vector, out):
+def forward_parameter_product(
+        model: MATRIX, scratch: VECTOR, q: VECTOR, v: VECTOR, tau: VECTOR, external: MATRIX,
+        xq: VECTOR, xv: VECTOR, xtau: VECTOR, vector: VECTOR, out: MATRIX):
     """
     Write a and the JVP of forward_products.forward_product, with changes of the parameters.
 
@@ -111,7 +120,9 @@ def forward_parameter_product(model, scratch, q, v, tau, external, xq, xv, xtau,
 
 
 @kernel
-def forward_parameter_product_transposed(model, scratch, q, v, tau, external, y, by, vector):
+def forward_parameter_product_transposed(
+        model: MATRIX, scratch: VECTOR, q: VECTOR, v: VECTOR, tau: VECTOR, external: MATRIX,
+        y: VECTOR, by: MATRIX, vector: VECTOR):
     """
     Write a and the VJP by q, v and tau into by (4, nv), that by parameters into vector.
 
@@ -209,7 +220,9 @@ def weigh_motion(model, scratch, net, q, v, a, external, y, sign, by_q, by_v, by
 
 
 @kernel
-def forward_parameter_rows(model, scratch, q, v, tau, external, y, by, vector, first, out):
+def forward_parameter_rows(
+        model: MATRIX, scratch: VECTOR, q: VECTOR, v: VECTOR, tau: VECTOR, external: MATRIX,
+        y: VECTOR, by: MATRIX, vector: VECTOR, first: WHOLE, out: CUBE):
     """Write the same of forward dynamics; return its code."""
     _, _, data, _ = tables_of(model, scratch)
     code = aba.forward(model, data, q, v, tau, external, by[0])

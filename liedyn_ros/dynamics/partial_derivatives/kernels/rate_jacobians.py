@@ -30,6 +30,7 @@ from liedyn_ros.dynamics.tree.kernels.tables import (
     STIFFNESS, STOP_LOWER, STOP_STIFFNESS, STOP_UPPER, STOP_WIDTH, VI)
 from liedyn_ros.dynamics.tree.kernels.wrenches import on_link
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import ARRAY4, CUBE, MATRIX, VECTOR
 from liedyn_ros.jit.simd import get, get_int
 from liedyn_ros.lie.kernels import se3, vec3
 
@@ -41,8 +42,10 @@ S, P, Q, R, OWN, CARRIED, Z, G, K, COLUMN_SERIES_WIDTH = 0, 6, 12, 18, 24, 30, 3
 
 
 @kernel
-def inverse_rate_jacobians(model, links, columns, raw, gamma, stop, factorial, q, motion,
-                           external, by_q, by_v, by_a):
+def inverse_rate_jacobians(
+        model: MATRIX, links: MATRIX, columns: MATRIX, raw: ARRAY4, gamma: ARRAY4, stop: MATRIX,
+        factorial: VECTOR, q: VECTOR, motion: MATRIX, external: CUBE, by_q: CUBE, by_v: CUBE,
+        by_a: ARRAY4):
     """
     Write the partial derivatives of tau, tau', ..., of as many rows as by_q has.
 

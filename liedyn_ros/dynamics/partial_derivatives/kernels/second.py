@@ -23,6 +23,7 @@ from liedyn_ros.dynamics.tree.kernels import joints, rigid, stops
 from liedyn_ros.dynamics.tree.kernels.tables import (
     add3, KIND, LINKS, load12, load3, PARENT, store3, VI)
 from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.kinds import CUBE, MATRIX, VECTOR
 from liedyn_ros.jit.simd import get_int
 from liedyn_ros.lie.kernels import se3, vec3
 from liedyn_ros.model.kernels.acceptance import finite
@@ -36,8 +37,10 @@ VARIATION_WIDTH = 66
 
 
 @kernel
-def inverse_second(model, links, columns, table, q, v, a, external, y, xq, xv, xa,
-                   by_q, by_v, by_a):
+def inverse_second(
+        model: MATRIX, links: MATRIX, columns: MATRIX, table: MATRIX, q: VECTOR, v: VECTOR,
+        a: VECTOR, external: MATRIX, y: VECTOR, xq: VECTOR, xv: VECTOR, xa: VECTOR, by_q: VECTOR,
+        by_v: VECTOR, by_a: VECTOR):
     """
     Write the derivative of the gradient of y . tau along xq, xv, xa, each (nv,).
 
@@ -54,8 +57,10 @@ def inverse_second(model, links, columns, table, q, v, a, external, y, xq, xv, x
 
 
 @kernel
-def inverse_second_all(model, links, columns, table, units, q, v, a, external,
-                       by_qq, by_qv, by_vv, by_qa):
+def inverse_second_all(
+        model: MATRIX, links: MATRIX, columns: MATRIX, table: MATRIX, units: MATRIX, q: VECTOR,
+        v: VECTOR, a: VECTOR, external: MATRIX, by_qq: CUBE, by_qv: CUBE, by_vv: CUBE,
+        by_qa: CUBE):
     """
     Write all second derivatives of tau that are not zero, each (nv, nv, nv).
 

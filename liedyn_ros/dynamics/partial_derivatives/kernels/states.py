@@ -12,11 +12,13 @@ from liedyn_ros.dynamics.algorithms.kernels import aba
 from liedyn_ros.dynamics.partial_derivatives.kernels import forward, forward_products
 from liedyn_ros.dynamics.partial_derivatives.kernels import jacobians, products
 from liedyn_ros.jit.decorators import long_kernel
+from liedyn_ros.jit.kinds import CUBE, INTEGERS, MATRIX
 
 
 @long_kernel
-def inverse_jacobians_of_states(model, links, columns, q, v, a, external, by_q, by_v, by_a,
-                                by_gravity):
+def inverse_jacobians_of_states(
+        model: MATRIX, links: MATRIX, columns: MATRIX, q: MATRIX, v: MATRIX, a: MATRIX,
+        external: CUBE, by_q: CUBE, by_v: CUBE, by_a: CUBE, by_gravity: CUBE):
     """Write Jacobians (K, nv, nv) and (K, nv, 3); return the first state refused, and its code."""
     for s in range(len(q)):
         if not jacobians.inverse_jacobians(
@@ -27,7 +29,9 @@ def inverse_jacobians_of_states(model, links, columns, q, v, a, external, by_q, 
 
 
 @long_kernel
-def inverse_gradients_of_states(model, data, table, q, v, a, external, y, by_q, by_v, by_a):
+def inverse_gradients_of_states(
+        model: MATRIX, data: MATRIX, table: MATRIX, q: MATRIX, v: MATRIX, a: MATRIX,
+        external: CUBE, y: MATRIX, by_q: MATRIX, by_v: MATRIX, by_a: MATRIX):
     """Write gradients (K, nv); return the first state refused, and its code."""
     for s in range(len(q)):
         if not products.inverse_product_transposed(
@@ -38,8 +42,10 @@ def inverse_gradients_of_states(model, data, table, q, v, a, external, y, by_q, 
 
 
 @long_kernel
-def forward_jacobians_of_states(model, data, links, columns, before, factors, sides, q, v, tau,
-                                external, a, by_q, by_v, by_tau, by_gravity):
+def forward_jacobians_of_states(
+        model: MATRIX, data: MATRIX, links: MATRIX, columns: MATRIX, before: INTEGERS,
+        factors: MATRIX, sides: MATRIX, q: MATRIX, v: MATRIX, tau: MATRIX, external: CUBE,
+        a: MATRIX, by_q: CUBE, by_v: CUBE, by_tau: CUBE, by_gravity: CUBE):
     """Write a (K, nv) and Jacobians; return the first state to fail, and its code."""
     for s in range(len(q)):
         code = forward.forward_jacobians(
@@ -51,8 +57,9 @@ def forward_jacobians_of_states(model, data, links, columns, before, factors, si
 
 
 @long_kernel
-def forward_gradients_of_states(model, data, table, q, v, tau, external, y, a, by_q, by_v,
-                                by_tau):
+def forward_gradients_of_states(
+        model: MATRIX, data: MATRIX, table: MATRIX, q: MATRIX, v: MATRIX, tau: MATRIX,
+        external: CUBE, y: MATRIX, a: MATRIX, by_q: MATRIX, by_v: MATRIX, by_tau: MATRIX):
     """Write a and gradients (K, nv); return the first state to fail, and its code."""
     for s in range(len(q)):
         code = forward_products.forward_product_transposed(

@@ -19,12 +19,14 @@ from liedyn_ros.dynamics.time_derivatives.kernels.wrenches import (
 from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.tables import LINKS, MODEL_WIDTH, of_known_width, PARENT
 from liedyn_ros.jit.decorators import inlined, long_kernel
+from liedyn_ros.jit.kinds import ARRAY4, CUBE, MATRIX, TRUTHS
 from liedyn_ros.jit.simd import get_int, LANES, of_width
 from liedyn_ros.model.kernels.acceptance import finite
 
 
 @long_kernel
-def inverse_batch(model, series, q, v, a, external, tau):
+def inverse_batch(
+        model: MATRIX, series: CUBE, q: MATRIX, v: MATRIX, a: CUBE, external: ARRAY4, tau: CUBE):
     """Run rnea on each state; return the first that is refused. external may have none."""
     model, series = of_width(model, MODEL_WIDTH), of_width(series, WIDTH)
     links, states = get_int(model, 0, LINKS), len(q)
@@ -55,7 +57,9 @@ def inverse_batch(model, series, q, v, a, external, tau):
 
 
 @long_kernel
-def hybrid_batch(model, data, series, q, v, prescribed, a, tau, external):
+def hybrid_batch(
+        model: MATRIX, data: CUBE, series: CUBE, q: MATRIX, v: MATRIX, prescribed: TRUTHS, a: CUBE,
+        tau: CUBE, external: ARRAY4):
     """Run hybrid on each state; return the first that is refused. external may have none."""
     (model, data), series = of_known_width(model, data), of_width(series, WIDTH)
     links, states, size = get_int(model, 0, LINKS), len(q), a.shape[1] + 1
@@ -76,7 +80,9 @@ def hybrid_batch(model, data, series, q, v, prescribed, a, tau, external):
 
 
 @long_kernel
-def hybrid_batch_order_zero(model, data, series, q, v, prescribed, a, tau, external):
+def hybrid_batch_order_zero(
+        model: MATRIX, data: CUBE, series: CUBE, q: MATRIX, v: MATRIX, prescribed: TRUTHS, a: CUBE,
+        tau: CUBE, external: ARRAY4):
     """Do as hybrid_batch at order zero alone, in a third of the time: three passes over links."""
     (model, data), series = of_known_width(model, data), of_width(series, WIDTH)
     links, states, size, loaded = get_int(model, 0, LINKS), len(q), 2, len(external) > 0

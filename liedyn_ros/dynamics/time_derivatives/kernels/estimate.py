@@ -9,12 +9,15 @@
 """The difference of two results of the same equations, order by order (7.42)."""
 
 from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.kinds import MATRIX, NUMBER, VECTOR
 
 SMALL = 1e-6  # of order zero, or of 1 in SI units: smaller numbers count as zero
 
 
 @kernel
-def compare(a, tau, other_a, other_tau, unit, weight, squares):
+def compare(
+        a: MATRIX, tau: MATRIX, other_a: MATRIX, other_tau: MATRIX, unit: NUMBER, weight: NUMBER,
+        squares: VECTOR):
     """Add the squared difference of each order to squares; return the root of the largest sum."""
     largest, of_a, of_tau = 0.0, 1.0, 1.0
     for k in range(len(squares)):

@@ -10,13 +10,14 @@
 
 from liedyn_ros.dynamics.tree.kernels.tables import KIND, LINKS, VI
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import MATRIX, VECTOR
 from liedyn_ros.jit.simd import get_int
 from liedyn_ros.lie.kernels import mat3, se3, so3, vec3
 from liedyn_ros.model.kernels.kinds import FREE, SPHERICAL
 
 
 @kernel
-def exponential_rate(model, x, v, out):
+def exponential_rate(model: MATRIX, x: VECTOR, v: VECTOR, out: VECTOR):
     """Write the dx/dt that moves q0 (+) x with the velocity v: dexp(-x)^-1 v on each group."""
     for k in range(len(v)):
         out[k] = v[k]

@@ -13,12 +13,15 @@ from liedyn_ros.dynamics.tree.kernels.axes import LOCAL
 from liedyn_ros.dynamics.tree.kernels.kinematics import kinematics
 from liedyn_ros.dynamics.tree.kernels.tables import ACCELERATION, load3
 from liedyn_ros.jit.decorators import inlined, long_kernel
+from liedyn_ros.jit.kinds import CUBE, INTEGERS, MATRIX
 from liedyn_ros.lie.kernels import vec3
 
 
 @long_kernel
-def regressors_of_states(model, data, q, v, a, bodies, poses, twists, accelerations, jacobian,
-                         wrenches, out):
+def regressors_of_states(
+        model: MATRIX, data: MATRIX, q: MATRIX, v: MATRIX, a: MATRIX, bodies: INTEGERS,
+        poses: CUBE, twists: MATRIX, accelerations: MATRIX, jacobian: MATRIX, wrenches: MATRIX,
+        out: CUBE):
     """
     Write Y (K, nv, 10 F) of K states and bodies (F,); return the first state refused (6.23).
 

@@ -29,8 +29,6 @@ from liedyn_ros.nodes.stewart.pose.services.predict import StewartPrediction
 from liedyn_ros.nodes.stewart.pose.services.prove_path import StewartPaths
 from liedyn_ros.nodes.stewart.pose.services.solve import RedundantServices, StewartServices
 from liedyn_ros.nodes.stewart.pose.tracking import redundant_tracker_of, with_noise
-from liedyn_ros.nodes.stewart.warm_up import (
-    warm_up_redundant, warm_up_services, warm_up_tracking)
 from liedyn_ros.ros.node.lifecycle import ManagedNode, set_rate
 from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.streams.input_gate import AgeGate
@@ -59,9 +57,6 @@ class StewartPoseNode(ManagedNode):
     executor.
     """
 
-    warm_up = staticmethod(warm_up_tracking)
-    behind = (warm_up_services,)
-
     def __init__(self, **options: Any) -> None:
         """Declare the parameters; everything else waits for `configure`. Options: of a Node."""
         super().__init__('stewart_pose', POSE, **options)
@@ -73,7 +68,6 @@ class StewartPoseNode(ManagedNode):
         self._tracker: MonitoredTracker | RedundantTracker
         self._description: StewartDescription | None = None
         if isinstance(platform, RedundantPlatform):
-            self.require_kernels(warm_up_redundant)
             platform = with_noise(platform, parameters)
             self._tracker = redundant = redundant_tracker_of(platform, parameters)
             sensor = None

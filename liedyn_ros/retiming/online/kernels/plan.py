@@ -10,8 +10,9 @@
 
 import math
 
-from liedyn_ros.jit.bundle import Bundle, CUBE, MATRIX, VECTOR
+from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.kinds import CUBE, MATRIX, VECTOR
 
 # spans: each interval's first instant, and z, z', z'' and p there. times: the instants of the
 # places, PLACES an interval, and states and rates their rows in parts of the limits.

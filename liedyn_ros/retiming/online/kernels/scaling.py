@@ -17,6 +17,7 @@ taken keeps the limits for which it was taken.
 import math
 
 from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.kinds import NUMBER, VECTOR
 from liedyn_ros.retiming.online.kernels.plan import (
     BEGIN, DDZ, FIRST, interval_at, level_used, nearest_place, place_in_interval, PLACES,
     plan_of, share_used)
@@ -211,7 +212,7 @@ def choose_scaling(plan, raised, state, target, cycle):
 
 
 @kernel
-def scale_plan(plan, raised, state, target, cycle):
+def scale_plan(plan: VECTOR, raised: VECTOR, state: VECTOR, target: NUMBER, cycle: NUMBER):
     """
     Go on by a cycle, and choose how to go on from there (15.11 to 15.14).
 

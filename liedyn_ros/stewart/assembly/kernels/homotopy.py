@@ -23,6 +23,7 @@ B, 4 by 4, row by row, of the five differences and the sixth leg.
 from typing import Any, NamedTuple
 
 from liedyn_ros.jit.decorators import kernel, long_kernel
+from liedyn_ros.jit.kinds import COMPLEX, COMPLEX_MATRIX, COMPLEX_VECTOR, NUMBER, VECTOR
 from liedyn_ros.linear_algebra.kernels.elimination import solve_by_elimination
 
 UNKNOWNS = 9
@@ -235,7 +236,9 @@ def copy_complex(values, out):
 
 
 @long_kernel
-def track_all(start, target, gamma, near, points, times, work):
+def track_all(
+        start: COMPLEX_VECTOR, target: COMPLEX_VECTOR, gamma: COMPLEX, near: NUMBER,
+        points: COMPLEX_MATRIX, times: VECTOR, work: COMPLEX_VECTOR):
     """Move every row of points (n, 9) towards the target; write the t each came to."""
     homotopy = Homotopy(start, target, gamma)
     for n in range(points.shape[0]):

@@ -9,12 +9,13 @@
 """Values of legs and their Jacobians at many poses."""
 
 from liedyn_ros.jit.decorators import long_kernel
+from liedyn_ros.jit.kinds import CUBE, MATRIX, VECTOR
 from liedyn_ros.lie.kernels.motion import split
 from liedyn_ros.stewart.platform.kernels import leg_types, legs
 
 
 @long_kernel
-def values_and_jacobians(table, poses, values, jacobians):
+def values_and_jacobians(table: VECTOR, poses: CUBE, values: MATRIX, jacobians: MATRIX):
     """
     Write the values (n, 6) of six legs at n poses (4 by 4) and J (n, 36), row by row (14.34).
 

@@ -16,6 +16,7 @@ motion at constant body twist from a start, whose poses lie in the ball about it
 import math
 
 from liedyn_ros.jit.decorators import kernel, long_kernel
+from liedyn_ros.jit.kinds import CUBE, MATRIX, NUMBER, VECTOR
 from liedyn_ros.lie.kernels import mat3, motion, vec3
 from liedyn_ros.stewart.certificate.kernels import (
     curvature, demands as of_drives, sweeps as of_legs)
@@ -110,8 +111,9 @@ def first_limit(real_table, bounds, pose, scale, margins, sweeps):
 
 @long_kernel
 def prove_path(
-        table, real_table, bounds, scale, centre, poses, tube, threshold, shortest, durations,
-        demands, pose, ends, work):
+        table: VECTOR, real_table: VECTOR, bounds: VECTOR, scale: NUMBER, centre: VECTOR,
+        poses: CUBE, tube: VECTOR, threshold: NUMBER, shortest: NUMBER, durations: VECTOR,
+        demands: VECTOR, pose: MATRIX, ends: VECTOR, work: VECTOR):
     """
     Prove the screws between poses (n, 4, 4), one after the other, until one is not proved.
 

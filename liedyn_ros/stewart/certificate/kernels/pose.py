@@ -11,6 +11,7 @@
 import math
 
 from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.kinds import MATRIX, VECTOR
 from liedyn_ros.lie.kernels import mat3, motion, vec3
 from liedyn_ros.stewart.certificate.kernels import curvature, offsets
 from liedyn_ros.stewart.certificate.kernels.curvature import (
@@ -30,7 +31,7 @@ SQUARED, ERROR, OFFSETS, PROVED, SPACE = (CURVATURE_WORK + k for k in (0, 6, 12,
 
 
 @kernel
-def certify(known, values, pose, work):
+def certify(known: VECTOR, values: VECTOR, pose: MATRIX, work: VECTOR):
     """Certify a pose (4 by 4, m) for drive coordinates (14.6, 14.7); NaN if it is not proved."""
     proved, scale = work[PROVED:SPACE], known[SCALE]
     if prove(known, values, pose, work):

@@ -11,6 +11,7 @@
 import math
 
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import MATRIX, VECTOR
 from liedyn_ros.lie.kernels import mat3, so3, vec3
 from liedyn_ros.lie.kernels.motion import split
 from liedyn_ros.stewart.platform.kernels.leg_rows import CRANK, ENDS
@@ -27,7 +28,9 @@ LEG_KIND, DRIVE_SCALE, RADIUS, DIRECTION, FRAME, JOINT_AXES, BASE_JOINT, TIP, LE
 
 
 @kernel
-def write_loop_state(legs, table, pose, twist, acceleration, q, v, a):
+def write_loop_state(
+        legs: MATRIX, table: VECTOR, pose: MATRIX, twist: VECTOR, acceleration: VECTOR, q: VECTOR,
+        v: VECTOR, a: VECTOR):
     """
     Write q (25,), v and a (24,) of platform_model.
 

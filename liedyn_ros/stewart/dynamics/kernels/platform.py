@@ -18,6 +18,7 @@ import math
 import numpy as np
 
 from liedyn_ros.jit.decorators import inlined, kernel
+from liedyn_ros.jit.kinds import MATRIX, VECTOR, WHOLE
 from liedyn_ros.lie.kernels import mat3, motion, vec3
 from liedyn_ros.lie.kernels.tolerance import TOLERANCE
 from liedyn_ros.linear_algebra.kernels.cholesky import factor_cholesky, solve_cholesky_negated
@@ -40,8 +41,10 @@ ROWS = int(FIRST) + 6 * legs.WIDTH
 
 
 @kernel
-def solve_platform(constants, table, series, matrix, buffer, task, pose, twist, a, forces,
-                   external, length_rates):
+def solve_platform(
+        constants: VECTOR, table: MATRIX, series: MATRIX, matrix: VECTOR, buffer: VECTOR,
+        task: WHOLE, pose: MATRIX, twist: VECTOR, a: MATRIX, forces: MATRIX, external: MATRIX,
+        length_rates: MATRIX):
     """
     INVERSE: write forces (orders, 6) from a, the derivatives of the body twist; FORWARD: a.
 

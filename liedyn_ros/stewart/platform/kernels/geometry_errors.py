@@ -15,6 +15,7 @@ shift of a is a shift of the pose, for this leg, and a shift of b another one.
 """
 
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import MATRIX, VECTOR
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.lie.kernels.motion import split
 from liedyn_ros.stewart.platform.kernels import inverse_rates, leg_types, legs
@@ -23,7 +24,8 @@ WORK = 72 + 36 + 36 + 12 + 12 * 48  # numbers: J and inverse, J kept, d(J twist)
 
 
 @kernel
-def covariance_of_errors(joints, pose, twist, errors, out, work):
+def covariance_of_errors(
+        joints: VECTOR, pose: MATRIX, twist: VECTOR, errors: MATRIX, out: MATRIX, work: VECTOR):
     """
     Write the covariance (12, 12) of a pose's error and its twist's, by those of the geometry.
 

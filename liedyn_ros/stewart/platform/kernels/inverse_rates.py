@@ -9,6 +9,7 @@
 """Maps by J^-1 (11.4): the covariance of a pose or a twist, and a twist's change with the pose."""
 
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import MATRIX, VECTOR
 from liedyn_ros.lie.kernels import mat3, se3, vec3
 from liedyn_ros.lie.kernels.motion import split
 from liedyn_ros.linear_algebra.kernels.inverse import invert_6x6
@@ -19,7 +20,7 @@ RATES_DIFFERENCE = 1e-5  # of differences, rad and m
 
 
 @kernel
-def twist_by_pose(joints, pose, twist, out, work):
+def twist_by_pose(joints: VECTOR, pose: MATRIX, twist: VECTOR, out: MATRIX, work: VECTOR):
     """
     Write the derivative, 6 by 6, of J^-1 Ldot by the pose's body twist, Ldot = J twist fixed.
 
@@ -35,7 +36,7 @@ def twist_by_pose(joints, pose, twist, out, work):
 
 
 @kernel
-def jacobian_change(joints, pose, twist, change, jacobian):
+def jacobian_change(joints: VECTOR, pose: MATRIX, twist: VECTOR, change: VECTOR, jacobian: VECTOR):
     """Write d(J twist)/d(pose), 6 by 6, row by row; jacobian: (36,), a workspace."""
     r, p = split(pose)
     if len(joints) > leg_rows.ENDS:
@@ -81,7 +82,7 @@ def rates_change(joints, r, p, twist, change, jacobian):
 
 
 @kernel
-def covariance(joints, pose, variances, out, work):
+def covariance(joints: VECTOR, pose: MATRIX, variances: VECTOR, out: MATRIX, work: VECTOR):
     """
     Write J^-1 diag(variances) J^-T, 6 by 6, at a pose 4 by 4: body twist coordinates, rad, m.
 

@@ -22,6 +22,7 @@ import math
 import numpy as np
 
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import CUBE, MATRIX, ROTATION, TRIPLE, VECTOR, WHOLE
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.lie.kernels.motion import split
 from liedyn_ros.stewart.platform.kernels import leg_screws, legs, stages, wires
@@ -34,7 +35,7 @@ SETTLED = 1e-32  # of the square of a leg's length, by which its ends move in th
 
 
 @kernel
-def write_leg_ends(table, r, p):
+def write_leg_ends(table: VECTOR, r: ROTATION, p: TRIPLE):
     """Write the ends of the legs at a pose. Returns whether every rod reaches; else NaN."""
     if len(table) == ENDS:
         return True
@@ -138,7 +139,7 @@ def put_pin(table, row, i, angle):
 
 
 @kernel
-def drive(table, values, squared):
+def drive(table: VECTOR, values: VECTOR, squared: VECTOR):
     """Write the ends that the values of all legs give, and the squared lengths between them."""
     for i in range(6):
         at = ENDS + ROW * i
@@ -185,7 +186,7 @@ def least_drive(table, r, p):
 
 
 @kernel
-def transmissions(table, pose, out):
+def transmissions(table: VECTOR, pose: MATRIX, out: VECTOR):
     """
     Write the cosine of each leg (6,) at a pose (4 by 4), as `transmission` has it.
 
@@ -198,7 +199,7 @@ def transmissions(table, pose, out):
 
 
 @kernel
-def held_transmissions(table, values, pose, out):
+def held_transmissions(table: VECTOR, values: VECTOR, pose: MATRIX, out: VECTOR):
     """Write the cosine of each leg (6,) where the drives hold their values, as `transmission`."""
     r, p = split(pose)
     drive(table, values, out)
@@ -245,13 +246,13 @@ def leg_value(table, i, r, p):
 
 
 @kernel
-def ratio(table, i):
+def ratio(table: VECTOR, i: WHOLE):
     """Return the ratio of a leg at the pose that was followed."""
     return 1.0 if len(table) == ENDS else table[ENDS + ROW * i + RATIO]
 
 
 @kernel
-def foot(table, i, r, p):
+def foot(table: VECTOR, i: WHOLE, r: ROTATION, p: TRIPLE):
     """Return where a leg begins on the base, beside the end of a rod as long as its reading."""
     end = legs.base_joint(table, i)
     if len(table) == ENDS or table[ENDS + ROW * i + SHIFT] == 0.0:
@@ -268,7 +269,7 @@ def rod_jacobian(table, r, p, trivialization, out):
 
 
 @kernel
-def value_jacobian(table, r, p, trivialization, out):
+def value_jacobian(table: VECTOR, r: ROTATION, p: TRIPLE, trivialization: WHOLE, out: VECTOR):
     """Write d(value)/d(twist), 6 by 6, row by row, at a pose: J V = ratio q' (14.34)."""
     write_leg_ends(table, r, p)
     rod_jacobian(table, r, p, trivialization, out)
@@ -279,7 +280,7 @@ def value_jacobian(table, r, p, trivialization, out):
 
 
 @kernel
-def values_batch(table, poses, out):
+def values_batch(table: VECTOR, poses: CUBE, out: MATRIX):
     """Write the values of n poses (4 by 4), (n, 6); NaN where a rod does not reach."""
     for n in range(poses.shape[0]):
         r, p = split(poses[n])

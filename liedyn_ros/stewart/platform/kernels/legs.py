@@ -16,6 +16,7 @@ joints b_i (platform frame). The pose (r, p) is of the platform in the base.
 import numpy as np
 
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import INTEGERS, MATRIX, VECTOR, WHOLE
 from liedyn_ros.lie.kernels import mat3, vec3
 
 BODY = 0  # T <- T exp(s), twist in the platform frame
@@ -99,7 +100,9 @@ def length_jacobian(joints, r, p, trivialization, out):
 
 
 @kernel
-def of_positions(scales, offsets, order, count, positions, lengths):
+def of_positions(
+        scales: VECTOR, offsets: VECTOR, order: INTEGERS, count: WHOLE, positions: VECTOR,
+        lengths: VECTOR):
     """
     Write the lengths of six actuators; return whether there are as many positions as said.
 
@@ -115,7 +118,7 @@ def of_positions(scales, offsets, order, count, positions, lengths):
 
 
 @kernel
-def admit(limits, lengths, rates, admitted):
+def admit(limits: MATRIX, lengths: VECTOR, rates: VECTOR, admitted: VECTOR):
     """
     Copy six lengths; return whether they and six rates may be used.
 

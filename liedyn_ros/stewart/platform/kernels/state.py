@@ -15,6 +15,7 @@ det J: smooth through a singularity, where it changes sign.
 """
 
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import CUBE, MATRIX, NUMBER, VECTOR
 from liedyn_ros.lie.kernels import mat3, motion, se3, vec3
 from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, legs, singular_value
 from liedyn_ros.stewart.platform.kernels.singular_value import SINGULAR_VALUE_WORK
@@ -80,14 +81,14 @@ def second_rate(joints, i, r, p, twist):
 
 
 @kernel
-def examine_pose(joints, scale, pose, state, work):
+def examine_pose(joints: VECTOR, scale: NUMBER, pose: MATRIX, state: VECTOR, work: VECTOR):
     """Write the state of a pose (4, 4) with the position in units of 1 / scale."""
     r, p = motion.split(pose)
     write_platform_state(joints, r, vec3.scale(1.0 / scale, p), state, work)
 
 
 @kernel
-def twist(state, scale, rates, out):
+def twist(state: VECTOR, scale: NUMBER, rates: VECTOR, out: VECTOR):
     """Write the twist of the body, (6,), rad/s and m/s, of leg rates (6,), m/s."""
     for k in range(6):
         total = 0.0
@@ -97,7 +98,8 @@ def twist(state, scale, rates, out):
 
 
 @kernel
-def signed_values(joints, scale, poses, values, state, work):
+def signed_values(
+        joints: VECTOR, scale: NUMBER, poses: CUBE, values: VECTOR, state: VECTOR, work: VECTOR):
     """Write the signed value of each of n poses (4, 4), m."""
     for n in range(poses.shape[0]):
         examine_pose(joints, scale, poses[n], state, work)

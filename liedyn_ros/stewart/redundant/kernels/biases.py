@@ -18,6 +18,7 @@ import math
 import numpy as np
 
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import CUBE, MATRIX, NUMBER, TRUTH, VECTOR, WHOLE
 from liedyn_ros.linear_algebra.kernels.cholesky import factor_cholesky, solve_cholesky_negated
 from liedyn_ros.stewart.redundant.kernels import least_squares
 from liedyn_ros.stewart.redundant.kernels.least_squares import (
@@ -37,7 +38,9 @@ CLIPPED = 16.0  # times the variance so far: more is no noise
 
 
 @kernel
-def write_residuals(weights, rows, errors, system, residuals, redundancies):
+def write_residuals(
+        weights: VECTOR, rows: MATRIX, errors: VECTOR, system: VECTOR, residuals: VECTOR,
+        redundancies: VECTOR):
     """
     Write S e (n,) and the redundancies (n,) of errors near the best pose (14.71).
 
@@ -73,8 +76,11 @@ def reading_variance(rows, i, factor, g, step):
 
 @kernel
 def leave_one_out(
-        tables, scale, units, turns, lengths, weights, pose, twist, seconds, limit, tolerance,
-        poses, started, doubtful, others, values, rows, errors, system, used, second):
+        tables: MATRIX, scale: NUMBER, units: VECTOR, turns: VECTOR, lengths: VECTOR,
+        weights: VECTOR, pose: MATRIX, twist: VECTOR, seconds: NUMBER, limit: WHOLE,
+        tolerance: NUMBER, poses: CUBE, started: TRUTH, doubtful: TRUTH, others: MATRIX,
+        values: VECTOR, rows: MATRIX, errors: VECTOR, system: VECTOR, used: VECTOR,
+        second: MATRIX):
     """
     Write OTHERS of each leg (n, OTHERS): how the others agree without it, and its error (14.72).
 
@@ -134,7 +140,8 @@ def copy_pose(pose, out):
 
 
 @kernel
-def add_sample(keeps, share, square, others, sums, tallies):
+def add_sample(
+        keeps: VECTOR, share: NUMBER, square: NUMBER, others: MATRIX, sums: CUBE, tallies: MATRIX):
     """
     Add a sample to the sums of each memory (14.72).
 
@@ -158,7 +165,7 @@ def add_sample(keeps, share, square, others, sums, tallies):
 
 
 @kernel
-def best_leg(sums):
+def best_leg(sums: MATRIX):
     """
     Return which leg's bias explains the sums (n, SUMS) of a memory best.
 
@@ -180,7 +187,9 @@ def best_leg(sums):
 
 
 @kernel
-def add_noise(gain, count, weights, residuals, before, variance):
+def add_noise(
+        gain: NUMBER, count: WHOLE, weights: VECTOR, residuals: VECTOR, before: VECTOR,
+        variance: NUMBER):
     """
     Return the mean variance of the residuals' changes, by which the weights are wrong (14.73).
 

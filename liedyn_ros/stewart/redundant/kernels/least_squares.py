@@ -16,6 +16,7 @@ body, in rad and scales. Rows of J are of readings (m, or rad of cranks) by such
 import math
 
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import MATRIX, NUMBER, VECTOR, WHOLE
 from liedyn_ros.lie.kernels import motion, se3, so3, vec3
 from liedyn_ros.linear_algebra.kernels.cholesky import factor_cholesky, solve_cholesky_negated
 from liedyn_ros.stewart.platform.kernels import leg_types, legs
@@ -90,8 +91,11 @@ def system_parts(system):
 
 
 @kernel
-def weighted_levenberg_marquardt(tables, scale, units, turns, lengths, weights, guess, twist,
-                                 seconds, limit, tolerance, pose, values, rows, errors, system):
+def weighted_levenberg_marquardt(
+        tables: MATRIX, scale: NUMBER, units: VECTOR, turns: VECTOR, lengths: VECTOR,
+        weights: VECTOR, guess: MATRIX, twist: VECTOR, seconds: NUMBER, limit: WHOLE,
+        tolerance: NUMBER, pose: MATRIX, values: VECTOR, rows: MATRIX, errors: VECTOR,
+        system: VECTOR):
     """
     Write the pose (4, 4) of lengths (n,) of weights (n,) from a guess moved on at a twist.
 
@@ -147,7 +151,8 @@ def write_scaled_pose(r, p, scale, pose):
 
 
 @kernel
-def write_covariance(scale, weights, rows, errors, system, out):
+def write_covariance(
+        scale: NUMBER, weights: VECTOR, rows: MATRIX, errors: VECTOR, system: VECTOR, out: MATRIX):
     """Write A^-1 (6, 6), in rad and m; return whether A has one (14.70)."""
     a, factor, _, g, step = system_parts(system)
     largest = weighted_normal_equations(weights, rows, errors, a, g)

@@ -9,13 +9,16 @@
 """Banks of filters of six legs each, for any number of legs (14.24)."""
 
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import MATRIX, NUMBER, TRUTH, WHOLE
 from liedyn_ros.stewart.tracking.legs.kernels.motion_bank import FILTER, filter_motion
 
 motion_filter_of = FILTER.view
 
 
 @kernel
-def filter_all_legs(filters, stamp_ns, readings, noise, stale, moved):
+def filter_all_legs(
+        filters: MATRIX, stamp_ns: WHOLE, readings: MATRIX, noise: NUMBER, stale: TRUTH,
+        moved: MATRIX):
     """
     Filter readings (b, 6) of a time (ns) by b filters; return the time (s) between fresh ones.
 

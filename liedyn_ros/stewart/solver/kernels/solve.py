@@ -11,6 +11,7 @@
 import numpy as np
 
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import CUBE, MATRIX, METHOD, NUMBER, TRUTH, VECTOR
 from liedyn_ros.lie.kernels import motion, so3
 from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, legs
 from liedyn_ros.stewart.platform.kernels import state as platform
@@ -28,7 +29,9 @@ MAX_MISS = 3.0  # times the residual of a guess, for that of where it is moved o
 
 
 @kernel
-def solve_six(joints, scale, lengths, guess, twist, seconds, settings, pose, state, work):
+def solve_six(
+        joints: VECTOR, scale: NUMBER, lengths: VECTOR, guess: MATRIX, twist: VECTOR,
+        seconds: NUMBER, settings: METHOD, pose: MATRIX, state: VECTOR, work: VECTOR):
     """Solve for six unknowns as solve_pose, from a guess moved on for a time (s) at a twist."""
     start(guess, twist, seconds, pose)
     if seconds != 0.0 and leads_astray(
@@ -38,7 +41,9 @@ def solve_six(joints, scale, lengths, guess, twist, seconds, settings, pose, sta
 
 
 @kernel
-def solve_seven(joints, scale, lengths, guess, twist, seconds, settings, pose, state, work):
+def solve_seven(
+        joints: VECTOR, scale: NUMBER, lengths: VECTOR, guess: MATRIX, twist: VECTOR,
+        seconds: NUMBER, settings: METHOD, pose: MATRIX, state: VECTOR, work: VECTOR):
     """Solve for seven unknowns; as `solve_six`."""
     start(guess, twist, seconds, pose)
     if seconds != 0.0 and leads_astray(
@@ -110,13 +115,21 @@ def solve_pose(joints, scale, lengths, guess, settings, pose, state, work, unkno
 
 @kernel
 def solve_poses(
-        joints, scale, lengths, guess, settings, poses, outcome, state, work, unknowns):
-    """Solve n poses; outcome rows are (status, iterations, residual, smallest singular value)."""
+        joints: VECTOR, scale: NUMBER, lengths: MATRIX, guess: CUBE, settings: METHOD,
+        poses: CUBE, outcome: MATRIX, state: VECTOR, work: VECTOR, seven: TRUTH):
+    """
+    Solve n poses, by seven unknowns or six.
+
+    Rows of outcome are (status, iterations, residual, smallest singular value).
+    """
     for n in range(lengths.shape[0]):
-        status, iterations, residual, smallest = solve_pose(
-            joints, scale, lengths[n], guess[n], settings, poses[n], state, work, unknowns)
-        outcome[n, 0], outcome[n, 1] = status, iterations
-        outcome[n, 2], outcome[n, 3] = residual, smallest
+        if seven:
+            solved = solve_pose(joints, scale, lengths[n], guess[n], settings, poses[n], state,
+                                work, charts.SEVEN)
+        else:
+            solved = solve_pose(joints, scale, lengths[n], guess[n], settings, poses[n], state,
+                                work, charts.SIX)
+        outcome[n, 0], outcome[n, 1], outcome[n, 2], outcome[n, 3] = solved
 
 
 @kernel

@@ -9,6 +9,7 @@
 """The guess of a solve: whether the last good pose moves on at its twist."""
 
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import NUMBER, VECTOR
 from liedyn_ros.stewart.tracking.branch.kernels.branch import PREDICTION_LIMIT
 
 MAX_EXTRAPOLATION = 5.0  # times the span of a difference, over which its noise would grow
@@ -16,7 +17,7 @@ MAX_MISS = 2.0  # times the lengths' change, by which measured rates may miss it
 
 
 @kernel
-def is_predictable(gap, span):
+def is_predictable(gap: NUMBER, span: NUMBER):
     """
     Return whether a pose moves on at its twist over a gap (s).
 
@@ -26,7 +27,7 @@ def is_predictable(gap, span):
 
 
 @kernel
-def lead_to_lengths(before, rates, gap, lengths):
+def lead_to_lengths(before: VECTOR, rates: VECTOR, gap: NUMBER, lengths: VECTOR):
     """Return whether measured rates (6,) of lengths before lead over a gap (s) to lengths."""
     missed, changed = 0.0, 0.0
     for i in range(6):

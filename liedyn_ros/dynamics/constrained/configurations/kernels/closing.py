@@ -19,8 +19,9 @@ from liedyn_ros.dynamics.constrained.kernels import position
 from liedyn_ros.dynamics.constrained.kernels.tables import workspace_of
 from liedyn_ros.dynamics.constrained.kernels.tolerances import (
     CLOSED_CONFIGURATION, STALLED_RESIDUAL)
-from liedyn_ros.jit.bundle import Bundle, INTEGERS, MATRIX, VECTOR
+from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import INTEGERS, MATRIX, VECTOR
 from liedyn_ros.linear_algebra.kernels.elimination import solve_by_elimination
 from liedyn_ros.model.kernels import configuration
 
@@ -46,7 +47,7 @@ closing_of = CLOSING.view
 
 
 @kernel
-def begin_closing(workspace, tables, q):
+def begin_closing(workspace: VECTOR, tables: VECTOR, q: VECTOR):
     """Take a configuration q (nq,), within limits: the first trial."""
     machine, t = workspace_of(workspace).machine, closing_of(tables)
     t.numbers[DAMPING], t.numbers[COST], t.numbers[COUNT] = FIRST_DAMPING, math.inf, 0.0
@@ -59,7 +60,7 @@ def begin_closing(workspace, tables, q):
 
 
 @kernel
-def continue_closing(workspace, tables):
+def continue_closing(workspace: VECTOR, tables: VECTOR):
     """Use residuals and rows of the trial; return EVALUATE, or CLOSED where t.q is the end."""
     machine, t = workspace_of(workspace).machine, closing_of(tables)
     numbers, cost = t.numbers, 0.0

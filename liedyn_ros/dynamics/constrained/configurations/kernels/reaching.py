@@ -22,6 +22,7 @@ from liedyn_ros.dynamics.constrained.kernels.position import (
     closure_residuals, largest_magnitude)
 from liedyn_ros.dynamics.constrained.kernels.tables import workspace_of
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import MATRIX, NUMBER, VECTOR
 from liedyn_ros.linear_algebra.kernels.elimination import solve_by_elimination
 from liedyn_ros.model.kernels import configuration
 
@@ -32,7 +33,9 @@ LEAST_DAMPING = 1e-10  # of the largest diagonal entry: what is free is free bes
 
 
 @kernel
-def reach(workspace, tables, starts, turns, limit, q, report):
+def reach(
+        workspace: VECTOR, tables: VECTOR, starts: MATRIX, turns: VECTOR, limit: NUMBER,
+        q: VECTOR, report: VECTOR):
     """
     Write the configuration q (nq,) that starts (R, nq) lead nearest to the targets.
 
@@ -68,7 +71,9 @@ def descend(workspace, tables, start, turns):
 
 
 @kernel
-def approach_rest(workspace, tables, rest, turns, limit, away, free, start, q):
+def approach_rest(
+        workspace: VECTOR, tables: VECTOR, rest: VECTOR, turns: VECTOR, limit: NUMBER,
+        away: VECTOR, free: VECTOR, start: VECTOR, q: VECTOR):
     """
     Move q (nq,), at which all is within a limit, towards a rest posture while all stays so.
 

@@ -27,6 +27,7 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.rate_sums import (
 from liedyn_ros.dynamics.tree.kernels import joints
 from liedyn_ros.dynamics.tree.kernels.tables import load3, store3
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import ARRAY4, CUBE, MATRIX, NUMBER, VECTOR, WHOLE
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.model.kernels.closure_kinds import ACROSS_X, ALONG_ROD, MOMENT_CROSS, SCREW
 
@@ -38,7 +39,7 @@ WRENCH, D_WRENCH, D_MOVING_WRENCH, SCRATCH_WIDTH = 15, 21, 27, 33
 
 
 @kernel
-def constraint_series(workspace, q, rate, out):
+def constraint_series(workspace: VECTOR, q: VECTOR, rate: MATRIX, out: CUBE):
     """
     Write A (K, m, nv) along a motion with velocities rate (K, nv), all being coefficients.
 
@@ -66,7 +67,9 @@ def constraint_series(workspace, q, rate, out):
 
 
 @kernel
-def add_rate_partials(workspace, part, m, factorial, motion, gamma, first, factor, to, out):
+def add_rate_partials(
+        workspace: VECTOR, part: CUBE, m: WHOLE, factorial: VECTOR, motion: MATRIX, gamma: ARRAY4,
+        first: WHOLE, factor: NUMBER, to: WHOLE, out: ARRAY4):
     """
     Add factor times what f_m gives to the derivatives of f^(first), f^(first+1), ... (13.34).
 
@@ -92,7 +95,7 @@ def add_rate_partials(workspace, part, m, factorial, motion, gamma, first, facto
 
 
 @kernel
-def vary_row_series(workspace, field, scratch, rates, out):
+def vary_row_series(workspace: VECTOR, field: CUBE, scratch: MATRIX, rates: MATRIX, out: CUBE):
     """
     Add the series of D_q(A y) (K, m, nv), y being rates (K, nv), after constraint_series.
 
@@ -117,7 +120,7 @@ def vary_row_series(workspace, field, scratch, rates, out):
 
 
 @kernel
-def vary_constraint_forces(workspace, scratch, multipliers, out):
+def vary_constraint_forces(workspace: VECTOR, scratch: MATRIX, multipliers: MATRIX, out: CUBE):
     """
     Add the series of D_q(A^T lam) (K, nv, nv), lam being multipliers (K, m).
 

@@ -14,24 +14,25 @@ derivative along a tangent e. They change J a + J' v where accelerations are unk
 among the forces (13.19). Where forces or multipliers are redundant, they change J mu (13.19b).
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from liedyn_ros.dynamics.constrained.kernels.tables import START
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import CUBE, MATRIX, VECTOR
 
 
 class FunctionChange(NamedTuple):
     """E_x J (k, nv) as slope and D(J a + J' v) (k,) as push along one direction."""
 
-    slope: Any
-    push: Any
+    slope: MATRIX
+    push: VECTOR
 
 
 class FunctionWeights(NamedTuple):
     """E_e J (nv, k, nv) as slopes and D(J a + J' v) (k, 2 nv) by q and v as pushes."""
 
-    slopes: Any
-    pushes: Any
+    slopes: CUBE
+    pushes: MATRIX
 
 
 @kernel

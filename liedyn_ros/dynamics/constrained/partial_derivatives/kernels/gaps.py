@@ -27,13 +27,16 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation impor
     add_scaled_columns, NOTHING, store_field)
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import CLOSURE_PITCH, LENGTH
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import CUBE, MATRIX, TRUTHS, VECTOR
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.model.kernels.closure_kinds import ALONG_ROD, SCREW
 
 
 @kernel
 def gap_gradient(
-        workspace, product, params, free, q, v, rest, no_wrenches, by_position, by_rate, out):
+        workspace: VECTOR, product: VECTOR, params: loop_parameters.ParameterArrays,
+        free: TRUTHS, q: VECTOR, v: VECTOR, rest: MATRIX, no_wrenches: CUBE,
+        by_position: VECTOR, by_rate: VECTOR, out: MATRIX):
     """
     Write the gradient of by_position . f + by_rate . A v by all parameters into params.
 

@@ -27,12 +27,16 @@ from liedyn_ros.dynamics.constrained.solver.kernels import solution
 from liedyn_ros.dynamics.constrained.solver.kernels.solver import HYBRID, LEAST_FORCE
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import all_finite
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import MATRIX, VECTOR
 from liedyn_ros.linear_algebra.kernels import orthogonal
 from liedyn_ros.model.kernels.acceptance import finite
 
 
 @kernel
-def constrained_gradient(workspace, task, product, params, functions, y, z, found):
+def constrained_gradient(
+        workspace: VECTOR, task: VECTOR, product: VECTOR,
+        params: loop_parameters.ParameterArrays | None,
+        functions: function_rows.FunctionWeights | None, y: VECTOR, z: VECTOR, found: MATRIX):
     """
     Write the gradient (nv,) of y . x + z . lam, x being a where it is unknown, and tau elsewhere.
 
@@ -48,7 +52,10 @@ def constrained_gradient(workspace, task, product, params, functions, y, z, foun
 
 
 @kernel
-def another_gradient(workspace, task, product, params, functions, y, z, found):
+def another_gradient(
+        workspace: VECTOR, task: VECTOR, product: VECTOR,
+        params: loop_parameters.ParameterArrays | None,
+        functions: function_rows.FunctionWeights | None, y: VECTOR, z: VECTOR, found: MATRIX):
     """Write a gradient as constrained_gradient does, after one of the same solution."""
     if not (finite(y) and finite(z)):
         return False

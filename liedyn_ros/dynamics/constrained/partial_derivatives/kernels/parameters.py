@@ -13,7 +13,7 @@ Links are perturbed as in the trees' kernels.parameters. A frame of a closure is
 body, and by parameters of its own (13.20). All is spatial, as in variation.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from liedyn_ros.dynamics.constrained.kernels.tables import (
     AXES, axpy6, columns3, columns9, dot6, get3, get6, ORIGIN, START)
@@ -25,6 +25,7 @@ from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import (
 from liedyn_ros.dynamics.tree.kernels import rigid
 from liedyn_ros.dynamics.tree.kernels.tables import ACCELERATION, ORDER_CHANGE, TWIST
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import INTEGERS, MATRIX, NUMBER, VECTOR
 from liedyn_ros.jit.memory import rows_of
 from liedyn_ros.jit.simd import LANES
 from liedyn_ros.lie.kernels import se3, vec3
@@ -41,19 +42,19 @@ class ParameterArrays(NamedTuple):
     0. local is a scratch buffer for the motion of links in their frames, as in kernels.parameters.
     """
 
-    parts: Any
-    bodies: Any
-    frames: Any
-    frame_body: Any
-    local: Any
-    ground: Any
-    of_coordinates: Any
-    of_bodies: Any
-    closures: Any
-    vector: Any
-    q: Any
-    external: Any
-    dissipation: Any
+    parts: MATRIX
+    bodies: MATRIX
+    frames: MATRIX
+    frame_body: INTEGERS
+    local: MATRIX
+    ground: MATRIX
+    of_coordinates: MATRIX
+    of_bodies: MATRIX
+    closures: MATRIX
+    vector: VECTOR
+    q: VECTOR
+    external: MATRIX
+    dissipation: NUMBER
 
 
 @kernel

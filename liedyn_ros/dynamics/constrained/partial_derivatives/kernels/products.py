@@ -26,8 +26,9 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.variation impor
 from liedyn_ros.dynamics.constrained.solver.kernels import forward, inverse, least_torque, solution
 from liedyn_ros.dynamics.constrained.solver.kernels.solver import HYBRID, LEAST_FORCE, LEAST_TORQUE
 from liedyn_ros.dynamics.partial_derivatives.kernels.parameters import all_finite
-from liedyn_ros.jit.bundle import Bundle, MATRIX
+from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import MATRIX, VECTOR
 from liedyn_ros.linear_algebra.kernels import orthogonal
 from liedyn_ros.model.kernels.acceptance import finite
 
@@ -44,7 +45,11 @@ product_of = PRODUCT.view
 
 
 @kernel
-def constrained_product(workspace, task, product, params, functions, xq, xv, xa, xtau, found):
+def constrained_product(
+        workspace: VECTOR, task: VECTOR, product: VECTOR,
+        params: loop_parameters.ParameterArrays | None,
+        functions: function_rows.FunctionChange | None, xq: VECTOR, xv: VECTOR, xa: VECTOR,
+        xtau: VECTOR, found: VECTOR):
     """
     Write how a, tau (nv,) and the multipliers (m,) vary along xq, xv and what is given.
 

@@ -17,6 +17,7 @@ from liedyn_ros.dynamics.constrained.partial_derivatives.kernels.jacobians impor
 from liedyn_ros.dynamics.constrained.solver.kernels.solver import DONE, solve_state
 from liedyn_ros.dynamics.partial_derivatives.kernels.jacobians import inverse_jacobians
 from liedyn_ros.jit.decorators import kernel, long_kernel
+from liedyn_ros.jit.kinds import ARRAY4, CUBE, MATRIX, TRUTHS, VECTOR
 
 
 @kernel
@@ -30,9 +31,12 @@ def solve_with_tree_jacobians(tables, task, model, links, columns, by_q, by_v, b
 
 
 @long_kernel
-def hybrid_jacobians_of_states(workspace, task, model, links, columns, table, partials, reactions,
-                               lanes, changes, by_q, by_v, by_a, by_gravity, external, pushes, q,
-                               v, a, tau, multipliers, wrenches, report, good, found):
+def hybrid_jacobians_of_states(
+        workspace: VECTOR, task: VECTOR, model: MATRIX, links: MATRIX, columns: MATRIX,
+        table: MATRIX, partials: ARRAY4, reactions: ARRAY4, lanes: MATRIX, changes: CUBE,
+        by_q: MATRIX, by_v: MATRIX, by_a: MATRIX, by_gravity: MATRIX, external: ARRAY4,
+        pushes: CUBE, q: MATRIX, v: MATRIX, a: CUBE, tau: CUBE, multipliers: CUBE,
+        wrenches: ARRAY4, report: MATRIX, good: TRUTHS, found: MATRIX):
     """Write solutions, and the Jacobians of hybrid dynamics where a state is good."""
     tables, task_table = workspace_of(workspace), task_of(task)
     for s in range(len(q)):
@@ -46,9 +50,12 @@ def hybrid_jacobians_of_states(workspace, task, model, links, columns, table, pa
 
 
 @long_kernel
-def inverse_jacobians_of_loops(workspace, task, model, links, columns, table, partials, slopes,
-                               reactions, lanes, changes, by_q, by_v, by_a, by_gravity, external,
-                               pushes, q, v, a, tau, multipliers, wrenches, report, good, found):
+def inverse_jacobians_of_loops(
+        workspace: VECTOR, task: VECTOR, model: MATRIX, links: MATRIX, columns: MATRIX,
+        table: MATRIX, partials: ARRAY4, slopes: ARRAY4, reactions: ARRAY4, lanes: MATRIX,
+        changes: CUBE, by_q: MATRIX, by_v: MATRIX, by_a: MATRIX, by_gravity: MATRIX,
+        external: ARRAY4, pushes: CUBE, q: MATRIX, v: MATRIX, a: CUBE, tau: CUBE,
+        multipliers: CUBE, wrenches: ARRAY4, report: MATRIX, good: TRUTHS, found: MATRIX):
     """Write solutions, and the Jacobians of inverse dynamics where a state is good."""
     tables, task_table = workspace_of(workspace), task_of(task)
     for s in range(len(q)):
@@ -62,8 +69,10 @@ def inverse_jacobians_of_loops(workspace, task, model, links, columns, table, pa
 
 
 @long_kernel
-def gradients_of_loops(workspace, task, product, external, q, v, a, tau, multipliers, wrenches,
-                       report, good, y, z, found):
+def gradients_of_loops(
+        workspace: VECTOR, task: VECTOR, product: VECTOR, external: ARRAY4, q: MATRIX, v: MATRIX,
+        a: CUBE, tau: CUBE, multipliers: CUBE, wrenches: ARRAY4, report: MATRIX, good: TRUTHS,
+        y: MATRIX, z: VECTOR, found: CUBE):
     """Write solutions, and gradients (K, 4, nv) where a state is good."""
     tables, task_table = workspace_of(workspace), task_of(task)
     for s in range(len(q)):

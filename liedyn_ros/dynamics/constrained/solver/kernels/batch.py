@@ -11,10 +11,13 @@
 from liedyn_ros.dynamics.constrained.kernels.tables import task_of, workspace_of
 from liedyn_ros.dynamics.constrained.solver.kernels.solver import DONE, solve_state
 from liedyn_ros.jit.decorators import long_kernel
+from liedyn_ros.jit.kinds import ARRAY4, CUBE, MATRIX, NUMBER, VECTOR
 
 
 @long_kernel
-def solve_states(workspace, task, closed, external, q, v, a, tau, multipliers, wrenches, report):
+def solve_states(
+        workspace: VECTOR, task: VECTOR, closed: NUMBER, external: ARRAY4, q: MATRIX, v: MATRIX,
+        a: CUBE, tau: CUBE, multipliers: CUBE, wrenches: ARRAY4, report: MATRIX):
     """
     Run solve_state on each state, in place; external may have no bodies.
 

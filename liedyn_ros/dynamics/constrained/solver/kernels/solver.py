@@ -24,6 +24,7 @@ from liedyn_ros.dynamics.constrained.kernels.tolerances import CONSISTENT, SINGU
 from liedyn_ros.dynamics.constrained.solver.kernels import (
     effort_limits, forward, inverse, least_torque, solution)
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import CUBE, NUMBER, VECTOR
 from liedyn_ros.model.kernels.acceptance import finite
 
 HYBRID, LEAST_FORCE, LEAST_TORQUE = range(3)
@@ -34,7 +35,9 @@ WEAK = -4  # the effort limits are not enough
 
 
 @kernel
-def solve_constrained(workspace, task, closed, external, q, v, a, tau, found):
+def solve_constrained(
+        workspace: VECTOR, task: VECTOR, closed: NUMBER, external: CUBE, q: VECTOR, v: VECTOR,
+        a: VECTOR, tau: VECTOR, found: VECTOR):
     """
     Run solve_state for a caller from Python, to whom each argument costs time.
 

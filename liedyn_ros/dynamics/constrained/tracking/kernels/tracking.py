@@ -21,8 +21,9 @@ from liedyn_ros.dynamics.constrained.kernels import position
 from liedyn_ros.dynamics.constrained.kernels.tables import workspace_of
 from liedyn_ros.dynamics.constrained.kernels.tolerances import (
     CLOSED_STEP, MIN_INVERSE_CONDITION, RANK_TOLERANCE, REDUNDANT, STALLED_RESIDUAL)
-from liedyn_ros.jit.bundle import Bundle, INTEGERS, MATRIX, VECTOR
+from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import INTEGERS, MATRIX, VECTOR, WHOLE
 from liedyn_ros.linear_algebra.kernels.orthogonal import inner_product
 from liedyn_ros.linear_algebra.kernels.singular_values import (
     orthogonalize_columns, orthonormalize_rows, write_identity)
@@ -70,7 +71,9 @@ tracker_of, point_of = TRACKER.view, POINT.view
 
 
 @kernel
-def complete_sample(workspace, tables, good, near, trial, command, positions, rates, q, v, report):
+def complete_sample(
+        workspace: VECTOR, tables: VECTOR, good: VECTOR, near: VECTOR, trial: VECTOR,
+        command: WHOLE, positions: VECTOR, rates: VECTOR, q: VECTOR, v: VECTOR, report: VECTOR):
     """
     Complete a sample: write q and, where rates (n,) are given, v, and `report`.
 

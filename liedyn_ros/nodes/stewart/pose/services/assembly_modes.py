@@ -14,7 +14,6 @@ from geometry_msgs.msg import Pose
 from liedyn_interfaces.srv import AssemblyModes
 
 from liedyn_ros.nodes.stewart.platform import Platform
-from liedyn_ros.nodes.stewart.warm_up import warm_up_services
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.streams.stream import Stream
@@ -32,7 +31,6 @@ class StewartModes:
 
     def _find(self, request: AssemblyModes.Request, response: AssemblyModes.Response) -> None:
         lengths = self._platform.lengths_of(request.leg_names, request.lengths)
-        self._node.await_kernels(warm_up_services)
         begin = time.perf_counter()
         found = self._solver.solve(lengths)
         response.solve_time, response.complete = time.perf_counter() - begin, found.complete

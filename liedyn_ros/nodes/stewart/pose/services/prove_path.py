@@ -17,7 +17,6 @@ from liedyn_interfaces.srv import ProveStewartPath
 
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.nodes.stewart.platform import Platform
-from liedyn_ros.nodes.stewart.warm_up import warm_up_services
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.streams.stream import Stream
@@ -42,7 +41,6 @@ class StewartPaths:
             raise LimitError(f'path: expected at most {MAX_POSES} poses, got '
                              f'{len(request.path.poses)}')
         poses = conversions.from_poses(request.path.poses)
-        self._node.await_kernels(warm_up_services)
         prover = PathProver(self._platform.geometry, request.threshold)
         begin = time.perf_counter()
         proof = prover.prove(poses, request.tube_angle, request.tube_radius,

@@ -18,8 +18,9 @@ import math
 
 import numpy as np
 
-from liedyn_ros.jit.bundle import Bundle, INTEGERS, MATRIX, VECTOR
+from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import INTEGERS, MATRIX, NUMBER, VECTOR, WHOLE
 from liedyn_ros.stewart.tracking.branch.kernels import passage
 
 PREDICTION_LIMIT = 0.5  # s; over a longer gap nothing is predicted
@@ -65,7 +66,7 @@ def empty_monitor():
 
 
 @kernel
-def forget_value(buffer):
+def forget_value(buffer: VECTOR):
     """Forget the motion: the branch is that of the next pose."""
     monitor = monitor_of(buffer)
     for k in range(NUMBERS):
@@ -74,13 +75,15 @@ def forget_value(buffer):
 
 
 @kernel
-def is_branch_near(numbers, value):
+def is_branch_near(numbers: VECTOR, value: NUMBER):
     """Return whether the motion is expected within a signed value of the singularity."""
     return numbers[STARTED] != 0.0 and abs(numbers[VALUE]) < value
 
 
 @kernel
-def judge_branch(buffer, stamp_ns, value, slope, noise, shortfall):
+def judge_branch(
+        buffer: VECTOR, stamp_ns: WHOLE, value: NUMBER, slope: NUMBER, noise: NUMBER,
+        shortfall: NUMBER):
     """Judge a pose by follow_value; return the five parts of its Branch."""
     monitor = monitor_of(buffer)
     follow_value(monitor, stamp_ns, value, slope, noise, shortfall)
@@ -90,7 +93,7 @@ def judge_branch(buffer, stamp_ns, value, slope, noise, shortfall):
 
 
 @kernel
-def predict_branch(buffer, stamp_ns):
+def predict_branch(buffer: VECTOR, stamp_ns: WHOLE):
     """Predict the value at a time (ns) without a pose, up to PREDICTION_LIMIT after the last."""
     monitor = monitor_of(buffer)
     if monitor.numbers[STARTED] > 0.0 and (
@@ -100,7 +103,7 @@ def predict_branch(buffer, stamp_ns):
 
 
 @kernel
-def confirm_branch(buffer, sign):
+def confirm_branch(buffer: VECTOR, sign: WHOLE):
     """Set the branch to the sign of a determinant, which a redundant sensor has confirmed."""
     monitor = monitor_of(buffer)
     mirror_filters(monitor, sign)

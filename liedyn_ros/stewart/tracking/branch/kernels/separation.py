@@ -9,12 +9,13 @@
 """How far two poses of a platform lie apart, in the measure of its singular values."""
 
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import MATRIX, NUMBER, TRIPLE
 from liedyn_ros.lie.kernels import se3, vec3
 from liedyn_ros.lie.kernels.motion import split
 
 
 @kernel
-def separation(first, second, centre, scale):
+def separation(first: MATRIX, second: MATRIX, centre: TRIPLE, scale: NUMBER):
     """
     Return the norm of the screw between two poses (4 by 4), rad and characteristic lengths.
 

@@ -12,7 +12,8 @@ Layout of the buffer that the detectors of leg faults share: columns, settings, 
 m stands for the unit in which all legs are judged (StewartGeometry.reading_unit).
 """
 
-from liedyn_ros.jit.bundle import Bundle, CUBE, MATRIX, VECTOR
+from liedyn_ros.jit.bundle import Bundle
+from liedyn_ros.jit.kinds import CUBE, MATRIX, VECTOR
 
 HISTORY_SAMPLES = 12  # readings kept of each leg, newest first: time (s) and reading (m)
 

@@ -16,6 +16,7 @@ as make the threshold of the prediction's error narrowest (14.16, form for irreg
 import math
 
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import CUBE, MATRIX, NUMBER, VECTOR
 from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
     AMPLITUDE, ANCHOR, BEFORE, BEND, CAUTION, COUNT, ENDED, ERROR, FIRST, FOLLOWED,
     HISTORY_SAMPLES, HOLD, HOLDS, KEPT, LAST_ACCELERATION, LEG, LINE, NOISY, OUTLYING, POINTS,
@@ -46,7 +47,7 @@ RIM = 2.0  # ratio of the squared amplitude of a hum to its mean square
 
 
 @kernel
-def forget_leg_motion(history, legs, numbers, smallest):
+def forget_leg_motion(history: CUBE, legs: MATRIX, numbers: VECTOR, smallest: NUMBER):
     """Forget the motion and the faults, but not the smallest change of a leg (m)."""
     history[:] = 0.0
     numbers[:] = 0.0
@@ -134,7 +135,7 @@ def detect_outliers(
 
 
 @kernel
-def restart_prediction(legs, numbers):
+def restart_prediction(legs: MATRIX, numbers: VECTOR):
     """Predict from the next reading on; the reference of steps is gone."""
     for i in range(6):
         legs[i, POINTS] = legs[i, OUTLYING] = legs[i, STEPPED] = legs[i, QUIET] = 0.0

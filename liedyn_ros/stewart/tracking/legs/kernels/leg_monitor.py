@@ -13,8 +13,9 @@ The equations are those of leg_faults (14.16, 14.21), frozen_legs (14.22), noise
 14.23) and motion_bank (14.24, 14.25).
 """
 
-from liedyn_ros.jit.bundle import Bundle, VECTOR
+from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import NUMBER, VECTOR, WHOLE
 from liedyn_ros.stewart.tracking.legs.kernels import noise as noises, noise_tables as tables
 from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
     BITS, BOUND, CAUTION, CONFIRMED, COUNT, DOUBTED, DUE, FACTOR, FAULTS, FOLLOWED,
@@ -37,7 +38,9 @@ leg_monitor_of = LEG_MONITOR.view
 
 
 @kernel
-def examine_readings(buffer, seconds, stamp_ns, lengths, noise, jitter, plausible, moved):
+def examine_readings(
+        buffer: VECTOR, seconds: NUMBER, stamp_ns: WHOLE, lengths: VECTOR, noise: NUMBER,
+        jitter: NUMBER, plausible: VECTOR, moved: VECTOR):
     """
     Judge six readings (6,), m or rad, and follow the motion of the legs.
 

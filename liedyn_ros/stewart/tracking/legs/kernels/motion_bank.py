@@ -19,8 +19,9 @@ import math
 
 import numpy as np
 
-from liedyn_ros.jit.bundle import Bundle, INTEGERS, MATRIX, VECTOR
+from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import INTEGERS, MATRIX, NUMBER, VECTOR, WHOLE
 
 LEGS, COVARIANCE, EVIDENCE, MISFIT, ROW = 0, 24, 40, 41, 42
 SPECTRA = 11  # members: spectra of the fourth derivative, each RATIO times the one before
@@ -214,7 +215,8 @@ def joseph_update(p, g0, g1, g2, g3, noise):
 
 
 @kernel
-def mix_members(bank, dt, count, seconds, work, out):
+def mix_members(
+        bank: MATRIX, dt: NUMBER, count: WHOLE, seconds: NUMBER, work: VECTOR, out: VECTOR):
     """
     Write the mixture (MIXTURE,) of all members at a time (s) after the last sample (14.25).
 

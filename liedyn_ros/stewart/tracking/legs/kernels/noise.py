@@ -17,6 +17,7 @@ irregular stamps). The least of the mean squares over the orders is the noise.
 import math
 
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import NUMBER
 from liedyn_ros.stewart.tracking.legs.kernels.noise_tables import (
     ACCELERATION, ACROSS, ALIGNED, COARSEST, COUNT, CROSSED, EVIDENCE, FILLED, GAPS, GIVEN,
     HELD, IDENTIFIED, JITTER, JITTER_SUM, JITTER_WEIGHT, LAST, MEAN_GAP, OFF_GRID, ORDERS,
@@ -100,7 +101,7 @@ def note_outlier(numbers):
 
 
 @kernel
-def averaged_samples(period):
+def averaged_samples(period: NUMBER):
     """Return the number N of samples in a mean square (14.13)."""
     return min(max(MEAN_TIME / period, MIN_MEAN_SAMPLES), MAX_MEAN_SAMPLES)
 

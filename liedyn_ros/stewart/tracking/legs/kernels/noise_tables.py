@@ -8,7 +8,8 @@
 
 """The arrays of the noise estimate: its numbers of the platform and of each leg by name."""
 
-from liedyn_ros.jit.bundle import Bundle, CUBE, MATRIX, VECTOR
+from liedyn_ros.jit.bundle import Bundle
+from liedyn_ros.jit.kinds import CUBE, MATRIX, VECTOR
 
 WINDOW_SAMPLES = 11  # fresh readings of a leg in its window, newest first: time (s), reading (m)
 ORDERS = 9  # of differences: 2 to 10

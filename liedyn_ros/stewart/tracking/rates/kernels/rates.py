@@ -16,8 +16,9 @@ common. So their sums are the squares of the motion and of the error without noi
 are those of the drives' ends, m.
 """
 
-from liedyn_ros.jit.bundle import Bundle, MATRIX, VECTOR
+from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.kinds import MATRIX, NUMBER, VECTOR, WHOLE
 
 DEVIATIONS = 6.0  # of noise, that are no contradiction
 MAX_WAIT = 0.1  # s: a reading that repeats for longer is taken for one that stands
@@ -61,7 +62,7 @@ rates_of = RATES.view
 
 
 @kernel
-def forget_rates(buffer):
+def forget_rates(buffer: VECTOR):
     """Forget the motion and the faults."""
     state = rates_of(buffer)
     for k in range(NUMBERS):
@@ -74,7 +75,9 @@ def forget_rates(buffer):
 
 
 @kernel
-def judge_rates(buffer, dt, lengths, rates, filtered, variance, noise, spread, bound, outliers):
+def judge_rates(
+        buffer: VECTOR, dt: NUMBER, lengths: VECTOR, rates: VECTOR, filtered: VECTOR,
+        variance: NUMBER, noise: NUMBER, spread: NUMBER, bound: NUMBER, outliers: WHOLE):
     """
     Judge six rates (6,), m/s or rad/s; return the legs that contradict their lengths, as bits.
 

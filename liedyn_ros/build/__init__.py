@@ -6,11 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Kernels compiled ahead of their first use, by calls on small machines."""
-
-from liedyn_ros.dynamics.ahead.warm_up import (
-    two_bars, warm_up_batches, warm_up_frames, warm_up_loops, warm_up_states, warm_up_trees)
-
-__all__ = [
-    'two_bars', 'warm_up_batches', 'warm_up_frames', 'warm_up_loops', 'warm_up_states',
-    'warm_up_trees']
+"""The build of compiled kernels: what numba and llvmlite are needed for."""

@@ -13,8 +13,7 @@ import inspect
 from types import ModuleType
 from typing import Any
 
-from numba import types
-
+from liedyn_ros.build.kinds import type_of
 from liedyn_ros.export.functions import (
     frames, layout, loop_assembly, loop_partials, loop_tracking, loops, partials,
     platform_tracking, platforms, reading, trees)
@@ -32,13 +31,13 @@ class Entry:
         """Take a function whose arguments and result are annotated with types of numba."""
         self.function, self.name = function, function.__name__
         self.names = tuple(inspect.signature(function).parameters)
-        self.types = tuple(function.__annotations__[name] for name in self.names)
-        self.returns = function.__annotations__['return']
+        self.kinds = tuple(function.__annotations__[name] for name in self.names)
+        self.types = tuple(map(type_of, self.kinds))
 
     def declaration(self, name: str) -> str:
         """Return the declaration in C of the function by a name."""
-        listed = ', '.join(C_TYPES[of] + name for name, of in zip(self.names, self.types))
-        return f'{C_TYPES[self.returns]}{name}({listed})'
+        listed = ', '.join(C_TYPES[of] + name for name, of in zip(self.names, self.kinds))
+        return f'{C_TYPES[COUNT]}{name}({listed})'
 
 
 def entries(modules: tuple[ModuleType, ...] = MODULES) -> Iterator[Entry]:
@@ -46,7 +45,7 @@ def entries(modules: tuple[ModuleType, ...] = MODULES) -> Iterator[Entry]:
     for module in modules:
         for function in vars(module).values():
             if (inspect.isfunction(function) and function.__module__ == module.__name__
-                    and isinstance(function.__annotations__.get('return'), types.Type)):
+                    and function.__annotations__.get('return') == COUNT):
                 yield Entry(function)
 
 

@@ -15,9 +15,8 @@ the time of the compiler.
 
 from typing import Any
 
-from llvmlite import binding
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler, CompileResult
+from numba.core.compiler import Compiler
 
 
 class KernelCompiler(Compiler):
@@ -43,11 +42,6 @@ class InnerLibrary(JITCodeLibrary):
         self._ensure_finalized()
         return 0
 
-    def serialize_using_object_code(self) -> tuple[str, bytes]:
-        """Return the name and the bitcode."""
-        self._ensure_finalized()
-        return self.name, self._get_module_for_linking().as_bitcode()
-
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
         self._verify_declare_only_symbols()
@@ -58,19 +52,3 @@ class _WithoutAddresses:
 
     def set_env(self, name: str, environment: Any) -> None:
         """Do nothing: callers have the address in their own code."""
-
-
-def load_inner(target_context: Any, data: tuple[str, bytes], fndesc: Any, environment: Any,
-               signature: Any, objectmode: Any, lifted: Any, annotation: Any, reload_init: Any,
-               referenced: Any) -> Any:
-    """Return what the compiler returned, of the parts that it was reduced to."""
-    name, bitcode = data
-    library = InnerLibrary(target_context.codegen(), name)
-    library._final_module = library._shared_module = binding.parse_bitcode(bitcode)
-    library._finalize_final_module()
-    return CompileResult(
-        target_context=target_context, typing_context=target_context.typing_context,
-        library=library, environment=environment, fndesc=fndesc, signature=signature,
-        entry_point=target_context.get_executable(library, fndesc, environment),
-        type_annotation=annotation, objectmode=objectmode, lifted=lifted, typing_error=None,
-        call_helper=None, metadata=None, reload_init=reload_init, referenced_envs=referenced)

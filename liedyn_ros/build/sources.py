@@ -26,10 +26,13 @@ import sys
 import llvmlite
 import numba
 
-from liedyn_ros.jit.index_checks import CHECKED
 from liedyn_ros.layers import allowed
 
-PACKAGE = Path(__file__).parents[2]
+PACKAGE = Path(__file__).parents[1]
+BUILD = (  # what else decides on the code of a kernel
+    'build/bundles.py', 'build/compiler.py', 'build/inner_code.py', 'build/kinds.py',
+    'build/lanes.py', 'build/lowering.py', 'build/objects.py', 'jit/compiler.py',
+    'jit/index_checks.py')
 _COMMENT = re.compile(r'#[^\n]*')
 _IMPORT = re.compile(  # of a name of the package, over several lines where in parentheses
     rf'^[ \t]*(?:from|import)[ \t]+({PACKAGE.name}\b[\w.]*)'
@@ -38,10 +41,10 @@ _IMPORT = re.compile(  # of a name of the package, over several lines where in p
 
 @functools.cache
 def digest(source: Path) -> str:
-    """Return the digest of compilers, checks of indices, and sources that a module can reach."""
-    state = hashlib.sha256(f'{numba.__version__} {llvmlite.__version__} {CHECKED} '
+    """Return the digest of compilers, the build, and sources that a module can reach."""
+    state = hashlib.sha256(f'{numba.__version__} {llvmlite.__version__} '
                            f'{sys.implementation.cache_tag}'.encode())
-    for name in _reachable(_name(source)):
+    for name in (*_reachable(_name(source)), *BUILD):
         state.update(name.encode())
         state.update(_read(name))
     return state.hexdigest()[:16]

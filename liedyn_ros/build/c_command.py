@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Make the objects of `libliedyn` again: `python -m liedyn_ros.export FOLDER`.
+Make the objects of `libliedyn` again: `python -m liedyn_ros.build.c_command FOLDER`.
 
 CMake of the folder `libliedyn` calls it. No compiler of C is needed, for no processor.
 """
@@ -18,14 +18,14 @@ from pathlib import Path
 import sys
 
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.export.build import build_objects
-from liedyn_ros.export.objects import PROCESSORS
+from liedyn_ros.build.c_library import build_objects
+from liedyn_ros.build.objects import PROCESSORS
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the objects; return 1 where one is refused."""
     parser = argparse.ArgumentParser(
-        prog='liedyn_ros.export', description='Write the objects of libliedyn.')
+        prog='liedyn_ros.build.c_command', description='Write the objects of libliedyn.')
     parser.add_argument('folder', type=Path, help='folder for objects and header')
     parser.add_argument('--processors', nargs='+', choices=sorted(PROCESSORS),
                         default=sorted(PROCESSORS), help='processors to write them for')
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         made = build_objects(options.folder, options.processors)
     except LiedynError as error:
-        print(f'liedyn_ros.export: {error}', file=sys.stderr)
+        print(f'liedyn_ros.build.c_command: {error}', file=sys.stderr)
         return 1
     for path in made:
         print(f'{path}: {path.stat().st_size} bytes')

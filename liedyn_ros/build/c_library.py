@@ -17,13 +17,13 @@ import subprocess
 import sys
 import tempfile
 
+from liedyn_ros.build.c_entries import declarations, entries
+from liedyn_ros.build.lowering import ENVIRONMENT, lowered, Source
+from liedyn_ros.build.objects import emitted, PROCESSORS
 from liedyn_ros.common.checks import require_known
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.processes import results_of_processes
 from liedyn_ros.common.whole_files import write_whole
-from liedyn_ros.export.entries import declarations, entries
-from liedyn_ros.export.lowering import ENVIRONMENT, lowered
-from liedyn_ros.export.objects import emitted, PROCESSORS
 
 HEADER = 'liedyn_kernels.h'
 
@@ -39,7 +39,7 @@ def build_objects(folder: Path, processors: Iterable[str] = tuple(PROCESSORS)) -
     require_known(LiedynError, 'processors', sorted(PROCESSORS), chosen, 'some')
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as cache:  # numba keeps no kernel without optimization
-        command = [sys.executable, '-m', 'liedyn_ros.export.build', str(folder.resolve()), *chosen]
+        command = [sys.executable, '-m', __name__, str(folder.resolve()), *chosen]
         root = Path(__file__).parents[2]
         path = os.pathsep.join(filter(None, (str(root), os.environ.get('PYTHONPATH'))))
         done = subprocess.run(
@@ -54,7 +54,7 @@ def build_objects(folder: Path, processors: Iterable[str] = tuple(PROCESSORS)) -
 def write_objects(folder: Path, processors: Iterable[str]) -> None:
     """Write header and objects, in a process with ENVIRONMENT, and in one for each object."""
     rows, names = list(entries()), tuple(processors)
-    bitcode = lowered(rows)
+    bitcode, _ = lowered(Source(each.name, each.function, each.types, False) for each in rows)
     for name, code in results_of_processes(
             partial(emitted, bitcode), {name: PROCESSORS[name] for name in names},
             os.cpu_count() or 1, multiprocessing.get_context('spawn')):

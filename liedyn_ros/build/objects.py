@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from llvmlite import binding
 
+from liedyn_ros.build.lowering import PREFIX
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.export.lowering import PREFIX
 
 ALLOWED = frozenset((  # of libm, and of what every C library has
     'acos', 'asin', 'atan', 'atan2', 'cos', 'cosh', 'exp', 'fabs', 'fma', 'fmod', 'hypot', 'log',
@@ -60,6 +60,17 @@ def emitted(bitcode: bytes, processor: Processor) -> bytes:
             function.name = processor.prefix + function.name[len(PREFIX):]
         elif not function.is_declaration:
             function.linkage = 'internal'
+    if hasattr(binding, 'create_pass_builder'):
+        _optimize(module, machine)
+    else:  # llvmlite before 0.44
+        _optimize_as_before(module, machine)
+    require_portable(module, processor)
+    code: bytes = machine.emit_object(module)
+    return code
+
+
+def _optimize(module: binding.ModuleRef, machine: binding.TargetMachine) -> None:
+    """Optimize, and leave out what is not called, before and after."""
     options = binding.create_pipeline_tuning_options(speed_level=3)
     builder = binding.create_pass_builder(machine, options)
     for _ in range(2):
@@ -68,9 +79,20 @@ def emitted(bitcode: bytes, processor: Processor) -> bytes:
         drop.run(module, builder)
         if _ == 0:
             builder.getModulePassManager().run(module, builder)
-    require_portable(module, processor)
-    code: bytes = machine.emit_object(module)
-    return code
+
+
+def _optimize_as_before(module: binding.ModuleRef, machine: binding.TargetMachine) -> None:
+    """Do the same by LLVM's earlier interface."""
+    builder = binding.create_pass_manager_builder()
+    builder.opt_level = 3
+    builder.inlining_threshold = 225  # of level 3
+    builder.loop_vectorize = builder.slp_vectorize = True
+    manager = binding.create_module_pass_manager()
+    manager.add_global_dce_pass()
+    machine.add_analysis_passes(manager)
+    builder.populate(manager)
+    manager.add_global_dce_pass()
+    manager.run(module)
 
 
 def require_portable(module: binding.ModuleRef, processor: Processor) -> None:

@@ -1,0 +1,129 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Rooms of compiled kernels: each kernel that Python calls is in one, and old ones are told."""
+
+import ast
+from importlib import import_module
+from pathlib import Path
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from liedyn_ros.build.rooms import entries_of, parts
+from liedyn_ros.build.sources import digest, reachable
+from liedyn_ros.jit import rooms
+from liedyn_ros.jit.decorators import Kernel
+
+PACKAGE = Path(rooms.__file__).parents[1]
+APART = {'bags', 'build', 'demo', 'functions', 'jit', 'kernels', 'nodes', 'ros', 'view'}
+MODULES = sorted(path for path in PACKAGE.rglob('*.py')
+                 if not APART & {*path.relative_to(PACKAGE).parts})
+WITHOUT_NUMBA = """
+import sys
+from importlib import import_module
+sys.modules['numba'] = sys.modules['llvmlite'] = None
+for name in sys.argv[1:]:
+    import_module(name)
+import numpy as np
+from liedyn_ros.lie import so3
+print(so3.exp(np.zeros(3)).trace())
+"""
+
+
+def run(*arguments):
+    """Return a process of Python that has imported nothing before."""
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True,
+                          check=False)
+
+
+def module_of(path):
+    """Return the name of the module of a file of the package."""
+    name = '.'.join(path.relative_to(PACKAGE.parent).with_suffix('').parts)
+    return name.removesuffix('.__init__')
+
+
+def kernels_named(path):
+    """Return the kernels that are none of a room, of those that a file names."""
+    tree, names = ast.parse(path.read_text()), {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and '.kernels' in (node.module or ''):
+            for each in node.names:
+                try:
+                    names[each.asname or each.name] = import_module(f'{node.module}.{each.name}')
+                except ModuleNotFoundError:
+                    names[each.asname or each.name] = getattr(
+                        import_module(node.module), each.name)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            yield names.get(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            yield getattr(names.get(node.value.id), node.attr, None)
+
+
+def test_each_kernel_that_python_names_is_in_a_room():
+    lacking = {f'{module_of(path)}: {each.__qualname__}' for path in MODULES
+               for each in kernels_named(path) if isinstance(each, Kernel)}
+    assert lacking == set()
+
+
+def test_each_entry_of_the_sources_is_in_its_room():
+    for part in parts():
+        found = rooms.functions(part.room)
+        assert {f'{part.module}:{each.__qualname__}' for each in entries_of(part.module)} == {
+            name for name in found if name.startswith(f'{part.module}:')}
+
+
+def test_no_module_that_users_import_needs_numba():
+    names = [module_of(path) for path in MODULES if 'studies' not in path.parts
+             and 'commands' not in path.parts and path.name != '__main__.py']
+    done = run('-c', WITHOUT_NUMBA, *names)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == '3.0\n'
+
+
+def test_a_source_that_has_changed_is_named(tmp_path, monkeypatch):
+    library = rooms.library_of('lie')
+    assert rooms.changed(library) == []
+    copy = tmp_path / 'package'
+    for line in library.with_suffix('.sources').read_text().splitlines():
+        name = line.split(' ', 3)[3]
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(PACKAGE / name, copy / name)  # with another time
+    monkeypatch.setattr(rooms, 'PACKAGE', copy)
+    assert rooms.changed(library) == []
+    (copy / 'lie/kernels/so3.py').write_text('# other')
+    (copy / 'lie/kernels/vec3.py').unlink()
+    assert sorted(rooms.changed(library)) == ['lie/kernels/so3.py', 'lie/kernels/vec3.py']
+
+
+def test_a_room_that_is_not_there_names_the_cure():
+    with pytest.raises(rooms.NotBuiltError) as caught:
+        rooms.functions('no_room')
+    assert 'make build' in str(caught.value)
+
+
+def test_a_kernel_reaches_kernels_of_parts_below_alone():
+    names = {path.relative_to(PACKAGE).as_posix()
+             for path in reachable(PACKAGE / 'dynamics/algorithms/kernels/rnea.py')}
+    assert {'jit/decorators.py', 'lie/kernels/se3.py'} < names
+    assert not any(name.startswith(('stewart/', 'build/')) for name in names)
+    assert all(name.startswith('jit/') or '/kernels/' in name for name in names)
+
+
+def test_digests_tell_modules_apart():
+    found = {digest(part.path) for part in parts()}
+    assert len(found) == len(parts())
+
+
+@pytest.mark.parametrize('code', ['import liedyn_ros.build', 'import liedyn_ros.dynamics'])
+def test_a_process_of_python_imports_no_compiler(code):
+    done = run('-c', f'{code}; import sys; print("numba" in sys.modules)')
+    assert done.stdout == 'False\n', done.stderr
