@@ -22,7 +22,7 @@ REPEAT = 0.1  # s; the same time again, where a message of /clock was lost
 # s without an answer after which time goes on all the same: a best-effort message was lost. Before
 # the first answer that is likely, as publishers and subscriptions have just found each other.
 FIRST_TIMEOUT, TIMEOUT = 0.5, 10.0
-GIVE_UP = 60.0  # s without any answer
+GIVE_UP = 180.0  # s without any answer; a starved process may be lost and found again meanwhile
 
 
 class Lockstep:
