@@ -122,10 +122,7 @@ class Frames:
             out = output(out, (len(frames), *self._jacobian_shape))
             self._jacobians.call(q, frames, axes, out)
             return out
-        if out is None:
-            out = np.empty(self._jacobian_shape)
-        self._jacobian.call(q, place, axes, out)
-        return out
+        return self._jacobian.answer(q, place, axes, out)
 
     def jacobian_rate(self, q: ArrayLike, v: ArrayLike, frame: Which, axes: int = LOCAL) -> Array:
         """
@@ -237,4 +234,5 @@ class Frames:
     def _bound(self, names: str, compiled: object, *tables: Array,
                shapes: tuple[tuple[int, ...], ...] = ()) -> CheckedKernel:
         return CheckedKernel(
-            Arguments(self.model, names, done=True, shapes=shapes), compiled, *tables)
+            Arguments(self.model, names, done=True, shapes=shapes), compiled, *tables,
+            shape=shapes[0] if len(shapes) == 1 else ())
