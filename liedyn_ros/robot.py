@@ -12,15 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 import os
+from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.description import short
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.model import load_model, Model
 from liedyn_ros.model.io.loading import load_text
+
+if TYPE_CHECKING:
+    from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 
 
 def load(source: str | os.PathLike[str] | Model, *, floating: bool = False,
@@ -45,8 +48,10 @@ def load(source: str | os.PathLike[str] | Model, *, floating: bool = False,
         model = source
     else:
         model = _read(source, floating, strict, gravity, arguments, urdf_constraints)
-    kind = ConstrainedDynamics if model.closures or model.couplings else Dynamics
-    return kind(model, dissipation=dissipation)
+    if not (model.closures or model.couplings):
+        return Dynamics(model, dissipation=dissipation)
+    from liedyn_ros.dynamics.constrained import ConstrainedDynamics  # which no tree needs
+    return ConstrainedDynamics(model, dissipation=dissipation)
 
 
 def _read(source: str | os.PathLike[str], floating: bool, strict: bool,
