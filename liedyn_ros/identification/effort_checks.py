@@ -45,9 +45,10 @@ def require_efforts(model: Model, equations: Equations, given: Array) -> tuple[s
             f'effort of {listed(list(wrong))}: expected N m or N, got '
             f'{", ".join(f"{each:.3g}" for each in ratio[far])} times what the given model needs, '
             'in the same course: amperes or another unit. Name the torque of a recorded unit, as '
-            f'{_scales(wrong, 1.0 / ratio[far])}, which the masses of the model give. If they '
-            'are N m and these masses are placeholders, sure=True (--sure) takes them as they are',
-            names=wrong)
+            f'{_scales(wrong, 1.0 / ratio[far])}, which the masses of the model give' + (
+                f', and look at {listed(names[alike == 0.0].tolist())}, whose friction hides '
+                'theirs' if (alike == 0.0).any() else '') + '. If they are N m and these masses '
+            'are placeholders, sure=True (--sure) takes them as they are', names=wrong)
     sign = np.array([_sign(model, equations, k, given) for k in range(len(ratio))])
     negated = (sign < 0) | ((sign == 0) & (alike < -ALIKE))
     if negated.any():
@@ -104,18 +105,24 @@ def _sign(model: Model, equations: Equations, k: int, given: Array) -> int:
 
 
 def effort_ratios(equations: Equations, given: Array) -> tuple[Array, Array]:
-    """Return efforts over those of the given bodies (f,), and how alike both are, -1 to 1."""
+    """
+    Return efforts over those of the given bodies (f,), and how alike both are, -1 to 1.
+
+    Friction is taken off both before. A joint whose friction changes more than what its bodies
+    need is like nothing, 0: its friction is known to no better than that.
+    """
     at, ratios, alike = equations.at_extra, [], []
     for k in range(len(equations.joints)):
         drag = equations.rows[:, k, at]
         drag = drag[:, np.abs(drag).max(axis=0, initial=0.0) > 0.0]
         both = np.column_stack([equations.rows[:, k, :at.start] @ given[:at.start],
                                 equations.forces[:, k]])
-        if drag.size:
-            both = both - drag @ np.linalg.lstsq(drag, both, rcond=None)[0]
+        braking = drag @ np.linalg.lstsq(drag, both, rcond=None)[0] if drag.size else 0.0 * both
+        both = both - braking
         needed, measured = both.T
         square, other = float(needed @ needed), float(measured @ measured)
         product = float(needed @ measured)
         ratios.append(product / square if square > 0.0 else 1.0)
-        alike.append(product / np.sqrt(square * other) if square * other > 0.0 else 0.0)
+        told = square * other > 0.0 and other > len(measured) * float(braking[:, 1].var())
+        alike.append(product / np.sqrt(square * other) if told else 0.0)
     return np.array(ratios), np.array(alike)

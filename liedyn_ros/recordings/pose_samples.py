@@ -31,7 +31,8 @@ class PoseSamples:
     Readings (n, legs), m or rad, of named legs at n poses, and measurements at the same poses.
 
     points: positions (n, 3), m, by name. angles: (n, 3), rad, roll, pitch and yaw. quaternions:
-    (n, 4), x, y, z, w. Of an orientation one of the two, else None.
+    (n, 4), x, y, z, w. Of an orientation one of the two, else None. factors (legs,) are m or rad
+    of a reading's recorded unit.
     """
 
     names: tuple[str, ...]
@@ -40,6 +41,7 @@ class PoseSamples:
     angles: Array | None = None
     quaternions: Array | None = None
     remarks: tuple[str, ...] = ()
+    factors: tuple[float, ...] | None = None
 
     def __len__(self) -> int:
         """Return at how many poses."""

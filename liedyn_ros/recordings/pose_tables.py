@@ -79,7 +79,8 @@ def pose_table(
         tuple(names), block('reading', legs),
         {name: block('position', each) for name, each in points.items()},
         block('orientation', angles) if angles else None,
-        np.column_stack([read[column] for column in quaternion]) if quaternion else None))
+        np.column_stack([read[column] for column in quaternion]) if quaternion else None,
+        factors=tuple(_factor(where, columns, 'reading', column) for column in legs)))
     _require_radians(where, samples.angles)
     return samples
 

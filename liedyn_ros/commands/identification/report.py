@@ -24,6 +24,7 @@ from liedyn_ros.identification.estimate import given_unknowns
 from liedyn_ros.identification.verdict import masses_in_sums, ratios
 
 SURE = 0.95
+MOST = 3  # reasons at the top
 ROUNDING = 1e-12  # kg, m, N: what files write for nothing
 METHODS = {'given': 'given model', 'refitted friction': 'given, friction fitted',
            'least squares': 'least squares', 'consistent': 'identified'}
@@ -35,11 +36,13 @@ def report(title: str, result: Identification, settings: Mapping[str, Any],
            remarks: Sequence[str], ahead: tuple[NextMotion | None, str]) -> str:
     """Return the page of an identification; ahead is the motion to record next."""
     page = Page(title)
-    page.text('The identified model is offered.' if result.offered else
-              'The identified model is not offered: the given one stays.',
-              'good' if result.offered else 'bad')
-    page.items([*result.verdict.reasons, *result.verdict.remarks])
+    page.text(headline(result), ('' if result.verdict.worse else 'good') if result.offered
+              else 'bad')
+    page.items(result.verdict.reasons[:MOST])
+    page.text(f'Next: {next_step(result, ahead[1])}')
     _errors(page, result)
+    page.heading('More findings')
+    page.items([*result.verdict.reasons[MOST:], *result.verdict.remarks] or ['none'])
     _plots(page, result)
     _unknowns(page, result)
     _bodies(page, result)
@@ -59,6 +62,25 @@ def report(title: str, result: Identification, settings: Mapping[str, Any],
         *remarks, *motion.remarks])
     page.settings(settings)
     return page.html()
+
+
+def headline(result: Identification) -> str:
+    """Return the verdict in a sentence."""
+    if not result.offered:
+        return 'The identified model is not offered: the given one stays.'
+    worse = result.verdict.worse
+    return 'The identified model is offered' + (
+        f', though {", ".join(worse)} got no better.' if worse else '.')
+
+
+def next_step(result: Identification, ahead: str) -> str:
+    """Return the one thing to do next: what verdicts ask for first, else the next motion."""
+    asked = [each for each in result.verdict.remarks if '--' in each]
+    if asked:
+        return asked[0]
+    if result.offered and not result.verdict.worse and not result.verdict.unknown:
+        return 'use the new model'
+    return f'record again: {ahead}'
 
 
 def summary(result: Identification) -> list[list[object]]:

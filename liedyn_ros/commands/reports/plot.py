@@ -108,12 +108,18 @@ def plot(title: str, lines: Sequence[Line], x_label: str, y_label: str) -> str:
 
 
 def _span(values: Sequence[Array]) -> tuple[float, float]:
-    """Return the least and the greatest value, apart by more than nothing."""
+    """Return a span of all values, whose four steps are round numbers."""
     some = [each for each in values if len(each)]
     low = min((float(each.min()) for each in some), default=0.0)
     high = max((float(each.max()) for each in some), default=0.0)
     apart = 0.5 * max(abs(low), abs(high), 1e-12) * 1e-6
-    return (low, high) if high - low > apart else (low - 1e3 * apart, high + 1e3 * apart)
+    if not high - low > apart:
+        low, high = low - 1e3 * apart, high + 1e3 * apart
+    size = 10.0**math.floor(math.log10((high - low) / 4.0))
+    steps = (size * each for each in (1.0, 2.0, 2.5, 5.0, 10.0, 20.0))
+    step = next(each for each in steps if math.floor(low / each) * each + 4.0 * each >= high)
+    first = math.floor(low / step) * step
+    return first, first + 4.0 * step
 
 
 def _thinned(x: Array, y: Array) -> tuple[Array, Array]:

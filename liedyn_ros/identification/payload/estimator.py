@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,6 +30,8 @@ BLOCKS = 256  # in memory; then two become one
 LEAST = 8  # blocks, from which a covariance follows
 SEEN = 1e-6  # of the largest singular value, normalised
 ROUNDS = 3
+# Makers state constants of motors to 10 % or so: an even chance within has this deviation.
+SCALE = 0.1 / 3.0**0.5
 _THICK = 1e-6  # of mass times length^2, the least second moment of a body that is written
 
 
@@ -42,6 +44,9 @@ class Payload:
     of its frame. covariance (10, 10) is that of the seen directions. deviations (10,) are its
     roots, infinite for numbers that the motions do not tell. offsets (f,) are constant forces, N m
     or N. errors (f,) are the rms of what the forces leave. seconds is how long samples came.
+    shares (f,) times the parameters are what each joint alone tells, with noise (f,), the
+    deviations of shares by noise, infinite where a joint feels nothing. by_shares (10, f) says by
+    how much parameters change where the force of a joint is wrong by a share.
     """
 
     parameters: Array
@@ -50,6 +55,9 @@ class Payload:
     offsets: Array
     errors: Array
     seconds: float
+    shares: Array
+    noise: Array
+    by_shares: Array
     names: tuple[str, ...] = BODY_PARAMETERS
 
     @property
@@ -70,6 +78,38 @@ class Payload:
         known = np.isfinite(self.deviations[:4])
         variance = np.einsum('ij,jk,ik->i', rows, self.covariance[:4, :4], rows)
         return np.where(known[0] & known[1:], np.sqrt(variance), np.inf)
+
+    @property
+    def scatter(self) -> float:
+        """Return by which share joints differ beyond their noise, a deviation; 0 where none do."""
+        some = np.isfinite(self.noise)
+        if some.sum() < 2:
+            return 0.0
+        weight = 1.0 / np.maximum(self.noise[some], 1e-9)**2
+        mean = float(weight @ self.shares[some] / weight.sum())
+        square = float(weight @ (self.shares[some] - mean)**2)
+        free = float(weight.sum() - weight @ weight / weight.sum())
+        return float(np.sqrt(max(0.0, (square - (some.sum() - 1)) / free)))  # DerSimonian, Laird
+
+    def with_scales(self, covariance: Array | None = None, error: Array | None = None
+                    ) -> Payload:
+        """
+        Return the same with errors that are shares of the forces in its covariance.
+
+        covariance (f, f) is that of the shares, by default of SCALE common to all joints and of
+        the scatter of each. error (10,) is what a recording without payload was found to carry.
+        """
+        each = SCALE**2 + self.scatter**2 * np.eye(len(self.shares))
+        wide = each if covariance is None else covariance
+        more = self.covariance + self.by_shares @ wide @ self.by_shares.T
+        if error is not None:
+            more = more + np.outer(error, error)
+        return replace(self, covariance=more, deviations=np.where(
+            np.isfinite(self.deviations), np.sqrt(np.diag(more)), np.inf))
+
+    def corrected(self, factors: Array) -> Payload:
+        """Return the same where the force of each joint (f,) is too large by a factor."""
+        return replace(self, parameters=self.parameters - self.by_shares @ (1.0 - 1.0 / factors))
 
     def possible(self, length: float = 0.1) -> Array:
         """
@@ -184,8 +224,17 @@ class PayloadEstimator:
         covariance = inverse @ meat @ inverse
         blind = 1.0 - np.diag(root @ np.linalg.pinv(root)) > 1e-6
         deviations = np.where(blind, np.inf, np.sqrt(np.diag(covariance)))
+        # A joint whose forces are too large by a share shifts x as its own part of the load does.
+        load = np.append(x[:10], np.zeros(p - 10))
+        pull = weight[:, None] * (total[:, :p, :p] @ load)  # (f, p)
+        own = np.einsum('k,jkl,l->j', load, total[:, :p, :p], load)
+        felt = own > SEEN * max(float(own.max()), 1e-300)
+        left = np.einsum('k,bjk->bj', load, blocks[:, :, :p, p] - blocks[:, :, :p, :p] @ x)
+        size = np.where(felt, own, 1.0)
+        noise = np.where(felt, np.sqrt((left**2).sum(axis=0)) / size, np.inf)
         return Payload(x[:10], covariance[:10, :10], deviations[:10], x[10:], np.sqrt(squares),
-                       self._last - self._first)
+                       self._last - self._first, 1.0 + left.sum(axis=0) / size, noise,
+                       (inverse @ pull.T)[:10])
 
 
 def with_payload(model: Model, body: str, parameters: ArrayLike, *,

@@ -20,11 +20,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import chdtri, gammaincinv
+from scipy.special import chdtri, fdtri, gammaincinv, ndtri
 
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
-from liedyn_ros.identification.calibration.fit import CHANCE, Fit, fit
+from liedyn_ros.identification.calibration.fit import CHANCE, Fit, fit, refit
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.calibration.held_out import compare, HeldOut
 from liedyn_ros.stewart.calibration.measured import Frames, Measured
@@ -136,10 +136,56 @@ def calibrate(
         if tolerance is not None or np.sqrt((inner ** 2).mean()) < LARGE:
             break
         wide *= WIDER
+    if not scales and _scales_help(geometry, wide, problem, found):
+        scaled = calibrate(geometry, readings, measured, home=home, deviations=deviations,
+                           tolerance=tolerance, scales=True)
+        return replace(scaled, remarks=(
+            'readings of legs are off by factors, which explains more of the errors than chance '
+            'does: scales are found too, as by --scales', *scaled.remarks))
     factor, remark = _factor(found, deviations is not None)
-    covariance = found.scaled_covariance(factor, parameters.prior)[
+    alike, drift = _repetition(found)
+    covariance = found.scaled_covariance(factor * alike, parameters.prior)[
         :parameters.of_geometry, :parameters.of_geometry]
-    return _result(problem, found, covariance, factor, remark, possible, deviations is None)
+    return _result(problem, found, covariance, factor, (*remark, *drift), possible,
+                   deviations is None)
+
+
+def _scales_help(geometry: Geometry, wide: float, problem: Problem, found: Fit) -> bool:
+    """Return whether scales of the readings explain more of the errors than chance does (F)."""
+    rows, count = np.flatnonzero(found.used), len(geometry.leg_names)
+    samples = problem.samples.rows(rows)
+    if samples.readings.size <= 8 * count or found.degrees <= count:
+        return False
+    parameters = Parameters(geometry, samples.measured, wide, True, SCALE_TOLERANCE)
+    other = Problem(parameters, samples, problem.start, problem.poses[rows])
+    z = refit(other, np.zeros(parameters.size), np.ones(parameters.size, dtype=bool))
+    before, after = (float((each**2).sum()) for each in (
+        found.errors[found.used], other.at(z).errors))
+    gain = (before - after) / count / max(after / (found.degrees - count), 1e-300)
+    return gain > float(fdtri(count, found.degrees - count, 1.0 - DOUBT))
+
+
+def _repetition(found: Fit) -> tuple[float, tuple[str, ...]]:
+    """
+    Return how many samples count as one, as errors of those in a row are alike, and say so.
+
+    1 where chance explains it. Errors of a drift are alike from sample to sample.
+    """
+    errors = found.errors[found.used]
+    products = (errors[1:] * errors[:-1]).sum(axis=1)
+    spread = float(np.sqrt((products**2).sum()))
+    if not spread > 0.0 or products.sum() < -float(ndtri(DOUBT)) * spread:
+        return 1.0, ()
+    size, alike = float((errors**2).sum()), 1.0
+    for k in range(1, len(errors)):
+        rho = float((errors[k:] * errors[:-k]).sum()) / size
+        if rho < 0.0:
+            break
+        alike += 2.0 * rho
+    return alike, (
+        f'errors of samples in a row are alike, by {products.sum() / size:.2g}: something drifts, '
+        f'and {alike:.2g} samples count as one in the covariance. Warm up, measure a pose of the '
+        'beginning again between others, or measure in another order',)
 
 
 def _factor(found: Fit, given: bool) -> tuple[float, tuple[str, ...]]:

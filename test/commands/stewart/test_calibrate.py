@@ -64,6 +64,16 @@ def error_ratio(folder, machine, readings_of=lambda readings: readings):
         for pose, x in zip(poses, twists * units)])
 
 
+def test_readings_in_mm_lead_to_a_node_that_reads_mm(tmp_path, capsys):
+    machine, columns = samples()
+    names = machine.geometry.leg_names
+    table = {f'{name} [mm]': 1e3 * columns[name] for name in names}
+    assert run(tmp_path, table | {
+        name: each for name, each in columns.items() if name not in names}, '--known-frames') == 0
+    assert 'in the unit of the table, ' in capsys.readouterr().out
+    assert 0.2 < error_ratio(tmp_path, machine, lambda readings: 1e3 * readings) < 3.0
+
+
 def test_a_table_leads_to_a_better_geometry_behind_the_node(tmp_path, capsys):
     machine, columns = samples()
     assert run(tmp_path, columns, '--known-frames') == 0

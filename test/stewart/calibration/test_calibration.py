@@ -226,6 +226,30 @@ def test_scales_are_found(geometry, home):
     assert off @ np.linalg.solve(found.covariance, off) < chi2.isf(RATIO, 48)
 
 
+@pytest.mark.parametrize('fault', ('drift', 'scales'))
+def test_drift_and_scales_are_seen_and_counted(geometry, home, fault):
+    """The true errors are within the covariance, which is said to know of what is wrong."""
+    squares = []
+    for seed in range(6):
+        rng = np.random.default_rng((21, seed))
+        machine, poses = built(geometry, rng), spread(home, 60, rng)
+        readings = machine.readings(poses, rng)
+        if fault == 'drift':  # a random walk that returns, of 20 um
+            walk = np.cumsum(rng.normal(size=(60, 6)), axis=0)
+            walk -= walk.mean(axis=0)
+            readings = readings + 2e-5 * walk / walk.std(axis=0)
+        else:
+            readings = readings * (1.0 + 5e-4 * rng.normal(size=6))
+        found = calibrate(geometry, readings, seen('full', poses, rng), home=home)
+        assert any(('drifts' if fault == 'drift' else '--scales') in each
+                   for each in found.remarks)
+        n = 7 if fault == 'drift' else 8
+        at = (np.arange(6)[:, None] * n + np.arange(6)).ravel()  # joints, base and platform
+        error = found.errors[:, :6].ravel() - machine.errors[:, :6].ravel()
+        squares.append(error @ np.linalg.solve(found.covariance[np.ix_(at, at)], error) / 36)
+    assert np.median(squares) < 2.0
+
+
 @pytest.mark.parametrize('kind', ['full', 'points'])
 def test_wrong_poses_are_left_out_and_the_leg_named(geometry, home, kind):
     rng = np.random.default_rng(37)

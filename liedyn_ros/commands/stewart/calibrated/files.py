@@ -57,7 +57,8 @@ def parameters(task: Task, found: Calibration, geometry: Path) -> dict[str, Any]
     """
     Return the content of a parameter file for the pose node, over that of the options.
 
-    Offsets and scales of a calibration are of lengths; those of the node are of its actuators.
+    Offsets and scales of a calibration are of lengths; those of the node are of its actuators,
+    whose readings have the unit of the table.
     """
     old, path = task.actuators, task.options.params
     content: dict[str, Any] = {} if path is None else read(path, str(path)).value
@@ -65,7 +66,7 @@ def parameters(task: Task, found: Calibration, geometry: Path) -> dict[str, Any]
     new = {'geometry_file': str(geometry.resolve()),
            'home_position': position, 'home_orientation': [x, y, z, w],
            'actuator_names': list(old.names),
-           'actuator_scale': (found.scales * old.scales).tolist(),
+           'actuator_scale': (found.scales * old.scales * (task.samples.factors or 1.0)).tolist(),
            'actuator_offset': (found.offsets + found.scales * old.offsets).tolist()}
     for key, section in content.items():
         if key.rpartition('/')[2] in ('**', NODE):

@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from liedyn_ros.commands.stewart.calibrated.task import Task
-from liedyn_ros.common.checks import Array
+from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import SE3
 from liedyn_ros.stewart.calibration import Calibration, next_poses, NextPoses, Outlier
@@ -48,6 +48,11 @@ def findings(found: Calibration, task: Task) -> list[str]:
         if task.samples.rotations is not None:
             parts.append(f'{1e3 * found.noise * given.rotation:.2g} mrad of rotations')
         result.append(f'noise, estimated as equal: {", ".join(parts)}')
+    factors = task.samples.factors or (1.0,)
+    if found.offered and set(factors) != {1.0}:
+        result.append('actuator_scale takes readings in the unit of the table, '
+                      f'{listed([f"{each:.6g}" for each in dict.fromkeys(factors)])} m or rad '
+                      'each: divide it where your actuators report m or rad')
     result += [*found.remarks, *task.samples.remarks, *found.gauge]
     result += [of_outlier(each, task) for each in found.outliers[:MAX_LISTED]]
     if len(found.outliers) > MAX_LISTED:
