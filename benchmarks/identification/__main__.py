@@ -7,29 +7,29 @@
 # language governing permissions and limitations under the License.
 
 """
-Identification beside FIGAROH, on recordings of real robots that are not part of this package.
+Identification beside FIGAROH and a plain least squares, on public recordings of real robots.
 
-`git clone https://github.com/thanhndv212/figaroh-examples`, a Python of its own with
-`pip install figaroh`, then
-`python -m benchmarks.identification figaroh-examples/examples --figaroh PYTHON`. Both predict
-each fifth of a recording by a fit of the others, from the same URDF and the same samples.
+Clone the repositories of `benchmarks.identification.recordings` into one folder, by the names
+there, make a Python of its own with `pip install figaroh`, then run
+`python -m benchmarks.identification CLONES --figaroh PYTHON`. All predict each fifth of a
+recording by a fit of the others, from the same URDF and the same samples.
 """
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 import itertools
 from pathlib import Path
 import subprocess
 import tempfile
 import time
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.identification.plain import plain_forces
+from benchmarks.identification.recordings import Case, CASES
 from liedyn_ros.common.tables import print_table
-from liedyn_ros.identification import equations_of, motion_of, Recording
-from liedyn_ros.identification.consistent_fit import PRIOR
+from liedyn_ros.identification import equations_of, identify, motion_of, Recording
 from liedyn_ros.identification.estimate import Estimator, refitted_friction
 from liedyn_ros.identification.motion.spectrum import NYQUIST, smoothed
 from liedyn_ros.model import load_model, Model, ModelBuilder, to_urdf
@@ -40,48 +40,6 @@ GAP = 0.5  # s on both sides of a part, which no fit sees
 SLOW = 5.0  # Hz, below which errors are compared too
 METHODS = 'plain', 'weighted', 'possible'  # of FIGAROH
 THEIRS = Path(__file__).with_name('fits_of_figaroh.py')
-
-
-class Case(NamedTuple):
-    """A recording: time (n,), q, v or None, and tau (n, joints), in the units of the URDF."""
-
-    urdf: Path
-    joints: Sequence[str]
-    time: Array
-    q: Array
-    v: Array | None
-    tau: Array
-    cutoff: float  # Hz, of FIGAROH's filter, as its own example has it
-
-
-def tiago(examples: Path) -> Case:
-    """Return the recording of a mobile manipulator: 80 s of a lift and seven joints."""
-    folder = examples / 'tiago' / 'data' / 'identification' / 'dynamic'
-    position, velocity, effort = (np.loadtxt(
-        folder / f'tiago_{kind}.csv', delimiter=',', skiprows=1)
-        for kind in ('position', 'velocity', 'effort'))
-    constants = np.array([1.0, 0.136, 0.136, -0.087, -0.087, -0.0613, -0.0613, -0.0613])
-    ratios = np.array([1.0, 100.0, 100.0, 100.0, 100.0, 336.0, 336.0, 336.0])
-    return Case(examples / 'tiago' / 'urdf' / 'tiago_48_schunk.urdf',
-                ('torso_lift_joint', *(f'arm_{k}_joint' for k in range(1, 8))),
-                position[:, 0], position[:, 1:], velocity[:, 1:],
-                effort[:, 1:] * constants * ratios, 2.0)
-
-
-def tx40(examples: Path) -> Case:
-    """Return the recording of an industrial arm: 9 s of six motors; the wrist is coupled."""
-    folder = examples / 'staubli_TX40'
-    position, current = (np.loadtxt(folder / 'data' / f'{kind}_data.csv', delimiter=',',
-                                    skiprows=1) for kind in ('pos_read', 'curr'))
-    ratios = np.diag([32.0, 32.0, 45.0, -48.0, 45.0, 32.0])
-    ratios[5, 4] = ratios[5, 5]
-    q = np.linalg.solve(ratios, position.T).T + np.pi / 2.0 * np.array([0, -1, 1, 0, 0, 0])
-    return Case(folder / 'urdf' / 'tx40_mdh_modified.urdf',
-                tuple(f'joint_{k}' for k in range(1, 7)), 2e-4 * np.arange(len(q)), q, None,
-                current @ ratios, 100.0)
-
-
-CASES: dict[str, Callable[[Path], Case]] = {'tiago': tiago, 'tx40': tx40}
 
 
 def parts_of(clock: Array) -> list[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
@@ -106,11 +64,11 @@ def ours(case: Case, model: Model) -> tuple[Array, dict[str, Array], float]:
     order = [case.joints.index(name) for name in model.coordinate_names]
     recording = Recording(model, case.time, case.q[:, order], case.tau[:, order],
                           None if case.v is None else case.v[:, order])
-    equations_of(model, motion_of(model, recording))  # compiles
+    chosen = identify(model, recording, sure=True)  # which compiles
     begin = time.process_time()
     motion = motion_of(model, recording)
-    equations = equations_of(model, motion)
-    Estimator(model, equations, np.ones(len(equations.time), dtype=bool)).at(PRIOR)
+    equations = equations_of(model, motion, cutoff=chosen.equations.cutoff)
+    Estimator(model, equations, np.ones(len(equations.time), dtype=bool)).at(chosen.prior)
     used = time.process_time() - begin
     full = equations_of(model, motion, cutoff=NYQUIST * motion.rate)
     found = {name: np.full(full.forces.shape, np.nan) for name in (
@@ -119,7 +77,7 @@ def ours(case: Case, model: Model) -> tuple[Array, dict[str, Array], float]:
     for begin_at, end_at in itertools.pairwise(bounds):
         seen = (equations.time < begin_at - GAP) | (equations.time > end_at + GAP)
         here = (full.time >= begin_at) & (full.time <= end_at)
-        fit = Estimator(model, equations, seen).at(PRIOR)
+        fit = Estimator(model, equations, seen).at(chosen.prior)
         for name, x in zip(found, (refitted_friction(model, equations, seen), fit.consistent)):
             found[name][here] = full.rows[here] @ x
     back = np.argsort(order)
@@ -155,6 +113,9 @@ def compare(name: str, case: Case, python: str | None) -> None:
         times |= their_times
         for key, each in others.items():
             found[key] = np.column_stack([np.interp(clock, case.time, y) for y in each.T])
+    whole = plain_forces(case, to_urdf(model), np.array(parts_of(case.time), dtype=float))
+    found['plain least squares'] = np.column_stack([
+        np.interp(clock, case.time, y) for y in whole.T])
     measured = np.column_stack([np.interp(clock, case.time, y) for y in case.tau.T])
     rate = 1.0 / float(np.median(np.diff(clock)))
     found = {key: each for key, each in found.items() if all(  # a method that found no solution
@@ -175,12 +136,12 @@ def compare(name: str, case: Case, python: str | None) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Compare on the recordings that a folder has."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument('examples', type=Path, help='the folder examples of figaroh-examples')
+    parser.add_argument('clones', type=Path, help='the folder with the clones')
     parser.add_argument('--figaroh', help='a Python that has figaroh; without it only ours')
     parser.add_argument('--robots', nargs='*', choices=list(CASES), default=list(CASES))
     options = parser.parse_args(arguments)
     for name in options.robots:
-        compare(name, CASES[name](options.examples), options.figaroh)
+        compare(name, CASES[name](options.clones), options.figaroh)
 
 
 if __name__ == '__main__':

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import ShapeError
+from liedyn_ros.common.errors import ConvergenceError, ShapeError
 from liedyn_ros.identification.equations import Equations
 from liedyn_ros.identification.estimate import Estimator, given_unknowns, refitted_friction
 from liedyn_ros.identification.robust_fit import Fit
@@ -162,9 +162,16 @@ class Trial:
         self._fits = self._estimators(self._fitted.time < np.inf)
 
     def best(self, weights: Sequence[float]) -> float:
-        """Return the weight that predicts best."""
-        return min(weights, key=lambda each: self.compared(each).ratio()) if len(
-            weights) > 1 else weights[0]
+        """Return the weight that predicts best. Raises ConvergenceError where none has a fit."""
+        errors, failed = dict[float, float](), None
+        for each in weights if len(weights) > 1 else ():
+            try:
+                errors[each] = self.compared(each).ratio()
+            except ConvergenceError as error:  # too weak a weight for so few samples
+                failed = error
+        if failed is not None and not errors:
+            raise failed
+        return min(errors, key=errors.__getitem__) if errors else weights[0]
 
     def compared(self, weight: float) -> HeldOut:
         """Return what fits with a weight predict, beside the given model."""

@@ -160,7 +160,7 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
                 if other.forces.size < SAMPLES * len(other.names):
                     continue
                 found = Trial(model, equations, held_apart, other).compared(weight)
-            except (LimitError, ShapeError):  # beyond the rate, or too slow for so short a one
+            except (ConvergenceError, LimitError, ShapeError):  # beyond the rate, or too short
                 continue
             errors[other] = found.size('consistent', usual.scale)
         best = min(errors, key=errors.__getitem__)
