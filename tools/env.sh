@@ -43,7 +43,7 @@ else
   if [ -f "$_venv/overlay/install/local_setup.sh" ]; then
     COLCON_CURRENT_PREFIX=$_venv/overlay/install . "$_venv/overlay/install/local_setup.sh"
   fi
-  export PYTHONPATH=$_root${PYTHONPATH:+:$PYTHONPATH}
+  export PYTHONPATH=$_root${PYTHONPATH:+:$PYTHONPATH} PATH=$PATH:$_root/tools/bin  # liedyn
   # Python keeps what it compiles in the environment. A node that compiles its modules at each
   # start takes twice as long; and the sources stay free of __pycache__.
   export PYTHONPYCACHEPREFIX=$_venv/bytecode

@@ -7,9 +7,9 @@
 # language governing permissions and limitations under the License.
 
 """
-Publish what a bag holds, as fast as it was recorded: `ros2 run liedyn_ros play BAG [TOPIC ...]`.
+Publish what a bag holds, as fast as it was recorded: `liedyn bag play BAG [TOPIC ...]`.
 
-Without ros2: `python -m liedyn_ros.bags.play`. So a view shows it, or a node works on it again.
+So a view shows it, or a node works on it again.
 """
 
 from __future__ import annotations

@@ -7,10 +7,10 @@
 # language governing permissions and limitations under the License.
 
 """
-Record topics into a bag of MCAP: `ros2 run liedyn_ros record FOLDER [TOPIC ...]`.
+Record topics into a bag of MCAP: `liedyn bag record FOLDER [TOPIC ...]`.
 
-Without ros2: `python -m liedyn_ros.bags.record`. Foxglove, Lichtblick and `ros2 bag play` read the
-bag, and `ros2 run liedyn_ros play` does. It ends by Ctrl-C, and what it has is then written. A
+Foxglove, Lichtblick and `ros2 bag play` read the
+bag, and `liedyn bag play` does. It ends by Ctrl-C, and what it has is then written. A
 robot's description and joint states lead to /tf, by which viewers move it, where nobody sends it.
 """
 

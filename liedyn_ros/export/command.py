@@ -7,9 +7,9 @@
 # language governing permissions and limitations under the License.
 
 """
-Write the model file of a machine for `libliedyn`: `liedyn_export robot.urdf -o robot.liedyn`.
+Write the model file of a machine for `libliedyn`: `liedyn export robot.urdf -o robot.liedyn`.
 
-Also `ros2 run liedyn_ros liedyn_export`, or `python -m liedyn_ros.export.command`.
+Also `liedyn export`.
 """
 
 import argparse
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         written = write(options, output)
     except (LiedynError, OSError) as error:
-        print(f'liedyn_export: {error}', file=sys.stderr)
+        print(f'liedyn export: {error}', file=sys.stderr)
         return 1
     print(f'{output}: {written}, {output.stat().st_size} bytes')
     return 0
@@ -71,7 +71,7 @@ def write(options: argparse.Namespace, output: Path) -> str:
 def parser() -> argparse.ArgumentParser:
     """Return the command's options."""
     result = argparse.ArgumentParser(
-        prog='liedyn_export', description='Write the model file of a machine for libliedyn.')
+        prog='liedyn export', description='Write the model file of a machine for libliedyn.')
     result.add_argument('robot', type=Path,
                         help='file .urdf, .xacro or .yaml, or the geometry of a Stewart platform')
     result.add_argument('-o', '--output', type=Path,

@@ -185,7 +185,6 @@ def test_poses_take_matrices_and_refuse_what_is_none():
 
 @pytest.mark.parametrize(('missing', 'module', 'remedy'), [
     ('rclpy', 'liedyn_ros.nodes.dynamics.server', 'source its setup'),
-    ('clarabel', 'liedyn_ros.retiming', r"pip install 'clarabel>.*'"),
     *(('matplotlib', f'liedyn_ros.{module}', r"pip install 'matplotlib>.*'") for module in (
         'commands.stewart.drawn.assembly_modes', 'commands.stewart.drawn.workspace',
         'demo.__main__', 'studies.stewart_pose.study'))])

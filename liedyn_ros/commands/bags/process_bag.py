@@ -9,9 +9,9 @@
 """
 Bags in, what follows from them out, without ROS: poses of a platform, motions of joints.
 
-`ros2 run liedyn_ros process_bag my_bag --params my_stewart.yaml --csv poses.csv` tracks a Stewart
+`liedyn bag process my_bag --params my_stewart.yaml --csv poses.csv` tracks a Stewart
 platform, `... my_bag --model robot.urdf --csv torques.csv` derives accelerations and torques of
-joint states. The same by `python -m liedyn_ros.commands.bags.process_bag`.
+joint states. The same by `liedyn bag process`.
 """
 
 import argparse
@@ -60,11 +60,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from liedyn_ros.commands.bags.report import report
             write_whole(options.report or options.folder / REPORT, report(jobs, outcomes))
     except (LiedynError, OSError, ModuleNotFoundError) as error:
-        print(f'process_bag: {error}', file=sys.stderr)
+        print(f'liedyn bag process: {error}', file=sys.stderr)
         return 2
     for job, outcome in zip(jobs, outcomes):
         if outcome.error:
-            print(f'process_bag: {outcome.error}', file=sys.stderr)
+            print(f'liedyn bag process: {outcome.error}', file=sys.stderr)
             continue
         print(f'{job.bag}: {_line(outcome)}')
         for each in outcome.losses:
@@ -142,7 +142,7 @@ class _Progress:
 def parser() -> argparse.ArgumentParser:
     """Return the command's options."""
     result = argparse.ArgumentParser(
-        prog='process_bag', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        prog='liedyn bag process', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         description='Poses of a Stewart platform, or motions, torques and completed joints of a '
                     'model, from bags.')
     result.add_argument('bag', type=Path, nargs='+', help=(

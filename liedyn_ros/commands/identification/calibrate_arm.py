@@ -9,9 +9,8 @@
 """
 Find errors of placements and joint offsets of an arm, or a machine with loops, in measured poses.
 
-`ros2 run liedyn_ros calibrate_arm robot.urdf samples.csv --body tool0 --folder calibrated`, or the
-same with `python -m liedyn_ros.commands.identification.calibrate_arm`. A row of the table has the
-readings of the joints, and the position, or pose, of a target on the body.
+`liedyn calibrate robot.urdf samples.csv --body tool0 --folder calibrated`. A row of the table has
+the readings of the joints, and the position, or pose, of a target on the body.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             set_aside(*model_files(options.folder, options.model, moved=True))
     except (LiedynError, OSError) as error:
         without_empty(options.folder)
-        print(f'calibrate_arm: {error}', file=sys.stderr)
+        print(f'liedyn calibrate: {error}', file=sys.stderr)
         return 2
     print(f'errors at {int(found.used.sum())} poses, each held out of its fit, rms')
     print_table(['', 'given', 'calibrated'], _accuracy(found))
@@ -202,7 +201,7 @@ def _report(found: ArmCalibration, remarks: Sequence[str], options: argparse.Nam
 def parser() -> argparse.ArgumentParser:
     """Return the command's options."""
     result = argparse.ArgumentParser(
-        prog='calibrate_arm', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        prog='liedyn calibrate', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         description='Find errors of placements and joint offsets in measured poses of a body.')
     result.add_argument('model', type=Path, help='.urdf, .xacro, .xml (MJCF) or .yaml')
     result.add_argument('samples', type=Path, help='a table (.csv, .parquet), a row for each pose')

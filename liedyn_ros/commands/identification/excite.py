@@ -9,8 +9,7 @@
 """
 Find a motion that makes masses, inertias and friction of a robot known, within its limits.
 
-`ros2 run liedyn_ros excite robot.urdf --acceleration 5 --folder out`, or the same with
-`python -m liedyn_ros.commands.identification.excite`. The folder gets a trajectory of
+`liedyn excite robot.urdf --acceleration 5 --folder out`. The folder gets a trajectory of
 trajectory_msgs and a CSV file, to be recorded for `identify`.
 """
 
@@ -57,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         write_whole(files[2], _report(model, found, clearance, options))
     except (LiedynError, OSError, ModuleNotFoundError) as error:
         without_empty(options.folder)
-        print(f'excite: {error}', file=sys.stderr)
+        print(f'liedyn excite: {error}', file=sys.stderr)
         return 2
     for text in _findings(found, clearance):
         print(text)
@@ -178,7 +177,7 @@ def add_limit_options(motion: argparse._ArgumentGroup, limits: argparse._Argumen
 def parser() -> argparse.ArgumentParser:
     """Return the command's options."""
     result = argparse.ArgumentParser(
-        prog='excite', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        prog='liedyn excite', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         description='Find a motion that makes the parameters of a robot known.')
     result.add_argument('model', type=Path, help='.urdf, .xacro, .xml (MJCF) or .yaml')
     result.add_argument('--folder', type=folder, default='excitation',

@@ -9,8 +9,7 @@
 """
 Find masses, inertias and friction of a robot in a recording of it.
 
-`ros2 run liedyn_ros identify robot.urdf my_bag --folder out`, or the same with
-`python -m liedyn_ros.commands.identification.identify`. The folder gets a report, and where parts
+`liedyn identify robot.urdf my_bag --folder out`. The folder gets a report, and where parts
 of the recording that were held out say so, a better model and parameters of dynamics_server.
 """
 
@@ -67,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         files = _write(options, result, whole, samples.remarks, ahead)
     except (LiedynError, OSError, ModuleNotFoundError) as error:
         without_empty(options.folder)
-        print(f'identify: {error}', file=sys.stderr)
+        print(f'liedyn identify: {error}', file=sys.stderr)
         return 2
     print(headline(result))
     for text in result.verdict.reasons[:MOST]:
@@ -137,7 +136,7 @@ def _numbers(result: Identification) -> dict[str, object]:
 def parser() -> argparse.ArgumentParser:
     """Return the command's options."""
     result = argparse.ArgumentParser(
-        prog='identify', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        prog='liedyn identify', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         description='Find masses, inertias and friction of a robot in a recording of it.')
     result.add_argument('model', type=Path, help='.urdf, .xacro, .xml (MJCF), .sdf or .yaml')
     add_recording_options(result)

@@ -9,8 +9,7 @@
 """
 Find the mass, the centre and the inertia of a payload in a recording of the robot that carries it.
 
-`ros2 run liedyn_ros payload robot.urdf my_bag --body tool0 --folder out`, or the same with
-`python -m liedyn_ros.commands.identification.payload`.
+`liedyn payload robot.urdf my_bag --body tool0 --folder out`.
 """
 
 import argparse
@@ -62,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         files.append(_report(options, model, motion, found, remarks))
     except (LiedynError, OSError, ModuleNotFoundError) as error:
         without_empty(options.folder)
-        print(f'payload: {error}', file=sys.stderr)
+        print(f'liedyn payload: {error}', file=sys.stderr)
         return 2
     print_table(HEAD, _rows(found))
     print(_verdict(found))
@@ -204,7 +203,7 @@ def _forces(model: Model, motion: Motion) -> Array:
 def parser() -> argparse.ArgumentParser:
     """Return the command's options."""
     result = argparse.ArgumentParser(
-        prog='payload', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        prog='liedyn payload', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         description='Find a payload in a recording of the robot that carries it.')
     result.add_argument('model', type=Path, help='the robot without the payload, identified')
     add_recording_options(result)

@@ -9,7 +9,7 @@
 """
 Look whether this computer is fit to run the nodes, on one page that fits into an issue.
 
-`ros2 run liedyn_ros doctor`, or `python -m liedyn_ros.commands.operation.doctor`. It works
+`liedyn doctor`. It works
 without ROS too, and changes nothing. The exit code is that of the worst finding: 0 none, 1 a
 warning, 2 an error.
 """
@@ -65,7 +65,7 @@ def _line(finding: Finding) -> str:
 def parser() -> argparse.ArgumentParser:
     """Return the command's options."""
     result = argparse.ArgumentParser(
-        prog='doctor', description='Look whether this computer is fit to run the nodes.')
+        prog='liedyn doctor', description='Look whether this computer is fit to run the nodes.')
     result.add_argument('--json', action='store_true', help='print the findings as JSON')
     return result
 

@@ -9,9 +9,8 @@
 """
 Print the SROS 2 policy of one node, in its namespace and with its remappings.
 
-`ros2 run liedyn_ros security_policy stewart_pose --namespace /left --remap leg_states:=/joints`
-or `python -m liedyn_ros.commands.operation.security_policy`. What it prints is made into keys and
-permissions by `ros2 security generate_artifacts`.
+`liedyn policy stewart_pose --namespace /left --remap leg_states:=/joints`. `ros2 security
+generate_artifacts` makes keys and permissions of what it prints.
 """
 
 import argparse
@@ -37,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         names = remapped(names_allowed(options.node), options.remap, options.namespace,
                          options.name or options.node)
     except LiedynError as error:
-        print(f'security_policy: {error}', file=sys.stderr)
+        print(f'liedyn policy: {error}', file=sys.stderr)
         return 2
     print(policy_of(options.name or options.node, names, options.namespace), end='')
     return 0
@@ -109,7 +108,7 @@ def policy_of(node: str, names: Mapping[tuple[str, str], set[str]], namespace: s
 def parser() -> argparse.ArgumentParser:
     """Return the command's options."""
     result = argparse.ArgumentParser(
-        prog='security_policy', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        prog='liedyn policy', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         description='Print the SROS 2 policy of one node.')
     result.add_argument('node', help='executable of the node')
     result.add_argument('--namespace', default='/', help='namespace in which it runs')

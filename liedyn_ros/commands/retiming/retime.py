@@ -9,8 +9,7 @@
 """
 Find the fastest run along a path within limits of joints and motors.
 
-`ros2 run liedyn_ros retime robot.urdf waypoints.csv --limits limits.yaml`, or the same with
-`python -m liedyn_ros.commands.retiming.retime`. --help lists the options.
+`liedyn retime robot.urdf waypoints.csv --limits limits.yaml`. --help lists the options.
 
 The first line of the waypoints names the joints; each further line is a waypoint. For the
 geometry file of a Stewart platform it is x,y,z,roll,pitch,yaw, in m and degrees.
@@ -54,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.picture:
             picture.draw(run, options.folder / 'retimed.png')
     except (LiedynError, ModuleNotFoundError) as error:
-        print(f'retime: {error}', file=sys.stderr)
+        print(f'liedyn retime: {error}', file=sys.stderr)
         return 2
     print(f'written: {options.folder}/' + ', '.join(
         ['trajectory.csv', 'trajectory.yaml']
@@ -65,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def parser() -> argparse.ArgumentParser:
     """Return the command's options."""
     result = argparse.ArgumentParser(
-        prog='retime', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        prog='liedyn retime', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         description='Find the fastest run along a path within limits of joints and motors.')
     result.add_argument('model', type=Path, help='model: .urdf, .xacro, .xml (MJCF), .sdf, .yaml, '
                         'or the geometry file of a Stewart platform with masses')

@@ -9,8 +9,8 @@
 """
 Find joints and offsets of a Stewart platform in leg lengths at measured poses.
 
-`ros2 run liedyn_ros calibrate_stewart geometry.yaml samples.csv --folder calibrated`, or the same
-with `python -m liedyn_ros.commands.stewart.calibrate`. The folder gets a report, the next poses to
+`liedyn platform calibrate geometry.yaml samples.csv --folder calibrated`, or the same
+with `liedyn platform calibrate`. The folder gets a report, the next poses to
 measure, and where held-out poses say so, a better geometry file and parameters of stewart_pose.
 """
 
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         files = write(task, found, ahead, remark)
     except (LiedynError, OSError, ModuleNotFoundError) as error:
         without_empty(options.folder)
-        print(f'calibrate_stewart: {error}', file=sys.stderr)
+        print(f'liedyn platform calibrate: {error}', file=sys.stderr)
         return 2
     print(f'errors at {found.held_out.poses} poses, each held out of its fit, rms')
     print_table(['', 'given', 'calibrated'], accuracy_rows(found))

@@ -9,8 +9,7 @@
 """
 Check the readings of a Stewart platform at known poses, and name their faults.
 
-`ros2 run liedyn_ros stewart_check samples.txt --geometry my.yaml --home 0 0 0.5 0 0 0`, or the
-same with `python -m liedyn_ros.commands.stewart.check`.
+`liedyn platform check samples.txt --geometry my.yaml --home 0 0 0.5 0 0 0`.
 
 A line of the file is a pose, x y z (m) roll pitch yaw (degrees), and the six readings there.
 Readings are in the order of the legs in the geometry; # begins a comment.
@@ -44,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         found = check(geometry, poses, rows[:, 6:], geometry_home(geometry)
                       if options.home is None else pose_of(options.home), options.tolerance)
     except LiedynError as error:
-        print(f'stewart_check: {error}', file=sys.stderr)
+        print(f'liedyn platform check: {error}', file=sys.stderr)
         return 2
     print(f'geometry: {options.geometry}\n')
     report(geometry, found)
@@ -58,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def parser() -> argparse.ArgumentParser:
     """Return the command's options."""
     result = argparse.ArgumentParser(
-        prog='stewart_check', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        prog='liedyn platform check', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         description='Check the readings of a Stewart platform at known poses.')
     result.add_argument('samples', type=Path, help='file of poses and readings')
     result.add_argument('--geometry', type=Path, default=config_file('stewart_geometry.yaml'),

@@ -9,7 +9,7 @@
 """
 Prove that a path of a Stewart platform meets no singularity and exceeds no limit.
 
-`ros2 run liedyn_ros stewart_path path.txt`, or `python -m liedyn_ros.commands.stewart.path`. A
+`liedyn platform path path.txt`. A
 line of the file is a pose, x y z (m) roll pitch yaw (degrees); # begins a comment. Between two
 poses the platform moves along one screw. Limits of the drives' speeds and forces are proved too,
 where they are given.
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                              speeds_of(options), forces_of(options))
         seconds = time.perf_counter() - begin
     except LiedynError as error:
-        print(f'stewart_path: {error}', file=sys.stderr)
+        print(f'liedyn platform path: {error}', file=sys.stderr)
         return 2
     print(f'{len(poses)} poses, {proof.tests} tests in {1e3 * seconds:.1f} ms')
     if proof.proved:
@@ -88,7 +88,7 @@ def forces_of(options: argparse.Namespace) -> ForceLimits | None:
 def parser() -> argparse.ArgumentParser:
     """Return the command's options."""
     result = argparse.ArgumentParser(
-        prog='stewart_path', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        prog='liedyn platform path', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         description='Prove a path of a Stewart platform.')
     result.add_argument('path', type=Path, help='file of poses')
     result.add_argument('--geometry', type=Path, default=config_file('stewart_geometry.yaml'),

@@ -9,7 +9,7 @@
 """
 Fly the aerial manipulator with actuators that lag, and show the gain of commanding force rates.
 
-`ros2 run liedyn_ros actuator_lag`, or `python -m liedyn_ros.studies.actuator_lag`, with --help for
+`liedyn reproduce actuator-lag`, with --help for
 options. Every flight is flown twice: commanding the efforts that inverse dynamics gives,
 and, ahead of the lag, from efforts and their rates. A second table has the lag known wrongly.
 """

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""`python -m liedyn_ros.studies.stewart_pose`."""
+"""`liedyn reproduce stewart`."""
 
 from liedyn_ros.studies.stewart_pose.study import main
 

@@ -9,7 +9,7 @@
 """
 Repeat the Stewart paper's study: Tables 2 and 3 beside the published figures, Figures 4 to 9.
 
-`ros2 run liedyn_ros reproduce_stewart`, or `python -m liedyn_ros.studies.stewart_pose`.
+`liedyn reproduce stewart`.
 """
 
 from collections.abc import Iterator, Sequence

@@ -9,7 +9,7 @@
 """
 Repeat the experiment of Ali et al.: time derivatives of the aerial manipulator's dynamics.
 
-`ros2 run liedyn_ros reproduce_higher_order`, or `python -m liedyn_ros.studies.time_derivatives`.
+`liedyn reproduce higher-order`.
 Inverse dynamics to order 5 along the reference is fed to forward dynamics, which must return the
 reference. Then both are timed against the number of bodies and the order, beside CasADi.
 """

@@ -25,7 +25,7 @@ TAKERS = {'table': ('legs', 'points', 'unit'),
 def parser() -> argparse.ArgumentParser:
     """Return the command's options."""
     result = argparse.ArgumentParser(
-        prog='calibrate_stewart', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        prog='liedyn platform calibrate', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         description='Find joints and offsets of a Stewart platform in measured poses.')
     result.add_argument('geometry', type=Path, help='geometry file to correct')
     result.add_argument('samples', type=Path, help=(

@@ -9,8 +9,7 @@
 """
 Show every pose that six leg lengths allow: a table, and a picture of each.
 
-`ros2 run liedyn_ros assembly_modes`, or
-`python -m liedyn_ros.commands.stewart.drawn.assembly_modes`;
+`liedyn platform modes`;
 --help lists the options. Without arguments it takes the lengths of the Stewart paper's example.
 """
 

@@ -9,8 +9,7 @@
 """
 Map where a Stewart platform can go at one orientation or many, and draw it.
 
-`ros2 run liedyn_ros stewart_workspace --pitch 15`, or
-`python -m liedyn_ros.commands.stewart.drawn.workspace --pitch 15`.
+`liedyn platform workspace --pitch 15`.
 """
 
 import argparse
@@ -95,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             write_whole(path, table_of(wanted, found))
             print(f'volumes of {len(found) - failed} of {len(found)} orientations in {path}')
     except (LiedynError, OSError) as error:
-        print(f'stewart_workspace: {error}', file=sys.stderr)
+        print(f'liedyn platform workspace: {error}', file=sys.stderr)
         return 2
     return 0 if not failed else 2 if failed == len(found) else 1
 
@@ -122,7 +121,7 @@ def write(asked: Orientation, found: Mapped) -> None:
     roll, pitch, yaw = asked.degrees
     name = f'roll_{roll:g}_pitch_{pitch:g}_yaw_{yaw:g}'
     if found.error:
-        print(f'stewart_workspace: {name}: {found.error}', file=sys.stderr)
+        print(f'liedyn platform workspace: {name}: {found.error}', file=sys.stderr)
         return
     print_table(['positions', 'volume, l', 'smallest singular value'], [
         (what, f'{1e3 * volume:.2f}', f'{lowest:.3f}') for what, volume, lowest in found.rows])
