@@ -65,6 +65,12 @@ def program(words):
     return None
 
 
+def runs_of(module):
+    """Return the module that `python -m` runs: of a package its __main__."""
+    package = find_spec(module).submodule_search_locations
+    return f'{module}.__main__' if package else module
+
+
 PROGRAMS = sorted({(page, *found[:1], tuple(found[1])) for page, words in lines()
                    if (found := program(words))})
 
@@ -97,7 +103,7 @@ def test_a_program_is_there_and_takes_its_options(page, module, arguments, capsy
             pytest.importorskip(needed)
     monkeypatch.setattr(sys, 'argv', [module])
     with pytest.raises(SystemExit, match=r'^0$'):
-        import_module(module).main(['--help'])
+        import_module(runs_of(module)).main(['--help'])
     known = set(OPTION.findall(capsys.readouterr().out))
     assert set(options) <= known
 
