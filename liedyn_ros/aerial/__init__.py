@@ -12,9 +12,10 @@ from liedyn_ros.aerial.actuators import Lags
 from liedyn_ros.aerial.flight import FlightControl, Phase
 from liedyn_ros.aerial.linear_quadratic import LinearQuadraticFeedback
 from liedyn_ros.aerial.reference import Reference
-from liedyn_ros.aerial.simulation import Simulation
+from liedyn_ros.aerial.simulation import MujocoSimulation, Simulation
 from liedyn_ros.aerial.vehicle import AerialManipulator, Command
 
 __all__ = [
-    'AerialManipulator', 'Command', 'FlightControl', 'Lags', 'LinearQuadraticFeedback', 'Phase',
+    'AerialManipulator', 'Command', 'FlightControl', 'Lags', 'LinearQuadraticFeedback',
+    'MujocoSimulation', 'Phase',
     'Reference', 'Simulation']

@@ -19,6 +19,7 @@ from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.control import LaggedActuators
 from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas
+from liedyn_ros.dynamics.mujoco_twin import MujocoTwin
 from liedyn_ros.lie import so3
 
 
@@ -82,10 +83,27 @@ class Simulation:
             if self.wind.any():
                 forces = forces.copy()
                 forces[3:6] += so3.from_quaternion(self.q[3:7]).T @ self.wind
-            self.q, self.v = runge_kutta_munthe_kaas.step(
-                self._dynamics, self.q, self.v, self.dt, forces)
+            self.q, self.v = self._moved(forces)
         self._steps += 1
+
+    def _moved(self, forces: Array) -> tuple[Array, Array]:
+        """Return the state a step later, under mean forces (nv,)."""
+        return runge_kutta_munthe_kaas.step(self._dynamics, self.q, self.v, self.dt, forces)
 
     def poses(self) -> Array:
         """Return the poses of all bodies, (B, 4, 4), in the order of model.bodies."""
         return self._dynamics.kinematics(self.q).poses
+
+
+class MujocoSimulation(Simulation):
+    """The same vehicle moved by MuJoCo, above a plane that its visuals touch."""
+
+    def __init__(self, machine: AerialManipulator, q: ArrayLike, dt: float = 1e-3,
+                 lags: Lags = Lags(), ground: float = 0.0) -> None:
+        """Start at rest; ground is the height of the plane, m. Raises as MujocoTwin, too."""
+        super().__init__(machine, q, dt, lags)
+        self._twin = MujocoTwin(machine.model, dt, ground)
+        self._twin.set(self.q, self.v)
+
+    def _moved(self, forces: Array) -> tuple[Array, Array]:
+        return self._twin.step(forces)

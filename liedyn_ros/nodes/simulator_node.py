@@ -33,6 +33,10 @@ TIME_SUM_ERROR = 1e-6  # s, of sums of times
 MAX_AGE = Parameter(
     'max_age', 0.5, 'age beyond which a stamped input is refused as stale; 0 for any age', 's',
     least=0.0, most=3600.0, run_time=True)
+OWN, MUJOCO = 'own', 'mujoco'
+SIMULATOR_CHOICE = Parameter(
+    'simulator', OWN, "whose physics: the package's own dynamics, or MuJoCo if it is installed",
+    choices=(OWN, MUJOCO))
 INTEGRATION_RATE = Parameter(
     'integration_rate', 1000.0, 'steps of the simulation a second', 'Hz', least=100.0,
     most=10000.0)

@@ -58,7 +58,7 @@ def assert_flies(bench, namespace=''):
 def test_every_argument_is_described():
     assert described_arguments(FILE) == [
         'namespace', 'params_file', 'use_sim_time', 'autostart', 'respawn', 'respawn_delay',
-        'model_file', 'controller', 'rviz', 'view']
+        'model_file', 'simulator', 'controller', 'rviz', 'view']
 
 
 @pytest.mark.parametrize('namespace', ['', 'left/arm'])

@@ -16,7 +16,7 @@ from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.control import Gains
 from liedyn_ros.model import load_model
-from liedyn_ros.nodes.simulator_node import INTEGRATION_RATE, MAX_AGE, TIME
+from liedyn_ros.nodes.simulator_node import INTEGRATION_RATE, MAX_AGE, SIMULATOR_CHOICE, TIME
 from liedyn_ros.ros.messages.tf import TF_RATE
 from liedyn_ros.ros.parameters.parameter_set import Parameter, ParameterSet
 
@@ -48,6 +48,9 @@ SIMULATOR = MACHINE + (
               'quaternion x, y, z, w of norm 1', least=-1.0, most=1.0, size=4),
     Parameter('start_joints', _REFERENCE.joint_start.tolist(), 'joint positions at the start, '
               "in the model's order", 'rad'),
+    SIMULATOR_CHOICE,
+    Parameter('ground', 0.0, 'height of the plane that bodies touch, with MuJoCo alone', 'm',
+              least=-1000.0, most=1000.0),
     INTEGRATION_RATE,
     Parameter('rotor_lag', 0.0, 'time constant with which the thrusts of the rotors, or the '
               'wrench, follow their commands', 's', least=0.0, most=10.0),

@@ -13,17 +13,17 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticStatus
 
-from liedyn_ros.aerial import Lags, Simulation
+from liedyn_ros.aerial import Lags, MujocoSimulation, Simulation
 from liedyn_ros.nodes.aerial.commands import AerialCommands
 from liedyn_ros.nodes.aerial.outputs import AerialOutputs
 from liedyn_ros.nodes.aerial.parameters import aerial_manipulator_of, SIMULATOR, start_of
-from liedyn_ros.nodes.simulator_node import SimulatorNode
+from liedyn_ros.nodes.simulator_node import MUJOCO, SimulatorNode
 from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.streams.stream import Stream
 
 
 class AerialManipulatorSimulatorNode(SimulatorNode[Simulation]):
-    """The vehicle under commands. There is no ground: it is held until the first command."""
+    """The vehicle under commands, held until the first. MuJoCo alone has a ground."""
 
     motion = 'flight'
 
@@ -59,9 +59,12 @@ class AerialManipulatorSimulatorNode(SimulatorNode[Simulation]):
 
     def new_simulation(self) -> Simulation:
         """Return a vehicle at its start."""
-        return Simulation(
-            self._machine, self._configuration, 1.0 / self.parameters['integration_rate'],
-            Lags(self.parameters['rotor_lag'], self.parameters['joint_lag']))
+        parameters = self.parameters
+        start = (self._machine, self._configuration, 1.0 / parameters['integration_rate'],
+                 Lags(parameters['rotor_lag'], parameters['joint_lag']))
+        if parameters['simulator'] == MUJOCO:
+            return MujocoSimulation(*start, ground=parameters['ground'])
+        return Simulation(*start)
 
     def publish_state(self, stamp_ns: int) -> None:
         """Publish odometry and joint states, and TF when it is due and heard."""

@@ -1,0 +1,56 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""MuJoCo as the physics of our simulators: the same state, another integrator, a ground."""
+
+import numpy as np
+import pytest
+
+from liedyn_ros.aerial import FlightControl, MujocoSimulation, Phase
+from liedyn_ros.dynamics import Dynamics
+from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas
+
+pytest.importorskip('mujoco')
+from liedyn_ros.dynamics.mujoco_twin import MujocoTwin
+
+
+@pytest.mark.parametrize('floating', [False, True])
+def test_it_moves_as_our_dynamics_do(machine, reference, floating):
+    """After 20 ms; what differs is its integrator of first order."""
+    model = machine.model
+    rng = np.random.default_rng(7)
+    q = model.integrate(reference.at(0.0).q, 0.2 * rng.normal(size=12))
+    v, tau, dt = rng.normal(size=12), rng.normal(size=12), 1e-4
+    if not floating:
+        v[:6], tau[:6] = 0.0, Dynamics(model).inverse(q, 0 * v, 0 * v)[:6]
+    twin, dynamics = MujocoTwin(model, dt), Dynamics(model, dissipation=False)
+    twin.set(q, v)
+    for _ in range(200):
+        twin.step(tau)
+        q, v = runge_kutta_munthe_kaas.step(dynamics, q, v, dt, tau)
+    np.testing.assert_allclose(twin.v, v, atol=2e-2 * np.abs(v).max())
+    np.testing.assert_allclose(model.difference(q, twin.q), 0.0, atol=2e-3)
+
+
+def test_a_flight_in_it_follows_the_reference_and_the_ground_holds(machine, reference):
+    simulation = MujocoSimulation(machine, reference.at(0.0).q, 0.002)
+    control = FlightControl(machine, reference)
+    for k in range(1500):
+        if k % 2 == 0:
+            wanted = control.see(simulation.time, simulation.q, simulation.v)
+            command = control.answer(wanted, machine.dynamics.inverse(
+                wanted.q, wanted.v, wanted.acceleration))
+            simulation.command_rotors(command.rotors.speeds)
+            simulation.command_torques(command.torques)
+        simulation.step()
+    assert control.phase is Phase.FLYING
+    assert np.linalg.norm(wanted.error.error[3:6]) < 1e-3
+    simulation.command_rotors(np.zeros(6))
+    for _ in range(1000):
+        simulation.step()
+    assert -0.1 < simulation.q[2] < 0.8  # it lies on the ground, and does not fall through it
