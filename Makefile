@@ -43,7 +43,7 @@ JOBS := --numprocesses=$(TEST_JOBS) --dist=loadfile --no-loadscope-reorder
 SHELL := bash
 .SHELLFLAGS := -eo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build test test-all processors busy coverage smoke checked lint demo kernels docs wheel bench faults soak fuzz clean
+.PHONY: help setup build test test-all processors busy coverage smoke checked lint demo kernels docs wheel bench faults soak fuzz advisories clean
 
 help:  ## show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -163,6 +163,14 @@ $(VENV)/.faults: requirements/faults.txt $(VENV)/.installed
 soak: build  ## run all nodes together for an hour, and write docs/soak.md; SOAK_ARGS='--minutes 3'
 	@$(ENV) && $(LOCAL) && result=0 && { python -m benchmarks.soak --all $(or $(SOAK_ARGS),--minutes 60) || result=$$?; } \
 	  && python -m benchmarks.together.document && exit $$result
+
+advisories: .venv-audit/.installed  ## ask for known advisories of the packages in requirements/
+	@.venv-audit/bin/python -m tools.advisories requirements/*.txt
+
+.venv-audit/.installed: requirements/audit.txt
+	@$(PYTHON) -m venv .venv-audit
+	@.venv-audit/bin/python -m pip install -qq --disable-pip-version-check -r $<
+	@touch $@
 
 fuzz: build $(VENV)/.fuzz  ## look for inputs that break the package; FUZZ_ARGS='--seconds 60 --targets core.urdf'
 	@$(ENV) && $(LOCAL) && python -m fuzz $(FUZZ_ARGS)
