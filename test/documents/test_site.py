@@ -76,14 +76,6 @@ def test_the_badges_of_the_readme_say_what_the_files_say():
         assert f'({file.relative_to(ROOT)})' in readme
 
 
-def test_the_citation_of_the_readme_is_that_of_the_citation_file():
-    readme, citation = ((ROOT / name).read_text(encoding='utf-8')
-                        for name in ('README.md', 'CITATION.cff'))
-    for key in ('version', 'license'):
-        value = re.search(rf'^{key}: (\S+)$', citation, re.MULTILINE)[1]
-        assert re.search(rf'^  {key} += \{{{re.escape(value)}\}}', readme, re.MULTILINE)
-
-
 def test_the_reference_has_each_message_service_and_action():
     page = (DOCS / 'api' / 'messages.md').read_text(encoding='utf-8')
     for kind in ('msg', 'srv', 'action'):
