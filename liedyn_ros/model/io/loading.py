@@ -51,9 +51,8 @@ def load_model(
     if arguments and suffix != '.xacro':
         raise DescriptionError(f'{path}: expected no xacro arguments for a file {suffix}, '
                                f'got {short(arguments)}')
-    if sdf_model is not None and suffix != '.sdf':
-        raise DescriptionError(f'{path}: expected no option sdf_model for a file {suffix}, as it '
-                               f'is of SDF, got {short(sdf_model)}')
+    if suffix != '.sdf':
+        _refuse_model(path, suffix, sdf_model)
     if suffix not in ('.urdf', '.xacro'):
         _refuse_constraints(path, suffix, urdf_constraints)
     if suffix in ('.yaml', '.yml'):
@@ -76,21 +75,30 @@ def load_model(
 
 
 def load_text(text: str, *, floating: bool = False, strict: bool = False,
-              gravity: ArrayLike | None = None, urdf_constraints: bool = False) -> Model:
+              gravity: ArrayLike | None = None, urdf_constraints: bool = False,
+              sdf_model: str | None = None) -> Model:
     """
     Return the model of a text of URDF, MJCF or SDF, by its root element; options as load_model.
 
     Raises DescriptionError.
     """
     tag = read(text, 'URDF, MJCF or SDF').value.tag
-    if tag in ('sdf', 'mujoco'):
+    if tag in ('sdf', 'gazebo', 'mujoco'):
         _refuse_constraints(f'text of {tag}', tag, urdf_constraints)
-    if tag == 'sdf':
-        return load_sdf(text, floating=floating or None, strict=strict, gravity=gravity)
+    if tag in ('sdf', 'gazebo'):
+        return load_sdf(text, floating=floating or None, strict=strict, gravity=gravity,
+                        sdf_model=sdf_model)
+    _refuse_model(f'text of {tag}', tag, sdf_model)
     if tag == 'mujoco':
         return _load_mjcf(text, floating, gravity)
     return load_urdf(text, floating=floating, strict=strict, urdf_constraints=urdf_constraints,
                      gravity=STANDARD_GRAVITY if gravity is None else gravity)
+
+
+def _refuse_model(path: str | os.PathLike[str], kind: str, sdf_model: str | None) -> None:
+    if sdf_model is not None:
+        raise DescriptionError(f'{path}: expected no option sdf_model for {kind}, as it is of '
+                               f'SDF, got {short(sdf_model)}')
 
 
 def _refuse_constraints(path: str | os.PathLike[str], kind: str, urdf_constraints: bool) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from support.comparison import assert_same
 
+import liedyn_ros as ld
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
@@ -160,8 +161,12 @@ def test_a_world_with_a_ground_has_one_machine(tmp_path) -> None:
     path = tmp_path / 'a.sdf'
     path.write_text(text.format(other))
     assert load_model(path, sdf_model='box').name == 'box'
+    assert ld.load(path, sdf_model='box').model.name == 'box'
+    assert ld.load(path.read_text(), sdf_model='box').model.name == 'box'
     with pytest.raises(DescriptionError):
         load_model(path, sdf_model='none')
+    with pytest.raises(DescriptionError):
+        ld.load(robot('', '', LIMIT), sdf_model='box')
 
 
 def test_a_urdf_is_included(tmp_path) -> None:
