@@ -63,7 +63,7 @@ def geometry_home(geometry: AnyGeometry) -> Array:
             'home: expected one in the geometry file, such as home: {position: [0.0, 0.0, 0.5]}, '
             'or home_position of a node, --home of a command, got neither: lengths have several '
             'poses, and only home says which of them is that of this machine', names=('home',))
-    return geometry.home
+    return geometry.home.copy()  # which kernels may take
 
 
 def require_home(

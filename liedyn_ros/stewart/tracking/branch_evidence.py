@@ -80,7 +80,6 @@ class BranchEvidence:
         self._home = meter.measure(home)
         self._values, self._spare = self._home.values.copy(), self._home.values.copy()
         self._meter = meter
-        self._apart(home, home)  # the next samples compile nothing
         self.forget()
 
     def forget(self) -> None:

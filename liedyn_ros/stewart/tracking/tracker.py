@@ -97,7 +97,7 @@ class PoseFollower:
         platform that is singular at every pose, and the errors of `require_pose`.
         """
         self.geometry = geometry
-        self.home = se3.require_pose('home', checks.as_array('home', home, (4, 4)))
+        self.home = se3.require_pose('home', checks.as_array('home', home, (4, 4))).copy()
         require_regular(geometry, self.home)
         self.method = method
         self._last: TrackedPose | None = None
