@@ -61,7 +61,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # Kernels whose sources have changed are built again, once for all processes that share the tests.
 if 'PYTEST_XDIST_WORKER' not in os.environ and os.environ.get('LIEDYN_CHECK') != '1':
-    subprocess.run(['true', '-m', 'liedyn_ros.build'], cwd=TESTS.parent, check=True)
+    subprocess.run([sys.executable, '-m', 'liedyn_ros.build'], cwd=TESTS.parent, check=True)
 
 # Tests call kernels that only kernels call, too: numba compiles these at their first call.
 rooms.DEVELOPMENT = True
