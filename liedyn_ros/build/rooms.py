@@ -253,13 +253,13 @@ def run_compiler(command: Sequence[str]) -> None:
 
 
 def build_caller(folder: Path) -> Any:
-    """Compile calls.c for this Python, where it is not up to date; return its module."""
+    """Compile calls.c for this Python and numpy, where it is not up to date; return its module."""
     source = PACKAGE / 'jit' / 'calls.c'
     made = folder / f'calls{sysconfig.get_config_var("EXT_SUFFIX")}'
     options = ['-std=c11', '-O2', '-fPIC', '-shared', '-fvisibility=hidden', '-Wall', '-Wextra',
                '-Wno-unused-parameter', '-Wno-missing-field-initializers',
                f'-I{sysconfig.get_path("include")}', f'-I{np.get_include()}']
-    stamp = sha256(source.read_bytes() + ' '.join(options).encode()).hexdigest()
+    stamp = sha256(source.read_bytes() + ' '.join([*options, np.__version__]).encode()).hexdigest()
     known = folder / 'libraries' / f'{made.name}.digest'
     if not (made.exists() and known.exists() and known.read_text() == stamp):
         known.parent.mkdir(parents=True, exist_ok=True)
