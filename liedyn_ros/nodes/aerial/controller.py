@@ -241,7 +241,7 @@ class AerialManipulatorControllerNode(ManagedNode):
     def _command(self, answer: DynamicsAnswer, order: JointOrder) -> None:
         if not answer.success:
             raise LiedynError(answer.message)
-        model = getattr(answer, 'model', '')  # liedyn_interfaces of this tree may not be built
+        model = answer.model
         if self._begin_ns is not None and model != self._model:
             raise ModelError(
                 f'model: expected that of this flight, {self._model or "without a digest"}, got '

@@ -155,8 +155,7 @@ class DynamicsAnswers:
         if result.errors is not None:
             require_digits(result.errors, query.max_error or NO_DIGIT)
         answer.solve_time, answer.joint_names = solve_time, query.state.joint_names
-        if hasattr(answer, 'model'):  # liedyn_interfaces of this tree is built
-            answer.model = self.model.digest
+        answer.model = self.model.digest
         write_result(self._messages, order, result, answer)
 
 

@@ -90,8 +90,7 @@ class PlatformAnswers(DynamicsAnswers):
         answer.accelerations = [self._messages.to_acceleration(row, self._legs) for row in a]
         answer.efforts = [self._messages.to_effort(row, self._legs) for row in tau]
         answer.constraints = DynamicsAnswer.REGULAR
-        if hasattr(answer, 'model'):  # liedyn_interfaces of this tree is built
-            answer.model = self.model.digest
+        answer.model = self.model.digest
 
     def _rows(self, name: str, messages: Any, entries: int, joints: int) -> Array:
         """Return the rows (orders, 6) of the legs, or of the platform where joints is zero."""

@@ -57,8 +57,7 @@ def write_description(names: Names, mobility: Mobility, response: DescribeModel.
     response.header.frame_id = names.base_body
     types = [JOINT_TYPES[joint.type_name] for joint in names.others.values()]
     response.name, response.base_body = model.name, names.base_body
-    if hasattr(response, 'digest'):  # liedyn_interfaces of this tree is built
-        response.digest = model.digest
+    response.digest = model.digest
     response.body_names, response.joint_names = list(model.bodies), list(names.others)
     response.joint_types = [joint.type_name for joint in names.others.values()]
     response.position_counts = [each.nq for each in types]
