@@ -297,19 +297,31 @@ class Starting(ServerBench):
         self.bench, self.node = bench, bench.add(DynamicsServerNode, **parameters)
 
 
-@pytest.mark.parametrize('autostart', [False, True])
-def test_all_else_is_answered_while_a_node_that_starts_reads_its_model(bench, held, autostart):
-    """Whoever configures it: a manager, or the node itself."""
-    server = Starting(bench, model_file=AERIAL.name, autostart=autostart)
-    future = None if autostart else bench.begin_to_configure(server.node)
+def test_all_else_is_answered_while_a_manager_lets_a_node_read_its_model(bench, held):
+    server = Starting(bench, model_file=AERIAL.name, autostart=False)
+    future = bench.begin_to_configure(server.node)
     for _ in range(3):
         assert not server.call(DescribeModel, 'describe_model').success
         assert server.configure(dissipation=True).successful
         state = server.call(GetState, 'get_state').current_state.id
         assert state == State.PRIMARY_STATE_UNCONFIGURED
     held.set()
-    if future is not None:
-        bench.until(future.done, 'a configured node')
-        assert future.result().success
-        server.node.trigger_activate()
+    bench.until(future.done, 'a configured node')
+    assert future.result().success
+    server.node.trigger_activate()
     bench.until(lambda: server.call(DescribeModel, 'describe_model').success, 'the model')
+
+
+def test_a_request_waits_for_a_node_that_starts_itself_and_all_else_is_answered(bench, held):
+    server = Starting(bench, model_file=AERIAL.name, autostart=True)
+    client = bench.partner.create_client(DescribeModel, f'{SERVER}/describe_model')
+    bench.until(client.service_is_ready, 'the service')
+    asked = client.call_async(DescribeModel.Request())
+    for _ in range(3):
+        assert server.configure(dissipation=True).successful
+        state = server.call(GetState, 'get_state').current_state.id
+        assert state == State.PRIMARY_STATE_UNCONFIGURED
+    assert not asked.done()
+    held.set()
+    bench.until(asked.done, 'the description')
+    assert asked.result().success
