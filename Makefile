@@ -86,8 +86,8 @@ test: build  ## run the core, some minutes: every behaviour; TEST_ARGS go to pyt
 test-all: build  ## run every test: every sample, executable and document
 	@$(ENV) && $(LOCAL) && python -m pytest $(JOBS) $(TEST_ARGS)
 
-# The numerical part by the kernels of OpenBLAS for other processors, which any AVX-512 processor runs, and with
-# machine code for no processor in particular.
+# The numerical part by the kernels of OpenBLAS for other processors. Kernels of the package are built for a family
+# of processors, x86-64-v3 by default, and not for the one that builds them.
 NUMERICAL := test/lie test/linear_algebra test/model test/dynamics test/control test/aerial test/stewart \
   test/identification test/retiming
 
@@ -96,8 +96,6 @@ processors: build  ## run numerical tests as on processors of other makes
 	@$(ENV) && for kernels in Prescott Haswell SkylakeX; do echo "OpenBLAS for $$kernels"; \
 	  OPENBLAS_CORETYPE=$$kernels python -m pytest --core --margins=out/margins.$$kernels $(JOBS) \
 	  $(or $(TEST_ARGS),$(NUMERICAL)); done && python test/support/margins.py out/margins.*
-	@$(ENV) && echo 'machine code for any processor' && NUMBA_CPU_NAME=generic python -m pytest --core $(JOBS) \
-	  $(or $(TEST_ARGS),test/lie test/linear_algebra test/dynamics/test_equations_of_motion.py test/stewart/solver)
 
 # An exception of a signal handler may leave coverage's own lock taken, so those tests stay out.
 busy: build  ## run the core of the tests of nodes beside two busy loops a processor
