@@ -17,7 +17,7 @@ from liedyn_ros.lie.kernels.motion import split
 @kernel
 def separation(first: MATRIX, second: MATRIX, centre: TRIPLE, scale: NUMBER):
     """
-    Return the norm of the screw between two poses (4 by 4), rad and characteristic lengths.
+    Return the norm of the screw between two poses (4, 4), rad and characteristic lengths (11.13).
 
     centre: of the platform joints, where displacements are measured. scale: m, the characteristic
     length.
