@@ -263,7 +263,7 @@ std::unique_ptr<Machine> open_machine(
   const std::string & start_text)
 {
   if (path.empty()) {
-    throw std::runtime_error("model_file: expected a file of liedyn_export, got none");
+    throw std::runtime_error("model_file: expected a file of liedyn export, got none");
   }
   const Positions start = positions_of(start_text);
   std::size_t bytes = 0;

@@ -132,7 +132,8 @@ def test_what_does_not_fit_is_refused(program, tmp_path):
     write_loops(tmp_path / 'loops', model, order=0)
     write_model(tmp_path / 'tree', model, tree=True)
     for arguments, reason in (
-            ((tmp_path / 'none', 0), 'cannot be read'), ((tmp_path / 'loops', 0), '--order 1'),
+            ((tmp_path / 'none', 0), 'none that can be opened'),
+            ((tmp_path / 'loops', 0), '--order 1'),
             ((tmp_path / 'tree', -1), 'lag: expected numbers of 0 or more'),
             ((tmp_path / 'tree', 0, 'tail'), 'tail: expected joints of the model')):
         done = subprocess.run([program, *map(str, arguments)], input=b'', capture_output=True,
@@ -286,5 +287,6 @@ def test_a_platform_needs_a_home_and_says_where_it_is(program, tmp_path):
     assert done.returncode == 3 and 'home: expected x, y, z' in done.stderr.decode()
     _, _, log = cycled(program, tmp_path / 'platform', 0.0, 1e-3, (), states, home='0,0,0.5')
     assert 'platform at ' in log and '0.5 m' in log
-    done = manager(program, tmp_path / 'platform', 0.0, 1e-3, (), states * 9.0, home='0,0,0.5')
+    states[0, 0] *= 9.0  # one leg, which the others do not reach
+    done = manager(program, tmp_path / 'platform', 0.0, 1e-3, (), states, home='0,0,0.5')
     assert done.returncode == 5 and '`home`' in done.stderr.decode()

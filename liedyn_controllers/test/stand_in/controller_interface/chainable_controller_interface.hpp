@@ -22,7 +22,8 @@
 #include <variant>
 #include <vector>
 
-#define RCLCPP_ERROR(logger, ...) (void)(logger), std::fprintf(stderr, __VA_ARGS__)
+#define RCLCPP_ERROR(logger, ...) \
+  (void)(logger), std::fprintf(stderr, __VA_ARGS__), std::fputc('\n', stderr)
 #define RCLCPP_INFO RCLCPP_ERROR
 #define RCLCPP_ERROR_THROTTLE(logger, clock, period, ...) (void)(clock), RCLCPP_ERROR(logger, __VA_ARGS__)
 
