@@ -424,7 +424,7 @@ int liedyn_loops_assemble(const liedyn_loops *loops, void *work, int attempt, co
                           liedyn_assembly *report);
 
 /**
- * All joints from the measured ones, which the file names: liedyn_export --measured, by default the
+ * All joints from the measured ones, which the file names: liedyn export --measured, by default the
  * actuated ones. The first sample follows from the file's configuration, each other from the last
  * good one, so that loops stay on their branch. LIEDYN_ABSENT where these joints do not decide.
  */

@@ -99,7 +99,7 @@ class Calls {
 };
 }  // namespace detail
 
-/// A machine, from a file that liedyn_export wrote. Threads share it.
+/// A machine, from a file that liedyn export wrote. Threads share it.
 class Model {
  public:
   explicit Model(const std::string &path) {
@@ -222,7 +222,7 @@ class Work : public detail::Calls<liedyn_model, liedyn_explain> {
   const liedyn_model *model() const { return machine_; }
 };
 
-/// A Stewart platform, from a file that liedyn_export wrote of its geometry. Threads share it.
+/// A Stewart platform, from a file that liedyn export wrote of its geometry. Threads share it.
 class Platform {
  public:
   explicit Platform(const std::string &path) {

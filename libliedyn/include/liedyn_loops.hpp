@@ -15,7 +15,7 @@
 
 namespace liedyn {
 
-/// A machine with closed loops, from a file that liedyn_export wrote. Threads share it.
+/// A machine with closed loops, from a file that liedyn export wrote. Threads share it.
 class Loops {
  public:
   explicit Loops(const std::string &path) {

@@ -263,7 +263,7 @@ const char *liedyn_message(int code) {
       "the model has no such name",
       "the file cannot be read, or is larger than the memory for it",
       "the bytes are not those of a model file",
-      "the model file is of another format or layout; write it again by liedyn_export",
+      "the model file is of another format or layout; write it again by liedyn export",
       "the model file is damaged",
       "the processor is older than x86-64-v2",
       "the model file is of another kind of machine",

@@ -121,7 +121,7 @@ def test_the_command_reads_urdf_on_a_floating_base(tmp_path):
 
 def test_the_command_names_what_is_wrong(tmp_path, capsys):
     assert main([str(tmp_path / 'none.urdf')]) == 1
-    assert 'liedyn_export: ' in capsys.readouterr().err
+    assert 'liedyn export: ' in capsys.readouterr().err
     robot, output = str(config_file('aerial_manipulator.yaml')), tmp_path / 'x'
     assert main([robot, '-o', str(output), '--order', '1']) == 1
     assert '--order: expected a machine with closed loops' in capsys.readouterr().err
