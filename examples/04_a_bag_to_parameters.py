@@ -60,7 +60,7 @@ with Writer('my_bag', version=9, storage_plugin=StoragePlugin.MCAP) as bag:
         bag.write(topic, stamp, TYPES.serialize_cdr(
             TYPES.types[JOINT_STATE](header, list(JOINTS), *state), JOINT_STATE))
 
-command = '-m liedyn_ros.commands.identification.identify robot.urdf my_bag --folder identified'
+command = '-m liedyn_ros identify robot.urdf my_bag --folder identified'
 subprocess.run([sys.executable, *command.split()], check=True)
 
 # A motion that is in no recording tells whether the new URDF is better.

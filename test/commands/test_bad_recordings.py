@@ -106,7 +106,7 @@ SAMPLES = {
                     (NOTHING, 'which are degrees that fit'), (NOTHING, 'which are degrees'),
                     (NOTHING, 'the lengths fit in mm: set actuator_scale to 0.001')),
     'currents': ({'tau': partial(np.multiply, 1e4)}, None, (DONE, ''),
-                 (NOTHING, 'another unit. Give the factor'), None),
+                 (NOTHING, 'another unit. Name the torque'), None),
     'a joint less': ({'joints': 2}, {'count': 5}, (NOTHING, "'elbow'] are missing"),
                      (NOTHING, "'elbow'] are missing"), (NOTHING, "missing \\['leg_6'\\]"))}
 

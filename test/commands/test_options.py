@@ -22,13 +22,13 @@ from liedyn_ros.studies.stewart_pose import study as stewart
 from liedyn_ros.studies.time_derivatives import study as higher_order
 
 WRITERS = {
-    'actuator_lag': actuator_lag, 'assembly_modes': assembly_modes,
-    'calibrate_stewart': calibrate, 'excite': excite,
-    'reproduce_higher_order': higher_order, 'reproduce_stewart': stewart,
-    'retime': retime, 'stewart_workspace': workspace}
+    'reproduce actuator-lag': actuator_lag, 'platform modes': assembly_modes,
+    'platform calibrate': calibrate, 'excite': excite,
+    'reproduce higher-order': higher_order, 'reproduce stewart': stewart,
+    'retime': retime, 'platform workspace': workspace}
 COMMANDS = {**WRITERS, 'doctor': doctor, 'identify': identify, 'payload': payload,
-            'process_bag': process_bag, 'security_policy': security_policy,
-            'stewart_check': check, 'stewart_path': path}
+            'bag process': process_bag, 'policy': security_policy,
+            'platform check': check, 'platform path': path}
 
 BLOCKED = {
     'file': 'expected a folder, got', 'file/folder': 'expected a folder, got',
@@ -56,7 +56,7 @@ def test_help_and_unknown_options(name, command, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # where a default folder is made
     with pytest.raises(SystemExit, match=r'^0$'):
         command.main(['--help'])
-    assert capsys.readouterr().out.startswith(f'usage: {name} ')
+    assert capsys.readouterr().out.startswith(f'usage: liedyn {name} ')
     with pytest.raises(SystemExit, match=r'^2$'):
         command.main([*required(command), '--no-such-option'])
     assert 'unrecognized arguments: --no-such-option' in capsys.readouterr().err

@@ -56,8 +56,8 @@ def test_a_page_has_the_command_and_the_picture(name):
 def commands_here(monkeypatch, tmp_path):
     """Run the commands that a script starts in this process, where imports and kernels are."""
     def run(words, *, check):
-        assert words[:2] == [sys.executable, '-m'] and check
-        assert not run_command(shlex.join(['python', *words[1:]]), tmp_path)
+        assert words[:3] == [sys.executable, '-m', 'liedyn_ros'] and check
+        assert not run_command(shlex.join(['liedyn', *words[3:]]), tmp_path)
 
     monkeypatch.setattr(subprocess, 'run', run)
 

@@ -8,13 +8,14 @@
 
 """Scripts and commands run as a user does, but in this process: imports and kernels are there."""
 
-from importlib import import_module
 from pathlib import Path
 import runpy
 import shlex
 import sys
 
 import pytest
+
+from liedyn_ros.commands.liedyn import main
 
 
 def run_script(path: Path, *arguments: object, folder: Path) -> None:
@@ -29,9 +30,7 @@ def run_script(path: Path, *arguments: object, folder: Path) -> None:
 
 
 def run_command(line: str, folder: Path) -> int:
-    """Return the code with which a line, `python -m module arguments`, ends in a folder."""
-    _, _, module, *arguments = shlex.split(line)
+    """Return the code with which a line, `liedyn VERB arguments`, ends in a folder."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        patch.setattr(sys, 'argv', [module, *arguments])
-        return import_module(module).main()
+        return main(shlex.split(line)[1:])

@@ -26,7 +26,7 @@ from liedyn_ros.model import load_model, to_urdf, with_inertias, with_placements
 
 GUIDE = (Path(__file__).parents[3] / 'docs/guides/calibrate_arm.md').read_text()
 RUN = [line for block in re.findall(r'```sh\n(.*?)```', GUIDE, re.DOTALL)
-       for line in block.splitlines() if line.startswith('python -m ')]
+       for line in block.splitlines() if line.startswith('liedyn ')]
 CRANKS = 'left_crank_joint', 'right_crank_joint'
 START, TIP = np.array([2.0, -1.4, 1.2, 1.4]), se3.exp([0.0, 0.0, 0.0, 0.4, 0.0, 0.0])
 TARGET = se3.exp([0.0, 0.0, 0.0, 0.05, 0.02, 0.3])

@@ -181,7 +181,7 @@ def test_wrong_files_are_named(files: Path, changed: dict[str, str], words: str,
     assert run(files, 'arm.urdf', 'points.csv', '--no-picture', '--limits',
                str(files / 'limits.yaml')) == 2
     error = capsys.readouterr().err
-    assert error.startswith('retime: ')
+    assert error.startswith('liedyn retime: ')
     assert words in error
 
 
