@@ -97,7 +97,8 @@ def imported_before_skips(source):
         if isinstance(statement, ast.Import):
             found |= {each.name for each in statement.names}
         elif isinstance(statement, ast.ImportFrom):
-            found.add(statement.module)
+            found |= {statement.module} | {
+                f'{statement.module}.{each.name}' for each in statement.names}
         elif 'importorskip' in ast.unparse(statement):
             break
     return found
@@ -111,7 +112,7 @@ def test_collecting_needs_no_pinocchio():
 
 
 @pytest.mark.parametrize(('source', 'modules'), [
-    ('import a\nfrom b.c import d', {'a', 'b.c'}),
+    ('import a\nfrom b.c import d', {'a', 'b.c', 'b.c.d'}),
     ('import a\nx = pytest.importorskip("b")\nimport c', {'a'}),
     ('def f():\n    import a', set())])
 def test_imports_are_seen(source, modules):

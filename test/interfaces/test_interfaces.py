@@ -26,7 +26,7 @@ from liedyn_ros.nodes.dynamics.writing import CONSTRAINTS
 from liedyn_ros.nodes.loops.machine import JointNumbers
 from liedyn_ros.nodes.loops.outputs import FAULTS
 from liedyn_ros.ros.node.services import UNLIMITED
-from liedyn_ros.stewart import Flag, Start, Status
+from liedyn_ros.stewart import BranchSource, Flag, Start, Status
 
 pytestmark = pytest.mark.smoke
 PACKAGE = Path(__file__).parents[2] / 'liedyn_interfaces'
@@ -83,8 +83,9 @@ def test_constants_of_the_status_are_those_of_python():
     statuses = {status.name: status.value for status in Status}
     starts = {f'START_{start.name}': start.value for start in Start}
     flags = {f'FLAG_{flag.name}': flag.value for flag in Flag}
+    sources = {f'BRANCH_SOURCE_{source.name}': source.value for source in BranchSource}
     assert constants(StewartStatus) == {
-        **statuses, 'REJECTED': max(statuses.values()) + 1, **starts, **flags}
+        **statuses, 'REJECTED': max(statuses.values()) + 1, **starts, **flags, **sources}
 
 
 def test_constants_of_the_query_are_those_that_the_server_knows():

@@ -13,7 +13,6 @@ import pytest
 from support.comparison import assert_same
 from support.machines.looped_machines import five_bar, random_looped
 from support.machines.random_models import random_model
-from support.witnesses import pinocchio_twin
 
 import liedyn_ros as ld
 from liedyn_ros.common.checks import Array
@@ -61,6 +60,7 @@ def test_energy_is_that_of_tasks_and_of_what_moves_none(seed: int) -> None:
 @pytest.mark.parametrize('seed', range(3))
 def test_inertia_is_that_of_the_other_library(seed: int) -> None:
     pin = pytest.importorskip('pinocchio')
+    from support.witnesses import pinocchio_twin
     model = random_model(seed, 8, True, ('revolute', 'prismatic', 'spherical'))
     robot, rng = ld.Dynamics(model, dissipation=False), np.random.default_rng(seed)
     q, v = model.random(rng), rng.normal(size=model.nv)
