@@ -73,6 +73,9 @@ def runs_of(module):
 
 PROGRAMS = sorted({(page, *found[:1], tuple(found[1])) for page, words in lines()
                    if (found := program(words))})
+COMMANDS = [(page, module.removeprefix('liedyn '), arguments)
+            for page, module, arguments in PROGRAMS if module.startswith('liedyn ')]
+MODULES = [each for each in PROGRAMS if not each[1].startswith('liedyn ')]
 
 
 def name(value):
@@ -87,14 +90,21 @@ def test_lines_are_found():
         'liedyn identify', 'liedyn bag process', 'liedyn view', SCRIPTS['stewart_pose']}
 
 
-@pytest.mark.parametrize(('page', 'module', 'arguments'), PROGRAMS, ids=name)
-def test_a_program_is_there_and_takes_its_options(page, module, arguments, capsys, monkeypatch):
+def options_of(arguments):
+    """Return the options among the arguments of a program, without those of ROS."""
     own = arguments[:arguments.index('--ros-args')] if '--ros-args' in arguments else arguments
-    options = [each for each in own if OPTION.fullmatch(each)]
-    if module.startswith('liedyn '):
-        text = VERBS[module.removeprefix('liedyn ')].parser().format_help()
-        assert set(options) <= set(OPTION.findall(text)), page
-        return
+    return [each for each in own if OPTION.fullmatch(each)]
+
+
+@pytest.mark.parametrize(('page', 'verb', 'arguments'), COMMANDS, ids=name)
+def test_a_command_takes_its_options(page, verb, arguments):
+    text = VERBS[verb].parser().format_help()
+    assert set(options_of(arguments)) <= set(OPTION.findall(text)), page
+
+
+@pytest.mark.parametrize(('page', 'module', 'arguments'), MODULES, ids=name)
+def test_a_program_is_there_and_takes_its_options(page, module, arguments, capsys, monkeypatch):
+    options = options_of(arguments)
     assert find_spec(module), f'{page}: no module {module}'
     if not options:
         return
