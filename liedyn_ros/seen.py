@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a view has heard, as plain numbers, and the page that shows it."""
+"""Messages that a view has heard, as plain numbers, and the page that shows them."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def seen_of(model: Model, q: Array) -> Seen:
 
 
 class Page(Protocol):
-    """What shows a machine and what was heard of it."""
+    """Page that shows a machine, and the messages on it."""
 
     @property
     def address(self) -> str:
@@ -103,10 +103,10 @@ class Page(Protocol):
         """Show another machine; home (4, 4), m, of a platform, description of a robot."""
 
     def show(self, seen: Seen) -> None:
-        """Show what was heard."""
+        """Show the machine as messages describe it."""
 
     def record_to(self, path: Path) -> None:
-        """Record what is shown from now on, and write it as HTML to a file at the end."""
+        """Record the pictures from now on, and write them as HTML to a file at the end."""
 
     def close(self) -> None:
         """End."""

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Is a pose of the wrong branch ever published without a word, after a start, a reset, a gap?
+Poses of a wrong branch published without a word, after a start, a reset, a gap.
 
     python -m benchmarks.stewart.branches --motions 8
 
@@ -58,7 +58,7 @@ class Screw:
     end: float
 
     def poses(self, home: Array, shares: Array) -> Array:
-        """Return the poses (n, 4, 4), m, at ways (n,) along it."""
+        """Return poses along the motion, (n, 4, 4), m, at ways (n,)."""
         return se3.compose(home, se3.exp(np.multiply.outer(shares, self.direction)))
 
 

@@ -24,7 +24,7 @@ from liedyn_ros.lie import so3
 
 
 class Phase(Enum):
-    """What a flight does; its value is the word in a status."""
+    """Phase of a flight; the value is its word in a status."""
 
     STANDING = 'stands, no command yet'
     FLYING = 'follows the reference'

@@ -96,7 +96,7 @@ class Simulation:
 
 
 class MujocoSimulation(Simulation):
-    """The same vehicle moved by MuJoCo, above a plane that its visuals touch."""
+    """Simulation of the vehicle by MuJoCo, above a plane that its visuals touch."""
 
     def __init__(self, machine: AerialManipulator, q: ArrayLike, dt: float = 1e-3,
                  lags: Lags = Lags(), ground: float = 0.0) -> None:

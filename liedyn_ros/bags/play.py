@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Publish what a bag holds, as fast as it was recorded: `liedyn bag play BAG [TOPIC ...]`.
+Publish the messages of a bag as fast as they were recorded: `liedyn bag play BAG [TOPIC ...]`.
 
 So a view shows it, or a node works on it again.
 """

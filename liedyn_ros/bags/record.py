@@ -134,7 +134,7 @@ class Recorder:
         return self._connections[topic]
 
     def take(self) -> None:
-        """Write what waits, and the transforms that are made."""
+        """Write the messages that wait, and the transforms that have been made."""
         for topic, taken in self._topics.items():
             self._take(topic, taken)
         self._write_transforms()
@@ -176,7 +176,7 @@ def _nobody(message: bytes) -> None:
 
 
 def _qos(offered: Sequence[QoSProfile]) -> QoSProfile:
-    """Return what every publisher can serve, and all that it can."""
+    """Return the best quality of service that every publisher offers."""
     reliable = all(each.reliability == ReliabilityPolicy.RELIABLE for each in offered)
     latched = all(each.durability == DurabilityPolicy.TRANSIENT_LOCAL for each in offered)
     return QoSProfile(

@@ -81,7 +81,7 @@ class RobotTransforms:
                 self._later(self._place, topic, received_ns, data)
 
     def made(self, *, wait: bool = False) -> Iterator[Written]:
-        """Yield what is made, in the order of what was heard; wait for all of it, at the end."""
+        """Yield the transforms made so far, in the order of messages; wait: for all of them."""
         while self._made and (wait or self._made[0].done()):
             yield from self._made.popleft().result()
         if wait:

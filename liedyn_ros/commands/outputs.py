@@ -70,7 +70,7 @@ def page(text: str) -> Path:
 def recording(path: Path, machine: Machine, shown: Iterable[tuple[float, Seen]],
               home: Array | None = None, description: Description | None = None) -> None:
     """
-    Write what is shown at times, s, as one HTML file, and say so.
+    Write pictures of a machine at times, s, as one HTML file, and say so.
 
     home (4, 4) is of a platform, description of a robot. Without the view there is no file, which
     is said too.

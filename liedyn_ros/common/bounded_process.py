@@ -37,7 +37,7 @@ class Limits(NamedTuple):
 
 def answer_of(module: str, request: Any, limits: Limits, done: str) -> bytes:
     """
-    Return what `python -m module` writes, which takes a request (JSON) by `taken_request`.
+    Return the output of `python -m module` for a request (JSON), read by `taken_request`.
 
     done says what is done with the file, such as 'that xacro expands'. Raises DescriptionError
     where the process takes more than the limits, or fails.
@@ -78,7 +78,7 @@ def taken_request() -> tuple[Any, Limits]:
 
 
 def told(error: BaseException, limits: Limits, done: str) -> str:
-    """Return what was expected of a file instead of an error, which others may wrap, and it."""
+    """Return a sentence on an error of a file, or on the memory error inside it."""
     inner: BaseException | None = error
     while inner is not None:
         if isinstance(inner, MemoryError):

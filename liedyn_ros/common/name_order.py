@@ -21,7 +21,7 @@ class NameOrder:
 
     def __init__(
             self, what: str, wanted: Sequence[str], *, ignore_others: bool = False) -> None:
-        """Take what the names are, for errors, and those wanted; others are refused or ignored."""
+        """Take a word for the names, for errors, and wanted names; refuse or ignore others."""
         self._what, self._wanted, self._ignore_others = what, tuple(wanted), ignore_others
         # one value, as threads share it: the names of the last call, and their places
         self._last: tuple[list[str], NDArray[np.intp]] | None = None

@@ -22,7 +22,7 @@ GAP_STEPS = 20.0  # usual steps, which a gap has at least
 
 
 def gaps_in(time: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which steps (n - 1,) of increasing times (n,), s, are gaps."""
+    """Return whether steps (n - 1,) of increasing times (n,), s, are gaps."""
     steps = np.diff(time)
     if not len(steps):
         return np.zeros(0, dtype=bool)

@@ -17,8 +17,8 @@ from typing import Any, NoReturn
 import yaml
 
 from liedyn_ros.common.description import is_name, parse_number, Place, short
-from liedyn_ros.common.untrusted_files import read_file
 from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.common.untrusted_files import read_file
 
 MAX_DEPTH = 50  # of nested lists and mappings
 MAX_VALUES = 1_000_000  # keys and values, those that an alias repeats counted each time
@@ -335,7 +335,7 @@ def _finite(values: list[Any]) -> list[float] | None:
 
 
 def _resolve(text: str) -> Any:
-    """Return what a text without quotes stands for; what looks like a number is one or a text."""
+    """Return the value of a text without quotes: a number, a word such as true, or the text."""
     if _COMMON.fullmatch(text):
         return float(text)
     if text[:1] in '+-.0123456789' and text:

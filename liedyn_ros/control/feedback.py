@@ -157,7 +157,7 @@ class Feedback:
 
 class RateFeedback(Feedback):
     """
-    The same for actuators with lag: an acceleration and its derivative, both to command (8.10).
+    Feedback for actuators with lag: commands an acceleration and its derivative (8.10).
 
     The command of Feedback goes through a filter, whose output has a derivative that is known
     without a measured acceleration. Errors vanish as (s + 4^(1/3) pole)^4, which makes the

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What follows a reference that waits for its machine, and goes on by dead reckoning."""
+"""Follower of a reference that waits for its machine, and goes on by dead reckoning."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -25,7 +25,7 @@ DELAY_MARGIN = 0.33  # of the loop from state to force, over the fastest pole (8
 
 class Wanted(NamedTuple):
     """
-    What is wanted of a machine at a time (s) in a state q (nq,), v (nv,).
+    Wanted motion of a machine at a time (s) in a state q (nq,), v (nv,).
 
     motion is the reference, error the state's from it. acceleration is (nv,), or (2, nv) with its
     derivative.

@@ -35,7 +35,7 @@ RETRY_PERIOD = 2.0  # s, of requests for the state of a node
 
 @dataclass(frozen=True)
 class Stage:
-    """What all parts share: a folder, a process that draws, and the end (s, monotonic clock)."""
+    """Stage of all parts: a folder, a process that draws, and the end (s, monotonic clock)."""
 
     folder: Path
     drawings: Drawings

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a part of the demo has shown: HELD, NOT HELD or NOT SHOWN, by its recording alone."""
+"""Verdict on a part of the demo: HELD, NOT HELD or NOT SHOWN, by its recording alone."""
 
 from collections.abc import Iterable, Mapping
 from enum import Enum
@@ -16,7 +16,7 @@ SHARE = 0.99  # of the expected messages that a recording must hold, for a verdi
 
 
 class NotShownError(RuntimeError):
-    """What a part of the demo needs did not come; the text says what."""
+    """Error where data that a part of the demo needs did not come; the text names them."""
 
 
 class Outcome(Enum):

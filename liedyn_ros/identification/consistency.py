@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Which ten numbers a rigid body can have, and the nearest ones that it can."""
+"""Consistency: the ten numbers that a rigid body can have, and the nearest ones to others."""
 
 from __future__ import annotations
 

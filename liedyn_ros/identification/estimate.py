@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 
-"""What samples tell of a model: a plain fit, and the parameters that bodies can have."""
+"""Estimates of a model from samples: a plain fit, and the parameters that bodies can have."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FELT = 1e-9  # of the largest entry, below which a body's numbers play no part
 @dataclass(frozen=True, eq=False)
 class Estimate:
     """
-    What samples tell: a plain fit, and the consistent parameters.
+    Estimate from samples: a plain fit, and the consistent parameters.
 
     plain is the Fit of the unknowns of the equations. consistent (p,) are the unknowns of
     parameters that bodies can have; bodies maps names to ten parameters each. extra (e,) are

@@ -47,11 +47,11 @@ class Parts:
     starts: Array
 
     def held(self, time: Array, part: int) -> NDArray[np.bool_]:
-        """Return which times (n,) belong to a part."""
+        """Return whether times (n,) belong to a part."""
         return self._within(time, part, 0.0)
 
     def seen(self, time: Array, part: int) -> NDArray[np.bool_]:
-        """Return which times (n,) a fit may see that is to predict a part."""
+        """Return whether a fit that is to predict a part may see times (n,)."""
         return ~self._within(time, part, self.gap)
 
     def recording(self, time: Array) -> NDArray[np.int_]:
@@ -79,7 +79,7 @@ class HeldOut:
     recording: NDArray[np.int_]
 
     def errors(self, recording: int | None = None) -> dict[str, Array]:
-        """Return the rms errors (f,) by method, of one or of all recordings."""
+        """Return the rms errors by method, (f,), of one or of all recordings."""
         rows = slice(None) if recording is None else self.recording == recording
         return {method: np.sqrt(np.mean((self.forces - each)[rows]**2, axis=0))
                 for method, each in self.predicted.items()}
@@ -116,7 +116,7 @@ class HeldOut:
 
     @property
     def better_given(self) -> str:
-        """Return which of the given models is better, with its own friction or with fitted."""
+        """Return the name of the better given model: with its own friction or with fitted."""
         return min(('given', 'refitted friction'), key=self.size)
 
     def _squares(self, method: str, scale: Array | None = None) -> Array:
@@ -174,7 +174,7 @@ class Trial:
         return min(errors, key=errors.__getitem__) if errors else weights[0]
 
     def compared(self, weight: float) -> HeldOut:
-        """Return what fits with a weight predict, beside the given model."""
+        """Return the predictions of fits with a weight, beside those of the given model."""
         recording = self._parts.recording(self._equations.time)
         block, some = np.full(len(recording), -1), np.any(self._rows, axis=0)
         for part, rows in enumerate(self._rows):
@@ -185,7 +185,7 @@ class Trial:
             method: each[some] for method, each in found.items()}, block[some], recording[some])
 
     def with_first(self, weight: float) -> HeldOut:
-        """Return the same with fits of the first recording alone, where there are several."""
+        """Return predictions, also by the first recording alone where there are several."""
         found = self.compared(weight)
         if len(self._parts.starts) < 2:
             return found
@@ -199,7 +199,7 @@ class Trial:
 
     @cached_property
     def _others(self) -> dict[str, Array]:
-        """Return what fits predict that depend on no weight (K, f)."""
+        """Return the predictions of methods without a weight (K, f), by name."""
         given = given_unknowns(self._model, self._equations)
         chosen = [self._parts.seen(self._fitted.time, k) for k in range(len(self._fits))]
         return {'given': self._predicted([given] * len(chosen)),

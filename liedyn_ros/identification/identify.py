@@ -22,7 +22,7 @@ from liedyn_ros.identification.equations import Equations, equations_of
 from liedyn_ros.identification.estimate import (
     Estimate, Estimator, given_unknowns, refitted_friction, with_one_axis)
 from liedyn_ros.identification.held_out import (
-    CUTOFFS, HeldOut, parts_of, Parts, PRIORS, Trial)
+    CUTOFFS, HeldOut, Parts, parts_of, PRIORS, Trial)
 from liedyn_ros.identification.joints import (
     FRICTION, LOAD, MORE_FRICTION, OFFSET, SCALE, STRIBECK)
 from liedyn_ros.identification.joints.friction import with_friction
@@ -188,7 +188,7 @@ def _speeds(model: Model, equations: Equations) -> dict[str, float]:
 
 def _missing(model: Model, motion: Motion, equations: Equations, friction: tuple[str, ...],
              parts: Parts, weight: float, unseen: HeldOut) -> tuple[str, ...]:
-    """Return which further terms of friction predict held-out parts better, each tried alone."""
+    """Return further terms of friction, tried alone, that predict held-out parts better."""
     told = []
     for kind in MORE_FRICTION:
         if kind in friction or any(each.kind == SCALE for each in equations.extra):

@@ -49,7 +49,7 @@ def require_pose(name: str, pose: ArrayLike) -> Array:
 
 
 def _is_pose(m: list[float]) -> bool:
-    """Return what require_pose accepts, for the entries of one matrix."""
+    """Return whether require_pose accepts a matrix, by its entries."""
     return (max(abs(m[12]), abs(m[13]), abs(m[14]), abs(m[15] - 1.0)) <= TOLERANCE
             and is_rotation(*m[0:3], *m[4:7], *m[8:11]))
 

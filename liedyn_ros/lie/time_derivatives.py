@@ -50,7 +50,7 @@ class Twists:
         object.__setattr__(self, 'frame', require_frame(frame))
 
     def to(self, frame: str) -> Twists:
-        """Return the same motion with twists seen from the other frame, or itself."""
+        """Return the motion with twists seen from the other frame, or itself."""
         if require_frame(frame) == self.frame:
             return self
         adjoint = _adjoint(self._series()[:len(self.time_derivatives)], to_body=frame == BODY)
@@ -109,7 +109,7 @@ class Wrenches:
 
     def to(self, frame: str, motion: Twists) -> Wrenches:
         """
-        Return the same wrench seen from the other frame, or itself.
+        Return the wrench seen from the other frame, or itself.
 
         motion must have all but the last derivative of the wrench, of either frame; raises
         ShapeError otherwise.

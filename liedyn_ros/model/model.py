@@ -104,7 +104,7 @@ class Model:
 
     @cached_property
     def actuated(self) -> NDArray[np.bool_]:
-        """Return which velocity coordinates (nv,) belong to actuated joints."""
+        """Return a mask (nv,) of velocity coordinates of actuated joints."""
         return np.array([joint.actuated for joint in self.joint_list
                          for _ in range(JOINT_TYPES[joint.type_name].nv)], dtype=bool)
 

@@ -115,7 +115,7 @@ def label_axes(axes: Any, small: bool) -> None:
 
 
 def legend_of(geometry: StewartGeometry) -> list[Line2D | Patch]:
-    """Return what a legend says of the parts that `draw_platform` draws."""
+    """Return the entries of a legend of the parts that `draw_platform` draws."""
     parts: list[Line2D | Patch] = [
         Line2D([], [], color=BASE, label='base'),
         Patch(facecolor=FRONT, edgecolor=TIPS, linestyle='--', label='platform from its +z side'),

@@ -29,7 +29,7 @@ from liedyn_ros.recordings.units import require_units
 @dataclass(frozen=True, eq=False)
 class ModelSamples:
     """
-    What was recorded of a model: time (n,) s, q (n, nq), v (n, nv) or None, tau (n, nv) or None.
+    Samples of a model: time (n,) s, q (n, nq), v (n, nv) or None, tau (n, nv) or None.
 
     Of a machine with closed loops joints that nobody measured are NaN in q and v. Their forces
     are zero, as they are passive.

@@ -60,7 +60,7 @@ class PoseSamples:
         return so3.from_quaternion(scaled)
 
     def rows(self, chosen: NDArray[Any]) -> PoseSamples:
-        """Return those of some poses, by index or truth."""
+        """Return the samples of some poses, by index or truth."""
         return replace(
             self, readings=self.readings[chosen],
             points={name: each[chosen] for name, each in self.points.items()},

@@ -37,7 +37,7 @@ Chosen = dict[str, list[str]]  # columns, by what they are
 @dataclass(frozen=True)
 class PoseColumns:
     """
-    Which columns of a table are read, in units as its header has them, else in SI.
+    Columns of a table to read, in units as its header has them, else in SI.
 
     readings: the columns of the legs in their order; None for those that have the legs' names.
     points: the positions to take, by the part of a column's name before x, y or z; None for all.

@@ -149,7 +149,7 @@ def _many_gaps(kind: str, names: Sequence[str], block: Array | None) -> tuple[st
 
 def _finite(where: str, names: Sequence[str], blocks: dict[str, Array | None],
             told: list[str]) -> NDArray[np.bool_]:
-    """Return which samples are finite."""
+    """Return whether samples are finite."""
     keep: NDArray[np.bool_] | None = None
     for kind, block in blocks.items():
         if block is None:

@@ -60,7 +60,7 @@ def without_turns(model: Model, names: tuple[str, ...], time: Array, q: Array
 
 
 def _jumps(steps: Array) -> NDArray[np.bool_]:
-    """Return which steps (n,) stand out of those beside them, and of the usual ones."""
+    """Return whether steps (n,) stand out of those beside them, and of the usual ones."""
     size = np.abs(steps)
     moving = size[size > 0.0]
     if len(size) <= 2 * _BESIDE or not len(moving):

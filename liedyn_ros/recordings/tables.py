@@ -43,7 +43,7 @@ _UNIT = re.compile(r'^(.*?)\s*(?:\[([^\]]*)\]|\(([^)]*)\))\s*$')
 @dataclass(frozen=True)
 class Columns:
     """
-    Which columns of a table are read, in units as its header has them, else in SI.
+    Columns of a table to read, in units as its header has them, else in SI.
 
     time is the name of its column, None for the one of TIMES. rate (Hz) takes its place where a
     table has none. position, velocity and effort are patterns such as '{joint}_pos', or

@@ -45,7 +45,7 @@ class Coefficients(NamedTuple):
     static_rate: Array
 
     def of(self, columns: slice) -> Coefficients:
-        """Return those of some columns."""
+        """Return the coefficients of some columns."""
         return Coefficients(*(each[:, columns] for each in self))
 
 

@@ -83,7 +83,7 @@ class Grid:
         return np.asarray(solve_banded((1, 1), matrix, z)) / (1.0 - start)**2
 
     def bands(self) -> list[Array]:
-        """Return what z, z' and z'' at places take of the unknowns of their intervals (3 N, 3)."""
+        """Return the weights of an interval's unknowns in z, z' and z'' at places (3 N, 3)."""
         third = np.arange(3)
         every = np.equal.outer(third, np.arange(self.unknowns) % 3).astype(float)
         columns = (np.arange(len(self.places))[:, None] // 3 + third) % 3
@@ -107,6 +107,6 @@ class Grid:
 
     @property
     def weights(self) -> Array:
-        """Return those (N + 1,) of the trapezoid rule at the ends of intervals."""
+        """Return the weights of the trapezoid rule at the ends of intervals, (N + 1,)."""
         steps = np.diff(self.ends, prepend=0.0, append=1.0)
         return np.asarray(steps[:-1] + steps[1:]) / 2.0

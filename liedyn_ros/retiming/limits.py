@@ -159,7 +159,7 @@ class MotionLimits:
 
     def lines(self, model: Model) -> Array:
         """
-        Return what bounds all torque curves (K, 3): coordinate, torque at rest, fall with speed.
+        Return the lines of torque curves, (K, 3): coordinate, torque at rest, fall with speed.
 
         Raises NameSetError for an unknown joint, and ModelError for one of more than one
         coordinate. Raises ShapeError, and LimitError for a curve that begins elsewhere or rises.

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What can be retimed: a tree, or a machine with closed loops."""
+"""Machines for retiming: a tree, or a machine with closed loops."""
 
 from typing import TypeAlias
 

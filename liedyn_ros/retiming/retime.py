@@ -182,7 +182,7 @@ def _rows(dynamics: Machine, law: Law, p: Array, limits: MotionLimits,
 
 def _coefficients(dynamics: Machine, law: Law, p: Array, path: PathSamples,
                   external: Array | None, closures: list[ClosureForce]) -> Coefficients:
-    """Return those at p (K,); raises ModelError naming the place where actuators are singular."""
+    """Return coefficients at p (K,); raises ModelError with the place of singular actuators."""
     try:
         return coefficients(dynamics, path, external, closures)
     except ModelError as error:

@@ -134,7 +134,7 @@ def with_tf_prefix(path: Path, prefix: str) -> Path:
 
 
 def _check(context: LaunchContext, names: Sequence[str], switches: Sequence[str]) -> None:
-    """Refuse what launch would pass over, and write switches as launch reads them everywhere."""
+    """Refuse arguments that launch would pass over, and write switches as launch reads them."""
     _require_known(context, names)
     for name in switches:
         given = _given(context, name)

@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def report(node: Node, name: str) -> dict[str, Any]:
-    """Return what the middleware does; times in seconds, None where nothing came back."""
+    """Return findings on the middleware; times in seconds, None where nothing came back."""
     levels: dict[str, tuple[int, str]] = {}
 
     def take(message: DiagnosticArray) -> None:

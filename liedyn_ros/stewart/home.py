@@ -139,7 +139,7 @@ def _turn(pose: Array) -> float:
 
 
 def _fault(geometry: AnyGeometry, home: Array, solve: Solve) -> str | None:
-    """Return what is wrong with a home pose, or None."""
+    """Return the fault of a home pose, or None."""
     try:
         lengths = leg_lengths(geometry, home)
         geometry.require_within_limits(lengths)

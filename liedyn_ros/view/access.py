@@ -100,7 +100,7 @@ class _With:
 
 class Gate:
     """
-    Lets those in who know the token, by an address of this computer and from no other site.
+    Gate for those who know the token, by an address of this computer and from no other site.
 
     stands: whether a server was opened behind it.
     """

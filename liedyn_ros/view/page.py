@@ -47,7 +47,7 @@ MOST = 200  # names and sentences of a kind that are shown
 
 class LivePage:
     """
-    What every browser that opens the address sees; its sliders are shared by all of them.
+    Page that every browser at the address sees; its sliders are shared by all of them.
 
     Each browser has its own connection, whose backlog viser keeps, apart from the others'.
     """
@@ -129,7 +129,7 @@ class LivePage:
         self._filling.start()
 
     def _end_waiting(self) -> None:
-        """End what is under way for the machine before."""
+        """End work under way for the machine before."""
         if self._waiting is not None:
             self._waiting.end()
             self._waiting = None
@@ -225,7 +225,7 @@ class LivePage:
                     camera.look_at = target
 
     def show(self, seen: Seen, now: float | None = None) -> None:
-        """Show what was heard, now, or at a time of a recording that is written, s."""
+        """Show the machine as heard, now, or at a time of a recording that is written, s."""
         if self._scene is None or not self._adopting.acquire(blocking=False):
             return
         try:
@@ -254,7 +254,7 @@ class LivePage:
             self._text.content = describe(seen, self._units)
 
     def record_to(self, path: Path) -> None:
-        """Record what is shown from now on, and write it as HTML to a file at the end."""
+        """Record the pictures from now on, and write them as HTML to a file at the end."""
         self._file = path
         self._whole.start()
 

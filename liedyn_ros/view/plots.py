@@ -27,7 +27,7 @@ class Plots:
     """One plot for each number, over the time that is kept."""
 
     def __init__(self, gui: GuiApi, numbers: tuple[tuple[str, str], ...], seconds: float) -> None:
-        """Make them, empty. numbers: name and unit of each, without a unit '-' or ''."""
+        """Make empty plots. numbers: name and unit of each, without a unit '-' or ''."""
         self._seconds, self._numbers = seconds, numbers
         self._rows: deque[tuple[float, ...]] = deque()
         self._drawn = 0.0

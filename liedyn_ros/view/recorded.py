@@ -27,7 +27,7 @@ PORT = 18_080  # or the next that is free; no address is printed
 def write_recording(path: Path, machine: Machine, shown: Iterable[tuple[float, Seen]],
                     home: Array | None = None, description: Description | None = None) -> None:
     """
-    Write what is shown at rising times, s, as a page that plays without a network.
+    Write pictures at rising times, s, as a page that plays without a network.
 
     Of more than 30 pictures a second some are left out, and it ends after 300 s. home (4, 4), m,
     is that of a platform.

@@ -56,14 +56,14 @@ class Cylinders:
 
     def __init__(self, scene: SceneApi, name: str, count: int, radius: float,
                  color: tuple[int, int, int], opacity: float | None = None) -> None:
-        """Make them, numbered from 1 on; radius m."""
+        """Make cylinders, numbered from 1 on; radius m."""
         self.handles = [
             scene.add_cylinder(f'{name}/{k + 1}', radius, 1.0, color, opacity=opacity)
             for k in range(count)]
         self._shortest = 1e-3 * radius
 
     def stretch(self, ends: Array) -> None:
-        """Put them between their ends (n, 2, 3), m."""
+        """Put the cylinders between their ends (n, 2, 3), m."""
         for handle, center, turn, height in zip(self.handles, *along(ends, self._shortest)):
             handle.position, handle.wxyz = center, np.roll(turn, 1)
             handle.scale = (1.0, 1.0, float(height))

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the page says while it waits for a machine, or for a tab."""
+"""Notice of the page while it waits for a machine, or for a tab."""
 
 from viser import GuiApi
 
@@ -21,7 +21,7 @@ class Waiting:
         self._text = gui.add_markdown(f'*{sentence}*')
 
     def end(self, fault: str = '') -> None:
-        """Take it away; a fault takes its place."""
+        """Take the notice away; a fault takes its place."""
         if fault:
             self._text.content = f'**{as_text(fault)}**'
         else:

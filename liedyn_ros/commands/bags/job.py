@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What process_bag does with one bag, and what became of it."""
+"""The job of process_bag for one bag, and its outcome."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Tell = Callable[[int, int], None]
 @dataclass(frozen=True)
 class Job:
     """
-    What to do with a bag: settings of the command, and the files to write, by suffix.
+    Job for one bag: settings of the command, and the files to write, by suffix.
 
     done is the file that tells what was done; None where nobody asks.
     """
@@ -64,7 +64,7 @@ class Job:
 @dataclass
 class Outcome:
     """
-    What a job led to: numbers of messages by what became of them, losses and remarks.
+    Outcome of a job: numbers of messages by their fates, losses and remarks.
 
     error is why there is nothing, damaged whether the bag lacks a part. curves has points
     (time, value) by column, for a report.
@@ -156,7 +156,7 @@ def _digest(settings: Mapping[str, Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return what a description is made of: texts, numbers, and the bytes of arrays."""
+    """Return a description as texts, numbers, and the bytes of arrays."""
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, value.tobytes()
     if isinstance(value, Mapping):
@@ -169,7 +169,7 @@ def _plain(value: Any) -> Any:
 
 
 def done_before(job: Job) -> Outcome | None:
-    """Return what an earlier run of an equal job led to, where its files are still there."""
+    """Return the outcome of an earlier run of an equal job whose files are there, else None."""
     if job.done is None or not all(each.exists() for each in job.files.values()):
         return None
     try:

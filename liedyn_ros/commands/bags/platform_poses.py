@@ -65,7 +65,7 @@ def platform_job(job: Job, tell: Tell) -> Outcome:
 
 def _doubts(bag: AnyBag, topic: str, settings: Mapping[str, Any], counts: Counter[str]
             ) -> list[str]:
-    """Return what is wrong with all messages, where none has a pose."""
+    """Return sentences on the faults of all messages, where none has a pose."""
     if counts['with a pose'] > 1:
         return []
     each = next(joint_state_messages(bag, topic))
@@ -102,7 +102,7 @@ class _Ahead(Iterator[JointStateMessage]):
 
 def _rows(bag: AnyBag, topic: str, settings: Mapping[str, Any], arrival: bool, *, reports: bool
           ) -> Iterator[Processed]:
-    """Yield what each message leads to."""
+    """Yield the pose, or the reason for none, of each message of a topic."""
     tracker = tracker_of(settings)
     reporter = Reporter(settings, tracker) if reports else None
     messages = joint_state_messages(bag, topic)

@@ -44,7 +44,7 @@ def whole_folder(path: Path) -> Iterator[Path]:
 
 
 class RowWriter(Protocol):
-    """What writes a row: an empty cell is None."""
+    """Writer of a row of a table: an empty cell is None."""
 
     def __call__(self, row: Sequence[Cell]) -> None:
         """Write a row, in the order of the columns."""
@@ -54,7 +54,7 @@ class RowWriter(Protocol):
 def table_writer(path: Path, columns: Sequence[str], texts: Sequence[str] = (),
                  integers: Sequence[str] = ()) -> Iterator[RowWriter]:
     """
-    Yield what writes the rows of a table by its suffix; numbers keep all their digits.
+    Yield a writer of the rows of a table, of the format of its suffix; numbers keep all digits.
 
     texts and integers are the columns of these types. The file gets its name when all rows are
     written, so that an older one stays until then. Raises DescriptionError for other suffixes, and

@@ -135,7 +135,7 @@ def _start(model: Model, positions: dict[str, float]) -> Array:
 
 
 def _findings(found: Excitation, clearance: Clearance | None) -> list[str]:
-    """Return what the motion is, a sentence each."""
+    """Return sentences on the motion: duration, condition, shares of limits, clearance."""
     return [
         f'{found.period:g} s of {", ".join(found.joints)}; it begins and ends at rest and may be '
         'repeated',

@@ -27,7 +27,7 @@ from liedyn_ros.commands.identification.next_motion import proposed, told_by, wr
 from liedyn_ros.commands.identification.options import (
     add_holding_options, add_recording_options, held, recorded, require_still)
 from liedyn_ros.commands.identification.report import (
-    headline, HEAD, MOST, next_step, report, summary)
+    HEAD, headline, MOST, next_step, report, summary)
 from liedyn_ros.commands.outputs import folder, number_of, set_aside, without_empty
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.extras import require_extra
@@ -112,7 +112,7 @@ def _write(options: argparse.Namespace, result: Identification, whole: Model,
 
 
 def _numbers(result: Identification) -> dict[str, object]:
-    """Return what was found as plain numbers, SI units."""
+    """Return the results of an identification as plain numbers, SI units."""
     fit, equations = result.estimate.plain, result.equations
     return {
         'offered': result.offered, 'reasons': result.verdict.reasons,

@@ -60,7 +60,7 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
 
 
 def columns_of(options: argparse.Namespace) -> Columns:
-    """Return what the options say of tables. Raises NameSetError for what nothing takes."""
+    """Return the columns that options name. Raises NameSetError for options that nothing takes."""
     defaults = argparse.ArgumentParser()
     add_recording_options(defaults)
     kinds = {'table' if each.suffix in TABLES else 'bag'
@@ -130,7 +130,7 @@ def held(model: Model, options: argparse.Namespace) -> Model:
 
 
 def recorded(model: Model, options: argparse.Namespace) -> tuple[Recording, JointSamples]:
-    """Return what was recorded of a model, and the samples as they were read."""
+    """Return the recording of a model, and the samples as they were read."""
     wanted = measured_joints(model)
     try:
         samples = joined([

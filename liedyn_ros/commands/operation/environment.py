@@ -32,7 +32,7 @@ _RELEASE = re.compile(r'ros-(\w+)-rclpy')  # a wheel that is named after the rel
 
 
 def findings() -> Iterator[Finding]:
-    """Provide what this process sees of its environment."""
+    """Yield findings on this process: version, Python, ROS, variables, packages."""
     version = platform.python_version_tuple()
     good = PYTHON[0] <= (int(version[0]), int(version[1])) <= PYTHON[1]
     yield Finding(PART, Level.OK if good else Level.ERROR,
@@ -65,7 +65,7 @@ def _ros() -> Iterator[Finding]:
 
 
 def requirements() -> list[str]:
-    """Return what setup.py requires, from the installed package or from the source tree."""
+    """Return the requirements in setup.py, from the installed package or from the source tree."""
     try:
         found = metadata.requires('liedyn_ros')
     except metadata.PackageNotFoundError:

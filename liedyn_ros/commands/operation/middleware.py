@@ -28,7 +28,7 @@ NAMES = ('ok', 'warning', 'error', 'stale')
 
 
 def findings() -> Iterator[Finding]:
-    """Provide what the middleware does; a process of its own tries it, within a time limit."""
+    """Yield findings on multicast and the middleware, tried in a process with a time limit."""
     for address, where in (('127.0.0.1', 'loopback'), ('0.0.0.0', 'the default interface')):
         yield multicast(address, where)
     if find_spec('rclpy') is None:

@@ -24,7 +24,7 @@ OF_LOCK = '_el'  # ends the name of the file that a participant holds locked whi
 
 
 def findings(folder: Path = FOLDER) -> Iterator[Finding]:
-    """Provide what is free, and the segments of participants that are not there any more."""
+    """Yield findings on free shared memory, and on segments of participants that have gone."""
     try:
         room = os.statvfs(folder)
         left = sorted(left_over(folder))

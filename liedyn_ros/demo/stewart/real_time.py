@@ -28,7 +28,7 @@ TOPICS = {'true_pose': PoseStamped, 'pose': PoseStamped}
 
 class Pace(NamedTuple):
     """
-    What came in real time.
+    Pace of a recording: samples and poses that came in real time, and their latencies.
 
     sampled, published: numbers of samples and of poses. latencies: (n,), s, from the stamp of a
     sample to the arrival of its pose.

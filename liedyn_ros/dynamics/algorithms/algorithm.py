@@ -55,7 +55,7 @@ class Algorithm:
         self._given_series = data.series, self._series[1]
 
     def __repr__(self) -> str:
-        """Return which dynamics of which model."""
+        """Return the kind of dynamics, and the model."""
         return f'<{type(self).__name__} dynamics of {self.model!r}>'
 
     def _bind(self, data: Data) -> CheckedKernel:

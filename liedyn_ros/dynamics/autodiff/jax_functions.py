@@ -51,7 +51,7 @@ def _rows(*arrays: Any) -> list[Array]:
 
 
 def _called(function: Callable[..., Any], shapes: Any, *arrays: Any) -> Any:
-    """Return what a function of rows returns, as jax calls it at run time."""
+    """Return the results of a function of rows, called by jax at run time."""
     import jax
 
     def call(*given: Any) -> Any:

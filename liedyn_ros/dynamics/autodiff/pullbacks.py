@@ -86,7 +86,7 @@ class DynamicsFunctions:
 def pullbacks(dynamics: Dynamics | ConstrainedDynamics, prescribed: ArrayLike | None = None
               ) -> dict[str, Pullback]:
     """
-    Return those of inverse and forward dynamics, integrate and difference, by name.
+    Return pullbacks of inverse and forward dynamics, integrate and difference, by name.
 
     Of closed loops there is hybrid too; prescribed names joints, or is a mask (nv,).
     """
@@ -99,7 +99,7 @@ def pullbacks(dynamics: Dynamics | ConstrainedDynamics, prescribed: ArrayLike | 
 
 
 def _of_trees(dynamics: Dynamics) -> dict[str, Pullback]:
-    """Return those of inverse and forward dynamics of a tree."""
+    """Return the pullbacks of inverse and forward dynamics of a tree."""
     links, nv = dynamics.model.link_table, dynamics.model.nv
     inverse, forward = dynamics.inverse, dynamics.forward
 
@@ -116,7 +116,7 @@ def _of_trees(dynamics: Dynamics) -> dict[str, Pullback]:
 
 
 def _of_loops(dynamics: ConstrainedDynamics, known: NDArray[np.bool_]) -> dict[str, Pullback]:
-    """Return those of a machine with closed loops; known (nv,) is what hybrid prescribes."""
+    """Return the pullbacks of a machine with closed loops; known (nv,): prescribed by hybrid."""
     links, nv = dynamics.model.link_table, dynamics.model.nv
     inverse, forward, hybrid = dynamics.inverse, dynamics.forward, dynamics.hybrid
 
@@ -143,7 +143,7 @@ def _of_loops(dynamics: ConstrainedDynamics, known: NDArray[np.bool_]) -> dict[s
 
 
 def _of_motions(model: Model) -> dict[str, Pullback]:
-    """Return those of integrate and difference."""
+    """Return the pullbacks of integrate and difference."""
     links = model.link_table
 
     def difference(q0: Array, q1: Array) -> Array:

@@ -43,7 +43,7 @@ class LaneTables:
     """The tables of one thread, each with LANES states; they grow with the order."""
 
     def __init__(self, constants: Constants) -> None:
-        """Make what does not depend on the order."""
+        """Make the tables that do not depend on the order."""
         self._model, self._links = constants.table, constants.links
         self._data = _lanes_table(constants.rows, tables.DATA_WIDTH)
         self._series = _lanes_table(0, series.WIDTH)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What Dynamics returns of one state, of many states at once."""
+"""Results of Dynamics for many states at once, beside those for one state."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ ROUNDED = 1e-9  # of the forces in balance: less is none
 
 class Backdrive(NamedTuple):
     """
-    What a hand or a load at f coordinates has to overcome; `by` names them.
+    Resistance that a hand or a load at f coordinates has to overcome; `by` names them.
 
     forces (f, 2), N or N m, are for a force along one of them and none along the others. Between
     the two the machine stands still, by the friction of all its joints. Both are NaN where
@@ -45,7 +45,7 @@ class Backdrive(NamedTuple):
 def backdrive(dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike | None = None, *,
               by: Sequence[str] | None = None, tau: ArrayLike | None = None) -> Backdrive:
     """
-    Return what moves a standing machine at a closed configuration q (nq,) from outside (12.60).
+    Return the forces that move a standing machine at a closed q (nq,) from outside (12.60).
 
     by names joints or coordinates that decide the motion, by default independent ones, passive
     ones first. tau (nv,) are the forces of motors, by default none. Weight, springs and external

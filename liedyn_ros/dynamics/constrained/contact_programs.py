@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-What contacts that only push, and slip beyond their friction, apply: cone programs.
+Forces of contacts that only push, and slip beyond their friction, by cone programs.
 
 Each contact has a cone of forces: the tangential one is at most friction times the normal one.
 Forces that hold are multipliers within the cones (12.61). An impact that may slide is the fixed
@@ -37,14 +37,14 @@ SETTLED = 1e-9  # of the largest speed: a change of sliding speeds that ends the
 
 class Cone(NamedTuple):
     """
-    The forces (3,) of a contact in the axes of the ground: map (3, k) times multipliers of rows.
+    Forces (3,) of a contact, in the axes of the ground: matrix (3, k) times multipliers of rows.
 
-    normal (3,) is unit. The same map takes the speeds A v of these rows to the velocity of the
+    normal (3,) is unit. The same matrix takes the speeds A v of these rows to the velocity of the
     contact.
     """
 
     rows: slice
-    map: Array
+    matrix: Array
     normal: Array
     friction: float
 
@@ -59,7 +59,8 @@ def admissible_multipliers(rows: Array, rank: int, multipliers: Array, cones: Se
     idle = np.linalg.svd(rows)[0][:, rank:]  # A^T idle = 0
     size = max(float(np.abs(multipliers).max(initial=0.0)), 1e-300)
     found = _solve(np.eye(idle.shape[1]), idle.T @ multipliers / size,
-                   [(cone, cone.map @ idle[cone.rows], cone.map @ multipliers[cone.rows] / size)
+                   [(cone, cone.matrix @ idle[cone.rows],
+                     cone.matrix @ multipliers[cone.rows] / size)
                     for cone in cones], np.zeros(len(cones)))
     return None if found is None else multipliers + size * (idle @ found)
 
@@ -74,10 +75,10 @@ def restored_impulses(mass: Array, rows: Array, impulses: Array, cones: Sequence
     """
     given, free, held = np.zeros(len(rows)), np.ones(len(rows), dtype=np.bool_), []
     for cone in cones:
-        normal = cone.map.T @ cone.normal  # in the rows
+        normal = cone.matrix.T @ cone.normal  # in the rows
         given[cone.rows] = part * (normal @ impulses[cone.rows]) * normal
         free[cone.rows] = False
-        if cone.map.shape[1] > 1:
+        if cone.matrix.shape[1] > 1:
             held.append(_frame(cone)[1:] @ _columns(cone, len(rows)))  # the tangents
     across = np.vstack([np.eye(len(rows))[free], *held]).T
     response = np.linalg.solve(mass_factor(mass), rows.T)
@@ -97,7 +98,7 @@ def sliding_impulses(mass: Array, rows: Array, v: Array, cones: Sequence[Cone], 
     pressed = _pressed_impulses(matrix, before, cones, np.zeros(len(cones)))
     if not part:
         return pressed
-    least = np.array([part * max(0.0, float(each.normal @ each.map @ pressed[each.rows]))
+    least = np.array([part * max(0.0, float(each.normal @ each.matrix @ pressed[each.rows]))
                       for each in cones])
     return pressed + _pressed_impulses(matrix, before + matrix @ pressed, cones, least)
 
@@ -111,7 +112,7 @@ def _pressed_impulses(matrix: Array, before: Array, cones: Sequence[Cone], least
     for _ in range(ROUNDS):
         linear = before / speed
         for cone, slid in zip(cones, sliding):
-            linear[cone.rows] += cone.map.T @ cone.normal * cone.friction * slid / speed
+            linear[cone.rows] += cone.matrix.T @ cone.normal * cone.friction * slid / speed
         found = _solve(matrix / size, linear, [
             (cone, _columns(cone, len(before)), np.zeros(3)) for cone in cones],
             least * size / speed)
@@ -119,7 +120,7 @@ def _pressed_impulses(matrix: Array, before: Array, cones: Sequence[Cone], least
             break
         impulses = found * speed / size
         after = before + matrix @ impulses
-        along = [cone.map @ after[cone.rows] for cone in cones]
+        along = [cone.matrix @ after[cone.rows] for cone in cones]
         slides = np.array([np.linalg.norm(u - (u @ cone.normal) * cone.normal)
                            for u, cone in zip(along, cones)])
         if np.abs(slides - sliding).max(initial=0.0) <= SETTLED * speed:
@@ -136,7 +137,7 @@ def _frame(cone: Cone) -> Array:
 
 def _columns(cone: Cone, count: int) -> Array:
     columns: Array = np.zeros((3, count))
-    columns[:, cone.rows] = cone.map
+    columns[:, cone.rows] = cone.matrix
     return columns
 
 

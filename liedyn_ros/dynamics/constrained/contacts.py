@@ -58,7 +58,7 @@ class Contact:
     friction: float = math.inf
 
     def __post_init__(self) -> None:
-        """Refuse what no contact is."""
+        """Refuse kinds, frictions and directions that no contact has."""
         where = f'contact of {self.frame}'
         if self.kind not in _CLOSURES:
             raise unknown_name(ModelError, where, _CLOSURES, self.kind, 'a kind')
@@ -71,7 +71,7 @@ class Contact:
 
 class ContactForce(NamedTuple):
     """
-    What the ground applies to a machine at a contact, in the axes of the ground.
+    Force of the ground on a machine at a contact, in the axes of the ground.
 
     force (3,) and moment (3,) about the origin of the frame, N and N m. normal is the force along
     the normal: below zero the contact would pull. slip is the tangential force over friction times
@@ -175,7 +175,7 @@ class Contacts:
     def forces(self, dynamics: ConstrainedDynamics, q: ArrayLike, solution: Solved,
                *, admissible: bool = False) -> dict[str, ContactForce]:
         """
-        Return what the ground applies at each contact of a machine that `holding` returned.
+        Return the ground's force at each contact of a machine that `holding` returned, by frame.
 
         solution is that of a call with q (nq,); of one with derivatives, order zero counts. Where
         contacts are redundant, as four points of a box are, its forces are those of least norm,
@@ -235,7 +235,7 @@ class Contacts:
         if sliding:
             speeds, slowest = rows @ after, SLIDES * np.abs(rows @ v).max(initial=0.0)
             for name, cone in cones.items():
-                u = cone.map @ speeds[cone.rows]
+                u = cone.matrix @ speeds[cone.rows]
                 slides = np.linalg.norm(u - (u @ cone.normal) * cone.normal)
                 leaves = not part and u @ cone.normal > slowest
                 forces[name] = forces[name]._replace(
@@ -272,7 +272,7 @@ class Contacts:
                 moments = multipliers[first:cone.rows.start]  # about x, y and z, or the first two
                 moment[:len(moments)] = moments
                 found[closure.name] = _judged(
-                    self._places[closure.name].contact, cone.map @ multipliers[cone.rows],
+                    self._places[closure.name].contact, cone.matrix @ multipliers[cone.rows],
                     -closure.frame_b[:3, :3] @ moment, unique)
             first += closure.rows
         return found

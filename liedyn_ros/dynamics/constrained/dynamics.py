@@ -115,7 +115,7 @@ class ConstrainedDynamics(Constraints):
         self._solver.remodel(self.model)
 
     def twin(self) -> ConstrainedDynamics:
-        """Return the same machine with tables of its own, at the ranks that were found before."""
+        """Return a copy of the machine with tables of its own, at the ranks found before."""
         other = ConstrainedDynamics(self.model, dissipation=self.tree.dissipation,
                                     functions=self.functions)
         other._solver.take_ranks(self._solver)
@@ -132,7 +132,7 @@ class ConstrainedDynamics(Constraints):
 
     def __getattr__(self, name: str) -> Any:
         """
-        Return what the tree of the machine has, such as mass_matrix, bias or center_of_mass.
+        Return an attribute of the machine's tree, such as mass_matrix, bias or center_of_mass.
 
         They are those of the equation above, and of all its bodies. Otherwise an AttributeError
         leads from a name of another library to ours.
@@ -167,5 +167,5 @@ class ConstrainedDynamics(Constraints):
 
     @property
     def mobility(self) -> Mobility:
-        """Return what the constraints leave free where the machine is not singular."""
+        """Return the freedom that the constraints leave where the machine is not singular."""
         return self._solver.mobility

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What holds a machine at rest, and how stiffly it stands there: trees and closed loops."""
+"""Statics: forces that hold a machine at rest, and its stiffness; trees and closed loops."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def statics(dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike | N
             actuated: ArrayLike | None = None, redundancy: str = LEAST_TORQUE,
             weights: ArrayLike | None = None) -> Statics:
     """
-    Return what holds a machine at a closed configuration q (nq,), external (B, 6) being held.
+    Return forces and stiffness of a machine at rest at a closed q (nq,), external (B, 6) held.
 
     A machine without loops is one of ConstrainedDynamics too. by names joints or coordinates that
     decide the motion, by default independent ones, actuated ones first; rods do not spin. The
@@ -70,7 +70,7 @@ def statics(dynamics: ConstrainedDynamics, q: ArrayLike, external: ArrayLike | N
               else dynamics.names.mask('actuated', actuated))
     spins = idle_spins(dynamics)
     known = (independent_coordinates(dynamics, q, driven | spins) if by is None
-              else dynamics.names.mask('by', list(by)) | spins)
+             else dynamics.names.mask('by', list(by)) | spins)
     known, motions = known & ~spins, unit_motions(dynamics, q, known)[:, ~spins[known]]
     by_q = dynamics.inverse.partial_derivatives(q, rest, rest, external, **options).by_q
     names = np.array(model.coordinate_names, dtype=object)
@@ -141,7 +141,7 @@ def unit_motions(dynamics: ConstrainedDynamics, q: ArrayLike, known: NDArray[np.
 def independent_coordinates(
         dynamics: ConstrainedDynamics, q: ArrayLike, driven: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Return which coordinates (nv,) decide the motion: driven ones as far as they can."""
+    """Return a mask (nv,) of coordinates that decide the motion, driven ones first."""
     rows = dynamics.jacobian(q) / dynamics.row_sizes[:, None]
     rank, _ = independent_columns(rows)
     _, order = independent_columns(np.where(driven, rows, _FOLLOW * rows))

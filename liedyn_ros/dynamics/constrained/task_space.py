@@ -57,7 +57,7 @@ class TaskDynamics(NamedTuple):
     rank: int
 
     def force(self, acceleration: ArrayLike) -> Array:
-        """Return the force (t,) of tasks for accelerations (t,) of them."""
+        """Return the force of tasks, (t,), for accelerations (t,) of the tasks."""
         wanted = as_array('acceleration', acceleration, self.bias.shape)
         return np.asarray(self.inertia @ wanted + self.bias)
 

@@ -31,7 +31,7 @@ def linearize_constrained_step(
         external: ArrayLike | None = None, scheme: str = 'projected_runge_kutta'
         ) -> tuple[Array, Array, LinearModel]:
     """
-    Return what step of a scheme returns, and the derivatives of that step itself.
+    Return the state after a step of a scheme, q (nq,) and v (nv,), and the step's derivatives.
 
     As for linearize_step. Displacements eta and dv that leave the constraints are projected, as
     the step does it. Where constraints are redundant, only those that keep them have a meaning.
@@ -61,7 +61,7 @@ def linearize_constrained_step(
 def _of_verlet(
         dynamics: ConstrainedDynamics, q: Array, v: Array, dt: float, tau: ArrayLike,
         external: ArrayLike | None) -> tuple[Array, Array, LinearModel]:
-    """Return what constrained_stormer_verlet.step returns, and its derivatives (13.59)."""
+    """Return q, v after constrained_stormer_verlet.step, and the step's derivatives (13.59)."""
     q1, v1 = constrained_stormer_verlet.step(dynamics, q, v, dt, tau, external)
     rows = independent_constraints(dynamics, q)
 

@@ -31,7 +31,7 @@ def linearize_step(dynamics: Dynamics, q: ArrayLike, v: ArrayLike, dt: float, ta
                    external: ArrayLike | None = None, scheme: str = 'runge_kutta_munthe_kaas'
                    ) -> tuple[Array, Array, LinearModel]:
     """
-    Return what step of a scheme returns, and the derivatives of that step itself.
+    Return the state after a step of a scheme, q (nq,) and v (nv,), and the step's derivatives.
 
     The model is discrete: x' = A x + B dtau, with x = (eta, dv) before and after the step, eta
     along the tangents of model.integrate. It is exact for the numbers of the step, where

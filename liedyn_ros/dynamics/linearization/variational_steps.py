@@ -78,7 +78,7 @@ class _End:
     """Momentum M v and the forces at rest of one end of a step (nv,), with derivatives by q."""
 
     def __init__(self, tree: Dynamics, taken: Step, q: Array, v: Array) -> None:
-        """Compute them."""
+        """Compute the momentum, the weight, and their derivatives."""
         rest = np.zeros_like(v)
         derivatives = tree.inverse.partial_derivatives
         self.mass = tree.mass_matrix(q)

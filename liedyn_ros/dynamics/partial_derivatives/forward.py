@@ -107,7 +107,7 @@ class ForwardPartialDerivatives:
             scratch.before)
 
     def __repr__(self) -> str:
-        """Return which dynamics of which model."""
+        """Return the kind of dynamics, and the model."""
         return f'<Partial derivatives of forward dynamics of {self._model!r}>'
 
     def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
@@ -124,7 +124,7 @@ class ForwardPartialDerivatives:
 
     def batch(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
               external: ArrayLike | None = None) -> ForwardJacobians:
-        """Return those of K states, q (K, nq), v and tau (K, nv), with a first axis of states."""
+        """Return Jacobians of K states, q (K, nq), v, tau (K, nv), with a first axis of states."""
         result: ForwardJacobians = self._jacobian_pool.run(
             forward_jacobians_of_states, ForwardJacobians, self._shapes, external, q, v=v,
             tau=tau)

@@ -99,7 +99,7 @@ class HybridPartialDerivatives:
         self._model = constants.model
 
     def __repr__(self) -> str:
-        """Return which dynamics of which model."""
+        """Return the kind of dynamics, and the model."""
         return f'<Partial derivatives of hybrid dynamics of {self._model!r}>'
 
     def __call__(self, q: ArrayLike, v: ArrayLike, prescribed: Any, a: ArrayLike,

@@ -114,7 +114,7 @@ class InversePartialDerivatives:
         self._series = RateTables(constants)
 
     def __repr__(self) -> str:
-        """Return which dynamics of which model."""
+        """Return the kind of dynamics, and the model."""
         return f'<Partial derivatives of inverse dynamics of {self._model!r}>'
 
     def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,

@@ -108,7 +108,7 @@ class ForwardRateTables:
 
     def jacobians(self, a: Array, at: InverseRateJacobians) -> tuple[ForwardRateJacobians, int]:
         """
-        Return those of forward dynamics from those of inverse dynamics at its solution a (13.37).
+        Return forward dynamics' Jacobians from inverse dynamics' at its solution a (13.37).
 
         The number is 0, or k + 1 where coordinate k moves no inertia. Raises NotFiniteError where
         a number overflows.

@@ -62,7 +62,7 @@ def time_derivatives_of(
 
 
 def mask(name: str, value: ArrayLike, size: int) -> NDArray[np.bool_]:
-    """Return which of (size,) are set, or raise ShapeError or LiedynError."""
+    """Return a checked mask of bool, (size,), or raise ShapeError or LiedynError."""
     if type(value) is not np.ndarray:
         require_no_mask(name, value)
     array = np.asarray(value)

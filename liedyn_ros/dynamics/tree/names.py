@@ -75,7 +75,7 @@ class Names:
 
     def prescribed(self, names: Sequence[str]) -> NDArray[np.bool_]:
         """
-        Return which velocity coordinates (nv,) are named, as Dynamics.hybrid takes them.
+        Return a mask of named velocity coordinates (nv,), as Dynamics.hybrid takes it.
 
         A joint's name stands for all of its coordinates, and the base body's name for those of the
         base. model.coordinate_names name single ones. The result is read-only. Raises NameSetError
@@ -85,7 +85,7 @@ class Names:
 
     def mask(self, what: str, given: ArrayLike) -> NDArray[np.bool_]:
         """
-        Return which velocity coordinates (nv,) are given: names as prescribed takes them, or bool.
+        Return a mask of velocity coordinates (nv,): from names as prescribed takes them, or bool.
 
         Errors begin with what. Raises NameSetError, ShapeError or LiedynError.
         """

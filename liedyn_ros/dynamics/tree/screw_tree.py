@@ -162,7 +162,7 @@ def joint_poses(table: LinkTable, q: Array) -> Array:
 
 
 class _Constants(NamedTuple):
-    """What no configuration changes: link and moves of ScrewTree, screws and places of links."""
+    """Constants of all configurations: link and moves of ScrewTree, screws and places of links."""
 
     link: NDArray[np.int64]
     moves: NDArray[np.bool_]
@@ -172,7 +172,7 @@ class _Constants(NamedTuple):
 
 @weak_cache
 def _constants(table: LinkTable) -> _Constants:
-    """Return them, read-only; screws (nv, 6) are in the frames of the links."""
+    """Return the constants of a tree, read-only; screws (nv, 6) are in the frames of the links."""
     screws = [link_screws(table, i) for i in range(table.N)]
     result = _Constants(
         np.repeat(np.arange(table.N), [len(own) for own in screws]), supports(table),
@@ -195,7 +195,7 @@ def link_screws(table: LinkTable, i: int) -> Array:
 
 
 def supports(table: LinkTable) -> NDArray[np.bool_]:
-    """Return which coordinates move each link (N, nv)."""
+    """Return whether coordinates move each link (N, nv)."""
     moves = np.zeros((table.N, table.nv), dtype=bool)
     for i in range(table.N):
         if table.parent[i] >= 0:

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Which assembly of its loops a machine had at each measured pose."""
+"""Assembly of a machine's loops at each measured pose."""
 
 from __future__ import annotations
 

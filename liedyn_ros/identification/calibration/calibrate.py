@@ -94,7 +94,7 @@ class ArmCalibration:
 
     @property
     def after(self) -> Array:
-        """Return those of models from fits without these poses, m and rad."""
+        """Return rms errors (2,) at held-out poses, of models fitted without them, m and rad."""
         return self.held_out.after
 
     @property
@@ -128,7 +128,7 @@ class ArmCalibration:
 
     @cached_property
     def cause(self) -> str | None:
-        """Return what explains poses that do not fit, with the option that says so, or None."""
+        """Return a likely cause of poses that do not fit, with the option for it, or None."""
         problem = self.problem
         return likely_cause(problem.unknowns.model, problem.body, problem.samples, self.known)
 
@@ -138,7 +138,7 @@ class ArmCalibration:
         return np.asarray(np.linalg.norm(self.problem.errors(self.fit.z)[0], axis=1))
 
     def _left_out(self) -> list[str]:
-        """Return what poses that were left out, though their loops close, object."""
+        """Return objections of poses that were left out though their loops close."""
         left, far = ~self.used & self.problem.settled, self.distances
         limit = BEYOND * float(far[self.used].max(initial=0.0))
         beyond = np.flatnonzero(left & (far > limit))
@@ -172,7 +172,7 @@ class ArmCalibration:
         return np.sqrt(np.maximum(np.diag(self.covariance)[self.twists.size:], 0.0))
 
     def offset(self, name: str) -> float:
-        """Return what a joint's readings lack, rad or m: its twist along the axis."""
+        """Return the offset of a joint's readings, rad or m: its twist along the axis."""
         joint = self.model.joint(name)
         first = 3 if joint.type_name == 'prismatic' else 0
         return float(joint.axis @ self.twists[self.frames.index(name), first:first + 3])
@@ -186,7 +186,7 @@ def calibrate_arm(
         tolerance: tuple[float, float] = TOLERANCE, offsets: bool = False,
         start: ArrayLike | None = None) -> ArmCalibration:
     """
-    Return what readings (n, m) at n measured poses of a body tell of a model's geometry.
+    Return the geometry of a model from readings (n, m) at n measured poses of a body.
 
     names are those of the readings' joints: by default all on the way to the body. Of a machine
     with loops they are the actuated joints before it, and the others follow. positions

@@ -41,7 +41,7 @@ class _Guess(NamedTuple):
 
 def likely_cause(model: Model, body: str, samples: Samples, known: Known) -> str | None:
     """
-    Return what explains poses that do not fit, with the option that says so, or None.
+    Return a likely cause of poses that do not fit, with the option that says so, or None.
 
     Tried are signs and offsets of joints, joints that count from another one, as the third of
     many controllers does, and frames (4, 4) of instrument and target that are wrong. Each is

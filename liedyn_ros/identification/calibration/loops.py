@@ -75,7 +75,7 @@ def closed_configurations(model: Model, names: tuple[str, ...], start: Array, re
 
 
 def free_coordinates(model: Model, names: tuple[str, ...]) -> NDArray[np.bool_]:
-    """Return which coordinates (nv,) are not those of joints of one number by name."""
+    """Return a mask (nv,) of coordinates but those of joints of one number, by name."""
     result = np.ones(model.nv, dtype=bool)
     result[[model.joint(name).vi for name in names]] = False
     return result
@@ -164,7 +164,7 @@ def accepted(model: Model, q: Array) -> Model:
 
 
 def following(model: Model, names: tuple[str, ...], body: str) -> NDArray[np.bool_]:
-    """Return which coordinates (nv,) the body depends on, that are not read."""
+    """Return a mask (nv,) of coordinates that move the body and are not read."""
     result = np.zeros(model.nv, dtype=bool)
     for joint in involved(model, body)[0]:
         result[joint.v_slice] = joint.name not in names

@@ -48,7 +48,7 @@ class Samples:
     deviations: tuple[float, float]
 
     def rows(self, chosen: NDArray[Any]) -> Samples:
-        """Return those of some poses."""
+        """Return the samples of some poses."""
         return replace(self, readings=self.readings[chosen], positions=self.positions[chosen],
                        rotations=None if self.rotations is None else self.rotations[chosen])
 

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a calibration of an arm or of a machine with loops may find, as one vector."""
+"""Unknowns of a calibration of an arm, or of a machine with loops, as one vector."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class Unknowns:
         return self._machine(z)[:6 * self.twists].reshape(-1, 6)
 
     def lengths_of(self, z: Array) -> Array:
-        """Return what is added to the lengths (rods,), m."""
+        """Return corrections of the lengths (rods,), m."""
         return self._machine(z)[6 * self.twists:]
 
     def _machine(self, z: Array) -> Array:
@@ -144,7 +144,7 @@ class Unknowns:
 def unknowns_of(model: Model, body: str, tolerance: tuple[float, float], *, offsets: bool,
                 frames: tuple[str, ...], names: tuple[str, ...]) -> Unknowns:
     """
-    Return what may be wrong between the ground and a body, with the loops that it depends on.
+    Return the unknowns between the ground and a body, with the loops that it depends on.
 
     names are the joints that are read, which alone have offsets. Raises ModelError for an unknown
     body, or one that does not move, and for a joint of several coordinates that would be read.

@@ -72,12 +72,12 @@ class Excitation(NamedTuple):
 
 
 class Told(Protocol):
-    """What recordings tell already: rows over their noise, whose squares are information."""
+    """Information of recordings so far: rows over their noise, whose squares add up."""
 
     triangle: Array  # (p, p), as good as all rows of the recordings
 
     def rows(self, q: Array, v: Array, a: Array, seconds: float) -> Array:
-        """Return what a motion of so many seconds adds, (n, p)."""
+        """Return the rows that a motion of so many seconds adds, (n, p)."""
 
 
 class _Trial(NamedTuple):

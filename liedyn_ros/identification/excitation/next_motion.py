@@ -69,7 +69,7 @@ class _Told:
         self.triangle = np.asarray(qr(flat, mode='r', check_finite=False)[0])[:flat.shape[1]]
 
     def rows(self, q: Array, v: Array, a: Array, seconds: float) -> Array:
-        """Return what a motion adds, (K f, p), as if it were sampled as the recordings are."""
+        """Return the rows that a motion adds, (K f, p), if sampled as the recordings are."""
         found = self._found
         rows = rows_along(found.given, found.equations, found.estimate.plain.x, q, v, a)
         share = np.sqrt(seconds * self._rate / len(q))

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What acts at joints besides inertia: columns of friction, offsets and scales (16.10)."""
+"""Terms of joints besides inertia: columns of friction, offsets and scales (16.10)."""
 
 from liedyn_ros.identification.joints.terms import (
     FRICTION, LOAD, MORE_FRICTION, OFFSET, SCALE, STRIBECK, Term, terms_of)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What was recorded of a machine: stamps, positions, joint forces, and velocities if there are."""
+"""Recording of a machine: stamps, positions, joint forces, and velocities if there are."""
 
 from __future__ import annotations
 

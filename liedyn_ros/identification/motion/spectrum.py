@@ -33,7 +33,7 @@ _FAR = 1e-4  # of the peak: noise is below it, and what is above is motion at an
 
 class Spectrum(NamedTuple):
     """
-    What the spectrum of a coordinate tells.
+    Spectrum of a coordinate: noise and bands.
 
     noise is the standard deviation of white noise in a sample. cutoff (Hz) is the best one for the
     second derivative. band (Hz) holds nearly all power of the velocity, core (Hz) most of it. end
@@ -49,7 +49,7 @@ class Spectrum(NamedTuple):
 
 def spectrum_of(samples: Array, rate: float) -> Spectrum:
     """
-    Return what the spectrum of samples (n,) at a rate (Hz) tells (16.4).
+    Return noise and bands of samples (n,) at a rate (Hz), from their spectrum (16.4).
 
     What is left of a joint that stands still, or moves evenly, is rounding and no motion.
     """
@@ -124,7 +124,7 @@ def _floor(density: Array, mean: Array) -> float:
 
 
 def _moving(mean: Array, floor: float) -> tuple[NDArray[np.bool_], int]:
-    """Return which bins are motion, and where the spectrum meets its noise after the peak."""
+    """Return whether bins are motion, and the bin where the spectrum meets its noise."""
     moves: NDArray[np.bool_] = np.asarray(mean > _FLOOR * floor)
     peak = int(mean.argmax())
     later = np.flatnonzero(~moves[peak:])
@@ -159,7 +159,7 @@ def _sections(cutoff: float) -> Array:
 
 def response(cutoff: float, rate: float, half: int) -> Array:
     """
-    Return what the zero-phase filter answers to an impulse in the middle of a window (16.2).
+    Return the zero-phase filter's answer to an impulse in the middle of a window (16.2).
 
     (2 half + 1,). It is the sum over the poles of 1/(1 + (f/fc)^8) in the upper half plane, faded
     out to the ends, and its sum is 1.

@@ -38,7 +38,7 @@ _THICK = 1e-6  # of mass times length^2, the least second moment of a body that 
 @dataclass(frozen=True, eq=False)
 class Payload:
     """
-    What samples tell of a payload.
+    Payload as samples tell it: parameters with their deviations.
 
     parameters (10,): mass (kg), first moments (kg m), moments of inertia (kg m^2) about the origin
     of its frame. covariance (10, 10) is that of the seen directions. deviations (10,) are its
@@ -94,7 +94,7 @@ class Payload:
     def with_scales(self, covariance: Array | None = None, error: Array | None = None
                     ) -> Payload:
         """
-        Return the same with errors that are shares of the forces in its covariance.
+        Return the payload with errors that are shares of the forces in its covariance.
 
         covariance (f, f) is that of the shares, by default of SCALE common to all joints and of
         the scatter of each. error (10,) is what a recording without payload was found to carry.
@@ -108,7 +108,7 @@ class Payload:
             np.isfinite(self.deviations), np.sqrt(np.diag(more)), np.inf))
 
     def corrected(self, factors: Array) -> Payload:
-        """Return the same where the force of each joint (f,) is too large by a factor."""
+        """Return the payload where the force of each joint (f,) is too large by a factor."""
         return replace(self, parameters=self.parameters - self.by_shares @ (1.0 - 1.0 / factors))
 
     def possible(self, length: float = 0.1) -> Array:

@@ -41,7 +41,7 @@ class PayloadStream:
 
     def __init__(self, model: Model, body: str, *, offsets: bool = False,
                  dissipation: bool = True) -> None:
-        """Take those of PayloadEstimator. Raises ModelError for joints of several numbers too."""
+        """Take the arguments of PayloadEstimator. Raises ModelError, also for several numbers."""
         several = [joint.name for joint in model.joint_list if JOINT_TYPES[joint.type_name].nv > 1]
         if several:
             raise ModelError('model: expected joints of one number, as joint states have them, '

@@ -107,7 +107,7 @@ class Regressor:
         return springs if self.rotor_inertia else springs + self.model.link_table.armature * a
 
     def _refuse(self, q: Array, v: Array, a: Array) -> NoReturn:
-        """Raise what is wrong with a motion that the kernel refuses."""
+        """Raise the error of a motion that the kernel refuses."""
         self._dynamics.kinematics(q, v, a)
         raise LimitError('motion: expected numbers whose regressor is finite, got larger ones')
 

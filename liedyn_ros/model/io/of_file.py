@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What all readers of robot descriptions do with what they find."""
+"""Steps that all readers of robot descriptions share."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -199,7 +199,7 @@ def _add_couplings(robot: Element, joints: list[Element], builder: ModelBuilder,
 
 
 def _mimics_of_control(robot: Element, joints: list[Element]) -> Iterator[Element]:
-    """Yield what ros2_control says by parameters, as joints with an element mimic."""
+    """Yield mimic joints of ros2_control, given by parameters, as joints with an element mimic."""
     own = {joint.text('name'): joint.value for joint in joints}
     for control in robot.each('ros2_control'):
         for joint in control.each('joint'):

@@ -39,7 +39,7 @@ class Vocabulary:
         return word in words or f'{word.partition(":")[0]}:*' in words
 
     def unread(self, *roots: XML) -> Iterator[str]:
-        """Name what is in no table and is not off, each with the parts that have it."""
+        """Yield a warning for words in no table that are not off, with the owners of each."""
         found: dict[tuple[str, str, str], list[str]] = {}
         for root in roots:
             self._visit(root, ('', ''), found)

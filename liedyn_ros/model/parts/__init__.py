@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a model is made of: bodies, joints, frames, inertias, constraints, rotors."""
+"""Parts of a model: bodies, joints, frames, inertias, constraints, rotors."""

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a joint resists with: damping, friction, spring, end stops, inertia of its motor."""
+"""Resistance of a joint: damping, friction, spring, end stops, inertia of its motor."""
 
 from collections.abc import Mapping
 import math
@@ -33,7 +33,7 @@ class JointForces(TypedDict):
 
 
 def no_forces() -> JointForces:
-    """Return those of a joint without a coordinate."""
+    """Return the forces of a joint without a coordinate."""
     none = per_coordinate('', 0.0, 0)
     return JointForces(
         damping=none, friction=none, stiffness=none, rest=none, armature=none,
@@ -43,7 +43,7 @@ def no_forces() -> JointForces:
 def joint_forces(joint: str, type_name: str, limits: Limits, values: Mapping[str, ArrayLike]
                  ) -> JointForces:
     """
-    Return them from one number or one for each coordinate, zero for those not given.
+    Return joint forces from one number or one for each coordinate; zero if not given.
 
     Raises ModelError for one below zero or not finite, and for stops without a width or a limit
     to stand at. So it does for a spring, a stop or an armature of a spherical or free joint, which

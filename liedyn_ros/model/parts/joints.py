@@ -152,7 +152,7 @@ class Joint:
     vi: int = 0
 
     def numbered(self, qi: int, vi: int) -> Joint:
-        """Return the same joint with other first indices."""
+        """Return a copy of the joint with other first indices."""
         joint = object.__new__(Joint)
         vars(joint).update(vars(self), qi=qi, vi=vi)
         return joint

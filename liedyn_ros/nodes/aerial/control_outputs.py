@@ -67,7 +67,7 @@ class AerialControlOutputs:
         self._publish_error(self._error)
 
     def flight(self, control: FlightControl, now_ns: int) -> DiagnosticStatus:
-        """Return what the flight does, and its last command with age and bound."""
+        """Return a status with the flight's phase, and its last command with age and bound."""
         levels = {Phase.STANDING: DiagnosticStatus.OK, Phase.FLYING: DiagnosticStatus.OK,
                   Phase.WAITING: DiagnosticStatus.WARN}
         values = {'pace': f'{control.pace:.3f}', 'last command': 'none'}

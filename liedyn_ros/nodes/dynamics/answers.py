@@ -72,7 +72,7 @@ class DynamicsAnswers:
 
     @property
     def messages(self) -> TreeMessages:
-        """Return what reads and writes messages about the model."""
+        """Return the reader and writer of messages about the model."""
         return self._messages
 
     def inverse(self, query: DynamicsQuery, answer: DynamicsAnswer) -> None:

@@ -66,7 +66,7 @@ class PayloadTopics:
 
 
 def message_of(estimator: PayloadStream, body: str, why: str = '') -> PayloadMessage:
-    """Return what is known of a payload; why: what the last sample was refused for."""
+    """Return a message on a payload; why: the reason that the last sample was refused."""
     message = PayloadMessage(samples=estimator.estimator.samples, refused=estimator.refused,
                              joint_names=list(estimator.joint_names))
     message.header.frame_id = body

@@ -174,7 +174,7 @@ class DynamicsServerNode(ManagedNode):
                     lambda retiming: retiming.retiming_goal_budget(goal, watch))
 
     def _payload(self) -> Any:
-        """Return what estimates the payload, None without a model or where nobody asked."""
+        """Return the estimator of the payload, None without a model or where nobody asked."""
         return None if self._answers is None else self._answers.payload
 
     def _reset_payload(self, _: Trigger.Request, response: Trigger.Response) -> None:

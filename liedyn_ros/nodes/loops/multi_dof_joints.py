@@ -32,7 +32,7 @@ class MultiDofJointOutputs:
         self.transforms = Transforms(node)
 
     def publish(self, machine: LoopedMachine, state: LoopState, stamp_ns: int) -> None:
-        """Publish them for a state where someone listens, with twists if velocities are known."""
+        """Publish a state's joints where someone listens, with twists if velocities are known."""
         with_tf = self.transforms.are_due(stamp_ns)
         if not (with_tf or self._publisher.get_subscription_count()):
             return

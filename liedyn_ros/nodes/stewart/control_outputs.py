@@ -55,7 +55,7 @@ class ControlOutputs:
 
     def report(
             self, controller: PlatformController, now_ns: int, publishers: list[str]) -> None:
-        """Report what the platform does, its last command, and who publishes poses."""
+        """Report the platform's phase, its last command, and the publishers of poses."""
         level = {Phase.STANDING: DiagnosticStatus.OK, Phase.FOLLOWING: DiagnosticStatus.OK,
                  Phase.WAITING: DiagnosticStatus.WARN}.get(
                      controller.phase, DiagnosticStatus.ERROR)

@@ -48,7 +48,6 @@ class StewartControllerNode(ManagedNode):
     subscriber.
     """
 
-
     def __init__(self, **options: Any) -> None:
         """Declare the parameters; everything else waits for `configure`. Options: of a Node."""
         super().__init__('stewart_controller', CONTROLLER, **options)

@@ -29,7 +29,6 @@ from liedyn_ros.stewart import PlatformSimulation
 class StewartDynamicsSimulatorNode(SimulatorNode[PlatformSimulation]):
     """The platform, held at home by brakes until the first command, and then by its legs alone."""
 
-
     def __init__(self, **options: Any) -> None:
         """Declare the parameters; everything else waits for `configure`. Options: of a Node."""
         super().__init__(DYNAMICS_SIMULATOR_NAME, DYNAMICS_SIMULATOR, **options)

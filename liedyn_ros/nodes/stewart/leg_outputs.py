@@ -59,7 +59,7 @@ class LegOutputs:
             self._node.open_publisher(JointState, topic, sensor_data()), message, fields)
 
     def missing(self, nodes: Sequence[str]) -> list[str]:
-        """Return which nodes of these names hear neither the truth nor all legs, sorted."""
+        """Return the nodes of these names that hear neither the truth nor all legs, sorted."""
         wanted = set(filter(None, nodes))
         if not wanted:
             return []

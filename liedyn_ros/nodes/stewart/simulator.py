@@ -34,7 +34,6 @@ LOOK_RATE, LOOK_TIME = 10.0, 60.0  # Hz, s, for which the motion is compared wit
 class StewartSimulatorNode(ManagedNode):
     """Leg states and the true pose out, a sample at a time, in its own thread."""
 
-
     def __init__(self, **options: Any) -> None:
         """Declare the parameters; everything else waits for `configure`. Options: of a Node."""
         super().__init__(SIMULATOR_NAME, SIMULATOR, **options)
@@ -75,7 +74,7 @@ class StewartSimulatorNode(ManagedNode):
         self._ages = AgeStatistics()  # of true poses when published, since the last report
 
     def _warn_of_travel(self) -> None:
-        """Say which legs the motion takes beyond their travel."""
+        """Warn of legs that the motion takes beyond their travel."""
         geometry = self._platform.geometry
         motion = self._platform.trajectory(self.parameters)
         looks = max(1, round(LOOK_RATE * min(self._duration or LOOK_TIME, LOOK_TIME)))

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the page does, on /diagnostics: the pictures it drew, of which messages, for how many."""
+"""Diagnostics of the page: pictures drawn, their messages, and viewers."""
 
 from collections.abc import Sequence
 from urllib.parse import urlsplit
@@ -22,7 +22,7 @@ LEAST_DRAWN = 0.5  # share of the pictures of `rate`, below which a warning foll
 
 
 class ViewDiagnostics(PeriodicDiagnostics):
-    """Reports what was drawn since the last report."""
+    """Reports of the pictures drawn since the last report."""
 
     def __init__(self, node: ManagedNode, page: Page, topics: ViewTopics) -> None:
         """Open the publisher and the timer."""

@@ -50,7 +50,7 @@ class ViewNode(ManagedNode):
     """
 
     def __init__(self, open_page: PageMaker, **options: Any) -> None:
-        """Take what opens the page; options are those of a Node."""
+        """Take a function that opens the page; options are those of a Node."""
         self._open_page, self._showing = open_page, Lock()
         self._latest: String | None = None  # of the descriptions that came
         super().__init__('view', VIEW, **options)
@@ -86,7 +86,7 @@ class ViewNode(ManagedNode):
         self._record(parameters['recording'])
 
     def _record(self, path: str) -> None:
-        """Record what is shown from now on into a file, unless its path is empty."""
+        """Record the pictures from now on into a file, unless its path is empty."""
         if not path:
             return
         file = Path(path)

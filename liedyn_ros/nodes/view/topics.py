@@ -77,7 +77,7 @@ class _Topic:
 
 
 class ViewTopics:
-    """What a view of one machine listens to; topics are relative, so a namespace moves them."""
+    """Topics of a view of one machine; they are relative, so a namespace moves them."""
 
     def __init__(self, node: ManagedNode) -> None:
         """Open the subscriptions; the node closes them."""
@@ -100,7 +100,7 @@ class ViewTopics:
         return self._opened[-1]
 
     def look(self) -> Seen:
-        """Take what waits."""
+        """Take the messages that wait, and return the picture's numbers."""
         raise NotImplementedError
 
     def _quiet(self) -> dict[str, float]:
@@ -125,7 +125,7 @@ class TreeTopics(ViewTopics):
         self._rotors = self._listen(node, JointState, 'rotor_speeds')
 
     def look(self) -> Seen:
-        """Take what waits."""
+        """Take the messages that wait, and return the picture's numbers."""
         for status in self._loops.take_all():
             self._fault = status.message
             if status.near_singularity:
@@ -153,7 +153,7 @@ class PlatformTopics(ViewTopics):
         self._solved: Solved | None = None
 
     def look(self) -> Seen:
-        """Take what waits."""
+        """Take the messages that wait, and return the picture's numbers."""
         for status in self._status.take_all():
             self._note(status)
         covariance = self._covariance.newest

@@ -92,7 +92,7 @@ class Bag:
 
     @property
     def losses(self) -> list[Loss]:
-        """Return what could not be read."""
+        """Return the losses: messages and parts of files that could not be read."""
         return [*self._missing, *(
             [Loss(self.path.name, f'{self._undecoded} messages lost', self._first)]
             if self._undecoded else []), *(
@@ -263,7 +263,7 @@ def _missing(path: Path) -> list[Loss]:
 
 
 def _compression(path: Path) -> str:
-    """Return what of a bag is compressed besides its storage: files, messages or nothing."""
+    """Return the unit of a bag's compression besides its storage: file, message or ''."""
     try:
         text = read_file(path / METADATA).decode()
     except (DescriptionError, UnicodeDecodeError):

@@ -52,7 +52,7 @@ class Expander:
         return found
 
     def expand_file(self, path: Path, place: Path) -> None:
-        """Write what a file of zstd expands to."""
+        """Write the expanded bytes of a file of zstd to a place."""
         decompressor = zstandard.ZstdDecompressor(max_window_size=WINDOW)
         with open_regular(path) as packed, place.open('wb') as file:
             for block in _blocks(decompressor, packed):

@@ -76,7 +76,7 @@ def joint_samples(bag: Bag, names: Sequence[str], topic: str | None = None, *,
 def samples_of_messages(bag: AnyBag, messages: Iterable[JointStateMessage], names: Sequence[str],
                         topic: str | None = None, *, arrival: bool = False) -> JointSamples:
     """
-    Return the same of some messages of a bag.
+    Return the joint samples of some messages of a bag.
 
     Where no message has all of the joints, those of several publishers are merged by time.
     """

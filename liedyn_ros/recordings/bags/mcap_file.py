@@ -58,7 +58,7 @@ class RawMessage(NamedTuple):
 
 @dataclass(frozen=True)
 class Loss:
-    """What of a file could not be read, in words, and why."""
+    """Loss of a part of a file that could not be read, in words, and the reason."""
 
     file: str
     what: str
@@ -250,7 +250,6 @@ class McapFile:
                                    f'{known.topic}, got {known.message_encoding!r}')
         yield RawMessage(known.topic, '' if schema is None else schema.name, log_time, data,
                          schema)
-
 
 
 def _opened(path: Path) -> BinaryIO:

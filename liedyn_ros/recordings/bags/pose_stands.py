@@ -39,7 +39,7 @@ MEASURED: Mapping[str, Callable[[Any], tuple[Any, Any]]] = {
 
 
 class _Stream(NamedTuple):
-    """What came on a topic: stamps (n,), ns, positions (n, 3), m, and quaternions (n, 4)."""
+    """Poses of a topic: stamps (n,), ns, positions (n, 3), m, and quaternions (n, 4)."""
 
     stamps: Array
     positions: Array
@@ -91,7 +91,7 @@ def pose_stands(
 
 
 def _streams(bag: Bag, measured: Sequence[str], arrival: bool) -> dict[str, _Stream]:
-    """Return what came on topics. Raises NameSetError."""
+    """Return the poses of topics, by name. Raises NameSetError."""
     fitting = [name for name, kind in bag.topics.items() if kind in MEASURED]
     found = {}
     for wanted in measured:

@@ -39,7 +39,7 @@ class TableBag:
         self.counts, self.losses = Counter({ROWS: len(self._samples.time)}), self._samples.remarks
 
     def topic(self, name: str | None, type_name: str) -> str:
-        """Return what stands for the topic. Raises NameSetError for a name, as there is none."""
+        """Return the name that stands for the topic. Raises NameSetError for any other name."""
         if name not in (None, ROWS):
             raise NameSetError(f'{self.path}: expected no topic of {type_name} for a table, got '
                                f'{name!r}')

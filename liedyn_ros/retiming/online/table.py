@@ -28,7 +28,7 @@ FEWEST = 60  # intervals of a table: scalings look at their limits at some place
 
 
 def with_intervals(run: Retimed) -> Retimed:
-    """Return the same run on a grid of FEWEST intervals or more (15.14)."""
+    """Return the run on a grid of FEWEST intervals or more (15.14)."""
     parts = -(-FEWEST // run.grid.intervals)
     if parts == 1:
         return run

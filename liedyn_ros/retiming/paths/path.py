@@ -138,7 +138,7 @@ def chords(waypoints: Array) -> Array:
 
 
 def lengths(moves: Array) -> Array:
-    """Return those (K,) of the moves from each waypoint to the next; raises LimitError for 0."""
+    """Return lengths of the moves between waypoints, (K,); raises LimitError for 0."""
     steps = np.linalg.norm(moves, axis=1)
     if not steps.all():
         k = int(np.flatnonzero(steps == 0.0)[0])

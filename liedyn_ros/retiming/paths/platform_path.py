@@ -86,7 +86,7 @@ class PlatformPath:
                 np.array([twists_of_exponential(row) for row in rows]))
 
     def _lines(self, s: Array) -> tuple[Array, Array]:
-        """Return the same of lines with rounded corners."""
+        """Return poses and twists, as _spline does, along lines with rounded corners."""
         shares = np.array([derivative(s) for derivative in self._shares])
         poses = self.poses[0]
         for k, screw in enumerate(self._screws):

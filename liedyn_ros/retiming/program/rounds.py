@@ -57,7 +57,7 @@ class AnyRun:
     """Ends rounds once one keeps all limits, or once it is not likely that a later one will."""
 
     def __init__(self, kept: Callable[[Array], bool]) -> None:
-        """Take what says whether unknowns that keep the limits at the grid keep them between."""
+        """Take a test whether unknowns that keep the limits at the grid keep them between."""
         self._kept, self._excess = kept, list[float]()
 
     def __call__(self, unknowns: Array, excess: float) -> bool:
@@ -111,7 +111,7 @@ def rounds(problem: Problem, start: Array, budget: RetimingBudget | None = None,
 
 
 def _further(gain: float, before: float, unsteady: bool) -> float:
-    """Return what further rounds gain, where each gains the same part of the one before."""
+    """Return the gain of all further rounds, if each gains the same part of the one before."""
     return gain if unsteady or not gain < before < np.inf else min(
         gain, gain**2 / (before - gain))
 
@@ -166,7 +166,7 @@ def lower_bound(problem: Problem, fastest: Array) -> Array:
 
 
 def _round(problem: Problem, solver: FastestSpeed, last: Array) -> tuple[Array, float]:
-    """Return what one program finds from the last round, and by how much it exceeds limits."""
+    """Return a program's unknowns, from the last round, and their excess over limits."""
     grid, states, rates, ends, _ = problem
     linear = [inner(states, grid.at_fine(last))]
     if rates.bound.size:
@@ -179,7 +179,7 @@ def _round(problem: Problem, solver: FastestSpeed, last: Array) -> tuple[Array, 
 
 def _within(problem: Problem, last: Array, found: Array) -> Array:
     """
-    Return what a round found, or as much of the way there as keeps the limits (15.6).
+    Return a round's unknowns, or as much of the way there as keeps the limits (15.6).
 
     Only viscous terms of rates make a step too long.
     """

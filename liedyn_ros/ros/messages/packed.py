@@ -140,7 +140,7 @@ class PackedPublisher:
         return {each.node_name for each in known} if self._count() >= len(known) else set()
 
     def publish(self, numbers: Sequence[float]) -> None:
-        """Publish these numbers, where the node is active."""
+        """Publish a message of these numbers, where the node is active."""
         if self._publisher.is_activated:
             self._publish(self._encode(numbers))
 
@@ -172,7 +172,7 @@ class JointStateReader:
         self._known = deque[PackedJointState](maxlen=MAX_KNOWN)
 
     def read(self, raw: bytes) -> JointReadings:
-        """Return what a message says; raise LiedynError where its bytes are none."""
+        """Return the readings in a message; raise LiedynError where its bytes are none."""
         for kind in self._known:
             if (readings := kind.read(raw)) is not None:
                 return readings
@@ -277,7 +277,7 @@ def _skip_string(raw: bytes, at: int, constant: list[tuple[int, bytes]]) -> int:
 
 
 def _field(message: Any, path: str) -> tuple[Any, str, str]:
-    """Return what owns a field, its name, and its type."""
+    """Return the owner of a field, its name, and its type."""
     *owners, name = path.split('.')
     owner = reduce(getattr, owners, message)
     return owner, name, owner.get_fields_and_field_types()[name]

@@ -24,7 +24,7 @@ class StampedPair:
             each: deque(maxlen=KEPT) for each in self._types}
 
     def clear(self) -> None:
-        """Forget what waits for its like."""
+        """Forget messages that wait for the other of their stamp."""
         for each in self._types:
             self._waiting[each].clear()
 

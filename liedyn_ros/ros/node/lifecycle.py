@@ -102,7 +102,7 @@ class ManagedNode(LifecycleNode):
             self._start.automatically()
 
     def prepare(self) -> None:
-        """Open what is there in every state; called once, before anything starts."""
+        """Open publishers and services of every state; called once, before anything starts."""
 
     def read_ahead(self) -> Future[Any] | None:
         """
@@ -113,7 +113,7 @@ class ManagedNode(LifecycleNode):
         return None
 
     def configure(self) -> None:
-        """Build what the node needs from its parameters; raise LiedynError if that cannot be."""
+        """Build the node's parts from its parameters; raise LiedynError if that cannot be."""
 
     def activate(self) -> None:
         """Begin to work."""
@@ -325,13 +325,13 @@ class ManagedNode(LifecycleNode):
         return super().on_deactivate(state)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Close what was opened."""
+        """Close all that `configure` opened."""
         result = super().on_cleanup(state)
         self._close(UNCONFIGURED)
         return result
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Close what was opened, for good."""
+        """Close all that `configure` opened, for good."""
         self._start.by_hand()
         result = super().on_shutdown(state)
         self._close(UNCONFIGURED)
@@ -345,7 +345,7 @@ class ManagedNode(LifecycleNode):
         self._state_machine.destroy_when_not_in_use()  # rclpy does not: it would hold the node
 
     def _close(self, state: int) -> None:
-        """Close what was opened beyond a state."""
+        """Close publishers, services and timers that were opened beyond a state."""
         self.active &= state > CONFIGURED
         self.configured &= state >= CONFIGURED
         while len(self._scopes) > state:

@@ -41,7 +41,7 @@ class Start:
     """
 
     def __init__(self, node: LifecycleNode, read_ahead: Callable[[], Future[Any] | None]) -> None:
-        """Take what begins to read what `configure` needs; it returns None once that is done."""
+        """Take a function that begins to read files for `configure`; it returns None once done."""
         self._node, self.automatic, self._read_ahead = node, False, read_ahead
         self._starting, self._began = False, time.monotonic()
         self._requests: list[_Request] = []

@@ -55,7 +55,7 @@ class Parameter:
 
     @property
     def range_text(self) -> str:
-        """Return what values are allowed, to be read."""
+        """Return the allowed values, to be read."""
         size = f'{self.size} values{" or more" * self.or_more}' if self.size else ''
         return ', '.join(part for part in (size, self._entry_text) if part) or 'any'
 

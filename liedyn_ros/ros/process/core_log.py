@@ -18,7 +18,7 @@ CORE = logging.getLogger('liedyn_ros')
 
 
 class _Handler(logging.Handler):
-    """Passes what the core logs on to a node."""
+    """Handler that passes records of the core's log on to a node."""
 
     def __init__(self, node: Node) -> None:
         """Take the node, which may be dropped without an end."""

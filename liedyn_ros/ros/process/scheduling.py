@@ -114,7 +114,7 @@ def _threads() -> set[int]:
 
 
 def _of_each(threads: Collection[int], read: Callable[[int], Value]) -> dict[int, Value]:
-    """Return what is read of each thread."""
+    """Return a value read of each thread, by thread; without threads that have ended."""
     found = {}
     for thread in threads:
         with suppress(ProcessLookupError):  # it has just ended

@@ -68,7 +68,7 @@ class ReadAhead(Generic[Result]):
         self._done: dict[str, Future[Result]] = {}
 
     def take(self, *values: Any) -> Result:
-        """Return what the function reads of some values; without a thread if none has read it."""
+        """Return the function's result for some values; read ahead in a thread, or read now."""
         done = self._done.get(repr(values))
         return self._read(*values) if done is None else done.result()
 
@@ -82,7 +82,7 @@ class ReadAhead(Generic[Result]):
         return self._done[repr(values)]
 
     def forget(self) -> None:
-        """Forget what was read."""
+        """Forget the results."""
         self._done = {}
 
     @asynccontextmanager

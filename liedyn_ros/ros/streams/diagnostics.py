@@ -23,7 +23,7 @@ MAX_AGE = 0.05  # s, from a message to its result, above which a warning follows
 
 
 class Report(NamedTuple):
-    """What a period was: a sentence, its level, and values by name."""
+    """Report of a period: a sentence, its level, and values by name."""
 
     message: str
     level: bytes
@@ -41,7 +41,7 @@ class PeriodicDiagnostics:
         node.open_timer(REPORT_RATE, self._publish)
 
     def _counts(self) -> Sequence[int]:
-        """Return what is counted, from the start on."""
+        """Return the counts, from the start on."""
         raise NotImplementedError
 
     def _report(self, counted: Sequence[int], seconds: float) -> Report:

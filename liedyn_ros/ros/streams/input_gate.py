@@ -32,7 +32,7 @@ class ClockMonitor:
     """
 
     def __init__(self, read: ClockReader, max_step: float = math.inf) -> None:
-        """Take what reads the clock; 0 is the time of one that has not started."""
+        """Take a reader of the clock; 0 is the time of one that has not started."""
         self._read, self._max_step_ns = read, 1e9 * max_step
         self.now_ns, self.cause, self._looked = read(), '', time.monotonic()
 
@@ -68,7 +68,7 @@ class AgeGate(ClockMonitor):
                  max_lead: float | None = None, timeout: float = 0.0,
                  simulated: Callable[[], bool] = lambda: False) -> None:
         """
-        Take what reads the clock; the bounds may be changed at any time.
+        Take a reader of the clock; the bounds may be changed at any time.
 
         simulated: tells whether the clock is that of a simulation or a bag.
         """

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a node that controls says where it gets no states."""
+"""Warnings of a node that controls where it gets no states."""
 
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.streams.input_gate import InputGate

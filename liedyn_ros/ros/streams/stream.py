@@ -84,14 +84,14 @@ class _Source:
                       publisher, sent_ns)
 
     def _publisher_of(self, info: Any) -> Any:
-        """Return what tells a message's publisher from others, None where nothing does."""
+        """Return a mark of a message's publisher, None where nothing tells it from others."""
         gid = info.get('publisher_gid')
         if gid is not None:
             return gid['data']
         return ALONE if self.handle.get_publisher_count() <= 1 else None  # Jazzy
 
     def _count_lost(self, publisher: Any, count: int | None) -> None:
-        """Count what is missing between two messages of one publisher, where it counts them."""
+        """Count the messages of one publisher that are missing, where it counts them."""
         counts = self._counts
         if publisher is None:
             counts.clear()
@@ -250,7 +250,7 @@ class Stream:
         waiting.wait(int(1e9 * LOOK_PERIOD))
 
     def _serve_others(self, waiting: Any) -> None:
-        """Serve what is ready besides subscriptions, once each."""
+        """Serve clients, services and timers that are ready, once each."""
         if self._clients:
             ready = waiting.get_ready_entities('client')
             for client in self._clients:
@@ -266,7 +266,7 @@ class Stream:
                 self._call(callback)
 
     def _take_all(self) -> deque[_Taken]:
-        """Take what waits, message by message of each subscription in turn."""
+        """Take the messages that wait, one by one of each subscription in turn."""
         batch: deque[_Taken] = deque()
         newest: dict[Any, _Taken] = {}  # by source and publisher
         self._begin_batch()
@@ -294,7 +294,7 @@ class Stream:
             source.remaining = max(source.depth, 1)
 
     def _take_ahead(self, batch: deque[_Taken]) -> None:
-        """Add what has come to a batch."""
+        """Add the messages that have come to a batch."""
         for source in self._sources:
             while not source.newest_only and (taken := source.take_one()) is not None:
                 self.taken += 1

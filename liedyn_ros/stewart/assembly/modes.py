@@ -114,7 +114,7 @@ class AssemblyModes:
 
     @property
     def of_other_machines(self) -> str:
-        """Return which poses, from 1 on, lie behind a dead centre, to be read, or nothing."""
+        """Return a sentence with the poses, from 1 on, behind a dead centre, or an empty text."""
         others = [str(k + 1) for k, mode in enumerate(self.modes) if mode.behind]
         return '' if not others else (
             'behind a dead centre, so of a machine assembled otherwise: poses '
@@ -248,7 +248,7 @@ class AssemblyModeSolver:
         return None
 
     def _why_impossible(self, lengths: Array) -> str:
-        """Return which two legs differ by more than their joints' distances allow, if any do."""
+        """Return a sentence on two legs that differ by more than their joints allow, if any do."""
         first, second = np.triu_indices(6, 1)
         difference = np.abs(lengths[first] - lengths[second])
         most = sum(np.linalg.norm(joints[first] - joints[second], axis=1)

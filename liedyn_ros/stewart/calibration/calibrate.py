@@ -111,7 +111,7 @@ def calibrate(
         deviations: tuple[float, float, float] | None = None, tolerance: float | None = None,
         scales: bool = False) -> Calibration:
     """
-    Return what readings (m, n) at m measured poses tell of the geometry of n legs.
+    Return the geometry of n legs from readings (m, n) at m measured poses.
 
     readings: m, or rad of cranks. home: (4, 4), m, a pose on the assembly mode of the readings.
     deviations: standard deviations of a reading (m), a measured position (m) and a measured
@@ -241,7 +241,7 @@ def _outliers(problem: Problem, found: Fit, factor: float, possible: NDArray[np.
 
 
 def _gauge(parameters: Parameters) -> tuple[str, ...]:
-    """Return which motions of frames nothing measures, and how they are fixed."""
+    """Return sentences on motions of frames that nothing measures, and how they are fixed."""
     measured, result = parameters.measured, []
     if measured.free_base:
         which = 'place' if measured.free_base == 'shift' else 'place and turn'

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-What an instrument measured of the platform: poses, positions, orientations, points, or nothing.
+Measurements of the platform: poses, positions, orientations, points, or none.
 
 The instrument's frame holds the base, the target is on the platform. Where such a transform is
 not known, it is solved with the parameters.
@@ -82,7 +82,7 @@ class Measured:
 
     @functools.cached_property
     def free_base(self) -> str:
-        """Return which motions of the base as a whole nothing measures: '', 'shift', 'all'."""
+        """Return the motions of the base as a whole that nothing measures: '', 'shift', 'all'."""
         if self.kind == 'lengths' or not self.instrument_known:
             return 'all'
         return 'shift' if self.kind == 'orientation' else ''

@@ -57,7 +57,7 @@ class Samples:
     deviations: Deviations
 
     def rows(self, chosen: NDArray[Any]) -> Samples:
-        """Return those of some poses, by index."""
+        """Return the samples of some poses, by index."""
         return replace(self, readings=self.readings[chosen], measured=self.measured.rows(chosen))
 
 
@@ -180,14 +180,14 @@ class Problem:
 
 
 def seen_at(measured: Measured, frames: Frames, poses: Array) -> Measured:
-    """Return what the same instrument would measure at poses (n, 4, 4), m, without errors."""
+    """Return the instrument's measurements at poses (n, 4, 4), m, without errors."""
     turned, places = _places(frames, poses)
     return replace(measured, points=places, rotations=(
         None if measured.rotations is None else turned @ frames.target))
 
 
 class _Given(NamedTuple):
-    """What z says whatever the poses are: it is the same in all steps of their search."""
+    """Values that z gives whatever the poses are: constant in all steps of their search."""
 
     geometry: Geometry
     readings: Array  # (n, legs), m or rad, corrected
@@ -197,7 +197,7 @@ class _Given(NamedTuple):
 
 
 class _Predicted(NamedTuple):
-    """What the instrument would see of poses: points, and errors of rotations; by the poses."""
+    """Predicted measurements of poses: points, and errors of rotations; by the poses."""
 
     points: Array  # (n, k, 3), m
     points_by_pose: Array  # (n, k, 3, 6)
@@ -209,7 +209,7 @@ class _Predicted(NamedTuple):
 
 
 def _predicted(measured: Measured, frames: Frames, poses: Array) -> _Predicted:
-    """Return what the instrument would see."""
+    """Return the predicted measurements of poses, and their derivatives."""
     n, k = len(poses), len(frames.points)
     turned, places = _places(frames, poses)
     by_pose = np.zeros((n, k, 3, 6))

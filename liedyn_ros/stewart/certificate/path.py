@@ -128,7 +128,7 @@ class PathProver:
         return f'{limit_name(fault, self.geometry.leg_names)} is not shown to be kept'
 
     def _exceeded(self, k: int, demands: Array) -> str:
-        """Return which drive may exceed its speed (k below 6) or its force."""
+        """Return a sentence on the drive that may exceed its speed (k below 6) or its force."""
         leg, crank = k % 6, isinstance(self.geometry.leg_types[k % 6], Crank)
         what, unit = ('speed', 'rad/s' if crank else 'm/s') if k < 6 else (
             'force', 'N m' if crank else 'N')

@@ -114,7 +114,7 @@ def check(
 
 
 def default_tolerance(geometry: StewartGeometry, readings: Array) -> Tolerance:
-    """Return what an error may be where nothing is known: a share of the platform's size."""
+    """Return the default tolerance of an error: a share of the platform's size."""
     size = geometry.characteristic_length
     if not geometry.driven:  # joints in another unit are no size
         size = min(size, float(np.median(np.abs(readings))) or size)
@@ -156,7 +156,7 @@ def _result(
         geometry: StewartGeometry, poses: Array, expected: Array, readings: Array,
         home: ArrayLike, tolerance: Tolerance, found: Fit, fits: list[Fit],
         weighed: Weighed) -> Commissioning:
-    """Return what was found, with the faults of home and what these poses leave open."""
+    """Return the commissioning's result, with faults of home and legs that are undecided."""
     start = se3.require_pose('home', checks.as_array('home', home, (4, 4)))
     fault = found.fault
     of_geometry = bool(fault.kind) and fault.kind not in READINGS

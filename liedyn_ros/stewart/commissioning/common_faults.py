@@ -129,7 +129,7 @@ def _ratio(some: Array, others: Array) -> float:
 
 
 def _frames(geometry: StewartGeometry, poses: Array) -> Iterator[CommonFault]:
-    """Return what needs no number: nothing, mirrors, inverse poses, joints in another unit."""
+    """Yield faults without a number: none, mirrors, inverse poses, joints in another unit."""
     one, ones = np.eye(4)[None], np.ones((1, 3))
 
     def values(left: Array = one, right: Array = one, scale: float = 1.0,

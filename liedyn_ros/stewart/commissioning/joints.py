@@ -145,7 +145,7 @@ def _of_kinds(
 
 
 def _less(fit: Fit, found: Evidence) -> Evidence:
-    """Return what a fault of all legs leaves of an evidence: it was chosen to fit."""
+    """Return an evidence less the part that a fault of all legs was chosen to fit."""
     return found._replace(log=found.log - DECIDES * bool(fit.fault.kind))
 
 

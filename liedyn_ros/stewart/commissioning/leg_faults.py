@@ -58,7 +58,7 @@ class Tolerance(NamedTuple):
 
 @functools.cache
 def _most_of_noise(freedom: int) -> float:
-    """Return what the sum of squares of normal numbers, of deviation 1, exceeds by CHANCE."""
+    """Return the quantile, at CHANCE, of the sum of squares of normal numbers of deviation 1."""
     return float(chdtri(freedom, CHANCE))
 
 

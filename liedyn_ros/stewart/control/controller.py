@@ -24,7 +24,7 @@ from liedyn_ros.stewart.simulation.trajectory import SmoothTrajectory
 
 
 class Phase(Enum):
-    """What a platform does; its value is the word in a status."""
+    """Phase of a platform; the value is its word in a status."""
 
     STANDING = 'stands, no command yet'
     FOLLOWING = 'follows the reference'

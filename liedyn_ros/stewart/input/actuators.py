@@ -124,7 +124,7 @@ class LegActuators:
         return np.where(self.beside > 0.0, along / np.where(lengths == 0.0, 1.0, lengths), 1.0)
 
     def _along(self, lengths: Array) -> Array:
-        """Return what actuators measure of lengths (n,), m, along themselves."""
+        """Return the measured values of actuators, along themselves, for lengths (n,), m."""
         square = lengths ** 2 - self.beside ** 2
         if ((square <= 0.0) & (self.beside > 0.0)).any():
             raise LimitError('lengths: expected more than their actuators are beside them, '

@@ -40,7 +40,7 @@ class PlatformShapes(NamedTuple):
 
 class PlatformPicture:
     """
-    What every view draws of one platform.
+    Picture of one platform that every view draws.
 
     A strut is a tube of fixed length and a rod. A driven leg is its crank, or the way of its
     carriage, and a rod. base and platform (12 n, 3), m, are the corners of triangles that bound

@@ -36,7 +36,7 @@ LEAST_FACTOR = 1e-24  # m^2, of noise that is not given: below it is rounding
 
 class BiasFit(NamedTuple):
     """
-    What the residual of redundant lengths says.
+    Judgement of the residual of redundant lengths: consistent, or a leg's bias.
 
     chi_square: of all legs, by the noise that was given or estimated; NaN where it is not known
     yet. consistent: whether neither it nor the path shows an error. leg: the index of the leg
@@ -55,7 +55,7 @@ class BiasFit(NamedTuple):
 
 class BiasMonitor:
     """
-    Averages what redundant lengths say about noise and about biased legs.
+    Monitor of noise and of biased legs, averaged over a path of redundant lengths.
 
     With seven legs a single pose shows that a leg is biased, but not which; the path does. From
     eight on the pose does, where no other leg's bias leaves the same residual.
@@ -97,7 +97,7 @@ class BiasMonitor:
 
     def judge(self, stamp_ns: int, square: float, others: Array) -> BiasFit:
         """
-        Return what a sample says, and add it to the path.
+        Return the judgement of a sample, and add it to the path.
 
         square: of all legs, negative where nothing is redundant. others: (n, OTHERS), of
         leave_one_out.

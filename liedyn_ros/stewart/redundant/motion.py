@@ -71,7 +71,7 @@ class LegMotions(NamedTuple):
         return LegEstimates(*found[[each[time] for time in times], :, np.arange(self.legs)].T)
 
     def since(self) -> LegEstimates | None:
-        """Return what late readings have changed by, with the variances; None where none is."""
+        """Return changes since late readings, with the variances; None where none is late."""
         if self.latency is None:
             return None
         return LegEstimates(*(

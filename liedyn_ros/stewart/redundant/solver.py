@@ -75,7 +75,7 @@ class RedundantSolution:
 
     @property
     def smallest_singular_value(self) -> float:
-        """Return that of J, the angular part by characteristic lengths: 0 at a singular pose."""
+        """Return the smallest singular value of J, scaled: 0 at a singular pose."""
         return smallest_singular_value(self.jacobian, self._length)
 
     @property
@@ -203,7 +203,7 @@ class RedundantSolver:
         return np.asarray(self.rows / self._columns)
 
     def covariance(self, weights: Array) -> Array | None:
-        """Return that of the last pose for weights, None where it is singular: (6, 6), (n,)."""
+        """Return the last pose's covariance, (6, 6), for weights (n,), None where singular."""
         covariance = np.empty((6, 6))
         if not kernels.write_covariance(
                 self._scale, weights, self.rows, self.errors, self._system, covariance):

@@ -113,7 +113,7 @@ class RedundantPose:
 
     @property
     def smallest_singular_value(self) -> float:
-        """Return that of J of the legs used, without a unit: 0 at a singular pose."""
+        """Return the smallest singular value of J of the legs used, scaled: 0 if singular."""
         used = list(self.used) if self.used else slice(None)
         return smallest_singular_value(self.jacobian[used], self.characteristic_length)
 

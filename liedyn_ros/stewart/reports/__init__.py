@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What is reported of tracked poses, live and of recordings: their status, and their health."""
+"""Reports of tracked poses, live and of recordings: their status, and their health."""

@@ -69,7 +69,7 @@ class Part(NamedTuple):
 
 
 class Live(NamedTuple):
-    """What only a running node knows: samples passed over and lost, seconds, ages, their most."""
+    """Live counts of a running node: samples passed over and lost, seconds, ages, their most."""
 
     passed_over: int
     lost: int
@@ -165,11 +165,11 @@ class PoseHealth:
         return ended
 
     def _estimate(self, period: Period) -> None:
-        """Note what the tracker says."""
+        """Note noise and faults of rates, as the tracker estimates them."""
         period.noise, period.rate_faults = self._tracker.noise, self._tracker.rate_faults
 
     def repetition(self, period: Period) -> str:
-        """Return what a source that repeats its readings is advised; else nothing."""
+        """Return advice for a source that repeats its readings; else an empty text."""
         report = period.noise
         return '' if report is None or math.isnan(report.noise) else report.repetition(
             self._geometry.leg_names)
@@ -232,7 +232,7 @@ class PoseHealth:
         return Part(what, level, '; '.join(messages) or 'good', {**values, **period.told(reasons)})
 
     def _of_branch(self, period: Period) -> Mapping[Flag, str]:
-        """Return what flags of the branch mean, with the reason of the last pose."""
+        """Return sentences of the branch's flags, with the reason of the last pose."""
         last = period.last
         if last is None or not last.branch_reason:
             return SINGULARITY

@@ -29,7 +29,7 @@ LEGS = {
 
 
 class RedundantHealth(PoseHealth):
-    """Judges what redundant lengths say about legs and noise."""
+    """Health of platforms with redundant lengths: judges their legs and noise."""
 
     def __init__(self, geometry: RedundantGeometry, tracker: RedundantTracker) -> None:
         """Take a geometry, and the tracker whose poses come."""
@@ -52,7 +52,7 @@ class RedundantHealth(PoseHealth):
                 self._noise_of_fit(fit)]
 
     def _residual(self, period: Period, fit: BiasFit | None) -> dict[str, object]:
-        """Return what the residual of the last pose says about the legs."""
+        """Return values of a status from the residual of the last pose: suspected leg and bias."""
         names = self._geometry.leg_names
         values: dict[str, object] = {'suspected': self._suspected(period)}
         if fit is not None:

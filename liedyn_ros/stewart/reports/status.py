@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a StewartStatus tells of one sample: outcome of the solve, certificate, warnings."""
+"""Fields of a StewartStatus of one sample: outcome of the solve, certificate, warnings."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class LegSimulation:
                          kinematics.leg_rates(self._geometry, pose, twist), bool(dropped))
 
     def _compute(self, first: int) -> list[tuple[Array, ...]]:
-        """Return what a block's samples have but for their rates, of which many are not taken."""
+        """Return a block's samples but for their rates, of which many are not taken."""
         times = np.arange(first, first + BLOCK) / self._rate
         poses, twists = self._trajectory.pose(times), self._trajectory.twist(times)
         lengths = kinematics.leg_lengths(self._geometry, poses)

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-What the branch of a pose rests on: a proof, home, the motion, a redundant sensor, or nothing.
+Evidence of a pose's branch: a proof, home, the motion, a redundant sensor, or none.
 
 Lengths have several poses. A solve finds one of them, with no residual and certified, whichever
 the machine is at. At a start only the word of home chooses among them, after a gap the last pose.
@@ -53,7 +53,7 @@ NOISE = 'singularity: the motion does not tell two poses apart'
 
 class BranchSource(IntEnum):
     """
-    What the branch of a pose rests on.
+    Source of the evidence of a pose's branch.
 
     UNSURE: on nothing. HOME: on the word of home, or of a user who confirmed a pose. MOTION: on a
     motion that led through a singularity. SENSOR: on a redundant sensor. PROVED: only one of the

@@ -92,7 +92,7 @@ def of_moved(
 
 
 class GeometryNoise:
-    """What a calibration left unknown of a geometry; owns its workspace: one for each thread."""
+    """Uncertainty of a calibrated geometry; owns its workspace: one for each thread."""
 
     def __init__(self, geometry: StewartGeometry) -> None:
         """Take a geometry with its calibration_covariance. Raises LimitError without one."""

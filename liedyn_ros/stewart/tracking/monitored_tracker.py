@@ -30,9 +30,9 @@ from liedyn_ros.stewart.platform.singularity import time_until
 from liedyn_ros.stewart.platform.state import PlatformMeter
 from liedyn_ros.stewart.solver.methods import LevenbergMarquardt, Method
 from liedyn_ros.stewart.solver.pose_solver import Status
-from liedyn_ros.stewart.tracking.branch_evidence import BranchEvidence, BranchSource, NOISE
 from liedyn_ros.stewart.tracking.branch.kernels.branch import KEPT_BRANCH, PREDICTION_LIMIT
 from liedyn_ros.stewart.tracking.branch.monitor import Branch, BranchMonitor
+from liedyn_ros.stewart.tracking.branch_evidence import BranchEvidence, BranchSource, NOISE
 from liedyn_ros.stewart.tracking.legs.faults import LegFaults, NO_FAULTS
 from liedyn_ros.stewart.tracking.legs.monitor import LegMonitor
 from liedyn_ros.stewart.tracking.legs.motion import LegMotion
@@ -200,7 +200,7 @@ class MonitoredTracker:
         return self._last
 
     def _judge_evidence(self, before: TrackedPose | None, tracked: TrackedPose) -> None:
-        """Judge what the branch of a pose rests on; before: the last good pose, if any."""
+        """Judge the evidence of a pose's branch; before: the last good pose, if any."""
         evidence = self._evidence
         if before is None or tracked.start is Start.HOME:
             evidence.begin(tracked)

@@ -71,7 +71,7 @@ class TrackedPose:
 
     @property
     def smallest_singular_value(self) -> float:
-        """Return that of dL/d(twist), without a unit: 0 at a singular pose."""
+        """Return the smallest singular value of dL/d(twist), without a unit: 0 if singular."""
         return self.state.smallest_singular_value
 
 
@@ -140,7 +140,7 @@ class PoseFollower:
         return tracked
 
     def state(self) -> FollowerState:
-        """Return what the next solve starts from, for `restore`."""
+        """Return the state from which the next solve starts, for `restore`."""
         return self._last, self._before, self._rates
 
     def restore(self, state: FollowerState) -> None:

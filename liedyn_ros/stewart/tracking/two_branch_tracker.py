@@ -99,7 +99,7 @@ class TwoBranchTracker:
             None, switched, True)
 
     def _follow(self, tracked: TrackedPose, sample: Sample) -> TrackedPose | None:
-        """Return the other pose of the same sample, or None where no other is found."""
+        """Return the second pose of a sample, or None where no other is found."""
         sign = tracked.state.determinant_sign
         if self._other.last is not None:
             other = self._other.solve_sample(sample, may_restart=lambda: False)

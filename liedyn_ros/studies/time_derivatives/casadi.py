@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-The same time derivatives by CasADi's automatic differentiation, to be timed beside this package.
+Time derivatives by CasADi's automatic differentiation, to be timed beside this package.
 
 Newton and Euler, and the articulated-body algorithm, in CasADi's scalar expressions (SX). Each
 order is the directional derivative (jtimes) of the one before along the motion, as in Ali et al.

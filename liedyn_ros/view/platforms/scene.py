@@ -71,7 +71,7 @@ class PlatformFigure:
                 rod.color = rgb(color)
 
     def remove(self) -> None:
-        """Take it out of the scene."""
+        """Take the platform out of the scene."""
         self.root.remove()
 
 
@@ -79,7 +79,7 @@ class Path:
     """Where something went in the last seconds."""
 
     def __init__(self, scene: SceneApi, seconds: float) -> None:
-        """Make it, empty."""
+        """Make the path, empty."""
         self._scene, self._seconds = scene, seconds
         self._points: deque[tuple[float, Array]] = deque()
         self._line: Any = None
@@ -116,7 +116,7 @@ class PlatformScene:
         self._path = Path(scene, path_time)
 
     def show(self, seen: Seen, now: float) -> None:
-        """Show what was heard at a time, s."""
+        """Show the platform as heard at a time, s."""
         for name, pose in zip(AXES, (seen.pose, seen.reference, seen.true_pose)):
             if pose is not None:
                 place(self._frames[name], pose)

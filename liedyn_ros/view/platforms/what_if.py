@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What if the platform stood elsewhere: leg lengths, limits, forces, ghosts of assembly modes."""
+"""Sliders for other platform poses: leg lengths, limits, forces, ghosts of assembly modes."""
 
 from __future__ import annotations
 

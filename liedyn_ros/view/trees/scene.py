@@ -67,7 +67,7 @@ class TreeScene:
         self._place_center()
 
     def show(self, seen: Seen, now: float) -> None:
-        """Show what was heard at a time, s; joints that nobody names stay where they are."""
+        """Show the tree as heard at a time, s; joints that nobody names stay where they are."""
         for joint in self._single:
             self.q[joint.qi] = seen.positions.get(joint.name, self.q[joint.qi])
         if self._base is not None and seen.pose is not None:

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What if the joints were elsewhere: gravity torques of a tree, and loops that follow."""
+"""Sliders for other joint positions: gravity torques of a tree, and loops that follow."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def parameters(task: Task, found: Calibration, geometry: Path) -> dict[str, Any]
 
 
 def numbers(task: Task, found: Calibration) -> dict[str, Any]:
-    """Return what was found as plain numbers, SI units."""
+    """Return the results of a calibration as plain numbers, SI units."""
     held, legs = found.held_out, task.geometry.leg_names
     return {
         'offered': found.offered, 'findings': findings(found, task),

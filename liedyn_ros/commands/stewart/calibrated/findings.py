@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a calibration found, as rows and sentences for the terminal and the report."""
+"""Findings of a calibration, as rows and sentences for the terminal and the report."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What calibrate_stewart is to do: geometry, home, actuators, and samples as they are read."""
+"""Task of calibrate_stewart: geometry, home, actuators, and samples as they are read."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Task:
             raise
 
     def measured(self) -> Measured:
-        """Return what was measured. Raises NameSetError for points that are not known."""
+        """Return the measured poses, points or turns. Raises NameSetError for unknown points."""
         samples, rotations = self.samples, self.samples.rotations
         points = list(samples.points.values())
         if rotations is not None and not points:
@@ -116,7 +116,7 @@ class Task:
                          scales=options.scales)
 
     def _in_other_units(self) -> Iterator[tuple[str, Task]]:
-        """Yield the same with numbers that may be in other units than was said."""
+        """Yield the task with numbers in other units than was said, and their names."""
         samples = self.samples
         shorter: dict[str, Any] = {
             'readings in mm': {'readings': 1e-3 * samples.readings},
@@ -131,7 +131,7 @@ class Task:
 
 
 def read_task(options: argparse.Namespace) -> Task:
-    """Return what the options ask for. Raises LiedynError, ModuleNotFoundError."""
+    """Return the task that the options set. Raises LiedynError, ModuleNotFoundError."""
     geometry, settings = load_legs(options.geometry), node_settings(options.params)
     home = home_of(geometry, settings) if options.home is None else pose_of(options.home)
     actuators = _actuators(geometry, settings)

@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def asked(geometry: StewartGeometry) -> str:
-    """Return what the given numbers are, with their units."""
+    """Return the names of the given numbers, with their units."""
     kinds = {Crank: 'crank angles in rad', Rail: 'positions of carriages in m'}
     names = [kinds.get(type(leg), 'leg lengths in m') for leg in geometry.leg_types]
     return ', '.join(dict.fromkeys(names))

@@ -63,7 +63,7 @@ class Orientation(NamedTuple):
 
 class Mapped(NamedTuple):
     """
-    What a map led to: the rows of its table, and its picture's files by suffix.
+    Outcome of a map: the rows of its table, and its picture's files by suffix.
 
     error is why there is nothing.
     """
@@ -285,7 +285,7 @@ def section(
 
 
 def joined(grid: WorkspaceMap, across: int, at: int) -> NDArray[np.bool_]:
-    """Return which positions of a section are next to one that is joined to home."""
+    """Return whether positions of a section are next to one that is joined to home."""
     near = ndimage.binary_dilation(grid.usable.take(at, axis=across)).astype(float)
     sizes = [FINER * (n - 1) + 1 for n in near.shape]
     zoom = [size / n for size, n in zip(sizes, near.shape)]

@@ -37,7 +37,7 @@ def settings_of(path: Path | None) -> dict[str, Any]:
 
 
 def node_settings(path: Path | None) -> dict[str, Any]:
-    """Return the same with parameters of redundant sensors, which not every command needs."""
+    """Return the node's parameters from a file, those of redundant sensors too."""
     settings = _parameters(config_file('stewart.yaml'))
     for name, value in ({} if path is None else _parameters(path)).items():
         if name not in settings and name != 'use_sim_time':

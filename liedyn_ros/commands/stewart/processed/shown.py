@@ -24,10 +24,10 @@ STEP_NS = 33_000_000  # between two pictures
 
 
 class _Page(Protocol):
-    """What is written at its end."""
+    """Page that is written when it is closed."""
 
     def close(self) -> None:
-        """Write it."""
+        """Write the page."""
 
 
 Page = TypeVar('Page', bound=_Page)

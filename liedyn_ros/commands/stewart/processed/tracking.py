@@ -31,7 +31,7 @@ Reported = tuple[tuple[str, bytes], ...]  # topics, and messages of them as byte
 
 class Processed(NamedTuple):
     """
-    What one message leads to.
+    Result of one message: a pose with its covariance, or the reason for none.
 
     pose is None where it was refused, with the reason. covariance (6, 6) is that of REP 103, or
     None where none is known. reported: what the node reports of it.

@@ -48,7 +48,7 @@ def row_of(each: Processed) -> list[Cell]:
 
 
 class BagWriter:
-    """Writes what the node publishes of each message into a new bag of MCAP."""
+    """Writer of the node's topics, message by message, into a new bag of MCAP."""
 
     def __init__(self, path: Path, base_frame: str, platform_frame: str) -> None:
         """Open the bag; its folder must not be there."""

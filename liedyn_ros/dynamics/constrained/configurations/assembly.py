@@ -313,7 +313,7 @@ def _starts(constraints: Constraints, start: ArrayLike | None,
 
 
 def _free(model: Model, held: Mapping[str, float]) -> NDArray[np.bool_]:
-    """Return which coordinates (nv,) are not held, or raise ModelError."""
+    """Return whether coordinates (nv,) are free of held joints, or raise ModelError."""
     free = np.ones(model.nv, dtype=bool)
     for name in held:
         joint = model.joint(name)

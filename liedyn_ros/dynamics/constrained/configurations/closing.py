@@ -53,7 +53,7 @@ def close(constraints: Constraints, q: Array, free: NDArray[np.bool_],
 
 
 class Closing:
-    """The same from one configuration after another, by the same tables; for one thread."""
+    """Closing of configurations, one after another, by the same tables; for one thread."""
 
     def __init__(self, constraints: Constraints, free: NDArray[np.bool_],
                  bounds: Bounds | None = None) -> None:

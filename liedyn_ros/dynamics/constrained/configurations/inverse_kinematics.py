@@ -75,7 +75,7 @@ class ReachedMany(NamedTuple):
 
 
 class FrameTargets:
-    """What frames of a robot are to reach: poses, points, orientations, or tools that may spin."""
+    """Targets of a robot's frames: poses, points, orientations, or tools that may spin."""
 
     def __init__(self, robot: Robot, frames: Mapping[str, str] | Sequence[str] | str,
                  weights: Mapping[str, tuple[float, float]] | None) -> None:
@@ -99,7 +99,7 @@ class FrameTargets:
             self.weights[name] = own
 
     def poses(self, targets: Targets) -> list[Array]:
-        """Return the poses (4, 4) of targets, or raise NameSetError for other frames."""
+        """Return the poses of targets, (4, 4), or raise NameSetError for other frames."""
         if set(targets) != set(self.kinds):
             raise NameSetError(f'targets: expected those of {sorted(self.kinds)}, got '
                                f'{sorted(targets)}', expected=sorted(self.kinds),
@@ -250,7 +250,7 @@ class InverseKinematics:
         return angles, distances
 
     def _rows_of_loops(self) -> NDArray[np.bool_]:
-        """Return which rows (m,) are those of loops and couplings."""
+        """Return whether rows (m,) belong to loops and couplings."""
         of = [np.full(closure.rows, i < self._first) for i, closure in enumerate(
             self._constraints.model.closures)]
         couplings = np.ones(len(self.model.couplings), dtype=np.bool_)

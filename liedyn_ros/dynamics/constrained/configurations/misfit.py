@@ -63,7 +63,7 @@ def closure_gaps(constraints: Constraints, q: Array) -> dict[str, ClosureGap]:
 
 
 def suggestion(constraints: Constraints, q: Array, free: NDArray[np.bool_]) -> str:
-    """Return what to do where the nearest configuration q is open by little; else nothing."""
+    """Return a remedy where the nearest configuration q is open by little; else an empty text."""
     f, model = constraints.residual(q), constraints.model
     gap = constraints.largest(f)
     names = [name for name, each in _gaps(constraints, f).items() if max(each) > 0.0]
@@ -121,7 +121,7 @@ def relaxed(model: Model, functions: Sequence[ConstraintFunction]) -> Model:
 
 def independent_rows(constraints: Constraints, q: Array, loose: float) -> list[int]:
     """
-    Return which rows are independent at q by more than a part loose of the largest one.
+    Return the rows that are independent at q by more than a part loose of the largest one.
 
     Lengths are compared with the size of the machine. Rows without a tolerance come first.
     """

@@ -23,7 +23,7 @@ from liedyn_ros.model.link_table import Indices
 
 
 class Sizes(NamedTuple):
-    """What the sizes of the scratch buffers follow from; groups as in _scratch."""
+    """Counts that decide the sizes of the scratch buffers; groups as in _scratch."""
 
     links: int
     heavy: int

@@ -122,7 +122,7 @@ class Constraints:
 
     @exclusive
     def residual_and_jacobian_at(self, q: Array) -> tuple[Array, Array]:
-        """Return those of a configuration that has been checked."""
+        """Return residual (m,) and Jacobian (m, nv) at a configuration that has been checked."""
         f, rows = np.empty(self.m), np.empty((self.m, self.model.nv))
         if not self._residual.call(q, self._nearest.copy(), f, rows):
             refuse(self.model, '', q)
@@ -165,7 +165,7 @@ class Constraints:
             self.model.check_configuration(q), as_array('v', v, (self.model.nv,)))
 
     def require_closed_state(self, q: Array, v: Array, suffix: str = '') -> None:
-        """Require it of a state that has been checked; a suffix names the state of a batch."""
+        """Require that a checked state is closed; suffix: of the name of a state in a batch."""
         f, rows = self.residual_and_jacobian_at(q)
         speed = rows @ v
         closed = CLOSED_STATE * self.row_sizes

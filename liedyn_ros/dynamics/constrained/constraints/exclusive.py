@@ -35,7 +35,7 @@ class TableLock:
     __slots__ = ('__weakref__', 'inner')
 
     def __init__(self) -> None:
-        """Make it free."""
+        """Make a lock that is free."""
         self.inner = RLock()
         _ALL.add(self)
 

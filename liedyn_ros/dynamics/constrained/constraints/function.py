@@ -50,7 +50,7 @@ class ConstraintFunction:
     jacobian_series: Callable[[Array], ArrayLike] | None = None
 
     def __post_init__(self) -> None:
-        """Check what is given."""
+        """Check the rows, and that bias or jacobian_series is given."""
         if self.rows < 1:
             raise LimitError(f'constraint {self.name}: expected one row or more, got {self.rows}')
         if self.bias is None and self.jacobian_series is None:

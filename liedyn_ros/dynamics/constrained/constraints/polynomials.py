@@ -22,7 +22,7 @@ from liedyn_ros.model.model import Model
 
 def mjcf_functions(source: str | os.PathLike[str], model: Model) -> tuple[ConstraintFunction, ...]:
     """
-    Return what load_mjcf names as not linear in the joints of a file or a text, for functions.
+    Return constraints of a file or text that load_mjcf names as not linear in the joints.
 
     model is what load_mjcf returned, or one that has its joints. Knees and wrists with bones
     follow polynomials of fourth degree. A joint held still is one too.

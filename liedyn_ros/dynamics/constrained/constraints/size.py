@@ -35,7 +35,7 @@ def machine_size(model: Model) -> float:
 
 def row_sizes(model: Model, functions: int) -> Array:
     """
-    Return what the residual of each constraint (m,) is compared with.
+    Return the sizes (m,) with which the residuals of constraints are compared.
 
     It is 1 but for lengths of machines below a metre, where it is the size of the machine.
     """
@@ -51,7 +51,7 @@ def is_angle(kind: int) -> bool:
 
 
 def translates(model: Model) -> NDArray[np.bool_]:
-    """Return which coordinates (nv,) are in metres."""
+    """Return whether coordinates (nv,) are in metres."""
     kinds = model.link_table.kind
     return np.array([kind == PRISMATIC or (kind == FREE and j >= 3)
                      for kind in kinds for j in range(NV[kind])], dtype=np.bool_)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Which coordinates and constraints of a model involve each other."""
+"""Sparsity: the coordinates and constraints of a model that involve each other."""
 
 from collections.abc import Sequence
 

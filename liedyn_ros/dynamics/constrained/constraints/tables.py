@@ -183,7 +183,7 @@ class ConstrainedData:
             MACHINE.array(flat, 'frame_placement')[at] = _row(frame)
 
     def follow(self, tree: Constants) -> None:
-        """Take what a ParameterChart changes from the table of the tree."""
+        """Take the entries that a ParameterChart changes from the table of the tree."""
         inertia, placement = (tree.table[1:tree.links, at:at + width] for at, width in (
             (tree_tables.INERTIA, 10), (tree_tables.PLACEMENT, 12)))
         of = tree.table[tree.links:tree.rows]

@@ -178,7 +178,7 @@ class TaylorNumber:
         return TaylorNumber(s), TaylorNumber(c)
 
     def _integral(self, first: float, slope: TaylorNumber) -> TaylorNumber:
-        """Return what begins at a value and changes by slope times this number's change."""
+        """Return a number that begins at a value and changes by slope times the change of this."""
         count = np.arange(1, len(self.coefficients))
         y = np.empty_like(self.coefficients)
         y[0] = first

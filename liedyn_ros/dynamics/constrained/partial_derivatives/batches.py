@@ -50,7 +50,7 @@ class LoopTables:
     """The tables of one thread that differentiates machines with closed loops."""
 
     def __init__(self, solver: Solver, inverse: bool) -> None:
-        """Allocate them."""
+        """Allocate the tables of one thread."""
         constraints, n, m = solver.constraints, solver.model.nv, solver.constraints.m
         self._source, tree = constraints.data, constraints.tree.constants
         self._data = self._source.twin()
@@ -121,7 +121,7 @@ class LoopBatches:
         return Found(states.a[:, 0], states.tau[:, 0], multipliers[:, 0], good, found)
 
     def _as_alone(self, task: Task, report: Array) -> NDArray[np.bool_]:
-        """Return which reports (K, ...) are such that the call of one state takes them as is."""
+        """Return whether the call of one state takes reports (K, ...) as they are."""
         good = (report[:, INVERSE_CONDITION] >= OFF_LOOP) & (report[:, DEFECT] <= CONSISTENT)
         if task.kind == LEAST_FORCE or (report[:, RANK] == self._solver.constraints.m).all():
             return np.asarray(good)

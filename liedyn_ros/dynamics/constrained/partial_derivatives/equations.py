@@ -51,7 +51,7 @@ class VariedEquations:
         self.jacobian = self._rates.rows  # A, A', ... (r + 2, m, nv)
 
     def forces(self, below: int = 0) -> Array:
-        """Return those of ID - A^T lam, (r + 1, r + 3, nv, nv), with further rows of zero."""
+        """Return partials of ID - A^T lam, (r + 1, r + 3, nv, nv), with further rows of zero."""
         q, (v, *a), multipliers, external = self._motion
         derivatives, n = self._constraints.tree.inverse.partial_derivatives, len(v)
         result = np.zeros((len(a), len(a) + 2, n + below, n))
@@ -65,7 +65,7 @@ class VariedEquations:
         return result
 
     def whole(self) -> Array:
-        """Return those of ID - A^T lam, then of A a + A' v, (r + 1, r + 3, nv + m, nv)."""
+        """Return partials of ID - A^T lam, then of A a + A' v, (r + 1, r + 3, nv + m, nv)."""
         rates, n = self._motion.rates, self._motion.rates.shape[1]
         result = self.forces(self.jacobian.shape[1])
         self._rates.add_partials(self._rates.vary_rows(rates), 0, 1, 1.0, n, result)
@@ -77,7 +77,7 @@ class VariedEquations:
         return self._rates.vary_rows(self._motion.rates[:1])[0]
 
     def reactions(self, potentials: Array) -> Array:
-        """Return those of A mu, (r + 1, r + 3, m, nv); mu (r + 1, nv) stays."""
+        """Return partials of A mu, (r + 1, r + 3, m, nv); mu (r + 1, nv) stays."""
         part = self._rates.vary_rows(potentials)
         result = np.zeros((len(part), len(part) + 2, *part.shape[1:]))
         self._rates.add_partials(part, 0, 0, 1.0, 0, result)

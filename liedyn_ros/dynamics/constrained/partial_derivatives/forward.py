@@ -105,7 +105,7 @@ class ConstrainedForwardSecondDerivatives(NamedTuple):
 
 
 class ForwardKinematicJacobians(NamedTuple):
-    """Those of accelerations and of multipliers, as ConstrainedForwardJacobians has by q."""
+    """Jacobians of accelerations and multipliers of forward dynamics by kinematic parameters."""
 
     a: LoopKinematicJacobians
     multipliers: LoopKinematicJacobians

@@ -47,11 +47,11 @@ class FunctionRows:
         return np.array([self._series(e[None])[1] for e in np.eye(n)])
 
     def weights(self, v: Array, a: Array) -> FunctionWeights:
-        """Return what gradients take of the functions at a motion, of 4 nv + 1 series."""
+        """Return the functions' part of gradients at a motion, of 4 nv + 1 series."""
         return FunctionWeights(self.slopes, self.acceleration_changes(v, a))
 
     def change(self, v: Array, a: Array, dq: Array, dv: Array) -> FunctionChange:
-        """Return what products along dq and dv take of them at a motion, of seven series."""
+        """Return the functions' part of products along dq and dv at a motion, of seven series."""
         slope, along, turned = (self._series(x[None])[1] for x in (dq, v, dv))
         push = slope @ a + self._mixed(v, dq, self._twice(v)) @ v + along @ dv + turned @ v
         return FunctionChange(np.ascontiguousarray(slope), push)

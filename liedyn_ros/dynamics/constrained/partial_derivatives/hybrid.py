@@ -120,7 +120,7 @@ class ConstrainedHybridSecondDerivatives(NamedTuple):
 
 
 class HybridKinematicJacobians(NamedTuple):
-    """Those of accelerations and joint forces, zero where they are given, and of multipliers."""
+    """Jacobians of accelerations, joint forces and multipliers; zero of given ones."""
 
     a: LoopKinematicJacobians
     tau: LoopKinematicJacobians

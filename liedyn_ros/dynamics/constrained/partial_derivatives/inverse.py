@@ -117,7 +117,7 @@ class ConstrainedInverseSecondDerivatives(NamedTuple):
 
 
 class InverseKinematicJacobians(NamedTuple):
-    """Those of joint forces and of multipliers, as ConstrainedInverseJacobians has by q."""
+    """Jacobians of joint forces and multipliers by kinematic parameters, from inverse dynamics."""
 
     tau: LoopKinematicJacobians
     multipliers: LoopKinematicJacobians

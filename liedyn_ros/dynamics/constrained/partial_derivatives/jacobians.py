@@ -107,7 +107,7 @@ class LoopJacobians:
 
 
 class HybridLoopJacobians(LoopJacobians):
-    """Those of forward and hybrid dynamics."""
+    """Jacobians of forward and hybrid dynamics with closed loops."""
 
     def __init__(self, solver: Solver) -> None:
         """Allocate the buffers."""
@@ -129,7 +129,7 @@ class HybridLoopJacobians(LoopJacobians):
 
     def series(self, task: Task, q: ArrayLike, v: ArrayLike, found: ConstrainedSolution,
                external: ArrayLike | None) -> list[Blocks]:
-        """Return the same for each order of a solution (r + 1, ...)."""
+        """Return the Jacobians of each order of a solution (r + 1, ...)."""
         orders, rows = len(found.a), self._rows(task)
         varied = self._varied(q, v, found.a, found.multipliers, external)
         reactions: Array = np.zeros((orders, 3, 0, self._n))
@@ -148,7 +148,7 @@ class HybridLoopJacobians(LoopJacobians):
 
 
 class InverseLoopJacobians(LoopJacobians):
-    """Those of inverse dynamics, also by the forces that the tree needs."""
+    """Jacobians of inverse dynamics with closed loops, also by the forces that the tree needs."""
 
     series_given = 2
 
@@ -168,7 +168,7 @@ class InverseLoopJacobians(LoopJacobians):
 
     def series(self, task: Task, q: ArrayLike, v: ArrayLike, a: Array,
                found: ConstrainedSolution, external: ArrayLike | None) -> list[Blocks]:
-        """Return the same for each order of a solution; a is (r + 1, nv)."""
+        """Return the Jacobians of each order of a solution; a is (r + 1, nv)."""
         data, (orders, n) = self._constraints.data, a.shape
         varied = self._varied(q, v, a, found.multipliers, external)
         slopes: Array = np.zeros((orders, orders + 2, self._m, n))

@@ -58,7 +58,7 @@ class LoopKinematicJacobians(NamedTuple):
 
 class KinematicGaps(NamedTuple):
     """
-    Those of residual(q) (m,), and of jacobian(q) @ v (m,), also where the loops are opened.
+    Jacobians of residual(q) and jacobian(q) @ v, (m,), also where the loops are opened.
 
     Rows that a tolerance leaves out count as closed.
     """
@@ -109,7 +109,7 @@ def position_gaps(constraints: Constraints, q: Array) -> LoopKinematicJacobians:
 
 
 def _gap_gradients(constraints: Constraints) -> Callable[..., None]:
-    """Return what writes the gradient of y . gap + z . rate at a state into parameters."""
+    """Return a writer of the gradient of y . gap + z . rate at a state into parameters."""
     nv, m, links = constraints.model.nv, constraints.m, constraints.model.link_table.N
     tables, scratch = ParameterBuffers(constraints), buffers(nv, m, links)
     free, rest, out = np.zeros(nv, dtype=bool), np.zeros((1, nv)), np.empty((3, nv))
@@ -153,7 +153,7 @@ def turned_gaps(constraints: Constraints, q: Array, v: Array) -> Array:
 def kinematic_jacobians(constraints: Constraints, begin: Callable[[Parameters], Pull]
                         ) -> tuple[LoopKinematicJacobians, LoopKinematicJacobians]:
     """
-    Return those of x (nv,) and of the multipliers (m,); see gradients.
+    Return the Jacobians of x (nv,) and of the multipliers (m,) by parameters; see gradients.
 
     begin solves the dynamics. All n + m VJPs are of that solution.
     """

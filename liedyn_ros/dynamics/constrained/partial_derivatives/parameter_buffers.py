@@ -25,7 +25,7 @@ class ParameterBuffers:
     """The scratch buffers of one machine for ParameterArrays, undefined between calls."""
 
     def __init__(self, constraints: Constraints) -> None:
-        """Allocate them."""
+        """Allocate the buffers."""
         self._model = model = constraints.model
         self._dissipation = float(constraints.tree.constants.dissipation)
         self._no_wrenches = np.empty((0, 6))
@@ -40,7 +40,7 @@ class ParameterBuffers:
 
     def arrays(self, q: ArrayLike, external: ArrayLike | None, parameters: Parameters
                ) -> ParameterArrays:
-        """Return what kernels take, or raise LiedynError or ShapeError for another model."""
+        """Return the arrays of kernels, or raise LiedynError or ShapeError for another model."""
         model = self._model
         vector = vector_of(parameters, model, shapes_of(model))
         wrenches = self._no_wrenches if external is None else borrowed(

@@ -43,7 +43,7 @@ class Variation(NamedTuple):
 
     @classmethod
     def of_first(cls, by_q: Array, by_qq: Array) -> 'Variation':
-        """Return that of an equation in which q alone stands, of q, v, a and tau."""
+        """Return the variation of an equation in q alone, among q, v, a and tau."""
         still, cube = np.zeros_like(by_q), np.zeros_like(by_qq)
         return cls((by_q, still, still, still), (by_qq, cube, cube, cube, cube))
 
@@ -52,7 +52,7 @@ class Variation(NamedTuple):
         return Variation((*self.first, given), (*self.second, np.zeros_like(self.second[0])))
 
     def negative(self) -> 'Variation':
-        """Return that of minus the equation."""
+        """Return the variation of minus the equation."""
         return Variation([-each for each in self.first], [-each for each in self.second])
 
     def less_reactions(self, rows: 'RowSeconds', multipliers: Array) -> 'Variation':
@@ -145,7 +145,7 @@ class FreeColumns:
         self.rows, self.slopes = rows.rows[:, free], rows.slopes[:, free]
 
     def of_motion(self, y: Array) -> Array:
-        """Return that of RowSeconds for y of these coordinates, the others being zero."""
+        """Return of_motion of RowSeconds for y of these coordinates, the others being zero."""
         whole = np.zeros(len(self._free))
         whole[self._free] = y
         return self._all.of_motion(whole)
@@ -271,7 +271,7 @@ def least_torque_seconds(rows: RowSeconds, forces: Variation, needs: Array,
 def least_force_seconds(rows: RowSeconds, forces: Variation, multipliers: Array,
                         driven: NDArray[np.bool_], weight: Array
                         ) -> tuple[list[Array], list[Array]]:
-    """Return the same where forces in constraints are least; weight (m,) is 1 / sqrt(W)."""
+    """Return second derivatives where constraint forces are least; weight (m,) is 1 / sqrt(W)."""
     passive, turned = ~driven, TurnedRows(rows, ~driven)
     m, n = rows.rows.shape
     varied = VariedTwice(np.diag(weight**-2), np.zeros((m, n, m)), turned, int(passive.sum()),
@@ -291,7 +291,7 @@ def least_force_seconds(rows: RowSeconds, forces: Variation, multipliers: Array,
 
 def _sides(slopes: Array, subscripts: str, pair: tuple[int, int], changes: Sequence[Array]
            ) -> Array:
-    """Return what the slopes by q add, q being the first or the last of a pair, or both."""
+    """Return terms of the slopes by q, where q is the first or last of a pair or both; else 0."""
     first, last = pair
     if first != 0:
         return np.zeros(())

@@ -84,7 +84,7 @@ class ConstrainedSolutions(NamedTuple):
 
 
 class _WithSolution:
-    """What has the attributes of a solution, ConstrainedSolution or ConstrainedSolutions."""
+    """Base of results with the attributes of a ConstrainedSolution or ConstrainedSolutions."""
 
     solution: Any = None
     if TYPE_CHECKING:

@@ -96,7 +96,7 @@ class Solver:
         self.__dict__.pop('_elsewhere', None)
 
     def take_ranks(self, other: Solver) -> None:
-        """Take what another solver of the same closures has found of them."""
+        """Take the ranks and the mobility that another solver of the same closures has found."""
         self._usual_ranks = dict(other._usual_ranks)
         if 'mobility' in other.__dict__:
             self.__dict__['mobility'] = other.mobility

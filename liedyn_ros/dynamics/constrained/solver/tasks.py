@@ -63,7 +63,7 @@ def hybrid_task(free: Mask) -> Task:
 
 @lru_cache(maxsize=256)
 def _hybrid(free: bytes) -> Task:
-    """Return it, given the bytes of the mask."""
+    """Return the task of hybrid dynamics, given the bytes of the mask of free coordinates."""
     unknown = np.frombuffer(free, dtype=np.bool_)
     table = TASK.pack(kind=[kernels.HYBRID], free=unknown, most=[ANY_RANK], chosen=[],
                       weight=[], limit=[])

@@ -172,7 +172,7 @@ class LoopTracker:
         return tuple(self._dynamics.model.coordinate_names[i] for i in beyond)
 
     def time_to_singularity(self, velocities: ArrayLike) -> float:
-        """Return that of the last sample, by velocities of the measured joints."""
+        """Return the time (s) from the last sample to a singularity, at joint velocities."""
         if not self._begun:
             return math.inf
         return self._look(self._checked('velocities', velocities))
@@ -238,7 +238,7 @@ class LoopTracker:
             0 if base_joint(self._dynamics.model) is None else 6)
 
     def _deciding(self, rows: Array) -> NDArray[np.int64]:
-        """Return which of the measured joints decide the others, the rest left out."""
+        """Return the measured joints that decide the others, the rest left out."""
         left, sizes, _ = np.linalg.svd(rows[:, self._others])
         among = left[:, rank_of(sizes):].T @ rows[:, self._at_v]
         if not (np.abs(among) > REDUNDANT).any():

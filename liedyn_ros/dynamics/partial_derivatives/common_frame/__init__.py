@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What partial derivatives stand on: links and columns in one frame that all links share."""
+"""Base of partial derivatives: links and columns in one frame that all links share."""

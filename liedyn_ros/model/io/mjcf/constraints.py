@@ -54,7 +54,7 @@ class Equalities:
         self.polynomials: list[Polynomial] = []
 
     def add(self) -> None:
-        """Add them; what is not read has a warning."""
+        """Add the equality constraints; unread ones have a warning."""
         there, kinds = self._there.model, self._there.lib.mjtEq
         if there.neq and self._there.is_off('EQUALITY', 'CONSTRAINT'):
             self._builder.add_warning('option flag equality: constraints are off, left out')

@@ -139,7 +139,7 @@ def _copies(element: Element) -> int:
 
 
 def _looks(xml: ElementTree.Element) -> Iterator[ElementTree.Element]:
-    """Replace what needs files and memory for the screen and for contacts by the least."""
+    """Replace assets for the screen and for contacts, which need files, by the least."""
     name = xml.get('name') or Path(xml.get('file', '')).stem
     if name and xml.tag == 'texture':
         yield ElementTree.Element('texture', {

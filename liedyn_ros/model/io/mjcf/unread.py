@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a compiled MJCF has beyond what is read: forces and motions, each named."""
+"""Warnings of a compiled MJCF's unread forces and motions, each named."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def sum_of(compiled: Compiled, tendon: int) -> list[tuple[int, float]] | None:
 
 
 def unread(compiled: Compiled) -> Iterator[str]:
-    """Name what would change the dynamics, with its parts, and what to do."""
+    """Yield a warning for each unread part that would change the dynamics, with a remedy."""
     there = compiled.model
     yield from (f'MuJoCo: {" ".join(each.split())}' for each in compiled.remarks)
     yield from _of_joints(compiled)

@@ -30,7 +30,7 @@ _MOVED = 'link', 'joint', 'frame', 'gripper'
 
 class Nesting:
     """
-    Replaces what a model holds or includes by links, joints and frames of its own, in place.
+    Nesting: replaces held and included models by links, joints and frames, in place.
 
     Those of a nested model `arm` are named `arm::link`; `arm` itself becomes a frame. With
     merge="true" an included model gets no prefix. folder is that of the file, None for a text.

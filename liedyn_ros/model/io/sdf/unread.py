@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What an SDF model has beyond what is read, as far as it would change the dynamics."""
+"""Warnings of an SDF model's unread parts, as far as they would change the dynamics."""
 
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element as XML
@@ -56,7 +56,7 @@ include: @namespace namespace
 
 
 def unread(model: Element) -> Iterator[str]:
-    """Name what is not read, with its links and joints."""
+    """Yield a warning for each unread part of a model, with its links and joints."""
     off, added, slowed = [], [], []
     for link in model.each('link'):
         name = link.text('name')
@@ -78,7 +78,7 @@ def unread(model: Element) -> Iterator[str]:
 
 
 def unread_of_world(world: Element) -> Iterator[str]:
-    """Name what a world has beside its models."""
+    """Yield a warning for each part that a world has beside its models."""
     shell = XML('world', world.value.attrib)
     shell.extend(each for each in world.value if each.tag not in ('model', 'include', 'physics'))
     yield from WORDS.unread(shell)

@@ -268,7 +268,7 @@ class StewartPoseNode(ManagedNode):
             self._diagnostics.publish()
 
     def _open_redundant(self, platform: RedundantPlatform, tracker: RedundantTracker) -> None:
-        """Open what is published of seven legs and more, and their services."""
+        """Open publishers and services for seven legs and more."""
         parameters = self.parameters
         self._outputs: PoseOutputs = RedundantOutputs(self, platform)
         self._health: PoseHealth = RedundantHealth(platform.geometry, tracker)
@@ -283,7 +283,7 @@ class StewartPoseNode(ManagedNode):
         quick.start()
 
     def _open_outputs(self, platform: Platform) -> None:
-        """Open what is published of six legs."""
+        """Open publishers for six legs."""
         self._outputs = StewartOutputs(
             self, platform, certifier_of(self.parameters, platform.geometry))
         self._health = PoseHealth(platform.geometry, self._tracker)

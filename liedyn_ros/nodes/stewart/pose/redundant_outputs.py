@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the pose node publishes of a platform of seven legs or more."""
+"""Outputs of the pose node for a platform of seven legs or more."""
 
 from liedyn_interfaces.msg import StewartStatus
 from std_msgs.msg import Header

@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a platform is: its geometry, legs, tool, masses, and how certain they are."""
+"""Description of a platform: geometry, legs, tool, masses, and how certain they are."""

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the legs of a platform must be, whatever their number: sizes, types, limits and cones."""
+"""Checks of a platform's legs, whatever their number: sizes, types, limits and cones."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What platforms of any number of legs share: joints, leg types, limits of drive coordinates."""
+"""Legs of platforms of any number of them: joints, leg types, limits of drive coordinates."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ Geometry = TypeVar('Geometry', bound=StewartGeometry | RedundantGeometry)
 
 def with_tool(geometry: Geometry, pose_platform_tool: ArrayLike) -> Geometry:
     """
-    Return the same machine with the tool's frame for the platform's.
+    Return the machine's geometry with the tool's frame for the platform's.
 
     pose_platform_tool: (4, 4), m. All that is fixed to the platform is seen from the tool: joints,
     axes, cones, masses and home. So poses, twists and covariances are those of the tool. Raises

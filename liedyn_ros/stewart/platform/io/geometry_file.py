@@ -19,9 +19,9 @@ import warnings
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.untrusted_files import read_file
 from liedyn_ros.common.errors import (
     DescriptionError, DescriptionWarning, GeometryError, LiedynError)
+from liedyn_ros.common.untrusted_files import read_file
 from liedyn_ros.common.yaml_reader import Node, read
 from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.stewart.platform.architecture import architectural_fault
@@ -99,7 +99,7 @@ def geometry_of(mapping: Any) -> StewartGeometry | RedundantGeometry:
 
 
 def _geometry(root: Node) -> StewartGeometry | RedundantGeometry:
-    """Return what a file describes, poses being of its tool."""
+    """Return the geometry in a file, poses being of its tool."""
     legs = root.take('legs')
     named = legs.items()
     n = len(named)
@@ -153,7 +153,7 @@ def tool_of(node: Node) -> Array:
     position, rpy = node.take('position', origin).numbers(3), node.take('rpy', origin).angles(3)
     node.finish()
     if max(map(abs, rpy)) > WHOLE_TURN:
-        warnings.warn(f"{node.path}/rpy: {rpy} rad is more than a whole turn; degrees are written "
+        warnings.warn(f'{node.path}/rpy: {rpy} rad is more than a whole turn; degrees are written '
                       "as '30 deg'", DescriptionWarning, stacklevel=2)
     return SE3.from_rotation_translation(SO3.from_rpy(*rpy), position).matrix
 

@@ -127,7 +127,7 @@ class LegMonitor:
 
     def uncertainty(self) -> tuple[float, float, float, float]:
         """
-        Return what the lengths leave open, for RateMonitor.
+        Return the uncertainty of rates from lengths, for RateMonitor.
 
         Variance of the rates (m^2/s^2), noise of a length (m), spread of the stamps (s) and bound
         of the acceleration (m/s^2), at the drives' ends.

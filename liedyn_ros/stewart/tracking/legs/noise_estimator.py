@@ -64,7 +64,7 @@ class NoiseReport(NamedTuple):
     noises: tuple[float, ...] = (math.nan,) * 6
 
     def repetition(self, names: Sequence[str]) -> str:
-        """Return which legs' readings repeat, and the rate of their bus, or nothing."""
+        """Return a sentence on legs whose readings repeat, and their bus's rate, or ''."""
         slow = {leg: repeats for leg, repeats in zip(names, self.repeats) if repeats > 1.0}
         least, most = min(slow.values(), default=0.0), max(slow.values(), default=0.0)
         if not slow:

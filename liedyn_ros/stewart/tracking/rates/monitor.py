@@ -74,7 +74,7 @@ class RateMonitor:
 
 
 def _described(row: Sequence[float], names: Sequence[str]) -> str:
-    """Return what is wrong with a rate."""
+    """Return a sentence on the fault of a rate."""
     fault, factor = int(row[kernels.FAULT]), row[kernels.FACTOR]
     if fault == kernels.SCALED:
         unit = ' (mm/s for m/s)' if MILLIMETRES[0] < abs(factor) < MILLIMETRES[1] else ''

@@ -138,7 +138,7 @@ class StewartServices:
 
 
 class RedundantServices(StewartServices):
-    """The same of a platform of seven legs or more: the pose is that of least squares."""
+    """Services for a platform of seven legs or more: the pose is that of least squares."""
 
     def __init__(
             self, node: ManagedNode, stream: Stream, platform: RedundantPlatform,
