@@ -33,12 +33,12 @@ from benchmarks.algorithms import constrained
 from benchmarks.algorithms.dynamics import Peer
 from benchmarks.record import keep, verdict
 from benchmarks.robots import Robot, robots
+from liedyn_ros.build.c_library import build_objects
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.export import write_loops, write_model
-from liedyn_ros.build.c_library import build_objects
 from liedyn_ros.stewart import load_geometry
 
 ROOT = Path(__file__).parents[2]

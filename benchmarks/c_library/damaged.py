@@ -23,11 +23,11 @@ import sys
 import tempfile
 import time
 
+from liedyn_ros.build.c_library import build_objects
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 from liedyn_ros.export import write_loops, write_model, write_platform
-from liedyn_ros.build.c_library import build_objects
 from liedyn_ros.model import load_model
 from liedyn_ros.stewart import is_geometry_file, load_geometry
 

@@ -103,7 +103,7 @@ class MujocoSimulation(Simulation):
         """Start at rest; ground is the height of the plane, m. Raises as MujocoTwin, too."""
         super().__init__(machine, q, dt, lags)
         self._twin = MujocoTwin(machine.model, dt, ground)
-        self._twin.set(self.q, self.v)
+        self._twin.set_state(self.q, self.v)
 
     def _moved(self, forces: Array) -> tuple[Array, Array]:
         return self._twin.step(forces)

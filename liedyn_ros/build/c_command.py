@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from pathlib import Path
 import sys
 
-from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.build.c_library import build_objects
 from liedyn_ros.build.objects import PROCESSORS
+from liedyn_ros.common.errors import LiedynError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -14,8 +14,8 @@ from typing import cast
 from xml.etree import ElementTree
 
 from liedyn_ros.common.description import is_name, parse_number, Place, short
-from liedyn_ros.common.untrusted_files import MAX_BYTES, read_file
 from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.common.untrusted_files import MAX_BYTES, read_file
 
 _INFINITE = {f'{sign}{word}': float(f'{sign}inf')
              for sign in ('', '+', '-') for word in ('inf', 'infinity')}

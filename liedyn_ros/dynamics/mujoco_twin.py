@@ -81,9 +81,9 @@ class MujocoTwin:
                 its_v.append(at_v)
         self._ours_q, self._ours_v, self._its_q, self._its_v = map(
             np.array, (ours_q, ours_v, its_q, its_v))
-        self.set(model.neutral(), np.zeros(model.nv))
+        self.set_state(model.neutral(), np.zeros(model.nv))
 
-    def set(self, q: ArrayLike, v: ArrayLike) -> None:
+    def set_state(self, q: ArrayLike, v: ArrayLike) -> None:
         """Set the state; raises the errors of Model.check_configuration."""
         q, v = self.model.check_configuration(q), as_array('v', v, (self.model.nv,))
         data = self._data

@@ -12,9 +12,9 @@ from liedyn_ros.identification.consistency import (
     is_consistent, nearest_consistent, parameters_of, pseudo_inertia)
 from liedyn_ros.identification.consistent_fit import consistent_fit, lifted_prior
 from liedyn_ros.identification.equations import Equations, equations_of
+from liedyn_ros.identification.estimate import Estimate
 from liedyn_ros.identification.excitation import (
     Capsule, capsules_of, Clearance, Excitation, excite, MotionLimits, next_motion, NextMotion)
-from liedyn_ros.identification.estimate import Estimate
 from liedyn_ros.identification.identify import Identification, identify
 from liedyn_ros.identification.joints import Term
 from liedyn_ros.identification.motion import Motion, motion_of, Recording

@@ -31,7 +31,7 @@ def _array(context: Any, builder: Any, of: Any, pointer: Any, shape: Any) -> Any
     for length in reversed(shape[1:]):
         strides.insert(0, builder.mul(strides[0], length))
     arrays.populate_array(array, data=builder.bitcast(pointer, array.data.type), shape=shape,
-                   strides=strides, itemsize=itemsize, meminfo=None)
+                          strides=strides, itemsize=itemsize, meminfo=None)
     return array._getvalue()
 
 

@@ -59,8 +59,8 @@ if TYPE_CHECKING:
     from liedyn_ros.stewart.solver.methods import (
         Chart, GaussNewton, LevenbergMarquardt, Method, Residual)
     from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Solution, Solutions, Status
-    from liedyn_ros.stewart.tracking.branch_evidence import BranchSource
     from liedyn_ros.stewart.tracking.branch.monitor import Branch, BranchMonitor
+    from liedyn_ros.stewart.tracking.branch_evidence import BranchSource
     from liedyn_ros.stewart.tracking.covariance import (
         GeometryNoise, in_fixed_axes, LegNoise, linear_first)
     from liedyn_ros.stewart.tracking.legs.faults import LegFaults

@@ -14,9 +14,9 @@ import pytest
 from liedyn_ros.aerial import FlightControl, MujocoSimulation, Phase
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas
+from liedyn_ros.dynamics.mujoco_twin import MujocoTwin
 
 pytest.importorskip('mujoco')
-from liedyn_ros.dynamics.mujoco_twin import MujocoTwin
 
 
 @pytest.mark.parametrize('floating', [False, True])
@@ -29,7 +29,7 @@ def test_it_moves_as_our_dynamics_do(machine, reference, floating):
     if not floating:
         v[:6], tau[:6] = 0.0, Dynamics(model).inverse(q, 0 * v, 0 * v)[:6]
     twin, dynamics = MujocoTwin(model, dt), Dynamics(model, dissipation=False)
-    twin.set(q, v)
+    twin.set_state(q, v)
     for _ in range(200):
         twin.step(tau)
         q, v = runge_kutta_munthe_kaas.step(dynamics, q, v, dt, tau)

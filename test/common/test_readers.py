@@ -20,8 +20,8 @@ from support.refusals import refused
 
 from liedyn_ros.common import xml_reader, yaml_reader
 from liedyn_ros.common.description import is_name, parse_number
-from liedyn_ros.common.untrusted_files import read_file
 from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.common.untrusted_files import read_file
 
 
 def read_yaml(folder: Path, text: str) -> yaml_reader.Node:

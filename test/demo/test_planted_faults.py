@@ -115,5 +115,3 @@ def test_a_pose_node_that_begins_behind_the_singularity_never_holds(tmp_path, mo
     monkeypatch.setattr(Session, 'start', start_simulator)
     monkeypatch.setattr(lockstep.Lockstep, 'begin', begin_late)
     assert verdict_of(tmp_path).outcome is not Outcome.HELD
-
-

@@ -12,8 +12,8 @@ from math import comb
 
 import numpy as np
 import pytest
-from support.refusals import refused
 from scipy.optimize import minimize
+from support.refusals import refused
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, ModelError, ShapeError

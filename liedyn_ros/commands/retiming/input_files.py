@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.description import parse_number
-from liedyn_ros.common.untrusted_files import read_file
 from liedyn_ros.common.errors import DescriptionError, LiedynError
+from liedyn_ros.common.untrusted_files import read_file
 from liedyn_ros.common.yaml_reader import Node, read
 from liedyn_ros.retiming import ClosureLimits, FrameLimits, MotionLimits
 

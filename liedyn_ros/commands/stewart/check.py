@@ -29,8 +29,8 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.stewart import load_geometry, StewartGeometry
 from liedyn_ros.stewart.commissioning.check import check, Commissioning
-from liedyn_ros.stewart.platform.architecture import architecture
 from liedyn_ros.stewart.home import geometry_home
+from liedyn_ros.stewart.platform.architecture import architecture
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -170,8 +170,8 @@ class _Writer:
         links = [(name, axes[letter]) for name, (_, letter) in zip(spec.coordinates, spec.links)]
         names = list(joint.coordinate_names)
         if kind == 'helical':  # a hinge and a slide, which a constraint makes a screw
-            links, names = [('', joint.axis), ('travel', joint.axis)], [joint.name,
-                                                                       f'{joint.name}/travel']
+            links = [('', joint.axis), ('travel', joint.axis)]
+            names = [joint.name, f'{joint.name}/travel']
             SubElement(self._equalities, 'joint', joint1=names[1], joint2=names[0],
                        polycoef=joined((0.0, joint.pitch, 0.0, 0.0, 0.0)))
         found = []

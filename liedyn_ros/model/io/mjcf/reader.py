@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.description import no_garbage_collection
 from liedyn_ros.model.builder import ModelBuilder
-from liedyn_ros.model.io.mjcf.compiler import compiled, Compiled, placed
+from liedyn_ros.model.io.mjcf.compiler import Compiled, compiled, placed
 from liedyn_ros.model.io.mjcf.constraints import Equalities, Polynomial
 from liedyn_ros.model.io.mjcf.document import Document
 from liedyn_ros.model.io.mjcf.unread import driven_joints, motors, unread
