@@ -18,11 +18,13 @@ import pytest
 
 from liedyn_ros.common.errors import LiedynError, LimitError, ShapeError
 from liedyn_ros.jit.bound_kernel import BoundKernel, CheckedKernel
+from liedyn_ros.jit.index_checks import CHECKED
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.lie.kernels.batch import so3_exp
 from liedyn_ros.model.kernels.configuration import checked_integrate
 from liedyn_ros.model.kernels.kinds import PRISMATIC
 
+pytestmark = pytest.mark.skipif(CHECKED, reason='numba compiles for what it is called with')
 W = np.array([0.1, -0.2, 0.3])
 
 
