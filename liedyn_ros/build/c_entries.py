@@ -41,7 +41,7 @@ class Entry:
 
 
 def entries(modules: tuple[ModuleType, ...] = MODULES) -> Iterator[Entry]:
-    """Return what the modules export, in the order of their sources."""
+    """Yield the entries that modules export, in the order of their sources."""
     for module in modules:
         for function in vars(module).values():
             if (inspect.isfunction(function) and function.__module__ == module.__name__

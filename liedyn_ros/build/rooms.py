@@ -133,7 +133,7 @@ def _build(processors: Sequence[str], folder: Path, jobs: int, tell: Callable[[s
 
 
 def _remove_unused(used: Sequence[Path]) -> None:
-    """Note which objects are used now, and remove what nothing has used for long."""
+    """Mark objects as used now, and remove objects that nothing has used for long."""
     for path in used:
         os.utime(path)
     for path in used[0].parent.iterdir():

@@ -62,7 +62,7 @@ def reachable(source: Path) -> list[Path]:
 
 
 def _reachable(source: str) -> list[str]:
-    """Return the same as names in the package; a start asks for 15 000, which paths make slow."""
+    """Return names of reachable modules; a start asks for 15 000, which paths make slow."""
     parts, found = allowed(_part(source)), _behind(source)
     for name in found:
         if _part(name) not in parts or not (_is_jit(name) or _parts(name)[-2] == 'kernels'):
@@ -73,7 +73,7 @@ def _reachable(source: str) -> list[str]:
 
 @functools.cache
 def _behind(name: str) -> frozenset[str]:
-    """Return what a module imports, directly or not, as far as jit."""
+    """Return the imports of a module, direct or not, as far as jit."""
     found = set(_imports(name))
     for each in _imports(name):
         found |= frozenset() if _is_jit(each) else _behind(each)
