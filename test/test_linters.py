@@ -110,11 +110,14 @@ def test_headers():
 
 
 def test_manifests():
-    root, nested = (parse_package(str(ROOT / folder)) for folder in ('.', 'liedyn_interfaces'))
-    for package in (root, nested):
+    versions = set()
+    for folder in (ROOT, ROOT / 'liedyn_interfaces', ROOT / 'liedyn_controllers'):
+        package = parse_package(str(folder))
         package.validate()
         assert package.package_format == 3
-    assert root.version == nested.version
+        assert all((folder / each.file).is_file() for each in package.licenses if each.file)
+        versions.add(package.version)
+    assert len(versions) == 1
 
 
 def test_xml_is_well_formed():
