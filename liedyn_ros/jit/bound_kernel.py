@@ -28,19 +28,8 @@ def bind(compiled: Any, tables: tuple[Any, ...], wanted: int | None, otherwise: 
     """
     if isinstance(compiled, rooms.function_type()):
         return rooms.bind(compiled, tables, wanted, otherwise, shape)
-    return otherwise if shape else _in_development(compiled, tables, wanted, otherwise)
-
-
-def _in_development(compiled: Any, tables: tuple[Any, ...], wanted: int | None, otherwise: Any
-                    ) -> Any:
-    """Return the same of a kernel that is compiled in this process."""
-    def call(*arguments: Any) -> Any:
-        code = compiled(*tables, *arguments)
-        if wanted is None:
-            return code
-        return None if code == wanted else otherwise(*arguments)
-
-    return call
+    # Compiled in this process: the check first, as numba would compile for whatever is given.
+    return functools.partial(compiled, *tables) if wanted is None else otherwise
 
 
 class BoundKernel:
