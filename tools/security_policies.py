@@ -48,6 +48,7 @@ from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
 from liedyn_ros.nodes.stewart.simulator import StewartSimulatorNode
 from liedyn_ros.nodes.view.node import ViewNode
 from liedyn_ros.ros.node import bond
+from liedyn_ros.ros.node.goals import GoalServer
 from liedyn_ros.ros.node.lifecycle import AUTOSTART, ManagedNode, OF_ALL_NODES
 from liedyn_ros.ros.parameters.parameter_set import Parameter
 from liedyn_ros.seen import Page
@@ -172,7 +173,9 @@ def _wait_for_graph(node: ManagedNode) -> None:
                node.get_publisher_names_and_types_by_node),
               ({node.resolve_topic_name(each.topic_name) for each in node.subscriptions},
                node.get_subscriber_names_and_types_by_node),
-              ({node.resolve_service_name(each.service_name) for each in node.services},
+              ({node.resolve_service_name(each.service_name) for each in node.services} |
+               {node.resolve_service_name(f'{each.name}/_action/send_goal')
+                for each in node.waitables if isinstance(each, GoalServer)},
                node.get_service_names_and_types_by_node),
               ({node.resolve_service_name(each.service_name) for each in node.clients},
                node.get_client_names_and_types_by_node))

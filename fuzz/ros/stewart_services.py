@@ -41,7 +41,7 @@ def make() -> Run:
     for stamp_ns in (1_000_000_000, 1_010_000_000):  # a motion needs two
         tracker.track(stamp_ns, leg_lengths(platform.geometry, platform.home))
     StewartServices(node, stream, platform, method, config.singularity_warning,
-                    certifier_of(DEFAULTS, platform.geometry), lambda: None)
+                    certifier_of(DEFAULTS, platform.geometry), lambda: None, lambda: None)
     StewartPrediction(stream, platform, MotionEstimator(platform.geometry, 0.0), tracker)
     StewartModes(node, stream, platform)
     StewartPaths(node, stream, platform)
@@ -58,10 +58,10 @@ def seeds() -> Iterator[bytes]:
         path.path.poses.append(Pose(orientation=home.pose.orientation))
         path.path.poses[-1].position.x, path.path.poses[-1].position.z = x, 0.5
     for k, request in enumerate((
-            AssemblyModes.Request(lengths=lengths), StewartInverseKinematics.Request(pose=home),
-            PredictStewartPose.Request(), path, None,
+            AssemblyModes.Request(lengths=lengths), None,
+            StewartInverseKinematics.Request(pose=home), PredictStewartPose.Request(), path, None,
             SolveStewartPose.Request(lengths=lengths, use_guess=True, guess=home))):
-        if request is not None:  # ~/reset has nothing to say
+        if request is not None:  # ~/confirm and ~/reset have nothing to say
             yield bytes((k,)) + serialize_message(request)
 
 

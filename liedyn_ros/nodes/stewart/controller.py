@@ -193,16 +193,16 @@ class StewartControllerNode(ManagedNode):
 
     def _report(self) -> None:
         if self.active:
-            self._outputs.report(self._controller, self._gate.now_ns, self._publishers())
+            self._outputs.report(self._controller, self._gate.now_ns, self._publishers_of_poses())
 
-    def _publishers(self) -> list[str]:
+    def _publishers_of_poses(self) -> list[str]:
         """Return the names of all nodes that publish poses."""
         return [*map(full_name, self.get_publishers_info_by_topic(
             self.resolve_topic_name('pose')))]
 
     def _require_one_publisher(self) -> None:
         """Raise NameSetError where poses that jump may be those of two nodes."""
-        names = self._publishers()
+        names = self._publishers_of_poses()
         if len(names) > 1:
             raise NameSetError(
                 f'pose: expected one publisher, got {", ".join(names)}, whose poses are apart',

@@ -39,7 +39,7 @@ class GoalServer(ActionServer):
     Serves an action in threads of its own, so that the executor stays free.
 
     beside: how many goals are worked on side by side; of others the smallest is begun first,
-    by size_of a goal.
+    by size_of a goal. `name` is that of the action.
 
     work(goal, result, watch) fills in the result, or raises LiedynError. It calls watch often,
     with a function that returns the feedback; that is sent each FEEDBACK_PERIOD. watch raises
@@ -50,7 +50,7 @@ class GoalServer(ActionServer):
     def __init__(self, node: ManagedNode, action_type: Any, name: str, work: Work,
                  beside: int = 1, size_of: Callable[[Any], float] = lambda _: 0.0) -> None:
         """Open the action until the node closes what it opens at present."""
-        self._owner, self._work = node, work
+        self.name, self._owner, self._work = name, node, work
         self._feedback_topic = f'{name}/_action/feedback'
         self._workers = Workers(node, 'goals', beside)
         super().__init__(
@@ -63,7 +63,7 @@ class GoalServer(ActionServer):
     @property
     def wait(self) -> bool:
         """Return whether goals wait for the one that is worked on."""
-        return not self._waiting.empty()
+        return self._workers.waiting > 0
 
     def notify_execute(self, goal_handle: Any, execute_callback: Any) -> None:
         """Work on a goal in the thread that executes it; the executor sends the result."""

@@ -54,12 +54,13 @@ def test_integers_and_arrays_of_fixed_size_stand_where_they_belong():
     packed = PackedMessage(StewartStatus(), (*STAMP, *STATUS))
     lengths, bound = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [1e-6, 2e-6, 3e-6, 4e-6, 5e-6, 6e-6]
     raw = packed.pack((3, 4, StewartStatus.START_HOME, 65535, 1e-9, 0.25, 2e-6, *lengths, 73729,
-                       -1, 1, 0.01, float('inf'), 1e-5, 0.1, *bound, -0.002, 4_000_000_000))
+                       -1, 1, 0.01, float('inf'), 1e-5, 0.1, *bound, -0.002, 4_000_000_000, 2))
     message = StewartStatus(
         start=1, iterations=65535, residual=1e-9, smallest_singular_value=0.25, solve_time=2e-6,
         length=lengths, flags=73729, determinant_sign=-1, expected_determinant_sign=1,
         prediction_gap=0.01, time_to_singularity=float('inf'), error_radius=1e-5,
-        uniqueness_radius=0.1, error_bound=bound, age=-0.002, passed_over=4_000_000_000)
+        uniqueness_radius=0.1, error_bound=bound, age=-0.002, passed_over=4_000_000_000,
+        branch_source=StewartStatus.BRANCH_SOURCE_MOTION)
     message.header.stamp.sec, message.header.stamp.nanosec = 3, 4
     assert deserialize_message(raw, StewartStatus) == message
 

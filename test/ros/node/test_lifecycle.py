@@ -121,6 +121,7 @@ def test_cleanup_closes_what_configure_opened(bench):
             'pose', 'twist', 'pose_with_covariance', 'twist_with_covariance', 'odometry', 'status',
             'markers', 'leg_states', 'stewart_pose/solve',
             'stewart_pose/inverse_kinematics', 'stewart_pose/predict', 'stewart_pose/reset',
+            'stewart_pose/confirm',
             'stewart_pose/assembly_modes', 'stewart_pose/prove_path'))}
 
 

@@ -32,7 +32,7 @@ SERVICES = {  # of each executable
     'stewart_controller': set(),
     'stewart_dynamics_simulator': {'reset'},
     'stewart_pose': {'solve', 'inverse_kinematics', 'reset', 'predict', 'assembly_modes',
-                     'prove_path'},
+                     'prove_path', 'confirm'},
     'stewart_simulator': set(),
 }
 FAULT = "internal fault: RuntimeError('a fault of the callback')"
