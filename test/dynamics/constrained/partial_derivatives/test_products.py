@@ -214,6 +214,11 @@ def options_of(family: Family, redundancy: str):
             'weights': 0.5 + family.rng.random(count)}
 
 
+def parts(solution, *names):
+    """Return attributes of a solution, and its multipliers."""
+    return *(getattr(solution, name) for name in names), solution.multipliers
+
+
 def assert_near(got, wanted, terms) -> None:
     """Compare with a difference quotient, by the size of the terms."""
     np.testing.assert_allclose(
@@ -226,8 +231,8 @@ def test_forward_is_the_derivative_of_the_call(name: str) -> None:
     family = Family(ALL[name], 0.0)
     dynamics, (q, v, _, tau) = family.dynamics, family.at(0.0)
     dq, dv, _, dtau = family.direction()
-    wanted = np.split(family.change(lambda q, v, a, tau: dynamics.forward(
-        q, v, tau, external=family.w)[:3:2]), [len(v)])
+    wanted = np.split(family.change(lambda q, v, a, tau: parts(dynamics.forward(
+        q, v, tau, external=family.w), 'a')), [len(v)])
     derivatives = dynamics.forward.partial_derivatives
     full = derivatives(q, v, tau, external=family.w)
     product = derivatives.product(q, v, tau, dq, dv, dtau, external=family.w)
@@ -248,8 +253,8 @@ def test_inverse_is_the_derivative_of_the_call(name: str, redundancy: str) -> No
     family = Family(ALL[name], 0.0)
     dynamics, (q, v, a, tau) = family.dynamics, family.at(0.0)
     options, directions = options_of(family, redundancy), family.direction()
-    wanted = np.split(family.change(lambda q, v, a, tau: dynamics.inverse(
-        q, v, a, tau=tau, **options)[1:3]), [len(v)])
+    wanted = np.split(family.change(lambda q, v, a, tau: parts(dynamics.inverse(
+        q, v, a, tau=tau, **options), 'tau')), [len(v)])
     derivatives, (dq, dv, da, dtau) = dynamics.inverse.partial_derivatives, directions
     full = derivatives(q, v, a, tau=tau, **options)
     product = derivatives.product(q, v, a, dq, dv, da, dtau=dtau, tau=tau, **options)
@@ -270,8 +275,8 @@ def test_hybrid_is_the_derivative_of_the_call(name: str, share: float) -> None:
     dynamics, known, (q, v, a, tau) = family.dynamics, family.known, family.at(0.0)
     dq, dv, da, dtau = family.direction()
     directions = dq, dv, np.where(known, da, dtau)
-    wanted = np.split(family.change(lambda q, v, a, tau: dynamics.hybrid(
-        q, v, known, a, tau, external=family.w)[:3]), [len(v), 2 * len(v)])
+    wanted = np.split(family.change(lambda q, v, a, tau: parts(dynamics.hybrid(
+        q, v, known, a, tau, external=family.w), 'a', 'tau')), [len(v), 2 * len(v)])
     derivatives, motion = dynamics.hybrid.partial_derivatives, (q, v, known, a, tau)
     full = derivatives(*motion, external=family.w)
     product = derivatives.product(*motion, *directions, external=family.w)
