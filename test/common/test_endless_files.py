@@ -41,7 +41,7 @@ def limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give an expansion one second of processor time, and a quarter of the memory."""
     pytest.importorskip('xacro')
     monkeypatch.setattr(xacro_reader, 'LIMITS', xacro_reader.LIMITS._replace(
-        processor_time=1, memory=2**28))
+        processor_time=1, time=1800, memory=2**28))
 
 
 @pytest.mark.parametrize('name', ENDLESS)

@@ -290,7 +290,7 @@ def test_a_mesh_that_takes_too_long_or_too_much_is_refused(tmp_path, monkeypatch
     path = tmp_path / 'many.obj'
     path.write_text('v 0 0 0\nv 1 0 0\nv 0 1 0\n' + 'f 1 2 3\n' * 2_000_000)
     limits = meshes.LIMITS
-    for less in (limits._replace(processor_time=1), limits._replace(memory=2**28)):
+    for less in (limits._replace(processor_time=1, time=1800), limits._replace(memory=2**28)):
         monkeypatch.setattr(meshes, 'LIMITS', less)
         surfaces.cache_clear()
         with pytest.raises(DescriptionError) as caught:
