@@ -24,7 +24,7 @@ pytest.importorskip('rclpy', reason='no ROS 2 is installed here')
 pytest.importorskip('viser', reason='the view is not installed here')
 PAGE = (Path(__file__).parents[2] / 'docs' / 'tutorials' / '02_your_hexapod.md').read_text(
     encoding='utf-8')
-COMMAND = re.compile(r'^\. tools/env\.sh && python (.*)$', re.MULTILINE)
+COMMAND = re.compile(r'^\. tools/env\.sh && (?:python|(?=liedyn )) ?(.*)$', re.MULTILINE)
 ADDRESS = re.compile(r'the view is on (\S+)')
 GEOMETRY = """name: desk_hexapod
 legs:
@@ -53,6 +53,8 @@ PARAMETERS = """/**:
 def logged(command, folder):
     """Run a command of the page in a folder; provide its log, and end it as Ctrl-C does."""
     arguments = command.replace('$PWD', str(folder)).split()
+    if arguments[0] == 'liedyn':
+        arguments[:1] = '-m', 'liedyn_ros'
     log = folder / f'{arguments[1]}.log'
     with log.open('w') as output, running(
             [sys.executable, *arguments], cwd=folder, stdout=output, stderr=output):
@@ -64,6 +66,7 @@ def test_an_own_geometry_is_seen_live_and_its_recording_plays_offline(tab, tmp_p
     (tmp_path / 'my_hexapod_nodes.yaml').write_text(
         PARAMETERS.format(geometry=tmp_path / 'mine.yaml'))
     *nodes, view = COMMAND.findall(PAGE)
+    assert len(nodes) == 2
     with ExitStack() as stack:
         logs = [stack.enter_context(logged(command, tmp_path))
                 for command in (*nodes, f'{view} -p port:={free_port()}')]

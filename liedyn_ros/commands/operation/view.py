@@ -15,21 +15,28 @@ Show a robot, moved by its topics or by sliders, in a browser.
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+import sys
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the node and its page until Ctrl-C; return 0."""
-    options, others = parser().parse_known_args(arguments)
+    own, of_node = split(sys.argv[1:] if arguments is None else arguments)
+    options, others = parser().parse_known_args(own)
     parameters = [] if options.model is None else ['-p', f'model_file:={options.model.resolve()}']
     if options.geometry is not None:
         parameters += ['-p', f'geometry_file:={options.geometry.resolve()}']
     if options.port is not None:
         parameters += ['-p', f'port:={options.port}']
-    if '--ros-args' not in others:
-        others.append('--ros-args')
     from liedyn_ros.view import __main__ as view
-    view.main([*others, *parameters])
+    view.main([*others, '--ros-args', *of_node, *parameters])
     return 0
+
+
+def split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the arguments before `--ros-args`, and those after it, whose files are no models."""
+    words = list(arguments)
+    begin = words.index('--ros-args') if '--ros-args' in words else len(words)
+    return words[:begin], words[begin + 1:]
 
 
 def parser() -> argparse.ArgumentParser:
