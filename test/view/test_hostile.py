@@ -27,14 +27,14 @@ from liedyn_ros.seen import Description, Seen
 from liedyn_ros.stewart import load_geometry
 
 viser = pytest.importorskip('viser', reason='the view is not installed here')
+websockets = pytest.importorskip('websockets')
+
+from websockets.asyncio.client import connect  # noqa: E402
+from websockets.exceptions import ConnectionClosed, InvalidStatus  # noqa: E402
 
 from liedyn_ros.view import access  # noqa: E402
 from liedyn_ros.view.page import LivePage  # noqa: E402
 from liedyn_ros.view.recorded import write_recording  # noqa: E402
-
-websockets = pytest.importorskip('websockets')
-from websockets.asyncio.client import connect  # noqa: E402
-from websockets.exceptions import ConnectionClosed, InvalidStatus  # noqa: E402
 
 # What only markup of a hostile text makes.
 MARKS = ','.join(f'a[href*="{each}"]' for each in ('evil', '203.', 'javascript')) + ',iframe'
