@@ -27,10 +27,8 @@ from liedyn_ros.seen import Description, Seen
 from liedyn_ros.stewart import load_geometry
 
 viser = pytest.importorskip('viser', reason='the view is not installed here')
-websockets = pytest.importorskip('websockets')
-
-from websockets.asyncio.client import connect  # noqa: E402
-from websockets.exceptions import ConnectionClosed, InvalidStatus  # noqa: E402
+connect = pytest.importorskip('websockets.asyncio.client').connect
+exceptions = pytest.importorskip('websockets.exceptions')
 
 from liedyn_ros.view import access  # noqa: E402
 from liedyn_ros.view.page import LivePage  # noqa: E402
@@ -132,7 +130,7 @@ def opened(page, path=None, **headers):
             async with connect(url, subprotocols=[f'viser-v{viser.__version__}'], origin=origin,
                                additional_headers=headers):
                 return 101
-        except InvalidStatus as error:
+        except exceptions.InvalidStatus as error:
             return error.response.status_code
     return asyncio.run(open_one())
 
@@ -169,7 +167,7 @@ def sent(page, frames):
                 await connection.send(frame)
                 await connection.send(msgspec.msgpack.encode({'type': 'Unknown'}))
                 await asyncio.wait_for(connection.wait_closed(), 0.2)
-            except (ConnectionClosed, TimeoutError, asyncio.TimeoutError):
+            except (exceptions.ConnectionClosed, TimeoutError, asyncio.TimeoutError):
                 pass
 
     async def send_all():
