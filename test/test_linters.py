@@ -20,6 +20,7 @@ from catkin_pkg.package import parse_package
 import numpy
 from packaging.version import Version
 import pytest
+from tools.source_text import nameless
 
 pytestmark = pytest.mark.full
 
@@ -124,3 +125,9 @@ def test_xml_is_well_formed():
     roots = {ElementTree.parse(path).getroot().tag
              for path in files('*.xml', '*.urdf', '*.xacro')}
     assert roots == {'package', 'policy', 'robot'}
+
+
+def test_docstrings_name_their_noun():
+    found = [f'{path.relative_to(ROOT)}:{line}: {name}: {text}' for path in files('*.py')
+             if path.is_relative_to(ROOT / 'liedyn_ros') for line, name, text in nameless(path)]
+    assert found == []

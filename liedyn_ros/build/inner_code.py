@@ -34,7 +34,7 @@ class InnerLibrary(JITCodeLibrary):
 
     @property
     def codegen(self) -> '_WithoutAddresses':
-        """Return what numba asks to fill in addresses, of which there are none."""
+        """Return the addresses for numba to fill in, of which there are none."""
         return _WithoutAddresses()
 
     def get_pointer_to_function(self, name: str) -> int:

@@ -177,7 +177,7 @@ def _to_words(builder: Any, of: Any, value: Any, words: Any, at: int) -> int:
 
 def add_reshape(module: Any) -> None:
     """
-    Write what numba calls for the reshape of an array, as kernels use it: of contiguous ones.
+    Write the function that numba calls to reshape an array, as kernels use it: a contiguous one.
 
     It writes the strides of the new shape and returns success. LLVM then puts it in each place.
     """

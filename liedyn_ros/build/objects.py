@@ -32,7 +32,7 @@ class Processor:
 
     @property
     def prefix(self) -> str:
-        """Return what the names of its functions begin with."""
+        """Return the prefix of the names of its functions."""
         return f'liedyn_{self.name}_'
 
 
@@ -82,7 +82,7 @@ def _optimize(module: binding.ModuleRef, machine: binding.TargetMachine) -> None
 
 
 def _optimize_as_before(module: binding.ModuleRef, machine: binding.TargetMachine) -> None:
-    """Do the same by LLVM's earlier interface."""
+    """Optimize a module by LLVM's earlier interface."""
     builder = binding.create_pass_manager_builder()
     builder.opt_level = 3
     builder.inlining_threshold = 225  # of level 3

@@ -26,7 +26,7 @@ class Module:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the module has by a name."""
+        """Return an attribute of the module by its name."""
         return getattr(import_module(self._name), name)
 
 

@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the C library exports: functions on pointers, each of which calls a kernel."""
+"""Functions of the C library, on pointers, each of which calls a kernel."""

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the C library has for frames and configurations of trees; see trees.py."""
+"""Functions of the C library for frames and configurations of trees; see trees.py."""
 
 from liedyn_ros.dynamics.algorithms.kernels.aba import DONE, REFUSED
 from liedyn_ros.dynamics.frames.kernels import jacobians, motion

@@ -40,7 +40,7 @@ def _digest(modules: Iterable[ModuleType]) -> int:
 
 
 def _plain(value: Any) -> Any:
-    """Return what of a value is the same in every process: of a bundle, its arrays."""
+    """Return the part of a value that is the same in every process: of a bundle, its arrays."""
     if isinstance(value, Bundle):
         return value.description
     return value.item() if isinstance(value, np.generic) else value

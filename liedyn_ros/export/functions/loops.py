@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 """
-What the C library has for machines with closed loops: functions on pointers, by Python's kernels.
+Functions of the C library for closed loops, on pointers, by Python's kernels.
 
 work is a work area (kernels/loops.py). Returns DONE or a code of the kernels.
 """

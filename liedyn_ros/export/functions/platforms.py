@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-What the C library has for Stewart platforms: functions on pointers that call Python's kernels.
+Functions of the C library for Stewart platforms, on pointers, by Python's kernels.
 
 constants are those of a platform, work is a work area (kernels/platform.py). Returns DONE or
 a code of its own.

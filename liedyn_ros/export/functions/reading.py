@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the C library asks of a model file, and of a configuration that a kernel refused."""
+"""Questions of the C library to a model file, and to a configuration that a kernel refused."""
 
 from liedyn_ros.dynamics.tree.kernels import tables
 from liedyn_ros.export.kernels import work as area

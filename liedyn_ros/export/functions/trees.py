@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-What the C library has for trees: each a function on pointers that calls the kernel of Python.
+Functions of the C library for trees: on pointers, each calls the kernel of Python.
 
 constants are those of a model, work is a work area (work.py). Returns DONE, REFUSED for input
 that the kernel does not accept, or k + 1 where coordinate k moves no inertia.
@@ -33,7 +33,7 @@ def work_size(constants: NUMBERS, order: COUNT) -> COUNT:
 
 
 def prepare(constants: NUMBERS, work: NUMBERS) -> COUNT:
-    """Write what no call changes into a work area."""
+    """Write the constants of all calls into a work area."""
     model = table(constants, 1, tables.MODEL_WIDTH)
     data = table(work, area.data_rows(model), tables.DATA_WIDTH)
     data[:] = 0.0

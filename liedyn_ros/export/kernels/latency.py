@@ -62,7 +62,7 @@ def move_to_stamp(constants, work, gap, period, lengths, rates):
 
 @kernel
 def add_changes(constants, work, period, latency, now, now_rates):
-    """Add what the filter says of the time since each reading; its rates are then at the stamp."""
+    """Add the filter's changes since each reading; its rates are then at the stamp."""
     motion = motion_of(vector(after(work, area.MOTION), MOTIONS))
     rates, mixture = vector(after(work, area.MOVED), 6), motion.mixture
     motion_bank.mix_members(motion.bank, period, motion.now[motion_bank.COUNT], 0.0, motion.work,

@@ -61,7 +61,7 @@ def hybrid(
 
 @inlined
 def articulated_body(model, data, q, v, prescribed, a, tau, external):
-    """Do what hybrid does; prescribed may be None."""
+    """Solve hybrid dynamics, as hybrid does; prescribed may be None."""
     model, data = of_known_width(model, data)
     put(data, 0, COMPUTED, 0.0)
     if not (joints.acceptable(model, q) and joints.is_velocity(model, v)
@@ -176,7 +176,7 @@ def is_plain_turn(model, prescribed, i):
 
 @inlined
 def reduce_turn(model, data, i, q, v, tau, body, m, f, smallest):
-    """Do what reduce does, for such a link: no moment about its axis is left to its parent."""
+    """Reduce such a link, as reduce does: no moment about its axis is left to its parent."""
     j, parent = get_int(model, i, VI), get_int(model, i, PARENT)
     gm, gf = gain(REVOLUTE, 0.0, 0, body)
     if pivots.is_lost(model, data, i, 0, gm[2], smallest, gm, gf):
@@ -196,7 +196,7 @@ def reduce_turn(model, data, i, q, v, tau, body, m, f, smallest):
 
 @inlined
 def eliminate_coordinate(model, data, j, q, v, tau, inverse_pivot, along, gm, gf):
-    """Write what the solution for a coordinate needs; return the step along its gain."""
+    """Write pivot, gain and residual of a coordinate; return the step along its gain."""
     residual = tau[j] - motion.dissipation(model, j, v[j]) - along
     if get_int(model, 0, LOADED_JOINTS):
         residual -= motion.spring(model, j, q)

@@ -84,7 +84,7 @@ def displace(p, a, b, c):
 @inlined
 def eliminate_turn(inertia, s):
     """
-    Return what is not zero of Ihat - U U^T / U_3, U being column 3 of Ihat and s = 1 / U_3.
+    Return the nonzero part of Ihat - U U^T / U_3, U being column 3 of Ihat and s = 1 / U_3.
 
     That is the case of a revolute joint without armature. The z axis has no moments then: of A
     xx, xy and yy are left, and of B two rows.
@@ -110,7 +110,7 @@ def apply_without_turn(rest, w, v):
 
 @inlined
 def transport_without_turn(r, p, rest):
-    """Return what transport does, of the rest that eliminate_turn leaves."""
+    """Return the rest that eliminate_turn leaves, transported as by transport."""
     a, b, c = rest
     x, y, z = (r[0], r[1]), (r[3], r[4]), (r[6], r[7])
     ax, ay, az = apply_plane(a, x), apply_plane(a, y), apply_plane(a, z)

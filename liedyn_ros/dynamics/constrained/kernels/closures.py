@@ -231,7 +231,7 @@ def subtract_closure_wrenches(machine, motion, k):
 
 @kernel
 def subtract_wrench_changes(machine, motion, k):
-    """Subtract what multipliers of order k add to the closures' wrenches of that order."""
+    """Subtract wrenches of multipliers of order k from the closures' wrenches of that order."""
     write_local_wrenches(machine, motion, k)
     write_pulls(machine, motion, k, START, START + 1)
     if has_moving_rows(machine):
@@ -279,7 +279,7 @@ def write_local_wrenches(machine, motion, k):
 
 @kernel
 def write_pulls(machine, motion, k, first, end):
-    """Write what these rows, from coefficient first to end, pull on bodies b at order k."""
+    """Write the pulls of rows, from coefficient first to end, on bodies b at order k."""
     turning = holds_moments(machine)
     for c in range(0, len(machine.closure_kind), LANES):
         m, f = zeros(), zeros()
@@ -297,7 +297,7 @@ def write_pulls(machine, motion, k, first, end):
 
 @kernel
 def gather_wrenches(machine, motion, k):
-    """Write what multipliers of lower orders add to coefficient k by rows that move in frame b."""
+    """Write wrenches of lower multipliers in coefficient k, by rows that move in frame b."""
     if has_moving_rows(machine):
         for c in range(len(machine.closure_kind)):
             total = vec3.ZERO, vec3.ZERO
@@ -344,7 +344,7 @@ def write_closure_wrenches(machine, motion, k, factor, out):
 
 @kernel
 def add_moving_wrenches(machine, motion, k, factor, out):
-    """Add those of the rows that move in frames b."""
+    """Add the wrenches of rows that move in frames b."""
     count, found = len(machine.closure_kind), motion.closure_wrench
     for c in range(count):
         for r in range(machine.closure_row[c], machine.closure_row[c + 1]):

@@ -255,7 +255,7 @@ def solve_factor_for_rows_transposed(machine, free, scratch, table, begin, end):
 
 @kernel
 def solve_factor_for_rows(machine, free, scratch, table, begin, end):
-    """Replace them by L^-1 X."""
+    """Replace rows X by L^-1 X."""
     for k in range(len(machine.link)):
         if not free[k]:
             clear_row(table, k, begin, end)

@@ -74,7 +74,7 @@ def advance_order(machine, motion, scratch, external, frames, with_multipliers, 
 
 @kernel
 def advance_motion(machine, motion, frames, k, gamma, kept):
-    """Write what is fixed to links and the motion at order k + 1, and gamma (12.14)."""
+    """Write the series of links and the motion at order k + 1, and gamma (12.14)."""
     series.extend(machine, motion, k, frames)
     closures.write_rows(machine, motion, k + 1)
     write_motion(machine, motion, k, gamma, kept)

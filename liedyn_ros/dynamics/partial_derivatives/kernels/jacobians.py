@@ -182,5 +182,5 @@ def upper(x):
 
 @inlined
 def upper3(x):
-    """Return what upper returns of three entries."""
+    """Return upper of each of three entries."""
     return upper(x[0]), upper(x[1]), upper(x[2])

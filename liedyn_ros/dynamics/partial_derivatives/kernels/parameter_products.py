@@ -81,7 +81,7 @@ def inverse_parameter_rows(
 
 @kernel
 def keep_kinematics(vector, first, out):
-    """Write what a gradient has of placements, axes and pitches (B, 10)."""
+    """Write a gradient's part of placements, axes and pitches (B, 10)."""
     row = rows_of(vector, 0, 1, len(vector))
     for b in range(len(out)):
         at = first + b * parameters.BODY_WIDTH + parameters.PLACEMENT
@@ -207,7 +207,7 @@ def weigh_forces(model, scratch, q, v, a, external, y, sign, by_q, by_v, by_a, v
 
 @inlined
 def weigh_motion(model, scratch, net, q, v, a, external, y, sign, by_q, by_v, by_a, vector):
-    """Do the same if ORDER_CHANGE has the twists of links at the rates y; net: as in multiply."""
+    """Weigh a motion whose ORDER_CHANGE has the links' twists at rates y; net: as in multiply."""
     bodies, table, data, dissipation = tables_of(model, scratch)
     ground, of_coordinates, of_bodies, of_closures = parts_of(model, vector)
     excess = multiply_transposed(model, data, table, table, net, q, v, a, y, by_q, by_v, by_a)
@@ -223,7 +223,7 @@ def weigh_motion(model, scratch, net, q, v, a, external, y, sign, by_q, by_v, by
 def forward_parameter_rows(
         model: MATRIX, scratch: VECTOR, q: VECTOR, v: VECTOR, tau: VECTOR, external: MATRIX,
         y: VECTOR, by: MATRIX, vector: VECTOR, first: WHOLE, out: CUBE):
-    """Write the same of forward dynamics; return its code."""
+    """Write rows of parameters for forward dynamics; return its code."""
     _, _, data, _ = tables_of(model, scratch)
     code = aba.forward(model, data, q, v, tau, external, by[0])
     if code != aba.DONE:

@@ -327,7 +327,7 @@ def combine(model, raw, gamma, factorial, motion, by_q, by_v, by_a):
 
 @kernel
 def write_sums(raw, factorial, k, j, out):
-    """Write what all parts give to a block (nv, nv), but for what turns displacements."""
+    """Write the sum of all parts in a block (nv, nv), but for turns of displacements."""
     for a in range(len(out)):
         for c in range(len(out)):
             out[a, c] = 0.0

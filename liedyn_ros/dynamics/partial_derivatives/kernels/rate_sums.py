@@ -23,7 +23,7 @@ from liedyn_ros.model.kernels import kinds
 
 @kernel
 def add_rate_sum(part, m, factorial, k, j, factor, out):
-    """Add what part f_m (orders, rows, nv) gives to the derivative of f^(k) by v^(j-1)."""
+    """Add the term of part f_m (orders, rows, nv) in the derivative of f^(k) by v^(j-1)."""
     n = j - m
     if not 0 <= n <= k:
         return

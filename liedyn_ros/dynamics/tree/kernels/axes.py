@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-In which axes the twist of a frame is expressed.
+Axes in which the twist of a frame is expressed.
 
 LOCAL has the axes and the origin of the frame: the body twist. WORLD has those of the ground: the
 spatial twist. LOCAL_WORLD_ALIGNED has the origin of the frame and the axes of the ground.

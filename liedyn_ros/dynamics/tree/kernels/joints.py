@@ -39,7 +39,7 @@ def placed(kind, pitch, e, p, q, qi):
 
 @inlined
 def turned(kind, pitch, e, p, q, qi, s, c):
-    """Return what placed does, sine and cosine of the angle of the joint being known."""
+    """Return the placed joint, as placed does, sine and cosine of its angle being known."""
     if kind == REVOLUTE:
         return turn_about_z(e, s, c), p
     if kind == PRISMATIC:

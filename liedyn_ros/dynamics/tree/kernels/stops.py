@@ -72,7 +72,7 @@ def energy(stiffness, width, lower, upper, q):
 
 @inlined
 def of_coordinate(model, k, function, q):
-    """Return what a function of these is for coordinate k of a tree; zero without stops."""
+    """Return a function of the stops of coordinate k of a tree; zero without stops."""
     row = coordinate_row(model, k)
     stiffness = get(model, row, STOP_STIFFNESS)
     if stiffness > 0.0:

@@ -32,7 +32,7 @@ def sine_cosine(x):
 
 @inlined
 def sine_cosine_within(x):
-    """Return what sine_cosine does of numbers below LARGEST, which may be Lanes."""
+    """Return sine and cosine of numbers below LARGEST, which may be Lanes."""
     t = x * (2.0 / math.pi) + TO_INTEGER  # its last bits count quarters of a turn
     k = t - TO_INTEGER
     y = ((x - k * HALF_PI_1) - k * HALF_PI_2) - k * HALF_PI_3  # within pi/4 of zero

@@ -189,7 +189,7 @@ def shorten_scaling(plan, raised, state, left):
 @kernel
 def choose_scaling(plan, raised, state, target, cycle):
     """
-    Judge what was taken where limits have changed, look ahead, and take a scaling (15.14).
+    Judge the scaling in use where limits have changed, look ahead, and take one (15.14).
 
     Each is the work of a cycle, so that none takes long.
     """

@@ -82,7 +82,7 @@ def evaluate_homotopy(homotopy, x, t, jacobian, value, rate):
 
 @kernel
 def complete_sixth(homotopy, x, t, jacobian, value, rate):
-    """Multiply what the sixth leg has in common with the others by s and add its 4 g.g."""
+    """Multiply the sixth leg's common part with the others by s and add its 4 g.g."""
     s, gamma = x[8], homotopy.gamma
     weight, squares = 4.0 * (1.0 - t + gamma * t), 0j
     for j in range(9):

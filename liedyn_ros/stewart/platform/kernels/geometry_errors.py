@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-What errors of the geometry do to a pose and its twist (14.30).
+Errors of the geometry in a pose and its twist (14.30).
 
 Of each leg they are those of its base joint a, its platform joint b, its offset, and its scale if
 there are eight. The value of a leg depends on R b + p - a and R alone, whatever the leg type. So a

@@ -86,7 +86,7 @@ def write_clearances(joints, limits, r, p, out):
 
 @kernel
 def write_clearances_of_feet(joints, limits, r, p, out):
-    """Write the same of legs that begin elsewhere than the rods of their readings."""
+    """Write clearances of legs that begin elsewhere than the rods of their readings."""
     k = CLEARANCES
     for i in range(6):
         for j in range(i + 1, 6):

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-What redundant lengths say about their noise and about biased legs (14.71 to 14.73).
+Noise and biased legs, from redundant lengths (14.71 to 14.73).
 
 For each leg the others give a pose. A bias of that leg leaves them in agreement, and its own error
 at their pose constant, wherever the platform moves. No other leg's bias does both.
@@ -167,7 +167,7 @@ def add_sample(
 @kernel
 def best_leg(sums: MATRIX):
     """
-    Return which leg's bias explains the sums (n, SUMS) of a memory best.
+    Return the leg whose bias best explains the sums (n, SUMS) of a memory.
 
     Returns (the leg, the square that its constant bias leaves, the least that one of another leg
     leaves, the bias).

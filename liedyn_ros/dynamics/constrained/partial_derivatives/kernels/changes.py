@@ -154,7 +154,7 @@ def project_multiplier_rows(machine, scratch, free, side, lanes, n, m, end):
 
 @kernel
 def complete_known_rows(free, equations, side, k, m):
-    """Write what is given at order k, and the forces of prescribed accelerations."""
+    """Write given accelerations at order k, and the forces of prescribed ones."""
     n, end = len(free), whole_lanes((k + 3) * len(free))
     first = force_rows(n, m)
     for i in range(n):

@@ -66,7 +66,7 @@ def weigh_rows(functions, first, rates, weights, by_q):
 
 @kernel
 def weigh_change(motion, functions, first, weights, by_rows, by_q, by_v):
-    """Add what by_rows . (J a + J' v) - weights . J^T lam has by q and v: undoes add_change."""
+    """Add gradients of by_rows . (J a + J' v) - weights . J^T lam by q, v: undoes add_change."""
     slopes, pushes, n = functions.slopes, functions.pushes, len(by_q)
     for e in range(n):
         for r in range(len(pushes)):

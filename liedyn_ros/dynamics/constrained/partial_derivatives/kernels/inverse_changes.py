@@ -94,7 +94,7 @@ def given_column(b, n):
 
 @kernel
 def write_inverse_sides(partials, rows, changes, k, n, m):
-    """Write what actuators and constraints bear at order k, but for its multipliers."""
+    """Write forces of actuators and constraints at order k, but for its multipliers."""
     side = changes[k]
     for i in range(n):
         clear_row(side, i, 0, end_of_order(k, n))

@@ -98,7 +98,7 @@ def inverse_loop_jacobians(
 
 @kernel
 def write_equations(machine, motion, table, by_q, by_v, partials):
-    """Write those of ID - A^T lam and of A a + A' v (2, nv + m, nv), by q and v."""
+    """Write partials of ID - A^T lam and of A a + A' v (2, nv + m, nv), by q and v."""
     n = len(by_q)
     for i in range(n):
         copy_scaled(by_q, i, 0, partials[0], i, 0, n, 1.0)
@@ -112,7 +112,7 @@ def write_equations(machine, motion, table, by_q, by_v, partials):
 
 @kernel
 def write_matrix(motion, mass, partials):
-    """Write those by a (nv + m, nv): M and A."""
+    """Write partials by a (nv + m, nv): M and A."""
     n = len(mass)
     for i in range(n):
         copy_scaled(mass, i, 0, partials, i, 0, n, 1.0)

@@ -113,7 +113,7 @@ def pull_equations(machine, motion, table, params, weights, by_rows):
 @kernel
 def pull_motion(machine, motion, table, params, weights, by_q, by_v, by_a):
     """
-    Write what all weights are of q, v and a (nv,) each: undoes vary_motion.
+    Write the gradients of all weights by q, v and a (nv,) each: undoes vary_motion.
 
     weights are those of forces, as of pull_equations, whose twists FIELD of the table still holds.
     """

@@ -214,7 +214,7 @@ def relative_motion(table, a, b, k):
 
 @kernel
 def between(table, a, b, at):
-    """Return what columns of link b hold more than those of link a."""
+    """Return the columns of link b less the columns of link a."""
     return axpy6(-1.0, load_pair(table, a, at), load_pair(table, b, at))
 
 

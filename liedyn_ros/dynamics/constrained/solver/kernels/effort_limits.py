@@ -107,7 +107,7 @@ def split_efforts(rows, active, weight, limit, table, step, curvature):
 
 @kernel
 def size_of_need(rows, active, limit, table):
-    """Return what rounding of the need is measured against."""
+    """Return the size with which rounding of the need is compared."""
     scale = 1e-300
     for i in range(len(rows)):
         size = 0.0

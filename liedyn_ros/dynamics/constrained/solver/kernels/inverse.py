@@ -166,7 +166,7 @@ def solve_group_force(machine, motion, scratch, g, weight, k):
 
 @kernel
 def write_scaled_needs(scratch, g, need, given, z):
-    """Write what the passive coordinates of a group need beyond given forces, by their scales."""
+    """Write needs of a group's passive coordinates beyond given forces, by their scales."""
     qr = scratch.qr
     for s in range(len(z)):
         j = qr.order[qr.slot[g] + s]

@@ -301,7 +301,7 @@ def write_least_rates(machine, scratch, free, rates, x):
 
 @kernel
 def write_group_rates(machine, scratch, free, g, rates, x):
-    """Write those of a group."""
+    """Write the rates of a group."""
     qr, (begin, last), (first, end) = scratch.qr, rows_of(machine, g), coordinates_of(machine, g)
     z, local = scratch.z[begin:last], scratch.local[first:end]
     for t in range(len(z)):

@@ -273,7 +273,7 @@ def close(t, point, rates, v):
 
 @kernel
 def linearize(t, point):
-    """Write what a point is but for q, given its rows without scales; mix is a first guess."""
+    """Write a point's parts but q, given its rows without scales; mix is a first guess."""
     rows, others, report = point.rows, t.others, point.report
     for r in range(len(t.scale)):
         for j in range(rows.shape[1]):
@@ -299,7 +299,7 @@ def linearize(t, point):
 
 @kernel
 def write_excess(t, point, largest):
-    """Write what measured joints move of the constraints that no motion of the others closes."""
+    """Write motion of constraints by measured joints that no motion of the others closes."""
     most = 0.0
     for i in range(len(t.at_v)):
         part = point.excess[i]

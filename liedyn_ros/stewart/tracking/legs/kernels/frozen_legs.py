@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Which legs are frozen: a reading that stays in place while the other legs move on.
+Frozen legs: a reading stays in place while the other legs move on.
 
 A leg that reverses in a swing of amplitude A stays within q of its reading. Meanwhile a leg with
 the same swing moves by 2 sqrt(2 q A). So a leg counts as frozen once the median of the others has

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Which readings are fresh (14.22): a bus slower than the topic repeats each until its next one.
+Fresh readings (14.22): a bus slower than the topic repeats each until its next one.
 
 A reading that repeats is held, by the bus, or the leg stands, or its sensor is frozen. A held one
 ends in a change larger than a step of the encoder, and lasts about as long each time. A reading

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-What is usual of the errors of predictions: of each leg, and of all legs in one sample.
+Usual errors of predictions: of each leg, and of all legs in one sample.
 
 An outlier is an error of one leg. Noise that grows in several legs shows in all of them at once.
 """
