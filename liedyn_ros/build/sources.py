@@ -13,9 +13,10 @@ Numba's own cache looks only at the file of the function it compiles. So a kerne
 version of a kernel that it calls from another file. This digest follows the imports of the
 kernel's module, and misses no edit or upgrade. An edit of a file that the kernel cannot reach
 compiles nothing again. So kernels import only kernels, which are modules of a folder `kernels`,
-and jit.
+and jit. Neither comments nor docstrings count: only what is compiled does.
 """
 
+import ast
 from collections.abc import Iterator
 import functools
 import hashlib
@@ -46,7 +47,7 @@ def digest(source: Path) -> str:
                            f'{sys.implementation.cache_tag}'.encode())
     for name in (*_reachable(_name(source)), *BUILD):
         state.update(name.encode())
-        state.update(_read(name))
+        state.update(_code(name))
     return state.hexdigest()[:16]
 
 
@@ -101,6 +102,17 @@ def _name(path: Path) -> str:
 @functools.cache
 def _read(name: str) -> bytes:
     return (PACKAGE / name).read_bytes()
+
+
+@functools.cache
+def _code(name: str) -> bytes:
+    """Return the code of a module, as its syntax tree without docstrings."""
+    tree = ast.parse(_read(name))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and ast.get_docstring(
+                node, clean=False) is not None:
+            node.body = node.body[1:]
+    return ast.dump(tree).encode()
 
 
 @functools.cache

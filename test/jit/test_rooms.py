@@ -17,6 +17,7 @@ import sys
 
 import pytest
 
+from liedyn_ros.build import sources
 from liedyn_ros.build.rooms import entries_of, parts
 from liedyn_ros.build.sources import digest, reachable
 from liedyn_ros.jit import rooms
@@ -123,6 +124,16 @@ def test_a_kernel_reaches_kernels_of_parts_below_alone():
 def test_digests_tell_modules_apart():
     found = {digest(part.path) for part in parts()}
     assert len(found) == len(parts())
+
+
+@pytest.mark.parametrize('text, same', [
+    ('def f(x):\n    return x', True), ('def f(x):\n    return -x', False),
+    ('# said\ndef f(x):\n    """Say it."""\n    return x  # so', True)])
+def test_what_is_said_of_a_kernel_compiles_nothing(monkeypatch, text, same):
+    read = {'before': b'def f(x):\n    """Tell it."""\n    return x', 'now': text.encode()}
+    monkeypatch.setattr(sources, '_read', read.__getitem__)
+    before, now = map(sources._code.__wrapped__, read)
+    assert (before == now) is same
 
 
 @pytest.mark.parametrize('code', ['import liedyn_ros.build', 'import liedyn_ros.dynamics'])
