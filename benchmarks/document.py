@@ -22,111 +22,94 @@ from benchmarks import readme
 from benchmarks.record import FOLDER
 
 PAGE = Path('docs/figures.md')
+# What the page shows of each table; the results have all.
+SHOWN = 'A: aerial manipulator', 'arm (panda)', 'arm (ur5)', 'humanoid (g1)'
+FEW = SHOWN[2:]
+LOOPS = 'Stewart platform', 'two legs'
+RATES, SCENES = (100, 1000, 4000), ('quiet', 'four loops a core')
 TITLE = """# Figures
 
-Written by `python -m benchmarks.document` from the results of `make bench`; both work on your
-machine too. Other libraries ran in the same run, in turns with this package, so read the ratios.
-Figures of the tracker and its safety are in [figures of the tracker](stewart_figures.md).
-
-*Wanted* is the goal that was set for the figure before it, a ratio or a time; a greater one is
-marked as missed. Machine A is `config/aerial_manipulator.yaml`. B is made up: a floating body with
-five branches of 20 joints. *Two legs* carry a floating trunk; at each ankle two rods close loops.
+Speed beside Pinocchio and CasADi. Both ran in turns with this package, so the ratios carry over
+to your machine: `make bench` measures it, `python -m benchmarks.document` writes this page, and
+`out/bench/*.json` has more robots. *Wanted* is the goal for the figure before it; a figure beyond
+it is marked as missed. Robot A is `config/aerial_manipulator.yaml`; *two legs* have ankles closed
+by rods. [Results](results.md) has accuracy, tracking, faults and identification.
 """
 DYNAMICS = """
 ## Inverse and forward dynamics beside Pinocchio
 
-Pinocchio {pinocchio}, called from Python with arrays of numpy. A kernel is the compiled function
-alone. A call is that of `Dynamics`, which checks its input and allocates the result. Times are in
-us; a state of a batch is one of 1000 on all cores.
+Times in us, from Python, Pinocchio {pinocchio}. *Kernel* is the compiled function alone, *call* a
+method of `Dynamics` with checks and a new result, *batch* one of 1000 states on all cores.
 """
 C_LIBRARY = """
 ## The C library beside Pinocchio
 
-Both are called from C++ in one process, in turns. Pinocchio {pinocchio} is the library of its
-wheel, or compiled header only with `-O3 -march=native`. Of its two conventions the faster one
-counts. A call of `libliedyn` checks its input.
+Called from C++ in one process. Pinocchio {pinocchio} is the library of its wheel, in the faster
+of its two conventions. Compiled header only with `-march=native` (AVX-512) it gains most in `aba
+derivatives`, where the ratios were 0.70 to 0.79.
 """
 KINEMATICS = """
 ## Everyday kinematics
 
-Checked calls beside Pinocchio {pinocchio}'s, in us of the processor. Pinocchio writes into its
-data, and these calls into `out`. The last column is the ratio of calls that return new arrays.
+Checked calls with `out=` beside Pinocchio {pinocchio}, which writes into its data; in us. The
+last column is the ratio for calls that return new arrays.
 """
 BATCHES = """
 ### Batches
 
-A state of a batch of 1024 on one core, beside a single call that returns a new array, in us of the
-processor. Large matrices of so many states do not fit into the cache.
-
-Forward dynamics of a batch has a kernel of order zero alone, in three passes over the links. The
-loops of time derivatives, run for one order, took 0.50 to 0.83 of a single call.
+One state of a batch of 1024 on one core, beside a single call with a new array, in us.
 """
 HIGHER = """
 ## Time derivatives
 
-To an order and all before it; ratios are those to Pinocchio {pinocchio}'s `rnea` and `aba`, which
-have order zero alone. The last column is a state of a batch of 512 as a part of a single call.
+All orders up to the given one, in us. Ratios are to Pinocchio {pinocchio}'s `rnea` and `aba`,
+which have order zero alone; *batch* is one state of 512 as a part of a single call.
 """
 CASADI = """
 CasADi's automatic differentiation (SX, jtimes, no JIT) of the same quantities:
 """
-GROWTH = """
-How a kernel's time grows: with the bodies of five branches (to 501, order 5), and with the
-order r (to 16, 101 bodies). The last column is the largest error of a quadratic fit there. The
-exponent over the upper orders stays below 2 while the linear term is the larger.
-"""
 PARTIAL = """
 ## Partial derivatives
 
-The Jacobians beside those of Pinocchio {pinocchio}, products with a vector beside one call of the
-dynamics, in us. Then come checked calls, those of products beside checked calls of the dynamics.
-Jacobians are written into an earlier result, as Pinocchio writes them into its data. The next
-column is the ratio of calls that return new arrays. The last columns are CasADi's Jacobians, and
-their ratio to Pinocchio's. All calls of closed loops are checked. The Jacobians of forward
-dynamics are compared with Pinocchio's `constraintDynamics` and its derivatives, those of inverse
-dynamics with the dynamics. Jacobians to order 3 are compared with order 0.
+In us: Jacobians beside those of Pinocchio {pinocchio}, products with a vector (`J x`, `J^T y`)
+beside one call of the dynamics. Jacobians go into an earlier result; *new arrays* is the ratio
+without. Of closed loops, Pinocchio has the Jacobians of forward dynamics; the others stand beside
+the dynamics.
 """
 DENSE = """
 ## Dense calls
 
-Jacobians of hybrid dynamics and of closed loops, by kinematics, and `Regressor.torque`. Beside
-them are as many gradients as they have rows: n, and of closed loops one more for each constraint.
-Times are those of the processor, in us; the ratio is that of the call to all gradients.
+Jacobians by geometry (*by kinematics*), of hybrid dynamics and of closed loops, and the
+regressor, beside as many gradients as they have rows; in us.
 """
 CONSTRAINED = """
 ## Closed loops
 
-Forward dynamics beside Pinocchio {pinocchio}'s `constraintDynamics` and `lcaba`, in us. The ratio
-is that of the kernel to the faster of both; order {order} is relative to our order 0. Then the
-Stewart platform in closed form, and one on rails and one on cranks, calls with all checks.
+Forward dynamics in us; the ratio is to the faster of Pinocchio {pinocchio}'s two algorithms, that
+of order {order} to our order 0. Below: platforms in closed form, as checked calls.
 """
 INDEPENDENT = """
 ## Independent loops
 
-Four-bar linkages on the ground beside one alone: kernels and checked calls, in us. The ratio is
-that to as many times one. Rows of `revolute` are redundant in a plane, those of `point_on_line`
-are not.
+Many four-bar linkages in one model: time in us, and its ratio to as many single ones.
 """
 SERVICES = """
 ## Services
 
-Round trips of `dynamics_server` about the aerial manipulator ({rmw}), us, from the client's call
-to its answer, {rounds} each. The handler is the part in this package; the echo is an
-empty std_srvs/Trigger.
+Round trips of `dynamics_server` for robot A ({rmw}), {rounds} calls each, in us. *Handler* is the
+part in this package, *echo* an empty `std_srvs/Trigger`.
 """
 MODES = """
 ## Assembly modes
 
-Random platforms at random poses, each solved twice with other random numbers.
+All poses with the same leg lengths, for random platforms, each solved twice.
 """
 FRESHNESS = """
 ## Freshness of a pose
 
-Leg lengths sent at a rate, and poses recorded, by processes of {priority} priority ({middleware}).
-Ages are those of a pose when it arrives, ms; the gap is the longest time without one. The share of
-a processor is the node's. The echo is a plain node of rclpy that answers each message with its
-stamp. The floor is a node that takes and publishes as the pose node does. Neither solves anything.
-At 1 kHz on a quiet machine the nodes take turns, and rows are medians of them; losses are of all.
+The age in ms of a pose of `stewart_pose` when it arrives, and the longest gap ({priority}
+priority, {middleware}). *Echo* is a plain rclpy node that answers each message. *Passed over* are
+samples that a newer one overtook.
 """
 DISTURBED = """
 At 1 kHz after a disturbance, ms: until a pose arrives that is fresh, and the oldest one before.
@@ -154,7 +137,7 @@ def _dynamics(data: dict[str, Any]) -> list[str]:
     rows = [(row['machine'], row['algorithm'], f'{row["pinocchio"]:.2f}', f'{row["kernel"]:.2f}',
              f'{row["ratio"]:.2f}', _goal(row['ratio'], row['target']), f'{row["call"]:.2f}',
              f'{row["call_ratio"]:.2f}', '' if row['batch'] is None else f'{row["batch"]:.2f}')
-            for row in data['rows']]
+            for row in data['rows'] if row['machine'] in SHOWN]
     return [DYNAMICS.format(**data), table((
         'machine', 'algorithm', 'Pinocchio', 'kernel', 'ratio', 'wanted', 'call', 'ratio',
         'batch, a state'), rows), origin_line(data)]
@@ -163,7 +146,8 @@ def _dynamics(data: dict[str, Any]) -> list[str]:
 def _c_library(data: dict[str, Any]) -> list[str]:
     rows = [(row['machine'], f'{row["algorithm"]} {row["convention"]}'.strip(), row['kind'],
              f'{row["pinocchio"]:.2f}', f'{row["libliedyn"]:.2f}', f'{row["ratio"]:.2f}',
-             _goal(row['ratio'], row['target'])) for row in data['rows']]
+             _goal(row['ratio'], row['target'])) for row in data['rows']
+            if row['kind'] == 'library' and row['machine'] in (*SHOWN, *LOOPS)]
     return [C_LIBRARY.format(**data), table((
         'machine', 'algorithm', 'Pinocchio', 'Pinocchio, us', 'libliedyn, us', 'ratio', 'wanted'),
         rows), origin_line(data)]
@@ -172,10 +156,10 @@ def _c_library(data: dict[str, Any]) -> list[str]:
 def _kinematics(data: dict[str, Any]) -> list[str]:
     rows = [(row['machine'], row['what'], f'{row["pinocchio"]:.2f}', f'{row["call"]:.2f}',
              f'{row["ratio"]:.2f}', _goal(row['ratio'], row['target']), f'{row["new_ratio"]:.2f}')
-            for row in data['rows']]
+            for row in data['rows'] if row['machine'] in FEW]
     batches = [(row['machine'], row['what'], f'{row["single"]:.2f}', f'{row["batch"]:.3f}',
                 f'{row["ratio"]:.2f}', _goal(row['ratio'], row['target']))
-               for row in data['batches']]
+               for row in data['batches'] if row['machine'] in FEW]
     return [KINEMATICS.format(**data), table((
         'machine', 'what', 'Pinocchio', 'call', 'ratio', 'wanted', 'new arrays'), rows),
         origin_line(data), BATCHES, table(
@@ -185,19 +169,15 @@ def _kinematics(data: dict[str, Any]) -> list[str]:
 def _higher(data: dict[str, Any]) -> list[str]:
     rows = [(row['machine'], row['algorithm'], row['order'], f'{row["kernel"]:.2f}',
              f'{row["ratio"]:.2f}', _goal(row['ratio'], row['target']), f'{row["method"]:.2f}',
-             f'{row["checked"]:.2f}', f'{row["batch"]:.2f}') for row in data['rows']]
+             f'{row["checked"]:.2f}', f'{row["batch"]:.2f}') for row in data['rows']
+            if row['machine'] == SHOWN[0]]
     casadi = [(row['machine'], row['algorithm'], row['order'], f'{row["casadi"]:.0f}',
                f'{row["times_faster"]:.0f}') for row in data['casadi']]
-    growth = [(row['algorithm'], f'{row["in_bodies"]:.2f}', f'{row["in_order"]:.2f}',
-               '{:.1f} + {:.1f} (r+1) + {:.2f} (r+1)^2'.format(*row['quadratic_us']),
-               f'{100.0 * row["quadratic_error"]:.0f} %') for row in data['growth']]
     return [HIGHER.format(**data), table((
         'machine', 'algorithm', 'order', 'kernel', 'ratio', 'wanted', 'call', 'ratio', 'batch'),
         rows), CASADI, table((
             'machine', 'algorithm', 'order', 'CasADi, us', 'times this package'), casadi),
-        GROWTH, table((
-            'algorithm', 'exponent in bodies', 'in r + 1, from 8', 'us', 'error of the fit'),
-            growth), origin_line(data)]
+        origin_line(data)]
 
 
 def _partial(data: dict[str, Any]) -> list[str]:
@@ -205,7 +185,9 @@ def _partial(data: dict[str, Any]) -> list[str]:
              f'{row["ratio"]:.2f}', _goal(row['ratio'], row['target']),
              f'{row["call"]:.2f}', f'{row["call_ratio"]:.2f}',
              *('' if row[name] is None else f'{row[name]:.{digits}f}' for name, digits in (
-                 ('new_ratio', 2), ('casadi', 0), ('casadi_ratio', 1)))) for row in data['rows']]
+                 ('new_ratio', 2), ('casadi', 0), ('casadi_ratio', 1))))
+            for row in data['rows'] if row['machine'].removesuffix(', loops') in (*FEW, LOOPS[0])
+            and not row['what'].endswith((', all', ' to 3'))]
     return [PARTIAL.format(**data), table((
         'machine', 'what', 'beside', 'kernel', 'ratio', 'wanted', 'call', 'ratio', 'new arrays',
         'CasADi', 'ratio'), rows), origin_line(data)]
@@ -214,7 +196,7 @@ def _partial(data: dict[str, Any]) -> list[str]:
 def _dense(data: dict[str, Any]) -> list[str]:
     rows = [(row['machine'], row['what'], row['rows'], f'{row["call"]:.1f}',
              f'{row["gradient"]:.2f}', f'{row["ratio"]:.2f}', _goal(row['ratio'], data['target']))
-            for row in data['rows']]
+            for row in data['rows'] if row['machine'].removesuffix(', loops') in (*FEW, LOOPS[0])]
     return [DENSE, table((
         'machine', 'what', 'rows', 'call', 'a gradient', 'ratio', 'wanted'), rows),
         origin_line(data)]
@@ -241,7 +223,7 @@ def _constrained(data: dict[str, Any]) -> list[str]:
 def _independent(data: dict[str, Any]) -> list[str]:
     rows = [(row['closure'], row['algorithm'], row['linkages'], f'{row["one"]:.2f}',
              f'{row["all"]:.1f}', f'{row["ratio"]:.2f}', _goal(row['ratio'], data['target']))
-            for row in data['rows']]
+            for row in data['rows'] if row['closure'] == 'revolute']
     return [INDEPENDENT, table((
         'closed by', 'algorithm', 'linkages', 'one', 'all', 'ratio', 'wanted'), rows),
         origin_line(data)]
@@ -269,7 +251,8 @@ def _freshness(data: dict[str, Any]) -> list[str]:
              'passed over %', 'lost %', 'CPU %')
     rows = [(f'{row["rate"]:.0f}', row['scene'], row['node'], *(
         f'{row[x]:.0f}' if row[x] >= 100.0 else f'{row[x]:.3g}' for x in names))
-            for row in data['rows'] if 'age median' in row]
+            for row in data['rows'] if 'age median' in row and row['rate'] in RATES
+            and row['scene'] in SCENES and row['node'] != 'floor']
     lags = [(row['node'], what, f'{value:.2g}') for row in data['rows']
             if 'age median' not in row for what, value in row.items() if 'after' in what]
     raised = all(row['raised priority'] for row in data['rows'] if 'raised priority' in row)
@@ -295,6 +278,14 @@ def table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """Return a table of Markdown."""
     lines = [header, ['---'] * len(header), *rows]
     return '\n' + ''.join('| ' + ' | '.join(map(str, line)) + ' |\n' for line in lines)
+
+
+def renew(page: Path, name: str, text: str) -> None:
+    """Write a text between the markers of that name on a page."""
+    begin, end = f'<!-- {name}: begin -->', f'<!-- {name}: end -->'
+    before, _, rest = page.read_text().partition(begin)
+    page.write_text(f'{before}{begin}\n{text}\n{end}{rest.partition(end)[2]}')
+    print(f'in {page}')
 
 
 def origin_line(data: dict[str, Any]) -> str:

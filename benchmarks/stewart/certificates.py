@@ -11,7 +11,7 @@ Certificates of poses: whether they hold, how much more than needed they claim, 
 
     python -m benchmarks.stewart.certificates
 
-prints the figures of docs/stewart_figures.md and writes them to out/bench. It takes a minute.
+prints the figures of docs/results.md and writes them to out/bench. It takes a minute.
 """
 
 import itertools

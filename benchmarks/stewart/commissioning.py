@@ -11,7 +11,7 @@ The check of a new platform, over random ones: how often it names each fault.
 
     python -m benchmarks.stewart.commissioning [platforms [first last]]
 
-prints the rates of docs/stewart_figures.md and writes them to out/bench; first and last choose
+prints the rates of docs/results.md and writes them to out/bench; first and last choose
 some of the faults. With 1000 platforms it takes about ten minutes.
 """
 

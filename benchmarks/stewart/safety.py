@@ -13,7 +13,7 @@ It includes stewart_faults, stewart_estimates and stewart_defaults, which run al
 
     python -m benchmarks.stewart.safety
 
-prints the figures of docs/stewart_figures.md, with progress, and writes them to out/bench.
+prints the figures of docs/results.md, with progress, and writes them to out/bench.
 """
 
 import argparse

@@ -95,16 +95,16 @@ def test_time_under_outages_counts_once():
 
 def test_a_table_of_the_tracker_is_written_between_its_markers(tmp_path):
     """Twice the same; a table without figures stays as it is."""
-    text = 'before\n<!-- figures: detection -->\nold\n<!-- end -->\nafter\n'
+    text = 'before\n<!-- figures: bounds -->\nold\n<!-- end -->\nafter\n'
     assert with_tables(text, tmp_path) == text
-    rows = [{'kind': 'step', 'size': 1e-3, 'told': 1e-5, 'rate': rate, 'runs': 24, 'named': named,
-             'others': others, 'silent': 0, 'error': 2e-3}
-            for rate, named, others in ((100, 24, 0), (20, 6, 12))]
-    (tmp_path / 'stewart_faults.json').write_text(json.dumps(
-        {'measured': origin(), 'detection': rows}))
+    rows = [{'kind': 'step', 'size': 1e-3, 'acceleration': 1.0, 'rate': rate, 'runs': 24,
+             'named': named, 'bound': [0.5], 'smoothed': 24}
+            for rate, named in ((500, 24), (100, 6))]
+    (tmp_path / 'stewart_bounds.json').write_text(json.dumps(
+        {'measured': origin(), 'bounds': rows}))
     written = with_tables(text, tmp_path)
-    assert '| fault | `leg_noise` | 20 Hz | 100 Hz |' in written
-    assert '| step, 1 mm | 10 um | 25 %, another 50 %; 2 | 100 %; 2 |' in written
+    assert '| fault | `leg_acceleration` | 100 Hz | 500 Hz |' in written
+    assert '| step, 1 mm | 1 m/s^2 | 25 / 50 / 100 | 100 / 50 / 100 |' in written
     assert 'old' not in written and with_tables(written, tmp_path) == written
 
 
