@@ -40,19 +40,17 @@ REASON = re.compile(r'; ((?:a step|an example|numbers|replaced|solved)\b[^\]]*)'
 MENTION = re.compile(rf'\b(?P<paper>{NAME})\s+(?P<what>{WHAT})?'
                      r'(?P<numbers>\d+(?:(?:, | to | and )\d+)*)')
 EXAMPLES = 'test_equations.py'  # whose tags are input, not proofs
+FUNCTIONS = 2  # of an equation that the page names
 DEFINED = 12  # characters of a line, within which it numbers its formula
 NUMBER = r'\d{1,2}\.\d{1,2}[a-z]?'
 FORMULA = re.compile(rf'\((?P<numbers>{NUMBER}(?:(?:,| to| and) {NUMBER})*)(?=[),;])')
 HEADING = re.compile(r'^#{2,3} (?P<number>\d+(?:\.\d+)?)\.? ')
 TITLE = """# Index of equations
 
-Written by `python -m tools.equations` from the tags of the [theory](theory.md) and of the code.
-To find an equation by hand, search the repository for its tag, such as `Kim 58`. A formula of
-the theory stands in brackets. Without brackets it is a section that has the equations together.
-A function or class is listed where its docstring or comments name the equation or the formula,
-of a section any formula in it. The docstring of a module counts as that of what has its name.
-Beside them stand the tests that name it. Where no code names an equation, the theory says why.
-The [errata](errata.md) have what is misprinted.
+Where each equation of the papers is in the [theory](theory.md), in the code and in a test; written
+by `python -m tools.equations` from their tags. A formula of the theory stands in brackets, a section
+without. Search the repository for a tag, such as `Kim 58`, to see all places. [Errata](errata.md)
+lists misprints.
 """
 
 
@@ -199,6 +197,12 @@ def proofs(name: str) -> list[Place]:
             and place.name.startswith('test_')]
 
 
+def linked(places: list[Place], most: int) -> str:
+    """Return links to the first places, and how many more there are."""
+    more = f' and {len(places) - most} more' if len(places) > most else ''
+    return '; '.join(place.link() for place in places[:most]) + more
+
+
 def rows(paper: str) -> Iterator[tuple[str, ...]]:
     """Provide the rows of a paper: equations, theory, functions, tests."""
     code, (theory, sections, reasons), found = mentions(PACKAGE), of_theory(), []
@@ -216,7 +220,7 @@ def rows(paper: str) -> Iterator[tuple[str, ...]]:
                             for find in (lambda name: code.get(name, ()), proofs))
         functions = [place for place in functions if place.name or not any(
             other.path == place.path for other in functions if other.name)]
-        shown, tested = ('; '.join(place.link() for place in each) for each in (functions, tests))
+        shown, tested = linked(functions, FUNCTIONS), linked(tests, 1)
         found.append((equation, (
             ', '.join(formulas or places), shown or reasons.get(equation, ''), tested)))
     for cells, group in groupby(found, lambda row: row[1]):
