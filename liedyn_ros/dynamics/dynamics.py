@@ -35,7 +35,7 @@ from liedyn_ros.dynamics.tree.arguments import Arguments
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.dynamics.tree.kernels.kinematics import kinematics
-from liedyn_ros.jit.bound_kernel import CheckedKernel
+from liedyn_ros.jit.bound_kernel import CheckedKernel, Direct, direct
 from liedyn_ros.model import Model
 
 
@@ -60,7 +60,7 @@ class CenterOfMass(NamedTuple):
     acceleration: Array
 
 
-class Dynamics(StateBatches):
+class Dynamics(Direct, StateBatches):
     """
     The dynamics M(q) a + b(q, v) = tau of a model.
 
@@ -116,6 +116,21 @@ class Dynamics(StateBatches):
         self._map_rate = self._bound(
             'q v out', centroidal.centroidal_map_rate, self._map, blocks)
 
+    def _direct_calls(self) -> dict[str, Any]:
+        calls = {
+            'mass_matrix': self._crba.direct('q out', None),
+            'gravity_vector': self._gravity.direct('q out', None),
+            'spring_forces': self._springs.direct('q out', None),
+            'coriolis_matrix': self._coriolis.direct('q v out', None),
+            'inverse_mass_matrix': self._inverse_mass.direct('q out', None),
+            'momentum': self._momentum.direct('q v out', None)}
+        if self._mass > 0.0:
+            calls |= {
+                'center_of_mass': self._center.direct('q out', None),
+                'centroidal_map': self._map_of.direct('q out', None),
+                'centroidal_map_rate': self._map_rate.direct('q v out', None)}
+        return calls
+
     def _bound(self, names: str, compiled: Any, shape: tuple[int, ...] | None = None,
                *tables: Array) -> CheckedKernel:
         shapes = () if shape is None else (shape,)
@@ -156,10 +171,12 @@ class Dynamics(StateBatches):
         """Return the poses, twists, accelerations and Jacobians of frames: call its methods."""
         return Frames(self.constants)
 
+    @direct
     def mass_matrix(self, q: ArrayLike, out: Array | None = None) -> Array:
         """Return M (nv, nv)."""
         return self._crba.answer(q, out)
 
+    @direct
     def inverse_mass_matrix(self, q: ArrayLike, out: Array | None = None) -> Array:
         """Return M^-1 (nv, nv). Raises SingularError for a coordinate that moves no inertia."""
         return self._inverse_mass.answer(q, out)
@@ -169,6 +186,7 @@ class Dynamics(StateBatches):
         """Return b (nv,), the joint forces of a motion without acceleration (3.6)."""
         return self.inverse(q, v, self._zero, external, out)
 
+    @direct
     def gravity_vector(self, q: ArrayLike, out: Array | None = None) -> Array:
         """Return the joint forces (nv,) that hold the weight of the machine; no springs."""
         return self._gravity.answer(q, out)
@@ -178,10 +196,12 @@ class Dynamics(StateBatches):
         v = as_array('v', v, self._vector)
         return self.constants.damping * v + self.constants.friction * np.sign(v)
 
+    @direct
     def spring_forces(self, q: ArrayLike, out: Array | None = None) -> Array:
         """Return the joint forces (nv,) that hold springs and end stops (3.19), (3.21)."""
         return self._springs.answer(q, out)
 
+    @direct
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, out: Array | None = None) -> Array:
         """
         Return C (nv, nv) with C v = bias - gravity_vector - spring_forces.
@@ -209,6 +229,7 @@ class Dynamics(StateBatches):
         """Return frames.jacobian in WORLD: J (6, nv) with J v the spatial twist."""
         return self.frames.jacobian(q, body, WORLD, out)
 
+    @direct
     def center_of_mass(self, q: ArrayLike, out: Array | None = None) -> Array:
         """
         Return the centre of mass (3,) of the moving bodies in the ground, m.
@@ -245,6 +266,7 @@ class Dynamics(StateBatches):
         self._potential.call(q, result)
         return float(result[0])
 
+    @direct
     def momentum(self, q: ArrayLike, v: ArrayLike, out: Array | None = None) -> Array:
         """Return (6,) in the ground: angular momentum about its origin, then linear."""
         return self._momentum.answer(q, v, out)
@@ -259,11 +281,13 @@ class Dynamics(StateBatches):
         momentum[:3] -= np.cross(center, momentum[3:])
         return momentum
 
+    @direct
     def centroidal_map(self, q: ArrayLike, out: Array | None = None) -> Array:
         """Return A (6, nv) with A v the centroidal momentum."""
         self._require_mass()
         return self._map_of.answer(q, out)
 
+    @direct
     def centroidal_map_rate(self, q: ArrayLike, v: ArrayLike, out: Array | None = None) -> Array:
         """Return dA/dt (6, nv): A a + dA/dt v is the rate of the centroidal momentum."""
         self._require_mass()

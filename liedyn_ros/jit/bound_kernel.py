@@ -10,14 +10,40 @@
 
 from collections.abc import Callable
 import functools
-from typing import Any, NoReturn, Protocol
+import sys
+from typing import Any, NoReturn, Protocol, TYPE_CHECKING, TypeVar
 
 from liedyn_ros.common.checks import Array, output
 from liedyn_ros.jit import rooms
 
 
+if TYPE_CHECKING:
+    class Direct:
+        """
+        The base of a class with methods that are kernels, each with the decorator `direct`.
+
+        An object whose class has such a `__call__` is called as fast as a function of C.
+        """
+
+        def _direct_calls(self) -> dict[str, Any]:
+            """Return what `CheckedKernel.direct` returns for methods, by their names."""
+
+    Method = TypeVar('Method', bound=Callable[..., Any])
+
+    def direct(method: Method) -> Method:
+        """
+        Run the kernel that `_direct_calls` has for a method, on arguments as they come.
+
+        Where they do not fit, the function that it decorates is called, and says what is wrong.
+        """
+        return method
+else:
+    Direct, direct = rooms.direct_types()
+
+
 def bind(compiled: Any, tables: tuple[Any, ...], wanted: int | None, otherwise: Any,
-         shape: tuple[int, ...] = ()) -> Any:
+         shape: tuple[int, ...] = (), names: tuple[str, ...] = (), defaults: tuple[Any, ...] = (),
+         named: int = -1, known: Any = None) -> Any:
     """
     Return a call of a kernel on tables, which takes the other arguments as they come.
 
@@ -27,7 +53,8 @@ def bind(compiled: Any, tables: tuple[Any, ...], wanted: int | None, otherwise: 
     it.
     """
     if isinstance(compiled, rooms.function_type()):
-        return rooms.bind(compiled, tables, wanted, otherwise, shape)
+        return rooms.bind(
+            compiled, tables, wanted, otherwise, shape, names, defaults, named, known)
     # Compiled in this process: the check first, as numba would compile for whatever is given.
     return functools.partial(compiled, *tables) if wanted is None else otherwise
 
@@ -94,6 +121,21 @@ class CheckedKernel:
         self.answer: Callable[..., Array] = bind(
             compiled, tables, check.done, functools.partial(_prepared_answer, prepared, shape),
             shape)
+
+    def direct(self, names: str, *defaults: Any, shape: tuple[int, ...] = (),
+               known: dict[Any, Any] | None = None) -> Any:
+        """
+        Return the call for a method, whose parameters have these names, the last of them defaults.
+
+        shape: of the result, by default that of the kernel's; one axis less than the kernel
+        writes, for a single row. known: what stands for an integer or a string that is given as
+        `frame`. Where the kernel is compiled in this process there is no such call.
+        """
+        if not isinstance(self._compiled, rooms.function_type()):
+            return None
+        places = tuple(map(sys.intern, names.split()))
+        return bind(self._compiled, self._tables, self._check.done, None, shape or self._shape,
+                    places, defaults, -1 if known is None else places.index('frame'), known)
 
     def __reduce__(self) -> Any:
         """Copy, or pickle, as a checked kernel on the copied tables."""

@@ -7,6 +7,7 @@
  * language governing permissions and limitations under the License. */
 
 /* How Python calls compiled kernels: a Function calls one on its arguments, a Call on the tables of one object.
+ * A Method of a class stands for a Call of each object, and for a function in Python where arguments do not fit it.
  *
  * A room is a shared library with a table `liedyn_room` of its kernels (liedyn_ros.build writes it): names and the
  * kinds of arguments and results, as text. `d`, `q`, `b` and `z` are a float, a whole number, a truth value and a complex
@@ -26,6 +27,7 @@
 #define WORDS 256 /* of arguments, and of results, at most: the build refuses more */
 #define AXES 4    /* of a result that is made, at most */
 #define COPIES 32 /* arrays of one call that are converted, at most */
+#define PLACES 16 /* arguments with names, at most */
 
 typedef union {
   double number;
@@ -56,11 +58,27 @@ typedef struct {
   int64_t wanted;
   int chooses, filled; /* whether a code is wanted; how many words the tables fill */
   int axes; /* of the result, an array that is the last argument and is made where None is given; 0 for none */
+  int alone; /* whether the kernel takes it as a row of an array with one axis more */
   npy_intp shape[AXES];
+  PyObject *names, *defaults; /* of the arguments, and of the last of them; tuples, empty where none have names */
+  Py_ssize_t places, named;   /* how many arguments there are; which one is replaced by what `known` has for it */
+  PyObject *known;            /* a dict or None */
   Word words[];
 } Call;
 
-static PyTypeObject FunctionType, CallType;
+typedef struct { /* the base of classes with Methods: what it holds for their names */
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
+  PyObject *calls; /* a dict of Calls, what `_direct_calls` of the object returned, or NULL before */
+} Direct;
+
+typedef struct {
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
+  PyObject *function, *name;
+} Method;
+
+static PyTypeObject FunctionType, CallType, DirectType, MethodType;
 
 /* ---- Arguments as they come: an array of another type, or a subclass, is refused without an error. */
 
@@ -227,15 +245,19 @@ static inline int64_t run(const Row *row, const Word *arguments, Word *results) 
   Py_END_ALLOW_THREADS return failed;
 }
 
+/* Return the kinds behind the first. */
+static const char *behind(const char *kinds) {
+  int depth = 0;
+  do depth += *kinds == '(' ? 1 : *kinds == ')' ? -1 : 0;
+  while (*++kinds && (depth || (*kinds >= '1' && *kinds <= '9')));
+  return kinds;
+}
+
 /* Return whether a row has None where None is given, and nowhere else. */
 static int is_for(const Row *row, PyObject *const *given, Py_ssize_t count) {
   const char *kinds = row->arguments;
-  for (Py_ssize_t at = 0; *kinds && at < count; at++) {
+  for (Py_ssize_t at = 0; *kinds && at < count; at++, kinds = behind(kinds))
     if ((*kinds == 'n') != (given[at] == Py_None)) return 0;
-    int depth = 0;
-    do depth += *kinds == '(' ? 1 : *kinds == ')' ? -1 : 0;
-    while (*++kinds && (depth || (*kinds >= '1' && *kinds <= '9')));
-  }
   return 1;
 }
 
@@ -279,43 +301,82 @@ end:
 static PyObject *result_array(const Call *call, PyObject *given) {
   if (given == Py_None) return PyArray_SimpleNew(call->axes, (npy_intp *)call->shape, NPY_DOUBLE);
   PyArrayObject *array = (PyArrayObject *)given;
-  if (Py_TYPE(given) != &PyArray_Type || PyArray_NDIM(array) != call->axes) return NULL;
+  if (Py_TYPE(given) != &PyArray_Type || PyArray_NDIM(array) != call->axes || PyArray_TYPE(array) != NPY_DOUBLE
+      || !PyArray_ISCARRAY(array))
+    return NULL;
   for (int axis = 0; axis < call->axes; axis++)
     if (PyArray_DIM(array, axis) != call->shape[axis]) return NULL;
   return Py_NewRef(given);
 }
 
-static PyObject *call_call(PyObject *self, PyObject *const *given, size_t flags, PyObject *names) {
-  Call *call = (Call *)self;
+/* Return the arguments in their places, with defaults, or NULL where Python has to judge the call. */
+static PyObject *const *placed(const Call *call, PyObject *const *given, Py_ssize_t count, PyObject *names,
+                               PyObject **taken) {
+  const Py_ssize_t all = PyTuple_GET_SIZE(call->names), named = names ? PyTuple_GET_SIZE(names) : 0;
+  const Py_ssize_t needed = all - PyTuple_GET_SIZE(call->defaults);
+  if (count == call->places && !named) return given;
+  if (count > all || !all) return NULL;
+  memcpy(taken, given, count * sizeof *taken);
+  for (Py_ssize_t at = count; at < call->places; at++)
+    taken[at] = at < needed ? NULL : at < all ? PyTuple_GET_ITEM(call->defaults, at - needed) : Py_None;
+  for (Py_ssize_t k = 0; k < named; k++) { /* names of a call and of a function are the same object */
+    Py_ssize_t at = count;
+    while (at < all && PyTuple_GET_ITEM(call->names, at) != PyTuple_GET_ITEM(names, k)) at++;
+    if (at == all) return NULL;
+    taken[at] = given[count + k];
+  }
+  for (Py_ssize_t at = count; at < needed; at++)
+    if (!taken[at]) return NULL;
+  return taken;
+}
+
+/* Return the result of a call of arguments that fit and are accepted, or NULL, without an error but for memory. */
+static PyObject *attempt(const Call *call, PyObject *const *given, Py_ssize_t count, PyObject *names) {
   const Row *row = call->function->row;
-  const Py_ssize_t count = PyVectorcall_NARGS(flags);
   const char *kinds = call->kinds;
+  const Py_ssize_t last = call->axes ? call->places - 1 : call->places, defaults = PyTuple_GET_SIZE(call->defaults);
+  const Py_ssize_t needed = defaults ? PyTuple_GET_SIZE(call->names) - defaults : call->places;
   Word arguments[WORDS], results[WORDS], *words = arguments + call->filled;
-  PyObject *made = NULL;
-  Py_ssize_t at = 0;
-  if (names && PyTuple_GET_SIZE(names)) goto otherwise;
+  PyObject *taken[PLACES], *made = NULL;
+  if (!(given = placed(call, given, count, names, taken))) return NULL;
   memcpy(arguments, call->words, call->filled * sizeof(Word));
-  for (; *kinds && at < count - !!call->axes; at++)
-    if (!(words = read_plain(&kinds, given[at], words))) goto otherwise;
-  if (call->axes && *kinds && at < count) {
-    if (!(made = result_array(call, given[at++])) || !(words = read_plain(&kinds, made, words))) goto otherwise;
+  for (Py_ssize_t at = 0; at < last; at++) {
+    PyObject *each = given[at];
+    if (at == call->named && (PyUnicode_CheckExact(each) || PyLong_CheckExact(each))) {
+      if (!(each = PyDict_GetItemWithError(call->known, each))) return NULL;
+    } else if (each == Py_None && at >= needed && kinds[1] >= '1' && kinds[1] <= '9') { /* an array without rows */
+      memset(words, 0, (kinds[1] - '0' + 1) * sizeof *words);
+      words += kinds[1] - '0' + 1;
+      kinds += 2;
+      continue;
+    }
+    if (!(words = read_plain(&kinds, each, words))) return NULL;
   }
-  if (*kinds || at != count || run(row, arguments, results)) goto otherwise;
-  if (call->chooses) {
-    if (results->whole != call->wanted) goto otherwise;
-    return made ? made : Py_NewRef(Py_None);
+  if (call->axes) {
+    if (!(made = result_array(call, given[last]))) return NULL;
+    Word *shape = fill(words, (PyArrayObject *)made, 0);
+    if (call->alone) (shape++)->whole = 1;
+    for (int axis = 0; axis < call->axes; axis++) (shape++)->whole = call->shape[axis];
   }
+  if (run(row, arguments, results) || (call->chooses && results->whole != call->wanted)) {
+    Py_XDECREF(made);
+    return NULL;
+  }
+  if (call->chooses) return made ? made : Py_NewRef(Py_None);
   const char *returned = row->results;
   const Word *from = results;
   return result_of(&returned, &from);
-otherwise:
-  Py_XDECREF(made);
-  if (PyErr_Occurred()) return NULL; /* no memory for a result */
+}
+
+static PyObject *call_call(PyObject *self, PyObject *const *given, size_t flags, PyObject *names) {
+  Call *call = (Call *)self;
+  PyObject *result = attempt(call, given, PyVectorcall_NARGS(flags), names);
+  if (result || PyErr_Occurred()) return result;
   if (call->otherwise == Py_None) Py_RETURN_NONE;
   return PyObject_Vectorcall(call->otherwise, given, flags, names);
 }
 
-/* ---- The two types. */
+/* ---- The types. */
 
 static PyObject *function_of_kernel(PyObject *self, void *name) {
   return PyObject_GetAttrString(((Function *)self)->kernel, name);
@@ -377,12 +438,14 @@ static int call_traverse(PyObject *self, visitproc visit, void *arg) {
   Py_VISIT(call->function);
   Py_VISIT(call->tables);
   Py_VISIT(call->otherwise);
+  Py_VISIT(call->known);
   return 0;
 }
 
 static int call_clear(PyObject *self) {
   Call *call = (Call *)self;
   Py_CLEAR(call->otherwise);
+  Py_CLEAR(call->known);
   return 0;
 }
 
@@ -392,6 +455,9 @@ static void call_dealloc(PyObject *self) {
   Py_XDECREF(call->function);
   Py_XDECREF(call->tables);
   Py_XDECREF(call->otherwise);
+  Py_XDECREF(call->names);
+  Py_XDECREF(call->defaults);
+  Py_XDECREF(call->known);
   PyObject_GC_Del(self);
 }
 
@@ -405,6 +471,169 @@ static PyTypeObject CallType = {
   .tp_traverse = call_traverse,
   .tp_clear = call_clear,
   .tp_dealloc = call_dealloc};
+
+static PyObject *named_call, *named_calls; /* "__call__", "_direct_calls" */
+
+/* Return the result of an object's call by a name, or NULL where it has none or arguments do not fit. */
+static PyObject *attempt_of(PyObject *self, PyObject *name, PyObject *const *given, Py_ssize_t count, PyObject *names) {
+  Direct *direct = (Direct *)self;
+  if (!direct->calls) {
+    PyObject *calls = PyObject_CallMethodNoArgs(self, named_calls);
+    if (calls && !PyDict_CheckExact(calls)) {
+      PyErr_Format(PyExc_TypeError, "_direct_calls: expected a dict, got %.200R", calls);
+      Py_CLEAR(calls);
+    }
+    if (!calls) return NULL;
+    Py_XSETREF(direct->calls, calls);
+  }
+  PyObject *call = Py_XNewRef(PyDict_GetItemWithError(direct->calls, name));
+  if (!call) return NULL;
+  PyObject *result = Py_TYPE(call) == &CallType ? attempt((Call *)call, given, count, names) : NULL;
+  Py_DECREF(call);
+  return result;
+}
+
+static PyObject *direct_call(PyObject *self, PyObject *const *given, size_t flags, PyObject *names) {
+  PyObject *result = attempt_of(self, named_call, given, PyVectorcall_NARGS(flags), names);
+  if (result || PyErr_Occurred()) return result;
+  PyObject *bound = PyObject_GetAttr(self, named_call);
+  if (!bound) return NULL;
+  result = PyObject_Vectorcall(bound, given, flags, names);
+  Py_DECREF(bound);
+  return result;
+}
+
+static PyObject *direct_new(PyTypeObject *type, PyObject *arguments, PyObject *names) {
+  Direct *direct = (Direct *)type->tp_alloc(type, 0);
+  if (direct) direct->vectorcall = direct_call;
+  return (PyObject *)direct;
+}
+
+static int direct_traverse(PyObject *self, visitproc visit, void *arg) {
+  Py_VISIT(((Direct *)self)->calls);
+  return 0;
+}
+
+static int direct_clear(PyObject *self) {
+  Py_CLEAR(((Direct *)self)->calls);
+  return 0;
+}
+
+static void direct_dealloc(PyObject *self) {
+  PyObject_GC_UnTrack(self);
+  direct_clear(self);
+  Py_TYPE(self)->tp_free(self);
+}
+
+/* A copy has its attributes alone; its calls are made again. */
+static PyObject *direct_new_arguments(PyObject *self, PyObject *unused) { return PyTuple_New(0); }
+
+static PyMethodDef direct_methods[] = {{"__getnewargs__", direct_new_arguments, METH_NOARGS, NULL}, {0}};
+static PyTypeObject DirectType = {
+  PyVarObject_HEAD_INIT(NULL, 0).tp_name = "liedyn_ros.jit.calls.Direct",
+  .tp_doc = "The base of classes whose methods are kernels on the tables of an object.",
+  .tp_basicsize = sizeof(Direct),
+  .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+  .tp_vectorcall_offset = offsetof(Direct, vectorcall),
+  .tp_new = direct_new,
+  .tp_methods = direct_methods,
+  .tp_traverse = direct_traverse,
+  .tp_clear = direct_clear,
+  .tp_dealloc = direct_dealloc,
+  .tp_free = PyObject_GC_Del};
+
+static PyObject *method_call(PyObject *self, PyObject *const *given, size_t flags, PyObject *names) {
+  Method *method = (Method *)self;
+  const Py_ssize_t count = PyVectorcall_NARGS(flags);
+  if (count && PyObject_TypeCheck(given[0], &DirectType)) {
+    PyObject *result = attempt_of(given[0], method->name, given + 1, count - 1, names);
+    if (result || PyErr_Occurred()) return result;
+  }
+  return PyObject_Vectorcall(method->function, given, flags, names);
+}
+
+static PyObject *method_get(PyObject *self, PyObject *of, PyObject *type) {
+  return of && of != Py_None ? PyMethod_New(self, of) : Py_NewRef(((Method *)self)->function);
+}
+
+static PyObject *method_getattro(PyObject *self, PyObject *name) {
+  PyObject *found = PyObject_GenericGetAttr(self, name);
+  if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
+  PyErr_Clear();
+  return PyObject_GetAttr(((Method *)self)->function, name);
+}
+
+static PyObject *method_function(PyObject *self, void *unused) { return Py_NewRef(((Method *)self)->function); }
+
+static PyObject *method_of_function(PyObject *self, void *name) {
+  return PyObject_GetAttrString(((Method *)self)->function, name);
+}
+
+/* An object of a class whose `__call__` is a Method is itself called by vectorcall. */
+static PyObject *method_set_name(PyObject *self, PyObject *arguments) {
+  PyTypeObject *owner;
+  PyObject *name;
+  if (!PyArg_ParseTuple(arguments, "O!U", &PyType_Type, &owner, &name)) return NULL;
+  if (PyType_IsSubtype(owner, &DirectType) && !PyUnicode_Compare(name, named_call)) {
+    owner->tp_vectorcall_offset = offsetof(Direct, vectorcall);
+    owner->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+  }
+  Py_RETURN_NONE;
+}
+
+static PyObject *method_new(PyTypeObject *type, PyObject *arguments, PyObject *names) {
+  PyObject *function;
+  if (!PyArg_ParseTuple(arguments, "O", &function)) return NULL;
+  PyObject *name = PyObject_GetAttrString(function, "__name__");
+  Method *method = name ? (Method *)type->tp_alloc(type, 0) : NULL;
+  if (!method) {
+    Py_XDECREF(name);
+    return NULL;
+  }
+  method->vectorcall = method_call;
+  method->function = Py_NewRef(function);
+  method->name = name;
+  return (PyObject *)method;
+}
+
+static int method_traverse(PyObject *self, visitproc visit, void *arg) {
+  Py_VISIT(((Method *)self)->function);
+  return 0;
+}
+
+static int method_clear(PyObject *self) {
+  Py_CLEAR(((Method *)self)->function);
+  return 0;
+}
+
+static void method_dealloc(PyObject *self) {
+  PyObject_GC_UnTrack(self);
+  method_clear(self);
+  Py_XDECREF(((Method *)self)->name);
+  Py_TYPE(self)->tp_free(self);
+}
+
+static PyGetSetDef method_properties[] = {
+  {"__wrapped__", method_function, NULL, NULL, NULL},
+  {"__doc__", method_of_function, NULL, NULL, "__doc__"},
+  {"__module__", method_of_function, NULL, NULL, "__module__"},
+  {0}};
+static PyMethodDef method_methods[] = {{"__set_name__", method_set_name, METH_VARARGS, NULL}, {0}};
+static PyTypeObject MethodType = {
+  PyVarObject_HEAD_INIT(NULL, 0).tp_name = "liedyn_ros.jit.calls.Method",
+  .tp_basicsize = sizeof(Method),
+  .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_HAVE_GC,
+  .tp_vectorcall_offset = offsetof(Method, vectorcall),
+  .tp_call = PyVectorcall_Call,
+  .tp_descr_get = method_get,
+  .tp_getattro = method_getattro,
+  .tp_getset = method_properties,
+  .tp_methods = method_methods,
+  .tp_new = method_new,
+  .tp_traverse = method_traverse,
+  .tp_clear = method_clear,
+  .tp_dealloc = method_dealloc,
+  .tp_free = PyObject_GC_Del};
 
 /* ---- The module. */
 
@@ -440,11 +669,12 @@ static PyObject *stand_for(PyObject *module, PyObject *arguments) {
 }
 
 static PyObject *bind(PyObject *module, PyObject *arguments) {
-  PyObject *function, *tables, *wanted, *otherwise, *shape;
-  if (!PyArg_ParseTuple(arguments, "O!O!OOO!", &FunctionType, &function, &PyTuple_Type, &tables, &wanted, &otherwise,
-                        &PyTuple_Type, &shape))
+  PyObject *function, *tables, *wanted, *otherwise, *shape, *names, *defaults, *known;
+  Py_ssize_t named;
+  if (!PyArg_ParseTuple(arguments, "O!O!OOO!O!O!nO", &FunctionType, &function, &PyTuple_Type, &tables, &wanted,
+                        &otherwise, &PyTuple_Type, &shape, &PyTuple_Type, &names, &PyTuple_Type, &defaults, &named,
+                        &known))
     return NULL;
-  if (PyTuple_GET_SIZE(shape) > AXES) return PyErr_Format(PyExc_ValueError, "shape: expected at most %d axes", AXES);
   const Row *row = ((Function *)function)->row;
   const char *kinds = row->arguments;
   Word words[WORDS], *end = words;
@@ -452,6 +682,16 @@ static PyObject *bind(PyObject *module, PyObject *arguments) {
     if (!*kinds || !(end = read_plain(&kinds, PyTuple_GET_ITEM(tables, at), end)))
       return PyErr_Format(PyExc_TypeError, "%s: expected tables of kinds %s, got %.200R", row->name, row->arguments,
                           tables);
+  const char *of_result = kinds;
+  Py_ssize_t places = 0;
+  for (const char *rest = kinds; *rest; places++) rest = behind(of_result = rest);
+  const Py_ssize_t axes = PyTuple_GET_SIZE(shape), all = PyTuple_GET_SIZE(names);
+  const int alone = axes && of_result[1] == '1' + axes;
+  if (axes > AXES || places > PLACES || all > places || all + !!axes < (all ? places : 0) || named >= all
+      || PyTuple_GET_SIZE(defaults) > all || (axes && (of_result[0] != 'd' || of_result[1] != '0' + axes + alone))
+      || (named >= 0 && !PyDict_CheckExact(known)))
+    return PyErr_Format(PyExc_ValueError, "%s: expected names %R and a result of shape %R that fit kinds %s", row->name,
+                        names, shape, kinds);
   const int64_t code = wanted == Py_None ? 0 : PyLong_AsLongLong(wanted);
   if (PyErr_Occurred()) return NULL;
   Call *call = PyObject_GC_NewVar(Call, &CallType, end - words);
@@ -460,12 +700,18 @@ static PyObject *bind(PyObject *module, PyObject *arguments) {
   call->function = (Function *)Py_NewRef(function);
   call->tables = Py_NewRef(tables);
   call->otherwise = Py_NewRef(otherwise);
+  call->names = Py_NewRef(names);
+  call->defaults = Py_NewRef(defaults);
+  call->known = Py_NewRef(known);
+  call->named = named;
+  call->places = places;
   call->kinds = kinds;
   call->wanted = code;
   call->chooses = wanted != Py_None;
   call->filled = (int)(end - words);
   memcpy(call->words, words, call->filled * sizeof(Word));
-  call->axes = (int)PyTuple_GET_SIZE(shape);
+  call->axes = (int)axes;
+  call->alone = alone;
   for (int axis = 0; axis < call->axes; axis++) call->shape[axis] = PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, axis));
   PyObject_GC_Track(call);
   return (PyObject *)call;
@@ -488,7 +734,8 @@ static PyMethodDef methods[] = {
   {"stand_for", stand_for, METH_VARARGS, "Give a function the Kernel that it stands for."},
   {"bind", bind, METH_VARARGS,
    "Return a call of a function on tables. With a wanted code it returns None, or its last argument where that has a "
-   "shape. What does not fit goes to otherwise; where this is None, the call returns None."},
+   "shape. What does not fit goes to otherwise; where this is None, the call returns None. Arguments may have names, "
+   "and the last of them defaults; that in one place is replaced by what a dict has for it."},
   {"processor", processor, METH_NOARGS, "Return the best kind of processor whose rooms run here."},
   {0}};
 
@@ -496,8 +743,15 @@ static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "liedyn_ros.jit.c
 
 PyMODINIT_FUNC PyInit_calls(void) {
   import_array();
-  if (PyType_Ready(&FunctionType) < 0 || PyType_Ready(&CallType) < 0) return NULL;
-  PyObject *module = PyModule_Create(&definition);
-  if (module && PyModule_AddObjectRef(module, "Function", (PyObject *)&FunctionType) < 0) Py_CLEAR(module);
+  PyTypeObject *const types[] = {&FunctionType, &CallType, &DirectType, &MethodType};
+  PyObject *module = NULL;
+  for (int at = 0; at < 4; at++)
+    if (PyType_Ready(types[at]) < 0) return NULL;
+  named_call = PyUnicode_InternFromString("__call__");
+  named_calls = PyUnicode_InternFromString("_direct_calls");
+  if (named_call && named_calls) module = PyModule_Create(&definition);
+  if (module && (PyModule_AddType(module, &FunctionType) < 0 || PyModule_AddType(module, &DirectType) < 0
+                 || PyModule_AddType(module, &MethodType) < 0))
+    Py_CLEAR(module);
   return module;
 }

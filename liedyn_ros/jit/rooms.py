@@ -62,10 +62,14 @@ def function_type() -> Any:
     return _caller().Function if _BUILT else ()
 
 
-def bind(function: Any, tables: tuple[Any, ...], wanted: int | None, otherwise: Any,
-         shape: tuple[int, ...]) -> Any:
+def bind(function: Any, *how: Any) -> Any:
     """Return a call of a compiled function on tables; see bound_kernel.bind."""
-    return _caller().bind(function, tables, wanted, otherwise, shape)
+    return _caller().bind(function, *how)
+
+
+def direct_types() -> tuple[Any, Any]:
+    """Return the base of classes with methods that are kernels, and what makes such a method."""
+    return (_caller().Direct, _caller().Method) if _BUILT else (object, lambda function: function)
 
 
 def processor_here() -> str:

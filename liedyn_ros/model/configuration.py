@@ -116,9 +116,11 @@ class Retraction:
         """Bind the kernels to the links of a model."""
         links = np.array((table.kind, table.qi, table.vi), dtype=np.int64)
         self.integrate = CheckedKernel(
-            _Check(table, ('q', 'dv'), table.nq), kernels.checked_integrate, links)
+            _Check(table, ('q', 'dv'), table.nq), kernels.checked_integrate, links,
+            shape=(table.nq,))
         self.difference = CheckedKernel(
-            _Check(table, ('q0', 'q1'), table.nv), kernels.checked_difference, links)
+            _Check(table, ('q0', 'q1'), table.nv), kernels.checked_difference, links,
+            shape=(table.nv,))
         self._table, self._links = table, links
 
     def integrate_states(self, q: ArrayLike, dv: ArrayLike) -> Array:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from liedyn_ros.common.checks import Array, as_array, as_number, named_values, unknown_name
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.common.other_names import missing, MODEL
+from liedyn_ros.jit.bound_kernel import Direct, direct
 from liedyn_ros.model import configuration
 from liedyn_ros.model.digest import digest_of
 from liedyn_ros.model.link_table import LinkTable
@@ -35,7 +36,7 @@ from liedyn_ros.model.retraction_derivatives import (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Model:
+class Model(Direct):
     """
     A tree of rigid bodies; made by a loader or by a ModelBuilder, never changed.
 
@@ -160,6 +161,7 @@ class Model:
         """
         return configuration.random(self.link_table, self.limits, rng)
 
+    @direct
     def integrate(self, q: ArrayLike, dv: ArrayLike, out: Array | None = None) -> Array:
         """
         Return q (+) dv (nq,): the configuration after a unit time of the constant velocity dv.
@@ -168,25 +170,20 @@ class Model:
         NotFiniteError, NotInGroupError for a quaternion whose norm is off 1 by over 1e-4, or
         LimitError for too large a dv.
         """
-        if out is None:
-            out = np.empty(self.link_table.nq)
-        self._retraction.integrate.call(q, dv, out)
-        return out
+        return self._retraction.integrate.answer(q, dv, out)
 
     def integrate_batch(self, q: ArrayLike, dv: ArrayLike) -> Array:
         """Return integrate (K, nq) of K configurations (K, nq) and dv (K, nv), on one core."""
         return self._retraction.integrate_states(q, dv)
 
+    @direct
     def difference(self, q0: ArrayLike, q1: ArrayLike, out: Array | None = None) -> Array:
         """
         Return the dv (nv,) with q0 (+) dv = q1, rotations by at most pi.
 
         Raises the errors of integrate.
         """
-        if out is None:
-            out = np.empty(self.link_table.nv)
-        self._retraction.difference.call(q0, q1, out)
-        return out
+        return self._retraction.difference.answer(q0, q1, out)
 
     def interpolate(self, q0: ArrayLike, q1: ArrayLike, fraction: float) -> Array:
         """
@@ -253,6 +250,10 @@ class Model:
             carrier, placement = self.place(body)
             frame = Frame(name, carrier, placement @ frame.placement)
         return replace(self, frame_list=(*self.frame_list, frame))
+
+    def _direct_calls(self) -> dict[str, Any]:
+        return {'integrate': self._retraction.integrate.direct('q dv out', None),
+                'difference': self._retraction.difference.direct('q0 q1 out', None)}
 
     @cached_property
     def _retraction(self) -> configuration.Retraction:

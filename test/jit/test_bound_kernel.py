@@ -8,16 +8,21 @@
 
 """Calls of compiled kernels: for arguments as they come, for others, and for wrong ones."""
 
+import contextlib
 import copy
+import gc
+import inspect
 import pickle
+import sys
 import threading
 from typing import NamedTuple
+import weakref
 
 import numpy as np
 import pytest
 
 from liedyn_ros.common.errors import LiedynError, LimitError, ShapeError
-from liedyn_ros.jit.bound_kernel import BoundKernel, CheckedKernel
+from liedyn_ros.jit.bound_kernel import BoundKernel, CheckedKernel, Direct, direct
 from liedyn_ros.jit.index_checks import CHECKED
 from liedyn_ros.lie.kernels import vec3
 from liedyn_ros.lie.kernels.batch import so3_exp
@@ -100,6 +105,98 @@ def test_a_bound_kernel_attempts_and_calls():
     assert bound.attempt(W.astype(np.float32), W, out) is None
     assert bound.attempt(W, W) is None
     assert bound.call(np.repeat(W, 2)[::2], W, out) is True
+
+
+class Adder(Direct):
+    """An object that is called as its kernel, and counts what its kernel did not take."""
+
+    def __init__(self, size: int = 3) -> None:
+        """Bind the kernel."""
+        self.size, self.left = size, 0
+        self.kernel = CheckedKernel(
+            Configuration(size), checked_integrate, links(size), shape=(size,))
+
+    @direct
+    def __call__(self, q, dv, out=None):
+        """Add."""
+        self.left += 1
+        return self.kernel.answer(q, dv, out)
+
+    @direct
+    def add(self, q, dv=None, out=None):
+        """Add, too."""
+        self.left += 1
+        return self.kernel.answer(q, q if dv is None else dv, out)
+
+    def _direct_calls(self):
+        return {'__call__': self.kernel.direct('q dv out', None),
+                'add': self.kernel.direct('q dv out', None, None)}
+
+
+def test_a_direct_call_takes_names_in_any_order_and_defaults():
+    add, out = Adder(), np.empty(3)
+    for result in (add(W, W), add(W, dv=W), add(dv=W, q=W), add(W, W, None), add(W, W, out=None),
+                   add.add(W, W), add.add(dv=W, q=W)):
+        np.testing.assert_array_equal(result, 2.0 * W)
+    for result in (add(W, W, out), add(W, W, out=out), add(out=out, q=W, dv=W),
+                   add.add(W, out=out, dv=W)):
+        assert result is out
+    assert add.left == 0
+
+
+def test_what_does_not_fit_a_direct_call_is_for_python():
+    add, x = Adder(), np.ones(3)
+    np.testing.assert_array_equal(add([1.0, 1.0, 1.0], x), 2.0 * x)
+    np.testing.assert_array_equal(add.add(x), 2.0 * x)
+    assert add.left == 2
+    for refused in (lambda: add(), lambda: add(x), lambda: add(x, x, None, x),
+                    lambda: add(x, x, q=x), lambda: add(x, x, other=x), lambda: add.add(dv=x),
+                    lambda: Adder.add(x)):
+        with pytest.raises(TypeError):
+            refused()
+    with pytest.raises(ShapeError):
+        add(x, None)
+    with pytest.raises(ShapeError):
+        add(x, x, np.empty(4))
+    with pytest.raises(LimitError):
+        add(x, np.full(3, np.nan))
+
+
+def test_direct_calls_are_those_of_a_class_and_of_each_object():
+    class Doubler(Adder):
+        def __call__(self, q, dv, out=None):
+            return 2.0 * super().__call__(q, dv, out)
+
+        def add(self, q, dv=None, out=None):
+            return 2.0 * super().add(q, dv, out)
+
+    for twice in (Doubler()(W, W), Doubler().add(W, W)):
+        np.testing.assert_array_equal(twice, 4.0 * W)
+    assert inspect.signature(Adder.add).parameters.keys() == {'self', 'q', 'dv', 'out'}
+    assert inspect.signature(Adder().add).parameters.keys() == {'q', 'dv', 'out'}
+    assert Adder().add.__doc__ == 'Add, too.' and Adder().add.__name__ == 'add'
+    for again in (copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))):
+        other, method = again(Adder(3)), again(Adder(2).add)
+        np.testing.assert_array_equal(other(W, W), 2.0 * W)
+        np.testing.assert_array_equal(method(W[:2], W[:2]), 2.0 * W[:2])
+        assert other.left == 0 and method.__self__.left == 0
+
+
+def test_direct_calls_keep_no_references():
+    add, x, out = Adder(), np.ones(3), np.empty(3)
+    add(x, x), add.add(x, x)
+    counted = [add, x, out, add.kernel, None]
+    before = [sys.getrefcount(each) for each in counted]
+    for _ in range(1000):
+        add(x, x, out=out), add(x, x), add.add(dv=x, q=x), add(x, [1.0, 1.0, 1.0], out)
+        with contextlib.suppress(ShapeError):
+            add(x, x, x[:2])
+    grown = np.subtract([sys.getrefcount(each) for each in counted], before)
+    assert np.all(grown < 100)
+    gone = weakref.ref(add)
+    del add, counted
+    gc.collect()
+    assert gone() is None
 
 
 def test_arrays_with_gaps_are_read_and_written():

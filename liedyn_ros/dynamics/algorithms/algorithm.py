@@ -30,10 +30,10 @@ from liedyn_ros.dynamics.batch.pool import BatchPool
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.dynamics.tree.inputs import borrowed
-from liedyn_ros.jit.bound_kernel import CheckedKernel
+from liedyn_ros.jit.bound_kernel import CheckedKernel, Direct
 
 
-class Algorithm:
+class Algorithm(Direct):
     """
     The model and the tables that an algorithm works with.
 

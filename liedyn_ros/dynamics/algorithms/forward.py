@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from functools import cached_property
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,7 +29,7 @@ from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCH_ROWS, NO_WRE
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.dynamics.tree.orders import order_of_rows
-from liedyn_ros.jit.bound_kernel import CheckedKernel
+from liedyn_ros.jit.bound_kernel import CheckedKernel, direct
 
 
 class Forward(Algorithm):
@@ -44,6 +45,7 @@ class Forward(Algorithm):
         super().__init__(constants, data, lanes)
         self._hybrid, self._none = hybrid, np.zeros(self._nv, dtype=bool)
 
+    @direct
     def __call__(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                  external: ArrayLike | None = None, out: Array | None = None,
                  data: Data | None = None) -> Array:
@@ -94,6 +96,9 @@ class Forward(Algorithm):
     def _bind(self, data: Data) -> CheckedKernel:
         return CheckedKernel(Arguments(self.model, 'q v tau external out'),
                              forward, self._constants.table, data.table, shape=self._v_shape)
+
+    def _direct_calls(self) -> dict[str, Any]:
+        return {'__call__': self._kernel.direct('q v tau external out', None, None)}
 
     def _bind_series(self, data: Data, order: int) -> CheckedKernel:
         return CheckedKernel(

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,7 +27,7 @@ from liedyn_ros.dynamics.tree.arguments import Arguments, NO_WRENCH_ROWS, NO_WRE
 from liedyn_ros.dynamics.tree.data import Data
 from liedyn_ros.dynamics.tree.inputs import borrowed, states_of, stop
 from liedyn_ros.dynamics.tree.orders import order_of_rows
-from liedyn_ros.jit.bound_kernel import CheckedKernel
+from liedyn_ros.jit.bound_kernel import CheckedKernel, direct
 
 
 class Inverse(Algorithm):
@@ -37,6 +38,7 @@ class Inverse(Algorithm):
     shares memory with an input.
     """
 
+    @direct
     def __call__(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
                  external: ArrayLike | None = None, out: Array | None = None,
                  data: Data | None = None) -> Array:
@@ -85,6 +87,9 @@ class Inverse(Algorithm):
     def _bind(self, data: Data) -> CheckedKernel:
         return CheckedKernel(Arguments(self.model, 'q v a external out', done=True),
                              rnea, self._constants.table, data.table, shape=self._v_shape)
+
+    def _direct_calls(self) -> dict[str, Any]:
+        return {'__call__': self._kernel.direct('q v a external out', None, None)}
 
     def _bind_series(self, data: Data, order: int) -> CheckedKernel:
         return CheckedKernel(Arguments(self.model, 'q v a external out', done=True, series=True),

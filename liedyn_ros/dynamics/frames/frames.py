@@ -28,13 +28,13 @@ from liedyn_ros.dynamics.tree.arguments import Arguments, require_axes
 from liedyn_ros.dynamics.tree.constants import Constants
 from liedyn_ros.dynamics.tree.inputs import refuse, states_of
 from liedyn_ros.dynamics.tree.kernels.axes import LOCAL, LOCAL_WORLD_ALIGNED, WORLD
-from liedyn_ros.jit.bound_kernel import CheckedKernel
+from liedyn_ros.jit.bound_kernel import CheckedKernel, Direct, direct
 from liedyn_ros.lie import se3
 
 Which = str | int | Sequence[str | int]
 
 
-class Frames:
+class Frames(Direct):
     """
     The frames of a model by name: each body's, and those added by model.with_frame.
 
@@ -77,13 +77,25 @@ class Frames:
         """Return how many frames of which model."""
         return f'<Frames of {self.model!r}: {len(self.model.frames)}>'
 
+    def _direct_calls(self) -> dict[str, Any]:
+        alone = {frame: self._alone[place] for frame, place in self._places.items()}
+        return {
+            'poses': self._all.direct('q out', None),
+            'pose': self._poses.direct('q frame', shape=(4, 4), known=alone),
+            'twist': self._twists.direct('q v frame axes', LOCAL, shape=(6,), known=alone),
+            'acceleration': self._accelerations.direct(
+                'q v a frame axes classical', LOCAL, False, shape=(6,), known=alone),
+            'jacobian': self._jacobian.direct(
+                'q frame axes out', LOCAL, None, known=self._places),
+            'jacobian_rate': self._rates.direct(
+                'q v frame axes', LOCAL, shape=self._jacobian_shape, known=alone)}
+
+    @direct
     def poses(self, q: ArrayLike, out: Array | None = None) -> Array:
         """Return the pose of each of model.frames in the ground (F, 4, 4)."""
-        if out is None:
-            out = np.empty(self._poses_shape)
-        self._all.call(q, out)
-        return out
+        return self._all.answer(q, out)
 
+    @direct
     def pose(self, q: ArrayLike, frame: Which) -> Array:
         """Return where a frame is: T_ground_frame (4, 4)."""
         frames, alone = self._listed(frame)
@@ -91,6 +103,7 @@ class Frames:
         self._poses.call(q, frames, result)
         return result[0] if alone else result
 
+    @direct
     def twist(self, q: ArrayLike, v: ArrayLike, frame: Which, axes: int = LOCAL) -> Array:
         """Return how a frame moves against the ground: six numbers, rad/s and m/s."""
         frames, alone = self._listed(frame)
@@ -98,8 +111,9 @@ class Frames:
         self._twists.call(q, v, frames, axes, result)
         return result[0] if alone else result
 
+    @direct
     def acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: Which,
-                     axes: int = LOCAL, *, classical: bool = False) -> Array:
+                     axes: int = LOCAL, classical: bool = False) -> Array:
         """
         Return how the motion of a frame changes: six numbers, rad/s^2 and m/s^2, without gravity.
 
@@ -112,6 +126,7 @@ class Frames:
         self._accelerations.call(q, v, a, frames, axes, classical, result)
         return result[0] if alone else result
 
+    @direct
     def jacobian(self, q: ArrayLike, frame: Which, axes: int = LOCAL, out: Array | None = None
                  ) -> Array:
         """Return J (6, nv) with J v the twist of a frame."""
@@ -124,6 +139,7 @@ class Frames:
             return out
         return self._jacobian.answer(q, place, axes, out)
 
+    @direct
     def jacobian_rate(self, q: ArrayLike, v: ArrayLike, frame: Which, axes: int = LOCAL) -> Array:
         """
         Return dJ/dt (6, nv), the time derivative of the numbers of jacobian.
