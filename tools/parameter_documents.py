@@ -12,7 +12,8 @@ Write the documents of the nodes' parameters from where the parameters are decla
     python -m tools.parameter_documents
 
 rewrites the table in docs/nodes/<node>.md, between `<!-- parameters: <node> -->` and
-`<!-- end -->`, and the parameter files of config/.
+`<!-- end -->`, those that several nodes share in docs/nodes/README.md, and the parameter files of
+config/.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +25,7 @@ from tools.command_line import no_arguments
 import yaml
 
 from liedyn_ros.nodes.aerial import parameters as aerial
-from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER
+from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER, MODEL
 from liedyn_ros.nodes.loops.parameters import LOOP_STATE_PUBLISHER
 from liedyn_ros.nodes.running.parameters import PATH_RUNNER
 from liedyn_ros.nodes.stewart import parameters as stewart
@@ -34,7 +35,7 @@ from liedyn_ros.ros.parameters.parameter_set import as_markdown, Parameter
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES, CONFIG = ROOT / 'docs' / 'nodes', ROOT / 'config'
-TABLE = re.compile(r'(<!-- parameters: (\w+) -->\n).*?(<!-- end -->)', re.DOTALL)
+TABLE = re.compile(r'(<!-- parameters: ([^>]+) -->\n).*?(<!-- end -->)', re.DOTALL)
 
 STEWART_NODES: Mapping[str, Sequence[Parameter]] = {
     'stewart_pose': (*OF_ALL_NODES, *stewart.POSE),
@@ -52,6 +53,9 @@ LOOPS: Mapping[str, Sequence[Parameter]] = {
 RUNNER: Mapping[str, Sequence[Parameter]] = {'path_runner': (*OF_ALL_NODES, *PATH_RUNNER)}
 VIEWS: Mapping[str, Sequence[Parameter]] = {'view': (*OF_ALL_NODES, *VIEW)}
 NODES = {**STEWART_NODES, **SERVER, **LOOPS, **RUNNER, **AERIAL_NODES, **VIEWS}
+SHARED: Mapping[str, Sequence[Parameter]] = {  # groups that several nodes have
+    'all nodes': OF_ALL_NODES, 'nodes of platforms': stewart.PLATFORM, 'nodes with a model': MODEL,
+    "the aerial manipulator's nodes": aerial.MACHINE}
 
 
 def page_of(node: str) -> Path:
@@ -61,7 +65,25 @@ def page_of(node: str) -> Path:
 
 def with_tables(text: str) -> str:
     """Return a text with each table between its markers as the code has it."""
-    return TABLE.sub(lambda m: f'{m[1]}{as_markdown(NODES[m[2]])}\n{m[3]}', text)
+    return TABLE.sub(lambda m: f'{m[1]}{_table(m[2])}\n{m[3]}', text)
+
+
+def _table(name: str) -> str:
+    """Return the table of a shared group, or of a node's own parameters after those it shares."""
+    if name in SHARED:
+        return as_markdown(SHARED[name])
+    names = {parameter.name for parameter in NODES[name]}
+    groups = {group: {parameter.name for parameter in parameters}
+              for group, parameters in SHARED.items()}
+    shared = [group for group in groups if groups[group] <= names]
+    own = [parameter for parameter in NODES[name]
+           if not any(parameter.name in groups[group] for group in shared)]
+    links = ', '.join(f'[{group}](README.md#parameters-of-{_anchor(group)})' for group in shared)
+    return f'Those of {links}, and:\n\n{as_markdown(own)}'
+
+
+def _anchor(group: str) -> str:
+    return group.replace("'", '').replace(' ', '-')
 
 
 def parameter_files() -> Mapping[Path, str]:
@@ -108,7 +130,7 @@ def _entry(parameter: Parameter) -> str:
 
 if __name__ == '__main__':
     no_arguments(__doc__)
-    for name in NODES:
+    for name in ('README', *NODES):
         page = page_of(name)
         page.write_text(with_tables(page.read_text(encoding='utf-8')), encoding='utf-8')
     for path, text in parameter_files().items():

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Two platforms in one executor: the program of docs/guides/composition.md, as a process."""
+"""Two platforms in one executor: the program of docs/guides/running_nodes.md, as a process."""
 
 from pathlib import Path
 import re
@@ -16,7 +16,7 @@ from geometry_msgs.msg import PoseStamped
 import pytest
 from support import forked
 
-PAGE = Path(__file__).parents[2] / 'docs' / 'guides' / 'composition.md'
+PAGE = Path(__file__).parents[2] / 'docs' / 'guides' / 'running_nodes.md'
 PROGRAM = re.search(r'^```python\n(.*?)^```', PAGE.read_text(), re.DOTALL | re.MULTILINE)[1]
 
 

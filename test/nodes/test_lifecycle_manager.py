@@ -20,9 +20,10 @@ import yaml
 from liedyn_ros.ros.node.bond import HEARTBEAT_PERIOD
 
 pytestmark = pytest.mark.ros
-PAGE = Path(__file__).parents[2] / 'docs' / 'guides' / 'lifecycle_manager.md'
-MANAGER = yaml.safe_load(re.search(r'```yaml\n(.*?)```', PAGE.read_text(), re.DOTALL)[1])[
-    'lifecycle_manager']['ros__parameters']
+PAGE = Path(__file__).parents[2] / 'docs' / 'guides' / 'running_nodes.md'
+MANAGER = yaml.safe_load(re.search(
+    r'```yaml\n(# lifecycle_manager.*?)```', PAGE.read_text(), re.DOTALL)[1])[
+        'lifecycle_manager']['ros__parameters']
 STARTUP = ((Transition.TRANSITION_CONFIGURE, State.PRIMARY_STATE_INACTIVE),
            (Transition.TRANSITION_ACTIVATE, State.PRIMARY_STATE_ACTIVE))
 

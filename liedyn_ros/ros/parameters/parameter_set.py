@@ -24,6 +24,9 @@ from liedyn_ros.ros.parameters.parameter_files import unknown_parameters
 KINDS: Mapping[type, str] = {bool: 'bool', int: 'integer', float: 'double', str: 'string'}
 
 
+LONGEST = 50  # characters of a default in a table
+
+
 @dataclass(frozen=True)
 class Parameter:
     """
@@ -196,9 +199,12 @@ class ParameterSet:
 
 
 def as_markdown(parameters: Sequence[Parameter]) -> str:
-    """Return the parameters as the table of the node's page."""
-    rows = ['| parameter | type | default | unit | range | at run time | meaning |',
-            '| --- | --- | --- | --- | --- | --- | --- |']
-    rows += [f'| `{p.name}` | {p.kind} | `{p.default!r}` | {p.unit or "-"} | {p.range_text} | '
-             f'{"yes" if p.run_time else "no"} | {p.description} |' for p in parameters]
+    """Return the parameters as a table; those that may change at run time have a star."""
+    rows = ['| parameter | default | meaning |', '| --- | --- | --- |']
+    for p in parameters:
+        unit = f' {p.unit}' if p.unit else ''
+        allowed = f'; {p.range_text}' if p.range_text != 'any' else ''
+        default = '[...]' if len(repr(p.default)) > LONGEST else repr(p.default)
+        rows.append(f'| `{p.name}`{"*" * p.run_time} | `{default}`{unit} | {p.description}'
+                    f'{allowed} |')
     return '\n'.join(rows)

@@ -12,7 +12,7 @@ import re
 
 import pytest
 from tools.parameter_documents import (
-    CONFIG, NODES, page_of, PAGES, parameter_files, TABLE, with_tables)
+    CONFIG, NODES, page_of, PAGES, parameter_files, SHARED, TABLE, with_tables)
 import yaml
 
 from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
@@ -31,6 +31,12 @@ def test_each_node_has_a_page():
 def test_page_has_the_table_of_its_node(node):
     text = page_of(node).read_text()
     assert [match[2] for match in TABLE.finditer(text)] == [node]
+    assert with_tables(text) == text, REMEDY
+
+
+def test_the_page_of_all_nodes_has_what_they_share():
+    text = page_of('README').read_text()
+    assert [match[2] for match in TABLE.finditer(text)] == list(SHARED)
     assert with_tables(text) == text, REMEDY
 
 
