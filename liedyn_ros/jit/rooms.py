@@ -69,7 +69,9 @@ def bind(function: Any, *how: Any) -> Any:
 
 def direct_types() -> tuple[Any, Any]:
     """Return the base of classes with methods that are kernels, and what makes such a method."""
-    return (_caller().Direct, _caller().Method) if _BUILT else (object, lambda function: function)
+    if _BUILT:
+        return _caller().Direct, _caller().Method
+    return type('Direct', (), {}), lambda function: function
 
 
 def processor_here() -> str:
