@@ -52,7 +52,7 @@ def test_closures_are_at_the_pins(name):
 
 def test_a_machine_of_the_tables_alone_is_that_of_the_page():
     """A scissor lift whose frames turn nowhere, as the page proposes."""
-    text = page().split('## Scissor lift')[1].split('\n## ')[0]
+    text = page().split('### Scissor lift')[1].split('\n## ')[0]
     pins = {name: 1e-3 * np.array([float(x), 0.0, float(z)]) for name, x, z in re.findall(
         r'\| (\w) \| ([-\d.]+), ([-\d.]+) \|', text)}
     builder, origins = ModelBuilder('lift'), {None: np.zeros(3)}

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.full
 
 pytest.importorskip('rclpy', reason='no ROS 2 is installed here')
 pytest.importorskip('viser', reason='the view is not installed here')
-PAGE = (Path(__file__).parents[2] / 'docs' / 'tutorials' / '02_your_hexapod.md').read_text(
+PAGE = (Path(__file__).parents[2] / 'docs' / 'guides' / 'stewart_platform.md').read_text(
     encoding='utf-8')
 COMMAND = re.compile(r'^\. tools/env\.sh && (?:python|(?=liedyn )) ?(.*)$', re.MULTILINE)
 ADDRESS = re.compile(r'the view is on (\S+)')

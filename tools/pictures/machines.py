@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Draw the gallery's machines with dimensions, and write docs/guides/drawings.md beside them.
+Draw some of the gallery's machines with dimensions, and write their tables into its page.
 
 Run python -m tools.pictures.machines. Places are those of the machines' files, assembled as drawn.
 """
@@ -28,44 +28,11 @@ from liedyn_ros.lie import se3
 from liedyn_ros.pictures import new_figure, PAGE, PALETTE, WRONG
 
 ROOT = Path(__file__).parents[2]
-IMAGES, PAGE_FILE = ROOT / 'docs' / 'images' / 'machines', ROOT / 'docs' / 'guides' / 'drawings.md'
+IMAGES, PAGE_FILE = ROOT / 'docs' / 'images' / 'machines', ROOT / 'docs' / 'guides' / 'gallery.md'
+BEGIN, END = '<!-- drawings: begin -->\n', '<!-- drawings: end -->'
 MM = 1000.0  # in a metre
 WIDTHS = {'bar': 2.2, 'barrel': 5.0, 'rod': 1.0}
 GREY, RED = '0.35', WRONG
-HEAD = """# Drawings of the ten machines
-
-Dimensioned drawings of the machines of the [gallery](gallery.md). Describe one yourself, from this
-page and [From your drawing](gallery.md#from-your-drawing). Then compare what comes out with the
-last line of its section. Language models took a minute for each; no person has
-[tried it](gallery.md#how-long-it-took) yet. Numbers are in mm, kg, N and N m. Gravity acts along
--z, and the ground is fixed.
-
-Places are those of the drawn pose, in the axes of the ground. The shortest way is to turn no
-frame: let every body's axes be those of the ground as drawn. Then the `placement` of a joint is
-the place of its pin minus that of the pin where its parent begins, in metres. Centres of mass and
-placements of closures are such differences too. A cylinder slides along the difference of its two
-pins, of which the first is the barrel's. Motions in the x-z plane turn about y. A square is the
-ground, a double circle a motor, a broad line a barrel, and a red line shows where a pin slides or
-rolls.
-
-Inertias are about the centre of mass, in the axes of the ground as drawn. They are xx, yy and zz,
-then other elements of the tensor that are not zero. They do not change the efforts at rest.
-`statics` gives these in the drawn pose, where the motors are at zero:
-
-```python
-from liedyn_ros.common.resources import config_file
-from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, statics
-from liedyn_ros.model import load_model
-
-machine = ConstrainedDynamics(load_model(config_file('gallery/delta.yaml')))  # or your file
-q = assemble(machine, held={'motor_1': 0.0, 'motor_2': 0.0, 'motor_3': 0.0})
-print(machine.mobility.degrees_of_freedom, statics(machine, q).efforts)
-```
-
-Where springs hold a part too, name them with the motors: `statics(machine, q, actuated=['hip',
-'shin_spring', ...])`. Signs depend on the direction of your axes, so sizes alone are given. The
-efforts of machines with rods follow their lengths: take these from the pins.
-"""
 
 
 def machine(name: str) -> tuple[ConstrainedDynamics, Array]:
@@ -156,7 +123,7 @@ def section(name: str) -> str:
     drawing, (dynamics, q) = DRAWINGS[name], machine(name)
     planar = len(drawing.views) == 1
     axes = [0, 2] if planar else [0, 1, 2]
-    rows = [f'\n## {drawing.title}\n', drawing.text,
+    rows = [f'\n### {drawing.title}\n', drawing.text,
             f'\n![{drawing.title}, with pins by letter](../images/machines/{name}.png)\n',
             f'| pin | {", ".join("xyz"[i] for i in axes)} [mm] | joins |', '| --- | --- | --- |']
     for pin, point in drawing.pins.items():
@@ -172,7 +139,7 @@ def section(name: str) -> str:
             about = moments(turn @ inertia.inertia_about_com @ turn.T)
             rows.append(f'| {part} | {pins_of(lines)} | {inertia.mass:g} | {numbers(centre)} | '
                         f'{about} |')
-    return '\n'.join((*rows, '', answer(name, dynamics, q), ''))
+    return '\n'.join((*rows, '', answer(dynamics, q), ''))
 
 
 def moments(tensor: Array) -> str:
@@ -184,21 +151,17 @@ def moments(tensor: Array) -> str:
     return '; '.join((', '.join(digits(x) for x in np.diag(tensor)), *others))
 
 
-def answer(name: str, dynamics: ConstrainedDynamics, q: Array) -> str:
+def answer(dynamics: ConstrainedDynamics, q: Array) -> str:
     """Return the sentence of what should come out."""
-    model, driven = dynamics.model, None
-    if name == 'cassie_leg':  # springs hold too
-        driven = [joint.name for joint in model.joint_list
-                  if joint.actuated or joint.stiffness > 0.0]
-    found = statics(dynamics, q, actuated=driven).efforts
+    model = dynamics.model
+    found = statics(dynamics, q).efforts
     efforts = ', '.join(
         f'{joint} {digits(abs(effort))} '
         f'{"N" if model.joint(joint).type_name == "prismatic" else "N m"}'
         for joint, effort in found.items())
-    springs = ', where springs count as motors' if driven else ''
     free = dynamics.mobility.degrees_of_freedom
     return (f'What should come out: {free} degree{"s" * (free > 1)} of freedom. At rest as '
-            f'drawn{springs}: {efforts}.')
+            f'drawn: {efforts}.')
 
 
 def pins_of(lines: tuple[str, ...]) -> str:
@@ -217,8 +180,10 @@ def digits(value: float) -> str:
 
 
 def page() -> str:
-    """Return the page."""
-    return HEAD + ''.join(section(name) for name in DRAWINGS)
+    """Return the page of the gallery with the drawings of today between its markers."""
+    before, _, rest = PAGE_FILE.read_text(encoding='utf-8').partition(BEGIN)
+    drawings = ''.join(map(section, DRAWINGS))
+    return f'{before}{BEGIN}{drawings}\n{END}{rest.partition(END)[2]}'
 
 
 def main() -> None:
