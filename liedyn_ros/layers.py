@@ -10,11 +10,9 @@
 The one table of layers: which parts of the package each part may import.
 
 A part is a module or a folder of the package. Arrows point down: no part imports one that stands
-after it. The test of imports reads this table, CONTRIBUTING shows it, and the build of kernels
-refuses a kernel that reaches beyond it.
+after it. The test of imports reads this table, docs/architecture.md lists its parts, and the build
+of kernels refuses a kernel that reaches beyond it.
 """
-
-from collections.abc import Iterable
 
 EVERY = ('layers', 'common')  # every part may import them
 # Part: its content, and the further parts that it may import.
@@ -74,13 +72,3 @@ WITH_ROS = ('ros', 'nodes', 'bags', 'demo')  # the only parts that import ROS
 def allowed(part: str) -> frozenset[str]:
     """Return the parts that modules of a part may import, itself included."""
     return frozenset((part, *LAYERS[part][1], *(() if part in EVERY else EVERY)))
-
-
-def as_markdown(rows: Iterable[str] = LAYERS) -> str:
-    """Return the table as CONTRIBUTING shows it."""
-    lines = ['| part | what it holds | may import | ROS |', '| --- | --- | --- | --- |']
-    for part in rows:
-        holds, imports = LAYERS[part]
-        ros = 'yes' if part in WITH_ROS else 'no'
-        lines.append(f'| `{part}` | {holds} | {", ".join(imports) or "-"} | {ros} |')
-    return '\n'.join(lines)

@@ -12,12 +12,13 @@ import ast
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
+import re
 
 import pytest
 from support import forked
 from tools.source_text import statements
 
-from liedyn_ros.layers import allowed, as_markdown, LAYERS, WITH_ROS
+from liedyn_ros.layers import allowed, LAYERS, WITH_ROS
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / 'liedyn_ros'
@@ -148,5 +149,6 @@ def test_no_two_folders_import_each_other(part):
     assert mutual == set()
 
 
-def test_contributing_shows_the_table_of_layers():
-    assert as_markdown() in (ROOT / 'CONTRIBUTING.md').read_text(encoding='utf-8')
+def test_the_architecture_lists_the_layers_in_their_order():
+    page = (ROOT / 'docs' / 'architecture.md').read_text(encoding='utf-8')
+    assert re.findall(r'^\| `(\w+)` \|', page, re.MULTILINE) == list(LAYERS)

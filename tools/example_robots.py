@@ -7,15 +7,14 @@
 # language governing permissions and limitations under the License.
 
 """
-Write the table of example robots in docs/model_format.md: python -m tools.example_robots.
+Write what example robots load in docs/model_format.md: python -m tools.example_robots.
 
-It says which load, with what warnings. It needs example-robot-data.
+It counts warnings by kind. It needs example-robot-data.
 """
 
-from collections.abc import Iterator
+from collections import Counter
 from importlib import metadata
 from pathlib import Path
-import re
 import warnings
 
 from tools.command_line import no_arguments
@@ -40,8 +39,7 @@ FAULTS = {  # of a warning, and how the table puts them
     'gazebo turns gravity off': 'gravity turned off in Gazebo',
     'the spring to the efforts': 'a spring of Gazebo',
     'gazebo plugin': 'a joint that a plugin of Gazebo couples'}
-COUPLED = 'they mimic others'  # which the table counts
-NAMES_SHOWN = 4
+COUPLED = 'they mimic others'
 
 
 def main() -> None:
@@ -54,36 +52,23 @@ def main() -> None:
 
 
 def table() -> str:
-    """Return the table of all URDF files of the wheel."""
+    """Return how many URDF files of the wheel load, why not all, and the warnings by kind."""
     folder = Path(str(metadata.distribution('example-robot-data').locate_file(FOLDER)))
-    rows = ['| file | loads | degrees of freedom | couplings | warnings |',
-            '| --- | --- | --- | --- | --- |']
-    for file in sorted(folder.rglob('*.urdf')):
-        rows.append(f'| `{file.relative_to(folder).as_posix()}` | {" | ".join(_row(file))} |')
-    return '\n'.join(rows)
-
-
-def _row(file: Path) -> Iterator[str]:
-    with warnings.catch_warnings():
-        warnings.simplefilter('ignore', DescriptionWarning)
-        try:
-            model = load_urdf(file)
-        except DescriptionError as error:
-            yield from ('no', '-', '-', str(error).partition(f'{file}: ')[2].replace('|', r'\|'))
-            return
-    yield from ('yes', str(model.nv), str(len(model.couplings)),
-                '; '.join(_short(each) for each in model.warnings if COUPLED not in each) or '-')
-
-
-def _short(warning: str) -> str:
-    """Return a warning as the table shows it: the fault, and the first names it is about."""
-    fault = next(short for key, short in FAULTS.items() if key in warning)
-    named = re.match(
-        r'(?:(?:links|joints|gazebos|plugins) \[(.*?)\]|(?:joint|gazebo plugin|gazebo) (\S+)):',
-        warning)
-    names = (named[1] or named[2]).replace("'", '').split(', ') if named else []
-    more = f' and {len(names) - NAMES_SHOWN} more' if len(names) > NAMES_SHOWN else ''
-    return f'{fault}: {", ".join(f"`{name}`" for name in names[:NAMES_SHOWN])}{more}'
+    files, refused, kinds = sorted(folder.rglob('*.urdf')), [], Counter[str]()
+    for file in files:
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore', DescriptionWarning)
+            try:
+                model = load_urdf(file)
+            except DescriptionError as error:
+                refused.append(f'`{file.name}` ({str(error).partition(f"{file}: ")[2]})')
+                continue
+        kinds.update({short for each in model.warnings if COUPLED not in each
+                      for key, short in FAULTS.items() if key in each})
+    rows = [f'{len(files) - len(refused)} of {len(files)} load, all but {", ".join(refused)}.', '',
+            '| warning | files |', '| --- | --- |']
+    return '\n'.join((*rows, *(f'| {kind} | {count} |' for kind, count in sorted(
+        kinds.items(), key=lambda each: (-each[1], each[0])))))
 
 
 if __name__ == '__main__':

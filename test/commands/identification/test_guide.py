@@ -62,5 +62,5 @@ def test_from_a_folder_with_a_bag_to_a_better_urdf(tmp_path):
 
 def test_the_guide_names_extras_of_the_package():
     setup = (ROOT / 'setup.py').read_text()
-    for extra in re.search(r'liedyn_ros\[(.*?)\]', COMMANDS[0])[1].split(','):
+    for extra in re.search(r'liedyn_ros\[(.*?)\]', GUIDE)[1].split(','):
         assert f"'{extra}': [" in setup
