@@ -8,6 +8,7 @@
 
 """Every node of the package, each in a process of its own, in the namespaces of five machines."""
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 import os
@@ -71,6 +72,14 @@ class Member:
         fields = Path(f'/proc/{self.process.pid}/stat').read_text().rpartition(')')[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
+    def held(self) -> int:
+        """Return how many files it has open and how many threads it runs."""
+        return sum(len(os.listdir(f'/proc/{self.process.pid}/{each}')) for each in ('fd', 'task'))
+
+    def logged(self) -> float:
+        """Return the size of its log, MB."""
+        return 1e-6 * self._log.stat().st_size
+
     def reset(self) -> Question | None:
         """Return the call that puts a simulated machine back to its start, if it has one."""
         if not self.subject.node.endswith('simulator') or self.subject.service is None:
@@ -106,6 +115,21 @@ def _start_follower(stack: ExitStack, place: str) -> None:
     stack.callback(end_process, subprocess.Popen(
         [sys.executable, '-m', 'benchmarks.together.follower', '--ros-args', '-r',
          f'__ns:=/{place}'], stdin=subprocess.PIPE, text=True))
+
+
+def start_attacks(stack: ExitStack) -> Callable[[], int]:
+    """Start whoever means harm; return what tells how many attacks there were."""
+    log = FOLDER / 'attacks.log'
+    with log.open('w') as output:
+        process = subprocess.Popen([sys.executable, '-m', 'benchmarks.together.attacks'],
+                                   stdout=output, stderr=subprocess.STDOUT)
+    stack.callback(end_process, process)
+
+    def count() -> int:
+        if process.poll() is not None:
+            raise SystemExit(f'expected attacks, they have ended; see {log}')
+        return int((re.findall(r'(\d+) attacks', log.read_text()) or ['0'])[-1])
+    return count
 
 
 def start(stack: ExitStack, pose_rate: float, rate: float) -> list[Member]:

@@ -31,6 +31,9 @@ from liedyn_ros.stewart import load_geometry
 
 WARM = 10.0  # s that are not counted: discovery, first samples
 SETTLED = 3.0  # s, after which what was sent has arrived, and is counted on /diagnostics
+# Files and threads of a node beyond those of its first minutes, and its log, MB a minute: a fault
+# that lasts is told once a second, in some 300 bytes.
+MAX_MORE, MAX_LOG = 40, 0.05
 LEAST_RATE = 0.5  # of a stated rate, below which a machine is too busy to judge
 PERCENTS = 50.0, 99.0, 99.9, 99.99, 100.0
 ANSWERS = 'answers of services'
@@ -60,6 +63,7 @@ class Soak:
         """Start everything; the stack ends it."""
         self.pose_rate, self.call_rate = pose_rate, calls
         self.members = fleet.start(stack, pose_rate, rate)
+        self._attacks = fleet.start_attacks(stack)
         self._flows, self._reports = Flows(stack, pose_rate, rate), Reports()
         self._resets = {each.name.partition('/')[0]: question for each in self.members
                         if (question := each.reset()) is not None}
@@ -101,6 +105,9 @@ class Soak:
         row = {
             'minute': len(self.rows) + 1, 'load': os.getloadavg()[0],
             'memory MB': {each.name: memory(each.process.pid) for each in self.members},
+            'files and threads': {each.name: each.held() for each in self.members},
+            'log MB': {each.name: each.logged() for each in self.members},
+            'attacks': self._attacks(),
             'CPU %': {name: (now - cpu[name]) / 0.6 for name, now in self._cpu.items()},
             'flows': {flow.name: _row(flows[flow.name], flow.rate) for flow in self._flows.flows},
             'answers': {**_percentiles(np.array(calls.trips)), 'answered': len(calls.trips),
@@ -155,6 +162,8 @@ def _tell(row: dict[str, Any]) -> None:
     """Print a minute in some lines."""
     held = row['memory MB']
     print(f'minute {row["minute"]}: load {row["load"]:.1f}, memory {sum(held.values()):.1f} MB, '
+          f'{sum(row["files and threads"].values())} files and threads, '
+          f'logs {sum(row["log MB"].values()):.2f} MB, after {row["attacks"]} attacks, '
           f'CPU {sum(row["CPU %"].values()):.0f} %, machine still {row["machine still"]} times, '
           f'at most {row["machine still longest"]:.0f} ms; other programs '
           f'{row["others %"]:.0f} % of a processor, at most {row["others greatest %"]:.0f} %')
@@ -179,6 +188,12 @@ def faults(rows: Sequence[dict[str, Any]]) -> list[str]:
     found = [f'{name}: memory grew by {more:.2f} MB'
              for name, more in growth([row['memory MB'] for row in rows]).items()
              if verdict(more, MAX_GROWTH).endswith('NO')]
+    found += [f'{name}: {more:g} more files and threads' for name, more in growth(
+        [row['files and threads'] for row in rows]).items() if more > MAX_MORE]
+    found += [f'{name}: its log grew by {more:.1f} MB' for name, more in rows[-1]['log MB'].items()
+              if more > MAX_LOG * len(rows)]
+    if not rows[-1]['attacks']:
+        found.append('nothing was attacked')
     for name in rows[0]['flows']:
         flows = [row['flows'][name] for row in rows]
         if lost := sum(flow['lost'][NONE] for flow in flows):
