@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Private symbols of numba, llvmlite and rclpy: docs/internals.md lists them, and they exist."""
+"""Private symbols of other packages: docs/internals.md lists them, and they exist."""
 
 import ast
 from importlib import import_module
@@ -24,10 +24,10 @@ COMPILED = 'rclpy_implementation.'
 SET_IN_INIT = {  # in __init__, not of the class
     'rclpy.lifecycle.node.LifecycleNodeMixin._service_change_state',
     'rclpy.node.Node._parameter_overrides'}
-PRIVATE = re.compile(r'(numba\.(core|np)|llvmlite|rclpy\.impl)\b')
+PRIVATE = re.compile(r'(numba\.(core|np)|llvmlite|rclpy\.impl|viser\.infra)\b')
 OF_HANDLES = re.compile(r'\b(?:handle|waiting|_wake|_context)\.([a-z]\w+)')
 DOCUMENTED = {'_replace', '_asdict', '_make', '_fields', '_exit'}  # of named tuples, of os
-FILES = sorted(path for part in ('ros', 'jit', 'nodes', 'build')
+FILES = sorted(path for part in ('ros', 'jit', 'nodes', 'build', 'view')
                for path in (ROOT / 'liedyn_ros' / part).rglob('*.py'))
 
 

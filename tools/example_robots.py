@@ -20,6 +20,7 @@ import warnings
 from tools.command_line import no_arguments
 
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
+from liedyn_ros.common.markup import as_text
 from liedyn_ros.model import load_urdf
 
 DOCUMENT = Path(__file__).parents[1] / 'docs/model_format.md'
@@ -61,7 +62,8 @@ def table() -> str:
             try:
                 model = load_urdf(file)
             except DescriptionError as error:
-                refused.append(f'`{file.name}` ({str(error).partition(f"{file}: ")[2]})')
+                why = str(error).partition(f'{file}: ')[2]
+                refused.append(f'{as_text(file.name)} ({as_text(why)})')
                 continue
         kinds.update({short for each in model.warnings if COUPLED not in each
                       for key, short in FAULTS.items() if key in each})

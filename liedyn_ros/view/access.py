@@ -11,12 +11,13 @@ Who may reach the page, and what a browser may send it.
 
 viser lets every site that a browser has open read the scene, and every reader share it with its
 makers' server. It has no option against that, so the server of the package websockets, which it
-opens, is put behind a gate while it does so.
+opens, is put behind a gate while it does so. And what it draws in one thread wakes what it sends
+in another, by an event that bears that only while no browser comes or goes.
 """
 
 from __future__ import annotations
 
-from asyncio import get_running_loop, sleep
+from asyncio import Event, get_running_loop, sleep
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from hmac import compare_digest
@@ -86,6 +87,27 @@ def open_server(address: str, port: int, label: str) -> viser.ViserServer:
         raise LiedynError(f'viser {viser.__version__}: expected a server behind a gate, got one '
                           'that is open to every site; install the version of requirements')
     return server
+
+
+class _Woken(Event):
+    """An event that other threads leave alone: behind each call viser asks its own to set it."""
+
+    def set(self) -> None:
+        """Wake what waits, within the thread of the server."""
+        with suppress(RuntimeError):
+            get_running_loop()
+            super().set()
+
+
+class _Messages(_infra.AsyncMessageBuffer):
+    """The messages to browsers."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.message_event = _Woken()
+
+
+_infra.AsyncMessageBuffer = _Messages
 
 
 class _With:

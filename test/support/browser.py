@@ -18,6 +18,9 @@ ARGUMENTS = ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader',
 COARSE = 0.25  # pixels drawn for each pixel of the page, as a processor draws them
 LIMIT = 240_000.0  # ms; a processor that draws takes its time
 
+# What only markup of a hostile text makes.
+MARKS = ','.join(f'a[href*="{each}"]' for each in ('evil', '203.', 'javascript')) + ',iframe'
+
 
 def wait_for(reached):
     """Wait until a condition holds: the page shows its text before the ghost is drawn."""
@@ -31,6 +34,13 @@ def of_others(tab, address):
     """Return what was asked of anybody but an address."""
     return [url for url in tab.asked
             if not url.startswith((address, address.replace('http', 'ws'), 'data:', 'blob:'))]
+
+
+def told_to(tab, address):
+    """Return what a browser did beyond the page: requests, and marks that scripts left."""
+    marks = [frame.evaluate(f'() => window.hacked || document.querySelectorAll({MARKS!r}).length')
+             for frame in tab.frames]
+    return [*of_others(tab, address), *filter(None, marks)]
 
 
 def assert_plays_offline(tab, path):

@@ -17,7 +17,7 @@ from xml.sax.saxutils import quoteattr
 import msgspec
 import numpy as np
 import pytest
-from support.browser import of_others, wait_for
+from support.browser import told_to, wait_for
 from support.hostile_texts import TEXTS
 from support.ports import free_port
 
@@ -34,8 +34,6 @@ from liedyn_ros.view import access  # noqa: E402
 from liedyn_ros.view.page import LivePage  # noqa: E402
 from liedyn_ros.view.recorded import write_recording  # noqa: E402
 
-# What only markup of a hostile text makes.
-MARKS = ','.join(f'a[href*="{each}"]' for each in ('evil', '203.', 'javascript')) + ',iframe'
 LINK = ('<link name={body}><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" '
         'ixz="0" iyz="0"/></inertial><visual><geometry><mesh filename={mesh}/></geometry>'
         '</visual></link>')
@@ -60,13 +58,6 @@ def page():
     page.server.scene.configure_environment_map(None)
     yield page
     page.close()
-
-
-def told_to(tab, address):
-    """Return what a browser did beyond the page: requests, and marks that scripts left."""
-    marks = [frame.evaluate(f'() => window.hacked || document.querySelectorAll({MARKS!r}).length')
-             for frame in tab.frames]
-    return [*of_others(tab, address), *filter(None, marks)]
 
 
 def test_texts_of_topics_and_descriptions_are_no_markup(tab, page):
@@ -197,6 +188,21 @@ def test_malformed_frames_cost_a_line_and_nothing_else(page, caplog, capfd):
     assert slider.value == before
     assert page.server._share_tunnel is None
     assert opened(page) == 101
+
+
+def test_browsers_that_come_and_go_end_nothing_that_draws(page):
+    class Changing:
+        def __iter__(self):
+            raise RuntimeError('deque mutated during iteration')
+    page.adopt(load_geometry(config_file('stewart_geometry.yaml')), np.diag([1.0, 1, 1, 1]))
+    event = page.server._websock_server.get_message_buffer().message_event
+    page.server._event_loop.call_soon_threadsafe(event.clear)
+    wait_for(lambda: not event.is_set())
+    waiters, event._waiters = event._waiters, Changing()
+    try:
+        page.show(Seen(warnings=('a browser comes',)))
+    finally:
+        event._waiters = waiters
 
 
 def test_what_a_browser_sets_stays_within_the_ends(page):

@@ -27,6 +27,7 @@ from liedyn_ros.commands.operation.environment import PACKAGE
 from liedyn_ros.commands.stewart.processed.platform_settings import settings_of
 from liedyn_ros.commands.stewart.processed.tracking import platform_of
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
+from liedyn_ros.common.untrusted_files import read_file
 from liedyn_ros.common.xacro_reader import expand
 from liedyn_ros.model import load_model
 from liedyn_ros.recordings.bags import AnyBag, Bag
@@ -150,7 +151,7 @@ def _digest(settings: Mapping[str, Any]) -> str:
             found = parameters, platform_of(parameters)
         else:
             path = settings['model']
-            found = path.read_bytes(), (
+            found = read_file(path), (
                 expand(path, {}) if path.suffix == '.xacro' else load_model(path))
     return hashlib.sha256(repr(_plain(found)).encode()).hexdigest()
 
@@ -173,9 +174,9 @@ def done_before(job: Job) -> Outcome | None:
     if job.done is None or not all(each.exists() for each in job.files.values()):
         return None
     try:
-        told = json.loads(job.done.read_text(encoding='utf-8'))
+        told = json.loads(read_file(job.done))
         if told.pop('key') == job.key:
             return Outcome(**{**told, 'again': True})
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return None
     return None

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import yaml
 
+from liedyn_ros.common.untrusted_files import read_file
 from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.common.xacro_reader import expand
 from liedyn_ros.model import (
@@ -42,12 +43,11 @@ def write_model(folder: Path, source: Path, before: Model, after: Model, whole: 
     """
     new = after if moved else _unlocked(whole, before, after)
     if source.suffix in YAML:
-        text = updated_yaml(source.read_text(encoding='utf-8'), whole, new)
+        text = updated_yaml(read_file(source).decode(), whole, new)
     elif source.suffix == '.xml':
         text = to_urdf(new)
     else:
-        urdf = expand(source, {}) if source.suffix == '.xacro' else source.read_text(
-            encoding='utf-8')
+        urdf = expand(source, {}) if source.suffix == '.xacro' else read_file(source).decode()
         text = updated_urdf(urdf, whole, new)
     model, parameters = model_files(folder, source, moved=moved)
     write_whole(model, text)

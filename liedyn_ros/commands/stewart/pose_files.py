@@ -16,6 +16,7 @@ import numpy as np
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.common.untrusted_files import read_file
 from liedyn_ros.lie import SE3, SO3
 
 
@@ -23,8 +24,8 @@ def read_rows(path: Path, columns: int) -> Array:
     """Return the rows (n, columns) of a text file. Raises DescriptionError."""
     rows = []
     try:
-        text = path.read_text(encoding='utf-8')
-    except (OSError, ValueError) as error:
+        text = read_file(path).decode()
+    except ValueError as error:
         raise DescriptionError(f'{path}: expected a readable text file, got {error}') from error
     for number, line in enumerate(text.splitlines(), 1):
         words = line.partition('#')[0].replace(',', ' ').split()
