@@ -75,8 +75,7 @@ BUILT := $(if $(filter none,$(DISTRO)),$(VENV)/.installed,$(OVERLAY)/.built)
 build: $(VENV)/.installed $(BUILT) kernels  ## build the kernels, messages and services
 
 $(OVERLAY)/.built: $(VENV)/.core $(VENV)/.messages $(shell find liedyn_interfaces -type f)
-	@$(ENV) && PYTHONPATH=$(CURDIR)/tools/idl_cache:$$PYTHONPATH LIEDYN_IDL_CACHE=$(CURDIR)/$(OVERLAY)/idl \
-	  MAKEFLAGS=-j$$(nproc) colcon --log-base $(OVERLAY)/log build --base-paths liedyn_interfaces \
+	@$(ENV) && MAKEFLAGS=-j$$(nproc) colcon --log-base $(OVERLAY)/log build --base-paths liedyn_interfaces \
 	  --build-base $(OVERLAY)/build --install-base $(OVERLAY)/install
 	@touch $@
 
@@ -175,7 +174,7 @@ fuzz: build $(VENV)/.fuzz  ## look for inputs that break the package; FUZZ_ARGS=
 
 $(VENV)/.fuzz: requirements/fuzz.txt $(VENV)/.installed
 	@$(VENV)/bin/python -m pip install -qq --disable-pip-version-check --only-binary :all: -r $< \
-	  || echo 'atheris does not install here: hypothesis takes its place'
+	  || echo 'atheris does not install here: good inputs are damaged at random'
 	@touch $@
 
 clean:  ## remove everything that was made

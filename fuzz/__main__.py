@@ -13,7 +13,7 @@ Only LiedynError may leave the package, answers with success are finite, and eac
 bounded time and memory. What is found is kept under out/fuzz, beside the inputs that reached new
 code. Inputs that failed once are kept in test/fuzz/corpus, and run by make test.
 
-    python -m fuzz [--seconds S] [--targets NAME ...] [--engine ENGINE] [--write-seeds]
+    python -m fuzz [--seconds S | --inputs N] [--targets NAME ...] [--engine ENGINE]
 """
 
 from argparse import ArgumentParser, Namespace
@@ -44,13 +44,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         write_seeds(options.targets)
         return
     if options.worker:
-        work(options.worker, options.engine, options.seconds)
+        work(options.worker, options.engine, engines.Amount(options.seconds, options.inputs))
         return
-    if options.engine == 'hypothesis':
-        print('atheris is not used: hypothesis changes good inputs, without a look at coverage')
+    if options.engine != 'atheris':
+        print('atheris is not used: good inputs are damaged at random, without a look at coverage')
     rows, failed = [], False
     for name in options.targets:
-        code, log = fuzz(name, options.engine, options.seconds)
+        code, log = fuzz(name, options)
         runs, covered = RUNS.findall(log), COVERAGE.findall(log)
         failed |= bool(code)
         rows.append([name, options.engine, *(runs[-1:] or ['?']),
@@ -66,6 +66,7 @@ def read(arguments: Sequence[str] | None) -> Namespace:
     """Return the options of the command line."""
     parser = ArgumentParser(description='fuzz the package')
     parser.add_argument('--seconds', type=float, default=SECONDS, help='for each target')
+    parser.add_argument('--inputs', type=int, default=0, help='for each target, however long')
     parser.add_argument('--targets', nargs='+', choices=NAMES, default=NAMES)
     parser.add_argument('--engine', choices=engines.ENGINES, default=engines.best())
     parser.add_argument('--write-seeds', action='store_true', help='to the corpus')
@@ -85,28 +86,29 @@ def write_seeds(names: Sequence[str]) -> None:
         print(f'{place}: {len(corpus(name))} files')
 
 
-def fuzz(name: str, engine: str, seconds: float) -> tuple[int, str]:
+def fuzz(name: str, options: Namespace) -> tuple[int, str]:
     """Return the exit code and the log of a target's own process."""
     OUT.mkdir(parents=True, exist_ok=True)
     path = OUT / f'{name}.log'
     with path.open('wb') as log:
         done = subprocess.run(
-            [sys.executable, '-m', 'fuzz', '--worker', name, '--engine', engine, '--seconds',
-             str(seconds)], stdout=log, stderr=subprocess.STDOUT, check=False)
+            [sys.executable, '-m', 'fuzz', '--worker', name, '--engine', options.engine,
+             '--seconds', str(options.seconds), '--inputs', str(options.inputs)],
+            stdout=log, stderr=subprocess.STDOUT, check=False)
     lines = path.read_text(errors='replace').splitlines()
     return done.returncode, '\n'.join(
         line for line in lines if line != 'sequence size exceeds remaining buffer')
 
 
-def work(name: str, engine: str, seconds: float) -> None:
+def work(name: str, engine: str, amount: engines.Amount) -> None:
     """Fuzz a target in this process."""
     if engine == 'atheris':
         engines.instrument(partial(target, name))
     run = target(name).make()
     for path in corpus(name):  # compiles the kernels too
         run(path.read_bytes())
-    function = engines.run_atheris if engine == 'atheris' else engines.run_hypothesis
-    function(run, seconds, folder(name), (OUT / name).absolute())
+    function = engines.run_atheris if engine == 'atheris' else engines.run_mutations
+    function(run, amount, folder(name), (OUT / name).absolute())
     os._exit(0)
 
 

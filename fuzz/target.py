@@ -22,8 +22,8 @@ from liedyn_ros.common.errors import DescriptionWarning, LiedynError, Quaternion
 
 CORPUS = Path(__file__).parents[1] / 'test' / 'fuzz' / 'corpus'
 NAMES = ('core.urdf', 'core.mjcf', 'core.sdf', 'core.yaml', 'core.xacro', 'core.loops',
-         'core.geometry', 'core.markup', 'core.frames', 'core.recordings', 'ros.parameters',
-         'ros.parameter_files', 'ros.dynamics_services', 'ros.stewart_services',
+         'core.geometry', 'core.markup', 'core.frames', 'core.recordings', 'core.meshes',
+         'ros.parameters', 'ros.parameter_files', 'ros.dynamics_services', 'ros.stewart_services',
          'ros.joint_states', 'ros.leg_topics')
 
 Run = Callable[[bytes], bool]

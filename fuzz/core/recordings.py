@@ -6,9 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Recordings: MCAP files by their content, all else as tables of two joints."""
+"""Recordings: MCAP files and SQLite by their content, all else as tables of two joints."""
 
 from collections.abc import Iterator
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 import tempfile
@@ -17,12 +18,14 @@ from typing import Any
 from fuzz.target import guarded, require_finite, Run, Target
 from mcap.writer import CompressionType, Writer
 import numpy as np
+from rosbags.rosbag2 import StoragePlugin, Writer as BagWriter
+from rosbags.serde import cdr, ros1
 from rosbags.typesys import get_typestore, Stores
 
 from liedyn_ros.recordings import read_samples
 
 NAMES = ('a', 'b')
-MAGIC = b'\x89MCAP'
+SUFFIXES = {b'\x89MCA': '.mcap', b'SQLi': '.db3'}  # by the first bytes
 KIND, TIME, HEADER = (
     'sensor_msgs/msg/JointState', 'builtin_interfaces/msg/Time', 'std_msgs/msg/Header')
 
@@ -30,9 +33,12 @@ KIND, TIME, HEADER = (
 def make() -> Run:
     """Return what reads samples."""
     folder = Path(tempfile.mkdtemp(prefix='liedyn_fuzz_'))
+    compiled = cache(cdr.compile_lines)
+    for module in (cdr, ros1):  # rosbags compiles readers of the same types for each bag
+        module.compile_lines = lambda lines: compiled(tuple(lines))  # type: ignore
 
     def run(data: bytes) -> bool:
-        path = folder / ('input.mcap' if data.startswith(MAGIC) else 'input.csv')
+        path = folder / f'input{SUFFIXES.get(data[:4], ".csv")}'
         path.write_bytes(data)
 
         def read() -> None:
@@ -47,22 +53,32 @@ def seeds() -> Iterator[bytes]:
     yield b'time,a.position,b.position\n' + b''.join(
         b'%d.0,%d.5,0.25\n' % (k, k) for k in range(9))
     store = get_typestore(Stores.LATEST)
-    types: Any = store.types
+    messages = [bytes(store.serialize_cdr(each, KIND)) for each in _messages(store.types)]
+    with tempfile.TemporaryDirectory() as folder:
+        bag = Path(folder) / 'bag'
+        with BagWriter(bag, version=9, storage_plugin=StoragePlugin.SQLITE3) as written:
+            connection = written.add_connection('/joint_states', KIND, typestore=store)
+            for k, raw in enumerate(messages):
+                written.write(connection, k * 10**9, raw)
+        yield next(bag.glob('*.db3')).read_bytes()
     for compression in (CompressionType.NONE, CompressionType.ZSTD, CompressionType.LZ4):
         stream = BytesIO()
         writer = Writer(stream, compression=compression, chunk_size=400)
         writer.start('ros2', 'fuzz')
         channel = writer.register_channel('/joint_states', 'cdr', writer.register_schema(
             KIND, 'ros2msg', b''))
-        for k in range(9):
-            message = types[KIND](
-                header=types[HEADER](stamp=types[TIME](sec=k + 1, nanosec=0), frame_id=''),
-                name=list(NAMES), position=np.array([0.1 * k, 1.0]), velocity=np.empty(0),
-                effort=np.empty(0))
-            writer.add_message(channel, k * 10**9, bytes(store.serialize_cdr(message, KIND)),
-                               k * 10**9)
+        for k, raw in enumerate(messages):
+            writer.add_message(channel, k * 10**9, raw, k * 10**9)
         writer.finish()
         yield stream.getvalue()
+
+
+def _messages(types: Any) -> Iterator[Any]:
+    for k in range(9):
+        yield types[KIND](
+            header=types[HEADER](stamp=types[TIME](sec=k + 1, nanosec=0), frame_id=''),
+            name=list(NAMES), position=np.array([0.1 * k, 1.0]), velocity=np.empty(0),
+            effort=np.empty(0))
 
 
 TARGET = Target(make, seeds)

@@ -9,6 +9,10 @@
 """Model files in the form xacro."""
 
 from collections.abc import Iterator
+import json
+import resource
+import signal
+from typing import Any
 
 from fuzz.core.models import use
 from fuzz.target import as_file, Run, Target
@@ -16,13 +20,33 @@ from fuzz.target import as_file, Run, Target
 from liedyn_ros.common import xacro_reader
 from liedyn_ros.model import load_model
 
+ADDRESSES = 2**33  # bytes
 START = b'<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
 
 
 def make() -> Run:
-    """Return what loads a file; its expansion has less time and memory than usual."""
-    xacro_reader.LIMITS = xacro_reader.Limits(processor_time=1, time=8, memory=2**28)
+    """
+    Return what loads a file; its expansion, a process of its own elsewhere, has a second here.
+
+    An address space that is bounded stands for the memory of that process.
+    """
+    limits = xacro_reader.Limits(processor_time=1, time=1, memory=ADDRESSES)
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    signal.signal(signal.SIGALRM, _end)
+
+    def expanded(_: str, request: Any, *__: Any) -> str:
+        signal.setitimer(signal.ITIMER_REAL, limits.time)
+        try:
+            return json.dumps(xacro_reader.answer(*request, limits))
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+
+    xacro_reader.answer_of = expanded  # type: ignore[assignment]
     return as_file('.xacro', lambda path: use(load_model(path)))
+
+
+def _end(*_: object) -> None:
+    raise TimeoutError('expected an expansion within a second')
 
 
 def seeds() -> Iterator[bytes]:

@@ -47,17 +47,22 @@ def expand(path: str | os.PathLike[str], arguments: Mapping[str, str]) -> str:
     file that it reads must be a regular one of at most MAX_BYTES.
     """
     read_file(path)  # a clearer error than xacro's
-    answer: dict[str, str] = json.loads(answer_of(
+    found: dict[str, str] = json.loads(answer_of(
         __name__, [os.fspath(path), dict(arguments)], LIMITS, DONE))
-    if 'error' in answer:
-        raise DescriptionError(f'expected {answer["error"]}')
-    return answer['text']
+    if 'error' in found:
+        raise DescriptionError(f'expected {found["error"]}')
+    return found['text']
 
 
 def main() -> None:
     """Expand the file that the standard input names, and write its text or the error."""
-    (path, arguments), limits = taken_request()
+    request, limits = taken_request()
     output, sys.stdout = sys.stdout, sys.stderr  # where xacro writes its warnings
+    json.dump(answer(*request, limits), output)
+
+
+def answer(path: str, arguments: dict[str, str], limits: Limits) -> dict[str, str]:
+    """Return the text of a file, or what was expected of it under `error`, in this process."""
     try:
         import xacro
         import xacro.substitution_args as substitution
@@ -65,11 +70,10 @@ def main() -> None:
         substitution._eval_find = lambda name: str(
             package_folder(name, Path(path).absolute().parent))
         text = xacro.process_file(path, mappings=arguments).toxml()
-        answer = {'text': text} if len(text) <= MAX_BYTES else {
+        return {'text': text} if len(text) <= MAX_BYTES else {
             'error': f'a file that expands to {MAX_BYTES} characters at most, got {len(text)}'}
     except Exception as error:  # a faulty file makes xacro raise AttributeError, TypeError, any
-        answer = {'error': told(error, limits, DONE)}
-    json.dump(answer, output)
+        return {'error': told(error, limits, DONE)}
 
 
 def _open(file: Any, mode: str = 'r', *_: object, **__: object) -> io.IOBase:

@@ -26,8 +26,8 @@ viser = pytest.importorskip('viser', reason='the view is not installed here')
 trimesh = pytest.importorskip('trimesh', reason='the view brings it')
 
 from liedyn_ros.view.page import describe, LivePage  # noqa: E402
-from liedyn_ros.view.trees import meshes  # noqa: E402
-from liedyn_ros.view.trees.meshes import surfaces  # noqa: E402
+from liedyn_ros.common import meshes  # noqa: E402
+from liedyn_ros.common.meshes import surfaces  # noqa: E402
 from liedyn_ros.view.trees.scene import units_of  # noqa: E402
 from liedyn_ros.view.trees.urdf_shapes import mesh_file, shapes_of  # noqa: E402
 

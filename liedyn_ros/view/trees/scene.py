@@ -25,7 +25,7 @@ from liedyn_ros.seen import Description, Seen
 from liedyn_ros.view.platforms.scene import Path
 from liedyn_ros.view.shapes import Arrows
 from liedyn_ros.view.trees.figure import TreeFigure
-from liedyn_ros.view.trees.meshes import read_ahead
+from liedyn_ros.common.meshes import read_ahead
 from liedyn_ros.view.trees.urdf_shapes import Mesh, shapes_of
 
 # Of efforts, by elementary link.

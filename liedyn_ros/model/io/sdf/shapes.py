@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from io import BytesIO
 import math
 from pathlib import Path
 
@@ -19,14 +18,13 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.extras import remedy_of
+from liedyn_ros.common.meshes import surfaces
 from liedyn_ros.common.packages import candidates
-from liedyn_ros.common.untrusted_files import read_file
 from liedyn_ros.common.xml_reader import Element
 from liedyn_ros.model.io.sdf.frames import number_of, numbers_of, pose_of, text_of
 from liedyn_ros.model.parts.inertia import SpatialInertia
 
 DENSITY = 1000.0  # kg/m^3, by default
-MAX_MESH = 2**26  # bytes
 _MESHES = '.stl', '.obj', '.ply', '.glb', '.gltf', '.off'
 Solid = tuple[float, Array, Array]  # volume (m^3), its centre (3,), second moments over density
 
@@ -101,14 +99,10 @@ def _mesh(mesh: Element, folder: Path | None) -> Solid:
         mesh.fail(f'a file of {" ".join(_MESHES)} beside the file or in a known package',
                   repr(uri))
     with mesh.context():
-        content = read_file(path, MAX_MESH)
-    try:
-        solid = trimesh.load(BytesIO(content), path.suffix[1:].lower(), force='mesh')
-        corners = np.array(solid.triangles) * numbers_of(mesh, 'scale', 3, (1.0, 1.0, 1.0))
-        whole = trimesh.Trimesh(corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3))
-        volume, center, moments = whole.volume, whole.center_mass, whole.moment_inertia
-    except Exception as error:  # of trimesh and the readers that it calls
-        mesh.fail(f'a mesh in {path.name}', f'{type(error).__name__}: {error}')
+        corners = np.concatenate([each.corners[each.faces] for each in surfaces(path)])
+    corners = corners * numbers_of(mesh, 'scale', 3, (1.0, 1.0, 1.0))
+    whole = trimesh.Trimesh(corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3))
+    volume, center, moments = whole.volume, whole.center_mass, whole.moment_inertia
     if not volume > 0.0 or not np.isfinite(moments).all():
         mesh.fail('a mesh with a volume, its faces outwards', f'{volume:.6g} m^3')
     return float(volume), np.array(center), np.array(moments)

@@ -15,7 +15,7 @@ they work in a process of their own with limits. This module is also that proces
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from io import BytesIO
@@ -95,19 +95,10 @@ def main() -> None:
     files, limits = taken_request()
     output, sys.stdout = sys.stdout, sys.stderr
     arrays: dict[str, Any] = {}
-    for k, file in enumerate(map(Path, files)):
-        found: Sequence[Surface] = ()
-        fault = ''
-        try:
-            found = _read(file)
-        except ImportError as error:
-            fault = f'the package that reads {file.suffix} ({remedy_of("view")}), got {error}'
-        except DescriptionError as error:
-            fault = str(error).removeprefix('expected ')
-        except Exception as error:  # a faulty file makes trimesh raise any
-            fault = bounded(told(error, limits, DONE))
-        arrays |= {f'{k}_fault': fault, f'{k}_count': len(found)}
-        for n, each in enumerate(found):
+    for k, found in enumerate(answers([Path(each) for each in files], limits)):
+        fault = isinstance(found, str)
+        arrays |= {f'{k}_fault': found if fault else '', f'{k}_count': 0 if fault else len(found)}
+        for n, each in enumerate(() if isinstance(found, str) else found):
             arrays |= {f'{k}_{n}_corners': each.corners, f'{k}_{n}_faces': each.faces}
             if each.color is not None:
                 arrays[f'{k}_{n}_color'] = each.color
@@ -116,6 +107,19 @@ def main() -> None:
     output.buffer.write(packed.getbuffer())
     output.buffer.flush()
     os._exit(0)  # what was read is not taken apart
+
+
+def answers(files: Sequence[Path], limits: Limits = LIMITS) -> Iterator[Sequence[Surface] | str]:
+    """Yield the surfaces of each file, or what was expected of it, in this process."""
+    for file in files:
+        try:
+            yield _read(file)
+        except ImportError as error:
+            yield f'the package that reads {file.suffix} ({remedy_of("view")}), got {error}'
+        except DescriptionError as error:
+            yield str(error).removeprefix('expected ')
+        except Exception as error:  # a faulty file makes trimesh raise any
+            yield bounded(told(error, limits, DONE))
 
 
 def _read(file: Path) -> Sequence[Surface]:
@@ -128,8 +132,9 @@ def _read(file: Path) -> Sequence[Surface]:
     scene = trimesh.load_scene(file)
     found = [_surface(each, _unit(scene)) for each in scene.dump()
              if isinstance(each, trimesh.Trimesh) and len(each.faces)]
-    if not found or not all(np.isfinite(each.corners).all() for each in found):
-        raise ValueError('expected triangles of finite numbers, got others')
+    if not found or not all(np.isfinite(each.corners).all() and each.faces.min() >= 0
+                            and each.faces.max() < len(each.corners) for each in found):
+        raise ValueError('expected triangles of finite corners, got others')
     if sum(len(each.faces) for each in found) > MAX_FACES:
         raise ValueError(f'expected at most {MAX_FACES} triangles, got more')
     return found
