@@ -278,8 +278,10 @@ def test_masses_are_computed_from_shapes(shape: str) -> None:
     assert load_sdf(text.format('<mass>3</mass>', geometry)).body('a').inertia.mass == 3.0
 
 
-def test_masses_are_computed_from_meshes_and_capsules(tmp_path) -> None:
+def test_masses_are_computed_from_meshes_and_capsules(tmp_path, monkeypatch) -> None:
     trimesh = pytest.importorskip('trimesh')
+    for name in ('load', 'load_scene', 'load_mesh'):  # a mesh is read in a process of its own
+        monkeypatch.delattr(trimesh, name)
     trimesh.creation.box((0.1, 0.2, 0.3)).export(tmp_path / 'box.stl')
     capsule = trimesh.creation.capsule(height=2.0, radius=0.5, count=[96, 96])
     path = tmp_path / 'a.sdf'
