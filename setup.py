@@ -11,7 +11,7 @@ from pathlib import Path
 import subprocess
 import sys
 
-from setuptools import Distribution, find_packages, setup
+from setuptools import Distribution, find_namespace_packages, setup
 from setuptools.command.build_py import build_py
 from setuptools.command.develop import develop
 
@@ -96,7 +96,9 @@ warn_of_missing_interfaces()
 setup(
     name=NAME,
     version='0.1.0',
-    packages=find_packages(include=[NAME, f'{NAME}.*'], exclude=[f'{NAME}.build']),
+    packages=find_namespace_packages(  # folders without names of their own have no __init__.py
+        include=[NAME, f'{NAME}.*'],
+        exclude=[f'{NAME}.build', f'{NAME}.jit.libraries*', '*.__pycache__']),
     package_data={NAME: ['py.typed'], f'{NAME}.jit': ['calls.c']},
     cmdclass={'build_py': BuildWithKernels, 'develop': DevelopWithKernels},
     distclass=WithKernels,

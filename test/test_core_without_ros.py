@@ -30,7 +30,7 @@ ROS = ('ament_index_python', 'builtin_interfaces', 'diagnostic_msgs', 'geometry_
 SCRIPT = f"""
 from importlib import import_module
 from importlib.abc import MetaPathFinder
-from pkgutil import walk_packages
+from pathlib import Path
 import sys
 
 
@@ -50,9 +50,11 @@ else:
 
 import liedyn_ros
 
-for module in walk_packages(liedyn_ros.__path__, 'liedyn_ros.'):
-    if module.name.split('.')[1] not in {(*WITH_ROS, 'commands', 'studies', 'view')}:
-        import_module(module.name)
+root = Path(liedyn_ros.__path__[0])
+for path in sorted(root.rglob('*.py')):
+    parts = path.relative_to(root).with_suffix('').parts
+    if parts[0] not in {(*WITH_ROS, 'commands', 'studies', 'view')}:
+        import_module('.'.join(('liedyn_ros', *parts)).removesuffix('.__init__'))
 
 import numpy as np
 from liedyn_ros.dynamics import Dynamics

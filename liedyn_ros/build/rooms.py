@@ -261,6 +261,7 @@ def build_caller(folder: Path) -> Any:
                f'-I{sysconfig.get_path("include")}', f'-I{np.get_include()}']
     stamp = sha256(source.read_bytes() + ' '.join([*options, np.__version__]).encode()).hexdigest()
     known = folder / 'libraries' / f'{made.name}.digest'
+    stamp = f'{sha256(source.read_bytes()).hexdigest()} {stamp}'
     if not (made.exists() and known.exists() and known.read_text() == stamp):
         known.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory() as place:

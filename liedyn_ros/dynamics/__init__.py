@@ -8,9 +8,11 @@
 
 """Inverse, forward and hybrid dynamics of trees of rigid bodies in O(n), compiled."""
 
-from liedyn_ros.common.imports import kept
+from typing import TYPE_CHECKING
 
-with kept():
+from liedyn_ros.common.on_demand import on_demand
+
+if TYPE_CHECKING:
     from liedyn_ros.dynamics.dynamics import CenterOfMass, Dynamics, Kinematics
     from liedyn_ros.dynamics.frames import Frames, LOCAL, LOCAL_WORLD_ALIGNED, WORLD
     from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas, stormer_verlet
@@ -23,6 +25,8 @@ with kept():
     from liedyn_ros.dynamics.tree.floating_base import FloatingBase
     from liedyn_ros.dynamics.tree.names import JointOrder, Names
     from liedyn_ros.dynamics.tree.orders import MAX_ORDER
+else:
+    __getattr__, __dir__ = on_demand(__name__, __file__)
 
 __all__ = [
     'CenterOfMass', 'closed_form', 'closed_form_rate', 'ClosedForm', 'ClosedFormRate', 'Data',

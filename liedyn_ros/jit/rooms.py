@@ -84,9 +84,15 @@ def processor_here() -> str:
 def _caller() -> Any:
     """Return the module that calls compiled kernels."""
     try:
-        return import_module('liedyn_ros.jit.calls')
+        module = import_module('liedyn_ros.jit.calls')
     except ModuleNotFoundError as error:
         raise not_built('all rooms', 'what calls them is missing') from error
+    built = FOLDER / f'{Path(module.__file__ or "").name}.digest'
+    if SOURCES.exists() and built.exists():
+        source = sha256((PACKAGE / 'jit' / 'calls.c').read_bytes()).hexdigest()
+        if not built.read_text().startswith(source):
+            raise not_built('all rooms', 'jit/calls.c has changed since')
+    return module
 
 
 @functools.cache

@@ -107,6 +107,22 @@ def test_a_source_that_has_changed_is_named(tmp_path, monkeypatch):
     assert sorted(rooms.changed(library)) == ['lie/kernels/so3.py', 'lie/kernels/vec3.py']
 
 
+def test_a_caller_that_is_older_than_its_source_is_not_used(tmp_path, monkeypatch):
+    (tmp_path / 'jit').mkdir()
+    shutil.copy(PACKAGE / 'jit/calls.c', tmp_path / 'jit')
+    monkeypatch.setattr(rooms, 'PACKAGE', tmp_path)
+    assert rooms._caller.__wrapped__().processor() == rooms.processor_here()
+    (tmp_path / 'jit/calls.c').write_text('/* other */')
+    with pytest.raises(rooms.NotBuiltError):
+        rooms._caller.__wrapped__()
+
+
+def test_a_process_that_compiles_imports_all_that_has_kernels(monkeypatch):
+    monkeypatch.setenv('LIEDYN_JIT', '1')
+    done = run('-c', 'import liedyn_ros.export, liedyn_ros.identification, liedyn_ros.stewart')
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_room_that_is_not_there_names_the_cure():
     with pytest.raises(rooms.NotBuiltError) as caught:
         rooms.functions('no_room')
