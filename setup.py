@@ -99,7 +99,8 @@ setup(
     packages=find_namespace_packages(  # folders without names of their own have no __init__.py
         include=[NAME, f'{NAME}.*'],
         exclude=[f'{NAME}.build', f'{NAME}.jit.libraries*', '*.__pycache__']),
-    package_data={NAME: ['py.typed'], f'{NAME}.jit': ['calls.c']},
+    package_data={NAME: ['py.typed'], f'{NAME}.jit': ['calls.c'],
+                  f'{NAME}.model.io': ['vocabulary.txt']},
     cmdclass={'build_py': BuildWithKernels, 'develop': DevelopWithKernels},
     distclass=WithKernels,
     data_files=[

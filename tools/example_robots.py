@@ -37,8 +37,8 @@ FAULTS = {  # of a warning, and how the table puts them
     ': gravity not read': 'gravity of a link', 'origin not read': 'an origin of a link',
     'plugins ': 'plugins of Gazebo that may put forces on links',
     'gazebo:': 'joints of Gazebo', 'wider than the machine': 'inertia of a body wider than all',
-    'gazebo turns gravity off': 'gravity turned off in Gazebo',
-    'the spring to the efforts': 'a spring of Gazebo',
+    'gravity acts on all': 'gravity turned off in Gazebo',
+    'as stiffness of dynamics': 'a spring of Gazebo',
     'gazebo plugin': 'a joint that a plugin of Gazebo couples'}
 COUPLED = 'they mimic others'
 

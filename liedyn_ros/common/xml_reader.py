@@ -53,6 +53,14 @@ class Element(Place):
             self.fail(f'an attribute {attribute}', short(value))
         return value
 
+    def version(self, newest: str) -> tuple[int, ...]:
+        """Return the first two numbers of the attribute version, those of newest by default."""
+        text = self.value.get('version', newest)
+        numbers = text.strip().split('.')
+        if not all(number.isdecimal() and len(number) < 5 for number in numbers):
+            self.fail(f'a version such as {newest}', repr(text))
+        return tuple(map(int, numbers[:2]))
+
     def number(self, attribute: str, default: float | None = None, *, infinite: bool = False
                ) -> float:
         """Return an attribute as one finite number, or as an infinite one where these are."""

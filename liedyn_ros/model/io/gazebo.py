@@ -21,7 +21,8 @@ from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.xml_reader import Element
 from liedyn_ros.lie import se3
 from liedyn_ros.model.builder import ModelBuilder
-from liedyn_ros.model.parts.geometry import IDENTITY, pose
+from liedyn_ros.model.io.xml_parts import body_poses
+from liedyn_ros.model.parts.geometry import pose
 
 # Words of names and files of plugins that put no force on a link by themselves.
 _QUIET = re.compile(
@@ -69,7 +70,7 @@ def _add_detachable(plugin: Element, builder: ModelBuilder, links: Sequence[str]
     if a is None or b is None or a == b:
         builder.add_warning(f'{what}, which are not both of this model: not read')
         return
-    poses = drawn_poses(builder)
+    poses = body_poses(builder.build())
     _close(builder, f'{a}={b}', 'weld', a, b, np.eye(4), se3.compose(
         se3.inverse(poses[b]), poses[a]))
     builder.add_warning(f'{what}: read as a weld, as long as nothing detaches it')
@@ -89,7 +90,7 @@ def _add_closed_loop(plugin: Element, builder: ModelBuilder, links: Sequence[str
     at = pose(_numbers(plugin, ('position', 'xyz'), (0.0, 0.0, 0.0)),
               _numbers(plugin, ('rotation', 'rpy'), (0.0, 0.0, 0.0)))
     axis = _numbers(plugin, ('axis',), _Y)
-    poses = drawn_poses(builder)
+    poses = body_poses(builder.build())
     between = se3.compose(se3.inverse(poses[parent]), poses[child])
     _close(builder, name, 'revolute', parent, child, se3.compose(between, at), at, axis)
     builder.add_warning(f'plugin {_name(plugin)}: read as a revolute closure of {parent} and '
@@ -102,14 +103,6 @@ def _close(builder: ModelBuilder, name: str, kind: str, a: str, b: str, frame_a:
     while name in taken:
         name += '_'
     builder.add_closure(name, kind, a, b, placement_a=frame_a, placement_b=frame_b, axis=axis)
-
-
-def drawn_poses(builder: ModelBuilder) -> dict[str | None, Array]:
-    """Return the poses (4, 4) of the bodies in the ground where all joints are at zero."""
-    poses: dict[str | None, Array] = {None: IDENTITY}
-    for joint in builder.build().joint_list:
-        poses[joint.child] = se3.compose(poses[joint.parent], joint.placement)
-    return poses
 
 
 def _name(plugin: Element) -> str:

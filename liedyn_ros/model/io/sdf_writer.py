@@ -22,7 +22,7 @@ from liedyn_ros.common.checks import Array, listed, require_kind
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model.io.sdf.frames import CLOSURES, TYPES
-from liedyn_ros.model.io.urdf_origin import joined
+from liedyn_ros.model.io.xml_parts import joined
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.constraints import Closure
 from liedyn_ros.model.parts.geometry import IDENTITY

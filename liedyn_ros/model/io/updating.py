@@ -12,21 +12,21 @@ from __future__ import annotations
 
 from typing import Any
 from xml.etree import ElementTree
-from xml.etree.ElementTree import Element, SubElement
+from xml.etree.ElementTree import Element
 
 import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.yaml_reader import read_text, write_text
-from liedyn_ros.lie import SO3
+from liedyn_ros.model.io.urdf_loops import write_loop
+from liedyn_ros.model.io.xml_parts import (
+    add, add_origin, document, moments_of, rpy, write_inertial)
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.constraints import Closure, CLOSURE_TYPES
 from liedyn_ros.model.parts.inertia import SpatialInertia
 
 FORCES = 'damping', 'friction', 'armature'  # of joints, that recordings tell
-_MOMENTS = tuple((f'{a}{b}', i, j) for i, a in enumerate('xyz') for j, b in enumerate('xyz')
-                 if i <= j)
 
 
 def updated_urdf(text: str, before: Model, after: Model) -> str:
@@ -41,25 +41,18 @@ def updated_urdf(text: str, before: Model, after: Model) -> str:
     parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
     robot = ElementTree.fromstring(text, parser)
     for name, inertia in _changed_bodies(before, after).items():
-        _write_inertial(_found(robot, 'link', name), inertia)
+        write_inertial(_found(robot, 'link', name), inertia)
     for name, forces in _changed_joints(before, after).items():
         joint = _found(robot, 'joint', name)
         dynamics = joint.find('dynamics')
-        if dynamics is None:
-            dynamics = SubElement(joint, 'dynamics')
+        dynamics = add(joint, 'dynamics') if dynamics is None else dynamics
         for key, values in forces.items():
             dynamics.set(key, repr(_one(name, values)))
     for name, placement in _moved_joints(before, after).items():
-        joint = _found(robot, 'joint', name)
-        origin = joint.find('origin')
-        if origin is None:
-            origin = Element('origin')
-            joint.insert(0, origin)
-        _write_origin(origin, placement)
+        add_origin(_found(robot, 'joint', name), placement)
     for closure in _moved_closures(before, after):
-        _write_loop(_found(robot, 'loop', closure.name), closure)
-    ElementTree.indent(robot)
-    return ElementTree.tostring(robot, encoding='unicode')
+        write_loop(_found(robot, 'loop', closure.name), closure)
+    return document(robot)
 
 
 def updated_yaml(text: str, before: Model, after: Model) -> str:
@@ -71,11 +64,10 @@ def updated_yaml(text: str, before: Model, after: Model) -> str:
     content: dict[str, Any] = read_text(text, 'model').value
     bodies, joints = content['bodies'], content['joints']
     for name, inertia in _changed_bodies(before, after).items():
-        about = inertia.inertia_about_com
         bodies[name] = {  # a new one: an alias may share the old
             **bodies[name], 'mass': float(inertia.mass),
             'center_of_mass': inertia.center_of_mass.tolist(),
-            'inertia': {key: float(about[i, j]) for key, i, j in _MOMENTS}}
+            'inertia': {key[1:]: value for key, value in moments_of(inertia).items()}}
     for name, forces in _changed_joints(before, after).items():
         joints[name] = {**joints[name], **{
             key: values.tolist() if len(values) > 1 else float(values[0])
@@ -114,7 +106,7 @@ def _changed_joints(before: Model, after: Model) -> dict[str, dict[str, Any]]:
 
 def _steps(placement: Array) -> list[dict[str, list[float]]]:
     return [{'xyz': placement[:3, 3].tolist()},
-            {'rpy': list(SO3.from_matrix(placement[:3, :3]).rpy)}]
+            {'rpy': rpy(placement[:3, :3]).tolist()}]
 
 
 def _moved_joints(before: Model, after: Model) -> dict[str, Array]:
@@ -152,43 +144,6 @@ def _found(robot: Element, tag: str, name: str) -> Element:
         if element.get('name') == name:
             return element
     raise DescriptionError(f'URDF: expected a {tag} {name}, got none')
-
-
-def _write_origin(element: Element, placement: Array) -> None:
-    element.set('xyz', ' '.join(map(repr, placement[:3, 3].tolist())))
-    element.set('rpy', ' '.join(map(repr, SO3.from_matrix(placement[:3, :3]).rpy)))
-
-
-def _write_loop(loop: Element, closure: Closure) -> None:
-    """Write the frames of a loop, whose z is its axis, and its tolerance."""
-    for tag, frame in (('predecessor', closure.frame_a), ('successor', closure.frame_b)):
-        side = loop.find(tag)
-        if side is None:
-            raise DescriptionError(f'loop {closure.name}: expected a {tag}, got none')
-        for old in side.findall('origin'):
-            side.remove(old)
-        _write_origin(SubElement(side, 'origin'), frame)
-    for old in loop.findall('axis'):
-        loop.remove(old)
-    if CLOSURE_TYPES[closure.type_name].axes == 1:
-        SubElement(loop, 'axis', xyz='0 0 1')
-    if closure.tolerance:
-        loop.set('tolerance', repr(closure.tolerance))
-
-
-def _write_inertial(link: Element, inertia: SpatialInertia) -> None:
-    place = 0
-    for k, element in enumerate(list(link)):
-        if element.tag == 'inertial':
-            place = k
-            link.remove(element)
-    inertial = Element('inertial')
-    SubElement(inertial, 'origin', xyz=' '.join(map(repr, inertia.center_of_mass.tolist())),
-               rpy='0 0 0')
-    SubElement(inertial, 'mass', value=repr(float(inertia.mass)))
-    SubElement(inertial, 'inertia', {
-        f'i{key}': repr(float(inertia.inertia_about_com[i, j])) for key, i, j in _MOMENTS})
-    link.insert(place, inertial)
 
 
 def _one(name: str, values: Any) -> float:

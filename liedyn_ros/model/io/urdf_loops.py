@@ -15,9 +15,8 @@ read where the caller asks for it. Our own are the types rod and helical of <loo
 attributes length, pitch and tolerance.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from xml.etree.ElementTree import Element as XML
-from xml.etree.ElementTree import SubElement
 
 import numpy as np
 
@@ -26,7 +25,7 @@ from liedyn_ros.common.description import short
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.xml_reader import Element
 from liedyn_ros.model.builder import ModelBuilder
-from liedyn_ros.model.io.urdf_origin import add_origin, joined, origin
+from liedyn_ros.model.io.xml_parts import add, add_origin, joined, origin
 from liedyn_ros.model.parts.constraints import Closure, CLOSURE_TYPES
 from liedyn_ros.model.parts.geometry import axis_frame, perpendicular, unit_axis
 
@@ -34,6 +33,7 @@ _X = 1.0, 0.0, 0.0
 _Z = 0.0, 0.0, 1.0
 _TYPES = {name: name for name in CLOSURE_TYPES} | {
     'fixed': 'weld', 'continuous': 'revolute', 'ball': 'spherical'}
+_SIDES = 'parent', 'child'
 _NUMBERS = 'pitch', 'length', 'tolerance'
 
 
@@ -45,33 +45,30 @@ def add_loops(robot: Element, builder: ModelBuilder, urdf_constraints: bool) -> 
     """
     for loop in robot.each('loop'):
         sides, axis = (loop.take('predecessor'), loop.take('successor')), loop.optional('axis')
-        kind = _type(loop)
-        turns = CLOSURE_TYPES[kind].axes == 1
-        with loop.context():
-            builder.add_closure(
-                loop.text('name'), kind, *(side.text('link') for side in sides),
-                placement_a=origin(sides[0]), placement_b=origin(sides[1]),
-                axis=(_X if axis is None else axis.numbers('xyz', 3)) if turns else None,
-                pitch=loop.number('pitch', 0.0), length=loop.number('length', 0.0),
-                tolerance=loop.number('tolerance', 0.0))
+        turns = CLOSURE_TYPES[_type(loop)].axes == 1
+        _add_loop(builder, loop, [side.text('link') for side in sides], map(origin, sides),
+                  (_X if axis is None else axis.numbers('xyz', 3)) if turns else None)
     for constraint in robot.each('constraint'):
-        if not urdf_constraints:
-            builder.add_warning(
-                f'constraint {short(constraint.value.get("name", "without a name"))}: not read, '
-                'as urdfdom has not decided on this element: the option urdf_constraints reads '
-                'it as a closure, or write it as an element loop')
+        if urdf_constraints:
+            _add_loop(builder, constraint,
+                      [constraint.take(side).text('link') for side in _SIDES],
+                      (_side(constraint, side) for side in _SIDES), None)
             continue
-        kind = _type(constraint)
-        with constraint.context():
-            builder.add_closure(
-                constraint.text('name'), kind,
-                *(constraint.take(side).text('link') for side in ('parent', 'child')),
-                placement_a=_side(constraint, 'parent', kind),
-                placement_b=_side(constraint, 'child', kind),
-                pitch=constraint.number('pitch', 0.0), length=constraint.number('length', 0.0),
-                tolerance=constraint.number('tolerance', 0.0))
+        builder.add_warning(
+            f'constraint {short(constraint.value.get("name", "without a name"))}: not read, '
+            'as urdfdom has not decided on this element: the option urdf_constraints reads '
+            'it as a closure, or write it as an element loop')
     for coupling in robot.each('coupling'):
         _add_coupling(robot, coupling, builder)
+
+
+def _add_loop(builder: ModelBuilder, loop: Element, links: list[str], frames: Iterable[Array],
+              axis: Sequence[float] | None) -> None:
+    numbers = {name: loop.number(name, 0.0) for name in _NUMBERS}
+    first, second = frames
+    with loop.context():
+        builder.add_closure(loop.text('name'), _type(loop), *links, placement_a=first,
+                            placement_b=second, axis=axis, **numbers)
 
 
 def write_loops(robot: XML, closures: Sequence[Closure], ground: str | None) -> None:
@@ -81,18 +78,29 @@ def write_loops(robot: XML, closures: Sequence[Closure], ground: str | None) -> 
     Raises DescriptionError for a closure on the ground where no link does, None.
     """
     for closure in closures:
-        loop = SubElement(robot, 'loop', name=closure.name, type=closure.type_name)
-        for side, body, frame in (('predecessor', closure.body_a, closure.frame_a),
-                                  ('successor', closure.body_b, closure.frame_b)):
+        loop = add(robot, 'loop', name=closure.name, type=closure.type_name)
+        for side, body in (('predecessor', closure.body_a), ('successor', closure.body_b)):
             link = ground if body is None else body
             if link is None:
                 raise DescriptionError(f'closure {closure.name}: expected two bodies, as URDF has '
                                        'no ground beside a floating base, got the ground')
-            add_origin(SubElement(loop, side, link=link), frame)
-        if CLOSURE_TYPES[closure.type_name].axes == 1:
-            SubElement(loop, 'axis', xyz=joined(_Z))
-        loop.attrib.update({name: repr(value) for name in _NUMBERS
-                            if (value := float(getattr(closure, name))) != 0.0})
+            add(loop, side, link=link)
+        write_loop(loop, closure)
+
+
+def write_loop(loop: XML, closure: Closure) -> None:
+    """Write the frames of a loop, whose z is its axis, and its numbers, in place of others."""
+    for tag, frame in (('predecessor', closure.frame_a), ('successor', closure.frame_b)):
+        side = loop.find(tag)
+        if side is None:
+            raise DescriptionError(f'loop {closure.name}: expected a {tag}, got none')
+        add_origin(side, frame)
+    for old in loop.findall('axis'):
+        loop.remove(old)
+    if CLOSURE_TYPES[closure.type_name].axes == 1:
+        add(loop, 'axis', xyz=_Z)
+    loop.attrib.update({name: joined(value) for name in _NUMBERS
+                        if (value := float(getattr(closure, name))) != 0.0})
 
 
 def _type(element: Element) -> str:
@@ -102,8 +110,9 @@ def _type(element: Element) -> str:
     return _TYPES[kind]
 
 
-def _side(constraint: Element, side: str, kind: str) -> Array:
+def _side(constraint: Element, side: str) -> Array:
     """Return the frame of one side of a constraint, its axis where the closure has it."""
+    kind = _type(constraint)
     placement, given = origin(constraint, f'{side}_origin'), constraint.optional(f'{side}_axis')
     if CLOSURE_TYPES[kind].axes:
         axis = unit_axis(f'{side}_axis', _X if given is None else given.numbers('xyz', 3))

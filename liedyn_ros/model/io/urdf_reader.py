@@ -16,28 +16,26 @@ import os
 from xml.etree.ElementTree import Element as XML
 from xml.etree.ElementTree import SubElement
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import listed, require_finite
+from liedyn_ros.common.checks import listed
 from liedyn_ros.common.description import no_garbage_collection
-from liedyn_ros.common.errors import InertiaError
 from liedyn_ros.common.xml_reader import Element, read
 from liedyn_ros.model.builder import ModelBuilder, STANDARD_GRAVITY
-from liedyn_ros.model.io.of_file import model_of_file
+from liedyn_ros.model.io.checked import model_of_file
 from liedyn_ros.model.io.urdf_dialects import add_dialects, FORCES
 from liedyn_ros.model.io.urdf_loops import add_loops
-from liedyn_ros.model.io.urdf_origin import origin
-from liedyn_ros.model.io.urdf_words import WORDS
+from liedyn_ros.model.io.vocabulary import Vocabulary
+from liedyn_ros.model.io.xml_parts import Masses, MOMENTS, origin
 from liedyn_ros.model.model import Model
-from liedyn_ros.model.parts.inertia import SpatialInertia, unphysical
+from liedyn_ros.model.parts.inertia import SpatialInertia
 
 ROOT_JOINT = 'root_joint'
 NO_LIMIT = 1000.0  # of an angle, from which on a number says that there is none
 NEWEST = 1, 2  # version of the format
 MAX_TURNS = 4  # of a joint, beyond which its limits are taken for degrees
+WORDS = Vocabulary('urdf')
 _LIMITED = 'revolute', 'prismatic', 'continuous'
-_UNTURNED = np.eye(3).tolist()
 
 URDF_TYPES = {  # to the types of this package
     'fixed': 'fixed', 'revolute': 'revolute', 'continuous': 'continuous',
@@ -76,37 +74,37 @@ def load_urdf(
 
 def _model(robot: Element, floating: bool, strict: bool, gravity: ArrayLike,
            urdf_constraints: bool) -> Model:
-    builder = ModelBuilder(robot.text('name'), gravity)
+    builder, masses = ModelBuilder(robot.text('name'), gravity), Masses(strict)
     version = _version(robot, builder)
-    links = _add_links(robot, builder, strict)
+    links = [_expanded_name(link) for link in robot.each('link')]
+    for link in robot.each('link'):
+        builder.add_body(link.text('name'), _inertia(link, masses))
+    if not links:
+        robot.fail('at least one element link', 'none')
     joints = list(robot.each('joint'))
     followers = _add_couplings(robot, joints, builder, strict)
     children = {_add_joint(joint, builder, followers, version) for joint in joints}
-    _note_degrees(joints, builder)
-    _note_zeros(joints, builder)
+    _note_limits(joints, builder)
     _add_root(robot, builder, [link for link in links if link not in children], floating)
     add_loops(robot, builder, urdf_constraints)
     add_dialects(robot, builder, links)
-    for text in WORDS.unread(robot.value):
+    for text in (*masses.warnings(), *WORDS.unread(robot.value)):
         builder.add_warning(text)
     return builder.build()
 
 
 def _version(robot: Element, builder: ModelBuilder) -> tuple[int, ...]:
     """Return the version; what it does not have yet is taken out, as urdfdom ignores it."""
-    text = robot.value.get('version', '1.0')
-    numbers = text.strip().split('.')
-    if not all(number.isdecimal() and len(number) < 5 for number in numbers):
-        robot.fail('a version such as 1.0', repr(text))
-    version = tuple(map(int, numbers))
-    if version[:2] > NEWEST:
-        builder.add_warning(f'URDF {text}: read as {NEWEST[0]}.{NEWEST[1]}, the newest known here')
-    early = [] if version[:2] >= (1, 1) else [
+    version = robot.version('1.0')
+    if version > NEWEST:
+        builder.add_warning(f'URDF {robot.value.get("version")}: read as '
+                            f'{NEWEST[0]}.{NEWEST[1]}, the newest known here')
+    early = [] if version >= (1, 1) else [
         each for each in robot.value.iter('origin') if each.attrib.pop('quat_xyzw', None)]
     if early:
         builder.add_warning(f'quat_xyzw of {len(early)} origins ignored, as urdfdom does in URDF '
-                            f'{text}: write version="1.1" into the element robot')
-    return version[:2]
+                            '1.0: write version="1.1" into the element robot')
+    return version
 
 
 def _require_expanded(robot: Element) -> None:
@@ -118,23 +116,6 @@ def _require_expanded(robot: Element) -> None:
                        f'xacro:{tag}')
 
 
-def _add_links(robot: Element, builder: ModelBuilder, strict: bool) -> list[str]:
-    """Add the links and return their names."""
-    links: list[str] = []
-    impossible: dict[str, list[str]] = {}
-    for link in robot.each('link'):
-        inertial, name = link.optional('inertial'), _expanded_name(link)
-        builder.add_body(name, None if inertial is None else _inertia(
-            inertial, strict, impossible, name))
-        links.append(name)
-    if not links:
-        robot.fail('at least one element link', 'none')
-    for fault, names in impossible.items():
-        builder.add_warning(f'links {listed(names)}: {fault}; their mass properties, which no '
-                            'rigid body has, are used as they are (strict refuses them)')
-    return links
-
-
 def _expanded_name(element: Element) -> str:
     """Return the name of a link or a joint; one that xacro would have replaced is refused."""
     name = element.text('name')
@@ -143,30 +124,17 @@ def _expanded_name(element: Element) -> str:
     return name
 
 
-def _inertia(inertial: Element, strict: bool, impossible: dict[str, list[str]],
-             link: str) -> SpatialInertia | None:
-    """Return the inertia of a link; note the link under the fault of its mass properties."""
-    mass = inertial.take('mass').number('value')
-    moments = inertial.take('inertia')
-    xx, xy, xz, yy, yz, zz = (
-        moments.number(name) for name in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'))
-    if mass == xx == xy == xz == yy == yz == zz == 0.0:
+def _inertia(link: Element, masses: Masses) -> SpatialInertia | None:
+    """Return the inertia of a link, None for one without mass and moments."""
+    inertial = link.optional('inertial')
+    if inertial is None:
         return None
-    inertia = np.array(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
-    placement = origin(inertial)
-    rotation = placement[:3, :3]
-    if rotation.tolist() != _UNTURNED:
-        inertia = rotation @ inertia @ rotation.T
-        inertia = 0.5 * inertia + 0.5 * inertia.T
-    with inertial.context():
-        require_finite('inertia', inertia)
-        fault = unphysical(mass, inertia)
-        if fault is None:
-            return SpatialInertia(mass, placement[:3, 3], inertia, physical=False)
-        if strict or mass < 0.0:
-            raise InertiaError(f'{fault}{"; without strict it is used as it is" * (mass >= 0.0)}')
-        impossible.setdefault(fault.partition(', got')[0], []).append(link)
-        return SpatialInertia(mass, placement[:3, 3], inertia, physical=False)
+    mass = inertial.take('mass').number('value')
+    inertia = inertial.take('inertia')
+    moments = [inertia.number(name) for name in MOMENTS]
+    if not mass and not any(moments):
+        return None
+    return masses.read(inertial, link.text('name'), mass, moments, origin(inertial))
 
 
 def _add_couplings(robot: Element, joints: list[Element], builder: ModelBuilder, strict: bool
@@ -246,33 +214,27 @@ def _add_joint(joint: Element, builder: ModelBuilder, followers: set[str],
     return child
 
 
-def _note_degrees(joints: list[Element], builder: ModelBuilder) -> None:
-    """Add a warning for joints that may turn so far that their limits are hardly in rad."""
-    names = [joint.text('name') for joint in joints if joint.text('type') == 'revolute' and any(
-        MAX_TURNS * 2.0 * math.pi < abs(
-            joint.take('limit').number(bound, 0.0, infinite=True)) < NO_LIMIT
-        for bound in ('lower', 'upper'))]
-    if names:
-        builder.add_warning(f'joints {listed(names)}: limits beyond {MAX_TURNS} turns; a URDF '
-                            'has rad, and these look like degrees')
-
-
-def _note_zeros(joints: list[Element], builder: ModelBuilder) -> None:
-    """Add a warning for limits of zero, which exporters of CAD write where none was given."""
-    given, one = list[str](), list[str]()
+def _note_limits(joints: list[Element], builder: ModelBuilder) -> None:
+    """Warn of limits that are hardly in rad, and of zeros, which exporters of CAD write."""
+    degrees, none, one = list[str](), list[str](), list[str]()
     for joint in joints:
-        limit = joint.optional('limit')
-        if limit is not None and joint.text('type') in _LIMITED:
-            zeros = [limit.number(key, 1.0, infinite=True) == 0.0
-                     for key in ('velocity', 'effort')]
-            (given if all(zeros) else one if any(zeros) else []).append(joint.text('name'))
-    if given:
-        builder.add_warning(f'joints {listed(given)}: velocity and effort of 0 in limit, as '
-                            'exporters of CAD write them, taken for not given: write them there, '
-                            'or give limits where a motion is planned')
-    if one:
-        builder.add_warning(f'joints {listed(one)}: a velocity or an effort of 0 in limit, used '
-                            'as it is: no motion keeps it')
+        limit, kind, name = joint.optional('limit'), joint.text('type'), joint.text('name')
+        if limit is None or kind not in _LIMITED:
+            continue
+        if kind == 'revolute' and any(
+                MAX_TURNS * 2.0 * math.pi < abs(limit.number(bound, 0.0, infinite=True)) < NO_LIMIT
+                for bound in ('lower', 'upper')):
+            degrees.append(name)
+        zeros = [limit.number(key, 1.0, infinite=True) == 0.0 for key in ('velocity', 'effort')]
+        (none if all(zeros) else one if any(zeros) else []).append(name)
+    for names, text in (
+            (degrees, f'limits beyond {MAX_TURNS} turns; a URDF has rad, and these look like '
+                      'degrees'),
+            (none, 'velocity and effort of 0 in limit, as exporters of CAD write them, taken for '
+                   'not given: write them there, or give limits where a motion is planned'),
+            (one, 'a velocity or an effort of 0 in limit, used as it is: no motion keeps it')):
+        if names:
+            builder.add_warning(f'joints {listed(names)}: {text}')
 
 
 def _limits(joint: Element, urdf_type: str, version: tuple[int, ...]) -> dict[str, ArrayLike]:
@@ -289,7 +251,7 @@ def _limits(joint: Element, urdf_type: str, version: tuple[int, ...]) -> dict[st
         bounds[key] = min(limit.number(each, math.inf, infinite=True) for each in others)
     lower, upper = (limit.number(key, sign * math.inf if late else 0.0, infinite=True)
                     for key, sign in (('lower', -1.0), ('upper', 1.0)))
-    if bounds['velocity'] == bounds['effort'] == 0.0:  # not given, see _note_zeros
+    if bounds['velocity'] == bounds['effort'] == 0.0:  # not given, see _note_limits
         bounds |= {'velocity': math.inf, 'effort': math.inf}
         if lower == upper == 0.0:
             lower, upper = -math.inf, math.inf

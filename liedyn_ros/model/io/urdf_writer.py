@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import warnings
-from xml.etree import ElementTree
-from xml.etree.ElementTree import Element, SubElement
+from xml.etree.ElementTree import Element
 
 import numpy as np
 
@@ -21,8 +20,8 @@ from liedyn_ros.common.checks import Array, listed, require_kind
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
 from liedyn_ros.model.io.urdf_dialects import FORCES
 from liedyn_ros.model.io.urdf_loops import write_loops
-from liedyn_ros.model.io.urdf_origin import add_origin, joined
 from liedyn_ros.model.io.urdf_reader import URDF_TYPES
+from liedyn_ros.model.io.xml_parts import add, add_origin, document, write_inertial
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.body import Body, SHAPES, Visual
 from liedyn_ros.model.parts.constraints import Coupling
@@ -57,7 +56,7 @@ def to_urdf(model: Model) -> str:
     if grounded:
         if GROUND in model.bodies:
             raise DescriptionError(f'expected no body {GROUND}, the root link in URDF, got one')
-        SubElement(robot, 'link', name=GROUND)
+        add(robot, 'link', name=GROUND)
     for body in model.body_list:
         _add_link(robot, body, [
             (rotor.placement @ visual.placement, visual)
@@ -73,10 +72,9 @@ def to_urdf(model: Model) -> str:
     for frame in model.frame_list:
         _add_frame(robot, frame, GROUND if grounded else roots[0])
     if not grounded:  # other URDF readers ignore this element
-        SubElement(robot, 'virtual_joint', name=roots[0].name, type=_TYPES[roots[0].type_name],
+        add(robot, 'virtual_joint', name=roots[0].name, type=_TYPES[roots[0].type_name],
                    parent_frame=GROUND, child_link=roots[0].child)
-    ElementTree.indent(robot)
-    return ElementTree.tostring(robot, encoding='unicode')
+    return document(robot)
 
 
 def _mimics(model: Model) -> dict[str, Coupling]:
@@ -91,24 +89,18 @@ def _mimics(model: Model) -> dict[str, Coupling]:
 
 
 def _add_link(robot: Element, body: Body, extra: Sequence[tuple[Array, Visual]]) -> None:
-    link = SubElement(robot, 'link', name=body.name)
+    link = add(robot, 'link', name=body.name)
     if body.inertia is not None:
-        inertial = SubElement(link, 'inertial')
-        SubElement(inertial, 'origin', xyz=joined(body.inertia.center_of_mass))
-        SubElement(inertial, 'mass', value=repr(body.inertia.mass))
-        SubElement(inertial, 'inertia', {
-            f'i{a}{b}': repr(float(body.inertia.inertia_about_com[i, j]))
-            for i, a in enumerate('xyz') for j, b in enumerate('xyz') if i <= j})
+        write_inertial(link, body.inertia)
     shapes = [*((visual.placement, visual) for visual in body.visuals), *extra]
     for i, (placement, visual) in enumerate(shapes):
-        element = SubElement(link, 'visual')
+        element = add(link, 'visual')
         add_origin(element, placement)
-        size = ({'size': joined(visual.size)} if visual.shape == 'box' else
-                {key: repr(float(x)) for key, x in zip(SHAPES[visual.shape], visual.size)})
-        SubElement(SubElement(element, 'geometry'), visual.shape, size)
+        add(add(element, 'geometry'), visual.shape, **(
+            {'size': visual.size} if visual.shape == 'box' else
+            dict(zip(SHAPES[visual.shape], visual.size))))
         # A material's name is global: a unique name keeps each colour.
-        material = SubElement(element, 'material', name=f'{body.name}_{i}')
-        SubElement(material, 'color', rgba=joined(visual.color))
+        add(add(element, 'material', name=f'{body.name}_{i}'), 'color', rgba=visual.color)
 
 
 def _add_frame(robot: Element, frame: Frame, root: str | Joint) -> None:
@@ -119,11 +111,11 @@ def _add_frame(robot: Element, frame: Frame, root: str | Joint) -> None:
             raise DescriptionError(f'frame {frame.name}: expected one on a body, as URDF has no '
                                    'ground beside a floating base, got one on the ground')
         parent = root.child
-    SubElement(robot, 'link', name=frame.name)
-    element = SubElement(robot, 'joint', name=f'{frame.name}_frame', type='fixed')
+    add(robot, 'link', name=frame.name)
+    element = add(robot, 'joint', name=f'{frame.name}_frame', type='fixed')
     add_origin(element, frame.placement)
-    SubElement(element, 'parent', link=parent or GROUND)
-    SubElement(element, 'child', link=frame.name)
+    add(element, 'parent', link=parent or GROUND)
+    add(element, 'child', link=frame.name)
 
 
 def _add_joint(robot: Element, joint: Joint, coupling: Coupling | None) -> Element:
@@ -131,13 +123,13 @@ def _add_joint(robot: Element, joint: Joint, coupling: Coupling | None) -> Eleme
     if joint.type_name not in _TYPES:
         raise DescriptionError(f'joint {joint.name}: expected one of the types of URDF, '
                                f'{list(_TYPES)}, got {joint.type_name}')
-    element = SubElement(robot, 'joint', name=joint.name, type=_TYPES[joint.type_name])
+    element = add(robot, 'joint', name=joint.name, type=_TYPES[joint.type_name])
     add_origin(element, joint.placement)
-    SubElement(element, 'parent', link=joint.parent or GROUND)
-    SubElement(element, 'child', link=joint.child)
+    add(element, 'parent', link=joint.parent or GROUND)
+    add(element, 'child', link=joint.child)
     if joint.type_name in ('fixed', 'free'):
         return element
-    SubElement(element, 'axis', xyz=joined(joint.axis))
+    add(element, 'axis', xyz=joint.axis)
     if joint.type_name == 'planar':
         if not np.allclose(joint.second_axis, perpendicular(joint.axis), rtol=0.0, atol=1e-12):
             raise DescriptionError(f'joint {joint.name}: expected the default second axis, the '
@@ -149,13 +141,12 @@ def _add_joint(robot: Element, joint: Joint, coupling: Coupling | None) -> Eleme
         if np.isfinite(getattr(bounds, key)).all()}}
     if joint.type_name != 'continuous':
         limits = {'lower': bounds.lower, 'upper': bounds.upper, **limits}
-    SubElement(element, 'limit', {
-        key: repr(float(np.clip(value[0], -_NO_LIMIT, _NO_LIMIT)))
-        for key, value in limits.items()})
+    add(element, 'limit', **{
+        key: np.clip(value[0], -_NO_LIMIT, _NO_LIMIT) for key, value in limits.items()})
     forces = {name: float(getattr(joint, name)[0]) for name in FORCES}
-    SubElement(element, 'dynamics', {name: repr(value) for name, value in forces.items()
-                                     if value != 0.0 or name in ('damping', 'friction')})
+    add(element, 'dynamics', **{name: value for name, value in forces.items()
+                                if value != 0.0 or name in ('damping', 'friction')})
     if coupling is not None:
-        SubElement(element, 'mimic', joint=coupling.leader, multiplier=repr(coupling.multiplier),
-                   offset=repr(coupling.offset))
+        add(element, 'mimic', joint=coupling.leader, multiplier=coupling.multiplier,
+            offset=coupling.offset)
     return element

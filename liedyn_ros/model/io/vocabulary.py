@@ -5,17 +5,18 @@
 # writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
-
 """Elements and attributes of URDF and SDF: read, without effect on the dynamics, or named."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from xml.etree.ElementTree import Element as XML
 
 from liedyn_ros.common.checks import listed
 from liedyn_ros.common.description import parse_number, short
 
+_WORDS = Path(__file__).with_name('vocabulary.txt')
 _OFF = '', 'false', 'none'
 # Elements whose names a message says.
 _OWNERS = 'link', 'joint', 'model', 'frame', 'robot', 'world', 'gazebo'
@@ -23,20 +24,24 @@ _OWNERS = 'link', 'joint', 'model', 'frame', 'robot', 'world', 'gazebo'
 
 class Vocabulary:
     """
-    Tables of words by the element that holds them: `@name` is an attribute, others are elements.
+    The words of a format by the element that holds them, from vocabulary.txt, which explains them.
 
-    A table is a text of lines `element: word word`; indented lines go on. Words of `read` are read
-    or named elsewhere. Those of `quiet` have no effect on the dynamics, nor has what is in them.
+    Words of `read` are read or named elsewhere. Those of `quiet` have no effect on the dynamics,
+    nor has what is in them. All others are named, with the `advice` for some.
     """
 
-    def __init__(self, read: str, quiet: str) -> None:
-        """Parse the tables."""
-        self.read, self.quiet = _parsed(read), _parsed(quiet)
+    def __init__(self, form: str) -> None:
+        """Read the tables of a format."""
+        self.read, self.quiet, advice = (_table(f'{form} {kind}') for kind in (
+            'read', 'quiet', 'advice'))
+        self._advice = {word: ' '.join(text) for word, text in advice.items()}
 
-    def is_known(self, element: str, word: str) -> bool:
-        """Return whether a word of an element is in one of the tables; `drake:*` is any of it."""
-        words = self.read.get(element, frozenset()) | self.quiet.get(element, frozenset())
-        return word in words or f'{word.partition(":")[0]}:*' in words
+    def is_known(self, element: str, word: str, text: str = '') -> bool:
+        """Return whether a word of an element, with a text, is in read or quiet."""
+        words = (*self.read.get(element, ()), *self.quiet.get(element, ()))
+        plain = 'true' if text == '1' else text.lower()
+        return any(each in words for each in (
+            word, f'{word.partition(":")[0]}:*', f'{word}={plain or "true"}'))
 
     def unread(self, *roots: XML) -> Iterator[str]:
         """Yield a warning for words in no table that are not off, with the owners of each."""
@@ -49,33 +54,39 @@ class Vocabulary:
         for (owner, element, owners), words in groups.items():
             place = '' if element == owner else f' of {element}'
             what = words[0] if len(words) == 1 else listed(words)
-            yield f'{owner}s {listed(owners)}: {what}{place} not read'
+            advice = dict.fromkeys(self._advice[word] for word in words if word in self._advice)
+            yield f'{owner}s {listed(owners)}: {what}{place} not read' + ''.join(
+                f': {each}' for each in advice)
 
     def _visit(self, xml: XML, owner: tuple[str, str],
                found: dict[tuple[str, str, str], list[str]]) -> None:
-        tag = _plain(xml.tag)
+        tag = plain(xml.tag)
         if tag in _OWNERS:
             name = xml.get('name') or xml.get('reference') or 'without a name'
             owner = tag, short(name).strip('\'"')
+        inside = {plain(inner.tag) for inner in xml}
         for key, text in xml.attrib.items():
-            if not _is_off(text) and not self.is_known(tag, f'@{_plain(key)}'):
-                found.setdefault((owner[0], tag, _plain(key)), []).append(owner[1])
+            if not (is_off(text) or plain(key) in inside or self.is_known(tag, f'@{plain(key)}')):
+                found.setdefault((owner[0], tag, plain(key)), []).append(owner[1])
         for inner in xml:
-            word = _plain(inner.tag)
+            word, text = plain(inner.tag), (inner.text or '').strip()
             if word in self.read.get(tag, ()):
                 if word in self.read:
                     self._visit(inner, owner, found)
-            elif not self.is_known(tag, word) and (
-                    len(inner) or inner.attrib or not _is_off(inner.text or 'given')):
+            elif not self.is_known(tag, word, text) and _is_on(inner, f'{word}=true' in
+                                                               self.quiet.get(tag, ())):
                 found.setdefault((owner[0], tag, word), []).append(owner[1])
 
 
-def _parsed(table: str) -> dict[str, frozenset[str]]:
-    return {element: frozenset(words.split()) for element, _, words in (
-        line.partition(':') for line in table.strip().replace('\n    ', ' ').splitlines())}
+def _table(section: str) -> dict[str, tuple[str, ...]]:
+    """Return the lines `element: word word` of a section; indented lines go on."""
+    _, begin, text = _WORDS.read_text(encoding='utf-8').partition(f'[{section}]\n')
+    lines = text.partition('\n[')[0].strip().replace('\n    ', ' ').splitlines() if begin else []
+    return {element: tuple(words.split()) for element, _, words in (
+        line.partition(':') for line in lines)}
 
 
-def _plain(tag: str) -> str:
+def plain(tag: str) -> str:
     """Return a name; that of an address of Drake or Gazebo has its prefix, as in `drake:mimic`."""
     address, brace, name = tag.rpartition('}')
     prefix = next((each for each in ('drake', 'xacro', 'gazebo') if each in address),
@@ -83,6 +94,14 @@ def _plain(tag: str) -> str:
     return f'{prefix}:{name}' if brace else name
 
 
-def _is_off(text: str) -> bool:
-    """Return whether a text is empty, false or the number zero."""
-    return text.strip().lower() in _OFF or parse_number(text.strip()) == 0.0
+def is_off(text: str | None) -> bool:
+    """Return whether a text is not there, empty, false or the number zero."""
+    given = (text or '').strip()
+    return given.lower() in _OFF or parse_number(given) == 0.0
+
+
+def _is_on(xml: XML, by_default: bool) -> bool:
+    """Return whether an element says something: a text or attribute in it, or that it is there."""
+    said = [each for part in xml.iter() for each in (*part.attrib.values(), part.text or '')
+            if each.strip()]
+    return by_default or not said or not all(map(is_off, said))

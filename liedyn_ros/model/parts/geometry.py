@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array, as_triple
 from liedyn_ros.common.errors import ModelError
-from liedyn_ros.lie import se3
+from liedyn_ros.lie import se3, so3
 
 _ROUNDING = 2e-15
 
@@ -43,6 +43,13 @@ def pose(translation: ArrayLike = (0.0, 0.0, 0.0), rpy: ArrayLike = (0.0, 0.0, 0
         (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr, x),
         (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr, y),
         (-sp, cp * sr, cp * cr, z), (0.0, 0.0, 0.0, 1.0)))
+
+
+def quaternion_pose(translation: ArrayLike, quaternion: ArrayLike) -> Array:
+    """Return the matrix (4, 4) of a translation (m) and of x, y, z, w, of any length but zero."""
+    turn = np.array(quaternion, dtype=np.float64)
+    return se3.from_rotation_translation(
+        so3.from_quaternion(turn / np.linalg.norm(turn)), np.array(translation, np.float64))
 
 
 def checked_pose(name: str, value: ArrayLike) -> Array:

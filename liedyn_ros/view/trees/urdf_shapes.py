@@ -21,7 +21,7 @@ from liedyn_ros.common.errors import DescriptionError, LiedynError
 from liedyn_ros.common.packages import candidates
 from liedyn_ros.common.xml_reader import Element, read
 from liedyn_ros.model import Visual
-from liedyn_ros.model.io.urdf_origin import origin
+from liedyn_ros.model.io.xml_parts import origin
 from liedyn_ros.seen import Description
 
 PLAIN = (0.75, 0.77, 0.8, 1.0)  # of a shape that says no colour

@@ -101,7 +101,7 @@ UNREAD = {
 <joint>coupler_joint</joint><mimicJoint>rocker_joint</mimicJoint></plugin></gazebo>""", [
         "'rocker_joint' mimics 'coupler_joint'", 'coupling']),
     'gravity off': ('<gazebo reference="rocker"><turnGravityOff>true</turnGravityOff></gazebo>', [
-        "links ['rocker']", 'gravity']),
+        "gazebos ['rocker']", 'gravity acts']),
     'gazebo spring': ("""<gazebo reference="rocker_joint"><springStiffness>20</springStiffness>
 </gazebo>""", ['rocker_joint', 'springStiffness']),
     'connect': ("""<mujoco><equality><connect name="pin" body1="coupler" body2="rocker"

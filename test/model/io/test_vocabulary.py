@@ -13,9 +13,8 @@ import pytest
 
 from liedyn_ros.common.errors import DescriptionWarning
 from liedyn_ros.model import load_sdf, load_urdf
-from liedyn_ros.model.io.sdf.unread import WORDS as SDF
-from liedyn_ros.model.io.urdf_words import WORDS as URDF
-from liedyn_ros.model.io.vocabulary import Vocabulary
+from liedyn_ros.model.io.sdf.reader import WORDS as SDF
+from liedyn_ros.model.io.urdf_reader import WORDS as URDF
 
 # Of urdfdom's xsd 1.0, of what 1.1 (quat_xyzw) and 1.2 (limits) add to it.
 URDF_SCHEMA = """
@@ -60,15 +59,17 @@ include: @merge model_state name namespace placement_frame plugin pose static ur
 pose: @degrees @frame @relative_to @rotation_format
 """
 NAMED = {  # what would change the dynamics and is not read
-    'world': {'joint', 'population', 'state', 'wind'}, 'model': {'enable_wind', 'model_state'},
-    'link': {'enable_wind', 'frame', 'kinematic'}, 'inertial': {'frame'}, 'joint': {'frame'},
+    'world': {'joint', 'population', 'state', 'wind'}, 'model': {'enable_wind', 'gripper', 'model_state'},
+    'link': {'enable_wind', 'frame', 'kinematic', 'velocity_decay'},
+    'inertial': {'fluid_added_mass', 'frame'}, 'joint': {'frame'},
     'ode': {'max_force', 'velocity'}, 'include': {'model_state'}}
 
 
 @pytest.mark.parametrize(('words', 'schema', 'named'), [
     (URDF, URDF_SCHEMA, {}), (SDF, SDF_SCHEMA, NAMED)], ids=['URDF', 'SDF'])
 def test_every_word_of_the_schema_is_read_quiet_or_named(words, schema, named) -> None:
-    known = Vocabulary(schema, '').read
+    known = {element: text.split() for element, _, text in (line.partition(':') for line in
+             schema.strip().replace('\n    ', ' ').splitlines())}
     assert {element: {word for word in each if not words.is_known(element, word)}
             for element, each in known.items()} == {
                 element: named.get(element, set()) for element in known}

@@ -24,7 +24,7 @@ from liedyn_ros.model.io.mjcf.compiler import Compiled, compiled, placed
 from liedyn_ros.model.io.mjcf.constraints import Equalities, Polynomial
 from liedyn_ros.model.io.mjcf.document import Document
 from liedyn_ros.model.io.mjcf.unread import driven_joints, motors, unread
-from liedyn_ros.model.io.of_file import model_of_file
+from liedyn_ros.model.io.checked import model_of_file
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.inertia import SpatialInertia
 

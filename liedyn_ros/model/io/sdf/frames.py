@@ -11,15 +11,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-import math
 
 import numpy as np
 
 from liedyn_ros.common.checks import Array, listed
-from liedyn_ros.common.description import parse_number, short
 from liedyn_ros.common.xml_reader import Element
-from liedyn_ros.lie import so3
-from liedyn_ros.model.parts.geometry import IDENTITY, pose
+from liedyn_ros.model.parts.geometry import IDENTITY, pose, quaternion_pose
 
 MODEL, WORLD = '__model__', 'world'
 TYPES = {  # to the types of this package
@@ -29,38 +26,26 @@ TYPES = {  # to the types of this package
 CLOSURES = {'continuous': 'revolute', 'fixed': 'weld'}  # of joints that close a loop
 
 
-def text_of(element: Element, tag: str, default: str | None = None) -> str:
-    """Return the text of an element's child, which must be there unless there is a default."""
-    found = element.value.find(tag)
-    text = '' if found is None else (found.text or '').strip()
-    if text:
-        return text
-    if default is None:
-        element.fail(f'an element {tag} with a text', 'none')
-    return default
+def with_leaves(root: Element) -> Element:
+    """Return a document in which the texts of elements are attributes of those around them."""
+    for xml in root.value.iter():
+        for leaf in xml:
+            if (leaf.text or '').strip():
+                xml.attrib.setdefault(leaf.tag, str(leaf.text).strip())
+    return root
 
 
-def numbers_of(element: Element, tag: str, count: int, default: tuple[float, ...]) -> Array:
-    """Return the numbers (count,) of an element's child."""
-    text = text_of(element, tag, '')
-    if not text:
-        return np.array(default)
-    return _parsed(element, tag, text, count)
+def text_of(element: Element, key: str, default: str | None = None) -> str:
+    """Return a text of an element, which must be there unless there is a default."""
+    found = element.value.get(key, default)
+    if found is None:
+        element.fail(f'an element {key} with a text', 'none')
+    return found
 
 
-def number_of(element: Element, tag: str, default: float) -> float:
-    """Return the number of an element's child; infinities are none."""
-    text = text_of(element, tag, '')
-    if text.lower().lstrip('+-') in ('inf', 'infinity'):
-        return -math.inf if text.startswith('-') else math.inf
-    return float(_parsed(element, tag, text, 1)[0]) if text else default
-
-
-def _parsed(element: Element, tag: str, text: str, count: int) -> Array:
-    values = [parse_number(each) for each in text.split(maxsplit=count)]
-    if len(values) != count or None in values:
-        element.fail(f'{count} finite number{"s" * (count > 1)} as {tag}', short(text))
-    return np.array(values, dtype=np.float64)
+def is_true(element: Element, key: str) -> bool:
+    """Return whether a text of an element is true."""
+    return element.value.get(key, '').strip().lower() in ('true', '1')
 
 
 def pose_of(element: Element) -> tuple[str, Array]:
@@ -69,20 +54,14 @@ def pose_of(element: Element) -> tuple[str, Array]:
     if found is None:
         return '', IDENTITY
     relative = found.value.get('relative_to', found.value.get('frame', '')).strip()
-    text, form = (found.value.text or '').strip(), found.value.get('rotation_format', 'euler_rpy')
-    if form == 'quat_xyzw':
-        numbers = _parsed(found, 'pose', text or '0 0 0 0 0 0 1', 7)
-        result = pose(numbers[:3])
-        length = float(np.linalg.norm(numbers[3:]))
-        if not length > 0.0:
-            found.fail('a quaternion of length one', short(text))
-        result = np.array(result)
-        result[:3, :3] = so3.from_quaternion(numbers[3:] / length)
-        return relative, result
-    numbers = _parsed(found, 'pose', text or '0 0 0 0 0 0', 6)
-    if found.value.get('degrees', '').strip().lower() in ('true', '1'):
-        numbers[3:] = np.radians(numbers[3:])
-    return relative, pose(numbers[:3], numbers[3:])
+    if found.value.get('rotation_format', 'euler_rpy') == 'quat_xyzw':
+        numbers = element.numbers('pose', 7, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
+        if not any(numbers[3:]):
+            found.fail('a quaternion of length one', 'zero')
+        return relative, quaternion_pose(numbers[:3], numbers[3:])
+    numbers = element.numbers('pose', 6, 6 * (0.0,))
+    angles = np.radians(numbers[3:]) if is_true(found, 'degrees') else numbers[3:]
+    return relative, pose(numbers[:3], angles)
 
 
 class Frames:

@@ -20,7 +20,7 @@ from liedyn_ros.common.description import short
 from liedyn_ros.common.packages import candidates, PATHS
 from liedyn_ros.common.xml_reader import Element, read
 from liedyn_ros.model.io.gazebo import SCOPE
-from liedyn_ros.model.io.sdf.frames import MODEL, text_of, WORLD
+from liedyn_ros.model.io.sdf.frames import is_true, MODEL, text_of, with_leaves, WORLD
 from liedyn_ros.model.io.sdf_writer import to_sdf
 from liedyn_ros.model.io.urdf_reader import load_urdf
 
@@ -51,10 +51,11 @@ class Nesting:
             (text_of(each, 'name', '') or text_of(each, 'uri').rstrip('/').rpartition('/')[2],
              each) for each in holder.each('include')]
         chosen = [each for each in models if each[0] == name] if name is not None else (
-            models if len(models) == 1 else [each for each in models if not _is_static(each[1])])
+            models if len(models) == 1 else [each for each in models
+                                             if not is_true(each[1], 'static')])
         if len(chosen) > 1 and name is None:  # those that say so in their file
-            chosen = [each for each in chosen if each[1].value.tag == 'model' or not _is_static(
-                self._included(each[1], self._folder)[0])]
+            chosen = [each for each in chosen if each[1].value.tag == 'model' or not is_true(
+                self._included(each[1], self._folder)[0], 'static')]
         if len(chosen) != 1:
             holder.fail('one element model that is not static, or the name of one as sdf_model',
                         listed([each[0] for each in models]) if models else 'none')
@@ -75,9 +76,8 @@ class Nesting:
         folder = self._folder if folder is None else folder
         for include in list(model.each('include')):
             inner, place = self._included(include, folder)
-            merged = include.value.get('merge', '').strip().lower() in ('true', '1')
             self.unite(inner, place, depth + 1)
-            _move(model, inner, '' if merged else f'{inner.text("name")}::')
+            _move(model, inner, '' if is_true(include, 'merge') else f'{inner.text("name")}::')
             model.value.remove(include.value)
         for inner in list(model.each('model')):
             self.unite(inner, folder, depth + 1)
@@ -100,33 +100,22 @@ class Nesting:
                 root = read(to_sdf(model), 'SDF').take('world')
             self.remarks += [str(each.message) for each in found]
             root.value.tag = 'sdf'
-        else:
-            upgraded(root)
+        upgraded(root)
         models = list(root.each('model'))
         if root.value.tag != 'sdf' or len(models) != 1:
             root.fail('an element sdf with one element model', f'{len(models)}')
         if include.value.find('placement_frame') is not None:
             include.fail('no placement_frame: write the pose of the model', 'one')
         inner = deepcopy(models[0].value)
-        for each in include.value.findall('plugin'):
-            inner.append(deepcopy(each))
-        for static in include.value.findall('static'):
-            for other in inner.findall('static'):
-                inner.remove(other)
-            inner.append(deepcopy(static))
-        name = text_of(include, 'name', '')
-        if name:
-            inner.set('name', name)
-        pose = include.value.find('pose')
-        if pose is not None:
+        if include.value.find('pose') is not None:
             for other in inner.findall('pose'):
                 inner.remove(other)
-            inner.append(deepcopy(pose))
+        for each in include.value:
+            if each.tag in ('plugin', 'pose'):
+                inner.append(deepcopy(each))
+        inner.attrib |= {key: include.value.attrib[key] for key in ('name', 'static', 'pose')
+                         if key in include.value.attrib}
         return Element(inner, f'/model[{inner.get("name")}]', include), path.parent
-
-
-def _is_static(model: Element) -> bool:
-    return text_of(model, 'static', 'false').lower() in ('true', '1')
 
 
 def _found(include: Element, uri: str, folder: Path | None) -> Path:
@@ -145,18 +134,14 @@ def _found(include: Element, uri: str, folder: Path | None) -> Path:
 
 def upgraded(root: Element) -> Element:
     """
-    Return a document as of SDF 1.6, as sdformat converts it.
+    Return a document as of SDF 1.6, as sdformat converts it, its texts as attributes.
 
     To 1.4 axes are along the frame of their model, to 1.5 gravity is in physics. Older ones than
     1.2 have attributes for elements and are refused.
     """
-    text = root.value.get('version', '1.6')
-    numbers = text.strip().split('.')
-    if not all(number.isdecimal() and len(number) < 5 for number in numbers):
-        root.fail('a version such as 1.6', repr(text))
-    version = tuple(map(int, numbers))
+    version = root.version('1.6')
     if version < (1, 2):
-        root.fail('SDF 1.2 or newer (convert it: gz sdf -p)', text)
+        root.fail('SDF 1.2 or newer (convert it: gz sdf -p)', root.value.get('version'))
     if version < (1, 5):
         for axis in (*root.value.iter('axis'), *root.value.iter('axis2')):
             SubElement(axis, 'use_parent_model_frame').text = 'true'
@@ -164,13 +149,13 @@ def upgraded(root: Element) -> Element:
         for world in root.value.findall('world'):
             for gravity in world.findall('physics/gravity')[:1]:
                 world.append(gravity)
-    return root
+    return with_leaves(root)
 
 
 def _move(model: Element, inner: Element, prefix: str) -> None:
     """Move links, joints and frames of a united model into the one around it."""
     name = inner.text('name')
-    if _is_static(inner):
+    if is_true(inner, 'static'):
         inner.fail('a model in a model that is not static: fix it by a joint to the world', name)
     if inner.value.get('placement_frame'):
         inner.fail('no placement_frame: write the pose of the model',
@@ -181,10 +166,11 @@ def _move(model: Element, inner: Element, prefix: str) -> None:
         inner.fail('at least one element link', 'none')
     place = SubElement(model.value, 'frame', {
         'name': frame, 'attached_to': prefix + inner.value.get('canonical_link', links[0])})
-    pose = inner.optional('pose')
-    at = SubElement(place, 'pose') if pose is None else deepcopy(pose.value)
-    if pose is not None:
+    given = inner.value.find('pose')
+    at = SubElement(place, 'pose') if given is None else deepcopy(given)
+    if given is not None:
         place.append(at)
+        place.set('pose', inner.value.get('pose', ''))
     at.set('relative_to', at.attrib.pop('frame', at.get('relative_to', '')).strip() or MODEL)
     for each in [part for tag in _MOVED for part in inner.value.findall(tag)]:
         _rename(each, prefix, frame)
@@ -211,15 +197,13 @@ def _rename(each: Xml, prefix: str, frame: str) -> None:
     if each.tag == 'frame':
         each.set('attached_to', outer(each.get('attached_to')) or frame)
     for side in ('parent', 'child', 'gearbox_reference_body') if each.tag == 'joint' else ():
-        for end in each.findall(side):
-            end.text = outer(end.text)
+        if side in each.attrib:
+            each.set(side, outer(each.get(side)))
     for axis in (*each.findall('axis'), *each.findall('axis2')):
         for xyz in axis.findall('xyz'):
             if xyz.get('expressed_in', '').strip():
                 xyz.set('expressed_in', outer(xyz.get('expressed_in')))
-            for flag in axis.findall('use_parent_model_frame'):
-                if (flag.text or '').strip().lower() in ('true', '1'):
-                    xyz.set('expressed_in', frame)
-                axis.remove(flag)
+            if axis.attrib.pop('use_parent_model_frame', '').lower() in ('true', '1'):
+                xyz.set('expressed_in', frame)
         for mimic in axis.findall('mimic'):
             mimic.set('joint', outer(mimic.get('joint')))

@@ -14,23 +14,24 @@ from collections.abc import Sequence
 import os
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import Element as XML
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, listed
-from liedyn_ros.common.description import no_garbage_collection, parse_number
+from liedyn_ros.common.description import no_garbage_collection
 from liedyn_ros.common.xml_reader import Element, is_document, read
 from liedyn_ros.lie import se3
 from liedyn_ros.model.builder import ModelBuilder
 from liedyn_ros.model.io.gazebo import add_plugins
-from liedyn_ros.model.io.of_file import model_of_file
+from liedyn_ros.model.io.checked import model_of_file
 from liedyn_ros.model.io.sdf.frames import (
-    CLOSURES, Frames, MODEL, number_of, numbers_of, pose_of, text_of, TYPES, WORLD)
-from liedyn_ros.model.io.sdf.inertia import inertia_of
+    CLOSURES, Frames, is_true, MODEL, pose_of, text_of, TYPES, WORLD)
 from liedyn_ros.model.io.sdf.nesting import Nesting, upgraded
-from liedyn_ros.model.io.sdf.unread import unread, unread_of_world
-from liedyn_ros.model.io.urdf_dialects import DRAKE
+from liedyn_ros.model.io.sdf.shapes import inertia_of
+from liedyn_ros.model.io.vocabulary import Vocabulary
+from liedyn_ros.model.io.xml_parts import DRAKE, Masses
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.geometry import IDENTITY
 
@@ -39,6 +40,7 @@ _GRAVITY = 0.0, 0.0, -9.8  # of a world that does not say it
 _NO_PITCH = 1.0  # m a turn, by default
 _AWAY = 1e-6  # m, from which on a frame is elsewhere
 _AXES = 'axis', 'axis2'
+WORDS = Vocabulary('sdf')
 
 
 def load_sdf(source: str | os.PathLike[str], *, floating: bool | None = None,
@@ -77,12 +79,15 @@ class _Reader:
         world = upgraded(root).optional('world')
         holder = root if world is None else world
         nesting = Nesting(folder)
-        self._model, self._floating, self._strict = nesting.one(
-            holder, sdf_model), floating, strict
-        self._folder, self._remarks = folder, nesting.remarks
+        self._model, self._floating = nesting.one(holder, sdf_model), floating
+        self._masses, self._folder, self._remarks = Masses(strict), folder, nesting.remarks
+        given = _GRAVITY
         if world is not None:
-            self._remarks += unread_of_world(world)
-        given = _GRAVITY if world is None else numbers_of(world, 'gravity', 3, _GRAVITY)
+            given = world.numbers('gravity', 3, _GRAVITY)
+            beside = XML('world', world.value.attrib)
+            beside.extend(each for each in world.value
+                          if each.tag not in ('model', 'include', 'physics'))
+            self._remarks += WORDS.unread(beside)
         self._builder = ModelBuilder(
             self._model.text('name'), given if gravity is None else gravity)
         self._frames = Frames(self._model, pose_of(self._model)[1])
@@ -92,7 +97,8 @@ class _Reader:
     def model(self) -> Model:
         if not self._links:
             self._model.fail('at least one element link', 'none')
-        self._add_links()
+        for name, link in self._links.items():
+            self._builder.add_body(name, inertia_of(link, self._masses, self._folder))
         followers = {joint.text('name') for joint in self._model.each('joint')
                      for tag in _AXES if joint.value.find(f'{tag}/mimic') is not None}
         later = []
@@ -115,7 +121,7 @@ class _Reader:
         self._add_couplings()
         add_plugins(self._model.each('plugin'), self._builder, list(self._links),
                     self._model.text('name'))
-        for text in (*self._remarks, *unread(self._model)):
+        for text in (*self._masses.warnings(), *self._remarks, *WORDS.unread(self._model.value)):
             self._builder.add_warning(text)
         return self._builder.build()
 
@@ -126,14 +132,6 @@ class _Reader:
                 return True
             link = self._bodies.get(link)
         return False
-
-    def _add_links(self) -> None:
-        faults: dict[str, list[str]] = {}
-        for name, link in self._links.items():
-            self._builder.add_body(name, inertia_of(
-                link, self._strict, faults, self._folder))
-        for fault, names in faults.items():
-            self._builder.add_warning(f'links {listed(names)}: {fault}')
 
     def _add_joint(self, joint: Element, parent: str | None, child: str, actuated: bool) -> None:
         """Add a joint, at its frame, and the link behind it where that is elsewhere."""
@@ -170,11 +168,10 @@ class _Reader:
 
     def _pitch(self, joint: Element) -> float:
         """Return the travel of a screw, m/rad: screw_thread_pitch is m a turn."""
-        if joint.value.find('screw_thread_pitch') is None:
-            pitch = number_of(joint, 'thread_pitch', 0.0)  # rad/m, in the other sense
-            if pitch:
-                return -1.0 / pitch
-        return number_of(joint, 'screw_thread_pitch', _NO_PITCH) / (2.0 * np.pi)
+        old = joint.number('thread_pitch', 0.0)  # rad/m, in the other sense
+        if old and 'screw_thread_pitch' not in joint.value.attrib:
+            return -1.0 / old
+        return joint.number('screw_thread_pitch', _NO_PITCH) / (2.0 * np.pi)
 
     def _add_closure(self, joint: Element, parent: str | None, child: str) -> None:
         """Add a joint that holds a link for the second time."""
@@ -195,7 +192,7 @@ class _Reader:
 
     def _add_roots(self) -> None:
         """Hold the links that no joint holds, or let them float."""
-        static = text_of(self._model, 'static', 'false').lower() in ('true', '1')
+        static = is_true(self._model, 'static')
         roots = [name for name in self._links if name not in self._bodies]
         for i, name in enumerate(roots):
             free = not static if self._floating is None or i else self._floating
@@ -219,9 +216,9 @@ class _Reader:
                 mimic = None if axis is None else axis.optional('mimic')
                 if mimic is None:
                     continue
-                multiplier = number_of(mimic, 'multiplier', 1.0)
-                offset = number_of(mimic, 'offset', 0.0) - multiplier * number_of(
-                    mimic, 'reference', 0.0)
+                multiplier = mimic.number('multiplier', 1.0)
+                offset = mimic.number('offset', 0.0) - multiplier * mimic.number(
+                    'reference', 0.0)
                 with mimic.context():
                     self._builder.add_coupling(
                         coordinate(joint.text('name'), tag),
@@ -235,7 +232,7 @@ class _Reader:
         Angles are about axis and axis2 of the gearbox.
         """
         name, reference = gearbox.text('name'), text_of(gearbox, 'gearbox_reference_body', '')
-        ratio, turns = number_of(gearbox, 'gearbox_ratio', 1.0), list[tuple[str, float]]()
+        ratio, turns = gearbox.number('gearbox_ratio', 1.0), list[tuple[str, float]]()
         both = gearbox.value.find('axis2') is not None
         for side, tag in (('parent', 'axis'), ('child', 'axis2' if both else 'axis')):
             along = self._direction(gearbox, tag)
@@ -262,10 +259,10 @@ class _Reader:
         axis = joint.take(tag)
         xyz = axis.value.find('xyz')
         frame = '' if xyz is None else xyz.get('expressed_in', '').strip()
-        if text_of(axis, 'use_parent_model_frame', 'false').lower() in ('true', '1'):
+        if is_true(axis, 'use_parent_model_frame'):
             frame = MODEL
-        along = numbers_of(axis, 'xyz', 3, (0.0, 0.0, 1.0))
-        return self._frames[frame or joint.text('name')][:3, :3] @ along
+        along = axis.numbers('xyz', 3, (0.0, 0.0, 1.0))
+        return self._frames[frame or joint.text('name')][:3, :3] @ np.array(along)
 
 
 def text_type(joint: Element) -> str:
@@ -278,15 +275,11 @@ def text_type(joint: Element) -> str:
 
 def _armature(joint: Element, kind: str) -> dict[str, Any]:
     """Return the inertia of a rotor behind its gear, as Drake has them in SDF."""
-    rotor, ratio = (joint.value.find(f'{DRAKE}{tag}') for tag in ('rotor_inertia', 'gear_ratio'))
-    if rotor is None or TYPES[kind] not in ('revolute', 'continuous', 'prismatic'):
+    if f'{DRAKE}rotor_inertia' not in joint.value.attrib or TYPES[kind] not in (
+            'revolute', 'continuous', 'prismatic'):
         return {}
-    numbers = [1.0 if each is None else parse_number((each.text or '').strip())
-               for each in (rotor, ratio)]
-    if None in numbers:
-        joint.fail('a finite number as drake:rotor_inertia and drake:gear_ratio', 'another')
-    inertia, gear = (float(each or 0.0) for each in numbers)
-    return {'armature': inertia * gear**2}
+    gear = joint.number(f'{DRAKE}gear_ratio', 1.0)
+    return {'armature': joint.number(f'{DRAKE}rotor_inertia') * gear**2}
 
 
 def _forces(joint: Element, kind: str) -> dict[str, Any]:
@@ -299,14 +292,14 @@ def _forces(joint: Element, kind: str) -> dict[str, Any]:
         limit, dynamics = axis.optional('limit'), axis.optional('dynamics')
         for name, default in (('lower', -np.inf), ('upper', np.inf), ('velocity', np.inf),
                               ('effort', np.inf)):
-            value = default if limit is None else number_of(limit, name, default)
+            value = default if limit is None else limit.number(name, default, infinite=True)
             if abs(value) >= _UNLIMITED or (name in ('velocity', 'effort') and value < 0.0):
                 value = default
             values.setdefault(name, []).append(value)
         for name, own in (('damping', 'damping'), ('friction', 'friction'),
                           ('stiffness', 'spring_stiffness'), ('rest', 'spring_reference')):
             values.setdefault(name, []).append(
-                0.0 if dynamics is None else number_of(dynamics, own, 0.0))
+                0.0 if dynamics is None else dynamics.number(own, 0.0))
     limits = {name: values.pop(name) for name in ('lower', 'upper', 'velocity', 'effort')
               if name in values}
     if kind == 'continuous':

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Mass properties that Gazebo computes from the shapes of a link: inertial with auto."""
+"""Mass properties of the links of SDF, as given or, where they say auto, from their shapes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from liedyn_ros.common.extras import remedy_of
 from liedyn_ros.common.meshes import surfaces
 from liedyn_ros.common.packages import candidates
 from liedyn_ros.common.xml_reader import Element
-from liedyn_ros.model.io.sdf.frames import number_of, numbers_of, pose_of, text_of
+from liedyn_ros.model.io.sdf.frames import is_true, pose_of, text_of
+from liedyn_ros.model.io.xml_parts import Masses, MOMENTS
 from liedyn_ros.model.parts.inertia import SpatialInertia
 
 DENSITY = 1000.0  # kg/m^3, by default
@@ -29,7 +30,26 @@ _MESHES = '.stl', '.obj', '.ply', '.glb', '.gltf', '.off'
 Solid = tuple[float, Array, Array]  # volume (m^3), its centre (3,), second moments over density
 
 
-def computed_inertia(link: Element, inertial: Element, folder: Path | None) -> SpatialInertia:
+def inertia_of(link: Element, masses: Masses, folder: Path | None) -> SpatialInertia:
+    """
+    Return the inertia of a link; what a file does not say is 1 kg and 1 kg m^2, as in Gazebo.
+
+    folder is that of the file, for meshes whose masses are computed.
+    """
+    inertial, name = link.optional('inertial'), link.text('name')
+    if inertial is None:
+        masses.remarks.setdefault('without an inertial, so of 1 kg and 1 kg m^2 as in Gazebo',
+                                  []).append(name)
+        return SpatialInertia(1.0, [0.0, 0.0, 0.0], np.eye(3))
+    if is_true(inertial, 'auto'):
+        return _computed(link, inertial, folder)
+    inertia = inertial.optional('inertia')
+    moments = [float(key[1] == key[2]) if inertia is None else inertia.number(
+        key, float(key[1] == key[2])) for key in MOMENTS]
+    return masses.read(inertial, name, inertial.number('mass', 1.0), moments, pose_of(inertial)[1])
+
+
+def _computed(link: Element, inertial: Element, folder: Path | None) -> SpatialInertia:
     """
     Return the inertia of the solids of a link's collisions, each by its density.
 
@@ -37,10 +57,10 @@ def computed_inertia(link: Element, inertial: Element, folder: Path | None) -> S
     collisions with a volume, for shapes that are no solid, and for meshes that cannot be read.
     """
     mass, first, second = 0.0, np.zeros(3), np.zeros((3, 3))
-    density = number_of(inertial, 'density', DENSITY)
+    density = inertial.number('density', DENSITY)
     for collision in link.each('collision'):
         volume, center, moments = _solid(collision.take('geometry'), folder)
-        weight = number_of(collision, 'density', density) * volume
+        weight = collision.number('density', density) * volume
         placement = pose_of(collision)[1]
         turn, at = placement[:3, :3], placement[:3, :3] @ center + placement[:3, 3]
         mass += weight
@@ -51,7 +71,7 @@ def computed_inertia(link: Element, inertial: Element, folder: Path | None) -> S
         link.fail('collisions with a volume, for an inertial that is auto', 'none')
     center = first / mass
     about = second - mass * (center @ center * np.eye(3) - np.outer(center, center))
-    scale = number_of(inertial, 'mass', mass) / mass
+    scale = inertial.number('mass', mass) / mass
     return SpatialInertia(scale * mass, center, scale * 0.5 * (about + about.T))
 
 
@@ -61,10 +81,10 @@ def _solid(geometry: Element, folder: Path | None) -> Solid:
     kind = shape.value.tag
     if kind == 'mesh':
         return _mesh(shape, folder)
-    radius, length = (number_of(shape, tag, 1.0) for tag in ('radius', 'length'))
+    radius, length = (shape.number(tag, 1.0) for tag in ('radius', 'length'))
     if kind in ('box', 'ellipsoid', 'sphere'):
-        size = 3 * [radius] if kind == 'sphere' else numbers_of(
-            shape, 'size' if kind == 'box' else 'radii', 3, (1.0, 1.0, 1.0)) * (
+        size = np.array(3 * [radius] if kind == 'sphere' else shape.numbers(
+            'size' if kind == 'box' else 'radii', 3, (1.0, 1.0, 1.0))) * (
                 0.5 if kind == 'box' else 1.0)
         square = np.square(size)
         factor, part = (8.0, 3.0) if kind == 'box' else (4.0 * math.pi / 3.0, 5.0)
@@ -100,7 +120,7 @@ def _mesh(mesh: Element, folder: Path | None) -> Solid:
                   repr(uri))
     with mesh.context():
         corners = np.concatenate([each.corners[each.faces] for each in surfaces(path)])
-    corners = corners * numbers_of(mesh, 'scale', 3, (1.0, 1.0, 1.0))
+    corners = corners * np.array(mesh.numbers('scale', 3, (1.0, 1.0, 1.0)))
     whole = trimesh.Trimesh(corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3))
     volume, center, moments = whole.volume, whole.center_mass, whole.moment_inertia
     if not volume > 0.0 or not np.isfinite(moments).all():

@@ -6,24 +6,46 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Numbers of a machine that are hardly in kg and m, each named with what they come to."""
+"""What every reader does last: numbers that are hardly in kg and m are named, and all warnings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 import math
+import warnings
 
 import numpy as np
 
-from liedyn_ros.common.checks import Array, listed
-from liedyn_ros.lie import se3
+from liedyn_ros.common.checks import listed
+from liedyn_ros.common.errors import DescriptionError, DescriptionWarning, LiedynError
+from liedyn_ros.model.io.xml_parts import body_poses
 from liedyn_ros.model.model import Model
-from liedyn_ros.model.parts.geometry import IDENTITY
 
 DENSEST = 22590.0  # kg/m^3, osmium
 # A wrong unit of length is a factor of 1000; more than halfway to it, by factors, is in doubt.
 DOUBT = math.sqrt(1000.0)
 _SEEN = 1e-6  # of mass times size squared: below, six digits of a file show nothing
+
+
+def model_of_file(name: str, read: Callable[[], Model]) -> Model:
+    """
+    Return the model that a reader reads; its errors and warnings name the file.
+
+    Numbers that overflow are for the reader to refuse; those that are hardly in kg and m have a
+    warning. The warnings are those of the caller's caller. Raises DescriptionError.
+    """
+    try:
+        with np.errstate(over='ignore', invalid='ignore'):
+            model = read()
+    except DescriptionError:
+        raise
+    except LiedynError as error:
+        raise DescriptionError(f'{name}: {error}') from error
+    model = replace(model, warnings=(*model.warnings, *implausible(model)))
+    for warning in model.warnings:
+        warnings.warn(f'{name}: {warning}', DescriptionWarning, stacklevel=3)
+    return model
 
 
 def implausible(model: Model) -> Iterator[str]:
@@ -32,10 +54,8 @@ def implausible(model: Model) -> Iterator[str]:
 
     The lengths are the distances between joints at zero, and the sizes of visuals.
     """
-    poses: dict[str | None, Array] = {None: IDENTITY}
     spans = dict[str, float]()  # of a body: to the farthest joint on it, or end of a visual
     for joint in model.joint_list:
-        poses[joint.child] = se3.compose(poses[joint.parent], joint.placement)
         if joint.parent is not None:
             spans[joint.parent] = max(spans.get(joint.parent, 0.0),
                                       float(np.linalg.norm(joint.placement[:3, 3])))
@@ -43,7 +63,7 @@ def implausible(model: Model) -> Iterator[str]:
         for each in body.visuals:
             spans[body.name] = max(spans.get(body.name, 0.0), float(
                 np.linalg.norm(each.placement[:3, 3]) + np.linalg.norm(each.size)))
-    places = np.array([pose[:3, 3] for name, pose in poses.items() if name is not None])
+    places = np.array([pose[:3, 3] for name, pose in body_poses(model).items() if name])
     size = float(np.linalg.norm(np.ptp(places, axis=0))) + max(spans.values(), default=0.0)
     if not size > 0.0:
         return
