@@ -11,21 +11,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-import warnings
-from xml.etree import ElementTree
-from xml.etree.ElementTree import Element, SubElement
+from xml.etree.ElementTree import Element
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array, listed, require_kind
-from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
+from liedyn_ros.common.checks import Array, require_kind
+from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.lie import se3, so3
-from liedyn_ros.model.io.xml_parts import joined
+from liedyn_ros.model.io.xml_parts import add, body_poses, document, joined, warn_of_lost
 from liedyn_ros.model.model import Model
-from liedyn_ros.model.parts.body import Body, Visual
+from liedyn_ros.model.parts.body import Body
 from liedyn_ros.model.parts.constraints import Closure
-from liedyn_ros.model.parts.geometry import IDENTITY
+from liedyn_ros.model.parts.geometry import IDENTITY, pose
 from liedyn_ros.model.parts.joints import GROUND, Joint, JOINT_TYPES
 
 _AXIAL = {'x': 'slide', 'y': 'slide', 'angle': 'hinge', 'travel': 'slide', 'first': 'hinge',
@@ -71,12 +69,11 @@ class _Writer:
     def __init__(self, model: Model) -> None:
         self._model, self._lost = model, dict[str, list[str]]()
         self._root = Element('mujoco', model=model.name)
-        SubElement(self._root, 'compiler', angle='radian')
-        SubElement(self._root, 'option', gravity=joined(model.gravity))
-        self._elements: dict[str | None, Element] = {
-            None: SubElement(self._root, 'worldbody')}
+        add(self._root, 'compiler', angle='radian')
+        add(self._root, 'option', gravity=model.gravity)
+        self._elements: dict[str | None, Element] = {None: add(self._root, 'worldbody')}
         self._at: dict[str | None, Array] = {None: IDENTITY}  # of a body in its element
-        self._drawn: dict[str | None, Array] = {None: IDENTITY}  # in the ground, at zero
+        self._drawn = body_poses(model)
         self._tendons, self._equalities = Element('tendon'), Element('equality')
 
     def text(self) -> str:
@@ -84,7 +81,6 @@ class _Writer:
         children: dict[str | None, list[Joint]] = {}
         for joint in model.joint_list:
             children.setdefault(joint.parent, []).append(joint)
-            self._drawn[joint.child] = se3.compose(self._drawn[joint.parent], joint.placement)
         held: list[Joint] = []  # joints that wait for the body with mass that they move
         for joint, body in zip(model.joint_list, model.body_list):
             after = children.get(body.name, [])
@@ -104,11 +100,8 @@ class _Writer:
             if len(part):
                 self._root.append(part)
         self._add_motors()
-        for what, names in self._lost.items():
-            warnings.warn(f'{model.name}: {listed(names)}: {what}', DescriptionWarning,
-                          stacklevel=3)
-        ElementTree.indent(self._root)
-        return ElementTree.tostring(self._root, encoding='unicode')
+        warn_of_lost(model, self._lost)
+        return document(self._root)
 
     def _add_body(self, joints: Sequence[Joint], body: Body, after: Sequence[Joint]) -> None:
         """Add a body with the joints that move it, each where it is at zero."""
@@ -124,7 +117,7 @@ class _Writer:
         if body.name == GROUND:
             raise DescriptionError(f'expected no body {GROUND} that moves, as it is the ground in '
                                    'MJCF, got one')
-        element = SubElement(around, 'body', {'name': body.name, **_place(placement)})
+        element = add(around, 'body', name=body.name, **_place(placement))
         self._elements[body.name], self._at[body.name] = element, IDENTITY
         behind = IDENTITY  # the frame of a joint in that of the body
         moves = []
@@ -136,9 +129,8 @@ class _Writer:
         inertia = body.inertia
         if inertia is not None:
             about = inertia.inertia_about_com
-            SubElement(element, 'inertial', pos=joined(inertia.center_of_mass),
-                       mass=repr(float(inertia.mass)),
-                       fullinertia=joined(about[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]))
+            add(element, 'inertial', pos=inertia.center_of_mass, mass=inertia.mass,
+                fullinertia=about[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]])
         elif any(map(len, moves)) and not any(
                 each.type_name == 'fixed' and self._model.body(each.child).inertia is not None
                 for each in after):
@@ -153,10 +145,10 @@ class _Writer:
                    for rotor in self._model.rotors if rotor.body == body.name
                    for each in rotor.visuals]
         for placement, visual in shapes:
-            SubElement(element, 'geom', {
-                'type': visual.shape, 'size': joined(_size(visual)), **_place(placement),
-                'rgba': joined(visual.color), 'mass': '0', 'contype': '0', 'conaffinity': '0',
-                'group': '1'})
+            halves = {'box': 0.5, 'cylinder': (1.0, 0.5)}.get(visual.shape, 1.0)
+            add(element, 'geom', type=visual.shape, size=visual.size * np.array(halves),
+                **_place(placement), rgba=visual.color, mass='0', contype='0', conaffinity='0',
+                group='1')
 
     def _joint(self, body: Element, joint: Joint, at: Array) -> list[Element]:
         """Return the joints of MuJoCo that a joint here is, at a place in the body that moves."""
@@ -172,8 +164,8 @@ class _Writer:
         if kind == 'helical':  # a hinge and a slide, which a constraint makes a screw
             links = [('', joint.axis), ('travel', joint.axis)]
             names = [joint.name, f'{joint.name}/travel']
-            SubElement(self._equalities, 'joint', joint1=names[1], joint2=names[0],
-                       polycoef=joined((0.0, joint.pitch, 0.0, 0.0, 0.0)))
+            add(self._equalities, 'joint', joint1=names[1], joint2=names[0],
+                polycoef=(0.0, joint.pitch, 0.0, 0.0, 0.0))
         found = []
         for i, (name, (coordinate, axis)) in enumerate(zip(names, links)):
             element = Element('joint', {
@@ -229,25 +221,24 @@ class _Writer:
         """Add a closure as equality constraints of sites and of tendons between them."""
         name, kind = closure.name, closure.type_name
         if kind == 'weld':
-            SubElement(self._equalities, 'weld', {'name': name, **self._sides(closure, name, _O)})
+            add(self._equalities, 'weld', name=name, **self._sides(closure, name, _O))
         elif kind == 'rod':
             length = self._tendon(closure, name, _O, _O)
-            SubElement(self._equalities, 'tendon', name=name, tendon1=name,
-                       polycoef=joined((closure.length - length, 0.0, 0.0, 0.0, 0.0)))
+            add(self._equalities, 'tendon', name=name, tendon1=name,
+                polycoef=(closure.length - length, 0.0, 0.0, 0.0, 0.0))
         elif kind not in {*_POINTS, *_PLANES}:
             raise DescriptionError(f'closure {name}: expected one of another type, as MJCF has '
                                    f'none that is {kind}')
         for i, point in enumerate(_POINTS.get(kind, ())):
             label = f'{name}/{i + 1}' if i else name
-            SubElement(self._equalities, 'connect', {
-                'name': label, **self._sides(closure, label, point)})
+            add(self._equalities, 'connect', name=label, **self._sides(closure, label, point))
         for i, (point, normal) in enumerate(_PLANES.get(kind, ()), 1):
             # As far from a point above the plane as from its image below.
             label, above = f'{name}/plane{i}', np.array(normal)
             first, second = (self._tendon(closure, f'{label}{side}', sign * above, point)
                              for side, sign in (('+', 1.0), ('-', -1.0)))
-            SubElement(self._equalities, 'tendon', name=label, tendon1=f'{label}+',
-                       tendon2=f'{label}-', polycoef=joined((second - first, 1.0, 0.0, 0.0, 0.0)))
+            add(self._equalities, 'tendon', name=label, tendon1=f'{label}+',
+                tendon2=f'{label}-', polycoef=(second - first, 1.0, 0.0, 0.0, 0.0))
 
     def _sides(self, closure: Closure, label: str, point: ArrayLike,
                other: ArrayLike | None = None) -> dict[str, str]:
@@ -261,43 +252,41 @@ class _Writer:
     def _tendon(self, closure: Closure, label: str, point_a: ArrayLike, point_b: ArrayLike
                 ) -> float:
         """Add a tendon between points of both frames; return its length as drawn, at zero."""
-        spatial = SubElement(self._tendons, 'spatial', name=label)
+        spatial = add(self._tendons, 'spatial', name=label)
         for name in self._sides(closure, label, point_a, point_b).values():
-            SubElement(spatial, 'site', site=name)
-        ends = [se3.compose(self._drawn[body], _moved(frame, point))[:3, 3]
+            add(spatial, 'site', site=name)
+        a, b = (se3.compose(self._drawn[body], _moved(frame, point))[:3, 3]
                 for body, frame, point in ((closure.body_a, closure.frame_a, point_a),
-                                           (closure.body_b, closure.frame_b, point_b))]
-        return float(np.linalg.norm(ends[1] - ends[0]))
+                                           (closure.body_b, closure.frame_b, point_b)))
+        return float(np.linalg.norm(b - a))
 
     def _add_couplings(self) -> None:
         for each in self._model.couplings:
-            if each.further:
-                fixed = SubElement(self._tendons, 'fixed', name=f'{each.joint}/coupling')
-                for name, factor in ((each.joint, 1.0), *(
-                        (name, -factor) for name, factor in each.terms)):
-                    SubElement(fixed, 'joint', joint=name, coef=repr(float(factor)))
-                SubElement(self._equalities, 'tendon', tendon1=f'{each.joint}/coupling',
-                           polycoef=joined((each.offset, 0.0, 0.0, 0.0, 0.0)))
-            else:
-                SubElement(self._equalities, 'joint', joint1=each.joint, joint2=each.leader,
-                           polycoef=joined((each.offset, each.multiplier, 0.0, 0.0, 0.0)))
+            if not each.further:
+                add(self._equalities, 'joint', joint1=each.joint, joint2=each.leader,
+                    polycoef=(each.offset, each.multiplier, 0.0, 0.0, 0.0))
+                continue
+            name = f'{each.joint}/coupling'
+            fixed = add(self._tendons, 'fixed', name=name)
+            for joint, factor in ((each.joint, -1.0), *each.terms):
+                add(fixed, 'joint', joint=joint, coef=-factor)
+            add(self._equalities, 'tendon', tendon1=name, polycoef=(each.offset, 0, 0, 0, 0))
 
     def _add_motors(self) -> None:
         """Add motors where some joints have none, as a file without any drives all."""
         moving = [joint for joint in self._model.joint_list if JOINT_TYPES[joint.type_name].nv]
         if all(joint.actuated for joint in moving):
             return
-        actuator = SubElement(self._root, 'actuator')
+        actuator = add(self._root, 'actuator')
         for joint in (each for each in moving if each.actuated):
             spec = JOINT_TYPES[joint.type_name]
-            axial = spec.nq == spec.nv
-            for name, gear in [(name, np.eye(1)[0]) for name in joint.coordinate_names] if axial \
-                    else [(joint.name, row) for row in np.eye(6)[:spec.nv]]:
-                SubElement(actuator, 'motor', joint=name, gear=joined(gear))
+            for name, gear in [(name, (1.0,)) for name in joint.coordinate_names] if (
+                    spec.nq == spec.nv) else [(joint.name, row) for row in np.eye(6)[:spec.nv]]:
+                add(actuator, 'motor', joint=name, gear=gear)
 
     def _add_site(self, name: str, body: str | None, placement: Array) -> None:
-        SubElement(self._elements[body], 'site', {
-            'name': name, **_place(se3.compose(self._at[body], placement)), 'group': '4'})
+        add(self._elements[body], 'site', name=name, group='4',
+            **_place(se3.compose(self._at[body], placement)))
 
     def _lose(self, what: str, name: str) -> None:
         self._lost.setdefault(what, []).append(name)
@@ -310,21 +299,16 @@ def _is_used(model: Model, body: Body) -> bool:
         (each.body for each in model.frame_list), (each.body for each in model.rotors)))
 
 
-def _place(placement: Array) -> dict[str, str]:
+def _place(placement: Array) -> dict[str, Array]:
     """Return the attributes of place and turn that are not zero."""
     place = {}
     if placement[:3, 3].any():
-        place['pos'] = joined(placement[:3, 3])
+        place['pos'] = placement[:3, 3]
     if (placement[:3, :3] != np.eye(3)).any():
-        place['quat'] = joined(np.roll(so3.to_quaternion(placement[:3, :3]), 1))
+        place['quat'] = np.roll(so3.to_quaternion(placement[:3, :3]), 1)
     return place
 
 
 def _moved(frame: Array, point: ArrayLike) -> Array:
     """Return a frame moved to a point of it."""
-    return se3.compose(frame, se3.from_rotation_translation(np.eye(3), np.asarray(point, float)))
-
-
-def _size(visual: Visual) -> Array:
-    """Return the sizes of a visual as MuJoCo has them: halves."""
-    return visual.size * np.array({'box': 0.5, 'cylinder': (1.0, 0.5)}.get(visual.shape, 1.0))
+    return se3.compose(frame, pose(point))

@@ -10,28 +10,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-import warnings
-from xml.etree import ElementTree
-from xml.etree.ElementTree import Element, SubElement
+from collections.abc import Mapping, Sequence
+from xml.etree.ElementTree import Element
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array, listed, require_kind
-from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
+from liedyn_ros.common.checks import Array, require_kind
+from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model.io.sdf.frames import CLOSURES, TYPES
-from liedyn_ros.model.io.xml_parts import joined
+from liedyn_ros.model.io.xml_parts import (
+    add, body_poses, document, moments_of, warn_of_lost)
 from liedyn_ros.model.model import Model
+from liedyn_ros.model.parts.body import Body, SHAPES
 from liedyn_ros.model.parts.constraints import Closure
-from liedyn_ros.model.parts.geometry import IDENTITY
 from liedyn_ros.model.parts.joints import GROUND, Joint, JOINT_TYPES
 
 _TYPES = {ours: theirs for theirs, ours in TYPES.items() if theirs != 'revolute2'}
 _CLOSURES = {**_TYPES, **{ours: theirs for theirs, ours in CLOSURES.items()},
              'revolute': 'revolute'}
-_SIZES = {'box': ('size',), 'cylinder': ('radius', 'length'), 'sphere': ('radius',)}
+_BOUNDS = 'lower', 'upper'
 _FORCES = {'damping': 'damping', 'friction': 'friction', 'stiffness': 'spring_stiffness',
            'rest': 'spring_reference'}
 _GAP = 1e-6  # m and rad, by which a closure may be open where a model is drawn
@@ -58,40 +57,148 @@ def to_sdf(model: Model, q: ArrayLike | None = None) -> str:
     require_kind('model', model, Model, 'as load_model returns')
     q = model.check_configuration(model.neutral() if q is None else q)
     root = Element('sdf', version='1.11')
-    world = SubElement(root, 'world', name='world')
-    SubElement(world, 'gravity').text = joined(model.gravity)
-    element = SubElement(world, 'model', name=model.name)
-    poses: dict[str | None, Array] = {None: IDENTITY}
-    for joint in model.joint_list:
-        poses[joint.child] = se3.compose(poses[joint.parent], se3.compose(
-            joint.placement, joint.motion(q[joint.q_slice])))
-    places = _places(model)
-    for body in model.body_list:
-        if places[body.name] == body.name:
-            _add_link(element, model, body.name, poses)
-        elif body.inertia is None and places[body.name] is not None:
-            _add_frame(element, body.name, places[body.name], se3.compose(
-                se3.inverse(poses[places[body.name]]), poses[body.name]))
-    for joint in model.joint_list:
-        _add_joint(element, model, joint, poses, places, q)
-    for frame in model.frame_list:
-        _add_frame(element, frame.name, frame.body, frame.placement)
-    for closure in model.closures:
-        _add_closure(element, closure, poses, places)
-    lost = {'couplings to several leaders': [each.joint for each in model.couplings
-                                             if each.further],
-            **{name: [joint.name for joint in model.joint_list if getattr(joint, name).any()]
-               for name in ('armature', 'stop_stiffness')},
-            'damping and friction': [joint.name for joint in model.joint_list
-                                     if joint.type_name in ('spherical', 'free')
-                                     and (joint.damping.any() or joint.friction.any())],
-            'rotors': [rotor.name for rotor in model.rotors]}
-    for what, names in lost.items():
-        if names:
-            warnings.warn(f'{model.name}: {what} of {listed(names)} not written: SDF has none',
-                          DescriptionWarning, stacklevel=2)
-    ElementTree.indent(root)
-    return ElementTree.tostring(root, encoding='unicode')
+    world = add(root, 'world', name='world')
+    add(world, 'gravity', model.gravity)
+    _Writer(add(world, 'model', name=model.name), model, q).write()
+    warn_of_lost(model, {f'{what} not written: SDF has none': names for what, names in {
+        'couplings to several leaders': [each.joint for each in model.couplings if each.further],
+        **{name: [joint.name for joint in model.joint_list if getattr(joint, name).any()]
+           for name in ('armature', 'stop_stiffness')},
+        'damping and friction': [joint.name for joint in model.joint_list
+                                 if joint.type_name in ('spherical', 'free')
+                                 and (joint.damping.any() or joint.friction.any())],
+        'rotors': [rotor.name for rotor in model.rotors]}.items()})
+    return document(root)
+
+
+class _Writer:
+    """Writes a model, drawn at q, into an element."""
+
+    def __init__(self, element: Element, model: Model, q: Array) -> None:
+        self._element, self._model, self._q = element, model, q
+        self._poses, self._places = body_poses(model, q), _places(model)
+        self._zeros = {  # of the model's coordinates, where SDF's are at zero
+            name: float(q[each.qi + k]) for each in model.joint_list
+            if JOINT_TYPES[each.type_name].nq == JOINT_TYPES[each.type_name].nv
+            for k, name in enumerate(each.coordinate_names)}
+
+    def write(self) -> None:
+        for body in self._model.body_list:
+            place = self._places[body.name]
+            if place == body.name:
+                self._add_link(body)
+            elif body.inertia is None and place is not None:
+                self._add_frame(body.name, place, se3.compose(
+                    se3.inverse(self._poses[place]), self._poses[body.name]))
+        for joint in self._model.joint_list:
+            self._add_joint(joint)
+        for frame in self._model.frame_list:
+            self._add_frame(frame.name, frame.body, frame.placement)
+        for closure in self._model.closures:
+            self._add_closure(closure)
+
+    def _add_frame(self, name: str, body: str | None, placement: Array) -> None:
+        on = GROUND if body is None else body
+        _add_pose(add(self._element, 'frame', name=name, attached_to=on), placement, on)
+
+    def _add_link(self, body: Body) -> None:
+        if body.name == GROUND:
+            raise DescriptionError(f'expected no body {GROUND} with mass, the ground in SDF, got '
+                                   'one')
+        link = add(self._element, 'link', name=body.name)
+        _add_pose(link, self._poses[body.name])
+        if body.inertia is not None:
+            inertial = add(link, 'inertial')
+            add(inertial, 'pose', (*body.inertia.center_of_mass, 0.0, 0.0, 0.0))
+            add(inertial, 'mass', body.inertia.mass)
+            _add_all(add(inertial, 'inertia'), moments_of(body.inertia))
+        for i, each in enumerate(body.visuals):
+            visual = add(link, 'visual', name=f'{body.name}_{i}')
+            _add_pose(visual, each.placement)
+            shape = add(add(visual, 'geometry'), each.shape)
+            _add_all(shape, {'size': each.size} if each.shape == 'box' else
+                     dict(zip(SHAPES[each.shape], each.size)))
+            add(add(visual, 'material'), 'diffuse', each.color)
+
+    def _start(self, name: str, kind: str, parent: str | None, child: str | None) -> Element:
+        element = add(self._element, 'joint', name=name, type=kind)
+        add(element, 'parent', parent or GROUND)
+        add(element, 'child', child or GROUND)
+        return element
+
+    def _add_joint(self, joint: Joint) -> None:
+        """Add a joint; none for a base that floats, or between parts of one link."""
+        kind = joint.type_name
+        parent, child = self._places[joint.parent], self._places[joint.child]
+        if parent == child or (kind == 'free' and joint.parent is None):
+            return
+        if kind not in _TYPES:
+            raise DescriptionError(f'joint {joint.name}: expected one of the types of SDF, '
+                                   f'{list(_TYPES)}, got {kind}')
+        element = self._start(joint.name, _TYPES[kind], parent, child)
+        if child != joint.child:
+            _add_pose(element, se3.compose(
+                se3.inverse(self._poses[child]), self._poses[joint.child]), child)
+        if not JOINT_TYPES[kind].has_axis:
+            return
+        if kind == 'helical':
+            add(element, 'screw_thread_pitch', 2.0 * np.pi * joint.pitch)
+        axes = [joint.axis]
+        if kind == 'universal':  # the second turns with the body, as the first does not
+            first = joint.motion(self._q[joint.q_slice])[:3, :3].T @ joint.axis
+            axes = [first - (first @ joint.second_axis) * joint.second_axis, joint.second_axis]
+        for i, (axis, name) in enumerate(zip(axes, joint.coordinate_names)):
+            part = add(element, 'axis2' if i else 'axis')
+            add(part, 'xyz', axis)
+            self._add_mimic(part, name)
+            zero = self._zeros[name]
+            _add_all(add(part, 'limit'), {
+                bound: getattr(joint.limits, bound)[i] - (zero if bound in _BOUNDS else 0.0)
+                for bound in (*_BOUNDS, 'velocity', 'effort')})
+            forces = {theirs: getattr(joint, ours)[i] for ours, theirs in _FORCES.items()}
+            forces['spring_reference'] -= zero if forces['spring_stiffness'] else 0.0
+            _add_all(add(part, 'dynamics'), forces)
+
+    def _add_mimic(self, axis: Element, name: str) -> None:
+        """Add the coupling of a coordinate to one other."""
+        for each in self._model.couplings:
+            if each.joint == name and not each.further:
+                leader, _, coordinate = each.leader.partition('/')
+                mimic = add(axis, 'mimic', joint=leader)
+                if coordinate == 'second':
+                    mimic.set('axis', 'axis2')
+                _add_all(mimic, {
+                    'multiplier': each.multiplier, 'reference': 0.0, 'offset':
+                    each.offset + each.multiplier * self._zeros[each.leader] - self._zeros[name]})
+
+    def _add_closure(self, closure: Closure) -> None:
+        """Add a closure as a joint that holds body b, which is on body a already."""
+        name, kind = closure.name, closure.type_name
+        if kind not in _CLOSURES:
+            raise DescriptionError(f'closure {name}: expected one of the types of SDF, '
+                                   f'{list(_CLOSURES)}, got {kind}')
+        ends = [(closure.body_a, closure.frame_a, 0), (closure.body_b, closure.frame_b, 1)]
+        if closure.body_b is None:  # a joint of SDF has a child
+            ends.reverse()
+        (parent, frame_p, axis_p), (child, frame_c, axis_c) = ends
+        at = se3.compose(self._poses[child], frame_c)
+        between = se3.compose(se3.inverse(at), se3.compose(self._poses[parent], frame_p))
+        link = self._places[child]
+        if link is None or not _coincide(kind, between, axis_p, axis_c):
+            raise DescriptionError(
+                f'closure {name}: expected links drawn where it is closed, as a joint of SDF has '
+                'one frame (give q, as assemble returns it), got '
+                f'{between[:3, 3].tolist()} m apart')
+        while any(each.get('name') == name for each in self._element):
+            name += '_closure'
+        element = self._start(name, _CLOSURES[kind], self._places[parent], link)
+        _add_pose(element, se3.compose(se3.inverse(self._poses[link]), at), link)
+        if kind == 'helical':
+            add(element, 'screw_thread_pitch', 2.0 * np.pi * closure.pitch)
+        axes: dict[str, Sequence[Array]] = {
+            'weld': (), 'spherical': (), 'universal': (between[:3, axis_p], np.eye(3)[axis_c])}
+        for tag, axis in zip(('axis', 'axis2'), axes.get(kind, np.eye(3)[2:])):
+            add(add(element, tag), 'xyz', axis)
 
 
 def _places(model: Model) -> dict[str | None, str | None]:
@@ -115,132 +222,16 @@ def _places(model: Model) -> dict[str | None, str | None]:
     return places
 
 
-def _add_pose(element: Element, placement: Array, relative_to: str | None) -> None:
-    pose = SubElement(element, 'pose', rotation_format='quat_xyzw')
-    if relative_to is not None:
+def _add_pose(element: Element, placement: Array, relative_to: str = '') -> None:
+    pose = add(element, 'pose', (*placement[:3, 3], *so3.to_quaternion(placement[:3, :3])),
+               rotation_format='quat_xyzw')
+    if relative_to:
         pose.set('relative_to', relative_to)
-    pose.text = joined((*placement[:3, 3], *so3.to_quaternion(placement[:3, :3])))
 
 
-def _add_frame(model: Element, name: str, body: str | None, placement: Array) -> None:
-    frame = SubElement(model, 'frame', name=name, attached_to=GROUND if body is None else body)
-    _add_pose(frame, placement, GROUND if body is None else body)
-
-
-def _add_link(model: Element, whole: Model, name: str, poses: dict[str | None, Array]) -> None:
-    if name == GROUND:
-        raise DescriptionError(f'expected no body {GROUND} with mass, the ground in SDF, got one')
-    link, body = SubElement(model, 'link', name=name), whole.body(name)
-    _add_pose(link, poses[name], None)
-    if body.inertia is not None:
-        inertial = SubElement(link, 'inertial')
-        SubElement(inertial, 'pose').text = joined((*body.inertia.center_of_mass, 0.0, 0.0, 0.0))
-        SubElement(inertial, 'mass').text = repr(float(body.inertia.mass))
-        inertia = SubElement(inertial, 'inertia')
-        for i, j in zip(*np.triu_indices(3)):
-            SubElement(inertia, f'i{"xyz"[i]}{"xyz"[j]}').text = repr(
-                float(body.inertia.inertia_about_com[i, j]))
-    for i, each in enumerate(body.visuals):
-        visual = SubElement(link, 'visual', name=f'{name}_{i}')
-        _add_pose(visual, each.placement, None)
-        shape = SubElement(SubElement(visual, 'geometry'), each.shape)
-        sizes = [each.size] if each.shape == 'box' else each.size.reshape(-1, 1)
-        for tag, size in zip(_SIZES[each.shape], sizes):
-            SubElement(shape, tag).text = joined(size)
-        SubElement(SubElement(visual, 'material'), 'diffuse').text = joined(each.color)
-
-
-def _add_joint(model: Element, whole: Model, joint: Joint, poses: dict[str | None, Array],
-               places: dict[str | None, str | None], q: Array) -> None:
-    """Add a joint, its zero at q; none for a base that floats, or between parts of one link."""
-    kind, spec = joint.type_name, JOINT_TYPES[joint.type_name]
-    parent, child = places[joint.parent], places[joint.child]
-    if kind == 'free' and joint.parent is None:
-        return
-    if parent == child:
-        return
-    if kind not in _TYPES:
-        raise DescriptionError(f'joint {joint.name}: expected one of the types of SDF, '
-                               f'{list(_TYPES)}, got {kind}')
-    element = SubElement(model, 'joint', name=joint.name, type=_TYPES[kind])
-    SubElement(element, 'parent').text = GROUND if parent is None else parent
-    SubElement(element, 'child').text = child
-    if child != joint.child:
-        _add_pose(element, se3.compose(se3.inverse(poses[child]), poses[joint.child]), child)
-    if not spec.has_axis:
-        return
-    if kind == 'helical':
-        SubElement(element, 'screw_thread_pitch').text = repr(2.0 * np.pi * joint.pitch)
-    turn = joint.motion(q[joint.q_slice])[:3, :3].T
-    axes = [turn @ joint.axis] if kind == 'universal' else [joint.axis]
-    if kind == 'universal':  # the second turns with the body, as the first does not
-        axes.append(joint.second_axis)
-        axes[0] = axes[0] - (axes[0] @ axes[1]) * axes[1]
-    zero = {
-        name: float(q[each.qi + k]) for each in whole.joint_list
-        if JOINT_TYPES[each.type_name].nq == JOINT_TYPES[each.type_name].nv
-        for k, name in enumerate(each.coordinate_names)}
-    for i, (axis, name) in enumerate(zip(axes, joint.coordinate_names)):
-        part = SubElement(element, 'axis2' if i else 'axis')
-        SubElement(part, 'xyz').text = joined(axis)
-        _add_mimic(part, whole, name, zero)
-        limit = SubElement(part, 'limit')
-        for bound in ('lower', 'upper', 'velocity', 'effort'):
-            value = float(getattr(joint.limits, bound)[i])
-            value -= zero[name] if bound in ('lower', 'upper') else 0.0
-            SubElement(limit, bound).text = repr(value)
-        forces = {theirs: float(getattr(joint, ours)[i]) for ours, theirs in _FORCES.items()}
-        forces['spring_reference'] -= zero[name] if forces['spring_stiffness'] else 0.0
-        dynamics = SubElement(part, 'dynamics')
-        for tag, value in forces.items():
-            SubElement(dynamics, tag).text = repr(value)
-
-
-def _add_mimic(axis: Element, model: Model, name: str, zero: dict[str, float]) -> None:
-    """Add the coupling of a coordinate to one other."""
-    for each in model.couplings:
-        if each.joint == name and not each.further:
-            leader, _, coordinate = each.leader.partition('/')
-            mimic = SubElement(axis, 'mimic', joint=leader)
-            if coordinate == 'second':
-                mimic.set('axis', 'axis2')
-            offset = each.offset + each.multiplier * zero[each.leader] - zero[name]
-            for tag, value in (('multiplier', each.multiplier), ('offset', offset),
-                               ('reference', 0.0)):
-                SubElement(mimic, tag).text = repr(float(value))
-
-
-def _add_closure(model: Element, closure: Closure, poses: dict[str | None, Array],
-                 places: dict[str | None, str | None]) -> None:
-    """Add a closure as a joint that holds body b, which is on body a already."""
-    name, kind = closure.name, closure.type_name
-    if kind not in _CLOSURES:
-        raise DescriptionError(f'closure {name}: expected one of the types of SDF, '
-                               f'{list(_CLOSURES)}, got {kind}')
-    ends = [(closure.body_a, closure.frame_a, 0), (closure.body_b, closure.frame_b, 1)]
-    if closure.body_b is None:  # a joint of SDF has a child
-        ends.reverse()
-    (parent, frame_p, axis_p), (child, frame_c, axis_c) = ends
-    at = se3.compose(poses[child], frame_c)
-    between = se3.compose(se3.inverse(at), se3.compose(poses[parent], frame_p))
-    link = places[child]
-    if link is None or not _coincide(kind, between, axis_p, axis_c):
-        raise DescriptionError(
-            f'closure {name}: expected links drawn where it is closed, as a joint of SDF has one '
-            f'frame (give q, as assemble returns it), got {between[:3, 3].tolist()} m apart')
-    used = {each.get('name') for each in model}
-    while name in used:
-        name += '_closure'
-    element = SubElement(model, 'joint', name=name, type=_CLOSURES[kind])
-    SubElement(element, 'parent').text = GROUND if parent is None else places[parent]
-    SubElement(element, 'child').text = link
-    _add_pose(element, se3.compose(se3.inverse(poses[link]), at), link)
-    if kind == 'helical':
-        SubElement(element, 'screw_thread_pitch').text = repr(2.0 * np.pi * closure.pitch)
-    axes: dict[str, Sequence[Array]] = {
-        'weld': (), 'spherical': (), 'universal': (between[:3, axis_p], np.eye(3)[axis_c])}
-    for tag, axis in zip(('axis', 'axis2'), axes.get(kind, np.eye(3)[2:])):
-        SubElement(SubElement(element, tag), 'xyz').text = joined(axis)
+def _add_all(element: Element, values: Mapping[str, ArrayLike]) -> None:
+    for tag, value in values.items():
+        add(element, tag, value)
 
 
 def _coincide(kind: str, between: Array, axis_p: int, axis_c: int) -> bool:

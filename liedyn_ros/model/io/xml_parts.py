@@ -7,7 +7,8 @@
 # language governing permissions and limitations under the License.
 """Parts that XML formats share: places, mass properties, and elements as they are written."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+import warnings
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element as XML
 from xml.etree.ElementTree import SubElement
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, listed, require_finite
-from liedyn_ros.common.errors import InertiaError
+from liedyn_ros.common.errors import DescriptionWarning, InertiaError
 from liedyn_ros.common.xml_reader import Element
 from liedyn_ros.lie import se3
 from liedyn_ros.model.model import Model
@@ -133,6 +134,14 @@ def write_inertial(link: XML, inertia: SpatialInertia) -> None:
     add(inertial, 'origin', xyz=inertia.center_of_mass)
     add(inertial, 'mass', value=inertia.mass)
     add(inertial, 'inertia', **moments_of(inertia))
+
+
+def warn_of_lost(model: Model, lost: Mapping[str, Sequence[str]]) -> None:
+    """Warn of what a format lacks: the names that each text is about."""
+    for what, names in lost.items():
+        if names:
+            warnings.warn(f'{model.name}: {listed(names)}: {what}', DescriptionWarning,
+                          stacklevel=3)
 
 
 def document(root: XML) -> str:

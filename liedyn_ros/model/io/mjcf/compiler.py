@@ -6,24 +6,152 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""MJCF compiled by MuJoCo, whose own parser and compiler say what a file means."""
+"""MJCF documents with all that they include, compiled by MuJoCo, which says what they mean."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from pathlib import PurePath
+import os
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 import warnings
+from xml.etree import ElementTree
 
 import numpy as np
 
-from liedyn_ros.common.checks import Array
+from liedyn_ros.common.checks import Array, listed
+from liedyn_ros.common.description import parse_number
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.extras import remedy_of
-from liedyn_ros.lie import se3, so3
-from liedyn_ros.model.io.mjcf.document import Document
+from liedyn_ros.common.untrusted_files import read_file
+from liedyn_ros.common.xml_reader import Element, is_document, MAX_NODES, read
+from liedyn_ros.model.parts.geometry import quaternion_pose
+
+MAX_FILES = 1000  # that a document includes or names
+MAX_TOTAL = 2**29  # bytes of all files
+MAX_DEPTH = 200  # of elements in each other, which MuJoCo reads by recursion
+_COUNTS = 'count', 'params', 'cellcount'  # of elements that make others
+_IDLE = 'size', 'custom', 'sensor', 'visual', 'statistic'  # of the root; some take memory
+_SIZES = 'actdim', 'nsample'  # of an actuator
+_LOOKS = {'texture', 'skin', 'hfield'}
+
+
+class Document:
+    """
+    An MJCF document: one element mujoco, in which elements include are replaced.
+
+    MuJoCo opens no file by itself: includes, models that others attach, and meshes come through
+    here. They must be in the folder of the file or in the one that holds it. Pictures are left
+    out.
+    """
+
+    def __init__(self, source: str | os.PathLike[str]) -> None:
+        """Read the files of XML. Raises DescriptionError."""
+        self.root = read(source, 'MJCF')
+        if self.root.value.tag != 'mujoco':
+            self.root.fail('a root element mujoco', self.root.value.tag)
+        self.name = self.root.path.removesuffix(': mujoco')
+        self._folders = [] if is_document(source) else [Path(source).absolute().parent]
+        self._files, self._bytes, self._nodes = set[Path](), 0, 0
+        self.models: dict[str, bytes] = {}  # files of models that are attached
+        self._prepare(self.root, self._folders, 0)
+
+    @property
+    def text(self) -> str:
+        """Return the text of the whole document."""
+        return ElementTree.tostring(self.root.value, encoding='unicode')
+
+    def read(self, name: str, folder: str = '') -> bytes:
+        """Return the content of a file that the document names; folder is that of its kind."""
+        return read_file(self._find(self.root, os.path.join(folder, name), name, self._folders))
+
+    def _prepare(self, element: Element, folders: list[Path], depth: int, copies: int = 1) -> None:
+        """Include files, refuse what grows beyond bounds, and leave out what is for the screen."""
+        if depth > MAX_DEPTH:
+            element.fail(f'at most {MAX_DEPTH} elements in each other', 'more')
+        self._nodes += 1
+        if self._nodes > MAX_NODES:
+            self.root.fail(f'at most {MAX_NODES} elements', 'more')
+        content = []
+        for xml in list(element.value):
+            inner = Element(xml, f'/{xml.tag}', element)
+            if xml.tag == 'include':
+                path = self._find(inner, inner.text('file'), '', folders, once=True)
+                content += list(self._opened(path, folders[:1], depth, copies).value)
+                continue
+            made = copies * _copies(inner)
+            if made > MAX_NODES:
+                inner.fail(f'at most {MAX_NODES} elements made', 'more')
+            if xml.tag == 'model' and 'file' in xml.attrib:
+                name = inner.text('file')
+                path = self._find(inner, name, '', folders)
+                if name not in self.models:  # of MJCF or URDF, which another attaches
+                    self.models[name] = ElementTree.tostring(self._opened(path, [], depth).value)
+            elif xml.tag == 'flexcomp' and 'file' in xml.attrib:
+                inner.fail('a flexcomp without a file', repr(xml.get('file')))
+            elif any((parse_number(xml.get(key, '0')) or 0.0) > MAX_FILES for key in _SIZES):
+                inner.fail(f'at most {MAX_FILES} as {" and ".join(_SIZES)}', 'more')
+            elif xml.tag in _IDLE and element.value.tag == 'mujoco':
+                continue
+            elif xml.tag in _LOOKS and element.value.tag in ('asset', 'deformable'):
+                content += _looks(xml)
+                continue
+            self._prepare(inner, folders, depth + 1, made)
+            content.append(xml)
+        element.value[:] = content
+
+    def _opened(self, path: Path, folders: list[Path], depth: int, copies: int = 1) -> Element:
+        root = read(path, 'MJCF')
+        self._folders += [path.parent]
+        self._prepare(root, [*folders, path.parent], depth + 1, copies)
+        return root
+
+    def _find(self, element: Element, name: str, beside: str, folders: list[Path],
+              once: bool = False) -> Path:
+        """
+        Return the path of a file: in the document's folder, or else beside the one that names it.
+
+        beside is its name there.
+        """
+        if not folders:
+            element.fail('an MJCF file, not a text, where it names another', name)
+        tried = [Path(os.path.normpath(place / each)) for place, each in (
+            (folders[0], name), *((place, beside or name) for place in folders[1:]))]
+        path = next((each for each in tried if each.exists()), tried[0])
+        allowed = self._folders[0].parent
+        if not path.is_relative_to(allowed):
+            element.fail(f'a file in {allowed} or below (copy it there)', str(path))
+        if once and path in self._files:
+            element.fail('each file included once', name)
+        if path not in self._files:
+            self._files.add(path)
+            self._bytes += path.stat().st_size if path.exists() else 0
+        if len(self._files) > MAX_FILES or self._bytes > MAX_TOTAL:
+            element.fail(f'at most {MAX_FILES} files of {MAX_TOTAL} bytes in all', 'more')
+        return path
+
+
+def _copies(element: Element) -> int:
+    """Return how many elements one makes."""
+    made = 1.0
+    for key in _COUNTS:
+        for text in element.value.get(key, '').split():
+            made *= max(1.0, parse_number(text) or 1.0)
+    return int(min(made, MAX_NODES + 1.0))
+
+
+def _looks(xml: ElementTree.Element) -> Iterator[ElementTree.Element]:
+    """Replace assets for the screen and for contacts, which need files, by the least."""
+    name = xml.get('name') or Path(xml.get('file', '')).stem
+    if name and xml.tag == 'texture':
+        yield ElementTree.Element('texture', {
+            'name': name, 'type': '2d', 'builtin': 'flat', 'width': '1', 'height': '1'})
+    elif name and xml.tag == 'hfield':
+        yield ElementTree.Element('hfield', {
+            'name': name, 'nrow': '2', 'ncol': '2', 'size': xml.get('size', '1 1 1 1')})
+
 
 _TETRAHEDRON = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]
 
@@ -52,6 +180,31 @@ class Compiled(NamedTuple):
         return (self.bodies[there.site_bodyid[number]],
                 placed(there.site_pos[number], there.site_quat[number]))
 
+    def sum_of(self, tendon: int) -> list[tuple[int, float]] | None:
+        """Return the joints of a fixed tendon with their factors; None for another."""
+        there, kind = self.model, self.lib.mjtWrap.mjWRAP_JOINT
+        first = there.tendon_adr[tendon]
+        wraps = range(first, first + there.tendon_num[tendon])
+        if any(int(there.wrap_type[i]) != kind for i in wraps):
+            return None
+        return [(int(there.wrap_objid[i]), float(there.wrap_prm[i])) for i in wraps]
+
+    def moved_by(self, actuator: int) -> list[tuple[int, float]]:
+        """Return the joints that an actuator moves, with their gears; none for other kinds."""
+        there, kinds = self.model, self.lib.mjtTrn
+        kind, target = (int(each[actuator]) for each in (
+            there.actuator_trntype, there.actuator_trnid[:, 0]))
+        gear = float(there.actuator_gear[actuator, 0])
+        if kind in (kinds.mjTRN_JOINT, kinds.mjTRN_JOINTINPARENT):
+            return [(target, gear)]
+        return [] if kind != kinds.mjTRN_TENDON else [
+            (joint, gear * factor) for joint, factor in self.sum_of(target) or []]
+
+    def named(self, kind: str, chosen: Iterable[Any]) -> str:
+        """Return a list, for messages, of the parts of a kind that are chosen, one value each."""
+        return listed([self.name(kind, i) or f'{kind.lower()}_{i}'
+                       for i, each in enumerate(chosen) if np.any(each)])
+
     def is_off(self, *flags: str) -> bool:
         """Return whether one of the flags turns a part of the dynamics off."""
         bits = [int(getattr(self.lib.mjtDisableBit, f'mjDSBL_{flag}', 0)) for flag in flags]
@@ -60,8 +213,7 @@ class Compiled(NamedTuple):
 
 def placed(position: Array, quaternion: Array) -> Array:
     """Return the pose (4, 4) of a position and a quaternion w, x, y, z."""
-    unit = np.roll(quaternion, -1) / np.linalg.norm(quaternion)
-    return se3.from_rotation_translation(so3.from_quaternion(unit), np.array(position))
+    return quaternion_pose(position, np.roll(quaternion, -1))
 
 
 def compiled(document: Document) -> Compiled:
@@ -93,11 +245,10 @@ def compiled(document: Document) -> Compiled:
                                ('JOINT', found.joints, model.njnt)):
         given = {found.name(kind, i) for i in range(count)}
         for i in range(len(names), count):
-            name = found.name(kind, i)
-            otherwise = f'{kind.lower()}_{i}'
-            while not name and otherwise in given:
-                otherwise += '_'
-            names.append(name or otherwise)
+            name = found.name(kind, i) or f'{kind.lower()}_{i}'
+            while name in given and not found.name(kind, i):
+                name += '_'
+            names.append(name)
     return found
 
 

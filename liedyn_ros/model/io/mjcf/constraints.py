@@ -17,7 +17,6 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.model.builder import ModelBuilder
 from liedyn_ros.model.io.mjcf.compiler import Compiled, placed
-from liedyn_ros.model.io.mjcf.unread import sum_of
 from liedyn_ros.model.parts.geometry import axis_frame, perpendicular
 
 _UNREAD = 'not read: write it as a closure or a coupling with annotate'
@@ -141,7 +140,7 @@ class Equalities:
         """Return the joints of a fixed tendon, or None for another."""
         if number < 0:
             return _NONE
-        parts = sum_of(self._there, number)
+        parts = self._there.sum_of(number)
         if parts is None:
             return None
         factors: dict[str, float] = {}

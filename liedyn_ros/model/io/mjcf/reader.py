@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 import os
 from typing import Any
@@ -17,13 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import Array
+from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.description import no_garbage_collection
 from liedyn_ros.model.builder import ModelBuilder
-from liedyn_ros.model.io.mjcf.compiler import Compiled, compiled, placed
+from liedyn_ros.model.io.mjcf.compiler import Compiled, compiled, Document, placed
 from liedyn_ros.model.io.mjcf.constraints import Equalities, Polynomial
-from liedyn_ros.model.io.mjcf.document import Document
-from liedyn_ros.model.io.mjcf.unread import driven_joints, motors, unread
 from liedyn_ros.model.io.checked import model_of_file
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.inertia import SpatialInertia
@@ -31,6 +30,9 @@ from liedyn_ros.model.parts.inertia import SpatialInertia
 _TYPES = 'free', 'spherical', 'prismatic', 'revolute'  # by MuJoCo's numbers
 _SIZES = (7, 6), (4, 3), (1, 1), (1, 1)  # in q and in v
 _START = 'qpos0'
+_AXIAL = 2  # joints from this number on have one axis: slide, hinge
+_TENDON = {'stiffness': 'spring', 'damping': 'damper', 'frictionloss': 'friction',
+           'armature': 'inertia'}
 
 
 def load_mjcf(source: str | os.PathLike[str], *, gravity: ArrayLike | None = None) -> Model:
@@ -71,8 +73,9 @@ class _Reader:
         given = np.zeros(3) if self._there.is_off('GRAVITY') else there.opt.gravity
         self._builder = ModelBuilder(document.root.value.get('model') or 'MuJoCo Model',
                                      given if gravity is None else gravity)
-        self._driven = driven_joints(self._there)
-        self._armature, self._damping = motors(self._there)
+        ways = [self._there.moved_by(i) for i in range(len(there.actuator_trntype))]
+        self._driven = {joint for way in ways for joint, _ in way} if ways else None
+        self._motors = {key: _of_motors(self._there, key, ways) for key in ('armature', 'damping')}
         self.equalities = Equalities(self._there, self._builder)
 
     def model(self) -> Model:
@@ -82,7 +85,7 @@ class _Reader:
                 builder.add_body(name, _inertia(there, i))
                 self._move(i, name)
         self.equalities.add()
-        for text in unread(self._there):
+        for text in _unread(self._there):
             builder.add_warning(text)
         model = builder.build()
         for i in range(there.nsite):
@@ -125,7 +128,7 @@ class _Reader:
         forces = {'friction': 0.0 if self._there.is_off('FRICTIONLOSS', 'CONSTRAINT')
                   else float(there.dof_frictionloss[at]),
                   'damping': 0.0 if self._there.is_off('DAMPER', 'PASSIVE')
-                  else float(there.dof_damping[at]) + self._damping.get(i, 0.0)}
+                  else float(there.dof_damping[at]) + self._motors['damping'].get(i, 0.0)}
         axis, limits, spring = None, dict[str, float](), dict[str, float]()
         if kind in ('revolute', 'prismatic'):
             axis = np.array(there.jnt_axis[i])
@@ -142,13 +145,14 @@ class _Reader:
                 kind = 'continuous'
             if there.jnt_actfrclimited[i]:
                 limits['effort'] = float(abs(there.jnt_actfrcrange[i]).max())
-            spring = {'armature': float(there.dof_armature[at]) + self._armature.get(i, 0.0)}
+            spring = {'armature': float(
+                there.dof_armature[at] + self._motors['armature'].get(i, 0.0))}
             if not self._there.is_off('SPRING', 'PASSIVE'):
                 spring |= {'stiffness': float(there.jnt_stiffness[i]),
                            'rest': float(there.qpos_spring[there.jnt_qposadr[i]])}
         self._builder.add_joint(
             name, kind, parent, child, placement=placement, axis=axis, limits=limits,
-            actuated=self._driven is None or name in self._driven, **forces, **spring)
+            actuated=self._driven is None or i in self._driven, **forces, **spring)
 
 
 def _inertia(there: Any, number: int) -> SpatialInertia | None:
@@ -177,3 +181,79 @@ def _configurations(compiled: Compiled) -> dict[str, Array]:
         q.setflags(write=False)
         found[name] = q
     return found
+
+
+def _of_motors(there: Compiled, key: str, ways: list[list[tuple[int, float]]]) -> dict[int, float]:
+    """Return what actuators add to joints of one axis, by gear squared; MuJoCo 3.3 has none."""
+    found: dict[int, float] = {}
+    for way, value in zip(ways, getattr(there.model, f'actuator_{key}', ())):
+        if len(way) == 1 and there.model.jnt_type[way[0][0]] >= _AXIAL:
+            (joint, gear), = way
+            found[joint] = found.get(joint, 0.0) + gear**2 * float(value)
+    return found
+
+
+def _unread(compiled: Compiled) -> Iterator[str]:
+    """Yield a warning for each unread part that would change the dynamics, with a remedy."""
+    there, named = compiled.model, compiled.named
+    yield from (f'MuJoCo: {" ".join(each.split())}' for each in compiled.remarks)
+    several = there.jnt_type < _AXIAL
+
+    def of_joint(rows: Array) -> list[bool]:
+        return [bool(np.any(rows[there.dof_jntid == i])) for i in range(there.njnt)]
+
+    for kind, chosen, text in (
+            ('joint', several * of_joint(there.dof_armature),
+             'armature of a ball or free joint not read: add it to the mass matrix'),
+            ('joint', several & there.jnt_stiffness.astype(bool),
+             'stiffness of a ball or free joint not read: add the spring to the efforts'),
+            ('joint', of_joint(getattr(there, 'dof_dampingpoly', there.dof_damping * 0)),
+             'damping beyond its first number not read'),
+            ('joint', getattr(there, 'jnt_stiffnesspoly', ()),
+             'stiffness beyond its first number not read'),
+            ('joint', several & (there.jnt_limited != 0),
+             'the range of a ball joint is not read'),
+            *(('body', there.body_gravcomp == value,
+               f'gravcomp {value:g} not read: gravity acts on them')
+              for value in sorted(set(there.body_gravcomp) - {0.0})),
+            ('body', there.body_mocapid >= 0, 'mocap not read: they stay where they are'),
+            *(() if compiled.is_off('PASSIVE', 'SPRING', 'DAMPER') else (
+                ('tendon', getattr(there, f'tendon_{key}', ()),
+                 f'{force} not read: add it to the efforts') for key, force in _TENDON.items())),
+            ('actuator', _beyond_motors(compiled),
+             'armature and damping not read: add them to the mass matrix and to the efforts')):
+        if np.any(chosen):
+            plural = 'bodies' if kind == 'body' else f'{kind}s'
+            yield f'{plural} {named(kind.upper(), chosen)}: {text}'
+    fluid = [key for key in ('density', 'viscosity', 'wind') if np.any(getattr(there.opt, key))]
+    if fluid:
+        yield f'option {listed(fluid)} not read: no medium resists the motion'
+    if there.nplugin:
+        yield 'plugins not read: their forces are missing'
+    if there.nflex:
+        yield 'flexes not read: the forces between their bodies are missing'
+    laws = there.actuator_biastype
+    left = [f'laws of actuators {named("ACTUATOR", laws)} (add their efforts to tau)'
+            ] if np.any(laws) else []
+    if not compiled.is_off('CONTACT', 'CONSTRAINT') and _touch(there):
+        left.append('contacts (see docs/guides/contacts.md)')
+    if there.neq and not compiled.is_off('EQUALITY', 'CONSTRAINT'):
+        left.append('softness of equality constraints, which are exact here')
+    if left:
+        yield f'not read: {"; ".join(left)}'
+
+
+def _beyond_motors(compiled: Compiled) -> list[bool]:
+    """Return which actuators have armature or damping, and move something else than one axis."""
+    there, count = compiled.model, len(compiled.model.actuator_trntype)
+    given = [getattr(there, f'actuator_{key}', np.zeros(count)) for key in ('armature', 'damping')]
+    return [bool(given[0][i] or np.any(given[1][i])) and not (
+        len(way := compiled.moved_by(i)) == 1 and there.jnt_type[way[0][0]] >= _AXIAL)
+            for i in range(count)]
+
+
+def _touch(there: Any) -> bool:
+    """Return whether two shapes of different bodies may touch."""
+    kinds = {(int(a), int(b)) for a, b in zip(there.geom_contype, there.geom_conaffinity)}
+    return len(set(there.geom_bodyid)) > 1 and any(
+        a[0] & b[1] or b[0] & a[1] for a in kinds for b in kinds)
