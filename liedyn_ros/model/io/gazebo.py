@@ -36,12 +36,13 @@ SCOPE = 'scope_of_liedyn'  # an attribute: the prefix of the model that holds a 
 
 
 def add_plugins(plugins: Iterable[Element], builder: ModelBuilder, links: Sequence[str],
-                model: str) -> None:
+                model: str, mimics: Sequence[str] = ()) -> None:
     """
     Add the closures of plugins, and a warning for each other that may put forces on links.
 
     A DetachableJoint is a weld where the file has both links. A plugin for closed loops, with a
-    joint, its parent and its child, is a revolute one. model is the name of the whole machine.
+    joint, its parent and its child, is a revolute one. model is the name of the whole machine,
+    mimics are joints that plugins may couple, as the file does so too.
     """
     others = []
     for plugin in plugins:
@@ -50,8 +51,13 @@ def add_plugins(plugins: Iterable[Element], builder: ModelBuilder, links: Sequen
             _add_detachable(plugin, builder, links, model)
         elif _CLOSED.search(f'{file} {name}'):
             _add_closed_loop(plugin, builder, links)
-        elif not _QUIET.search(name.rpartition(':')[2]) and not _QUIET.search(file) and (
-                plugin.value.find('mimicJoint') is None):
+        elif _text(plugin, 'mimicJoint'):
+            follower, leader = _text(plugin, 'mimicJoint'), _text(plugin, 'joint')
+            if follower not in mimics:
+                builder.add_warning(
+                    f'plugin {_name(plugin)}: joint {short(follower)} mimics {short(leader)}: not '
+                    'read: add a coupling by a file for annotate, or write the element mimic')
+        elif not _QUIET.search(name.rpartition(':')[2]) and not _QUIET.search(file):
             others.append(f'{name} of {file}')
     if others:
         builder.add_warning(f'plugins {listed(others)}: not read: add their forces, or their '

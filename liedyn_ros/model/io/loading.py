@@ -10,12 +10,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 import os
 from pathlib import Path
+from typing import Any
 
 from numpy.typing import ArrayLike
 
+from liedyn_ros.common.checks import listed
 from liedyn_ros.common.description import short
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.extras import remedy_of
@@ -45,33 +47,11 @@ def load_model(
     if not isinstance(path, (str, os.PathLike)):
         raise DescriptionError(f'expected a path, got {short(path)}')
     suffix = Path(path).suffix
-    if suffix not in ('.urdf', '.xacro', '.xml', '.sdf', '.yaml', '.yml'):
-        raise DescriptionError(f'{path}: expected a file .urdf, .xacro, .xml, .sdf, .yaml or '
-                               f'.yml, got {suffix or "no suffix"}')
-    if arguments and suffix != '.xacro':
-        raise DescriptionError(f'{path}: expected no xacro arguments for a file {suffix}, '
-                               f'got {short(arguments)}')
-    if suffix != '.sdf':
-        _refuse_model(path, suffix, sdf_model)
-    if suffix not in ('.urdf', '.xacro'):
-        _refuse_constraints(path, suffix, urdf_constraints)
-    if suffix in ('.yaml', '.yml'):
-        options = {'floating': floating, 'strict': strict, 'gravity': gravity is not None}
-        given = [name for name, value in options.items() if value]
-        if given:
-            raise DescriptionError(f'{path}: expected no options for a YAML file, got {given}')
-        return load_yaml(path)
-    if suffix == '.xml':
-        return _load_mjcf(path, floating, gravity)
-    if suffix == '.sdf':
-        return load_sdf(path, floating=floating or None, strict=strict, gravity=gravity,
-                        sdf_model=sdf_model)
-    gravity = STANDARD_GRAVITY if gravity is None else gravity
-    if suffix == '.xacro':
-        return load_xacro(path, arguments, floating=floating, strict=strict, gravity=gravity,
-                          urdf_constraints=urdf_constraints)
-    return load_urdf(path, floating=floating, strict=strict, gravity=gravity,
-                     urdf_constraints=urdf_constraints)
+    if suffix not in _OPTIONS:
+        raise DescriptionError(f'{path}: expected a file {listed(list(_OPTIONS))}, got '
+                               f'{suffix or "no suffix"}')
+    return _load(path, suffix, path, arguments=arguments, floating=floating, strict=strict,
+                 gravity=gravity, urdf_constraints=urdf_constraints, sdf_model=sdf_model)
 
 
 def load_text(text: str, *, floating: bool = False, strict: bool = False,
@@ -83,37 +63,21 @@ def load_text(text: str, *, floating: bool = False, strict: bool = False,
     Raises DescriptionError.
     """
     tag = read(text, 'URDF, MJCF or SDF').value.tag
-    if tag in ('sdf', 'gazebo', 'mujoco'):
-        _refuse_constraints(f'text of {tag}', tag, urdf_constraints)
-    if tag in ('sdf', 'gazebo'):
-        return load_sdf(text, floating=floating or None, strict=strict, gravity=gravity,
-                        sdf_model=sdf_model)
-    _refuse_model(f'text of {tag}', tag, sdf_model)
-    if tag == 'mujoco':
-        return _load_mjcf(text, floating, gravity)
-    return load_urdf(text, floating=floating, strict=strict, urdf_constraints=urdf_constraints,
-                     gravity=STANDARD_GRAVITY if gravity is None else gravity)
+    suffix = {'sdf': '.sdf', 'gazebo': '.sdf', 'mujoco': '.xml'}.get(tag, '.urdf')
+    return _load(text, suffix, f'text of {tag}', floating=floating, strict=strict,
+                 gravity=gravity, urdf_constraints=urdf_constraints, sdf_model=sdf_model)
 
 
-def _refuse_model(path: str | os.PathLike[str], kind: str, sdf_model: str | None) -> None:
-    if sdf_model is not None:
-        raise DescriptionError(f'{path}: expected no option sdf_model for {kind}, as it is of '
-                               f'SDF, got {short(sdf_model)}')
-
-
-def _refuse_constraints(path: str | os.PathLike[str], kind: str, urdf_constraints: bool) -> None:
-    if urdf_constraints:
-        raise DescriptionError(f'{path}: expected no option urdf_constraints for {kind}, as it is '
-                               'of URDFs, got it')
-
-
-def _load_mjcf(source: str | os.PathLike[str], floating: bool, gravity: ArrayLike | None
-               ) -> Model:
-    if floating:
-        name = 'MJCF text' if str(source).lstrip().startswith('<') else source
-        raise DescriptionError(f'{name}: expected no option floating for an MJCF file, which '
-                               'says by its free joint what floats, got it')
-    return load_mjcf(source, gravity=gravity)
+def _load(source: Any, suffix: str, name: Any, **options: Any) -> Model:
+    """Return the model of a source, loaded with the options that were given."""
+    given = {key: value for key, value in options.items() if value is not None
+             and value is not False and (key != 'arguments' or value)}
+    for option in given:
+        if option not in _OPTIONS[suffix] and (option, suffix) != ('strict', '.xml'):
+            raise DescriptionError(f'{name}: expected no option {option}, which is {_OF[option]}, '
+                                   f'for a file {suffix}, got {short(given[option])}')
+    given = {key: value for key, value in given.items() if key in _OPTIONS[suffix]}
+    return _LOADERS[suffix](source, **given)
 
 
 def load_xacro(path: str | os.PathLike[str], arguments: Mapping[str, str] | None = None, *,
@@ -133,8 +97,19 @@ def load_xacro(path: str | os.PathLike[str], arguments: Mapping[str, str] | None
                                'files (with ROS: apt install ros-${ROS_DISTRO}-xacro, else: '
                                f'{remedy_of("xacro")}), got none')
     try:
-        text = expand(path, arguments or {})
-        return load_urdf(text, floating=floating, strict=strict, gravity=gravity,
-                         urdf_constraints=urdf_constraints)
+        return load_urdf(expand(path, arguments or {}), floating=floating, strict=strict,
+                         gravity=gravity, urdf_constraints=urdf_constraints)
     except DescriptionError as error:
         raise DescriptionError(f'{path}: {error}') from error
+
+
+_URDF = 'floating', 'strict', 'gravity', 'urdf_constraints'
+_OPTIONS: dict[str, tuple[str, ...]] = {  # that the loader of each kind of file has
+    '.urdf': _URDF, '.xacro': ('arguments', *_URDF), '.xml': ('gravity',),
+    '.sdf': ('floating', 'strict', 'gravity', 'sdf_model'), '.yaml': (), '.yml': ()}
+_LOADERS: dict[str, Callable[..., Model]] = {
+    '.urdf': load_urdf, '.xacro': load_xacro, '.xml': load_mjcf, '.sdf': load_sdf,
+    '.yaml': load_yaml, '.yml': load_yaml}
+_OF = {'arguments': 'of xacro', 'urdf_constraints': 'of URDFs', 'sdf_model': 'of SDF',
+       'floating': 'of URDF and SDF, as others say it themselves', 'strict': 'of URDF and SDF',
+       'gravity': 'of URDF, SDF and MJCF'}

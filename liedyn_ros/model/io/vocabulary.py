@@ -20,6 +20,8 @@ _WORDS = Path(__file__).with_name('vocabulary.txt')
 _OFF = '', 'false', 'none'
 # Elements whose names a message says.
 _OWNERS = 'link', 'joint', 'model', 'frame', 'robot', 'world', 'gazebo'
+_NAMES = ('name', 'link', *(f'{kind}{i}' for kind in ('body', 'joint', 'site', 'tendon')
+                            for i in (1, 2)))  # attributes that name parts of a machine
 
 
 class Vocabulary:
@@ -27,13 +29,14 @@ class Vocabulary:
     The words of a format by the element that holds them, from vocabulary.txt, which explains them.
 
     Words of `read` are read or named elsewhere. Those of `quiet` have no effect on the dynamics,
-    nor has what is in them. All others are named, with the `advice` for some.
+    nor has what is in them. All others are named, with the `advice` for some; of elements in
+    `named` these alone.
     """
 
     def __init__(self, form: str) -> None:
         """Read the tables of a format."""
-        self.read, self.quiet, advice = (_table(f'{form} {kind}') for kind in (
-            'read', 'quiet', 'advice'))
+        self.read, self.quiet, self._named, advice = (_table(f'{form} {kind}') for kind in (
+            'read', 'quiet', 'named', 'advice'))
         self._advice = {word: ' '.join(text) for word, text in advice.items()}
 
     def is_known(self, element: str, word: str, text: str = '') -> bool:
@@ -43,39 +46,46 @@ class Vocabulary:
         return any(each in words for each in (
             word, f'{word.partition(":")[0]}:*', f'{word}={plain or "true"}'))
 
-    def unread(self, *roots: XML) -> Iterator[str]:
+    def unread(self, root: XML) -> Iterator[str]:
         """Yield a warning for words in no table that are not off, with the owners of each."""
-        found: dict[tuple[str, str, str], list[str]] = {}
-        for root in roots:
-            self._visit(root, ('', ''), found)
-        groups: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
-        for (owner, element, word), names in found.items():
-            groups.setdefault((owner, element, tuple(dict.fromkeys(names))), []).append(word)
+        found: dict[tuple[str, str, str, str], list[str]] = {}
+        self._visit(root, ('', ''), found)
+        groups: dict[tuple[str, str, tuple[str, ...]], list[tuple[str, str]]] = {}
+        for (owner, element, word, named), names in found.items():
+            groups.setdefault((owner, element, tuple(dict.fromkeys(names))), []).append(
+                (word, named))
         for (owner, element, owners), words in groups.items():
             place = '' if element == owner else f' of {element}'
-            what = words[0] if len(words) == 1 else listed(words)
-            advice = dict.fromkeys(self._advice[word] for word in words if word in self._advice)
-            yield f'{owner}s {listed(owners)}: {what}{place} not read' + ''.join(
-                f': {each}' for each in advice)
+            what = [f'{word}{named}' for word, named in words]
+            keys = ((f'{element}/{word}', word, f'{word.partition(":")[0]}:*', element)
+                    for word, _ in words)
+            advice = dict.fromkeys(text for each in keys if (text := next(
+                (self._advice[key] for key in each if key in self._advice), '')))
+            yield (f'{owner}s {listed(owners)}: {what[0] if len(what) == 1 else listed(what)}'
+                   f'{place} not read' + ''.join(f': {each}' for each in advice))
 
     def _visit(self, xml: XML, owner: tuple[str, str],
-               found: dict[tuple[str, str, str], list[str]]) -> None:
+               found: dict[tuple[str, str, str, str], list[str]]) -> None:
         tag = plain(xml.tag)
         if tag in _OWNERS:
-            name = xml.get('name') or xml.get('reference') or 'without a name'
-            owner = tag, short(name).strip('\'"')
+            owner = tag, said(xml, 'name' if 'name' in xml.attrib else 'reference')
         inside = {plain(inner.tag) for inner in xml}
         for key, text in xml.attrib.items():
-            if not (is_off(text) or plain(key) in inside or self.is_known(tag, f'@{plain(key)}')):
-                found.setdefault((owner[0], tag, plain(key)), []).append(owner[1])
+            if not (is_off(text) or plain(key) in inside or self.is_known(
+                    tag, f'@{plain(key)}', text)):
+                found.setdefault((owner[0], tag, plain(key), ''), []).append(owner[1])
         for inner in xml:
             word, text = plain(inner.tag), (inner.text or '').strip()
             if word in self.read.get(tag, ()):
                 if word in self.read:
                     self._visit(inner, owner, found)
+                for part in inner.iter() if word in self._named else ():
+                    bare = plain(part.tag).rpartition(':')[2].replace('_', '').lower()
+                    if bare in self._named[word] and _is_on(part, False):
+                        found.setdefault((word, word, bare, _named(inner)), []).append(said(inner))
             elif not self.is_known(tag, word, text) and _is_on(inner, f'{word}=true' in
                                                                self.quiet.get(tag, ())):
-                found.setdefault((owner[0], tag, word), []).append(owner[1])
+                found.setdefault((owner[0], tag, word, _named(inner)), []).append(owner[1])
 
 
 def _table(section: str) -> dict[str, tuple[str, ...]]:
@@ -105,3 +115,18 @@ def _is_on(xml: XML, by_default: bool) -> bool:
     said = [each for part in xml.iter() for each in (*part.attrib.values(), part.text or '')
             if each.strip()]
     return by_default or not said or not all(map(is_off, said))
+
+
+def said(xml: XML, attribute: str = 'name') -> str:
+    """Return an attribute for a message, whatever it is."""
+    return short(xml.get(attribute, 'without a name')).strip('\'"')
+
+
+def _named(xml: XML) -> str:
+    """Return the name of an element, and those of what it joins, for a message."""
+    names = [each.get(key) for each in xml.iter() for key in _NAMES
+             if each.get(key) and not (each is xml and key == 'name')]
+    names += [text for side in ('parent', 'child')
+              if (text := (xml.findtext(side) or '').strip())]
+    return (f' {said(xml)}' if xml.get('name') else '') + (
+        f' between {listed([str(name) for name in names])}' if names else '')

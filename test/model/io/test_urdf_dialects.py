@@ -89,14 +89,14 @@ UNREAD = {
 </drake:linear_bushing_rpy>""", ['drake:linear_bushing_rpy', "['coupler', 'rocker']", 'not read']),
     'ball of another address': ("""<near:ball_constraint xmlns:near="http://drake.example">
 <near:ball_constraint_body_A name="coupler"/></near:ball_constraint>""", [
-        'drake:ball_constraint', 'coupler', 'not read']),
+        'drake:ball_constraint', 'not read']),
     'spring': ("""<drake:linear_spring_damper><drake:linear_spring_damper_body_A name="coupler"/>
 <drake:linear_spring_damper_body_B name="rocker"/></drake:linear_spring_damper>""", [
         'drake:linear_spring_damper', 'coupler', 'rocker']),
     'sdf joint': ("""<gazebo><joint name="pin" type="ball"><parent>coupler</parent>
 <child>rocker</child><pose>0 0 0 0 0 0</pose></joint></gazebo>""", [
-        'gazebo joint pin', "['coupler', 'rocker']", 'closure of type spherical']),
-    'sdf link': ('<gazebo><link name="load"/></gazebo>', ['gazebo link load']),
+        'joint pin between', "['coupler', 'rocker']", 'closure', 'spherical']),
+    'sdf link': ('<gazebo><link name="load"/></gazebo>', ['gazebos', 'link load']),
     'mimic plugin': ("""<gazebo><plugin name="follow" filename="libmimic.so">
 <joint>coupler_joint</joint><mimicJoint>rocker_joint</mimicJoint></plugin></gazebo>""", [
         "'rocker_joint' mimics 'coupler_joint'", 'coupling']),
@@ -106,13 +106,13 @@ UNREAD = {
 </gazebo>""", ['rocker_joint', 'springStiffness']),
     'connect': ("""<mujoco><equality><connect name="pin" body1="coupler" body2="rocker"
 anchor="0.5 0 0"/></equality></mujoco>""", [
-        "mujoco equality connect 'pin'", "['coupler', 'rocker']", 'closure of type spherical']),
+        "connect pin between", "['coupler', 'rocker']", 'closure of type spherical']),
     'coupled joints': ("""<mujoco><equality><joint joint1="coupler_joint" joint2="rocker_joint"/>
 </equality></mujoco>""", ["['coupler_joint', 'rocker_joint']", 'coupling']),
-    'gravity': ('<mujoco><option gravity="0 0 -1.6"/></mujoco>', ['gravity', '0 0 -1.6']),
+    'gravity': ('<mujoco><option gravity="0 0 -1.6"/></mujoco>', ['gravity of option', 'argument gravity']),
     'rotor': ("""<transmission name="drive"><type>simple</type><joint name="rocker_joint"/>
 <actuator name="motor"><drake:gear_ratio value="100"/><drake:rotor_inertia value="2e-5"/>
-</actuator></transmission>""", ['transmission drive', 'rocker_joint', 'rotor_inertia']),
+</actuator></transmission>""", ["transmissions ['drive']", 'rocker_joint', 'rotorinertia']),
 }
 
 
