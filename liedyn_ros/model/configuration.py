@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 import math
 from typing import Any, NoReturn
 
@@ -19,12 +20,22 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, as_array, output, require_own_memory
 from liedyn_ros.common.errors import LiedynError, LimitError, NotInGroupError
 from liedyn_ros.jit.bound_kernel import CheckedKernel
-from liedyn_ros.lie import so3
+from liedyn_ros.lie import se3, so3
 from liedyn_ros.lie.kernels.tolerance import TOLERANCE
 from liedyn_ros.model.kernels import configuration as kernels
 from liedyn_ros.model.kernels.kinds import PRISMATIC
 from liedyn_ros.model.link_table import LinkTable, QUATERNION_AT
-from liedyn_ros.model.parts.joints import Limits
+from liedyn_ros.model.parts.geometry import IDENTITY
+from liedyn_ros.model.parts.joints import Joint, Limits
+
+
+def body_poses(joints: Iterable[Joint], q: Array | None = None) -> dict[str | None, Array]:
+    """Return the poses (4, 4) of the bodies in the ground, at q or with all joints at zero."""
+    poses: dict[str | None, Array] = {None: IDENTITY}
+    for joint in joints:
+        at = se3.compose(poses[joint.parent], joint.placement)
+        poses[joint.child] = at if q is None else se3.compose(at, joint.motion(q[joint.q_slice]))
+    return poses
 
 
 def check(name: str, table: LinkTable, q: ArrayLike) -> Array:

@@ -6,31 +6,37 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What every reader does last: numbers that are hardly in kg and m are named, and all warnings."""
+"""What every reader does last: what is implausible is named, and all warnings name the file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-import math
+from importlib.util import find_spec
+from io import BytesIO
+from pathlib import Path
 import warnings
 
 import numpy as np
 
-from liedyn_ros.common.checks import listed
+from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning, LiedynError
-from liedyn_ros.model.io.xml_parts import body_poses
+from liedyn_ros.common.packages import candidates
+from liedyn_ros.common.untrusted_files import read_file
+from liedyn_ros.common.xml_reader import Element
 from liedyn_ros.model.model import Model
+from liedyn_ros.model.plausibility import implausible, Shape
 
-DENSEST = 22590.0  # kg/m^3, osmium
-# A wrong unit of length is a factor of 1000; more than halfway to it, by factors, is in doubt.
-DOUBT = math.sqrt(1000.0)
-_SEEN = 1e-6  # of mass times size squared: below, six digits of a file show nothing
+MAX_MESH = 2**26  # bytes
+_MESHES = '.stl', '.obj', '.ply', '.glb', '.gltf', '.off', '.dae'
 
 
-def model_of_file(name: str, read: Callable[[], Model]) -> Model:
+def model_of_file(name: str, read: Callable[[], Model],
+                  shapes: Callable[[str], Iterable[Shape]] = lambda body: ()) -> Model:
     """
     Return the model that a reader reads; its errors and warnings name the file.
+
+    shapes returns those of a body, as shapes_of does.
 
     Numbers that overflow are for the reader to refuse; those that are hardly in kg and m have a
     warning. The warnings are those of the caller's caller. Raises DescriptionError.
@@ -42,56 +48,47 @@ def model_of_file(name: str, read: Callable[[], Model]) -> Model:
         raise
     except LiedynError as error:
         raise DescriptionError(f'{name}: {error}') from error
-    model = replace(model, warnings=(*model.warnings, *implausible(model)))
+    model = replace(model, warnings=(*model.warnings, *implausible(model, shapes)))
     for warning in model.warnings:
         warnings.warn(f'{name}: {warning}', DescriptionWarning, stacklevel=3)
     return model
 
 
-def implausible(model: Model) -> Iterator[str]:
+def shapes_of(link: Element, folder: Path | None, place: Callable[[Element], Array]
+              ) -> Iterator[Shape]:
     """
-    Name masses, inertias and centres of mass that are far from what the lengths allow.
+    Yield the shapes of a link of URDF or SDF as far as they are known.
 
-    The lengths are the distances between joints at zero, and the sizes of visuals.
+    folder is that of the file, for meshes, which trimesh reads where it is installed. place
+    returns the pose (4, 4) of an element.
     """
-    spans = dict[str, float]()  # of a body: to the farthest joint on it, or end of a visual
-    for joint in model.joint_list:
-        if joint.parent is not None:
-            spans[joint.parent] = max(spans.get(joint.parent, 0.0),
-                                      float(np.linalg.norm(joint.placement[:3, 3])))
-    for body in model.body_list:
-        for each in body.visuals:
-            spans[body.name] = max(spans.get(body.name, 0.0), float(
-                np.linalg.norm(each.placement[:3, 3]) + np.linalg.norm(each.size)))
-    places = np.array([pose[:3, 3] for name, pose in body_poses(model).items() if name])
-    size = float(np.linalg.norm(np.ptp(places, axis=0))) + max(spans.values(), default=0.0)
-    if not size > 0.0:
-        return
-    if model.mass > DENSEST * size**3:
-        yield (f'mass of {model.mass:.6g} kg in a machine of {size:.3g} m between its joints: '
-               'denser than any metal; masses in g, or lengths in another unit than m?')
-    far, wide, ratios = list[str](), list[str](), list[float]()
-    for body in model.body_list:
-        inertia = body.inertia
-        if inertia is None or not inertia.mass > 0.0:
-            continue
-        away = float(np.linalg.norm(inertia.center_of_mass))
-        if away > size:
-            far.append(f'{body.name} ({away:.3g} m)')
-        moment = float(np.linalg.eigvalsh(inertia.inertia_about_com)[-1])
-        radius = math.sqrt(max(0.0, moment / inertia.mass))
-        if radius > size and moment > _SEEN * model.mass * size**2:
-            wide.append(f'{body.name} ({moment:.3g} kg m^2 for {inertia.mass:.3g} kg: on average '
-                        f'{radius:.3g} m from its centre)')
-        if moment > 0.0 and spans.get(body.name, 0.0) > 0.0:
-            ratios.append(radius / spans[body.name])
-    if far:
-        yield (f'centres of mass of {listed(far)}: farther from the frame of their body than the '
-               f'machine is wide, {size:.3g} m; in mm?')
-    if wide:
-        yield (f'inertias of {listed(wide)}: wider than the machine, {size:.3g} m; in kg mm^2, or '
-               'about another point than the centre of mass?')
-    if ratios and float(np.median(ratios)) < 1.0 / DOUBT:
-        yield (f'lengths of {size:.3g} m beside inertias of bodies that are '
-               f'{1.0 / float(np.median(ratios)):.3g} times smaller, by the median: lengths in '
-               'mm, or inertias made up?')
+    for each in (*link.each('collision'), *link.each('visual')):
+        for xml in each.value.findall('geometry/*'):
+            try:
+                yield place(each)[:3, 3], _reach(Element(xml, f'/{xml.tag}', each), folder)
+            except DescriptionError:  # what is drawn is no part of the model
+                continue
+
+
+def _reach(shape: Element, folder: Path | None) -> float:
+    """Return how far a shape is from its frame, 0 where that is not known."""
+    if shape.value.tag == 'mesh':
+        uri = shape.value.get('filename', shape.value.get('uri', ''))
+        path = next((path for path in candidates(uri, folder) if path.is_file()), None)
+        return 0.0 if path is None else mesh_reach(
+            read_file(path, MAX_MESH), path.suffix, shape.numbers('scale', 3, (1.0, 1.0, 1.0)))
+    return float(np.linalg.norm([
+        *(0.5 * np.array(shape.numbers('size', 3, (0.0, 0.0, 0.0)))),
+        shape.number('radius', 0.0), 0.5 * shape.number('length', 0.0)]))
+
+
+def mesh_reach(content: bytes, suffix: str, scale: Iterable[float]) -> float:
+    """Return how far the points of a mesh are from its frame, 0 where it is not read."""
+    if suffix.lower() not in _MESHES or find_spec('trimesh') is None:
+        return 0.0
+    import trimesh
+    try:
+        mesh = trimesh.load(BytesIO(content), suffix[1:].lower(), force='mesh')
+        return float(np.linalg.norm(mesh.vertices * np.array(scale), axis=1).max())
+    except Exception:  # of trimesh and the readers that it calls: nothing is known of the mesh
+        return 0.0

@@ -21,7 +21,7 @@ from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.xml_reader import Element
 from liedyn_ros.lie import se3
 from liedyn_ros.model.builder import ModelBuilder
-from liedyn_ros.model.io.xml_parts import body_poses
+from liedyn_ros.model.configuration import body_poses
 from liedyn_ros.model.parts.geometry import pose
 
 # Words of names and files of plugins that put no force on a link by themselves.
@@ -76,7 +76,7 @@ def _add_detachable(plugin: Element, builder: ModelBuilder, links: Sequence[str]
     if a is None or b is None or a == b:
         builder.add_warning(f'{what}, which are not both of this model: not read')
         return
-    poses = body_poses(builder.build())
+    poses = body_poses(builder.build().joint_list)
     _close(builder, f'{a}={b}', 'weld', a, b, np.eye(4), se3.compose(
         se3.inverse(poses[b]), poses[a]))
     builder.add_warning(f'{what}: read as a weld, as long as nothing detaches it')
@@ -96,7 +96,7 @@ def _add_closed_loop(plugin: Element, builder: ModelBuilder, links: Sequence[str
     at = pose(_numbers(plugin, ('position', 'xyz'), (0.0, 0.0, 0.0)),
               _numbers(plugin, ('rotation', 'rpy'), (0.0, 0.0, 0.0)))
     axis = _numbers(plugin, ('axis',), _Y)
-    poses = body_poses(builder.build())
+    poses = body_poses(builder.build().joint_list)
     between = se3.compose(se3.inverse(poses[parent]), poses[child])
     _close(builder, name, 'revolute', parent, child, se3.compose(between, at), at, axis)
     builder.add_warning(f'plugin {_name(plugin)}: read as a revolute closure of {parent} and '

@@ -17,7 +17,6 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common.checks import listed
 from liedyn_ros.common.description import short
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.extras import remedy_of
@@ -48,7 +47,7 @@ def load_model(
         raise DescriptionError(f'expected a path, got {short(path)}')
     suffix = Path(path).suffix
     if suffix not in _OPTIONS:
-        raise DescriptionError(f'{path}: expected a file {listed(list(_OPTIONS))}, got '
+        raise DescriptionError(f'{path}: expected a file {", ".join(_OPTIONS)}, got '
                                f'{suffix or "no suffix"}')
     return _load(path, suffix, path, arguments=arguments, floating=floating, strict=strict,
                  gravity=gravity, urdf_constraints=urdf_constraints, sdf_model=sdf_model)
@@ -74,8 +73,9 @@ def _load(source: Any, suffix: str, name: Any, **options: Any) -> Model:
              and value is not False and (key != 'arguments' or value)}
     for option in given:
         if option not in _OPTIONS[suffix] and (option, suffix) != ('strict', '.xml'):
-            raise DescriptionError(f'{name}: expected no option {option}, which is {_OF[option]}, '
-                                   f'for a file {suffix}, got {short(given[option])}')
+            what = 'xacro arguments' if option == 'arguments' else f'option {option}'
+            raise DescriptionError(f'{name}: expected no {what} for {suffix}, as it is '
+                                   f'{_OF[option]}, got {short(given[option])}')
     given = {key: value for key, value in given.items() if key in _OPTIONS[suffix]}
     return _LOADERS[suffix](source, **given)
 

@@ -19,7 +19,8 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, require_kind
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.lie import se3, so3
-from liedyn_ros.model.io.xml_parts import add, body_poses, document, joined, warn_of_lost
+from liedyn_ros.model.configuration import body_poses
+from liedyn_ros.model.io.xml_parts import add, document, joined, warn_of_lost
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.body import Body
 from liedyn_ros.model.parts.constraints import Closure
@@ -73,7 +74,7 @@ class _Writer:
         add(self._root, 'option', gravity=model.gravity)
         self._elements: dict[str | None, Element] = {None: add(self._root, 'worldbody')}
         self._at: dict[str | None, Array] = {None: IDENTITY}  # of a body in its element
-        self._drawn = body_poses(model)
+        self._drawn = body_poses(model.joint_list)
         self._tendons, self._equalities = Element('tendon'), Element('equality')
 
     def text(self) -> str:

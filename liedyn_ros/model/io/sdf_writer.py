@@ -19,9 +19,9 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, require_kind
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.lie import se3, so3
+from liedyn_ros.model.configuration import body_poses
 from liedyn_ros.model.io.sdf.frames import CLOSURES, TYPES
-from liedyn_ros.model.io.xml_parts import (
-    add, body_poses, document, moments_of, warn_of_lost)
+from liedyn_ros.model.io.xml_parts import add, document, moments_of, warn_of_lost
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.body import Body, SHAPES
 from liedyn_ros.model.parts.constraints import Closure
@@ -76,7 +76,7 @@ class _Writer:
 
     def __init__(self, element: Element, model: Model, q: Array) -> None:
         self._element, self._model, self._q = element, model, q
-        self._poses, self._places = body_poses(model, q), _places(model)
+        self._poses, self._places = body_poses(model.joint_list, q), _places(model)
         self._zeros = {  # of the model's coordinates, where SDF's are at zero
             name: float(q[each.qi + k]) for each in model.joint_list
             if JOINT_TYPES[each.type_name].nq == JOINT_TYPES[each.type_name].nv
@@ -222,7 +222,7 @@ def _places(model: Model) -> dict[str | None, str | None]:
     return places
 
 
-def _add_pose(element: Element, placement: Array, relative_to: str = '') -> None:
+def _add_pose(element: Element, placement: Array, relative_to: str | None = None) -> None:
     pose = add(element, 'pose', (*placement[:3, 3], *so3.to_quaternion(placement[:3, :3])),
                rotation_format='quat_xyzw')
     if relative_to:

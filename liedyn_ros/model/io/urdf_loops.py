@@ -12,22 +12,27 @@ Loops in a URDF, as others write them: URDF itself has none.
 <loop> and <coupling> are of URDF+ (Chignoli et al., 2024), where joints that are not independent
 count as passive. <constraint> is what urdfdom may come to have (its pull request 264), so it is
 read where the caller asks for it. Our own are the types rod and helical of <loop>, and its
-attributes length, pitch and tolerance.
+attributes length, pitch and tolerance. <loop_joint> is of Isaac Sim's URDF importer, <drake:...>
+of Drake's parser, <gazebo> of sdformat. Where one is exactly a closure it becomes one; any other
+that would change the dynamics is named in a warning.
 """
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 from xml.etree.ElementTree import Element as XML
 
 import numpy as np
 
-from liedyn_ros.common.checks import Array
+from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.description import short
-from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.common.errors import DescriptionError, LiedynError
 from liedyn_ros.common.xml_reader import Element
 from liedyn_ros.model.builder import ModelBuilder
-from liedyn_ros.model.io.xml_parts import add, add_origin, joined, origin
+from liedyn_ros.model.io.gazebo import add_plugins
+from liedyn_ros.model.io.vocabulary import said, Vocabulary
+from liedyn_ros.model.io.xml_parts import add, add_origin, DRAKE, joined, origin
 from liedyn_ros.model.parts.constraints import Closure, CLOSURE_TYPES
-from liedyn_ros.model.parts.geometry import axis_frame, perpendicular, unit_axis
+from liedyn_ros.model.parts.geometry import axis_frame, perpendicular, pose, unit_axis
 
 _X = 1.0, 0.0, 0.0
 _Z = 0.0, 0.0, 1.0
@@ -64,7 +69,7 @@ def add_loops(robot: Element, builder: ModelBuilder, urdf_constraints: bool) -> 
 
 def _add_loop(builder: ModelBuilder, loop: Element, links: list[str], frames: Iterable[Array],
               axis: Sequence[float] | None) -> None:
-    numbers = {name: loop.number(name, 0.0) for name in _NUMBERS}
+    numbers: dict[str, Any] = {name: loop.number(name, 0.0) for name in _NUMBERS}
     first, second = frames
     with loop.context():
         builder.add_closure(loop.text('name'), _type(loop), *links, placement_a=first,
@@ -154,3 +159,85 @@ def _add_coupling(robot: Element, coupling: Element, builder: ModelBuilder) -> N
     ratio = coupling.take('ratio').number('value')
     terms = dict.fromkeys(leaders[1:], ratio) | dict.fromkeys(followers[1:], -1.0)
     builder.add_coupling(followers[0], leaders[0], ratio, 0.0, terms)
+
+
+_ZERO = 0.0, 0.0, 0.0
+_LOOP_JOINTS = {'spherical': 'spherical', 'fixed': 'weld'}  # those that need no axis
+FORCES = (  # of <dynamics>, all read
+    'damping', 'friction', 'stiffness', 'rest', 'armature', 'stop_stiffness', 'stop_width')
+ADVICE = 'not read: add it by a file for annotate, or by ModelBuilder'
+GAZEBO = Vocabulary('gazebo')
+
+
+def add_dialects(robot: Element, builder: ModelBuilder, links: list[str]) -> None:
+    """Add the closures of simulators, and a warning for each other element with an effect."""
+    for xml in robot.value.iter():  # Drake's by whatever address its prefix has
+        if 'drake' in xml.tag.rpartition('}')[0]:
+            xml.tag = DRAKE + xml.tag.rpartition('}')[2]
+    for loop in robot.each('loop_joint'):
+        _add_loop_joint(loop, builder, links)
+    for i, ball in enumerate(robot.each(f'{DRAKE}ball_constraint')):
+        _add_ball(ball, f'ball_constraint_{i}', builder, links)
+    gazebos = list(robot.each('gazebo'))
+    for each in gazebos:
+        for text in GAZEBO.unread(each.value):
+            builder.add_warning(text)
+    add_plugins([plugin for gazebo in gazebos for plugin in gazebo.each('plugin')], builder,
+                links, robot.text('name'), mimics=[
+                    joint.get('name', '') for joint in robot.value.findall('joint[mimic]')])
+
+
+def _add_loop_joint(loop: Element, builder: ModelBuilder, links: list[str]) -> None:
+    """Add Isaac Sim's loop joint: a type, and its frame on link1 and on link2."""
+    name, kind = said(loop.value), said(loop.value, 'type')
+    what = f'loop_joint {name} of type {kind}'
+    try:
+        sides = [*loop.each('link1'), *loop.each('link2')]  # its manual writes link1 twice
+        if len(sides) != 2:
+            loop.fail('the elements link1 and link2', f'{len(sides)} of them')
+        bodies = [_link(side, 'link', links) for side in sides]
+        frames = [pose(side.numbers('xyz', 3, _ZERO), side.numbers('rpy', 3, _ZERO))
+                  for side in sides]
+        if kind in _LOOP_JOINTS:
+            builder.add_closure(loop.text('name'), _LOOP_JOINTS[kind], *bodies,
+                                placement_a=frames[0], placement_b=frames[1])
+            return
+        builder.add_warning(
+            f'{what} between {bodies[0]} and {bodies[1]}: it has no axis that all readers agree '
+            f'on, {ADVICE} as a closure, {_sketch(name, kind, bodies, frames)}')
+    except LiedynError as error:
+        builder.add_warning(f'{what}: {error}; {ADVICE}')
+
+
+def _add_ball(ball: Element, name: str, builder: ModelBuilder, links: list[str]) -> None:
+    """Add Drake's ball constraint: point P of body A stays at point Q of body B."""
+    try:
+        bodies = [_link(ball.take(f'{DRAKE}ball_constraint_body_{side}'), 'name', links)
+                  for side in 'AB']
+        points = [ball.take(f'{DRAKE}ball_constraint_p_{side}').numbers('value', 3)
+                  for side in ('AP', 'BQ')]
+        builder.add_closure(name, 'spherical', *bodies,
+                            placement_a=pose(points[0]), placement_b=pose(points[1]))
+    except LiedynError as error:
+        builder.add_warning(f'drake:ball_constraint: {error}; {ADVICE}')
+
+
+_CLOSURES = {'ball': 'spherical', 'fixed': 'weld', 'revolute2': 'universal', 'screw': 'helical',
+             'continuous': 'revolute'}
+
+
+def _sketch(name: str, kind: str, bodies: list[str], frames: list[Array]) -> str:
+    """Return the closure of a loops file that a user completes by the axis."""
+    places = ', '.join(
+        f'placement_{side}: [xyz: {[round(float(x), 9) for x in frame[:3, 3]]}]'
+        for side, frame in zip('ab', frames))
+    return (f'{name}: {{type: {_CLOSURES.get(kind, kind)}, body_a: {bodies[0]}, '
+            f'body_b: {bodies[1]}, {places}, axis: ...}}')
+
+
+def _link(element: Element, attribute: str, links: list[str]) -> str:
+    """Return the name of a link of the file."""
+    name = element.text(attribute)
+    if name not in links:
+        element.fail(f'a link of {listed(links)}', repr(name))
+    return name

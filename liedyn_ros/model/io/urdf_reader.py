@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 import math
 import os
+from pathlib import Path
 from xml.etree.ElementTree import Element as XML
 from xml.etree.ElementTree import SubElement
 
@@ -20,11 +21,10 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import listed
 from liedyn_ros.common.description import no_garbage_collection
-from liedyn_ros.common.xml_reader import Element, read
+from liedyn_ros.common.xml_reader import Element, is_document, read
 from liedyn_ros.model.builder import ModelBuilder, STANDARD_GRAVITY
-from liedyn_ros.model.io.checked import model_of_file
-from liedyn_ros.model.io.urdf_dialects import add_dialects, FORCES
-from liedyn_ros.model.io.urdf_loops import add_loops
+from liedyn_ros.model.io.checked import model_of_file, shapes_of
+from liedyn_ros.model.io.urdf_loops import add_dialects, add_loops, FORCES
 from liedyn_ros.model.io.vocabulary import Vocabulary
 from liedyn_ros.model.io.xml_parts import Masses, MOMENTS, origin
 from liedyn_ros.model.model import Model
@@ -68,8 +68,11 @@ def load_urdf(
         if robot.value.tag != 'robot':
             robot.fail('a root element robot', robot.value.tag)
         _require_expanded(robot)
+        folder = None if is_document(source) else Path(source).parent
+        links = {link.value.get('name'): link for link in robot.each('link')}
         return model_of_file(robot.path.removesuffix(f': {robot.value.tag}'),
-                             lambda: _model(robot, floating, strict, gravity, urdf_constraints))
+                             lambda: _model(robot, floating, strict, gravity, urdf_constraints),
+                             lambda body: shapes_of(links[body], folder, origin))
 
 
 def _model(robot: Element, floating: bool, strict: bool, gravity: ArrayLike,

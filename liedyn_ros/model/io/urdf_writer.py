@@ -18,8 +18,7 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array, listed, require_kind
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
-from liedyn_ros.model.io.urdf_dialects import FORCES
-from liedyn_ros.model.io.urdf_loops import write_loops
+from liedyn_ros.model.io.urdf_loops import FORCES, write_loops
 from liedyn_ros.model.io.urdf_reader import URDF_TYPES
 from liedyn_ros.model.io.xml_parts import add, add_origin, document, write_inertial
 from liedyn_ros.model.model import Model

@@ -19,9 +19,8 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, listed, require_finite
 from liedyn_ros.common.errors import DescriptionWarning, InertiaError
 from liedyn_ros.common.xml_reader import Element
-from liedyn_ros.lie import se3
 from liedyn_ros.model.model import Model
-from liedyn_ros.model.parts.geometry import IDENTITY, pose, quaternion_pose
+from liedyn_ros.model.parts.geometry import pose, quaternion_pose
 from liedyn_ros.model.parts.inertia import SpatialInertia, unphysical
 
 DRAKE = '{http://drake.mit.edu}'
@@ -73,16 +72,6 @@ def origin(element: Element, tag: str = 'origin') -> Array:
     if not any(turn):
         found.fail('a quaternion other than zero', 'zero')
     return quaternion_pose(found.numbers('xyz', 3, _ZERO), turn)
-
-
-def body_poses(model: Model, q: ArrayLike | None = None) -> dict[str | None, Array]:
-    """Return the poses (4, 4) of the bodies in the ground, at q or with all joints at zero."""
-    poses: dict[str | None, Array] = {None: IDENTITY}
-    for joint in model.joint_list:
-        at = se3.compose(poses[joint.parent], joint.placement)
-        poses[joint.child] = at if q is None else se3.compose(
-            at, joint.motion(np.asarray(q)[joint.q_slice]))
-    return poses
 
 
 def add(parent: XML, tag: str, content: ArrayLike | str | None = None, **attributes: ArrayLike

@@ -14,7 +14,7 @@ import pytest
 
 from liedyn_ros.common.errors import DescriptionWarning
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.model import load_mjcf, load_sdf, load_urdf, to_mjcf, to_sdf, to_urdf
+from liedyn_ros.model import load_mjcf, load_model, load_sdf, load_urdf, to_mjcf, to_sdf, to_urdf
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
 
 pytestmark = pytest.mark.filterwarnings(
@@ -61,3 +61,35 @@ def test_a_base_of_1000_kg_m2_for_1_kg_is_named() -> None:
     text = to_urdf(arm()).replace('ixx="0.0266', 'ixx="1000.0266', 1)
     with pytest.warns(DescriptionWarning, match='l0 .*on average'):
         load_urdf(text)
+
+
+MESH = {  # a link with a box of 0.1 m, as a mesh, at its frame, in each format
+    'urdf': '<robot name="r"><link name="w"/><link name="a"><inertial><origin xyz="{0} 0 0"/>'
+            '<mass value="1"/><inertia ixx="1e-2" iyy="1e-2" izz="1e-2" ixy="0" ixz="0" iyz="0"/>'
+            '</inertial><visual><geometry><mesh filename="{1}" scale="{2}"/></geometry></visual>'
+            '</link><link name="b"/><joint name="j" type="continuous"><parent link="w"/>'
+            '<child link="a"/></joint><joint name="k" type="fixed"><parent link="w"/>'
+            '<child link="b"/><origin xyz="0 0 1"/></joint></robot>',
+    'sdf': '<sdf version="1.9"><model name="r"><link name="w"><pose>0 0 1 0 0 0</pose></link>'
+           '<link name="a"><inertial><pose>{0} 0 0 0 0 0</pose><mass>1</mass><inertia>'
+           '<ixx>1e-2</ixx><iyy>1e-2</iyy><izz>1e-2</izz></inertia></inertial><collision name="c">'
+           '<geometry><mesh><uri>{1}</uri><scale>{2}</scale></mesh></geometry></collision></link>'
+           '</model></sdf>',
+    'xml': '<mujoco><asset><mesh name="m" file="{1}" scale="{2}"/></asset><worldbody>'
+           '<body name="w" pos="0 0 1"><joint/><geom size=".1"/></body><body name="a"><joint/>'
+           '<inertial pos="{0} 0 0" mass="1" diaginertia="1e-2 1e-2 1e-2"/>'
+           '<geom type="mesh" mesh="m" mass="0"/></body></worldbody></mujoco>'}
+
+
+@pytest.mark.parametrize('suffix', MESH)
+def test_a_centre_of_mass_far_outside_the_meshes_is_named(suffix: str, tmp_path) -> None:
+    trimesh = pytest.importorskip('trimesh')
+    trimesh.creation.box((0.1, 0.1, 0.1)).export(tmp_path / 'box.stl')
+    path = tmp_path / f'r.{suffix}'
+    for center, mesh, scale, named in (
+            (0.5, 'box.stl', '1 1 1', True), (0.5, 'box.stl', '10 10 10', False),
+            (0.05, 'box.stl', '1 1 1', False), (0.5, 'none.stl', '1 1 1', False)):
+        path.write_text(MESH[suffix].format(center, mesh, scale))
+        said = [each for each in load_model(path).warnings if 'farthest point' in each]
+        assert bool(said) == named
+        assert all('a (0.5 m from a shape that ends at 0.0866 m)' in each for each in said)

@@ -106,10 +106,11 @@ UNREAD = {
 </gazebo>""", ['rocker_joint', 'springStiffness']),
     'connect': ("""<mujoco><equality><connect name="pin" body1="coupler" body2="rocker"
 anchor="0.5 0 0"/></equality></mujoco>""", [
-        "connect pin between", "['coupler', 'rocker']", 'closure of type spherical']),
+        'connect pin between', "['coupler', 'rocker']", 'closure of type spherical']),
     'coupled joints': ("""<mujoco><equality><joint joint1="coupler_joint" joint2="rocker_joint"/>
 </equality></mujoco>""", ["['coupler_joint', 'rocker_joint']", 'coupling']),
-    'gravity': ('<mujoco><option gravity="0 0 -1.6"/></mujoco>', ['gravity of option', 'argument gravity']),
+    'gravity': ('<mujoco><option gravity="0 0 -1.6"/></mujoco>', [
+        'gravity of option', 'argument gravity']),
     'rotor': ("""<transmission name="drive"><type>simple</type><joint name="rocker_joint"/>
 <actuator name="motor"><drake:gear_ratio value="100"/><drake:rotor_inertia value="2e-5"/>
 </actuator></transmission>""", ["transmissions ['drive']", 'rocker_joint', 'rotorinertia']),

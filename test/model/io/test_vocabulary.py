@@ -59,7 +59,8 @@ include: @merge model_state name namespace placement_frame plugin pose static ur
 pose: @degrees @frame @relative_to @rotation_format
 """
 NAMED = {  # what would change the dynamics and is not read
-    'world': {'joint', 'population', 'state', 'wind'}, 'model': {'enable_wind', 'gripper', 'model_state'},
+    'world': {'joint', 'population', 'state', 'wind'},
+    'model': {'enable_wind', 'gripper', 'model_state'},
     'link': {'enable_wind', 'frame', 'kinematic', 'velocity_decay'},
     'inertial': {'fluid_added_mass', 'frame'}, 'joint': {'frame'},
     'ode': {'max_force', 'velocity'}, 'include': {'model_state'}}

@@ -168,6 +168,7 @@ class Compiled(NamedTuple):
     bodies: list[str | None]
     joints: list[str]
     remarks: list[str]
+    unread: dict[str, tuple[str, str]]  # meshes that give no mass: file and its folder
 
     def name(self, kind: str, number: int) -> str:
         """Return the name of a part, by MuJoCo's kind of it, '' for none."""
@@ -232,7 +233,7 @@ def compiled(document: Document) -> Compiled:
     with _listening(mujoco, remarks):
         try:
             spec = mujoco.MjSpec.from_string(document.text, include=document.models)
-            _provide(spec, document)
+            unread = _provide(spec, document)
             model = spec.compile()
         except DescriptionError:
             raise
@@ -240,7 +241,7 @@ def compiled(document: Document) -> Compiled:
             words = ' '.join(str(error).split()) or type(error).__name__
             raise DescriptionError(f'{document.name}: expected a file that MuJoCo '
                                    f'{mujoco.__version__} compiles, got: {words}') from error
-    found = Compiled(mujoco, model, [None], [], remarks)
+    found = Compiled(mujoco, model, [None], [], remarks, unread)
     for kind, names, count in (('BODY', found.bodies, model.nbody),
                                ('JOINT', found.joints, model.njnt)):
         given = {found.name(kind, i) for i in range(count)}
@@ -266,20 +267,21 @@ def _listening(mujoco: Any, remarks: list[str]) -> Iterator[None]:
         mujoco.set_mju_user_warning(before)
 
 
-def _provide(spec: Any, document: Document) -> None:
-    """Give a spec the meshes that masses come from, and a tetrahedron in place of all others."""
+def _provide(spec: Any, document: Document) -> dict[str, tuple[str, str]]:
+    """Give a spec the meshes that masses come from; return the others, tetrahedra in its place."""
     import mujoco
 
     spec.compiler.fusestatic = False
     spec.compiler.LRopt.mode = int(mujoco.mjtLRMode.mjLRMODE_NONE)
     needed = _meshes_with_mass(spec)
-    assets = {}
+    assets, unread = {}, {}
     for i, mesh in enumerate(spec.meshes):
         if not mesh.file:
             continue
         file, mesh.name = mesh.file, mesh.name or PurePath(mesh.file).stem
         if mesh.name not in needed:
             mesh.file, mesh.uservert = '', _TETRAHEDRON
+            unread[mesh.name] = file, spec.meshdir or ''
             continue
         name = PurePath(file).name if spec.strippath else file
         mesh.file = f'{i}{PurePath(name).suffix.lower()}'
@@ -289,6 +291,7 @@ def _provide(spec: Any, document: Document) -> None:
             raise DescriptionError(
                 f'{document.name}: mesh {mesh.name}, {name}: {error}') from error
     spec.assets = assets
+    return unread
 
 
 def _meshes_with_mass(spec: Any) -> set[str]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 import os
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,15 @@ from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.description import no_garbage_collection
+from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.lie import se3
 from liedyn_ros.model.builder import ModelBuilder
 from liedyn_ros.model.io.mjcf.compiler import Compiled, compiled, Document, placed
 from liedyn_ros.model.io.mjcf.constraints import Equalities, Polynomial
-from liedyn_ros.model.io.checked import model_of_file
+from liedyn_ros.model.io.checked import mesh_reach, model_of_file
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.inertia import SpatialInertia
+from liedyn_ros.model.plausibility import Shape
 
 _TYPES = 'free', 'spherical', 'prismatic', 'revolute'  # by MuJoCo's numbers
 _SIZES = (7, 6), (4, 3), (1, 1), (1, 1)  # in q and in v
@@ -51,13 +55,16 @@ def load_mjcf(source: str | os.PathLike[str], *, gravity: ArrayLike | None = Non
     """
     with no_garbage_collection():
         document = Document(source)
-        return model_of_file(document.name, lambda: _Reader(document, gravity).model())
+        there = compiled(document)
+        return model_of_file(document.name, lambda: _Reader(there, document, gravity).model(),
+                             lambda body: _shapes(there, document, body))
 
 
 def polynomials_of(source: str | os.PathLike[str]) -> tuple[Polynomial, ...]:
     """Return the relations of joints of an MJCF file or text that no coupling describes."""
     with no_garbage_collection():
-        reader = _Reader(Document(source), None)
+        document = Document(source)
+        reader = _Reader(compiled(document), document, None)
         reader.model()
         return tuple(reader.equalities.polynomials)
 
@@ -65,9 +72,8 @@ def polynomials_of(source: str | os.PathLike[str]) -> tuple[Polynomial, ...]:
 class _Reader:
     """Reads one compiled model."""
 
-    def __init__(self, document: Document, gravity: ArrayLike | None) -> None:
-        self._there = compiled(document)
-        there = self._there.model
+    def __init__(self, compiled: Compiled, document: Document, gravity: ArrayLike | None) -> None:
+        self._there, there = compiled, compiled.model
         if there.nbody < 2:
             document.root.fail('at least one body', 'none')
         given = np.zeros(3) if self._there.is_off('GRAVITY') else there.opt.gravity
@@ -163,6 +169,27 @@ def _inertia(there: Any, number: int) -> SpatialInertia | None:
     pose = placed(there.body_ipos[number], there.body_iquat[number])
     about = pose[:3, :3] @ np.diag(there.body_inertia[number]) @ pose[:3, :3].T
     return SpatialInertia(mass, pose[:3, 3], 0.5 * (about + about.T), physical=False)
+
+
+def _shapes(compiled: Compiled, document: Document, body: str) -> Iterator[Shape]:
+    """Yield the shapes of a body; meshes that give no mass are read for it where they are."""
+    there = compiled.model
+    for i in np.flatnonzero(there.geom_bodyid == (
+            compiled.bodies.index(body) if body in compiled.bodies else -1)):
+        mesh = int(there.geom_dataid[i])
+        name = compiled.name('MESH', mesh) if mesh >= 0 else ''
+        if name not in compiled.unread:
+            yield np.array(there.geom_pos[i]), float(there.geom_rbound[i])
+            continue
+        file, folder = compiled.unread[name]
+        try:
+            reach = mesh_reach(document.read(file, folder), PurePath(file).suffix,
+                               there.mesh_scale[mesh])
+        except DescriptionError:
+            continue
+        at = placed(there.geom_pos[i], there.geom_quat[i]) @ se3.inverse(
+            placed(there.mesh_pos[mesh], there.mesh_quat[mesh]))
+        yield at[:3, 3], reach
 
 
 def _configurations(compiled: Compiled) -> dict[str, Array]:

@@ -25,7 +25,7 @@ from liedyn_ros.common.xml_reader import Element, is_document, read
 from liedyn_ros.lie import se3
 from liedyn_ros.model.builder import ModelBuilder
 from liedyn_ros.model.io.gazebo import add_plugins
-from liedyn_ros.model.io.checked import model_of_file
+from liedyn_ros.model.io.checked import model_of_file, shapes_of
 from liedyn_ros.model.io.sdf.frames import (
     CLOSURES, Frames, is_true, MODEL, pose_of, text_of, TYPES, WORLD)
 from liedyn_ros.model.io.sdf.nesting import Nesting, upgraded
@@ -65,8 +65,14 @@ def load_sdf(source: str | os.PathLike[str], *, floating: bool | None = None,
         root = read(source, 'SDF')
         name = root.path.removesuffix(f': {root.value.tag}')
         folder = None if is_document(source) else Path(source).parent
-        return model_of_file(
-            name, lambda: _Reader(root, folder, floating, strict, gravity, sdf_model).model())
+        reader: list[_Reader] = []
+
+        def model() -> Model:
+            reader.append(_Reader(root, folder, floating, strict, gravity, sdf_model))
+            return reader[0].model()
+
+        return model_of_file(name, model, lambda body: shapes_of(
+            reader[0].links[body], folder, lambda each: pose_of(each)[1]))
 
 
 class _Reader:
@@ -81,7 +87,7 @@ class _Reader:
         nesting = Nesting(folder)
         self._model, self._floating = nesting.one(holder, sdf_model), floating
         self._masses, self._folder, self._remarks = Masses(strict), folder, nesting.remarks
-        given = _GRAVITY
+        given: tuple[float, ...] = _GRAVITY
         if world is not None:
             given = world.numbers('gravity', 3, _GRAVITY)
             beside = XML('world', world.value.attrib)
@@ -91,13 +97,13 @@ class _Reader:
         self._builder = ModelBuilder(
             self._model.text('name'), given if gravity is None else gravity)
         self._frames = Frames(self._model, pose_of(self._model)[1])
-        self._links = {link.text('name'): link for link in self._model.each('link')}
+        self.links = {link.text('name'): link for link in self._model.each('link')}
         self._bodies: dict[str, str] = {}  # the joint that holds each
 
     def model(self) -> Model:
-        if not self._links:
+        if not self.links:
             self._model.fail('at least one element link', 'none')
-        for name, link in self._links.items():
+        for name, link in self.links.items():
             self._builder.add_body(name, inertia_of(link, self._masses, self._folder))
         followers = {joint.text('name') for joint in self._model.each('joint')
                      for tag in _AXES if joint.value.find(f'{tag}/mimic') is not None}
@@ -105,7 +111,7 @@ class _Reader:
         for joint in self._model.each('joint'):
             if joint.value.get('type') == 'gearbox':
                 continue
-            parent, child = (self._frames.link(text_of(joint, side), self._links)
+            parent, child = (self._frames.link(text_of(joint, side), self.links)
                              for side in ('parent', 'child'))
             if child is None or parent == child:
                 joint.fail('a child that is a link other than the parent',
@@ -119,7 +125,7 @@ class _Reader:
             self._add_closure(joint, parent, child)
         self._add_roots()
         self._add_couplings()
-        add_plugins(self._model.each('plugin'), self._builder, list(self._links),
+        add_plugins(self._model.each('plugin'), self._builder, list(self.links),
                     self._model.text('name'))
         for text in (*self._masses.warnings(), *self._remarks, *WORDS.unread(self._model.value)):
             self._builder.add_warning(text)
@@ -138,7 +144,7 @@ class _Reader:
         name, kind = joint.text('name'), text_type(joint)
         at = self._frames[name]
         away = float(np.linalg.norm((self._frames[text_of(joint, 'parent')] - at)[:3, 3]))
-        if away > _AWAY and text_of(joint, 'parent') not in (*self._links, WORLD):
+        if away > _AWAY and text_of(joint, 'parent') not in (*self.links, WORLD):
             self._builder.add_warning(
                 f'joint {name}: its parent, the frame {text_of(joint, "parent")}, is {away:.6g} m '
                 'from it where the links are drawn; SDF places a joint by its child alone')
@@ -193,7 +199,7 @@ class _Reader:
     def _add_roots(self) -> None:
         """Hold the links that no joint holds, or let them float."""
         static = is_true(self._model, 'static')
-        roots = [name for name in self._links if name not in self._bodies]
+        roots = [name for name in self.links if name not in self._bodies]
         for i, name in enumerate(roots):
             free = not static if self._floating is None or i else self._floating
             joint = 'root_joint' if i == 0 else f'{name}/root_joint'

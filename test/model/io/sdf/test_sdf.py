@@ -133,7 +133,8 @@ def test_what_floats_and_what_is_not_read_is_told() -> None:
     with pytest.warns(DescriptionWarning) as seen:
         assert load_sdf(text.format('')).nv == 6
     told = ' '.join(str(each.message) for each in seen)
-    assert all(word in told for word in ('1 kg and 1 kg m^2', 'gravity', 'it acts on them', 'decay'))
+    assert all(word in told for word in (
+        '1 kg and 1 kg m^2', 'gravity', 'it acts on them', 'decay'))
     with warnings.catch_warnings():
         warnings.simplefilter('ignore')
         assert load_sdf(text.format('<static>1</static>')).nv == 0

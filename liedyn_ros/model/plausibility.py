@@ -1,0 +1,91 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Numbers of a machine that are hardly in kg and m, each named with what they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+import math
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array, listed
+from liedyn_ros.model.configuration import body_poses
+from liedyn_ros.model.model import Model
+
+Shape = tuple[Array, float]  # a place (3,) in the frame of a body, and the reach around it, m
+DENSEST = 22590.0  # kg/m^3, osmium
+# A wrong unit of length is a factor of 1000; more than halfway to it, by factors, is in doubt.
+DOUBT = math.sqrt(1000.0)
+MOST = 20  # bodies whose meshes are read, which takes time
+_SEEN = 1e-6  # of mass times size squared: below, six digits of a file show nothing
+
+
+def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda body: ()
+                ) -> Iterator[str]:
+    """
+    Name masses, inertias and centres of mass that are far from what the lengths allow.
+
+    The lengths are the distances between joints at zero, and the sizes of visuals. shapes returns
+    those of a body; it is asked where a centre of mass is farther out than the joints are.
+    """
+    spans = dict[str, float]()  # of a body: to the farthest joint on it, or end of a visual
+    arms = dict[str, float]()  # of a body: from the joint before to its own
+    for joint in model.joint_list:
+        if joint.parent is not None:
+            reach = float(np.linalg.norm(joint.placement[:3, 3]))
+            spans[joint.parent] = max(spans.get(joint.parent, 0.0), reach)
+            arms[joint.child] = reach
+    for body in model.body_list:
+        for each in body.visuals:
+            spans[body.name] = max(spans.get(body.name, 0.0), float(
+                np.linalg.norm(each.placement[:3, 3]) + np.linalg.norm(each.size)))
+    places = np.array([pose[:3, 3] for name, pose in body_poses(model.joint_list).items() if name])
+    size = float(np.linalg.norm(np.ptp(places, axis=0))) + max(spans.values(), default=0.0)
+    if not size > 0.0:
+        return
+    if model.mass > DENSEST * size**3:
+        yield (f'mass of {model.mass:.6g} kg in a machine of {size:.3g} m between its joints: '
+               'denser than any metal; masses in g, or lengths in another unit than m?')
+    asked = list[str]()
+    far, off, wide, ratios = list[str](), list[str](), list[str](), list[float]()
+    for body in model.body_list:
+        inertia = body.inertia
+        if inertia is None or not inertia.mass > 0.0:
+            continue
+        away = float(np.linalg.norm(inertia.center_of_mass))
+        if away > size:
+            far.append(f'{body.name} ({away:.3g} m)')
+        elif away > max(spans.get(body.name, 0.0), arms.get(body.name, 0.0)) and len(asked) < MOST:
+            asked.append(body.name)
+            there = [(float(np.linalg.norm(inertia.center_of_mass - at)), reach)
+                     for at, reach in shapes(body.name) if reach > 0.0]
+            if there and all(apart > 2.0 * reach for apart, reach in there):
+                apart, reach = min(there)
+                off.append(f'{body.name} ({apart:.3g} m from a shape that ends at {reach:.3g} m)')
+        moment = float(np.linalg.eigvalsh(inertia.inertia_about_com)[-1])
+        radius = math.sqrt(max(0.0, moment / inertia.mass))
+        if radius > size and moment > _SEEN * model.mass * size**2:
+            wide.append(f'{body.name} ({moment:.3g} kg m^2 for {inertia.mass:.3g} kg: on average '
+                        f'{radius:.3g} m from its centre)')
+        if moment > 0.0 and spans.get(body.name, 0.0) > 0.0:
+            ratios.append(radius / spans[body.name])
+    if far:
+        yield (f'centres of mass of {listed(far)}: farther from the frame of their body than the '
+               f'machine is wide, {size:.3g} m; in mm?')
+    if off:
+        yield (f'centres of mass of {listed(off)}: more than twice as far out as the farthest '
+               'point of each shape of the body; in the frame of another body?')
+    if wide:
+        yield (f'inertias of {listed(wide)}: wider than the machine, {size:.3g} m; in kg mm^2, or '
+               'about another point than the centre of mass?')
+    if ratios and float(np.median(ratios)) < 1.0 / DOUBT:
+        yield (f'lengths of {size:.3g} m beside inertias of bodies that are '
+               f'{1.0 / float(np.median(ratios)):.3g} times smaller, by the median: lengths in '
+               'mm, or inertias made up?')
