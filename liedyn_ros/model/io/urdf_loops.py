@@ -179,9 +179,8 @@ def add_dialects(robot: Element, builder: ModelBuilder, links: list[str]) -> Non
     for i, ball in enumerate(robot.each(f'{DRAKE}ball_constraint')):
         _add_ball(ball, f'ball_constraint_{i}', builder, links)
     gazebos = list(robot.each('gazebo'))
-    for each in gazebos:
-        for text in GAZEBO.unread(each.value):
-            builder.add_warning(text)
+    for text in GAZEBO.unread(*(each.value for each in gazebos)):
+        builder.add_warning(text)
     add_plugins([plugin for gazebo in gazebos for plugin in gazebo.each('plugin')], builder,
                 links, robot.text('name'), mimics=[
                     joint.get('name', '') for joint in robot.value.findall('joint[mimic]')])

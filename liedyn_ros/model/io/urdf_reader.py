@@ -84,6 +84,8 @@ def _model(robot: Element, floating: bool, strict: bool, gravity: ArrayLike,
         builder.add_body(link.text('name'), _inertia(link, masses))
     if not links:
         robot.fail('at least one element link', 'none')
+    for text in masses.warnings():
+        builder.add_warning(text)
     joints = list(robot.each('joint'))
     followers = _add_couplings(robot, joints, builder, strict)
     children = {_add_joint(joint, builder, followers, version) for joint in joints}
@@ -91,7 +93,7 @@ def _model(robot: Element, floating: bool, strict: bool, gravity: ArrayLike,
     _add_root(robot, builder, [link for link in links if link not in children], floating)
     add_loops(robot, builder, urdf_constraints)
     add_dialects(robot, builder, links)
-    for text in (*masses.warnings(), *WORDS.unread(robot.value)):
+    for text in WORDS.unread(robot.value):
         builder.add_warning(text)
     return builder.build()
 

@@ -46,10 +46,11 @@ class Vocabulary:
         return any(each in words for each in (
             word, f'{word.partition(":")[0]}:*', f'{word}={plain or "true"}'))
 
-    def unread(self, root: XML) -> Iterator[str]:
+    def unread(self, *roots: XML) -> Iterator[str]:
         """Yield a warning for words in no table that are not off, with the owners of each."""
         found: dict[tuple[str, str, str, str], list[str]] = {}
-        self._visit(root, ('', ''), found)
+        for root in roots:
+            self._visit(root, ('', ''), found)
         groups: dict[tuple[str, str, tuple[str, ...]], list[tuple[str, str]]] = {}
         for (owner, element, word, named), names in found.items():
             groups.setdefault((owner, element, tuple(dict.fromkeys(names))), []).append(
