@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from importlib.util import find_spec
-from io import BytesIO
 from pathlib import Path
 import warnings
 
@@ -21,14 +19,11 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning, LiedynError
+from liedyn_ros.common.meshes import surfaces
 from liedyn_ros.common.packages import candidates
-from liedyn_ros.common.untrusted_files import read_file
 from liedyn_ros.common.xml_reader import Element
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.plausibility import implausible, Shape
-
-MAX_MESH = 2**26  # bytes
-_MESHES = '.stl', '.obj', '.ply', '.glb', '.gltf', '.off', '.dae'
 
 
 def model_of_file(name: str, read: Callable[[], Model],
@@ -76,19 +71,13 @@ def _reach(shape: Element, folder: Path | None) -> float:
         uri = shape.value.get('filename', shape.value.get('uri', ''))
         path = next((path for path in candidates(uri, folder) if path.is_file()), None)
         return 0.0 if path is None else mesh_reach(
-            read_file(path, MAX_MESH), path.suffix, shape.numbers('scale', 3, (1.0, 1.0, 1.0)))
+            path, shape.numbers('scale', 3, (1.0, 1.0, 1.0)))
     return float(np.linalg.norm([
         *(0.5 * np.array(shape.numbers('size', 3, (0.0, 0.0, 0.0)))),
         shape.number('radius', 0.0), 0.5 * shape.number('length', 0.0)]))
 
 
-def mesh_reach(content: bytes, suffix: str, scale: Iterable[float]) -> float:
-    """Return how far the points of a mesh are from its frame, 0 where it is not read."""
-    if suffix.lower() not in _MESHES or find_spec('trimesh') is None:
-        return 0.0
-    import trimesh
-    try:
-        mesh = trimesh.load(BytesIO(content), suffix[1:].lower(), force='mesh')
-        return float(np.linalg.norm(mesh.vertices * np.array(scale), axis=1).max())
-    except Exception:  # of trimesh and the readers that it calls: nothing is known of the mesh
-        return 0.0
+def mesh_reach(path: Path, scale: Iterable[float]) -> float:
+    """Return how far the points of a mesh are from its frame; raises DescriptionError."""
+    return max(float(np.linalg.norm(each.corners * np.array(scale), axis=1).max())
+               for each in surfaces(path))

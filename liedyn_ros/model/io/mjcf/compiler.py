@@ -63,9 +63,9 @@ class Document:
         """Return the text of the whole document."""
         return ElementTree.tostring(self.root.value, encoding='unicode')
 
-    def read(self, name: str, folder: str = '') -> bytes:
-        """Return the content of a file that the document names; folder is that of its kind."""
-        return read_file(self._find(self.root, os.path.join(folder, name), name, self._folders))
+    def path(self, name: str, folder: str = '') -> Path:
+        """Return the path of a file that the document names; folder is that of its kind."""
+        return self._find(self.root, os.path.join(folder, name), name, self._folders)
 
     def _prepare(self, element: Element, folders: list[Path], depth: int, copies: int = 1) -> None:
         """Include files, refuse what grows beyond bounds, and leave out what is for the screen."""
@@ -286,7 +286,7 @@ def _provide(spec: Any, document: Document) -> dict[str, tuple[str, str]]:
         name = PurePath(file).name if spec.strippath else file
         mesh.file = f'{i}{PurePath(name).suffix.lower()}'
         try:
-            assets[mesh.file] = document.read(name, spec.meshdir or '')
+            assets[mesh.file] = read_file(document.path(name, spec.meshdir or ''))
         except DescriptionError as error:
             raise DescriptionError(
                 f'{document.name}: mesh {mesh.name}, {name}: {error}') from error

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 import os
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -183,8 +182,7 @@ def _shapes(compiled: Compiled, document: Document, body: str) -> Iterator[Shape
             continue
         file, folder = compiled.unread[name]
         try:
-            reach = mesh_reach(document.read(file, folder), PurePath(file).suffix,
-                               there.mesh_scale[mesh])
+            reach = mesh_reach(document.path(file, folder), there.mesh_scale[mesh])
         except DescriptionError:
             continue
         at = placed(there.geom_pos[i], there.geom_quat[i]) @ se3.inverse(
