@@ -14,7 +14,9 @@ Also `liedyn export`.
 
 import argparse
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
+import subprocess
 import sys
 
 from liedyn_ros.common.errors import LiedynError
@@ -27,7 +29,11 @@ from liedyn_ros.stewart import is_geometry_file, load_geometry
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the file; return 0, or 1 where the description or the machine is refused."""
-    options = parser().parse_args(arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if '--own-code' in given:
+        given.remove('--own-code')
+        return own_code(given)
+    options = parser().parse_args(given)
     output = options.output or options.robot.with_suffix('.liedyn')
     try:
         written = write(options, output)
@@ -36,6 +42,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     print(f'{output}: {written}, {output.stat().st_size} bytes')
     return 0
+
+
+def own_code(given: Sequence[str]) -> int:
+    """Write the code of one robot, by the build of kernels, which is in a clone alone."""
+    if find_spec('liedyn_ros.build.own_code') is None or find_spec('numba') is None:
+        print('liedyn export: --own-code compiles: expected a clone with numba, as make build '
+              'makes it', file=sys.stderr)
+        return 1
+    return subprocess.run(
+        [sys.executable, '-m', 'liedyn_ros.build.own_code', *given], check=False).returncode
 
 
 def write(options: argparse.Namespace, output: Path) -> str:
@@ -81,6 +97,9 @@ def parser() -> argparse.ArgumentParser:
                         help='leave out damping and friction of the joints')
     result.add_argument('--tree', action='store_true',
                         help='leave out closed loops and mimic joints')
+    result.add_argument('--own-code', action='store_true',
+                        help='write the code of this robot alone, object and header, in place of '
+                             'a model file; --own-code --help has its options')
     result.add_argument('--order', type=int,
                         help='highest time derivative that closed loops take, by default '
                              f'{ORDER}')

@@ -1,0 +1,250 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+The code of one robot: functions of the C library whose model is a constant, as object and header.
+
+The table of the model is a constant of the module, and the work area a local variable. LLVM then
+unrolls loops over links, folds, and leaves out what placements multiply by zero. Products and sums
+keep their order: results are those of Python, digit for digit, but for the sign of a zero.
+"""
+
+import argparse
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+import os
+from pathlib import Path
+import re
+import subprocess
+import sys
+import tempfile
+
+from llvmlite import binding
+import numpy as np
+
+from liedyn_ros.build.c_entries import Entry
+from liedyn_ros.build.lowering import ENVIRONMENT, lowered, PREFIX, Source
+from liedyn_ros.build.objects import PROCESSORS, require_portable
+from liedyn_ros.build.rooms import compiler, objects_folder, run_compiler
+from liedyn_ros.build.sources import digest, PACKAGE
+from liedyn_ros.common.checks import require_known
+from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.whole_files import write_whole
+from liedyn_ros.dynamics.tree.constants import Constants
+from liedyn_ros.export.functions import frames, partials, trees
+from liedyn_ros.jit.pointers import COUNT
+from liedyn_ros.jit.rooms import processor_here
+from liedyn_ros.model import load_model, Model
+
+FUNCTIONS = {each.__name__: each for each in (
+    trees.inverse, trees.forward, trees.mass_matrix, trees.gravity, trees.coriolis_matrix,
+    trees.inverse_series, partials.inverse_jacobians, partials.forward_jacobians)}
+USUAL = 'inverse', 'forward', 'mass_matrix', 'gravity', 'coriolis_matrix'
+# LLVM's own limits are for code that runs once in a while; the loops over links of one robot end.
+UNROLLING = '--unroll-threshold=200000', '--unroll-max-percent-threshold-boost=1000'
+_INLINED = 100_000  # of LLVM's costs: above that of any kernel
+_ROUNDS = 3  # of passes: a loop is unrolled after the one around it
+# No number is NaN and a zero has no sign: lets x + 0 y be x. Orders of sums stay.
+_ARITHMETIC = re.compile(r'= (fmul|fadd|fsub) (double|<)')
+_SIZE = re.compile(r'@own_size\(\)[^{]*{\s*(?:[\w.]+:[^\n]*\s*)?ret i64 (\d+)')
+
+
+class OwnCode:
+    """The functions of one robot for a kind of processor."""
+
+    def __init__(self, name: str, model: Model, processor: str, *, dissipation: bool = True,
+                 order: int = 1) -> None:
+        """Take what the functions' names begin with, the robot, and the order of derivatives."""
+        if not (name.isidentifier() and name.isascii()):
+            raise LiedynError(f'name: expected a name of C, got {name!r}', got=name)
+        self._name, self._model, self._order = name, model, order
+        self._processor = PROCESSORS[processor]
+        self._machine = binding.Target.from_triple(self._processor.triple).create_target_machine(
+            self._processor.cpu, self._processor.features, opt=3, reloc='pic',
+            codemodel='default')
+        self._table = Constants(model, dissipation).table
+        self._declared: list[str] = []
+
+    def add(self, function: str = '', frame: str = '') -> bytes:
+        """Return the object of a function, and declare it; that of a frame has its name."""
+        entry = Entry(frames.frame_jacobian if frame else FUNCTIONS[function])
+        name = f'{self._name}_{frame}_jacobian' if frame else f'{self._name}_{function}'
+        constants = {'constants': 'ptr @own_table', 'work': 'ptr %work', 'external': 'ptr null',
+                     'order': f'i64 {self._order}',
+                     'frame': f'i64 {self._model.frame_index(frame) if frame else 0}'}
+        given = [(each, kind) for each, kind in zip(entry.names, entry.kinds)
+                 if each not in constants]
+        listed = ', '.join(f'{_llvm(kind)}{"" if kind == COUNT else " noalias nonnull"} %{each}'
+                           for each, kind in given)
+        passed = ', '.join(constants.get(each, f'{_llvm(kind)} %{each}')
+                           for each, kind in zip(entry.names, entry.kinds))
+        symbol = PREFIX + name
+        module = self._folded(_bitcode(entry, Entry(trees.prepare)), f"""
+declare i64 @{PREFIX}{entry.name}({', '.join(map(_llvm, entry.kinds))})
+declare i64 @{PREFIX}prepare(ptr, ptr)
+define i64 @{symbol}({listed}) {{
+  %work = alloca [{self._work_size} x double], align 64
+  %done = call i64 @{PREFIX}prepare(ptr @own_table, ptr %work)
+  %code = call i64 @{PREFIX}{entry.name}({passed})
+  ret i64 %code
+}}""", symbol)
+        module.get_function(symbol).name = name
+        require_portable(module, self._processor)
+        results = _results(entry.names)
+        arguments = ', '.join(
+            f'int64_t {each}' if kind == COUNT else
+            f'{"" if each in results else "const "}double *{each}' for each, kind in given)
+        self._declared.append(f'int64_t {name}({arguments});')
+        code: bytes = self._machine.emit_object(module)
+        return code
+
+    def header(self) -> str:
+        """Return the header of all functions that were added."""
+        guard, model = f'{self._name.upper()}_H_', self._model
+        return '\n'.join([
+            f'/* The code of {model.name!r}: nq = {model.nq}, nv = {model.nv}; written by '
+            'liedyn export --own-code.',
+            ' * Arrays as in liedyn.h, all of them given; results have memory of their own. '
+            'Derivatives have order',
+            f' * {self._order}. Returns 0, or -1 for numbers that are not finite or too large and '
+            'quaternions that are not of unit',
+            ' * length, or k + 1 where coordinate k moves no inertia. A call takes at most '
+            f'{8 * self._work_size} bytes of stack. */',
+            f'#ifndef {guard}', f'#define {guard}', '#include <stdint.h>',
+            '#ifdef __cplusplus', 'extern "C" {', '#endif', *self._declared,
+            '#ifdef __cplusplus', '}', '#endif', '#endif', ''])
+
+    @cached_property
+    def _work_size(self) -> int:
+        """Return the size of a work area, in numbers, as the kernel says it of the constants."""
+        module = self._folded(_bitcode(Entry(trees.work_size)), f"""
+declare i64 @{PREFIX}work_size(ptr, i64)
+define i64 @own_size() {{
+  %size = call i64 @{PREFIX}work_size(ptr @own_table, i64 {self._order})
+  ret i64 %size
+}}""", 'own_size')
+        found = _SIZE.search(str(module))
+        if found is None:
+            raise LiedynError(f'{self._model.name}: expected a work area of constant size')
+        return int(found[1])
+
+    def _folded(self, bitcode: bytes, wrapper: str, kept: str) -> binding.ModuleRef:
+        """Return a module of one function, with all that it calls and the constants in it."""
+        text = _ARITHMETIC.sub(r'= \1 nnan nsz \2', str(binding.parse_bitcode(bitcode)))
+        module = binding.parse_assembly(text)
+        module.triple = self._processor.triple
+        module.data_layout = str(self._machine.target_data)
+        words = ', '.join(
+            f'i64 {word}' for word in np.ascontiguousarray(self._table).ravel().view(np.int64))
+        module.link_in(binding.parse_assembly(
+            f'target triple = "{module.triple}"\ntarget datalayout = "{module.data_layout}"\n'
+            f'@own_table = internal constant [{self._table.size} x i64] [{words}], align 64'
+            f'{wrapper}'))
+        for function in module.functions:
+            if function.name != kept and not function.is_declaration:
+                function.linkage = 'internal'
+                function.add_function_attribute('alwaysinline')
+        for variable in module.global_variables:
+            variable.linkage = 'internal'
+        options = binding.create_pipeline_tuning_options(speed_level=3)
+        options.inline_threshold = _INLINED
+        builder = binding.create_pass_builder(self._machine, options)
+        drop = binding.create_new_module_pass_manager()
+        drop.add_global_dead_code_eliminate_pass()
+        drop.run(module, builder)
+        for _ in range(_ROUNDS):
+            builder.getModulePassManager().run(module, builder)
+        drop.run(module, builder)
+        return module
+
+
+def _llvm(kind: str) -> str:
+    return 'i64' if kind == COUNT else 'ptr'
+
+
+def _results(names: Sequence[str]) -> frozenset[str]:
+    """Return the arguments that a function writes: those behind the wrenches, or the last."""
+    at = names.index('external') + 1 if 'external' in names else len(names) - 1
+    return frozenset(names[at:])
+
+
+def _bitcode(*entries: Entry) -> bytes:
+    """Return the bitcode of functions of the C library, kept where objects are."""
+    source = Path(str(sys.modules[entries[0].function.__module__].__file__))
+    kept = objects_folder() / f'{digest(source)}-{entries[0].name}.bc'
+    if not kept.exists():
+        bitcode, _ = lowered(
+            Source(each.name, each.function, each.types, False) for each in entries)
+        kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_whole(kept, bitcode)
+    return kept.read_bytes()
+
+
+def write_own_code(output: Path, code: OwnCode, functions: Iterable[str],
+                   frame_names: Iterable[str]) -> None:
+    """Write the object of functions and of the Jacobians of frames, and its header beside it."""
+    with tempfile.TemporaryDirectory() as place:
+        parts: list[Path] = []
+        for function, frame in [*((each, '') for each in functions),
+                                *(('', each) for each in frame_names)]:
+            parts.append(Path(place, f'{len(parts)}.o'))
+            parts[-1].write_bytes(code.add(function, frame))
+            print(f'{output}: {frame or function}', flush=True)
+        whole = Path(place, 'all.o')
+        run_compiler([*compiler(), '-r', '-nostdlib', *map(str, parts), '-o', str(whole)])
+        write_whole(output, whole.read_bytes())
+    write_whole(output.with_suffix('.h'), code.header())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write object and header; return 1 where the robot is refused."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if any(os.environ.get(name) != value for name, value in ENVIRONMENT.items()):
+        path = os.pathsep.join(filter(None, (str(PACKAGE.parent), os.environ.get('PYTHONPATH'))))
+        return subprocess.run(
+            [sys.executable, '-m', 'liedyn_ros.build.own_code', *given], check=False,
+            env=os.environ | ENVIRONMENT | {'PYTHONPATH': path}).returncode
+    parser = argparse.ArgumentParser(
+        prog='liedyn export --own-code', description='Write the code of one robot, for C.')
+    parser.add_argument('robot', type=Path, help='file .urdf, .xacro, .sdf, .xml or .yaml')
+    parser.add_argument('-o', '--output', type=Path,
+                        help='object; by default beside the robot, with the suffix .o')
+    parser.add_argument('--floating', action='store_true', help='put the base on a free joint')
+    parser.add_argument('--no-dissipation', action='store_true',
+                        help='leave out damping and friction of the joints')
+    parser.add_argument('--tree', action='store_true', help='leave out loops and mimic joints')
+    parser.add_argument('--functions', nargs='*', default=list(USUAL), metavar='NAME',
+                        help=f'some of {", ".join(sorted(FUNCTIONS))}')
+    parser.add_argument('--frames', nargs='*', default=[], metavar='FRAME',
+                        help='frames whose Jacobians are wanted')
+    parser.add_argument('--order', type=int, default=1, help='of derivatives of inverse_series')
+    parser.add_argument('--processor', choices=sorted(PROCESSORS),
+                        help='kind of processor; by default that of this machine')
+    options = parser.parse_args(given)
+    try:
+        require_known(LiedynError, 'functions', sorted(FUNCTIONS), options.functions, 'some')
+        model = load_model(options.robot, floating=options.floating)
+        output = options.output or options.robot.with_suffix('.o')
+        if (model.closures or model.couplings) and not options.tree:
+            raise LiedynError(f'{options.robot}: expected a tree, got one with closures or '
+                              'couplings; --tree leaves them out')
+        binding.initialize_all_targets()
+        binding.initialize_all_asmprinters()
+        for each in UNROLLING:
+            binding.set_option('own', each)
+        code = OwnCode(output.stem, model, options.processor or processor_here(),
+                       order=options.order, dissipation=not options.no_dissipation)
+        write_own_code(output, code, options.functions, options.frames)
+    except (LiedynError, OSError) as error:
+        print(f'liedyn export --own-code: {error}', file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
