@@ -33,6 +33,7 @@ html_show_sourcelink = False
 html_static_path, html_css_files = ['static'], ['narrow.css']
 html_last_updated_fmt = None  # the same sources give the same pages
 myst_heading_anchors = 4
+myst_enable_extensions = ['colon_fence']
 autodoc_member_order = 'bysource'
 autodoc_typehints = 'signature'
 autodoc_default_options = {'show-inheritance': False}

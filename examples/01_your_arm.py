@@ -16,24 +16,24 @@ import liedyn_ros as ld
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import runge_kutta_munthe_kaas
 from liedyn_ros.model import ModelBuilder, SpatialInertia
-from liedyn_ros.pictures import legend_above, new_figure, RIGHT, save, WRONG
+from liedyn_ros.pictures import draw_machine, legend_above, new_figure, PAGE, RIGHT, save, WRONG
 
-STEP, STEPS, PAYLOAD = 1e-3, 1500, 0.05  # s; kg
+STEP, STEPS, PAYLOAD = 1e-3, 1500, 5.0  # s; kg
 STIFFNESS, DAMPING = 100.0, 20.0  # 1/s^2, 1/s
 
-leg = ld.load(config_file('linkage_leg.urdf'))  # or the path of your URDF
-builder = ModelBuilder.of(leg.model)
-builder.add_payload('payload', leg.model.bodies[-1],
-                    SpatialInertia(PAYLOAD, [0.0, 0.0, 0.05], 1e-3 * np.eye(3)))
+arm = ld.load(config_file('arm.urdf'))  # or the path of your URDF
+rest = np.array([0.3, -0.7, 1.5, 0.4, 0.9, 0.0])  # rad
+holding = arm.gravity_vector(rest).round(2) + 0.0  # no -0.00
+print('holds it:', ' '.join(f'{effort:.2f}' for effort in holding), 'N m')
+builder = ModelBuilder.of(arm.model)
+builder.add_payload('payload', 'tool', SpatialInertia(PAYLOAD, [0.0, 0.05, 0.0], 0.02 * np.eye(3)))
 loaded = ld.Dynamics(builder.build())
-rest = np.full(leg.model.nq, 0.3)
-print('holds it:', ' '.join(f'{effort:.3f}' for effort in leg.gravity_vector(rest)), 'N m')
 
 
 def reference(time):
     """Return positions, velocities and accelerations at a time, s."""
-    return (rest + 0.2 * np.sin(3.0 * time), np.full(leg.model.nv, 0.6 * np.cos(3.0 * time)),
-            np.full(leg.model.nv, -1.8 * np.sin(3.0 * time)))
+    return (rest + 0.2 * np.sin(3.0 * time), np.full(arm.model.nv, 0.6 * np.cos(3.0 * time)),
+            np.full(arm.model.nv, -1.8 * np.sin(3.0 * time)))
 
 
 def largest_errors(known):
@@ -49,12 +49,17 @@ def largest_errors(known):
     return errors
 
 
-figure = new_figure(55.0)
-axes = figure.subplots()
-for label, known, color in (('payload not known', leg, WRONG), ('payload known', loaded, RIGHT)):
+figure = new_figure(62.0, PAGE)
+space, axes = figure.add_subplot(1, 2, 1, projection='3d'), figure.add_subplot(1, 2, 2)
+draw_machine(space, arm.model, rest)
+space.plot(*loaded.frames.pose(rest, 'payload')[:3, 3:], 'o', color=WRONG, markersize=12)
+space.set_box_aspect((1, 1, 1), zoom=1.5)
+space.axis('equal')
+space.set_axis_off()
+for label, known, color in (('payload not known', arm, WRONG), ('payload known', loaded, RIGHT)):
     errors = largest_errors(known)
     axes.semilogy(STEP * np.arange(STEPS), np.maximum(errors, 1e-6), color=color, label=label)
     print(f'{label}: {max(errors):.3g} mrad off at most')
-axes.set(xlabel='time, s', ylabel='largest joint error, mrad', ylim=(1e-3, 2e3))
+axes.set(xlabel='time, s', ylabel='largest joint error, mrad', ylim=(1e-3, 1e4))
 legend_above(axes, 2)
 save(figure, Path('01_your_arm.png'))

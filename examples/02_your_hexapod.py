@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from liedyn_ros.lie import SE3, se3, SO3
-from liedyn_ros.pictures import legend_above, new_figure, RIGHT, save
+from liedyn_ros.pictures import draw_platform, legend_above, new_figure, PAGE, RIGHT, save
 from liedyn_ros.stewart import (
     LegNoise, LegSimulation, load_geometry, MonitoredTracker, SmoothTrajectory)
 
@@ -54,13 +54,19 @@ for k in range(round(SECONDS * RATE)):
 errors, sigmas = 1e3 * np.array(errors), 1e3 * np.array(sigmas)
 print(f'within three sigma: {100.0 * np.mean(np.abs(errors) < 3.0 * sigmas):.1f} %')
 
-figure = new_figure(95.0)
+figure = new_figure(80.0, PAGE)
+parts = figure.add_gridspec(3, 2, width_ratios=(2, 3))
+space = figure.add_subplot(parts[:, 0], projection='3d')
+draw_platform(space, geometry, found.pose, '')
+space.axis('equal')
+space.set_axis_off()
 times = np.arange(len(errors)) / RATE
-for k, axes in enumerate(figure.subplots(3, 1, sharex=True)):
+for k in range(3):
+    axes = figure.add_subplot(parts[k, 1])
     axes.plot(times, errors[:, k], '.', color=RIGHT, markersize=1.5, label='error')
     axes.plot(times, 3.0 * sigmas[:, k], color='0.2', label='predicted three sigma')
     axes.plot(times, -3.0 * sigmas[:, k], color='0.2', label='_below')
     axes.set_ylabel(f'{"xyz"[k]}, mm')
-legend_above(figure.axes[0], 2, markerscale=3.0)
-figure.axes[2].set_xlabel('time, s')
+legend_above(figure.axes[1], 2, markerscale=3.0)
+figure.axes[3].set_xlabel('time, s')
 save(figure, Path('02_your_hexapod.png'))

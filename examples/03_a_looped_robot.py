@@ -15,7 +15,7 @@ import numpy as np
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics.constrained import complete_trajectory, ConstrainedDynamics
 from liedyn_ros.model import annotate, load_urdf
-from liedyn_ros.pictures import legend_above, new_figure, save
+from liedyn_ros.pictures import draw_machine, legend_above, new_figure, PAGE, save
 
 leg = annotate(load_urdf(config_file('linkage_leg.urdf')),  # or the paths of your files
                config_file('linkage_leg_loops.yaml'))
@@ -37,8 +37,15 @@ for name, driven, torque in zip(leg.coordinate_names, leg.actuated, torques.T):
 pull = np.linalg.norm([each.wrenches[0, 3:] for each in needed], axis=1)
 print(f'the rod pulls with {pull.max():.0f} N at most')
 
-figure = new_figure(90.0)
-angles, motors = figure.subplots(2, 1, sharex=True)
+figure = new_figure(80.0, PAGE)
+parts = figure.add_gridspec(2, 2, width_ratios=(1, 2))
+space = figure.add_subplot(parts[:, 0], projection='3d')
+draw_machine(space, leg, motion.q[100])
+space.view_init(8, -90)
+space.set_box_aspect((1, 1, 1), zoom=1.5)
+space.axis('equal')
+space.set_axis_off()
+angles, motors = (figure.add_subplot(parts[k, 1]) for k in range(2))
 for k, name in enumerate(leg.coordinate_names):
     style = '-' if leg.actuated[k] else '--'
     color = angles.plot(time, motion.q[:, k], style, label=name)[0].get_color()

@@ -27,7 +27,7 @@ from liedyn_ros.pictures import legend_above, new_figure, RIGHT, save, WRONG
 STEP, STEPS = 1e-3, 1500  # s
 STIFFNESS, DAMPING = 100.0, 20.0  # 1/s^2, 1/s
 
-arm = ld.load(config_file('linkage_leg.urdf'))  # or the path of your URDF
+arm = ld.load(config_file('arm.urdf'))  # or the path of your URDF
 joints = np.ones(arm.model.nv)
 
 

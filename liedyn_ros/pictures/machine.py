@@ -30,9 +30,12 @@ def draw_machine(
     Draw a configuration on the axes of a 3-D plot.
 
     Flat cylinders become discs, everything else lines along its length, and the rods that close
-    loops thin lines. size: of the machine, m, by which widths of lines are chosen.
+    loops thin lines; without visuals, as of a URDF, the links become lines between their joints.
+    size: of the machine, m, by which widths of lines are chosen.
     """
     poses = dict(zip(model.bodies, Dynamics(model).kinematics(q).poses))
+    if not any(body.visuals for body in model.body_list):
+        _draw_links(axes, model, poses, alpha)
     for body in model.body_list:
         for visual in body.visuals:
             _draw(axes, poses[body.name] @ visual.placement, visual, alpha, size)
@@ -45,6 +48,21 @@ def draw_machine(
             ends = ((closure.body_a, closure.frame_a), (closure.body_b, closure.frame_b))
             axes.plot(*np.array([(frame if body is None else poses[body] @ frame)[:3, 3]
                                  for body, frame in ends]).T, color=ROD, alpha=alpha)
+
+
+def _draw_links(axes: Any, model: Model, poses: dict[str, Array], alpha: float) -> None:
+    """Draw each link from its joint to the joints and loops that it bears, or past its centre."""
+    ends = [(joint.parent, poses[joint.child][:3, 3]) for joint in model.joint_list]
+    bearing = {body for body, _ in ends}
+    ends += [(body.name, se3.act(poses[body.name], 2.0 * body.inertia.center_of_mass))
+             for body in model.body_list if body.name not in bearing and body.inertia]
+    ends += [(body, se3.act(poses[body], place[:3, 3])) for closure in model.closures
+             for body, place in ((closure.body_a, closure.frame_a),
+                                 (closure.body_b, closure.frame_b)) if body in poses]
+    for body, end in ends:
+        if body in poses:
+            axes.plot(*np.stack((poses[body][:3, 3], end)).T, '-o', color=ROD, alpha=alpha,
+                      linewidth=4.0, markersize=6.0, solid_capstyle='round')
 
 
 def _draw(axes: Any, pose: Array, visual: Visual, alpha: float, size: float) -> None:
