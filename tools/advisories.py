@@ -10,7 +10,8 @@
 Known advisories of pinned packages: python -m tools.advisories requirements/*.txt.
 
 pip-audit asks the service of PyPI. It fails where a version has an advisory. Where the service
-cannot be reached, or does not know a package, the output says so, and that is no verdict.
+cannot be reached, or does not know a package, the output says so, and that is no verdict. A
+version with many advisories is asked for too: a service that has none of it has no verdict.
 """
 
 import argparse
@@ -25,6 +26,8 @@ from typing import Any
 
 PINNED = re.compile(r'^\s*([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==([^\s;#]+)')
 LIMIT = 300.0  # s
+CANARY = 'django==3.0'
+OUT_OF_REACH = re.compile(r'(?i)connect|timed? ?out|resolve|retries|unreachable')  # of errors
 
 
 def pins(paths: Iterable[Path]) -> list[str]:
@@ -38,9 +41,13 @@ def pins(paths: Iterable[Path]) -> list[str]:
 def verdict(report: dict[str, Any]) -> tuple[list[str], list[str], int]:
     """Return what has advisories, what could not be looked up, and how many have none."""
     bad, unknown, good = list[str](), list[str](), 0
+    canary = CANARY.partition('==')[0]
+    knows = any(each['name'] == canary and each.get('vulns') for each in report['dependencies'])
     for each in report['dependencies']:
-        known = each.get('vulns')
+        known = each.get('vulns') if knows else None
         name = f'{each["name"]} {each.get("version", "")}'.strip()
+        if each['name'] == canary:
+            continue
         if known is None:
             unknown.append(name)
         elif known:
@@ -52,10 +59,14 @@ def verdict(report: dict[str, Any]) -> tuple[list[str], list[str], int]:
 
 
 def audit(packages: Sequence[str]) -> dict[str, Any] | None:
-    """Return the report of pip-audit of packages, None where the service is out of reach."""
+    """
+    Return the report of pip-audit of packages, None where the service is out of reach.
+
+    Raises SystemExit where pip-audit fails for another reason.
+    """
     with TemporaryDirectory() as folder:
         path = Path(folder) / 'requirements.txt'
-        path.write_text('\n'.join(packages) + '\n', encoding='utf-8')
+        path.write_text('\n'.join([*packages, CANARY, '']), encoding='utf-8')
         done = subprocess.run(
             [sys.executable, '-m', 'pip_audit', '-r', str(path), '--no-deps', '--disable-pip',
              '-f', 'json', '--progress-spinner', 'off'], text=True, capture_output=True,
@@ -63,7 +74,9 @@ def audit(packages: Sequence[str]) -> dict[str, Any] | None:
     try:
         found: dict[str, Any] = json.loads(done.stdout)
     except ValueError:
-        return None
+        if OUT_OF_REACH.search(done.stderr):
+            return None
+        raise SystemExit(f'pip-audit: expected a report, got {done.stderr}') from None
     return found
 
 

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Files that have their name when they are whole: an older one stays until then."""
+"""Files and folders that have their name when they are whole: an older one stays until then."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 import os
 from pathlib import Path
+import shutil
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """
-    Yield a place beside path, which is moved there at the end.
+    Yield a place for a file, which is moved to path at the end.
 
     After an error, such as of a full disk, path is as it was. An OSError that names no other file
     names it. A link stays, and what it leads to is replaced; a pipe or device is yielded itself.
@@ -28,14 +29,39 @@ def whole_file(path: Path) -> Iterator[Path]:
         with naming(path, path):
             yield path
         return
-    path = path.resolve()
-    part = path.with_name(f'.{path.name}.part')
-    try:
-        with naming(path, part):
-            yield part
-            os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+    with _beside(path.resolve()) as place:
+        yield place
+
+
+@contextmanager
+def whole_folder(path: Path) -> Iterator[Path]:
+    """Yield a place for a folder of the same name, which is moved to path when it is whole."""
+    if path.exists():
+        raise FileExistsError(f'{path}: expected no folder there, got one')
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with _beside(path) as place:
+        yield place
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[Path]:
+    """
+    Yield a place of the same name in a folder beside path.
+
+    It is the user's alone: a link that others left where they may write would lead elsewhere.
+    """
+    folder = path.with_name(f'.{path.name}.part')
+    with naming(path, folder):
+        if folder.is_dir() and not folder.is_symlink():  # of a run that was killed
+            shutil.rmtree(folder)
+        else:
+            folder.unlink(missing_ok=True)
+        folder.mkdir(mode=0o700)
+        try:
+            yield folder / path.name
+            os.replace(folder / path.name, path)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

@@ -36,14 +36,16 @@ from urllib.parse import urlsplit
 import msgspec
 import viser
 from viser.infra import _infra
-from websockets.asyncio.server import serve
+from websockets.asyncio.server import serve, ServerConnection
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
+from websockets.protocol import State
 
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.markup import spelled
 
 MAX_BROWSERS = 32  # that look at a time
+MAX_SILENT = 64  # connections that have not asked for anything yet; each may take 10 s
 MAX_MESSAGE = 64 * 1024  # bytes that a browser sends at once; a camera has some 300
 MAX_RATE = 500.0  # Hz, of the messages of one browser, the others of which wait
 MAX_VALUES, MAX_TEXT = 16, 256  # numbers, and characters, of a message
@@ -159,7 +161,8 @@ class Gate:
             return self._judge(connection, request) or _with_headers(
                 process_request(connection, request), request)
         return serve(handle, host, port, process_request=process, **{
-            **options, 'max_size': MAX_MESSAGE, 'logger': self._logger})
+            **options, 'max_size': MAX_MESSAGE, 'logger': self._logger,
+            'create_connection': _Connection})
 
     def _judge(self, connection: Any, request: Request) -> Response | None:
         """Return why a request is refused, and take the token from its path otherwise."""
@@ -204,6 +207,18 @@ def _with_headers(response: Response | None, request: Request) -> Response | Non
         for name, value in HEADERS.items():
             response.headers[name] = value.format(f'ws://{host} wss://{host}')
     return response
+
+
+class _Connection(ServerConnection):
+    """A connection for which the oldest silent one gives way, where these are many."""
+
+    def connection_made(self, transport: Any) -> None:
+        """Take a connection."""
+        super().connection_made(transport)
+        silent = [each for each in self.server.handlers
+                  if each.state is State.CONNECTING and not each.transport.is_closing()]
+        if len(silent) > MAX_SILENT:
+            silent[0].transport.abort()
 
 
 class _Bounded:

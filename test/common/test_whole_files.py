@@ -15,7 +15,7 @@ import stat
 
 import pytest
 
-from liedyn_ros.common.whole_files import whole_file, write_whole
+from liedyn_ros.common.whole_files import whole_file, whole_folder, write_whole
 
 
 @pytest.mark.parametrize('content', ['new \u03c9\n', b'new \xff\n'])
@@ -46,6 +46,32 @@ def test_a_link_stays(tmp_path):
     (tmp_path / 'link').symlink_to('file')
     write_whole(tmp_path / 'link', 'new')
     assert (tmp_path / 'link').is_symlink() and (tmp_path / 'file').read_text() == 'new'
+
+
+@pytest.mark.parametrize('plant', [
+    lambda place, own: place.symlink_to(own), lambda place, own: place.symlink_to(own.parent),
+    lambda place, own: os.link(own, place), lambda place, own: os.mkfifo(place),
+    lambda place, own: (place.mkdir(), (place / 'file').symlink_to(own))])
+def test_nothing_that_others_planted_is_written_to(tmp_path, plant):
+    own, shared = tmp_path / 'own', tmp_path / 'shared'
+    own.mkdir(), shared.mkdir()
+    (own / 'file').write_text('mine')
+    for write in (lambda: write_whole(shared / 'file', 'new'), folder_of(shared / 'folder')):
+        for name in ('.file.part', '.folder.part'):
+            if not os.path.lexists(shared / name):
+                plant(shared / name, own / 'file')
+        write()
+    assert (own / 'file').read_text() == 'mine' and os.listdir(own) == ['file']
+    assert (shared / 'file').read_text() == (shared / 'folder' / 'a').read_text() == 'new'
+
+
+def folder_of(path):
+    """Return what writes a folder with a file."""
+    def write():
+        with whole_folder(path) as place:
+            place.mkdir()
+            (place / 'a').write_text('new')
+    return write
 
 
 def test_a_pipe_is_written_to(tmp_path):

@@ -12,6 +12,8 @@ import asyncio
 from dataclasses import replace
 import http.client
 import logging
+import os
+import socket
 from xml.sax.saxutils import quoteattr
 
 import msgspec
@@ -147,6 +149,20 @@ def test_no_other_site_and_nobody_without_the_token_gets_in(page):
 def test_browsers_are_bounded(page, monkeypatch):
     monkeypatch.setattr(access, 'MAX_BROWSERS', 0)
     assert opened(page) == 503
+
+
+def test_connections_that_never_say_a_word_give_way(page):
+    before = len(os.listdir('/proc/self/fd'))
+    silent = [socket.create_connection(('127.0.0.1', page.server.get_port()), 60.0)
+              for _ in range(3 * access.MAX_SILENT)]
+    try:
+        assert opened(page) == 101
+        ends = 2 * len(silent)  # both are of this process
+        wait_for(lambda: len(os.listdir('/proc/self/fd')) < before + ends - access.MAX_SILENT)
+        assert opened(page) == 101
+    finally:
+        for each in silent:
+            each.close()
 
 
 def sent(page, frames):

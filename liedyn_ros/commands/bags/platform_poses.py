@@ -17,7 +17,7 @@ from typing import Any
 
 from liedyn_ros.commands.bags.job import (
     Curves, damaged, Job, Outcome, Reasons, require_messages, Tell)
-from liedyn_ros.commands.bags.tables import table_writer, TABLES, whole_folder
+from liedyn_ros.commands.bags.tables import table_writer, TABLES
 from liedyn_ros.commands.stewart.processed.messages import Reporter
 from liedyn_ros.commands.stewart.processed.platform_settings import settings_of
 from liedyn_ros.commands.stewart.processed.shown import Shown, written
@@ -27,6 +27,7 @@ from liedyn_ros.commands.stewart.processed.writers import (
     BagWriter, COLUMNS, INTEGERS, row_of, TEXTS)
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.whole_files import whole_folder
 from liedyn_ros.recordings.bags import (
     AnyBag, Bag, joint_state_messages, JointStateMessage, TableBag)
 

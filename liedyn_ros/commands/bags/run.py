@@ -27,11 +27,11 @@ from liedyn_ros.commands.bags.joint_motion import (
     motion_columns, processed_loops, processed_motion, single_joints)
 from liedyn_ros.commands.bags.platform_poses import platform_job
 from liedyn_ros.commands.bags.shown_joints import ShownJoints
-from liedyn_ros.commands.bags.tables import Cell, RowWriter, table_writer, TABLES, whole_folder
+from liedyn_ros.commands.bags.tables import Cell, RowWriter, table_writer, TABLES
 from liedyn_ros.commands.identification.options import start_of
 from liedyn_ros.commands.stewart.processed.shown import written
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.common.whole_files import write_whole
+from liedyn_ros.common.whole_files import whole_folder, write_whole
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, LoopTracker
 from liedyn_ros.model import load_model, Model
 from liedyn_ros.recordings import measured_joints

@@ -12,35 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-import os
 from pathlib import Path
-import shutil
 from typing import Any, Protocol
 
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.extras import require_extra
-from liedyn_ros.common.whole_files import naming, whole_file
+from liedyn_ros.common.whole_files import whole_file
 
 TABLES = '.csv', '.parquet'
 _GROUP = 20_000  # rows of a Parquet file that are in memory
 _QUOTED = frozenset('",\r\n')  # characters that a text without quotes cannot have
 Cell = float | int | str | None
-
-
-@contextmanager
-def whole_folder(path: Path) -> Iterator[Path]:
-    """Yield a place for a folder of the same name, which is moved to path when it is whole."""
-    if path.exists():
-        raise FileExistsError(f'{path}: expected no folder there, got one')
-    part = path.with_name(f'.{path.name}.part')
-    shutil.rmtree(part, ignore_errors=True)  # of a run that was interrupted
-    try:
-        with naming(path, part):
-            part.mkdir(parents=True)
-            yield part / path.name
-            os.replace(part / path.name, path)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
 
 
 class RowWriter(Protocol):

@@ -66,12 +66,11 @@ class PoseBench:
         """
         heard = self.poses, self.twists, self.statuses
         self.bench.until(lambda: all(heard), 'first pose, twist and status', act=self._send_first)
-        for _ in range(SETTLING):
-            self.bench.until(lambda: all(ns(outputs[-1]) == self.stamp_ns for outputs in heard),
-                             'the last of these')
-            self._rest()
-        self.bench.until(lambda: all(ns(outputs[-1]) == self.stamp_ns for outputs in heard),
-                         'the last of these')
+        for k in range(SETTLING + 1):
+            self.bench.until(lambda: all(any(ns(each) == self.stamp_ns for each in outputs)
+                                         for outputs in heard), 'the last of these')
+            if k < SETTLING:
+                self._rest()
         for outputs in (self.poses, self.twists, self.statuses, self.markers):
             outputs.clear()
         self._settled = True
