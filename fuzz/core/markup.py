@@ -16,7 +16,8 @@ import re
 from fuzz.target import PropertyError, Run, Target
 
 from liedyn_ros.commands.reports import Page
-from liedyn_ros.common.markup import as_text, spelled
+from liedyn_ros.common.errors import spelled
+from liedyn_ros.common.markup import as_text
 
 # Characters that begin or end a mark; `&` only where it begins no reference to a character.
 MARKS = re.compile(r'[*`\[\]<>!|~\\{}"\'\n\r\t]|&(?!#\d+;)|^#|^[-+=]|^\d+[.)] ')

@@ -16,10 +16,13 @@ The command `liedyn`: every verb of the package, imported only when it is asked 
 
 import argparse
 from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from importlib import import_module
 import os
 import sys
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from liedyn_ros.common.markup import Terminal
 
 HELP = {'-h', '--help'}
 COMPLETING = '_ARGCOMPLETE'  # set by a shell that asks for completions
@@ -109,6 +112,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if COMPLETING in os.environ:
         complete()
     arguments = sys.argv[1:] if arguments is None else arguments
+    shown: list[Any] = [Terminal(sys.stdout), Terminal(sys.stderr)]
+    with redirect_stdout(shown[0]), redirect_stderr(shown[1]):
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str]) -> int:
     for count in (2, 1):
         verb = VERBS.get(' '.join(arguments[:count]))
         if verb and len(arguments) >= count:

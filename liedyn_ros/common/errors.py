@@ -13,6 +13,7 @@ from collections.abc import Iterable
 import re
 from typing import Any
 
+SPACE = '\N{NO-BREAK SPACE}'
 MAX_MESSAGE = 1000  # characters; an input that a message quotes may have any number
 
 _FORM = re.compile(r'(?:(?P<name>[^\n]+?)(?P<indices>\[[\d, ]+\])?: )?expected (?P<expected>.+?)'
@@ -24,7 +25,8 @@ _TEXT = re.compile(r"'([^'\\]*)'")
 
 class LiedynError(ValueError):
     """
-    Any input the package refuses. A message that is too long loses its middle.
+    Any input the package refuses. A message that is too long loses its middle, and characters
+    that cannot be seen, which a terminal may obey, are spelled as in Python.
 
     What the message says in words is in attributes, where the input has it; each is empty or None
     elsewhere. names: arguments, joints, bodies or actuators that are at fault. expected and got:
@@ -72,9 +74,17 @@ def _value(text: str | None) -> Any:
 
 
 def bounded(text: str) -> str:
-    """Return a text without its middle where it is too long for a message."""
+    """Return a text as a message shows it: all is seen, but for the middle of a long one."""
     half = MAX_MESSAGE // 2
-    return text if len(text) <= MAX_MESSAGE else f'{text[:half]} ... {text[-half:]}'
+    text = text if len(text) <= MAX_MESSAGE else f'{text[:half]} ... {text[-half:]}'
+    return '\n'.join(map(spelled, text.split('\n')))
+
+
+def spelled(text: str) -> str:
+    """Return a text in one line whose characters can be seen: others are spelled as in Python."""
+    return text if text.isprintable() else ''.join(
+        each if each.isprintable() or each == SPACE else each.encode('unicode_escape').decode()
+        for each in text)
 
 
 class ShapeError(LiedynError):

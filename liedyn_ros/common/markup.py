@@ -10,14 +10,14 @@
 
 from html import escape
 import re
+from typing import Any, TextIO
 
-from liedyn_ros.common.errors import bounded
+from liedyn_ros.common.errors import bounded, spelled
 
 # What begins a list, ends a word by an underscore, or is neither a letter nor harmless.
 _MEANT = re.compile(r'^[-+=]|^\d+[.)](?= )|(?<![^\W_])_|_(?![^\W_])|:(?! |$)|'
                     r'[^\w .,;:/()?%+=-]')
 _LINK = re.compile(r'(?i)(https?&#58;|\bwww(?=\.)|&#64;)')  # which viewers make one without a mark
-SPACE = '\N{NO-BREAK SPACE}'
 _JOINER = '&#8288;'  # cannot be seen
 
 
@@ -37,12 +37,27 @@ def as_html(text: str) -> str:
     return escape(spelled(text))
 
 
+class Terminal:
+    """A stream of text whose characters can be seen: a terminal obeys others."""
+
+    def __init__(self, stream: TextIO) -> None:
+        """Take the stream beneath."""
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write a text; tabs, line ends, and a return at its begin stay."""
+        back = '\r' * text.startswith('\r')
+        return self._stream.write(back + '\n'.join('\t'.join(map(spelled, line.split('\t')))
+                                                  for line in text[len(back):].split('\n')))
+
+    def isatty(self) -> bool:
+        """Return False: nothing shall send it codes of colours."""
+        return False
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what else the stream has."""
+        return getattr(self._stream, name)
+
+
 def _reference(found: re.Match[str]) -> str:
     return f'{found[0][:-1]}&#{ord(found[0][-1])};'
-
-
-def spelled(text: str) -> str:
-    """Return a text in one line whose characters can be seen: others are spelled as in Python."""
-    return text if text.isprintable() else ''.join(
-        each if each.isprintable() or each == SPACE else each.encode('unicode_escape').decode()
-        for each in text)

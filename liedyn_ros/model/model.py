@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array, as_number, named_values, unknown_name
-from liedyn_ros.common.errors import ModelError
+from liedyn_ros.common.errors import ModelError, spelled
 from liedyn_ros.common.other_names import missing, MODEL
 from liedyn_ros.jit.bound_kernel import Direct, direct
 from liedyn_ros.model import configuration
@@ -69,7 +69,7 @@ class Model(Direct):
     def __repr__(self) -> str:
         """Return the name, the sizes, and whether the base is fixed or floats."""
         floats = bool(self.joint_list) and self.joint_list[0].type_name == 'free'
-        return (f'<Model {self.name}: {len(self.body_list)} bodies on a '
+        return (f'<Model {spelled(self.name)}: {len(self.body_list)} bodies on a '
                 f'{"floating" if floats else "fixed"} base, nq={self.nq}, nv={self.nv}>')
 
     @cached_property

@@ -41,8 +41,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 from websockets.protocol import State
 
-from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.common.markup import spelled
+from liedyn_ros.common.errors import LiedynError, spelled
 
 MAX_BROWSERS = 32  # that look at a time
 MAX_SILENT = 64  # connections that have not asked for anything yet; each may take 10 s

@@ -11,14 +11,17 @@
 from html import unescape
 from html.parser import HTMLParser
 import re
+import sys
 
 from hypothesis import example, given, strategies as st
 import numpy as np
 import pytest
 from support.hostile_texts import TEXTS
 
+from liedyn_ros.commands import liedyn
 from liedyn_ros.commands.reports import Line, Page, plot
-from liedyn_ros.common.markup import as_html, as_text, spelled
+from liedyn_ros.common.errors import LiedynError, spelled
+from liedyn_ros.common.markup import as_html, as_text, Terminal
 
 JOINER = '\N{WORD JOINER}'
 # What CommonMark and GFM give a meaning, apart from what stands within a word or a sentence.
@@ -75,3 +78,23 @@ def tags_of_report(text):
 @pytest.mark.parametrize('text', TEXTS)
 def test_a_report_has_no_tags_of_a_text(text):
     assert tags_of_report(text) == tags_of_report('plain')
+
+
+ESCAPES = '\x1b]0;title\x07\x9b2J\r\u202etxt'
+
+
+def test_a_terminal_obeys_no_text_of_others(capsys):
+    seen = Terminal(sys.stdout)
+    print('\r  5 %', end='\r', file=seen)
+    print(f'{ESCAPES}\tend', file=seen)
+    shown = capsys.readouterr().out
+    assert shown == f'\r  5 %\r{spelled(ESCAPES)}\tend\n'
+    assert str(LiedynError(ESCAPES)) == spelled(ESCAPES)
+
+
+def test_commands_show_names_of_others_seen(tmp_path, capsys):
+    urdf = tmp_path / 'a.urdf'
+    urdf.write_text('<robot name="\x9b2J"/>')
+    assert liedyn.main(['identify', str(urdf), str(tmp_path / '\x1b[2J.csv')]) == 2
+    shown = ''.join(capsys.readouterr())
+    assert shown.replace('\n', '').isprintable() and '\\x9b2J' in shown

@@ -18,7 +18,7 @@ import warnings
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import DescriptionError, DescriptionWarning, LiedynError
+from liedyn_ros.common.errors import DescriptionError, DescriptionWarning, LiedynError, spelled
 from liedyn_ros.common.meshes import surfaces
 from liedyn_ros.common.packages import candidates
 from liedyn_ros.common.xml_reader import Element
@@ -43,7 +43,8 @@ def model_of_file(name: str, read: Callable[[], Model],
         raise
     except LiedynError as error:
         raise DescriptionError(f'{name}: {error}') from error
-    model = replace(model, warnings=(*model.warnings, *implausible(model, shapes)))
+    model = replace(model, warnings=tuple(map(
+        spelled, (*model.warnings, *implausible(model, shapes)))))
     for warning in model.warnings:
         warnings.warn(f'{name}: {warning}', DescriptionWarning, stacklevel=3)
     return model

@@ -17,8 +17,7 @@ import numpy as np
 from viser import SceneApi
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.common.markup import spelled
+from liedyn_ros.common.errors import LiedynError, spelled
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Body, Model, Visual

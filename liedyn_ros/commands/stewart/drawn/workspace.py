@@ -203,7 +203,7 @@ def require_usable_home(
 
 def show(share: float) -> None:
     """Print the share that is done, on one line of a terminal; a log is not filled with it."""
-    if sys.stdout.isatty():
+    if sys.__stdout__ is not None and sys.__stdout__.isatty():
         print(f'\r  {100.0 * share:3.0f} %', end='\r' if share == 1.0 else '', flush=True)
 
 
