@@ -31,7 +31,7 @@ READERS = {
     'commands/operation/clocks.py', 'commands/operation/environment.py', 'common/on_demand.py',
     'commands/operation/real_time.py', 'commands/operation/security_policy.py', 'bags/types.py',
     'commands/operation/shared_memory.py', 'commands/stewart/drawn/workspace.py', 'ros/launch.py',
-    'common/untrusted_files.py', 'demo/processes.py', 'demo/watching.py',
+    'common/untrusted_files.py', 'demo/processes.py', 'demo/watching.py', 'model/io/vocabulary.py',
     'ros/process/scheduling.py'}
 LOADERS = {'yaml.BaseLoader', 'yaml.SafeLoader', 'yaml.CSafeLoader'}
 
