@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What MuJoCo and Pinocchio have of machines with loops: mass matrix, forces at rest, rows."""
+"""What MuJoCo, Pinocchio and Drake have of a robot file: mass matrix, forces, constraint rows."""
 
 from __future__ import annotations
 
@@ -17,11 +17,95 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.dynamics import Layout, MUJOCO, PINOCCHIO
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.lie import so3
 from liedyn_ros.model import Joint, JOINT_TYPES, Model
 
 _SAME_TREE = 1e-6  # of the largest entry: beyond it Pinocchio reads other mass properties
+
+
+def refused(path: Path) -> str | None:
+    """Return why the library of a format refuses a file, None where it reads it."""
+    try:
+        if path.suffix == '.xml':
+            import mujoco
+            _machine(mujoco, path)
+        elif path.suffix == '.urdf':
+            import pinocchio as pin
+            pin.buildModelFromUrdf(str(path))
+        else:
+            _plant(path)
+    except (ValueError, RuntimeError, ImportError) as error:  # as all three raise
+        return str(error) or type(error).__name__
+    return None
+
+
+def moving(path: Path, model: Model) -> tuple[Array, Array, Array, Array, tuple[str, ...]]:
+    """Return a random q and v (nv,), and mass matrix and bias there, of the format's library."""
+    rng = np.random.default_rng(1)
+    q, v = model.random(rng), rng.normal(size=model.nv)
+    if path.suffix == '.sdf':
+        return (q, v, *_of_drake(path, model, q, v), ())
+    if path.suffix == '.xml':
+        import mujoco
+        machine, remarks = _machine(mujoco, path)
+        off, data = mujoco.mjtDisableBit, mujoco.MjData(machine)
+        for flag in (off.mjDSBL_CONTACT, off.mjDSBL_DAMPER, off.mjDSBL_LIMIT):
+            machine.opt.disableflags |= flag
+        machine.opt.density = machine.opt.viscosity = 0.0
+        layout, mass = Layout(model, MUJOCO), np.zeros((machine.nv, machine.nv))
+        data.qpos[:], data.qvel[:] = layout.configuration(q), layout.velocity(q, v)
+        mujoco.mj_forward(machine, data)
+        _full_mass(mujoco, machine, data, mass)
+        bias = data.qfrc_bias - data.qfrc_passive
+    else:
+        import pinocchio as pin
+        machine, remarks = pin.buildModelFromUrdf(str(path)), ()
+        layout, data = Layout(model, PINOCCHIO, list(machine.names)[1:]), machine.createData()
+        there, speed = layout.configuration(q), layout.velocity(q, v)
+        mass = np.triu(pin.crba(machine, data, there))
+        mass = mass + np.triu(mass, 1).T
+        bias = pin.nonLinearEffects(machine, data, there, speed)
+    moves = np.array([layout.velocity(q, unit) for unit in np.eye(model.nv)])
+    # Bias at zero acceleration of theirs is moved to that of ours.
+    own = layout.acceleration(q, v, np.zeros(model.nv))
+    return q, v, moves @ mass @ moves.T, layout.from_effort(q, bias + mass @ own), remarks
+
+
+def _plant(path: Path) -> Any:
+    """Return Drake's plant of the only model of an SDF file."""
+    from pydrake.multibody.parsing import Parser
+    from pydrake.multibody.plant import MultibodyPlant
+    plant = MultibodyPlant(0.0)
+    parser = Parser(plant)
+    parser.package_map().PopulateFromFolder(str(path.parent.parent))
+    parser.AddModels(str(path))
+    plant.Finalize()
+    return plant
+
+
+def _of_drake(path: Path, model: Model, q: Array, v: Array) -> tuple[Array, Array]:
+    """Return mass matrix and bias of Drake; its floating bases are still, as in q and v."""
+    plant = _plant(path)
+    if plant.num_velocities() != model.nv:
+        raise ValueError(f'Drake has {plant.num_velocities()} degrees of freedom')
+    context, order = plant.CreateDefaultContext(), np.zeros(model.nv, dtype=int)
+    there, speed = plant.GetPositions(context), plant.GetVelocities(context)
+    for joint in model.joint_list:
+        size = JOINT_TYPES[joint.type_name].nv
+        if size and JOINT_TYPES[joint.type_name].nq == size:
+            theirs = plant.GetJointByName(joint.name)
+            at, rate = theirs.position_start(), theirs.velocity_start()
+            there[at:at + size], speed[rate:rate + size] = q[joint.q_slice], v[joint.v_slice]
+            order[joint.v_slice] = np.arange(rate, rate + size)
+        elif size:
+            raise ValueError('bases that float are not compared with Drake')
+    plant.SetPositions(context, there)
+    plant.SetVelocities(context, speed)
+    plant.mutable_gravity_field().set_gravity_vector(model.gravity)
+    bias = plant.CalcBiasTerm(context) - plant.CalcGravityGeneralizedForces(context)
+    return plant.CalcMassMatrix(context)[np.ix_(order, order)], bias[order]
 
 
 class Witness(NamedTuple):
