@@ -9,7 +9,7 @@
 """
 Robot files of others as they come: what is read, and how it compares with other libraries.
 
-    python -m benchmarks.algorithms.robot_files [--summary] FOLDER...
+    python -m benchmarks.algorithms.robot_files [--summary] FOLDER_OR_FILE...
 
 Folders are searched for MJCF, URDF and SDF (the MuJoCo menagerie, the repositories of
 robot_descriptions, example-robot-data). Each has a row: degrees of freedom, the largest relative
@@ -60,8 +60,8 @@ class Row(NamedTuple):
 
 
 def files(folder: Path) -> Iterator[Path]:
-    """Yield the robot files below a folder."""
-    for path in sorted(folder.rglob('*')):
+    """Yield the robot files below a folder, or the one that is named."""
+    for path in sorted(folder.rglob('*')) if folder.is_dir() else [folder]:
         if path.suffix in _FORMATS and path.is_file() and _FORMATS[path.suffix] in path.read_text(
                 errors='ignore'):
             yield path

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -154,6 +155,7 @@ def of_mujoco(path: Path, dynamics: ConstrainedDynamics, q: Array) -> Witness:
     return Witness(rates.T @ mass @ rates, rates.T @ forces, rows @ rates, remarks)
 
 
+@lru_cache(maxsize=1)
 def _machine(mujoco: Any, path: Path) -> tuple[Any, tuple[str, ...]]:
     """Return a machine without meshes whose files are missing, and without what is not read."""
     spec = mujoco.MjSpec.from_file(str(path))
@@ -162,6 +164,7 @@ def _machine(mujoco: Any, path: Path) -> tuple[Any, tuple[str, ...]]:
         (each / mesh.file).exists() for each in (folder, *path.parent.rglob('assets/*')))]
     names = {mesh.name or Path(mesh.file).stem for mesh in missing}
     for geom in spec.geoms:
+        geom.contype = geom.conaffinity = 0  # no convex hulls, which take most of the time
         if geom.meshname in names:  # a point without mass in its place, as contacts name it
             geom.type, geom.meshname = mujoco.mjtGeom.mjGEOM_SPHERE, ''
             geom.size, geom.density = [1e-6, 0.0, 0.0], 0.0

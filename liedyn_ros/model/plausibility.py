@@ -53,7 +53,7 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
     if model.mass > DENSEST * size**3:
         yield (f'mass of {model.mass:.6g} kg in a machine of {size:.3g} m between its joints: '
                'denser than any metal; masses in g, or lengths in another unit than m?')
-    asked = list[str]()
+    asked, dense = list[str](), 0.0
     far, off, wide, ratios = list[str](), list[str](), list[str](), list[float]()
     for body in model.body_list:
         inertia = body.inertia
@@ -69,6 +69,10 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
             if there and all(apart > 2.0 * reach for apart, reach in there):
                 apart, reach = min(there)
                 off.append(f'{body.name} ({apart:.3g} m from a shape that ends at {reach:.3g} m)')
+        # A ball of the densest metal has the least trace of all bodies of a mass.
+        ball = (0.75 * inertia.mass / (math.pi * DENSEST))**(2.0 / 3.0)
+        if np.trace(inertia.inertia_about_com) < 1.2 * inertia.mass * ball:
+            dense += inertia.mass
         moment = float(np.linalg.eigvalsh(inertia.inertia_about_com)[-1])
         radius = math.sqrt(max(0.0, moment / inertia.mass))
         if radius > size and moment > _SEEN * model.mass * size**2:
@@ -76,6 +80,9 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
                         f'{radius:.3g} m from its centre)')
         if moment > 0.0 and spans.get(body.name, 0.0) > 0.0:
             ratios.append(radius / spans[body.name])
+    if dense > 0.5 * model.mass:
+        yield (f'masses: {dense:.6g} kg of {model.mass:.6g} kg are in bodies whose inertias make '
+               'them denser than any metal: masses in g, or inertias made up?')
     if far:
         yield (f'centres of mass of {listed(far)}: farther from the frame of their body than the '
                f'machine is wide, {size:.3g} m; in mm?')

@@ -37,7 +37,7 @@ WORDS = {'position': ('position', 'pos', 'q', 'angle'),
          'effort': ('effort', 'torque', 'tau', 'force')}
 TIMES = 'time', 't', 'stamp', 'timestamp', '__time', 'time_s', 'log_time'
 DELIMITERS = ',', ';', '\t'
-_UNIT = re.compile(r'^(.*?)\s*(?:\[([^\]]*)\]|\(([^)]*)\))\s*$')
+_UNIT = re.compile(r'^(.*?)\s*(?:\[(?!\d+\])([^\]]*)\]|\(([^)]*)\))\s*$')
 
 
 @dataclass(frozen=True)
@@ -329,8 +329,9 @@ def _rows(path: Path) -> Iterator[list[str]]:
     try:
         lines = text_lines(path)
         first = next(lines, '')
-        yield from csv.reader(chain([first] if first else [], lines),
-                              delimiter=max(DELIMITERS, key=first.count))
+        found = max(DELIMITERS, key=first.count)
+        yield from csv.reader(chain([first] if first else [], lines), skipinitialspace=True,
+                              delimiter=found if found in first else ' ')
     except (OSError, DescriptionError, csv.Error) as error:
         raise DescriptionError(f'{path}: expected a CSV file, got {error}') from error
 

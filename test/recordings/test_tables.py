@@ -247,7 +247,7 @@ def test_a_step_over_lost_samples_is_no_jump(tmp_path):
     assert np.array_equal(found.q[:, 0], np.sin(TIME[kept]))
 
 
-@pytest.mark.parametrize('delimiter', [';', '\t'])
+@pytest.mark.parametrize('delimiter', [';', '\t', ' '])
 @pytest.mark.parametrize('decimal', ['.', ','])
 def test_semicolons_tabs_and_decimal_commas_are_read(delimiter, decimal, tmp_path):
     q = motion()[0]
@@ -303,3 +303,10 @@ def test_efforts_that_are_nan_are_left_out_unless_asked_for(tmp_path):
     with pytest.raises(NotFiniteError) as caught:
         table_samples([path], NAMES, Columns(effort='{joint}.effort'))
     assert caught.value.names[0] in NAMES
+
+
+def test_arrays_in_brackets_are_columns_by_number(tmp_path) -> None:
+    path = tmp_path / 'a.csv'
+    path.write_text('time,/joint_states/position[0],/joint_states/position[1]\n' + ''.join(
+        f'{k / 100},{k},{-k}\n' for k in range(20)))
+    assert read_samples([path], ['arm', 'grip']).position[3].tolist() == [3.0, -3.0]

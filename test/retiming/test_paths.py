@@ -10,6 +10,7 @@
 
 from collections.abc import Callable
 from itertools import pairwise
+import warnings
 
 import numpy as np
 import pytest
@@ -21,10 +22,11 @@ from support.refusals import refused
 import liedyn_ros as ld
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import (
-    LimitError, ModelError, NameSetError, NotFiniteError, NotInGroupError, ShapeError)
+    DescriptionWarning, LimitError, ModelError, NameSetError, NotFiniteError, NotInGroupError,
+    ShapeError)
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
-from liedyn_ros.model import Model
+from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
 from liedyn_ros.retiming import (
     BlendedPath, JoinedPath, LoopPath, MovingEnd, Path, path_through, PathPart, PlatformPath,
     position_names, SplinePath)
@@ -329,3 +331,23 @@ def test_more_joints_than_needed_are_refused_where_their_rates_disagree() -> Non
     of_three = LoopPath(machine, q[:, :3], list(machine.model.joints)[:3], assembly=q[0])
     with refused(ModelError, 'v'):
         of_three(np.linspace(0.0, of_three.length, 41))
+
+
+@pytest.mark.parametrize('make', [SplinePath, lambda *of: BlendedPath(
+    *of, 0.05)], ids=['spline', 'lines'])
+def test_a_joint_without_limits_that_turns_by_more_than_half_a_turn_is_named(make) -> None:
+    model = continuous()
+    waypoints = np.array([[3.0], [3.1], [-3.1], [-3.0]])
+    with pytest.warns(DescriptionWarning, match=r'waypoints\[2\]: turn, .* -6.2 rad'):
+        make(model, waypoints)
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        make(model, np.unwrap(waypoints, axis=0))
+
+
+def continuous() -> Model:
+    """Return one link on a joint without limits."""
+    builder = ModelBuilder('turn')
+    builder.add_body('link', SpatialInertia(1.0, (0.1, 0.0, 0.0), np.eye(3)))
+    builder.add_joint('turn', 'continuous', None, 'link', axis=(0.0, 0.0, 1.0))
+    return builder.build()

@@ -89,7 +89,7 @@ def _model(robot: Element, floating: bool, strict: bool, gravity: ArrayLike,
     joints = list(robot.each('joint'))
     followers = _add_couplings(robot, joints, builder, strict)
     children = {_add_joint(joint, builder, followers, version) for joint in joints}
-    _note_limits(joints, builder)
+    _note_limits(joints, builder, version)
     _add_root(robot, builder, [link for link in links if link not in children], floating)
     add_loops(robot, builder, urdf_constraints)
     add_dialects(robot, builder, links)
@@ -219,9 +219,10 @@ def _add_joint(joint: Element, builder: ModelBuilder, followers: set[str],
     return child
 
 
-def _note_limits(joints: list[Element], builder: ModelBuilder) -> None:
+def _note_limits(joints: list[Element], builder: ModelBuilder, version: tuple[int, ...]
+                 ) -> None:
     """Warn of limits that are hardly in rad, and of zeros, which exporters of CAD write."""
-    degrees, none, one = list[str](), list[str](), list[str]()
+    degrees, none, one, still = list[str](), list[str](), list[str](), list[str]()
     for joint in joints:
         limit, kind, name = joint.optional('limit'), joint.text('type'), joint.text('name')
         if limit is None or kind not in _LIMITED:
@@ -232,11 +233,16 @@ def _note_limits(joints: list[Element], builder: ModelBuilder) -> None:
             degrees.append(name)
         zeros = [limit.number(key, 1.0, infinite=True) == 0.0 for key in ('velocity', 'effort')]
         (none if all(zeros) else one if any(zeros) else []).append(name)
+        bounds = _limits(joint, kind, version)
+        if kind != 'continuous' and bounds['lower'] == bounds['upper']:
+            still.append(name)
     for names, text in (
             (degrees, f'limits beyond {MAX_TURNS} turns; a URDF has rad, and these look like '
                       'degrees'),
             (none, 'velocity and effort of 0 in limit, as exporters of CAD write them, taken for '
                    'not given: write them there, or give limits where a motion is planned'),
+            (still, 'a range of one position in limit, used as it is: they cannot move in it; in '
+                    'URDF 1.0 and 1.1 lower and upper are 0 where they are not given'),
             (one, 'a velocity or an effort of 0 in limit, used as it is: no motion keeps it')):
         if names:
             builder.add_warning(f'joints {listed(names)}: {text}')

@@ -18,7 +18,7 @@ from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Model
-from liedyn_ros.retiming.paths.path import curved_joints, lengths, PathSamples
+from liedyn_ros.retiming.paths.path import curved_joints, lengths, note_turns, PathSamples
 
 # Integral of the step 6 x^5 - 15 x^4 + 10 x^3, highest power first; its value at 1 is 1/2.
 _ROUNDED = np.array([1.0, -3.0, 2.5, 0.0, 0.0, 0.0, 0.0])
@@ -39,6 +39,7 @@ class BlendedPath:
     def __init__(self, model: Model, waypoints: ArrayLike, blend: float) -> None:
         """Lay out the lines and the corners."""
         self.model, self.waypoints = model, as_array('waypoints', waypoints, (-1, model.nq))
+        note_turns(model, self.waypoints)
         self._curved = [joint.v_slice for joint in curved_joints(model)]
         if self._curved:
             self._moves: Array = np.array([model.difference(*pair) for pair in zip(

@@ -11,13 +11,14 @@
 from __future__ import annotations
 
 from typing import NamedTuple, Protocol
+import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import BSpline, make_interp_spline
 
 from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.common.errors import LimitError
+from liedyn_ros.common.errors import DescriptionWarning, LimitError
 from liedyn_ros.lie.time_derivatives import twists_of_exponential
 from liedyn_ros.model import Joint, JOINT_TYPES, Model
 from liedyn_ros.retiming.paths.moving_end import end_of, MovingEnd
@@ -43,6 +44,17 @@ class Path(Protocol):
         """Return the samples at s (K,)."""
 
 
+def note_turns(model: Model, waypoints: Array) -> None:
+    """Warn where a joint without limits turns by more than half a turn between two waypoints."""
+    for joint in model.joint_list:
+        steps = np.diff(waypoints[:, joint.qi]) if joint.type_name == 'continuous' else np.empty(0)
+        for k in np.flatnonzero(abs(steps) > np.pi)[:1]:
+            warnings.warn(
+                f'waypoints[{k + 1}]: {joint.name}, which has no limits, turns by {steps[k]:.4g} '
+                'rad; where a planner keeps angles within pi, the short way is meant: give '
+                f'numpy.unwrap(waypoints[:, {joint.qi}]) for it', DescriptionWarning, stacklevel=3)
+
+
 class SplinePath:
     """
     A quintic spline through waypoints (K, nq) of a tree.
@@ -53,6 +65,8 @@ class SplinePath:
 
     start and end are v and a (2, nv) by time, with which the machine passes there. The path has
     their direction and bend; the attributes start and end are those of retime, None at rest.
+    A joint without limits that turns by more than pi between two waypoints, as angles that a
+    planner keeps within pi do, has a DescriptionWarning.
     Raises LimitError for fewer than two waypoints, and for one that repeats or turns too far.
     Raises it too for an end in motion where joints turn in space; and NotInGroupError.
     """
@@ -61,6 +75,7 @@ class SplinePath:
                  end: ArrayLike | None = None) -> None:
         """Fit the spline."""
         self.model, self.waypoints = model, as_array('waypoints', waypoints, (-1, model.nq))
+        note_turns(model, self.waypoints)
         self._curved = [joint.v_slice for joint in curved_joints(model)]
         if self._curved and end is not None and np.any(end):
             raise LimitError('end: expected rest, as joints turn in space, got a motion')

@@ -37,7 +37,7 @@ def arm(mass: float = 1.0, moment: float = 1.0, length: float = 1.0, center: flo
 
 
 WRONG = {  # factors, and what the warning begins with
-    'grams': ({'mass': 1e5, 'moment': 1e5}, 'mass of'),
+    'grams': ({'mass': 1e3, 'moment': 1e3}, 'masses: 6000 kg of'),
     'kg mm^2': ({'moment': 1e6}, 'inertias of'),
     'lengths in mm': ({'length': 1e3}, 'lengths of'),
     'centres in mm': ({'center': 1e3}, 'centres of mass of')}

@@ -257,3 +257,11 @@ def test_file_names_are_in_the_message(tmp_path: Path) -> None:
     path.write_text(robot(LINKS))
     with pytest.raises(DescriptionError, match=r'bad\.urdf: robot: expected one link'):
         load_urdf(path)
+
+
+@pytest.mark.parametrize(('bounds', 'version'), [('', '1.0'), ('lower="0" upper="0"', '1.2')])
+def test_a_range_of_one_position_is_named(bounds: str, version: str) -> None:
+    text = robot(LINKS + joint('revolute', f'<limit {bounds} effort="9" velocity="2"/>'))
+    with pytest.warns(DescriptionWarning):
+        model = load_urdf(text.replace('<robot', f'<robot version="{version}"', 1))
+    assert model.warnings[0].startswith("joints ['j']: a range of one position")

@@ -96,7 +96,10 @@ class _Reader:
             self._remarks += WORDS.unread(beside)
         self._builder = ModelBuilder(
             self._model.text('name'), given if gravity is None else gravity)
-        self._frames = Frames(self._model, pose_of(self._model)[1])
+        at, placed = pose_of(self._model)[1], self._model.value.get('placement_frame')
+        if placed:  # the pose is of this frame, not of the model
+            at = at @ se3.inverse(Frames(self._model, IDENTITY)[placed])
+        self._frames = Frames(self._model, at)
         self.links = {link.text('name'): link for link in self._model.each('link')}
         self._bodies: dict[str, str] = {}  # the joint that holds each
 

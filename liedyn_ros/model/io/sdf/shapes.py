@@ -46,7 +46,10 @@ def inertia_of(link: Element, masses: Masses, folder: Path | None) -> SpatialIne
     inertia = inertial.optional('inertia')
     moments = [float(key[1] == key[2]) if inertia is None else inertia.number(
         key, float(key[1] == key[2])) for key in MOMENTS]
-    return masses.read(inertial, name, inertial.number('mass', 1.0), moments, pose_of(inertial)[1])
+    relative, at = pose_of(inertial)
+    if relative not in ('', name):
+        inertial.fail(f'a pose in the frame of its link, {name}', repr(relative))
+    return masses.read(inertial, name, inertial.number('mass', 1.0), moments, at)
 
 
 def _computed(link: Element, inertial: Element, folder: Path | None) -> SpatialInertia:
@@ -61,7 +64,10 @@ def _computed(link: Element, inertial: Element, folder: Path | None) -> SpatialI
     for collision in link.each('collision'):
         volume, center, moments = _solid(collision.take('geometry'), folder)
         weight = collision.number('density', density) * volume
-        placement = pose_of(collision)[1]
+        relative, placement = pose_of(collision)
+        if relative not in ('', link.text('name')):
+            collision.fail('a pose in the frame of its link, for an inertial that is auto',
+                           repr(relative))
         turn, at = placement[:3, :3], placement[:3, :3] @ center + placement[:3, 3]
         mass += weight
         first += weight * at

@@ -21,6 +21,7 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 from liedyn_ros.lie import so3
 from liedyn_ros.model import load_model, load_sdf, Model, SpatialInertia
+from liedyn_ros.model.parts.geometry import pose
 
 TYPES = {'revolute': 'revolute', 'continuous': 'continuous', 'prismatic': 'prismatic',
          'fixed': 'fixed', 'spherical': 'ball', 'universal': 'universal', 'helical': 'screw'}
@@ -183,3 +184,23 @@ def test_wrong_files_are_refused(content: str, message: str) -> None:
 def test_a_world_of_two_models_is_refused() -> None:
     with pytest.raises(DescriptionError, match='name of one as sdf_model'):
         load_sdf('<sdf version="1.9"><model name="a"/><model name="b"/></sdf>')
+
+
+def test_a_placement_frame_is_what_the_pose_of_a_model_places() -> None:
+    text = ('<sdf version="1.9"><model name="m" placement_frame="b"><pose>0 0 5 0 0 1.5</pose>'
+            '<link name="a"/><link name="b"><pose>1 2 0 0 0.3 0</pose></link><joint name="j" '
+            'type="fixed"><parent>a</parent><child>b</child></joint></model></sdf>')
+    with pytest.warns(DescriptionWarning):
+        dynamics = Dynamics(load_sdf(text))
+    found = dynamics.frames.pose(dynamics.model.neutral(), 'b')
+    assert np.allclose(found, pose((0, 0, 5), (0, 0, 1.5)), atol=1e-12)
+
+
+@pytest.mark.parametrize('part', [
+    '<inertial><pose relative_to="b">1 0 0 0 0 0</pose><mass>1</mass></inertial>',
+    '<inertial auto="true"/><collision name="c"><pose relative_to="b">1 0 0 0 0 0</pose>'
+    '<geometry><sphere/></geometry></collision>'])
+def test_masses_in_the_frame_of_another_link_are_refused(part: str) -> None:
+    text = f'<sdf version="1.9"><model name="m"><link name="a">{part}</link><link name="b"/>'
+    with pytest.raises(DescriptionError, match='frame of its link'):
+        load_sdf(f'{text}</model></sdf>')
