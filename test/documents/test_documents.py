@@ -180,7 +180,7 @@ def module_of(dotted):
     parts = dotted.split('.')
     for k in range(len(parts), 0, -1):
         path = ROOT.joinpath(*parts[:k])
-        for file in (path.with_suffix('.py'), path / '__init__.py'):
+        for file in (path.with_suffix('.py'), path / '__init__.py', path / '__main__.py'):
             if file.is_file():
                 return file, parts[k:]
     raise LookupError(dotted)
