@@ -18,9 +18,9 @@ from typing import Protocol
 from liedyn_ros.common.checks import Array
 from liedyn_ros.dynamics import FloatingBase
 from liedyn_ros.model import JOINT_TYPES, Model
-from liedyn_ros.stewart import BranchSource, RedundantGeometry, StewartGeometry
+from liedyn_ros.stewart import BranchSource, StewartGeometry
 
-Machine = Model | StewartGeometry | RedundantGeometry
+Machine = Model | StewartGeometry
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,7 @@ def platform_bytes(geometry: StewartGeometry, *, length_bound: ArrayLike = 0.0,
     if not isinstance(geometry, StewartGeometry):
         raise LiedynError('geometry: expected a StewartGeometry, as load_geometry returns, '
                           f'got {geometry!r}')
+    geometry.require_six('model file')
     provable, unit = not unproved(geometry), geometry.characteristic_length
     tables = geometry.table(unit), geometry.table()
     proofs: Array = np.zeros(TABLE + len(tables[0]))

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from liedyn_ros.stewart.dynamics.closed_loop_model import platform_model
     from liedyn_ros.stewart.dynamics.closed_loop_state import model_state
     from liedyn_ros.stewart.dynamics.dynamics import StewartDynamics
+    from liedyn_ros.stewart.dynamics.forces import ForceDistribution, HeldForces
+    from liedyn_ros.stewart.dynamics.redundant import dynamics_of, RedundantDynamics
     from liedyn_ros.stewart.dynamics.results import Energy, StewartMotion
     from liedyn_ros.stewart.input.actuators import LegActuators
     from liedyn_ros.stewart.input.synchronizer import ActuatorSynchronizer, Reading
@@ -34,11 +36,10 @@ if TYPE_CHECKING:
     from liedyn_ros.stewart.platform.description.leg_types import (
         Crank, LegType, OffsetStrut, Rail, Stage, Strut, Wire)
     from liedyn_ros.stewart.platform.description.masses import LegMasses, LegPart, PlatformMasses
-    from liedyn_ros.stewart.platform.description.redundant_geometry import RedundantGeometry
     from liedyn_ros.stewart.platform.description.tool_frame import with_tool
     from liedyn_ros.stewart.platform.flags import Flag
     from liedyn_ros.stewart.platform.io.geometry_file import (
-        geometry_of, is_geometry_file, load_geometry, load_legs, load_redundant_geometry)
+        geometry_of, is_geometry_file, load_geometry)
     from liedyn_ros.stewart.platform.io.geometry_writer import updated_geometry
     from liedyn_ros.stewart.platform.kinematics import (
         leg_ends, leg_lengths, leg_rates, length_jacobian, transmissions, Trivialization)
@@ -46,19 +47,14 @@ if TYPE_CHECKING:
     from liedyn_ros.stewart.platform.picture import PlatformPicture, PlatformShapes
     from liedyn_ros.stewart.platform.singularity import time_until
     from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
-    from liedyn_ros.stewart.redundant.bias_monitor import BiasFit
-    from liedyn_ros.stewart.redundant.dynamics import dynamics_of, RedundantDynamics
-    from liedyn_ros.stewart.redundant.estimator import RedundantEstimator
-    from liedyn_ros.stewart.redundant.forces import ForceDistribution, HeldForces
-    from liedyn_ros.stewart.redundant.solver import RedundantSolution, RedundantSolver
-    from liedyn_ros.stewart.redundant.tracker import (
-        RedundantConfig, RedundantPose, RedundantTracker)
     from liedyn_ros.stewart.simulation.leg_simulation import LegSample, LegSimulation
     from liedyn_ros.stewart.simulation.platform_simulation import PlatformSimulation
     from liedyn_ros.stewart.simulation.trajectory import ScrewMotion, SmoothTrajectory
+    from liedyn_ros.stewart.solver.least_squares import LengthFit
     from liedyn_ros.stewart.solver.methods import (
         Chart, GaussNewton, LevenbergMarquardt, Method, Residual)
     from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Solution, Solutions, Status
+    from liedyn_ros.stewart.tracking.bias_monitor import BiasFit
     from liedyn_ros.stewart.tracking.branch.monitor import Branch, BranchMonitor
     from liedyn_ros.stewart.tracking.branch_evidence import BranchSource
     from liedyn_ros.stewart.tracking.covariance import (
@@ -81,19 +77,17 @@ __all__ = [
     'Branch', 'BranchMonitor', 'BranchSource', 'Certificate', 'Chart', 'Crank', 'Energy', 'Flag',
     'ForceDistribution', 'ForceLimits', 'GaussNewton', 'GeometryNoise', 'HeldForces',
     'LegActuators', 'LegFaults', 'LegFindings', 'LegForceCommand', 'LegMasses', 'LegMonitor',
-    'LegNoise', 'LegPart', 'LegSample', 'LegSimulation', 'LegType', 'LengthSensor',
+    'LegNoise', 'LegPart', 'LegSample', 'LegSimulation', 'LegType', 'LengthFit', 'LengthSensor',
     'LevenbergMarquardt', 'Margins', 'Method', 'MonitorConfig', 'MonitoredPose',
     'MonitoredTracker', 'MotionEstimate', 'MotionEstimator', 'NoiseReport', 'OffsetStrut',
     'OrientationSensor', 'PathProof', 'PathProver', 'PlatformController', 'PlatformMasses',
     'PlatformMeter', 'PlatformPicture', 'PlatformShapes', 'PlatformSimulation', 'PlatformState',
     'PlatformTree', 'PoseCertifier', 'PoseSolver', 'PoseTracker', 'Rail', 'Reading',
-    'RedundantConfig', 'RedundantDynamics', 'RedundantEstimator', 'RedundantGeometry',
-    'RedundantPose', 'RedundantSolution', 'RedundantSolver', 'RedundantTracker', 'Residual',
-    'ScrewMotion', 'Sensor', 'SensorFit', 'SensorMonitor', 'SmoothTrajectory', 'Solution',
-    'Solutions', 'SpeedLimits', 'Stage', 'Start', 'Status', 'StewartDynamics', 'StewartGeometry',
-    'StewartMotion', 'Strut', 'TrackedPose', 'Trivialization', 'Wire', 'dynamics_of',
-    'geometry_of', 'in_fixed_axes', 'is_geometry_file', 'joint_covariance', 'leg_ends',
-    'leg_lengths', 'leg_rates', 'length_jacobian', 'linear_first', 'load_geometry', 'load_legs',
-    'load_redundant_geometry', 'model_state', 'platform_model', 'time_until', 'transmissions',
+    'RedundantDynamics', 'Residual', 'ScrewMotion', 'Sensor', 'SensorFit', 'SensorMonitor',
+    'SmoothTrajectory', 'Solution', 'Solutions', 'SpeedLimits', 'Stage', 'Start', 'Status',
+    'StewartDynamics', 'StewartGeometry', 'StewartMotion', 'Strut', 'TrackedPose',
+    'Trivialization', 'Wire', 'dynamics_of', 'geometry_of', 'in_fixed_axes', 'is_geometry_file',
+    'joint_covariance', 'leg_ends', 'leg_lengths', 'leg_rates', 'length_jacobian', 'linear_first',
+    'load_geometry', 'model_state', 'platform_model', 'time_until', 'transmissions',
     'updated_geometry', 'with_tool',
 ]

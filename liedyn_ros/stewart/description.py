@@ -62,20 +62,20 @@ class PlatformTree:
             leg.axis if isinstance(leg, Crank) else (0.0, 0.0, 0.0) for leg in legs])
         self._offsets = np.array([
             leg.base_offset if isinstance(leg, OffsetStrut) else 0.0 for leg in legs])
-        self._axes = np.array([_axes(geometry, leg) for leg in range(6)])
+        self._axes = np.array([_axes(geometry, leg) for leg in range(len(legs))])
         builder = ModelBuilder(geometry.name)
         builder.add_body(base, None, [self._plate(geometry.base_outline, GREY)])
         builder.add_joint(f'{base}_joint', 'fixed', None, base)
         builder.add_body(platform, None, [self._plate(geometry.platform_joints, BLUE)])
         builder.add_joint(f'{platform}_joint', 'free', base, platform)
         values = self._values(home)
-        names = [self._add_leg(builder, base, leg, values[leg]) for leg in range(6)]
+        names = [self._add_leg(builder, base, leg, values[leg]) for leg in range(len(legs))]
         self.model: Model = builder.build()
         self.joints = tuple(name for each in names for name in each)
 
     def joint_values(self, pose_base_platform: ArrayLike) -> Array:
         """
-        Return the values (18,) of the joints at a pose (4, 4), m: rad, and m of prismatic ones.
+        Return the values (3 n,) of the joints at a pose (4, 4), m: rad, and m of prismatic ones.
 
         Raises LimitError where a rod does not reach.
         """

@@ -27,7 +27,7 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import DescriptionWarning, LiedynError, LimitError
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.kinematics import AnyGeometry, leg_lengths
+from liedyn_ros.stewart.platform.kinematics import leg_lengths
 from liedyn_ros.stewart.platform.state import PlatformMeter
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Solution
 
@@ -39,7 +39,7 @@ APART = 1e-3  # rad and characteristic lengths, between two poses that are not o
 Solve = Callable[[Array, Array], Any]  # a solver's `solve`: of lengths (n,), from a guess (4, 4)
 
 
-def home_of(geometry: AnyGeometry, settings: Mapping[str, Any] | Any) -> Array:
+def home_of(geometry: StewartGeometry, settings: Mapping[str, Any] | Any) -> Array:
     """
     Return the home pose (4, 4), m, of settings home_position (m), home_orientation (x, y, z, w).
 
@@ -56,7 +56,7 @@ def home_of(geometry: AnyGeometry, settings: Mapping[str, Any] | Any) -> Array:
     return geometry_home(geometry)
 
 
-def geometry_home(geometry: AnyGeometry) -> Array:
+def geometry_home(geometry: StewartGeometry) -> Array:
     """Return the home pose (4, 4), m, of a geometry file; raise LiedynError where it has none."""
     if geometry.home is None:
         raise LiedynError(
@@ -67,7 +67,7 @@ def geometry_home(geometry: AnyGeometry) -> Array:
 
 
 def require_home(
-        geometry: AnyGeometry, settings: Mapping[str, Any] | Any, home: Array, solve: Solve
+        geometry: StewartGeometry, settings: Mapping[str, Any] | Any, home: Array, solve: Solve
 ) -> None:
     """
     Raise LiedynError where a home pose is not one that its own lengths lead to.
@@ -138,7 +138,7 @@ def _turn(pose: Array) -> float:
     return float(np.linalg.norm(so3.log(pose[:3, :3])))
 
 
-def _fault(geometry: AnyGeometry, home: Array, solve: Solve) -> str | None:
+def _fault(geometry: StewartGeometry, home: Array, solve: Solve) -> str | None:
     """Return the fault of a home pose, or None."""
     try:
         lengths = leg_lengths(geometry, home)

@@ -21,7 +21,7 @@ from support.bench.pose_bench import matrix, ns, stamp_of
 import yaml
 
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.stewart import load_redundant_geometry
+from liedyn_ros.stewart import leg_lengths, load_geometry
 
 pytestmark = pytest.mark.ros
 FILE = 'stewart.launch.py'
@@ -68,14 +68,14 @@ def test_a_machine_of_eight_legs_is_tracked_with_its_files(bench):
     """As docs/guides/stewart_machines.md launches it."""
     geometry, parameters = (
         config_file(f'stewart_cable_robot{end}.yaml') for end in ('', '_nodes'))
-    robot, home = load_redundant_geometry(geometry), np.eye(4)
+    robot, home = load_geometry(geometry), np.eye(4)
     home[2, 3] = 1.2
     poses, legs = bench.collect(PoseStamped, '/pose'), bench.publisher(JointState, '/leg_states')
 
     def send():
         legs.publish(JointState(
             header=Header(stamp=bench.partner.get_clock().now().to_msg()),
-            name=list(robot.leg_names), position=robot.lengths(home).tolist()))
+            name=list(robot.leg_names), position=leg_lengths(robot, home).tolist()))
 
     with launched(FILE, f'geometry_file:={geometry}', f'params_file:={parameters}'):
         found = bench.until(lambda: poses and poses[-1], 'a pose', act=send)

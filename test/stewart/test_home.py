@@ -19,7 +19,7 @@ from liedyn_ros.common.errors import DescriptionWarning, LiedynError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    Flag, leg_lengths, load_geometry, load_legs, MonitoredTracker, OffsetStrut, PlatformMeter,
+    Flag, leg_lengths, load_geometry, MonitoredTracker, OffsetStrut, PlatformMeter,
     PoseSolver, with_tool)
 from liedyn_ros.stewart.home import home_of, LEVEL, mirror_of_home, NOT_GIVEN, require_home
 
@@ -33,7 +33,7 @@ def settings(position=NOT_GIVEN, orientation=LEVEL):
 
 @pytest.mark.parametrize('file', FILES)
 def test_machines_of_the_package_have_a_home_that_their_legs_reach(file):
-    geometry = load_legs(config_file(file))
+    geometry = load_geometry(config_file(file))
     geometry.require_within_limits(leg_lengths(geometry, home_of(geometry, settings())))
 
 

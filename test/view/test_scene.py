@@ -23,7 +23,7 @@ from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import load_model
 from liedyn_ros.seen import Seen, seen_of as seen_of_model, Solved
 from liedyn_ros.stewart import (
-    leg_ends, leg_lengths, load_geometry, load_redundant_geometry, PoseSolver, RedundantSolver)
+    leg_ends, leg_lengths, load_geometry, PoseSolver)
 from liedyn_ros.stewart.platform.picture import BEYOND, MIDDLE
 
 viser = pytest.importorskip('viser', reason='the view is not installed here')
@@ -188,24 +188,24 @@ def test_what_if_moves_a_ghost_and_not_the_platform(page):
 
 
 def test_eight_wires_are_shown_and_what_if_holds_them_by_least_squares(page):
-    robot = load_redundant_geometry(config_file('stewart_cable_robot.yaml'))
+    robot = load_geometry(config_file('stewart_cable_robot.yaml'))
     home, moved = (se3.exp([0.0, 0.0, angle, 0.1 * angle, 0.0, 1.2]) for angle in (0.0, 0.2))
     page.adopt(robot, home)
-    page.show(seen_of(moved, robot.lengths(moved)))
+    page.show(seen_of(moved, leg_lengths(robot, moved)))
     for leg, (begin, end) in enumerate(zip(*leg_ends(robot, moved)), 1):
         tube, rod = (node(page, f'/Platform/{part}/{leg}') for part in ('tubes', 'rods'))
         assert np.abs(ends_of(tube) - begin).max(axis=1).min() < 1e-9
         assert np.abs(ends_of(rod) - end).max(axis=1).min() < 1e-9
     what_if = page.what_if
-    lengths = robot.lengths(moved)
+    lengths = leg_lengths(robot, moved)
     what_if.set_legs(lengths + 1e-3 * np.eye(8)[0])  # which no pose has
-    solution = RedundantSolver(robot).solve(lengths + 1e-3 * np.eye(8)[0], home)
+    solution = PoseSolver(robot).solve(lengths + 1e-3 * np.eye(8)[0], home)
     np.testing.assert_allclose(what_if.pose, solution.pose, atol=1e-9)
-    np.testing.assert_allclose(what_if.lengths, robot.lengths(solution.pose), atol=1e-12)
+    np.testing.assert_allclose(what_if.lengths, leg_lengths(robot, solution.pose), atol=1e-12)
     assert all(f'| {name} |' in what_if.describe() for name in robot.leg_names)
     assert f'{solution.smallest_singular_value:.4f}' in what_if.describe()
     what_if.drag(np.array([0.0, 0.0, 9.0]), np.array([1.0, 0.0, 0.0, 0.0]))
-    assert 'beyond its limit: length of wire_1' in what_if.describe()
+    assert 'beyond its limit: travel of wire_1' in what_if.describe()
 
 
 def test_every_assembly_mode_is_a_ghost_with_the_same_lengths(page):

@@ -69,10 +69,10 @@ def add_changes(constants, work, period, latency, now, now_rates):
                             mixture)
     for i in range(6):
         now[i] -= mixture[motion_bank.LEG + i] / motion.scales[i]
-        now_rates[i] -= mixture[motion_bank.RATE + i] / motion.scales[i]
+        now_rates[i] -= mixture[motion_bank.LEG + 6 + i] / motion.scales[i]
     for i in range(6):
         motion_bank.mix_members(motion.bank, period, motion.now[motion_bank.COUNT], latency[i],
                                 motion.work, mixture)
         now[i] += mixture[motion_bank.LEG + i] / motion.scales[i]
-        rates[i] = mixture[motion_bank.RATE + i] / motion.scales[i]
+        rates[i] = mixture[motion_bank.LEG + 6 + i] / motion.scales[i]
         now_rates[i] += rates[i]

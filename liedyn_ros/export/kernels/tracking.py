@@ -19,7 +19,7 @@ from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import motion
 from liedyn_ros.stewart.tracking.branch.kernels.branch import empty_monitor
 from liedyn_ros.stewart.tracking.kernels.guess import is_predictable, lead_to_lengths
-from liedyn_ros.stewart.tracking.legs.kernels.motion_bank import empty_filter, MOTION_SIZE
+from liedyn_ros.stewart.tracking.legs.kernels.motion_bank import empty_filter, motion_size
 
 # Parts of the numbers, FOLLOWER in all. NOISE: m, of a leg. GOOD: how many good poses there are, 2
 # at most. MOVES: whether the last one has a twist; SPAN: s between the two of which it is made.
@@ -30,7 +30,7 @@ STARTED, NOISE, GOOD, MOVES, SPAN, RATED, SIGN, READS = 72, 73, 74, 75, 76, 77, 
 # whether there are such lengths.
 READ, NOW, NOW_RATES, FOLLOWER = 80, 86, 92, 98
 LAST_AT, BEFORE_AT, NEWEST, STAMPS = range(4)  # ns; NEWEST: of any sample that was taken
-MOVED = MOTION_SIZE
+MOVED = motion_size(6)
 NEAR_SINGULARITY, BRANCH_CROSSED, BRANCH_UNSURE, BRANCH_WRONG, RESTARTED = 1, 4, 8, 16, 32
 BRANCH, MOTION = empty_monitor(), empty_filter(np.ones(6))
 

@@ -12,7 +12,7 @@ from geometry_msgs.msg import PoseStamped
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header
 
-from liedyn_ros.nodes.stewart.platform import AnyPlatform, LEG_FORCES
+from liedyn_ros.nodes.stewart.platform import LEG_FORCES, Platform
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.stewart import leg_lengths, LegForceCommand, PlatformController
@@ -32,7 +32,7 @@ class ControlOutputs:
     """
 
     def __init__(
-            self, node: ManagedNode, platform: AnyPlatform) -> None:
+            self, node: ManagedNode, platform: Platform) -> None:
         """Open the publishers."""
         self._node, self._commanded_ns = node, 0  # when the last command was published
         self._geometry, self._actuators = platform.geometry, platform.actuators

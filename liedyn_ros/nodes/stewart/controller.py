@@ -20,7 +20,7 @@ from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError
 from liedyn_ros.control import Gains, JumpDetector
 from liedyn_ros.nodes.stewart.control_outputs import ControlOutputs
 from liedyn_ros.nodes.stewart.parameters import CONTROLLER
-from liedyn_ros.nodes.stewart.platform import platform_of
+from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.stamped_pair import StampedPair
 from liedyn_ros.ros.node.lifecycle import ManagedNode
@@ -31,7 +31,7 @@ from liedyn_ros.ros.streams.input_gate import InputGate
 from liedyn_ros.ros.streams.silence import tell_silence
 from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import (
-    dynamics_of, leg_lengths, leg_rates, LegForceCommand, PlatformController, RedundantGeometry,
+    dynamics_of, leg_lengths, leg_rates, LegForceCommand, PlatformController,
     SmoothTrajectory, StewartGeometry)
 
 SILENCE_RATE = 100.0  # Hz; of looking whether states come, and of commands where none does
@@ -55,7 +55,7 @@ class StewartControllerNode(ManagedNode):
     def configure(self) -> None:
         """Check the parameters, open the topics."""
         parameters = self.parameters
-        self._platform = platform_of(parameters, ignore_others=False)
+        self._platform = Platform.from_parameters(parameters, ignore_others=False)
         self._platform.actuators.require_constant_ratio()
         self._trajectory = self._platform.trajectory(parameters)
         require_within_travel(self._platform.geometry, self._trajectory)
@@ -215,7 +215,7 @@ def full_name(publisher: TopicEndpointInfo) -> str:
 
 
 def require_within_travel(
-        geometry: StewartGeometry | RedundantGeometry, trajectory: SmoothTrajectory) -> None:
+        geometry: StewartGeometry, trajectory: SmoothTrajectory) -> None:
     """Raise LimitError where the motion leads a leg, in one of the SAMPLES, beyond its travel."""
     moving = trajectory.frequencies[trajectory.frequencies > 0.0]
     duration = trajectory.rise_time + (PERIODS / moving.min() if moving.size else 0.0)

@@ -19,7 +19,7 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.nodes.simulator_node import SimulatorNode
 from liedyn_ros.nodes.stewart.leg_outputs import LegOutputs
 from liedyn_ros.nodes.stewart.parameters import DYNAMICS_SIMULATOR, DYNAMICS_SIMULATOR_NAME
-from liedyn_ros.nodes.stewart.platform import LEG_FORCES, platform_of
+from liedyn_ros.nodes.stewart.platform import LEG_FORCES, Platform
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.streams.stream import Stream
@@ -37,7 +37,7 @@ class StewartDynamicsSimulatorNode(SimulatorNode[PlatformSimulation]):
         """Check the parameters, open topics and the service."""
         parameters = self.parameters
         self.require_time(parameters['rate'])
-        self._platform = platform_of(parameters, ignore_others=False)
+        self._platform = Platform.from_parameters(parameters, ignore_others=False)
         self._platform.actuators.require_constant_ratio()
         self.new_simulation()  # refuses a geometry without masses
         self._outputs = LegOutputs(

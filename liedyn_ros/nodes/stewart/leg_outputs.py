@@ -16,7 +16,7 @@ from std_msgs.msg import Float64, Header
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.nodes.stewart.parameters import FLOAT64_TOPICS, JOINT_STATE
-from liedyn_ros.nodes.stewart.platform import actuator_topic, AnyPlatform, LEG_STATES
+from liedyn_ros.nodes.stewart.platform import actuator_topic, LEG_STATES, Platform
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.packed import PackedPublisher, SECOND, STAMP
 from liedyn_ros.ros.node.lifecycle import ManagedNode
@@ -32,7 +32,7 @@ class LegOutputs:
     """
 
     def __init__(
-            self, node: ManagedNode, platform: AnyPlatform, form: str, with_rates: bool) -> None:
+            self, node: ManagedNode, platform: Platform, form: str, with_rates: bool) -> None:
         """Open the publishers; form is one of the choices of `actuators`."""
         self._node, self._actuators, self._form = node, platform.actuators, form
         self._with_rates = with_rates and form != FLOAT64_TOPICS

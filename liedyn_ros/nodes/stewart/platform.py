@@ -10,7 +10,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from rclpy.exceptions import InvalidTopicNameException
 from rclpy.validate_topic_name import validate_topic_name
@@ -22,22 +21,31 @@ from liedyn_ros.common.errors import LiedynError, NameSetError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.ros.parameters.parameter_set import ParameterSet
 from liedyn_ros.stewart import (
-    LegActuators, load_geometry, load_legs, RedundantGeometry, SmoothTrajectory, StewartGeometry)
+    LegActuators, load_geometry, SmoothTrajectory, StewartGeometry)
 from liedyn_ros.stewart.home import home_of
+from liedyn_ros.stewart.input.actuators import DEFAULTS, of_each
 
 LEG_STATES = 'leg_states'
 LEG_FORCES = 'leg_forces'
 
 
 @dataclass(frozen=True)
-class AnyPlatform:
-    """A platform of any number of legs as the parameters describe it; frames are frame ids."""
+class Platform:
+    """A platform as the parameters describe it; frames are frame ids."""
 
-    geometry: StewartGeometry | RedundantGeometry
+    geometry: StewartGeometry
     home: Array
     actuators: LegActuators
     base_frame: str
     platform_frame: str
+
+    @classmethod
+    def from_parameters(cls, parameters: ParameterSet, ignore_others: bool) -> 'Platform':
+        """Read and check the parameters; raises LiedynError."""
+        geometry = load_geometry(
+            parameters['geometry_file'] or config_file('stewart_geometry.yaml'))
+        parts = _parts(parameters, geometry, ignore_others)
+        return cls(replace(geometry, home=parts[0]), *parts)
 
     def require_base_frame(self, name: str, header: Header) -> None:
         """Raise NameSetError unless a header names the base frame, or none, which means it."""
@@ -70,44 +78,8 @@ class AnyPlatform:
             parameters['rise_time'])
 
 
-@dataclass(frozen=True)
-class Platform(AnyPlatform):
-    """A platform of six legs."""
-
-    geometry: StewartGeometry
-
-    @classmethod
-    def from_parameters(cls, parameters: ParameterSet, ignore_others: bool) -> 'Platform':
-        """Read and check the parameters; raises LiedynError, for seven legs and more too."""
-        geometry = load_geometry(_geometry_file(parameters))
-        parts = _parts(parameters, geometry, ignore_others)
-        return cls(replace(geometry, home=parts[0]), *parts)
-
-
-@dataclass(frozen=True)
-class RedundantPlatform(AnyPlatform):
-    """A platform of seven legs or more."""
-
-    geometry: RedundantGeometry
-
-
-def platform_of(parameters: ParameterSet, ignore_others: bool) -> Platform | RedundantPlatform:
-    """Return the platform that the parameters describe, of any number of legs, or LiedynError."""
-    geometry = load_legs(_geometry_file(parameters))
-    parts = _parts(parameters, geometry, ignore_others)
-    geometry = replace(geometry, home=parts[0])
-    if isinstance(geometry, RedundantGeometry):
-        return RedundantPlatform(geometry, *parts)
-    return Platform(geometry, *parts)
-
-
-def _geometry_file(parameters: ParameterSet) -> str | Path:
-    return parameters['geometry_file'] or config_file('stewart_geometry.yaml')
-
-
 def _parts(
-        parameters: ParameterSet, geometry: StewartGeometry | RedundantGeometry,
-        ignore_others: bool
+        parameters: ParameterSet, geometry: StewartGeometry, ignore_others: bool
 ) -> tuple[Array, LegActuators, str, str]:
     """Return home, actuators and frame ids."""
     names, legs = tuple(parameters['actuator_names']), geometry.leg_names
@@ -116,21 +88,14 @@ def _parts(
     elif len(names) != len(legs):
         raise NameSetError(f'actuator_names: expected one of each leg of {list(legs)}, '
                            f'got {list(names)}')
-    scales, offsets, beside = (
-        _of_each(parameters, name, default, len(legs)) for name, default in (
-            ('actuator_scale', 1.0), ('actuator_offset', 0.0), ('actuator_beside', 0.0)))
+    scales, offsets, beside = (checks.as_array(
+        f'actuator_{key}, one for each leg',
+        of_each(parameters[f'actuator_{key}'], default, len(legs)), (len(legs),))
+        for key, default in DEFAULTS.items())
     return (home_of(geometry, parameters),
             LegActuators(names, scales, offsets, ignore_others, beside),
             parameters['frame_prefix'] + parameters['base_frame'],
             parameters['frame_prefix'] + parameters['platform_frame'])
-
-
-def _of_each(parameters: ParameterSet, name: str, default: float, legs: int) -> Array:
-    """Return a parameter's number of each leg; six defaults stand for one of each."""
-    given = parameters[name]
-    if given == [default] * 6:
-        given = [default] * legs
-    return checks.as_array(f'{name}, one for each leg', given, (legs,))
 
 
 def actuator_topic(name: str) -> str:

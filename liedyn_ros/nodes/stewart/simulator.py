@@ -20,7 +20,7 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.nodes.simulator_node import max_lateness, MAX_STEP, REPORT_RATE
 from liedyn_ros.nodes.stewart.leg_outputs import LegOutputs
 from liedyn_ros.nodes.stewart.parameters import SIMULATOR, SIMULATOR_NAME
-from liedyn_ros.nodes.stewart.platform import platform_of
+from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros.node.lifecycle import lateness_ns, LOG_PERIOD, ManagedNode, set_rate
 from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.streams.age_statistics import AgeStatistics
@@ -41,7 +41,7 @@ class StewartSimulatorNode(ManagedNode):
     def configure(self) -> None:
         """Check the parameters, compute the first sample, open the topics."""
         parameters = self.parameters
-        self._platform = platform_of(parameters, ignore_others=False)
+        self._platform = Platform.from_parameters(parameters, ignore_others=False)
         self._rate, self._duration = parameters['rate'], parameters['duration']
         self._delay_ns = round(1e9 * parameters['delay'])
         self._clock_monitor = ClockMonitor(self.now_ns, MAX_STEP + 1.0 / self._rate)

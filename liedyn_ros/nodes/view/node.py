@@ -22,7 +22,7 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.model import Model
 from liedyn_ros.nodes.dynamics.machines import read_machine, urdf_of
 from liedyn_ros.nodes.dynamics.parameters import MODEL, SOURCES
-from liedyn_ros.nodes.stewart.platform import platform_of
+from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.view.diagnostics import ViewDiagnostics
 from liedyn_ros.nodes.view.parameters import AUTO, PLATFORM_VIEW, TREE, VIEW
 from liedyn_ros.nodes.view.topics import PlatformTopics, TreeTopics
@@ -108,7 +108,7 @@ class ViewNode(ManagedNode):
 
     def _machine(self, description: str | None) -> Machine | None:
         if self._shows_platform():
-            return platform_of(self.parameters, ignore_others=True).geometry
+            return Platform.from_parameters(self.parameters, ignore_others=True).geometry
         return read_machine(self._model_values(), description)
 
     def _model_values(self) -> dict[str, Any]:

@@ -7,17 +7,19 @@
 # language governing permissions and limitations under the License.
 
 """
-Every pose of a Stewart platform that six leg lengths allow.
+Every pose of a Stewart platform that leg lengths allow.
 
 Forty paths lead from a random system to all complex solutions. A check shows that none is missing.
 Every path ends in a different solution or at infinity, and the number at infinity is the same for
-all lengths. Conjugates come in pairs.
+all lengths. Conjugates come in pairs. Of more legs than six, poses of six are kept that the others
+fit.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 import functools
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -46,6 +48,7 @@ AT_INFINITY = 1e-6  # |e| of |x| = 1: a million times as far as the legs reach
 MEETING = 1e-3  # the same of paths that end nowhere: real poses have |e| near 1
 CONTINUUM = 1e-6  # smallest singular value above which a pose is isolated
 RESIDUAL = 1e-9  # of a leg length, in characteristic lengths
+FITTING = 6.0  # deviations of a redundant length that fits a pose
 EQUAL_LENGTHS = 1e-12  # relative difference of equal numbers
 
 
@@ -56,10 +59,10 @@ class AssemblyMode(NamedTuple):
     pose: (4, 4), platform in base, m. residual: largest leg length error, m. height: of the
     platform joints' centre above that of the base joints, along the base frame's z axis, m.
     determinant_sign: of dL/d(body twist), 1 or -1; between poses of different signs every path
-    crosses a singular pose. smallest_singular_value: of the same, with the characteristic length
-    as the unit of length: the distance from singular poses. L: of the rods, where there are some.
-    dead_centres: of each leg the cosine between its rod and the way of its driven end, 1 of
-    struts. It is negative behind the dead centre.
+    crosses a singular pose; 1 of more legs. smallest_singular_value: of the same, with the
+    characteristic length as the unit of length: the distance from singular poses. L: of the rods,
+    where there are some. dead_centres: of each leg the cosine between its rod and the way of its
+    driven end, 1 of struts. It is negative behind the dead centre.
     """
 
     pose: Array
@@ -143,6 +146,7 @@ class AssemblyModeSolver:
         self.geometry = geometry
         self._seed = seed
         self._start: StartSystem = starts.start_system(seed)
+        self._six = AssemblyModeSolver(_six_of(geometry), seed) if geometry.redundant else None
         self._architecture = architecture(geometry)
         self._solver = PoseSolver(geometry)
         self._scale = geometry.characteristic_length
@@ -155,13 +159,16 @@ class AssemblyModeSolver:
 
     def solve(self, lengths: ArrayLike) -> AssemblyModes:
         """
-        Return every pose that six leg lengths allow.
+        Return every pose that leg lengths allow.
 
-        lengths: (6,), m (rad of a crank), in the geometry's order. A rail or a crank is held where
+        lengths: (n,), m (rad of a crank), in the geometry's order. A rail or a crank is held where
         its value puts it. Raises ShapeError, NotFiniteError, LimitError, and GeometryError where
         `unsupported` says why.
         """
-        lengths = self.geometry.require_values(checks.as_array('lengths', lengths, (6,)))
+        lengths = self.geometry.require_values(checks.as_array(
+            'lengths', lengths, (len(self.geometry.leg_names),)))
+        if self._six is not None:
+            return self._of_more(self._six, lengths)
         if self.unsupported:
             raise GeometryError(self.unsupported)
         if self.geometry.staged:
@@ -211,6 +218,29 @@ class AssemblyModeSolver:
         ends, _, _ = self._search(lengths)
         unit = self._unit(lengths)
         return np.array([self._pose(point, unit) for point in ends.isolated]).reshape(-1, 4, 4)
+
+    def _of_more(self, six: AssemblyModeSolver, lengths: Array) -> AssemblyModes:
+        """
+        Return the poses of more lengths than six: those of six that the others fit.
+
+        They fit where no reading is further off than FITTING deviations, if the noise is given.
+        """
+        rows = [self.geometry.leg_names.index(name) for name in six.geometry.leg_names]
+        of_six, found = six.solve(lengths[rows]), list[Solution]()
+        most = np.maximum(FITTING * self.geometry.leg_noise, RESIDUAL * self._scale)
+        for mode in of_six.modes:
+            solution = self._solver.solve(lengths, mode.pose)
+            if solution.converged and not any(
+                    np.abs(solution.pose - other.pose).max() < NEARLY_SINGULAR * self._scale
+                    for other in found):
+                found.append(solution)
+        modes = tuple(self._classed(each) for each in found if each.fit is not None and (
+            np.abs(each.fit.residuals) <= most).all())
+        reason = '' if modes or not found else (
+            'no pose has all the lengths; the nearest one misses them by '
+            f'{min(each.residual for each in found):.3g} m')
+        return self._sided(lengths, replace(
+            of_six, modes=modes, continua=(), reason=of_six.reason or reason))
 
     def _of_stages(self, values: Array) -> AssemblyModes:
         """Return the poses of a platform on three stages."""
@@ -320,9 +350,20 @@ class AssemblyModeSolver:
     def _classed(self, solution: Solution) -> AssemblyMode:
         base, platform = self._centres
         height = solution.pose[2, :3] @ platform + solution.pose[2, 3] - base[2]
-        determinant = np.linalg.det(length_jacobian(self.geometry, solution.pose))
+        jacobian = length_jacobian(self.geometry, solution.pose)
+        determinant = 1.0 if self.geometry.redundant else np.linalg.det(jacobian)
         return AssemblyMode(solution.pose, solution.residual, float(height),
                             1 if determinant > 0.0 else -1, solution.smallest_singular_value)
+
+
+def _six_of(geometry: StewartGeometry) -> StewartGeometry:
+    """Return the first six legs that are no singular platform; raise GeometryError for none."""
+    for names in itertools.combinations(geometry.leg_names, 6):
+        six = geometry.six(names)
+        if not architecture(six).singular:
+            return six
+    raise GeometryError(f'{geometry.name}: expected six legs that hold the platform, got none '
+                        f'among {list(geometry.leg_names)}')
 
 
 def sort_ends(points: Complex, times: Array) -> Ends:

@@ -23,7 +23,6 @@ from liedyn_ros.stewart.calibration.calibrate import Calibration
 from liedyn_ros.stewart.calibration.parameters import Geometry
 from liedyn_ros.stewart.calibration.problem import (
     Deviations, Problem, Samples, seen_at, values_and_jacobians)
-from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.description.geometry_covariance import errors_by_geometry
 from liedyn_ros.stewart.platform.state import PlatformMeter, SINGULARITY_WARNING
 
@@ -79,9 +78,6 @@ def _candidates(
         geometry: Geometry, home: ArrayLike, turn: float, shift: float | None, least: float,
         seed: int) -> Array:
     """Return poses about home that keep all limits."""
-    if not isinstance(geometry, StewartGeometry):
-        raise LimitError('geometry: expected six legs, whose limits are known, got '
-                         f'{len(geometry.leg_names)}')
     start = se3.require_pose('home', checks.as_array('home', home, (4, 4)))
     away = SHIFT * geometry.characteristic_length if shift is None else checks.as_positive(
         'shift', shift)

@@ -23,9 +23,8 @@ from liedyn_ros.lie import so3
 from liedyn_ros.stewart.calibration.measured import Frames, Measured
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail, Stage
-from liedyn_ros.stewart.platform.description.redundant_geometry import RedundantGeometry
 
-Geometry = StewartGeometry | RedundantGeometry
+Geometry = StewartGeometry
 FRAMES = 10.0  # rad and characteristic lengths, deviation of a frame that is not known
 
 

@@ -30,7 +30,6 @@ from liedyn_ros.stewart.calibration.kernels import rows as kernels
 from liedyn_ros.stewart.calibration.measured import Frames, Measured
 from liedyn_ros.stewart.calibration.parameters import Geometry, Parameters
 from liedyn_ros.stewart.platform.description.geometry_covariance import errors_by_geometry
-from liedyn_ros.stewart.platform.description.redundant_geometry import RedundantGeometry
 
 ITERATIONS = 30  # of Gauss-Newton at a pose
 HALVINGS = 8  # of a step that makes the errors greater
@@ -264,15 +263,10 @@ def _write_frames(
 
 def values_and_jacobians(geometry: Geometry, poses: Array) -> tuple[Array, Array]:
     """Return values (n, legs), m or rad, and J (n, legs, 6) at poses (n, 4, 4), m (14.34)."""
-    tables = (geometry.tables() if isinstance(geometry, RedundantGeometry)
-              else geometry.table()[None])
-    n, legs, blocks = len(poses), len(geometry.leg_names), []
-    for table in tables:
-        values, jacobians = np.empty((n, 6)), np.empty((n, 36))
-        kernels.values_and_jacobians(table, poses, values, jacobians)
-        blocks.append((values, jacobians.reshape(n, 6, 6)))
-    return (np.hstack([values for values, _ in blocks])[:, :legs],
-            np.hstack([jacobians for _, jacobians in blocks])[:, :legs])
+    n, legs = len(poses), len(geometry.leg_names)
+    values, jacobians = np.empty((n, legs)), np.empty((n, 6 * legs))
+    kernels.values_and_jacobians(geometry.table(), poses, values, jacobians)
+    return values, jacobians.reshape(n, legs, 6)
 
 
 def corrected(readings: Array, errors: Array) -> Array:

@@ -19,8 +19,6 @@ from liedyn_ros.lie import se3
 from liedyn_ros.stewart.calibration.measured import Frames, Measured
 from liedyn_ros.stewart.calibration.parameters import Geometry
 from liedyn_ros.stewart.calibration.problem import seen_at, values_and_jacobians
-from liedyn_ros.stewart.platform.description.redundant_geometry import RedundantGeometry
-from liedyn_ros.stewart.redundant.solver import RedundantSolver
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver
 
 FEW, TRIALS = 8, 40  # poses of a search's beginning, and how many searches
@@ -82,8 +80,7 @@ def poses_of(geometry: Geometry, readings: Array, guesses: Array, regular: float
     """
     n = len(readings)
     poses = np.array(np.broadcast_to(guesses, (n, 4, 4)))
-    solver = (RedundantSolver(geometry) if isinstance(geometry, RedundantGeometry)
-              else PoseSolver(geometry))
+    solver = PoseSolver(geometry)
     solved, near_singular = np.zeros((2, n), dtype=bool)
     distance = np.linalg.norm(readings - np.median(readings, axis=0), axis=1)
     for k in np.argsort(distance):

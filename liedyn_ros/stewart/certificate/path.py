@@ -68,6 +68,7 @@ class PathProver:
         Raises LimitError for a threshold below 0. Raises GeometryError for other legs than struts
         whose joint axes meet, rails and cranks: their ends have no bounds here.
         """
+        geometry.require_six('path')
         other = {type(leg).__name__ for leg in geometry.leg_types
                  if not isinstance(leg, Strut | Rail | Crank)}
         if other:

@@ -91,7 +91,9 @@ class PoseCertifier:
 
 
 def unproved(geometry: StewartGeometry) -> tuple[str, ...]:
-    """Return the names of the legs whose curvature has no bound here: stages."""
+    """Return the names of the legs that no proof holds for: stages, and more legs than six."""
+    if geometry.redundant:
+        return geometry.leg_names
     return tuple(name for name, leg in zip(geometry.leg_names, geometry.leg_types)
                  if isinstance(leg, Stage))
 
@@ -100,6 +102,7 @@ def constants_of(
         geometry: StewartGeometry, length_bound: ArrayLike = 0.0, joint_bound: float = 0.0
         ) -> Array:
     """Return the constants of the kernel; arguments and errors are those of PoseCertifier."""
+    geometry.require_six('certificate')
     if others := unproved(geometry):
         raise GeometryError('certificate: expected struts, rails, cranks or wires, got '
                             f'others of {list(others)}')

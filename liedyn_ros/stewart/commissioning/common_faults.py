@@ -21,8 +21,7 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.description.leg_set import table_of
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry, table_of
 from liedyn_ros.stewart.platform.description.leg_types import Crank
 from liedyn_ros.stewart.platform.kernels import leg_types
 

@@ -19,7 +19,7 @@ from liedyn_ros.control import (
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
 from liedyn_ros.stewart.control.leg_forces import LegForces
-from liedyn_ros.stewart.redundant.dynamics import AnyDynamics
+from liedyn_ros.stewart.dynamics.redundant import AnyDynamics
 from liedyn_ros.stewart.simulation.trajectory import SmoothTrajectory
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.control import lead
-from liedyn_ros.stewart.redundant.dynamics import AnyDynamics
+from liedyn_ros.stewart.dynamics.redundant import AnyDynamics
 from liedyn_ros.stewart.simulation.trajectory import SmoothTrajectory
 
 SAMPLES, PERIODS = 200, 10.0  # of the reference, whose forces are looked at

@@ -48,6 +48,7 @@ class StewartDynamics:
 
     def __init__(self, geometry: StewartGeometry) -> None:
         """Lay out the tables of a geometry."""
+        geometry.require_six('StewartDynamics')
         self._constants, self._legs = constants_of(geometry)
         self.geometry = geometry
         self._loops = None if geometry.plain else ClosedLoopPlatform(geometry)

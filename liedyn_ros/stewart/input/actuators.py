@@ -26,6 +26,14 @@ from liedyn_ros.stewart.platform.kernels import legs as kernels
 NONE = np.empty(0)
 
 
+DEFAULTS = {'scale': 1.0, 'offset': 0.0, 'beside': 0.0}  # of the settings of each actuator
+
+
+def of_each(value: Sequence[float], default: float, legs: int) -> Sequence[float]:
+    """Return a setting of each of n legs; six defaults stand for any number of them."""
+    return [default] * legs if list(value) == [default] * 6 else value
+
+
 @dataclass(frozen=True)
 class LegActuators:
     """

@@ -32,7 +32,7 @@ from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.description.leg_checks import radius_of_gyration
 from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail
 from liedyn_ros.stewart.platform.kernels import leg_types as kernels
-from liedyn_ros.stewart.platform.kernels.leg_rows import ENDS
+from liedyn_ros.stewart.platform.kernels.leg_rows import END
 from liedyn_ros.stewart.platform.kinematics import leg_ends
 from liedyn_ros.stewart.platform.state import PlatformMeter
 
@@ -59,7 +59,7 @@ class Architecture(NamedTuple):
 
     @property
     def singular(self) -> bool:
-        """Return whether six lengths determine no pose."""
+        """Return whether lengths determine no pose."""
         return bool(self.reason)
 
 
@@ -106,13 +106,13 @@ def _freedom(geometry: StewartGeometry, pose_base_platform: ArrayLike | None = N
     """Return how a singular platform moves at a pose, or at one that its rods reach."""
     if pose_base_platform is not None and np.isfinite(
             leg_ends(geometry, pose_base_platform)).all():
-        return ('six lengths leave it free to move; at the pose given '
+        return ('its lengths leave it free to move; at the pose given '
                 f'{free_motion(geometry, pose_base_platform)}')
     pose = next(pose for pose in itertools.islice(_poses(geometry), TRIES)
                 if np.isfinite(leg_ends(geometry, pose)).all())
     position, turn = (', '.join(f'{x:.3g}' for x in part) for part in (
         pose[:3, 3], np.degrees(SO3.from_matrix(pose[:3, :3]).rpy)))
-    return (f'six lengths leave it free to move; at ({position}) m, roll, pitch, yaw ({turn}) '
+    return (f'its lengths leave it free to move; at ({position}) m, roll, pitch, yaw ({turn}) '
             f'degrees {free_motion(geometry, pose)}')
 
 
@@ -129,17 +129,19 @@ def _conditioning(geometry: StewartGeometry) -> float:
     """Return the greatest ratio of singular values at random poses."""
     centre, rho = geometry.platform_joints.mean(axis=0), geometry.characteristic_length
     table, ends, poses = geometry.table(), list[Array](), list[Array]()
+    n = len(geometry.leg_names)
+    size = END * n
     for pose in itertools.islice(_poses(geometry), TRIES):
         kernels.write_leg_ends(table, *motion.split(pose))
-        if np.isfinite(table[:ENDS]).all():
-            ends.append(table[:ENDS].copy())
+        if np.isfinite(table[:size]).all():
+            ends.append(table[:size].copy())
             poses.append(pose)
             if len(poses) == POSES:
                 break
     if not poses:
         return np.nan
     turns, places = np.array(poses)[:, :3, :3], np.array(poses)[:, None, :3, 3]
-    feet, tips = np.array(ends).reshape(-1, 2, 6, 3).swapaxes(0, 1)
+    feet, tips = np.array(ends).reshape(-1, 2, n, 3).swapaxes(0, 1)
     tips = tips @ turns.swapaxes(1, 2) + places
     lines = tips - feet
     lines /= np.linalg.norm(lines, axis=2, keepdims=True)
@@ -173,9 +175,10 @@ def _above(geometry: StewartGeometry, rng: np.random.Generator) -> Iterator[Arra
     low, high = np.where(
         np.isfinite(geometry.length_limits), geometry.length_limits, (-1.0, 1.0)).T
     struts = np.array([not isinstance(leg_type, Rail | Crank) for leg_type in geometry.leg_types])
-    table, squared, seats = geometry.table(), np.empty(6), geometry.base_outline
+    n = len(geometry.leg_names)
+    table, squared, seats = geometry.table(), np.empty(n), geometry.base_outline
     normal = np.linalg.svd(seats - seats.mean(axis=0))[2][2]
-    feet, middle = table[:18].reshape(6, 3), geometry.platform_joints.mean(axis=0)
+    feet, middle = table[:3 * n].reshape(n, 3), geometry.platform_joints.mean(axis=0)
     while True:
         kernels.drive(table, np.where(
             struts, geometry.characteristic_length, rng.uniform(low, high)), squared)
@@ -192,6 +195,8 @@ def _reason(geometry: StewartGeometry) -> str:
     """Return the known kind of a platform's architectural singularity, as a sentence."""
     base, platform, names = geometry.base_joints, geometry.platform_joints, geometry.leg_names
     start = 'the platform is singular at every pose: '
+    if geometry.redundant:
+        return f'{start}the lines of its legs depend on each other'
     if not (geometry.plain or geometry.following):
         return start + _reason_of_rods(names, platform)
     for count in (6, 5, 4):

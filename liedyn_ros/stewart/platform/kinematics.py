@@ -15,7 +15,6 @@ or a crank angle (rad).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import IntEnum
 
 import numpy as np
@@ -28,11 +27,7 @@ from liedyn_ros.lie import se3
 from liedyn_ros.lie.kernels import motion
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.description.leg_types import Stage
-from liedyn_ros.stewart.platform.description.redundant_geometry import RedundantGeometry
 from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, legs
-
-
-AnyGeometry = StewartGeometry | RedundantGeometry
 
 
 class Trivialization(IntEnum):
@@ -42,7 +37,7 @@ class Trivialization(IntEnum):
     SPATIAL = legs.SPATIAL
 
 
-def leg_lengths(geometry: AnyGeometry, pose_base_platform: ArrayLike) -> Array:
+def leg_lengths(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> Array:
     """
     Return the leg lengths of one or many poses (Stewart 16).
 
@@ -50,8 +45,6 @@ def leg_lengths(geometry: AnyGeometry, pose_base_platform: ArrayLike) -> Array:
     angle of a crank from -pi to pi. Raises ShapeError, NotFiniteError, NotInGroupError, and
     LimitError where the rod of a rail or a crank does not reach.
     """
-    if isinstance(geometry, RedundantGeometry):
-        return geometry.lengths(pose_base_platform)
     pose = se3.require_pose('pose_base_platform', pose_base_platform)
     if not geometry.plain:
         return _leg_values(geometry, pose)
@@ -70,9 +63,10 @@ def _one_pose(pose_base_platform: ArrayLike) -> Array:
 
 
 def _leg_values(geometry: StewartGeometry, poses: Array) -> Array:
-    values = np.empty((*poses.shape[:-2], 6))
+    n = len(geometry.leg_names)
+    values = np.empty((*poses.shape[:-2], n))
     leg_types.values_batch(
-        geometry.table(), np.array(poses.reshape(-1, 4, 4)), values.reshape(-1, 6))
+        geometry.table(), np.array(poses.reshape(-1, 4, 4)), values.reshape(-1, n))
     beyond = np.argwhere(~np.isfinite(values))
     if len(beyond):
         *where, leg = (int(i) for i in beyond[0])
@@ -87,14 +81,15 @@ def driven_platform(
     """
     Return the plain platform that the drives' values make, and the lengths of its legs.
 
-    values: (6,), m or rad. Legs of offset joints are taken for plain ones. Limits are those of
+    values: (n,), m or rad. Legs of offset joints are taken for plain ones. Limits are those of
     the lengths alone, none.
     """
-    table, squared = geometry.table(), np.empty(6)
-    leg_types.drive(table, checks.as_array('values', values, (6,)).copy(), squared)
+    n = len(geometry.leg_names)
+    table, squared = geometry.table(), np.empty(n)
+    leg_types.drive(table, checks.as_array('values', values, (n,)).copy(), squared)
     plain = StewartGeometry(
-        geometry.leg_names, table[:18].reshape(6, 3), geometry.platform_joints,
-        np.tile([0.0, np.inf], (6, 1)), geometry.name)
+        geometry.leg_names, table[:3 * n].reshape(n, 3), geometry.platform_joints,
+        np.tile([0.0, np.inf], (n, 1)), geometry.name)
     return plain, np.sqrt(squared)
 
 
@@ -103,17 +98,17 @@ def held_transmissions(
     """
     Return the cosine between each rod and the way of its driven end, at given values.
 
-    values: (6,), m or rad, of the drives. pose: (4, 4), m, that has them. 1 of struts, 0 at a dead
+    values: (n,), m or rad, of the drives. pose: (4, 4), m, that has them. 1 of struts, 0 at a dead
     centre. It is negative behind it, where the machine's inverse kinematics gives another value.
     """
-    cosines = np.empty(6)
+    cosines = np.empty(len(geometry.leg_names))
     leg_types.held_transmissions(
-        geometry.table(), checks.as_array('values', values, (6,)).copy(),
+        geometry.table(), checks.as_array('values', values, cosines.shape).copy(),
         np.require(_one_pose(pose_base_platform), requirements='W'), cosines)
     return cosines
 
 
-def leg_ends(geometry: AnyGeometry, pose_base_platform: ArrayLike) -> Array:
+def leg_ends(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> Array:
     """
     Return where n legs end at a pose (4, 4), m: (2, n, 3), on base and platform, base frame.
 
@@ -122,24 +117,17 @@ def leg_ends(geometry: AnyGeometry, pose_base_platform: ArrayLike) -> Array:
     where a rod does not reach.
     """
     pose = _one_pose(pose_base_platform)
-    n, feet, ends = len(geometry.leg_names), [], []
-    for table in _tables(geometry):
-        leg_types.write_leg_ends(table, *motion.split(pose))
-        feet += [leg_types.foot(table, i, *motion.split(pose)) for i in range(6)]
-        ends.append(table[18:leg_rows.ENDS].reshape(6, 3) @ pose[:3, :3].T + pose[:3, 3])
-    base, tips = np.array(feet)[:n], np.concatenate(ends)[:n]
+    n, table, (r, p) = len(geometry.leg_names), geometry.table(), motion.split(pose)
+    leg_types.write_leg_ends(table, r, p)
+    base = np.array([leg_types.foot(table, i, r, p) for i in range(n)])
+    tips = table[3 * n:leg_rows.END * n].reshape(n, 3) @ pose[:3, :3].T + pose[:3, 3]
     if any(isinstance(leg, Stage) for leg in geometry.leg_types):
         _move_to_stages(geometry, pose, base, tips)
     return np.stack((base, tips))
 
 
-def _tables(geometry: AnyGeometry) -> Sequence[Array] | Array:
-    """Return the kernels' tables of all legs, six in each."""
-    return geometry.tables() if isinstance(geometry, RedundantGeometry) else (geometry.table(),)
-
-
 def _move_to_stages(
-        geometry: AnyGeometry, pose: Array, base: Array, tips: Array) -> None:
+        geometry: StewartGeometry, pose: Array, base: Array, tips: Array) -> None:
     """Write the ends of the guides of stages, in place of those of their kernels' rods."""
     for i, leg in enumerate(geometry.leg_types):
         if isinstance(leg, Stage):
@@ -151,7 +139,7 @@ def _move_to_stages(
 
 def transmissions(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> Array:
     """
-    Return d(rod's pull)/d(drive) at a pose (4, 4), m: (6,), kappa of (14.34), m per unit of value.
+    Return d(rod's pull)/d(drive) at a pose (4, 4), m: (n,), kappa of (14.34), m per unit of value.
 
     1 for struts. 0 at a dead centre, where the drive holds no force; of a crank its radius at
     most.
@@ -159,11 +147,11 @@ def transmissions(geometry: StewartGeometry, pose_base_platform: ArrayLike) -> A
     pose = _one_pose(pose_base_platform)
     table = geometry.table()
     leg_types.write_leg_ends(table, *motion.split(pose))
-    return np.array([leg_types.ratio(table, i) for i in range(6)])
+    return np.array([leg_types.ratio(table, i) for i in range(len(geometry.leg_names))])
 
 
 def length_jacobian(
-        geometry: AnyGeometry, pose_base_platform: ArrayLike,
+        geometry: StewartGeometry, pose_base_platform: ArrayLike,
         trivialization: Trivialization = Trivialization.BODY) -> Array:
     """
     Return J = dL/d(twist), (n, 6) of n legs: the unit wrenches along them (11.4).
@@ -173,15 +161,14 @@ def length_jacobian(
     """
     # One compiled version serves all: a read-only array is another type to numba.
     pose = np.require(_one_pose(pose_base_platform), requirements='W')
-    tables = _tables(geometry)
-    jacobian = np.empty((len(tables), 36))
-    for table, rows in zip(tables, jacobian):
-        leg_types.value_jacobian(table, *motion.split(pose), int(trivialization), rows)
-    return jacobian.reshape(-1, 6)[:len(geometry.leg_names)]
+    jacobian = np.empty((len(geometry.leg_names), 6))
+    leg_types.value_jacobian(
+        geometry.table(), *motion.split(pose), int(trivialization), jacobian.reshape(-1))
+    return jacobian
 
 
 def leg_rates(
-        geometry: AnyGeometry, pose_base_platform: ArrayLike, twist: ArrayLike,
+        geometry: StewartGeometry, pose_base_platform: ArrayLike, twist: ArrayLike,
         trivialization: Trivialization = Trivialization.BODY) -> Array:
     """Return the leg rates (n,), m/s, of a twist (w, v), rad/s and m/s: Ldot = J V."""
     twist = checks.as_array('twist', twist, (6,))

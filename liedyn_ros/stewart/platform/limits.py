@@ -19,36 +19,40 @@ from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail, Stage
 from liedyn_ros.stewart.platform.kernels import limits as kernels
 
-PAIRS = tuple(itertools.combinations(range(6), 2))  # of legs, 15
+
+def pairs_of(legs: int) -> list[tuple[int, int]]:
+    """Return all pairs of n legs, by index, in the order of their clearances."""
+    return list(itertools.combinations(range(legs), 2))
 
 
 class Margins(NamedTuple):
     """
     Margins of all limits at one or many poses, negative where a limit is exceeded.
 
-    values: (..., 33), m and rad, of which the properties are parts. Clearance is between the
-    surfaces of the legs as cylinders, for each pair in the order of PAIRS. Angles are to the rim
-    of each joint's cone. Travel is to the nearer end of each leg's travel, in rad for a crank.
-    Legs that share a joint have infinite clearance. Where a rod does not reach its platform joint,
-    all are -infinity.
+    values: m and rad, of which the properties are parts, (..., 33) of six legs. legs: their number
+    n. Clearance is between the surfaces of the legs as cylinders, in the order of pairs_of. Angles
+    are to the rim of each joint's cone. Travel is to the nearer end of each leg's travel, in rad
+    for a crank. Legs that share a joint have infinite clearance. Where a rod does not reach its
+    platform joint, all are -infinity.
     """
 
     values: Array
+    legs: int = 6
 
     @property
     def travel(self) -> Array:
-        """Return (..., 6), m."""
-        return self.values[..., :kernels.ANGLES]
+        """Return (..., n), m."""
+        return self.values[..., :self.legs]
 
     @property
     def joint_angles(self) -> Array:
-        """Return (..., 12), rad: six base joints, six platform joints."""
-        return self.values[..., kernels.ANGLES:kernels.CLEARANCES]
+        """Return (..., 2 n), rad: those of base joints, then of platform joints."""
+        return self.values[..., self.legs:kernels.CLEARANCES * self.legs]
 
     @property
     def clearance(self) -> Array:
-        """Return (..., 15), m."""
-        return self.values[..., kernels.CLEARANCES:]
+        """Return (..., n (n - 1) / 2), m."""
+        return self.values[..., kernels.CLEARANCES * self.legs:]
 
     @property
     def kept(self) -> NDArray[np.bool_]:
@@ -61,16 +65,16 @@ class Margins(NamedTuple):
 
 
 def limits_of(geometry: StewartGeometry) -> Array:
-    """Return the kernels' table (75,) of a platform's limits."""
+    """Return the kernels' table of a platform's limits."""
     return np.concatenate([part.ravel() for part in (
         geometry.length_limits, geometry.base_cones, geometry.platform_cones,
         _least_distances(geometry))])
 
 
 def _least_distances(geometry: StewartGeometry) -> Array:
-    """Return the least distance of two legs' axes (15,), m; -infinity if they share a joint."""
-    first, second = np.array(PAIRS).T
-    shared = np.zeros(len(PAIRS), dtype=bool)
+    """Return the least distance of each pair of legs' axes, m; -infinity if they share a joint."""
+    first, second = np.array(pairs_of(len(geometry.leg_names))).T
+    shared = np.zeros(len(first), dtype=bool)
     driven = np.array([isinstance(leg, Rail | Crank) for leg in geometry.leg_types])
     moves = driven[first] & driven[second]  # their ends part from joints that coincide
     for joints, at_base in ((geometry.base_joints, True), (geometry.platform_joints, False)):
@@ -81,10 +85,16 @@ def _least_distances(geometry: StewartGeometry) -> Array:
     return np.where(shared, -np.inf, geometry.leg_diameter)
 
 
+def margins_of(legs: int) -> int:
+    """Return how many margins a pose of n legs has."""
+    return kernels.CLEARANCES * legs + len(pairs_of(legs))
+
+
 def limit_name(index: int, names: tuple[str, ...]) -> str:
     """Return the readable name of margin `index`; names: those of the legs."""
-    if index >= kernels.CLEARANCES:
-        first, second = PAIRS[index - kernels.CLEARANCES]
+    n = len(names)
+    if index >= kernels.CLEARANCES * n:
+        first, second = pairs_of(n)[index - kernels.CLEARANCES * n]
         return f'clearance of {names[first]} and {names[second]}'
-    what = ('travel', 'base joint', 'platform joint')[index // 6]
-    return f'{what} of {names[index % 6]}'
+    what = ('travel', 'base joint', 'platform joint')[index // n]
+    return f'{what} of {names[index % n]}'

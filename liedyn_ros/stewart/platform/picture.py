@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.description.leg_types import Crank, Rail, Stage
-from liedyn_ros.stewart.platform.kinematics import AnyGeometry, leg_ends
+from liedyn_ros.stewart.platform.kinematics import leg_ends
 
 PLATE, TUBE, ROD, JOINT = 0.03, 0.1, 0.06, 0.14  # widths in units of the characteristic length
 TUBE_SHARE = 0.3, 0.7  # least and most of a strut at home that its tube covers
@@ -47,7 +48,7 @@ class PlatformPicture:
     the plates, the one in the base frame, the other in the platform's.
     """
 
-    def __init__(self, geometry: AnyGeometry, home: Array) -> None:
+    def __init__(self, geometry: StewartGeometry, home: Array) -> None:
         """Build the picture of a geometry; tubes have their length by the pose home (4, 4), m."""
         self.size = geometry.characteristic_length
         self._geometry = geometry

@@ -22,12 +22,14 @@ from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, SingularError
 from liedyn_ros.lie import se3
+from liedyn_ros.lie.kernels.motion import split
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.flags import Flag
 from liedyn_ros.stewart.platform.kernels import leg_types
 from liedyn_ros.stewart.platform.kernels import limits as limit_kernels
 from liedyn_ros.stewart.platform.kernels import state as kernels
-from liedyn_ros.stewart.platform.limits import limits_of, Margins
+from liedyn_ros.stewart.platform.kernels.legs import BODY
+from liedyn_ros.stewart.platform.limits import limits_of, Margins, margins_of
 
 SINGULARITY_WARNING = kernels.SINGULARITY_WARNING
 NONE = Flag(0)
@@ -42,7 +44,8 @@ class PlatformState:
     the characteristic length, with the determinant's sign. So it passes smoothly through zero
     where a path crosses a singularity. For rods that a drive moves, J is that of their lengths.
     slope: the change of signed_value along the null twist; two poses of the same lengths lie about
-    2 signed_value / slope apart.
+    2 signed_value / slope apart. From seven legs on there is no determinant: the value is
+    positive, and slope is NaN.
 
     Its limits, flags and dead centres are computed on request, by any thread. One kernel computes
     each; it holds Python's lock and leaves nothing in the meter that another reads.
@@ -55,7 +58,7 @@ class PlatformState:
         self._meter, self.pose, self.values = meter, pose, values
         self._margins: Array | None = None
         self._kept = True
-        self.signed_value, self.slope = values[kernels.VALUE:].tolist()
+        self.signed_value, self.slope = values[-2:].tolist()
 
     @property
     def smallest_singular_value(self) -> float:
@@ -74,26 +77,31 @@ class PlatformState:
 
         Its parts are in rad and characteristic lengths.
         """
-        return self.values[kernels.NULL:kernels.LEFT]
+        at = 12 * self._meter.legs
+        return self.values[at:at + 6]
 
     @property
     def jacobian(self) -> Array:
-        """Return J = dL/d(body twist), (6, 6); columns: angular (m/rad), then linear (1)."""
-        return self.values[:kernels.INVERSE].reshape(6, 6) * self._meter.units
+        """Return J = dL/d(body twist), (n, 6); columns: angular (m/rad), then linear (1)."""
+        return self.values[:6 * self._meter.legs].reshape(-1, 6) * self._meter.units
 
     @property
     def inverse(self) -> Array:
         """
-        Return J^-1, (6, 6): the body twist (rad/s, m/s) of leg rates (m/s).
+        Return J^-1, (6, n): the body twist (rad/s, m/s) of leg rates (m/s).
 
-        Raises SingularError where J is singular to rounding.
+        From seven legs on it is the inverse of least squares, weighted by the noise of the legs;
+        0 for those that are left out (14.70). Raises SingularError where J is singular to
+        rounding.
         """
         self._require_inverse()
-        return (self.values[kernels.INVERSE:kernels.NULL].reshape(6, 6)
-                / self._meter.units[:, None])
+        n = self._meter.legs
+        return (self.values[6 * n:12 * n].reshape(6, n) / self._meter.units[:, None])
 
     def twist(self, rates: Array) -> Array:
-        """Return the twist of the body (6,), rad/s and m/s, of leg rates (6,), m/s."""
+        """Return the twist of the body (6,), rad/s and m/s, of leg rates (n,), m/s."""
+        if self._meter.weights is not None:
+            return np.asarray(self.inverse @ rates)
         self._require_inverse()
         twist = np.empty(6)
         kernels.twist(self.values, self._meter.characteristic_length, rates, twist)
@@ -107,10 +115,10 @@ class PlatformState:
     @property
     def margins(self) -> Margins:
         """Return the margins of the platform's limits, negative where one is exceeded."""
-        return Margins(self._measured_margins())
+        return Margins(self._measured_margins(), self._meter.legs)
 
     def _measured_margins(self) -> Array:
-        """Return the margins (33,); measure them once."""
+        """Return the numbers of Margins; measure them once."""
         margins = self._margins
         if margins is None:
             margins, least = self._meter.margins_at(self.pose)
@@ -125,7 +133,7 @@ class PlatformState:
         values = self._measured_margins()
         if self._kept and not (near or meter.driven):
             return NONE  # the usual case
-        margins, flags = Margins(values), Flag.NEAR_SINGULARITY if near else NONE
+        margins, flags = Margins(values, meter.legs), Flag.NEAR_SINGULARITY if near else NONE
         if meter.driven and min(meter.transmissions(self.pose)) <= meter.singularity_warning:
             flags |= Flag.NEAR_DEAD_CENTRE
         for part, flag in ((margins.travel, Flag.LEG_TRAVEL),
@@ -168,19 +176,50 @@ class PlatformMeter:
         self.leg_names = geometry.leg_names
         self.driven = geometry.driven
         self._work = np.empty(kernels.STATE_WORK)
+        self.legs = len(geometry.leg_names)
+        self.weights = geometry.weights if geometry.redundant else None  # of least squares
 
     def measure(self, pose_base_platform: ArrayLike) -> PlatformState:
         """Return the state at a pose (4, 4), m. Raises the errors of se3.require_pose."""
         pose = se3.require_pose('pose_base_platform', checks.as_array(
             'pose_base_platform', pose_base_platform, (4, 4))).copy()
-        values = np.empty(kernels.COUNT)
-        kernels.examine_pose(
-            self._scaled_joints, self.characteristic_length, pose, values, self._work)
+        values = self.empty()
+        self.write(pose, values)
         return PlatformState(self, pose, values)
 
+    def empty(self) -> Array:
+        """Return an array for the numbers of a state."""
+        return np.empty(13 * self.legs + 8)
+
+    def write(self, pose: Array, values: Array, weights: Array | None = None) -> None:
+        """
+        Write the numbers of the state at a pose (4, 4), m.
+
+        weights: (n,), of more legs than six, 0 of those that are left out; by default those of
+        their noise.
+        """
+        if self.weights is None:
+            kernels.examine_pose(
+                self._scaled_joints, self.characteristic_length, pose, values, self._work)
+            return
+        n, table = self.legs, self.tables[0]
+        roots = np.sqrt(self.weights if weights is None else weights)[:, None]
+        rows = values[:6 * n].reshape(n, 6)
+        leg_types.value_jacobian(table, *split(pose), BODY, values[:6 * n])
+        rows /= self.units
+        values[12 * n:] = np.nan
+        if not np.isfinite(rows).all():  # a rod does not reach
+            values[6 * n:12 * n], values[-2] = np.nan, 0.0
+            return
+        rods = rows * [[leg_types.ratio(table, i)] for i in range(n)] * (roots > 0.0)
+        left, singular, right = np.linalg.svd(rods, full_matrices=False)
+        values[6 * n:12 * n] = (np.linalg.pinv(roots * rows, rcond=NO_INVERSE) * roots.T).ravel()
+        values[12 * n:12 * n + 6], values[12 * n + 6:13 * n + 6] = right[-1], left[:, -1]
+        values[-2] = singular[-1]
+
     def margins_at(self, pose: Array) -> tuple[Array, float]:
-        """Return the margins (33,) at a pose (4, 4), m, and the least margin."""
-        values = np.empty(limit_kernels.COUNT)
+        """Return the numbers of Margins at a pose (4, 4), m, and the least margin."""
+        values = np.empty(margins_of(self.legs))
         return values, limit_kernels.margins(*self.tables, pose, values)
 
     def transmissions(self, pose: Array) -> list[float]:
@@ -190,7 +229,7 @@ class PlatformMeter:
         It is 0 at a dead centre, where the drive holds no force, and negative beyond. pose:
         (4, 4), m.
         """
-        cosines = np.empty(6)
+        cosines = np.empty(self.legs)
         leg_types.transmissions(self.tables[0], pose, cosines)
         return cosines.tolist()
 
@@ -198,14 +237,16 @@ class PlatformMeter:
         """Return the margins at poses (n, 4, 4), m. Raises the errors of se3.require_pose."""
         poses = se3.require_pose('poses_base_platform', checks.as_array(
             'poses_base_platform', poses_base_platform, (-1, 4, 4)))
-        values = np.empty((len(poses), limit_kernels.COUNT))
+        values = np.empty((len(poses), margins_of(self.legs)))
         limit_kernels.margins_batch(*self.tables, poses, values)
-        return Margins(values)
+        return Margins(values, self.legs)
 
     def signed_values(self, poses_base_platform: ArrayLike) -> Array:
         """Return the signed values (n,) of poses (n, 4, 4), m. Raises as `margins` does."""
         poses = se3.require_pose('poses_base_platform', checks.as_array(
             'poses_base_platform', poses_base_platform, (-1, 4, 4)))
+        if self.weights is not None:
+            return np.array([self.measure(pose).signed_value for pose in poses])
         values = np.empty(len(poses))
         kernels.signed_values(self._scaled_joints, self.characteristic_length, poses, values,
                               np.empty(kernels.COUNT), self._work)

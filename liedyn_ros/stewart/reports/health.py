@@ -22,10 +22,9 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart.home import mirror_of_home
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.description.redundant_geometry import RedundantGeometry
 from liedyn_ros.stewart.platform.flags import Flag
 from liedyn_ros.stewart.platform.limits import Margins
-from liedyn_ros.stewart.redundant.tracker import RedundantPose, RedundantTracker
+from liedyn_ros.stewart.tracking.bias_monitor import BiasFit
 from liedyn_ros.stewart.tracking.legs.noise_estimator import NoiseReport
 from liedyn_ros.stewart.tracking.monitored_tracker import MonitoredPose, MonitoredTracker
 
@@ -42,10 +41,13 @@ LEGS = {
     Flag.LEG_STEPPED: 'a reading has jumped and stayed there',
     Flag.LEG_FROZEN: 'a reading is constant while the others move, or all repeat',
     Flag.LEG_BIASED: 'a biased leg explains what the redundant sensor reads',
-    Flag.SENSOR_DISAGREES: 'the redundant sensor does not fit the six lengths',
+    Flag.SENSOR_DISAGREES: 'the redundant sensor does not fit the lengths',
     Flag.LEGS_JUMPED: 'three legs or more jumped at once, as no machine moves',
     Flag.LEG_OUTLIER: 'a reading that no motion explains',
     Flag.RATES_CONTRADICT: 'velocities contradict lengths'}
+REDUNDANT = {
+    Flag.LEG_BIASED: 'the lengths of a path show that a leg is biased',
+    Flag.SENSOR_DISAGREES: 'the lengths contradict each other'}
 ERRORS = Flag.BRANCH_WRONG | Flag.BRANCH_UNSURE | Flag.LEG_STEPPED | Flag.LEG_FROZEN | (
     Flag.LEG_BIASED | Flag.SENSOR_DISAGREES | Flag.LEGS_JUMPED)
 
@@ -82,10 +84,11 @@ class Live(NamedTuple):
 class Period:
     """Events between two reports, and the tracker's estimates at the end of them."""
 
-    last: Any = None  # with a pose, MonitoredPose or RedundantPose
+    last: MonitoredPose | None = None  # with a pose
     flags: Flag = field(default_factory=lambda: Flag(0))
     legs: Counter[int] = field(default_factory=Counter)
     margins: list[Array] = field(default_factory=list)  # of the platform's limits
+    legs_counted: int = 6  # of the platform
     solved: int = 0
     failed: int = 0
     refused: int = 0
@@ -105,29 +108,26 @@ class Period:
     @property
     def least(self) -> Margins:
         """Return the least value of each margin since the last report."""
-        return Margins(np.min(self.margins, axis=0))
+        return Margins(np.min(self.margins, axis=0), self.legs_counted)
 
 
 class PoseHealth:
-    """Counts samples of six legs, and judges what was counted in a period."""
+    """Counts samples, and judges what was counted in a period."""
 
-    def __init__(
-            self, geometry: StewartGeometry | RedundantGeometry,
-            tracker: MonitoredTracker | RedundantTracker) -> None:
+    def __init__(self, geometry: StewartGeometry, tracker: MonitoredTracker) -> None:
         """Take a geometry, and the tracker whose poses come."""
-        self._geometry: Any = geometry  # of the tracker's kind, as its poses
-        self._tracker: Any = tracker
+        self._geometry, self._tracker = geometry, tracker
         self.max_age = math.inf  # s, of a published pose, above which it warns
         self.max_missed = 1.0  # share of the samples that may be passed over or lost
-        self._mirror = None if geometry.home is None or isinstance(
-            geometry, RedundantGeometry) else mirror_of_home(geometry, geometry.home)
+        self._mirror = None if geometry.home is None or geometry.redundant else (
+            mirror_of_home(geometry, geometry.home))
         self.clear()
 
     def clear(self) -> None:
         """Begin the next period."""
-        self._now = Period()
+        self._now = Period(legs_counted=len(self._geometry.leg_names))
 
-    def take(self, monitored: MonitoredPose | RedundantPose) -> None:
+    def take(self, monitored: MonitoredPose) -> None:
         """Note one sample."""
         now = self._now
         if int(monitored.flags):
@@ -141,7 +141,7 @@ class PoseHealth:
         else:
             now.failed += 1
 
-    def _note_limits(self, monitored: Any) -> None:
+    def _note_limits(self, monitored: MonitoredPose) -> None:
         """Note how far a pose is from its limits."""
         now = self._now
         now.margins.append(monitored.state.margins.values)
@@ -246,8 +246,10 @@ class PoseHealth:
         state, branch = last.state, last.branch
         mirror = {} if self._mirror is None else {'home has the lengths of, m': ', '.join(
             f'{each:.4g}' for each in self._mirror[:3, 3].tolist())}
-        return {'branch source': last.branch_source.name,
-                'smallest singular value': f'{last.smallest_singular_value:.6g}',
+        least = f'{last.smallest_singular_value:.6g}'
+        if self._geometry.redundant:
+            return {'branch source': last.branch_source.name, 'smallest singular value': least}
+        return {'branch source': last.branch_source.name, 'smallest singular value': least,
                 'determinant sign': state.determinant_sign,
                 'expected determinant sign': branch.expected_sign,
                 'time to singularity, s': f'{last.time_to_singularity:.6g}',
@@ -258,7 +260,20 @@ class PoseHealth:
         reasons = dict(LEGS)
         if period.rate_faults:
             reasons[Flag.RATES_CONTRADICT] += f': {", ".join(period.rate_faults)}'
-        return self._judge(period, 'legs', reasons, {'suspected': self._suspected(period)})
+        fit = None if period.last is None else period.last.bias_fit
+        if fit is not None:
+            reasons |= REDUNDANT
+        return self._judge(period, 'legs', reasons, {
+            'suspected': self._suspected(period), **({} if fit is None else self._residual(fit))})
+
+    def _residual(self, fit: BiasFit) -> dict[str, object]:
+        """Return values from the residual of redundant lengths: its size, a leg and its bias."""
+        names = self._geometry.leg_names
+        values: dict[str, object] = {'chi square': f'{fit.chi_square:.4g}',
+                                     'degrees of freedom': len(names) - 6}
+        if fit.leg is not None:
+            values[f'bias of {names[fit.leg]}'] = f'{fit.bias:.6g}'
+        return values
 
     def _suspected(self, period: Period) -> str:
         names = self._geometry.leg_names

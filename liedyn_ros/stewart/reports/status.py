@@ -18,12 +18,11 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart.certificate.pose import PoseCertifier, unproved
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.flags import Flag
-from liedyn_ros.stewart.redundant.tracker import RedundantPose
 from liedyn_ros.stewart.solver.pose_solver import Solution
 from liedyn_ros.stewart.tracking.monitored_tracker import MonitoredPose
 from liedyn_ros.stewart.tracking.tracker import TrackedPose
 
-Outcome = Solution | TrackedPose | RedundantPose  # of a solve
+Outcome = Solution | TrackedPose  # of a solve
 NO_BOUNDS = (0.0,) * 8  # in place of error radius, uniqueness radius and six bounds
 REJECTED = 4  # the status of input that was not solved, beside those of solves
 LIMITS = int(Flag.LEG_TRAVEL | Flag.JOINT_ANGLE | Flag.LEG_CLEARANCE | Flag.NEAR_DEAD_CENTRE)
@@ -58,7 +57,7 @@ def certificate_of(
 def motion_numbers(monitored: MonitoredPose) -> tuple[int, int, float, float]:
     """Return the sign of the determinant, the expected one, prediction gap, time to go (s)."""
     branch = monitored.branch
-    if branch is None:
+    if branch is None or monitored.bias_fit is not None:
         return 0, 0, 0.0, 0.0
     return (int(monitored.state.determinant_sign), int(branch.expected_sign),
             branch.prediction_gap, monitored.time_to_singularity)
@@ -83,20 +82,25 @@ def status_fields(
         monitored: MonitoredPose, flags: int, bounds: Sequence[float] | None,
         names: Sequence[str]) -> dict[str, Any]:
     """
-    Return the fields of the status of a sample of six legs, but for header, age, passed_over.
+    Return the fields of the status of a sample, but for header, age, passed_over.
 
     flags: its own, and those of samples passed over. bounds: of certificate_of. names: of legs.
     """
     sign, expected, gap, until = motion_numbers(monitored)
     return {
         **outcome_fields(monitored, int(monitored.start), monitored.solve_time),
-        'length': monitored.lengths, 'flags': flags,
+        **length_fields(monitored.lengths), 'flags': flags,
         'suspected_legs': [names[leg] for leg in monitored.legs],
         'exceeded_limits': (
             monitored.state.exceeded_limits() if int(monitored.flags) & LIMITS else []),
         'determinant_sign': sign, 'expected_determinant_sign': expected,
         'prediction_gap': gap, 'time_to_singularity': until,
         'branch_source': int(monitored.branch_source), **certificate_fields(bounds)}
+
+
+def length_fields(lengths: Array) -> dict[str, Any]:
+    """Return the fields of leg lengths (n,), m or rad."""
+    return {'length': lengths[:6], 'further_lengths': lengths[6:].tolist()}
 
 
 def refusal_fields(reason: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ import numpy as np
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform import kinematics
 from liedyn_ros.stewart.simulation.trajectory import SmoothTrajectory
 
@@ -41,7 +42,7 @@ class LegSimulation:
     """Samples of a trajectory at a fixed rate, taken in order; the same for the same seed."""
 
     def __init__(
-            self, geometry: kinematics.AnyGeometry, trajectory: SmoothTrajectory, rate: float, *,
+            self, geometry: StewartGeometry, trajectory: SmoothTrajectory, rate: float, *,
             length_noise: float = 0.0, dropout_probability: float = 0.0, seed: int = 0) -> None:
         """
         Take the platform, its motion, the rate (Hz) and the noise's standard deviation (m).

@@ -19,8 +19,9 @@ from liedyn_ros.control import LaggedActuators
 from liedyn_ros.lie import se3
 from liedyn_ros.lie.kernels import batch
 from liedyn_ros.lie.kernels.motion import move_pose
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform import kinematics
-from liedyn_ros.stewart.redundant.dynamics import dynamics_of
+from liedyn_ros.stewart.dynamics.redundant import dynamics_of
 from liedyn_ros.stewart.simulation.leg_simulation import LegSample
 
 
@@ -32,7 +33,7 @@ class PlatformSimulation:
     bear its weight. A refused command changes nothing.
     """
 
-    def __init__(self, geometry: kinematics.AnyGeometry, pose_base_platform: ArrayLike,
+    def __init__(self, geometry: StewartGeometry, pose_base_platform: ArrayLike,
                  dt: float = 1e-3, lag: float = 0.0) -> None:
         """
         Start at rest, with steps dt and drives that lag by a time constant, s.

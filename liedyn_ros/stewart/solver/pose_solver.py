@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Forward kinematics of a Stewart platform: the pose that six leg lengths leave."""
+"""Forward kinematics of a Stewart platform: the pose of leg lengths."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ from liedyn_ros.common.checks import Array, require_kind
 from liedyn_ros.common.errors import LiedynError, LimitError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.kernels import state as platform
+from liedyn_ros.stewart.platform.state import PlatformMeter
 from liedyn_ros.stewart.solver.kernels import problem
 from liedyn_ros.stewart.solver.kernels import solve as kernels
+from liedyn_ros.stewart.solver.least_squares import AT_REST, LeastSquares, LengthFit
 from liedyn_ros.stewart.solver.methods import LevenbergMarquardt, Method
 
 
@@ -39,7 +40,6 @@ class Status(IntEnum):
 
 
 STATUSES = tuple(Status)  # by value; quicker than Status(value)
-AT_REST = np.zeros(6)  # a twist
 
 
 class Solution(NamedTuple):
@@ -50,7 +50,7 @@ class Solution(NamedTuple):
     rail or a crank drives likewise. smallest_singular_value: of dL/d(body twist), the angular
     part of the twist in units of the characteristic length, so dimensionless: 0 at a singular
     pose. Where a drive's transmission (leg_types.least_drive) is less, it is that: 0 at a dead
-    centre.
+    centre. fit: from seven legs on, what the residual says of them.
     """
 
     pose: Array
@@ -58,6 +58,7 @@ class Solution(NamedTuple):
     iterations: int
     residual: float
     smallest_singular_value: float
+    fit: LengthFit | None = None
 
     @property
     def converged(self) -> bool:
@@ -91,7 +92,12 @@ class Solutions:
 
 
 class PoseSolver:
-    """Solves poses of one platform; owns its workspace, so one for each thread."""
+    """
+    Solves poses of one platform; owns its workspace, so one for each thread.
+
+    Six lengths are met. From seven on the pose is that of weighted least squares, by the twist of
+    the body, whatever the chart: of Levenberg-Marquardt alone.
+    """
 
     def __init__(
             self, geometry: StewartGeometry, method: Method = LevenbergMarquardt(), *,
@@ -100,12 +106,20 @@ class PoseSolver:
         Take a geometry and a method.
 
         scale: m, the unit of length of damping, steps and singular values beside radians; by
-        default the characteristic length. Raises LimitError where it is not above zero, and
-        LiedynError for anything but a geometry.
+        default the characteristic length. Raises LimitError where it is not above zero, and for
+        another method than Levenberg-Marquardt for more than six legs; LiedynError for anything
+        but a geometry.
         """
         self.geometry = require_kind(
             'geometry', geometry, StewartGeometry, 'as load_geometry returns')
         self.method = method
+        self.least_squares: LeastSquares | None = None
+        if geometry.redundant:
+            if not isinstance(method, LevenbergMarquardt):
+                raise LimitError('method: expected LevenbergMarquardt for more than six legs, '
+                                 f'got {method!r}')
+            self.least_squares = LeastSquares(geometry)
+        self._meter = PlatformMeter(geometry)
         self._settings = method.as_tuple()
         self._unknowns = method.unknowns
         six = len(method.unknowns) == 6
@@ -114,21 +128,23 @@ class PoseSolver:
                        else checks.as_positive('scale', scale))
         self._joints = geometry.table(self._scale)
         # Buffers of our own keep the arrays' types, and so the compiled kernel, always the same.
-        self._lengths, self._guess = np.empty(6), np.empty((4, 4))
-        self._state, self._work = np.empty(platform.COUNT), np.empty(kernels.SOLVER_WORK)
+        self._lengths, self._guess = np.empty(len(geometry.leg_names)), np.empty((4, 4))
+        self._state, self._work = self._meter.empty(), np.empty(kernels.SOLVER_WORK)
 
     def __repr__(self) -> str:
         """Return the method and the geometry."""
         return f'<PoseSolver of {self.geometry!r} by {type(self.method).__name__}>'
 
     def solve(
-            self, lengths: ArrayLike, guess: ArrayLike, state: Array | None = None) -> Solution:
+            self, lengths: ArrayLike, guess: ArrayLike, state: Array | None = None, *,
+            without: ArrayLike = ()) -> Solution:
         """
-        Return the pose of six leg lengths that the method reaches from a guess.
+        Return the pose of leg lengths that the method reaches from a guess.
 
-        lengths: (6,), m (rad of a crank), in the geometry's order. guess: (4, 4), platform in
+        lengths: (n,), m (rad of a crank), in the geometry's order. guess: (4, 4), platform in
         base, m. state: where the numbers of the PlatformState at that pose are wanted, the
-        array for them. Raises ShapeError, NotFiniteError, LimitError or NotInGroupError.
+        array for them. without: indices of legs that are left out, n - 6 at most. Raises
+        ShapeError, NotFiniteError, LimitError or NotInGroupError.
         """
         checks.require_no_mask('lengths', lengths)
         checks.require_no_mask('guess', guess)
@@ -138,10 +154,26 @@ class PoseSolver:
             np.copyto(self._guess, guess, casting='same_kind')
         except (TypeError, ValueError) as error:  # no numbers, or of another shape
             raise self._why_refused(lengths, guess) from error
-        if lengths.shape != (6,) or guess.shape != (4, 4):
+        if lengths.shape != self._lengths.shape or guess.shape != (4, 4):
             raise self._why_refused(lengths, guess)
-        return Solution(*self.solve_checked(
-            self._lengths, self._guess, self._state if state is None else state))
+        state = self._state if state is None else state
+        fitted = self.least_squares
+        if fitted is None:
+            if np.size(without):
+                raise LimitError(f'without: expected none of six legs, got {without!r}')
+            return Solution(*self.solve_checked(self._lengths, self._guess, state))
+        self.geometry.require_values(checks.as_array('lengths', lengths, self._lengths.shape))
+        se3.require_pose('guess', guess)
+        weights = fitted.without(without)
+        pose, status, iterations, square = fitted.solve_checked(
+            self._lengths, self._guess, weights)
+        self._meter.write(pose, state, weights)
+        fitted.project()
+        return Solution(
+            pose, STATUSES[status], iterations, float(np.abs(fitted.errors).max()),
+            float(state[-2]), LengthFit(
+                fitted.errors.copy(), square, fitted.deviations, fitted.redundancies.copy(),
+                fitted.covariance(weights)))
 
     def solve_checked(
             self, lengths: Array, guess: Array, state: Array, twist: Array = AT_REST,
@@ -152,6 +184,12 @@ class PoseSolver:
         All arrays are of float64, of the right shapes and not checked. The guess is moved on for a
         time (s) at a body twist (6,), rad/s and m/s.
         """
+        if self.least_squares is not None:
+            pose, status, iterations, _ = self.least_squares.solve_checked(
+                lengths, guess, self.least_squares.weights, twist, seconds)
+            self._meter.write(pose, state)
+            return (pose, STATUSES[status], iterations,
+                    float(np.abs(self.least_squares.errors).max()), float(state[-2]))
         pose = np.empty((4, 4))
         status, iterations, residual, smallest = self._solve(
             self._joints, self._scale, lengths, guess, twist, seconds, self._settings, pose,
@@ -162,25 +200,31 @@ class PoseSolver:
 
     def solve_batch(self, lengths: ArrayLike, guesses: ArrayLike) -> Solutions:
         """
-        Return the poses of n rows of leg lengths (n, 6), m, from n guesses or one for all.
+        Return the poses of m rows of leg lengths (m, n), m, from m guesses or one for all.
 
-        guesses: (n, 4, 4) or (4, 4), platform in base, m. Raises as `solve` does, before
+        guesses: (m, 4, 4) or (4, 4), platform in base, m. Raises as `solve` does, before
         anything is solved.
         """
-        lengths = self.geometry.require_values(checks.as_array('lengths', lengths, (-1, 6)))
+        lengths = self.geometry.require_values(checks.as_array(
+            'lengths', lengths, (-1, len(self._lengths))))
         guesses = se3.require_pose('guesses', guesses)
         guesses = np.array(np.broadcast_to(guesses, (len(lengths), 4, 4)))
         poses, outcome = np.empty((len(lengths), 4, 4)), np.empty((len(lengths), 4))
-        kernels.solve_poses(
-            self._joints, self._scale, lengths, guesses, self._settings, poses, outcome,
-            self._state, self._work, len(self._unknowns) == 7)
+        if self.least_squares is None:
+            kernels.solve_poses(
+                self._joints, self._scale, lengths, guesses, self._settings, poses, outcome,
+                self._state, self._work, len(self._unknowns) == 7)
+        else:
+            for k, found in enumerate(map(self.solve, lengths, guesses)):
+                poses[k], outcome[k] = found.pose, found[1:5]
         return Solutions(poses, outcome[:, 0].astype(int), outcome[:, 1].astype(int),
                          outcome[:, 2], outcome[:, 3])
 
     def _why_refused(self, lengths: ArrayLike, guess: ArrayLike) -> LiedynError:
         """Return the error of lengths or a guess that the kernel refused."""
         try:
-            self.geometry.require_values(checks.as_array('lengths', lengths, (6,)))
+            self.geometry.require_values(checks.as_array(
+                'lengths', lengths, self._lengths.shape))
             se3.require_pose('guess', checks.as_array('guess', guess, (4, 4)))
         except LiedynError as error:
             return error

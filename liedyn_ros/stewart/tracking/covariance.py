@@ -24,15 +24,17 @@ from liedyn_ros.common.errors import LimitError, SingularError
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.kernels import geometry_errors
 from liedyn_ros.stewart.platform.kernels import inverse_rates as kernels
+from liedyn_ros.stewart.platform.state import PlatformState
 
 AT_REST = np.zeros(6)
 
 
 class LegNoise:
-    """Independent noise of the six legs; owns its workspace, so one for each thread."""
+    """Independent noise of six legs; owns its workspace, so one for each thread."""
 
     def __init__(self, geometry: StewartGeometry, deviations: ArrayLike) -> None:
         """Take the standard deviation of each leg (6,): m of lengths, m/s of rates."""
+        geometry.require_six('LegNoise')
         deviations = checks.as_array('deviations', deviations, (6,))
         if not (deviations >= 0.0).all():
             raise LimitError(f'deviations: expected numbers from 0 on, got {deviations.tolist()}')
@@ -56,34 +58,22 @@ class LegNoise:
 
 
 def of_measured(
-        geometry: StewartGeometry, pose_base_platform: ArrayLike, twist: ArrayLike,
-        of_pose: Array, of_rates: Array, shared: Array | None = None) -> tuple[Array, Array]:
+        geometry: StewartGeometry, state: PlatformState, twist: ArrayLike, of_pose: Array,
+        of_rates: Array, shared: Array | None = None) -> tuple[Array, Array]:
     """
     Return the covariance of a body twist J^-1 Ldot of leg rates, and of pose with twist (14.26).
 
-    of_pose: (6, 6), the covariance of the pose (4, 4), m, at which J is taken. of_rates: (6, 6),
-    the covariance of the twist (6,), rad/s and m/s, by the rates' noise. shared: (6, 6), the
-    symmetric covariance of the two errors; None where they are independent. The second result
-    (6, 6) is the covariance of the pose's error (rows) with the twist's. Raises SingularError.
+    of_pose: (6, 6), the covariance of the pose of the state. of_rates: (6, 6), the covariance of
+    the twist (6,), rad/s and m/s, by the rates' noise. shared: (6, 6), the symmetric covariance of
+    the two errors; None where they are independent. The second result (6, 6) is the covariance of
+    the pose's error (rows) with the twist's. Raises SingularError.
     """
-    pose = np.array(checks.as_numbers('pose_base_platform', pose_base_platform))
-    by_pose = np.empty((6, 6))
-    if not kernels.twist_by_pose(
-            geometry.table(), pose, np.array(checks.as_numbers('twist', twist)), by_pose,
-            np.empty(kernels.RATES_WORK)):
-        raise SingularError('pose: expected one that is not singular, '
-                            'got dL/d(twist) without an inverse')
-    return of_moved(by_pose, of_pose, of_rates, shared)
-
-
-def of_moved(
-        by_pose: Array, of_pose: Array, of_rates: Array, shared: Array | None = None
-) -> tuple[Array, Array]:
-    """
-    Return the covariance of a twist and that of the pose with it, as of_measured (14.26).
-
-    by_pose: (6, 6), derivative of the twist of fixed rates by the body twist of the pose.
-    """
+    inverse = state.inverse
+    changes = np.empty(inverse.T.shape)
+    kernels.jacobian_change(
+        geometry.table(), np.array(state.pose), np.array(checks.as_numbers('twist', twist)),
+        changes.reshape(-1), np.empty(changes.size))
+    by_pose = -inverse @ changes  # d(twist of fixed rates)/d(pose)
     cross = of_pose @ by_pose.T
     twice = of_rates + by_pose @ cross
     if shared is None:
@@ -96,6 +86,7 @@ class GeometryNoise:
 
     def __init__(self, geometry: StewartGeometry) -> None:
         """Take a geometry with its calibration_covariance. Raises LimitError without one."""
+        geometry.require_six('GeometryNoise')
         if geometry.calibration_covariance is None:
             raise LimitError('geometry: expected one with a calibration_covariance, got none')
         self._joints = geometry.table()

@@ -25,14 +25,15 @@ class MonitorConfig:
 
     If all legs are cranks, rad stands for m. If cranks and other legs are mixed, m is at the
     driven ends, the cranks' pins. leg_noise: m, standard deviation of a length, one for all legs
-    or (6,); 0 where it is not known, then it is estimated. leg_resolution: m, of a reading, 0 for
+    or (n,); 0 where it is not known, then it is estimated. leg_resolution: m, of a reading, 0 for
     the smallest step that it makes. leg_acceleration: m/s^2, the greatest of a leg; 0 where it is
     not known, then 25 and more where more is measured. frozen_time: s, 0 for never.
     singularity_warning: smallest singular value that is near. singularity_warning_time: s, time to
     there that is a warning. hold_hypotheses: whether to follow both branches through a singularity
     and to give the pose of the one that the motion leads to. replace_outliers: whether an
-    outlier's length is taken from its prediction. sensor: a redundant one. sensor_time: s over
-    which it is averaged. Raises ShapeError, NotFiniteError or LimitError.
+    outlier's length is taken from its prediction, and a leg that redundant lengths name is
+    left out of the pose. sensor: a redundant one. sensor_time: s over which it is averaged. Raises
+    ShapeError, NotFiniteError or LimitError.
     """
 
     leg_noise: float | Sequence[float] = 0.0
@@ -49,7 +50,7 @@ class MonitorConfig:
     def __post_init__(self) -> None:
         """Refuse a negative number, or none."""
         if not isinstance(self.leg_noise, float | int):
-            noise = checks.as_array('leg_noise', self.leg_noise, (6,))
+            noise = checks.as_array('leg_noise', self.leg_noise, (-1,))
             if not (noise > 0.0).all():
                 raise LimitError(f'leg_noise: expected numbers above 0, got {noise.tolist()}')
             object.__setattr__(self, 'leg_noise', tuple(noise.tolist()))

@@ -11,25 +11,30 @@ A tracker that warns of wrong poses, names the faulty leg, and can follow both b
 
 A sample passes six stages, each an object with one call that returns its findings:
 SampleGate.accept, LegMonitor.examine, RateMonitor.contradicting, PoseFollower.solve_sample,
-BranchMonitor.judge and SensorMonitor.compare. MonitoredTracker combines them.
+BranchMonitor.judge and SensorMonitor.compare. Redundant lengths have no other branch near; the
+fifth stage is BiasMonitor.examine then. MonitoredTracker combines them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import math
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LimitError
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.flags import Flag, flag_of
 from liedyn_ros.stewart.platform.kinematics import leg_lengths
 from liedyn_ros.stewart.platform.singularity import time_until
 from liedyn_ros.stewart.platform.state import PlatformMeter
+from liedyn_ros.stewart.solver.least_squares import AT_REST
 from liedyn_ros.stewart.solver.methods import LevenbergMarquardt, Method
 from liedyn_ros.stewart.solver.pose_solver import Status
+from liedyn_ros.stewart.tracking.bias_monitor import BiasFit, BiasMonitor
 from liedyn_ros.stewart.tracking.branch.kernels.branch import KEPT_BRANCH, PREDICTION_LIMIT
 from liedyn_ros.stewart.tracking.branch.monitor import Branch, BranchMonitor
 from liedyn_ros.stewart.tracking.branch_evidence import BranchEvidence, BranchSource, NOISE
@@ -46,6 +51,7 @@ from liedyn_ros.stewart.tracking.tracker import (
 from liedyn_ros.stewart.tracking.two_branch_tracker import Choice, TwoBranchTracker
 
 UNSURE, UNSURE_SOURCE = int(Flag.BRANCH_UNSURE | Flag.BRANCH_WRONG), BranchSource.UNSURE
+ONE_BRANCH = Branch(1, 0.0, 0.0, unsure=False, wrong=False)  # of redundant lengths
 Reading = tuple[ArrayLike, int]  # of the redundant sensor, and its time (ns)
 
 
@@ -59,10 +65,11 @@ class MonitoredPose(TrackedPose):
     value falls to singularity_warning at its present rate; infinite where it does not. other:
     (4, 4), m, the pose of the other branch while both are held. fit: of the redundant sensor's
     reading, None where none was compared. motion: of the legs; None for the first sample.
-    noise_known: whether the noise is given and not refuted, or well estimated. rates: (6,), the
+    noise_known: whether the noise is given and not refuted, or well estimated. rates: (n,), the
     measured ones that the twist comes from. None where it is estimated at the stamp, or, within
     singularity_warning of a singularity, the mean since the pose before (twist_span > 0).
     branch_source: what the branch rests on. branch_reason: why that is nothing, else ''.
+    bias_fit: of redundant lengths, None of six.
     """
 
     flags: Flag
@@ -76,6 +83,18 @@ class MonitoredPose(TrackedPose):
     rates: Array | None = None
     branch_source: BranchSource = BranchSource.UNSURE
     branch_reason: str = ''
+    bias_fit: BiasFit | None = None
+
+    @property
+    def residuals(self) -> Array:
+        """Return readings less those of the pose of all legs, (n,), m or rad; 0 of six legs."""
+        return np.zeros(len(self.lengths)) if self.bias_fit is None else self.bias_fit.residuals
+
+    @property
+    def left_out(self) -> tuple[int, ...]:
+        """Return the indices of legs that do not count in the pose."""
+        fit = self.bias_fit
+        return (fit.leg,) if fit is not None and fit.leg is not None and fit.left_out else ()
 
 
 class MonitoredTracker:
@@ -89,7 +108,21 @@ class MonitoredTracker:
             self, geometry: StewartGeometry, home: ArrayLike,
             method: Method = LevenbergMarquardt(), config: MonitorConfig = MonitorConfig()
     ) -> None:
-        """Take a geometry, the home pose (4, 4) of the platform in the base (m), a method."""
+        """
+        Take a geometry, the home pose (4, 4) of the platform in the base (m), a method.
+
+        Raises the errors of PoseFollower, and LimitError for hypotheses of more legs than six.
+        """
+        if geometry.redundant and config.hold_hypotheses:
+            raise LimitError(
+                f'hold_hypotheses: expected false for {len(geometry.leg_names)} legs, whose '
+                'lengths have no second pose, got true', expected=False, got=True)
+        if isinstance(config.leg_noise, tuple):
+            checks.as_array('leg_noise', config.leg_noise, (len(geometry.leg_names),))
+        if geometry.redundant and config.leg_noise:  # it weights the legs
+            geometry = replace(geometry, leg_noise=np.broadcast_to(
+                config.leg_noise, len(geometry.leg_names)
+            ) * geometry.reading_unit[0] / geometry.drive_scales)
         self.geometry, self.config = geometry, config
         self._meter = PlatformMeter(geometry, config.singularity_warning)
         self._gate = SampleGate(geometry)
@@ -106,6 +139,11 @@ class MonitoredTracker:
         self._evidence = BranchEvidence(geometry, self._follower.home, method, self._meter)
         self._two_branches = TwoBranchTracker(
             geometry, home, method, self._meter) if config.hold_hypotheses else None
+        fitted = self._follower.solver.least_squares
+        self._bias_monitor = None if fitted is None else BiasMonitor(
+            geometry, fitted, leave_out=config.replace_outliers,
+            singularity_warning=config.singularity_warning)
+        self._every_leg = (1 << len(geometry.leg_names)) - 1
         self._sensor_monitor = None if config.sensor is None else SensorMonitor(
             config.sensor, config.sensor_time)
         self._motion: LegMotion | None = None
@@ -191,18 +229,47 @@ class MonitoredTracker:
             self._evidence.restart()
         if tracked.status is not Status.CONVERGED:
             return self._unsolved(tracked, flags, legs, started, doubtful)
+        bias_fit = None
+        if self._bias_monitor is not None:
+            bias_fit = self._judge_residual(self._bias_monitor, before, tracked)
+            if not tracked.converged:  # without a leg
+                return self._unsolved(tracked, flags, legs, started, doubtful)
+            if not bias_fit.consistent:
+                flags |= Flag.SENSOR_DISAGREES.value
+            if bias_fit.leg is not None:
+                flags |= (Flag.LEG_BIASED if bias_fit.lasting else Flag.LEG_OUTLIER).value
+                legs = _joined(legs, (bias_fit.leg,))
         self._judge_evidence(before, tracked)
         sensed: Reading | None = None
         if self._sensor_monitor is not None and reading is not None:
             sensed = reading, stamp_ns if reading_ns is None else reading_ns
         choice = self._pass_over(tracked) if doubtful else self._choose(tracked, sample, sensed)
         self._last = self._report(choice, flags, legs, sensed, started, sample.rates)
+        self._last.bias_fit = bias_fit
         return self._last
+
+    def _judge_residual(
+            self, monitor: BiasMonitor, before: TrackedPose | None, tracked: TrackedPose
+    ) -> BiasFit:
+        """Judge the residual of a pose; solve it without a leg that is named."""
+        twist, gap = None if before is None else before.twist, 0.0
+        if before is not None:
+            gap = 1e-9 * (tracked.stamp_ns - before.stamp_ns)
+        if twist is None or gap > PREDICTION_LIMIT:
+            twist, gap = AT_REST, 0.0
+        fit = monitor.examine(tracked, twist, gap, before is not None)
+        if fit.left_out and fit.leg is not None:
+            self._follower.solve_without(tracked, *monitor.without(fit.leg))
+        return fit
 
     def _judge_evidence(self, before: TrackedPose | None, tracked: TrackedPose) -> None:
         """Judge the evidence of a pose's branch; before: the last good pose, if any."""
         evidence = self._evidence
-        if before is None or tracked.start is Start.HOME:
+        if self._bias_monitor is not None:
+            if tracked.start is not Start.HOME:
+                evidence.confirm(BranchSource.SENSOR)
+            evidence.source = BranchSource.SENSOR
+        elif before is None or tracked.start is Start.HOME:
             evidence.begin(tracked)
         elif tracked.stamp_ns - before.stamp_ns > 1e9 * PREDICTION_LIMIT:
             evidence.bridge(before, tracked, self._relative_noise)
@@ -227,7 +294,7 @@ class MonitoredTracker:
         motion = self._motion
         if motion is None:
             return ()
-        outliers = 63 if faults.jumped else sum(1 << leg for leg in faults.outliers)
+        outliers = self._every_leg if faults.jumped else sum(1 << leg for leg in faults.outliers)
         return self._rate_monitor.contradicting(
             stamp_ns, plausible, rates, motion.rates, self._leg_monitor.uncertainty(), outliers)
 
@@ -283,6 +350,8 @@ class MonitoredTracker:
 
     def _choose(self, tracked: TrackedPose, sample: Sample, sensed: Reading | None) -> Choice:
         """Return the pose of the better branch, and continue from it."""
+        if self._bias_monitor is not None:
+            return Choice(tracked, ONE_BRANCH)
         branch = self._branch_monitor.judge(
             tracked.stamp_ns, tracked.state, self._relative_noise)
         if branch.wrong and not self._evidence.settled:
@@ -365,6 +434,8 @@ class MonitoredTracker:
         self._evidence.forget()
         self._leg_monitor.reset()
         self._rate_monitor.reset()
+        if self._bias_monitor is not None:
+            self._bias_monitor.reset()
         if self._sensor_monitor is not None:
             self._sensor_monitor.reset()
         if self._two_branches is not None:

@@ -63,14 +63,15 @@ class MotionEstimator:
 
     The covariance is that of the legs' noise, given or estimated (NoiseReport.source), and of the
     motion between samples, and of a calibrated geometry (14.30). Biases and a wrong branch are not
-    in it, nor is a wrong geometry without its covariance.
+    in it, nor is a wrong geometry without its covariance. Of redundant lengths the noise of the
+    legs stands for that.
     """
 
     def __init__(self, geometry: StewartGeometry, rate_noise: float = 0.0) -> None:
         """Take the deviation of a measured rate, m/s or rad/s; 0 where it is not known."""
         self._geometry, self._rate_noise = geometry, rate_noise
         self._meter, self._solver = PlatformMeter(geometry), PoseSolver(geometry)
-        self._unknown = (None if geometry.calibration_covariance is None
+        self._unknown = (None if geometry.calibration_covariance is None or geometry.redundant
                          else GeometryNoise(geometry))
 
     def pose_covariance(self, monitored: MonitoredPose) -> Array | None:
@@ -109,10 +110,11 @@ class MotionEstimator:
             inverse = monitored.state.inverse
             of_rates = inverse * self._rate_variances(monitored.rates, legs) @ inverse.T
             return MotionEstimate(pose, twist, self._joint(
-                pose, twist, of_pose, of_rates, np.zeros((6, 6))))
+                monitored.state, twist, of_pose, of_rates, np.zeros((6, 6))))
         square = _square(monitored.state, legs.scales / legs.shares)
         return MotionEstimate(pose, twist, self._joint(
-            pose, twist, of_pose, legs.rate_variance * square, legs.covariance * square))
+            monitored.state, twist, of_pose, legs.rate_variance * square,
+            legs.covariance * square))
 
     def predict(self, monitored: MonitoredPose, seconds: float) -> MotionEstimate:
         """
@@ -134,30 +136,32 @@ class MotionEstimator:
         guess = monitored.pose
         if monitored.twist is not None:
             guess = se3.normalize(se3.compose(guess, se3.exp(seconds * monitored.twist)))
-        solution = self._solver.solve(legs.lengths, guess)
+        values = self._meter.empty()
+        solution = self._solver.solve(legs.lengths, guess, values, without=monitored.left_out)
         if not solution.converged:
             raise ConvergenceError(f'prediction over {seconds:g} s: expected lengths of a pose, '
                                    f'got {solution.status.name.lower()}')
-        state = self._meter.measure(solution.pose)
+        state = PlatformState(self._meter, solution.pose, values)
         twist = state.inverse @ legs.rates
         square = _square(state, legs.scales / legs.shares)
         return MotionEstimate(solution.pose, twist, self._joint(
-            solution.pose, twist, legs.length_variance * square, legs.rate_variance * square,
+            state, twist, legs.length_variance * square, legs.rate_variance * square,
             legs.covariance * square))
 
     def _rate_variances(self, rates: Array, legs: LegEstimate) -> Array:
-        """Return the variances (6,) of measured rates, in their units squared."""
+        """Return the variances (n,) of measured rates, in their units squared."""
         return measured_variances(
             rates, legs.rates, legs.rate_variance * (legs.shares / legs.scales) ** 2,
             self._rate_noise)
 
     def _joint(
-            self, pose: Array, twist: Array, of_pose: Array, of_rates: Array,
+            self, state: PlatformState, twist: Array, of_pose: Array, of_rates: Array,
             shared: Array) -> Array:
         """Return (12, 12) of pose and twist; see of_measured."""
-        of_twist, cross = of_measured(self._geometry, pose, twist, of_pose, of_rates, shared)
+        of_twist, cross = of_measured(self._geometry, state, twist, of_pose, of_rates, shared)
         joint = joint_covariance(of_pose, of_twist, cross)
-        return joint if self._unknown is None else joint + self._unknown.covariance(pose, twist)
+        return joint if self._unknown is None else joint + self._unknown.covariance(
+            state.pose, twist)
 
 
 def measured_variances(

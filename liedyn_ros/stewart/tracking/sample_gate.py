@@ -29,7 +29,7 @@ from liedyn_ros.stewart.platform.kernels import legs
 
 class Sample(NamedTuple):
     """
-    An accepted sample: its time, lengths (6,), m, and rates (6,), m/s, if measured.
+    An accepted sample: its time, lengths (n,), m, and rates (n,), m/s, if measured.
 
     clock_set_back: whether its time shows that the clock was set back.
     """
@@ -47,7 +47,7 @@ class SampleGate:
         """Take a geometry."""
         self._geometry = geometry
         self._admit = BoundKernel(legs.admit, geometry.length_limits.copy())
-        self._admit(np.zeros(6), np.zeros(6), np.empty(6))  # `attempt` compiles nothing
+        self._shape = (len(geometry.leg_names),)
         self._timeline = Timeline()
 
     def reset(self) -> None:
@@ -59,16 +59,17 @@ class SampleGate:
         """
         Return a sample that may be solved.
 
-        lengths: (6,), m. rates: (6,), m/s. Raises ShapeError, NotFiniteError, LimitError for
+        lengths: (n,), m. rates: (n,), m/s. Raises ShapeError, NotFiniteError, LimitError for
         lengths beyond the limits, and StampError for a time that is not a whole number or not
         after the last.
         """
-        given: Array = np.empty(6)
+        given: Array = np.empty(self._shape)
         measured: Any = rates  # arrays, where the kernel takes them
         if not self._admit.attempt(lengths, lengths if rates is None else rates, given):
-            given = checks.as_array('lengths', lengths, (6,)).copy()
+            given = checks.as_array('lengths', lengths, self._shape).copy()
             self._geometry.require_values(given)
             self._geometry.require_within_limits(given)
-            measured = None if rates is None else checks.as_array('rates', rates, (6,))
+            measured = None if rates is None else checks.as_array(
+                'rates', rates, self._shape)
         follows = self._timeline.follows(stamp_ns)
         return Sample(int(stamp_ns), given, measured, not follows)  # one type: nothing compiles

@@ -29,12 +29,12 @@ def method_of(settings: Any) -> Method:
         step_factor=settings['step_factor'], max_iterations=settings['max_iterations'])
 
 
-def config_of(settings: Any, sensor: Sensor | None) -> MonitorConfig:
+def config_of(settings: Any, sensor: Sensor | None, legs: int = 6) -> MonitorConfig:
     """Return the configuration of the monitors; raises LiedynError for its numbers."""
     names = ('leg_resolution', 'leg_acceleration', 'frozen_time', 'hold_hypotheses',
              'replace_outliers', 'sensor_time')
     return MonitorConfig(
-        leg_noise=noise_of(settings), singularity_warning=settings['singularity_warning'],
+        leg_noise=noise_of(settings, legs), singularity_warning=settings['singularity_warning'],
         singularity_warning_time=settings['singularity_warning_time'], sensor=sensor,
         **{name: settings[name] for name in names})
 

@@ -24,10 +24,10 @@ from liedyn_ros.lie import se3
 from liedyn_ros.lie.kernels import motion as kernels
 from liedyn_ros.stewart.platform.architecture import require_regular
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.kernels.state import COUNT
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
+from liedyn_ros.stewart.solver.least_squares import AT_REST
 from liedyn_ros.stewart.solver.methods import LevenbergMarquardt, Method
-from liedyn_ros.stewart.solver.pose_solver import AT_REST, PoseSolver, Status
+from liedyn_ros.stewart.solver.pose_solver import PoseSolver, Status, STATUSES
 from liedyn_ros.stewart.tracking.kernels.guess import is_predictable, lead_to_lengths
 from liedyn_ros.stewart.tracking.sample_gate import Sample, SampleGate
 
@@ -45,7 +45,7 @@ class TrackedPose:
     """
     The outcome of one sample, not to be changed.
 
-    stamp_ns: the sample's time. lengths: (6,), m. pose: (4, 4), platform in base, m, where the
+    stamp_ns: the sample's time. lengths: (n,), m. pose: (4, 4), platform in base, m, where the
     solve ended. status, iterations: of the solve. residual: largest leg length error, m. start:
     the guess. state: the platform's at the pose. twist: body twist (w, v) of the platform, rad/s
     and m/s, or None for the first sample without rates. twist_span: s between the two poses of
@@ -103,9 +103,7 @@ class PoseFollower:
         self._last: TrackedPose | None = None
         self._before: TrackedPose | None = None  # the good pose before the last
         self._rates: Array | None = None  # measured ones that the last twist comes from
-        self._solver = PoseSolver(geometry, method)
-        is_predictable(0.0, 0.0)  # the next samples compile nothing
-        lead_to_lengths(np.zeros(6), np.zeros(6), 0.0, np.zeros(6))
+        self.solver = PoseSolver(geometry, method)
         self._meter = PlatformMeter(geometry) if meter is None else meter
 
     @property
@@ -124,7 +122,7 @@ class PoseFollower:
 
         may_restart: whether a failed solve is tried again from home.
         """
-        values = np.empty(COUNT)
+        values = self._meter.empty()
         begin = time.perf_counter()
         (pose, status, iterations, residual, _), start = self._solve(sample, values, may_restart)
         solve_time = time.perf_counter() - begin
@@ -147,6 +145,17 @@ class PoseFollower:
         """Start the next solve from a former state."""
         self._last, self._before, self._rates = state
 
+    def solve_without(self, tracked: TrackedPose, weights: Array, guess: Array) -> None:
+        """Solve the last sample once more, of redundant lengths with other weights (n,)."""
+        fitted = self.solver.least_squares
+        if fitted is None:
+            return
+        tracked.pose, status, more, _ = fitted.solve_checked(tracked.lengths, guess, weights)
+        tracked.status, tracked.iterations = STATUSES[status], tracked.iterations + more
+        values = self._meter.empty()
+        self._meter.write(tracked.pose, values, weights)
+        tracked.state = PlatformState(self._meter, tracked.pose, values)
+
     def continue_from(self, last: TrackedPose | None) -> None:
         """Start the next solve from a pose of another stage; None: from home."""
         self.restore((last, None, None))
@@ -163,10 +172,10 @@ class PoseFollower:
             gap = 1e-9 * (sample.stamp_ns - last.stamp_ns)
             if twist is None or not is_predictable(gap, span):
                 twist, gap = AT_REST, 0.0
-            solution = self._solver.solve_checked(lengths, last.pose, values, twist, gap)
+            solution = self.solver.solve_checked(lengths, last.pose, values, twist, gap)
             if solution[1] is Status.CONVERGED or not may_restart():
                 return solution, Start.PREDICTED
-        return self._solver.solve_checked(lengths, self.home, values), Start.HOME
+        return self.solver.solve_checked(lengths, self.home, values), Start.HOME
 
     def _led(
             self, sample: Sample, last: TrackedPose, rates: Array) -> tuple[Array | None, float]:
@@ -203,9 +212,9 @@ class PoseTracker(PoseFollower):
             self, stamp_ns: int, lengths: ArrayLike, rates: ArrayLike | None = None
     ) -> TrackedPose:
         """
-        Return the pose of one sample of leg lengths (6,), m, taken at a time in ns.
+        Return the pose of one sample of leg lengths (n,), m, taken at a time in ns.
 
-        rates: (6,), m/s, where they are measured; the twist then comes from them, else from the
+        rates: (n,), m/s, where they are measured; the twist then comes from them, else from the
         difference of two poses. Raises the errors of SampleGate.accept. Where the clock was set
         back (Timeline), the motion is forgotten.
         """

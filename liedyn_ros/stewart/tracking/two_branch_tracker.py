@@ -14,12 +14,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.kernels.state import COUNT
 from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
 from liedyn_ros.stewart.solver.methods import Method
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver
@@ -106,7 +104,7 @@ class TwoBranchTracker:
             if other.converged and other.state.determinant_sign != sign:
                 return other
             self.drop()
-        values = np.empty(COUNT)
+        values = self._meter.empty()
         solution = self._solver.solve(
             sample.lengths, self._meter.reflected(tracked.state), values)
         state = PlatformState(self._meter, solution.pose, values)

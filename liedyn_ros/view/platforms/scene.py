@@ -19,7 +19,7 @@ from viser import SceneApi
 from liedyn_ros.common.checks import Array
 from liedyn_ros.seen import Seen
 from liedyn_ros.stewart import leg_lengths, PlatformPicture
-from liedyn_ros.stewart.platform.kinematics import AnyGeometry
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.picture import GREY, JOINT, LIGHT, MIDDLE, ROD, STEEL, TUBE
 from liedyn_ros.view.shapes import add_axes, Cylinders, ellipsoid, PATH, place, PURPLE, rgb
 
@@ -34,7 +34,7 @@ TINT = (70, 140, 235)  # of the plate of a ghost
 class PlatformFigure:
     """Plates, joints and legs of one platform at a time; a ghost is tinted, of low opacity."""
 
-    def __init__(self, scene: SceneApi, name: str, geometry: AnyGeometry, home: Array,
+    def __init__(self, scene: SceneApi, name: str, geometry: StewartGeometry, home: Array,
                  opacity: float | None = None) -> None:
         """Make the figure below a name of the scene; a ghost has an opacity, and no base."""
         self._picture = PlatformPicture(geometry, home)
@@ -103,7 +103,7 @@ class Path:
 class PlatformScene:
     """The platform as it is heard: figure, frames, ellipsoid of the position, path."""
 
-    def __init__(self, scene: SceneApi, geometry: AnyGeometry, home: Array,
+    def __init__(self, scene: SceneApi, geometry: StewartGeometry, home: Array,
                  path_time: float) -> None:
         """Make the scene; until a pose comes the platform stands at home (4, 4), m."""
         self._geometry = geometry

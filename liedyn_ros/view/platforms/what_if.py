@@ -21,9 +21,8 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.markup import as_text
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.stewart import (
-    AssemblyModeSolver, leg_lengths, length_jacobian, PlatformMeter, PoseSolver, RedundantGeometry,
-    RedundantSolver, StewartDynamics)
-from liedyn_ros.stewart.platform.kinematics import AnyGeometry
+    AssemblyModeSolver, leg_lengths, length_jacobian, PlatformMeter, PoseSolver, StewartDynamics)
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.view.platforms.scene import PlatformFigure
 from liedyn_ros.view.shapes import place
 from liedyn_ros.view.sliders import add_slider, move_slider, value_of
@@ -37,22 +36,16 @@ class PlatformWhatIf:
     """
     A ghost that is dragged, or moved by its legs. Nothing of it reaches the tracking.
 
-    Seven legs and more hold it by least squares. Assembly modes and forces are those of six.
+    Seven legs and more hold it by least squares. Forces are those of six.
     """
 
-    def __init__(self, server: viser.ViserServer, geometry: AnyGeometry, home: Array) -> None:
+    def __init__(self, server: viser.ViserServer, geometry: StewartGeometry, home: Array) -> None:
         """Add the controls to the tab that is open; the ghost stands at home (4, 4), m."""
         self._server, self._geometry, self._home = server, geometry, home
         self._lock = Lock()  # of the solvers, which have tables of their own
-        self._solver: PoseSolver | RedundantSolver
-        self._meter: PlatformMeter | None = None
-        self._dynamics: StewartDynamics | None = None
-        if isinstance(geometry, RedundantGeometry):
-            self._solver = RedundantSolver(geometry)
-        else:
-            self._solver, self._meter = PoseSolver(geometry), PlatformMeter(geometry)
-            if geometry.masses is not None:
-                self._dynamics = StewartDynamics(geometry)
+        self._solver, self._meter = PoseSolver(geometry), PlatformMeter(geometry)
+        self._dynamics = (None if geometry.masses is None or geometry.redundant
+                          else StewartDynamics(geometry))
         self.pose, self.lengths = home, leg_lengths(geometry, home)
         self._figure: PlatformFigure | None = None
         self._modes: list[PlatformFigure] = []
@@ -61,9 +54,8 @@ class PlatformWhatIf:
         shown = gui.add_checkbox('Show the ghost', initial_value=False)
         self.sliders = self._add_sliders(gui)
         self._text = gui.add_markdown('')
-        if self._meter is not None:
-            button = gui.add_button('Find all assembly modes of these lengths')
-            button.on_click(lambda _: Thread(target=self.find_modes, daemon=True).start())
+        button = gui.add_button('Find all assembly modes of these lengths')
+        button.on_click(lambda _: Thread(target=self.find_modes, daemon=True).start())
         self._modes_text = gui.add_markdown('')
         self.gizmo = server.scene.add_transform_controls(
             '/What if/drag', 2.0 * geometry.characteristic_length, visible=False)
@@ -138,7 +130,7 @@ class PlatformWhatIf:
                 self._text.content = '**No pose near this one has these leg lengths.**'
                 return
             self.pose, self.lengths = solution.pose, np.array(lengths)
-            if self._meter is None:  # no pose has any lengths of more than six legs
+            if self._geometry.redundant:  # no pose has any lengths of more than six legs
                 self.lengths = leg_lengths(self._geometry, self.pose)
                 self._set_sliders()
             place(self.gizmo, self.pose)
@@ -175,13 +167,9 @@ class PlatformWhatIf:
 
     def _judged(self) -> tuple[str, list[str]]:
         """Return the determinant's sign, to be read, of six legs, and the limits exceeded."""
-        if self._meter is not None:
-            state = self._meter.measure(self.pose)
-            sign = 'positive' if state.determinant_sign > 0 else 'negative'
-            return f', determinant {sign}', state.exceeded_limits()
-        within = self._geometry.within_limits(self.lengths)
-        return '', [f'length of {name}' for name, kept in zip(self._geometry.leg_names, within)
-                    if not kept]
+        state = self._meter.measure(self.pose)
+        sign = 'positive' if state.determinant_sign > 0 else 'negative'
+        return '' if self._geometry.redundant else f', determinant {sign}', state.exceeded_limits()
 
     def _forces(self) -> list[str]:
         """Return the drive forces that hold the platform at rest, to be read."""
@@ -190,14 +178,12 @@ class PlatformWhatIf:
         try:
             motion = self._dynamics.inverse(self.pose, np.zeros(6), np.zeros(6))
         except LiedynError:
-            return ['singular'] * 6
+            return ['singular'] * len(self.lengths)
         return [f'{force:.2f} {"N m" if leg.unit == "rad" else "N"}' for force, leg in zip(
             motion.forces.tolist(), self._geometry.leg_types)]
 
     def find_modes(self) -> None:
         """Show every other pose of the ghost's leg lengths; a new machine takes seconds."""
-        if isinstance(self._geometry, RedundantGeometry):
-            return
         self._modes_text.content = '*searching; the first time takes longer*'
         lengths = self.lengths.copy()
         try:

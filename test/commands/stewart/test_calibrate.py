@@ -25,7 +25,7 @@ from liedyn_ros.commands.stewart.processed.platform_settings import settings_of
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    GeometryNoise, LegActuators, load_geometry, load_legs, PoseSolver, RedundantGeometry)
+    GeometryNoise, LegActuators, load_geometry, PoseSolver, StewartGeometry)
 
 GEOMETRY = config_file('stewart_geometry.yaml')
 HOME = se3.from_rotation_translation(np.eye(3), [0.0, 0.0, 0.5])
@@ -134,8 +134,8 @@ def test_seven_lengths_alone(tmp_path):
     machine, poses = built(legs, rng), spread(HOME, 120, rng)
     columns = leg_columns(legs.leg_names, machine.readings(poses, rng))
     assert run(tmp_path, columns, '--reading-noise', str(LENGTH_NOISE), geometry=geometry) == 0
-    found = load_legs(tmp_path / 'out/seven_calibrated.yaml')
-    assert isinstance(found, RedundantGeometry)
+    found = load_geometry(tmp_path / 'out/seven_calibrated.yaml')
+    assert isinstance(found, StewartGeometry)
     assert np.linalg.matrix_rank(found.calibration_covariance, hermitian=True, tol=1e-16) == 37
     assert 'no next poses: geometry' in (tmp_path / 'out/report.html').read_text()
 

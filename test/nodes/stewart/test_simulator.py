@@ -25,7 +25,7 @@ from support.bench.pose_bench import GEOMETRY, HOME, LEGS, matrix, ns, stamp_of
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
 from liedyn_ros.nodes.stewart.simulator import StewartSimulatorNode
-from liedyn_ros.stewart import leg_lengths, load_redundant_geometry
+from liedyn_ros.stewart import leg_lengths, load_geometry
 
 pytestmark = pytest.mark.ros
 RATE, DURATION = 200.0, 0.5  # Hz, s
@@ -79,11 +79,11 @@ def test_lengths_are_those_of_the_true_pose_at_every_stamp(bench):
 
 
 def test_eight_wires_are_simulated_with_their_rates(bench):
-    robot = load_redundant_geometry(config_file('stewart_cable_robot.yaml'))
+    robot = load_geometry(config_file('stewart_cable_robot.yaml'))
     record = Record(bench, geometry_file=str(config_file('stewart_cable_robot.yaml')),
                     home_position=[0.0, 0.0, 1.2])
     assert [list(message.name) for message in record.legs] == [list(robot.leg_names)] * SAMPLES
-    true = robot.lengths(np.array([record.truths[ns(message)] for message in record.legs]))
+    true = leg_lengths(robot, np.array([record.truths[ns(message)] for message in record.legs]))
     lengths, rates = (np.array([getattr(message, kind) for message in record.legs])
                       for kind in ('position', 'velocity'))
     np.testing.assert_allclose(lengths, true, atol=1e-12)

@@ -25,7 +25,7 @@ from liedyn_ros.nodes.view import topics
 from liedyn_ros.nodes.view.node import ViewNode
 from liedyn_ros.nodes.view.topics import FLAGS
 from liedyn_ros.ros.qos import LATCHED
-from liedyn_ros.stewart import Flag, RedundantGeometry, StewartGeometry
+from liedyn_ros.stewart import Flag, StewartGeometry
 
 pytestmark = pytest.mark.ros
 
@@ -100,7 +100,7 @@ def test_a_platform_is_shown_with_every_flag_between_two_pictures(bench, view):
 def test_a_platform_of_eight_legs_is_shown_with_all_lengths(bench, view):
     _, page = view(rate=5.0, geometry_file=str(config_file('stewart_cable_robot.yaml')),
                    home_position=[0.0, 0.0, 1.2])
-    assert isinstance(page.machine, RedundantGeometry)
+    assert isinstance(page.machine, StewartGeometry)
     status, lengths = bench.publisher(StewartStatus, 'status'), np.arange(1.0, 9.0)
     seen = bench.until(lambda: page.seen is not None and page.seen.solved and page.seen,
                        'a status', lambda: status.publish(StewartStatus(

@@ -60,11 +60,9 @@ def test_a_copy_is_as_immutable_as_the_geometry(geometry, duplicate):
 
 
 @pytest.mark.parametrize(('change', 'message'), [
-    (lambda d: d['legs'].pop('leg_6'), r"six legs or more, got \['leg_1', .*'leg_5'\]"),
+    (lambda d: d['legs'].pop('leg_6'), r"6 to 12 different names, got \['leg_1', .*'leg_5'\]"),
     (lambda d: d['legs'].update(leg_7=d['legs']['leg_1']),
-     'masses: expected none of the legs of a platform of seven or more'),
-    (lambda d: (d['legs'].update(leg_7={**d['legs']['leg_1'], 'base': [1.0, 0.0, 0.0]}),
-                d.pop('masses')), "expected six legs, got .*'leg_7'.*load_redundant_geometry"),
+     'expected legs apart at one end at least, leg_1 and leg_7 go from'),
     (lambda d: d['legs']['leg_2'].update(base=[0.1, 0.2]), 'legs/leg_2/base: expected a list of'),
     (lambda d: d['legs']['leg_2'].update(base=[0.1, 0.2, 'x']),
      r"leg_2/base\[2\]: expected a number .* got 'x'"),
@@ -123,7 +121,7 @@ def test_joints_may_hold_two_legs(geometry):
 def test_six_different_names_are_needed(geometry):
     five = geometry.leg_names[:5]
     for names in (five, ('leg_1',) * 6, (*five, ''), range(6)):
-        with pytest.raises(NameSetError, match='six different names'):
+        with pytest.raises(NameSetError):
             dataclasses.replace(geometry, leg_names=names)
 
 

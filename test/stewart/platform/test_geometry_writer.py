@@ -15,7 +15,7 @@ import pytest
 
 from liedyn_ros.common.errors import GeometryError
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.stewart import load_legs, updated_geometry
+from liedyn_ros.stewart import load_geometry, updated_geometry
 
 FILES = ('stewart_geometry.yaml', 'stewart_offset.yaml', 'stewart_cranks.yaml',
          'stewart_hexaglide.yaml', 'stewart_spindles.yaml', 'stewart_cable_robot.yaml')
@@ -37,7 +37,7 @@ def test_it_is_read_back_as_it_was(file, tool, tmp_path):
     source, written = tmp_path / 'source.yaml', tmp_path / 'written.yaml'
     text = config_file(file).read_text()
     source.write_text(text + tool * ('tool:' not in text))
-    given = load_legs(source)
+    given = load_geometry(source)
     rng, n = np.random.default_rng(1), len(given.leg_names)
     factor = 1e-5 * rng.normal(size=(7 * n, 7 * n))
     off = 1e-4 * rng.normal(size=(2, n, 3))
@@ -45,9 +45,9 @@ def test_it_is_read_back_as_it_was(file, tool, tmp_path):
                     platform_joints=given.platform_joints + off[1],
                     calibration_covariance=factor @ factor.T)
     written.write_text(updated_geometry(source, moved))
-    assert_alike(load_legs(written), moved)
+    assert_alike(load_geometry(written), moved)
     written.write_text(updated_geometry(written, given))
-    assert_alike(load_legs(written), given)
+    assert_alike(load_geometry(written), given)
 
 
 @pytest.mark.parametrize('name, leg', [
@@ -57,15 +57,15 @@ def test_numbers_and_texts_stay_what_they_are(name, leg, tmp_path):
     source, written = tmp_path / 'source.yaml', tmp_path / 'written.yaml'
     source.write_text(config_file('stewart_geometry.yaml').read_text().replace(
         'name: table_1', f'name: {name}\nleg_diameter: 1e-2').replace('leg_3:', f'{leg}:'))
-    given = load_legs(source)
+    given = load_geometry(source)
     written.write_text(updated_geometry(source, given))
     assert (given.name, given.leg_names[2]) == (name.strip('"'), leg.strip('"\''))
     assert given.leg_diameter == 0.01
-    assert_alike(load_legs(written), given)
+    assert_alike(load_geometry(written), given)
 
 
 def test_other_legs_are_refused(tmp_path):
-    geometry = load_legs(config_file('stewart_geometry.yaml'))
+    geometry = load_geometry(config_file('stewart_geometry.yaml'))
     with pytest.raises(GeometryError, match='expected the legs'):
         updated_geometry(config_file('stewart_geometry.yaml'), replace(
             geometry, leg_names=tuple('abcdef')))

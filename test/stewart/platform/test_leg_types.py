@@ -105,7 +105,8 @@ def test_a_measured_twist_changes_with_its_pose_as_differences_say(name):
         moved = se3.compose(pose, se3.exp(change))
         return np.linalg.solve(length_jacobian(geometry, moved), rates)
     change = np.array([twist_at(step * e) - twist_at(-step * e) for e in np.eye(6)]).T / (2 * step)
-    covariance, cross = of_measured(geometry, pose, twist, np.eye(6), np.zeros((6, 6)))
+    covariance, cross = of_measured(
+        geometry, PlatformMeter(geometry).measure(pose), twist, np.eye(6), np.zeros((6, 6)))
     assert cross == pytest.approx(change.T, abs=1e-5)
     assert covariance == pytest.approx(change @ change.T, abs=1e-4)
 

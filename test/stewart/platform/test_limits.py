@@ -22,7 +22,7 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import Flag, geometry_of, leg_lengths, MonitoredTracker, PlatformMeter
 from liedyn_ros.stewart.platform.kernels.limits import distance
-from liedyn_ros.stewart.platform.limits import PAIRS
+from liedyn_ros.stewart.platform.limits import pairs_of
 
 
 def with_limits(geometry, diameter=0.0, angle=np.pi):
@@ -67,10 +67,10 @@ def test_travel_and_angles_of_legs(geometry, random_poses):
     assert np.allclose(left.joint_angles[:, :6], 0.9 - np.arccos(vertical), atol=1e-7)
     along = np.einsum('nki,ni->nk', tips - geometry.base_joints, poses[:, :3, 2]) / lengths
     assert np.allclose(left.joint_angles[:, 6:], 0.9 - np.arccos(along), atol=1e-7)
-    for n, (i, j) in itertools.product(range(3), PAIRS):
+    for n, (i, j) in itertools.product(range(3), pairs_of(6)):
         a, b = geometry.base_joints[[i, j]]
         expected = nearest(a, tips[n, i] - a, b, tips[n, j] - b) - 0.02
-        assert left.clearance[n, PAIRS.index((i, j))] == pytest.approx(expected, abs=1e-6)
+        assert left.clearance[n, pairs_of(6).index((i, j))] == pytest.approx(expected, abs=1e-6)
     one = PlatformMeter(limited).measure(poses[0]).margins
     assert np.array_equal(one.values, left.values[0]) and one.kept == left.kept[0]
 

@@ -20,11 +20,11 @@ from liedyn_ros.common.errors import GeometryError, LimitError, ShapeError, Sing
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    dynamics_of, ForceDistribution, leg_lengths, length_jacobian, load_legs,
-    load_redundant_geometry, PlatformController, PlatformMasses, PlatformSimulation,
+    dynamics_of, ForceDistribution, leg_lengths, length_jacobian, load_geometry,
+    PlatformController, PlatformMasses, PlatformSimulation,
     RedundantDynamics, SmoothTrajectory, StewartDynamics)
 
-CABLES = load_redundant_geometry(config_file('stewart_cable_robot.yaml'))
+CABLES = load_geometry(config_file('stewart_cable_robot.yaml'))
 HIGH = se3.exp([0.0, 0.0, 0.0, 0.0, 0.0, 1.2])
 MASSES = PlatformMasses(5.0, (0.3, 0.2, 0.25, 0.01, -0.02, 0.03), (0.05, -0.02, 0.1))
 
@@ -116,7 +116,7 @@ def test_motion_under_the_forces_of_a_motion_is_that_motion(geometry, start):
         assert back.acceleration == pytest.approx(acceleration, abs=1e-9)
         h = 1e-4
         path = [pose @ se3.exp(t * twist + 0.5 * t * t * acceleration) for t in (-h, 0.0, h)]
-        before, now, after = geometry.lengths(np.array(path))
+        before, now, after = leg_lengths(geometry, np.array(path))
         assert motion.stretch == pytest.approx((before - 2.0 * now + after) / h ** 2, abs=1e-4)
 
 
@@ -193,9 +193,10 @@ def test_what_no_dynamics_has_is_refused(tmp_path):
             flat, base_joints=flat.platform_joints - [0.0, 0.0, 1.0])).hold(
                 np.eye(4), np.ones(6))
     content = yaml.safe_load(config_file('stewart_cable_robot.yaml').read_text(encoding='utf-8'))
-    assert load_legs(config_file('stewart_cable_robot.yaml')).masses.mass == 12.0
+    assert load_geometry(config_file('stewart_cable_robot.yaml')).masses.mass == 12.0
     content['masses']['leg'] = {'cylinder': {'mass': 1.0}}
     path = tmp_path / 'heavy.yaml'
     path.write_text(yaml.safe_dump(content, sort_keys=False), encoding='utf-8')
-    with pytest.raises(GeometryError, match='none of the legs of a platform of seven or more'):
-        load_legs(path)
+    with pytest.raises(GeometryError) as caught:
+        RedundantDynamics(load_geometry(path))
+    assert caught.value.names == ('masses',)

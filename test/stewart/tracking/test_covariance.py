@@ -15,7 +15,7 @@ from liedyn_ros.common.errors import LimitError, SingularError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     in_fixed_axes, joint_covariance, leg_lengths, leg_rates, LegNoise, length_jacobian,
-    linear_first, PoseSolver)
+    linear_first, PlatformMeter, PoseSolver)
 from liedyn_ros.stewart.tracking.covariance import of_measured
 
 DRAWS = 40_000
@@ -81,7 +81,8 @@ def measured(geometry, random_poses):
     twists = np.linalg.solve(jacobians, (rates + noise)[..., None])[..., 0]
     of_pose = LegNoise(geometry, DEVIATIONS).covariance(pose)
     of_rates = LegNoise(geometry, np.full(6, 1e-5)).covariance(pose)
-    covariance, cross = of_measured(geometry, pose, twist, of_pose, of_rates)
+    covariance, cross = of_measured(
+        geometry, PlatformMeter(geometry).measure(pose), twist, of_pose, of_rates)
     assert np.diag(covariance).min() > 1.2 * np.diag(of_rates).min(), 'the pose was to matter'
     return pose, twist, joint_covariance(of_pose, covariance, cross), poses, twists
 
@@ -105,6 +106,7 @@ def test_what_has_no_covariance_is_refused(geometry):
     with pytest.raises(SingularError, match='not singular'):
         LegNoise(geometry, DEVIATIONS).covariance(flat)
     with pytest.raises(SingularError, match='not singular'):
-        of_measured(geometry, flat, np.ones(6), np.eye(6), np.eye(6))
+        of_measured(geometry, PlatformMeter(geometry).measure(flat), np.ones(6), np.eye(6),
+                    np.eye(6))
     with pytest.raises(LimitError, match='deviations'):
         LegNoise(geometry, -DEVIATIONS)

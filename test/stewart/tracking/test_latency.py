@@ -20,8 +20,8 @@ from liedyn_ros.common.errors import GeometryError, LimitError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    leg_lengths, load_geometry, load_legs, MonitorConfig, MonitoredTracker, MotionEstimator,
-    PoseTracker, RedundantTracker, SmoothTrajectory)
+    leg_lengths, load_geometry, MonitorConfig, MonitoredTracker, MotionEstimator,
+    PoseTracker, SmoothTrajectory)
 
 DELAYS = np.array([0.0, 0.004, 0.01, 0.0, 0.02, 0.004, 0.015])  # s
 SKIPPED = 150  # samples, until the motion is known
@@ -110,14 +110,14 @@ def test_redundant_legs_are_late_too():
     late, home = dataclasses.replace(known, leg_latency=DELAYS), redundant_home()
     motion, times = motion_about(home), 1.0 + np.arange(2 * SKIPPED) / 200
     readings, rates = late_readings(known, motion, times, 1e-6, measured=True)
-    found, pose, twist = errors(RedundantTracker(late, home), motion, times, readings)
+    found, pose, twist = errors(MonitoredTracker(late, home), motion, times, readings)
     assert pose < 1e-3 and twist < 0.05
-    _, untold, _ = errors(RedundantTracker(known, home), motion, times, readings)
+    _, untold, _ = errors(MonitoredTracker(known, home), motion, times, readings)
     assert untold > 10.0 * pose
-    _, pose, twist = errors(RedundantTracker(late, home), motion, times, readings, rates)
+    _, pose, twist = errors(MonitoredTracker(late, home), motion, times, readings, rates)
     assert pose < 1e-3 and twist < 0.05
-    assert found[-1].motion.latency is not None and not RedundantTracker(known, home).track(
-        1, known.lengths(home)).motion
+    assert found[-1].motion.latency is not None and not MonitoredTracker(known, home).track(
+        1, leg_lengths(known, home)).motion
 
 
 def test_none_changes_no_bit(geometry, home):
@@ -152,6 +152,6 @@ def test_a_file_has_latency_and_noise_of_each_leg(tmp_path):
             **content['legs']['leg_2'], key: value}}}
         path.write_text(yaml.safe_dump(wrong, sort_keys=False), encoding='utf-8')
         with pytest.raises(GeometryError, match=error):
-            load_legs(path)
+            load_geometry(path)
     with pytest.raises(LimitError, match='leg_latency'):
         dataclasses.replace(geometry, leg_latency=-DELAYS[:6])

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from liedyn_ros.lie import se3, so3
-from liedyn_ros.stewart import leg_lengths, RedundantGeometry
+from liedyn_ros.stewart import leg_lengths, StewartGeometry
 from liedyn_ros.stewart.calibration import (
     Frames, measured_orientations, measured_points, measured_poses, measured_positions)
 
@@ -110,5 +110,5 @@ def seven_legs(home):
     angles = np.linspace(0.0, 2.0 * np.pi, 7, endpoint=False)
     base, platform = (np.stack((r * np.cos(a), r * np.sin(a), 0.02 * rng.normal(size=7)), 1)
                       for r, a in ((0.3, angles), (0.2, angles + 0.6 * (-1.0) ** np.arange(7))))
-    return RedundantGeometry(
+    return StewartGeometry(
         tuple(f'leg_{k + 1}' for k in range(7)), base, platform, [[0.0, np.inf]] * 7)

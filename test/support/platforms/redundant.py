@@ -11,7 +11,7 @@
 import numpy as np
 
 from liedyn_ros.stewart import (
-    Crank, OffsetStrut, Rail, RedundantGeometry, SmoothTrajectory, Strut, Wire)
+    Crank, OffsetStrut, Rail, SmoothTrajectory, StewartGeometry, Strut, Wire)
 
 NOISE = 1e-5  # m
 
@@ -34,7 +34,7 @@ def redundant(count, seed=0, noise=NOISE, leg_types=()):
     platform += 0.05 * rng.normal(size=platform.shape)
     limits = [[0.0 if not leg_types or leg_types[k].positive else -np.inf, np.inf]
               for k in range(count)]
-    return RedundantGeometry(
+    return StewartGeometry(
         tuple(f'leg_{k + 1}' for k in range(count)), base, platform, limits,
         leg_types=leg_types, leg_noise=np.full(count, noise))
 
@@ -50,9 +50,9 @@ def mixed():
 
 
 def motion(start, seconds, rate):
-    """Return times (n,), s, and poses (n, 4, 4) of a motion in all coordinates."""
+    """Return times (n,), s, and poses (n, 4, 4) of a motion in all coordinates, once it runs."""
     times = np.arange(round(seconds * rate)) / rate
     trajectory = SmoothTrajectory(
         start, np.array([0.15, 0.15, 0.2, 0.05, 0.05, 0.05]),
         np.array([0.4, 0.5, 0.3, 0.45, 0.35, 0.6]), np.arange(6.0), 0.1)
-    return times, trajectory.pose(times)
+    return times, trajectory.pose(1.0 + times)

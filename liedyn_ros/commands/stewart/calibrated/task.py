@@ -29,7 +29,8 @@ from liedyn_ros.common.extras import require_extra
 from liedyn_ros.lie import se3
 from liedyn_ros.recordings import pose_table, PoseColumns, PoseSamples
 from liedyn_ros.recordings.tables import TABLES
-from liedyn_ros.stewart import LegActuators, load_legs, RedundantGeometry, StewartGeometry
+from liedyn_ros.stewart import LegActuators, load_geometry, StewartGeometry
+from liedyn_ros.stewart.input.actuators import DEFAULTS, of_each
 from liedyn_ros.stewart.calibration import (
     calibrate, Calibration, lengths_only, Measured, measured_orientations, measured_points,
     measured_poses, measured_positions)
@@ -48,7 +49,7 @@ class Task:
     instrument, None where they are to be found.
     """
 
-    geometry: StewartGeometry | RedundantGeometry
+    geometry: StewartGeometry
     home: Array
     actuators: LegActuators
     samples: PoseSamples
@@ -132,7 +133,7 @@ class Task:
 
 def read_task(options: argparse.Namespace) -> Task:
     """Return the task that the options set. Raises LiedynError, ModuleNotFoundError."""
-    geometry, settings = load_legs(options.geometry), node_settings(options.params)
+    geometry, settings = load_geometry(options.geometry), node_settings(options.params)
     home = home_of(geometry, settings) if options.home is None else pose_of(options.home)
     actuators = _actuators(geometry, settings)
     base, target = (None if pose is None else pose_of(pose)
@@ -144,12 +145,11 @@ def read_task(options: argparse.Namespace) -> Task:
 
 
 def _actuators(
-        geometry: StewartGeometry | RedundantGeometry, settings: dict[str, Any]) -> LegActuators:
+        geometry: StewartGeometry, settings: dict[str, Any]) -> LegActuators:
     """Return the actuators of a parameter file; six defaults stand for one of each leg."""
     n, names = len(geometry.leg_names), settings['actuator_names']
     scales, offsets, beside = (
-        [default] * n if settings[key] == [default] * 6 else settings[key] for key, default in (
-            ('actuator_scale', 1.0), ('actuator_offset', 0.0), ('actuator_beside', 0.0)))
+        of_each(settings[f'actuator_{key}'], default, n) for key, default in DEFAULTS.items())
     if any(beside):
         raise DescriptionError('actuator_beside: expected 0 m, as no offset of such a reading is '
                                f'one of the length, got {beside}')
@@ -160,7 +160,7 @@ def _actuators(
     return LegActuators(given, np.array(scales), np.array(offsets), True)
 
 
-def _samples(geometry: StewartGeometry | RedundantGeometry, actuators: LegActuators,
+def _samples(geometry: StewartGeometry, actuators: LegActuators,
              options: argparse.Namespace) -> PoseSamples:
     """Return the samples of a table or a bag."""
     path: Path = options.samples

@@ -97,7 +97,8 @@ class Reporter:
             fields = status_fields(
                 pose, int(pose.flags), certificate_of(self._certifier, pose, pose.lengths),
                 self._geometry.leg_names)
-            fields |= {'error_bound': np.array(fields['error_bound']), 'solve_time': 0.0}
+            fields |= {name: np.array(fields[name]) for name in ('error_bound', 'further_lengths')}
+            fields['solve_time'] = 0.0
         status = packed('status', each.stamp_ns, self._frame, **(_NOTHING | fields))
         return ('status', status), *self._report(each.stamp_ns, last)
 

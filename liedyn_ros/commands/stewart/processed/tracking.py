@@ -15,6 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
@@ -22,6 +24,7 @@ from liedyn_ros.recordings.bags import JointStateMessage
 from liedyn_ros.stewart import (
     in_fixed_axes, LegActuators, load_geometry, MonitoredPose, MonitoredTracker, MotionEstimator,
     PoseSolver, StewartGeometry)
+from liedyn_ros.stewart.input.actuators import DEFAULTS, of_each
 from liedyn_ros.stewart.home import home_of, require_home
 from liedyn_ros.stewart.tracking.settings import config_of, method_of
 
@@ -48,7 +51,8 @@ def tracker_of(settings: Mapping[str, Any]) -> MonitoredTracker:
     """Return the tracker of the pose node. Raises LiedynError for settings that it refuses."""
     (geometry, home), method = platform_of(settings), method_of(settings)
     require_home(geometry, settings, home, PoseSolver(geometry, method).solve)
-    return MonitoredTracker(geometry, home, method, config_of(settings, None))
+    return MonitoredTracker(geometry, home, method, config_of(
+        settings, None, len(geometry.leg_names)))
 
 
 def processed(messages: Iterable[JointStateMessage], settings: Mapping[str, Any],
@@ -71,11 +75,11 @@ def processed(messages: Iterable[JointStateMessage], settings: Mapping[str, Any]
 
 def actuators_of(settings: Mapping[str, Any]) -> LegActuators:
     """Return the actuators, named as the legs are where settings have no names."""
-    names = settings['actuator_names']
-    return LegActuators(
-        platform_of(settings)[0].leg_names if names == [''] else tuple(names),
-        settings['actuator_scale'], settings['actuator_offset'], settings['ignore_other_joints'],
-        settings['actuator_beside'])
+    names, legs = settings['actuator_names'], platform_of(settings)[0].leg_names
+    scale, offset, beside = (np.array(of_each(settings[f'actuator_{key}'], default, len(legs)))
+                             for key, default in DEFAULTS.items())
+    return LegActuators(legs if names == [''] else tuple(names), scale, offset,
+                        settings['ignore_other_joints'], beside)
 
 
 def platform_of(settings: Mapping[str, Any]) -> tuple[StewartGeometry, Array]:

@@ -12,7 +12,7 @@ import time
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
-from liedyn_ros.nodes.stewart.platform import AnyPlatform
+from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.pose.leg_input import LegInput
 from liedyn_ros.nodes.stewart.pose.redundant_sensor import RedundantInput
 from liedyn_ros.ros.node.lifecycle import ManagedNode
@@ -28,7 +28,7 @@ class StewartDiagnostics:
     """
 
     def __init__(
-            self, node: ManagedNode, platform: AnyPlatform, health: PoseHealth, legs: LegInput,
+            self, node: ManagedNode, platform: Platform, health: PoseHealth, legs: LegInput,
             sensor: RedundantInput | None = None) -> None:
         """Open the publisher. legs: their input, which counts lost samples. sensor: redundant."""
         self._node, self._platform, self.health = node, platform, health

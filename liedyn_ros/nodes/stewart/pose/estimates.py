@@ -15,11 +15,11 @@ from nav_msgs.msg import Odometry
 import numpy as np
 
 from liedyn_ros.common.stamps import Pace
-from liedyn_ros.nodes.stewart.platform import AnyPlatform
+from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.stewart import (
-    in_fixed_axes, linear_first, MonitoredPose, MotionEstimator, RedundantEstimator, RedundantPose)
+    in_fixed_axes, linear_first, MonitoredPose, MotionEstimator)
 
 UNKNOWN = np.zeros(36)  # a covariance, as messages say it
 
@@ -33,12 +33,12 @@ class StewartEstimates:
     """
 
     def __init__(
-            self, node: ManagedNode, platform: AnyPlatform,
-            estimator: MotionEstimator | RedundantEstimator, rate: float) -> None:
+            self, node: ManagedNode, platform: Platform,
+            estimator: MotionEstimator, rate: float) -> None:
         """Open the publishers; rate: Hz at most, 0 for all samples."""
-        self._estimator: Any = estimator  # of poses of its kind
+        self._estimator = estimator
         self._pace = Pace(rate)
-        self._newest: MonitoredPose | RedundantPose | None = None
+        self._newest: MonitoredPose | None = None
         self._pose, self._twist = PoseWithCovarianceStamped(), TwistWithCovarianceStamped()
         self._odometry = Odometry(child_frame_id=platform.platform_frame)
         self._odometry.pose, self._odometry.twist = self._pose.pose, self._twist.twist
@@ -50,7 +50,7 @@ class StewartEstimates:
                                 (PoseWithCovarianceStamped, 'pose_with_covariance'),
                                 (TwistWithCovarianceStamped, 'twist_with_covariance'))}
 
-    def keep(self, tracked: MonitoredPose | RedundantPose) -> None:
+    def keep(self, tracked: MonitoredPose) -> None:
         """Take a good pose to be published, unless it comes too soon after the last."""
         if self._pace.is_due(tracked.stamp_ns):
             self._newest = tracked

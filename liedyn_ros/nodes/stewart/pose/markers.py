@@ -17,7 +17,7 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.nodes.stewart.platform import Platform, RedundantPlatform
+from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.stewart import PlatformPicture
 from liedyn_ros.stewart.platform.picture import (
@@ -29,7 +29,7 @@ SHORTEST = 1e-3  # of a tube, by the characteristic length: RViz warns of one wi
 class StewartMarkers:
     """Fills in the MarkerArray of one platform; all markers are in the base frame."""
 
-    def __init__(self, platform: Platform | RedundantPlatform) -> None:
+    def __init__(self, platform: Platform) -> None:
         """Build the markers of the platform whose joints and limits are drawn."""
         self._picture = PlatformPicture(platform.geometry, platform.home)
         size = self._picture.size

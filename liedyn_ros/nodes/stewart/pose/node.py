@@ -9,6 +9,7 @@
 """The node that publishes a Stewart platform's pose from its leg lengths."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 import math
 import time
 from typing import Any
@@ -16,29 +17,25 @@ from typing import Any
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, SilenceError
 from liedyn_ros.nodes.stewart.parameters import POSE, SIMULATORS
-from liedyn_ros.nodes.stewart.platform import Platform, platform_of, RedundantPlatform
+from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.pose.description import StewartDescription
 from liedyn_ros.nodes.stewart.pose.diagnostics import StewartDiagnostics
 from liedyn_ros.nodes.stewart.pose.estimates import StewartEstimates
 from liedyn_ros.nodes.stewart.pose.leg_input import LegInput
-from liedyn_ros.nodes.stewart.pose.outputs import PoseOutputs, StewartOutputs
-from liedyn_ros.nodes.stewart.pose.redundant_outputs import RedundantOutputs
+from liedyn_ros.nodes.stewart.pose.outputs import StewartOutputs
 from liedyn_ros.nodes.stewart.pose.redundant_sensor import RedundantInput, sensor_of
 from liedyn_ros.nodes.stewart.pose.services.assembly_modes import StewartModes
 from liedyn_ros.nodes.stewart.pose.services.predict import StewartPrediction
 from liedyn_ros.nodes.stewart.pose.services.prove_path import StewartPaths
-from liedyn_ros.nodes.stewart.pose.services.solve import RedundantServices, StewartServices
-from liedyn_ros.nodes.stewart.pose.tracking import redundant_tracker_of, with_noise
+from liedyn_ros.nodes.stewart.pose.services.solve import StewartServices
 from liedyn_ros.ros.node.lifecycle import ManagedNode, set_rate
 from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.streams.input_gate import AgeGate
 from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import (
-    Flag, Method, MonitorConfig, MonitoredPose, MonitoredTracker, MotionEstimator, PoseSolver,
-    RedundantEstimator, RedundantPose, RedundantTracker)
+    Flag, Method, MonitorConfig, MonitoredPose, MonitoredTracker, MotionEstimator, PoseSolver)
 from liedyn_ros.stewart.home import require_home
 from liedyn_ros.stewart.reports.health import PoseHealth
-from liedyn_ros.stewart.reports.redundant_health import RedundantHealth
 from liedyn_ros.stewart.reports.status import certifier_of, describe
 from liedyn_ros.stewart.tracking.settings import config_of, method_of
 
@@ -64,21 +61,13 @@ class StewartPoseNode(ManagedNode):
     def configure(self) -> None:
         """Check the parameters, open topics and services."""
         parameters = self.parameters
-        platform = platform_of(parameters, parameters['ignore_other_joints'])
-        self._tracker: MonitoredTracker | RedundantTracker
-        self._description: StewartDescription | None = None
-        if isinstance(platform, RedundantPlatform):
-            platform = with_noise(platform, parameters)
-            self._tracker = redundant = redundant_tracker_of(platform, parameters)
-            sensor = None
-        else:
-            method, sensor = method_of(parameters), sensor_of(parameters)
-            config = config_of(parameters, sensor)
-            require_home(platform.geometry, parameters, platform.home,
-                         PoseSolver(platform.geometry, method).solve)
-            self._tracker = six = MonitoredTracker(
-                platform.geometry, platform.home, method, config)
-        self._last: MonitoredPose | RedundantPose | None = None
+        platform = Platform.from_parameters(parameters, parameters['ignore_other_joints'])
+        geometry, method, sensor = platform.geometry, method_of(parameters), sensor_of(parameters)
+        config = config_of(parameters, sensor, len(geometry.leg_names))
+        require_home(geometry, parameters, platform.home, PoseSolver(geometry, method).solve)
+        self._tracker = MonitoredTracker(geometry, platform.home, method, config)
+        platform = replace(platform, geometry=self._tracker.geometry)
+        self._last: MonitoredPose | None = None
         self._refused = ''  # why the last sample since the last good one was refused
         self._geometry_is_doubtful = not parameters['geometry_file']
         self._gate = AgeGate(self.now_ns, simulated=self.time_is_simulated)
@@ -90,11 +79,8 @@ class StewartPoseNode(ManagedNode):
             self, self._stream, parameters['actuators'], platform.actuators,
             use_rates=parameters['use_leg_rates'], tolerance=parameters['matching_tolerance'],
             depth=parameters['queue_depth'], on_set=self._take, on_fault=self._refuse)
-        if isinstance(platform, RedundantPlatform):
-            self._open_redundant(platform, redundant)
-        else:
-            self._open_outputs(platform)
-            self._open_services(platform, method, config, six)
+        self._open_outputs(platform)
+        self._open_services(platform, method, config)
         self._open_timers()
         self.parameters_changed()
         self._stream.start()
@@ -130,7 +116,7 @@ class StewartPoseNode(ManagedNode):
 
     def _confirm(self) -> None:
         with self.lock:
-            if not (isinstance(self._tracker, MonitoredTracker) and self._tracker.confirm()):
+            if not self._tracker.confirm():
                 raise LiedynError('confirm: expected a pose that was published, got none yet')
 
     def _forget_batch(self) -> None:
@@ -160,11 +146,10 @@ class StewartPoseNode(ManagedNode):
             self._estimates.keep(monitored)
 
     def _track(
-            self, stamp_ns: int, lengths: Array, rates: Array | None
-    ) -> MonitoredPose | RedundantPose:
+            self, stamp_ns: int, lengths: Array, rates: Array | None) -> MonitoredPose:
         """Track one sample, with the reading of the redundant sensor near it."""
         sensed = None if self._sensor is None else self._sensor.near(stamp_ns)
-        if sensed is None or isinstance(self._tracker, RedundantTracker):
+        if sensed is None:
             return self._tracker.track(stamp_ns, lengths, rates)
         reading_ns, reading = sensed
         return self._tracker.track(stamp_ns, lengths, rates, reading, reading_ns)
@@ -260,30 +245,15 @@ class StewartPoseNode(ManagedNode):
 
     def _publish_joints(self) -> None:
         last = self._last
-        if self.active and isinstance(last, MonitoredPose) and self._description is not None:
+        if self.active and last is not None and self._description is not None:
             self._description.publish(last)
 
     def _report(self) -> None:
         if self.active:
             self._diagnostics.publish()
 
-    def _open_redundant(self, platform: RedundantPlatform, tracker: RedundantTracker) -> None:
-        """Open publishers and services for seven legs and more."""
-        parameters = self.parameters
-        self._outputs: PoseOutputs = RedundantOutputs(self, platform)
-        self._health: PoseHealth = RedundantHealth(platform.geometry, tracker)
-        self._diagnostics = StewartDiagnostics(self, platform, self._health, self._input)
-        self._estimates = StewartEstimates(
-            self, platform, RedundantEstimator(platform.geometry, parameters['leg_rate_noise']),
-            parameters['covariance_rate'])
-        quick = Stream(self, name='services', guarded=False)
-        RedundantServices(
-            self, quick, platform, parameters['singularity_warning'], self._start_over)
-        StewartPrediction(quick, platform, RedundantEstimator(platform.geometry), tracker)
-        quick.start()
-
     def _open_outputs(self, platform: Platform) -> None:
-        """Open publishers for six legs."""
+        """Open publishers."""
         self._outputs = StewartOutputs(
             self, platform, certifier_of(self.parameters, platform.geometry))
         self._health = PoseHealth(platform.geometry, self._tracker)
@@ -307,8 +277,7 @@ class StewartPoseNode(ManagedNode):
         stream.start()
 
     def _open_services(
-            self, platform: Platform, method: Method, config: MonitorConfig,
-            tracker: MonitoredTracker) -> None:
+            self, platform: Platform, method: Method, config: MonitorConfig) -> None:
         """Open services on streams: one that takes long delays no other."""
         geometry, rate_noise = platform.geometry, self.parameters['leg_rate_noise']
         quick = Stream(self, name='services', guarded=False)
@@ -316,11 +285,12 @@ class StewartPoseNode(ManagedNode):
             self, quick, platform, method, config.singularity_warning,
             certifier_of(self.parameters, geometry), self._start_over, self._confirm)
         StewartPrediction(  # with its own estimator: it runs in another thread
-            quick, platform, MotionEstimator(geometry, rate_noise), tracker)
+            quick, platform, MotionEstimator(geometry, rate_noise), self._tracker)
         quick.start()
         slow = Stream(self, name='slow_services', guarded=False)
         StewartModes(self, slow, platform)
-        StewartPaths(self, slow, platform)
+        if not geometry.redundant:  # of more legs nothing is proved
+            StewartPaths(self, slow, platform)
         slow.start()
 
 

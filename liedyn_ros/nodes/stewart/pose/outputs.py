@@ -8,21 +8,20 @@
 
 """The publishers of the pose node: pose, twist, status, markers, TF."""
 
-from typing import Any
 
 from geometry_msgs.msg import PoseStamped, TransformStamped, TwistStamped
 from liedyn_interfaces.msg import StewartStatus
 from std_msgs.msg import Header
 from visualization_msgs.msg import MarkerArray
 
-from liedyn_ros.nodes.stewart.platform import Platform, RedundantPlatform
+from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.pose.markers import StewartMarkers
 from liedyn_ros.nodes.stewart.status import fill
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.packed import PackedPublisher, SECOND, STAMP
 from liedyn_ros.ros.messages.tf import Transforms
 from liedyn_ros.ros.node.lifecycle import ManagedNode
-from liedyn_ros.stewart import MonitoredPose, PoseCertifier, RedundantPose, TrackedPose
+from liedyn_ros.stewart import MonitoredPose, PoseCertifier
 from liedyn_ros.stewart.reports.status import (
     certificate_of, LIMITS, motion_numbers, NO_BOUNDS, refusal_fields, status_fields)
 
@@ -32,18 +31,20 @@ STATUS = ('start', 'iterations', 'residual', 'smallest_singular_value', 'solve_t
           'flags', 'determinant_sign', 'expected_determinant_sign', 'prediction_gap',
           'time_to_singularity', 'error_radius', 'uniqueness_radius', 'error_bound', 'age',
           'passed_over', 'branch_source')
+FURTHER = ('further_lengths',)  # of more legs than six
 
 
-class PoseOutputs:
+class StewartOutputs:
     """
-    The publishers and the messages they reuse, of any number of legs.
+    The publishers and the messages they reuse.
 
     Pose, twist and TF are published for converged samples only, stamped as their lengths. The
     usual messages, of which only numbers change, are written as bytes.
     """
 
-    def __init__(self, node: ManagedNode, platform: Platform | RedundantPlatform) -> None:
-        """Open the publishers."""
+    def __init__(
+            self, node: ManagedNode, platform: Platform, certifier: PoseCertifier | None) -> None:
+        """Open the publishers; certifier: None for a platform without certificates."""
         base, body = platform.base_frame, platform.platform_frame
         self._status_publisher = node.open_publisher(StewartStatus, 'status')
         self._markers = node.open_publisher(MarkerArray, 'markers')
@@ -60,15 +61,22 @@ class PoseOutputs:
         self._leg_names = platform.geometry.leg_names
         self._picture = StewartMarkers(platform)
         self.transforms = Transforms(node)
+        further = [0.0] * (len(self._leg_names) - 6)
+        self._good_status, self._uncertified_status = (PackedPublisher(
+            self._status_publisher,
+            StewartStatus(header=Header(frame_id=base), certified=certified,
+            further_lengths=further),
+            (*STAMP, *STATUS, *FURTHER[:len(further)])) for certified in (True, False))
+        self._certifier = certifier
 
-    def publish_pose(self, tracked: TrackedPose | RedundantPose) -> None:
+    def publish_pose(self, tracked: MonitoredPose) -> None:
         """Publish the pose of one sample, if it converged and anyone listens."""
         if tracked.converged and self._pose.heard:
             self._pose.publish((*divmod(tracked.stamp_ns, SECOND),
                                 *conversions.pose_numbers(tracked.pose)))
 
     def publish_rest(
-            self, tracked: Any, flags: int, *, age: float, passed_over: int) -> None:
+            self, tracked: MonitoredPose, flags: int, *, age: float, passed_over: int) -> None:
         """
         Publish the rest of one sample: TF and twist if it converged, and its status.
 
@@ -87,41 +95,6 @@ class PoseOutputs:
             self._publish_status(stamp, tracked, flags, age, passed_over)
 
     def _publish_status(
-            self, stamp: tuple[int, int], tracked: Any, flags: int, age: float, passed_over: int
-    ) -> None:
-        """Publish the status of a sample."""
-        raise NotImplementedError
-
-    def reject(self, stamp_ns: int, reason: str, *, age: float, passed_over: int) -> None:
-        """Publish the status of input that was refused, where someone listens."""
-        if not self._status_publisher.handle.get_subscription_count():
-            return
-        status = self._refusal
-        status.header.stamp, status.message = conversions.stamp_of(stamp_ns), reason
-        status.age, status.passed_over = age, passed_over
-        self._status_publisher.publish(status)
-
-    def publish_markers(self, tracked: TrackedPose | RedundantPose) -> None:
-        """Publish the picture of a sample where someone looks at it."""
-        if self._markers.get_subscription_count():
-            self._markers.publish(self._picture.at(
-                conversions.stamp_of(tracked.stamp_ns), tracked.pose, tracked.lengths))
-
-
-class StewartOutputs(PoseOutputs):
-    """The outputs of a platform of six legs."""
-
-    def __init__(
-            self, node: ManagedNode, platform: Platform, certifier: PoseCertifier | None) -> None:
-        """Open the publishers; certifier: None for a platform without certificates."""
-        super().__init__(node, platform)
-        self._good_status, self._uncertified_status = (PackedPublisher(
-            self._status_publisher,
-            StewartStatus(header=Header(frame_id=platform.base_frame), certified=certified),
-            (*STAMP, *STATUS)) for certified in (True, False))
-        self._certifier = certifier
-
-    def _publish_status(
             self, stamp: tuple[int, int], tracked: MonitoredPose, flags: int, age: float,
             passed_over: int) -> None:
         bounds = certificate_of(self._certifier, tracked, tracked.lengths)
@@ -133,8 +106,24 @@ class StewartOutputs(PoseOutputs):
             self._status_publisher.publish(status)
             return
         publisher = self._uncertified_status if bounds is None else self._good_status
+        lengths = tracked.lengths.tolist()
         publisher.publish((
             *stamp, tracked.start, tracked.iterations, tracked.residual,
-            tracked.state.smallest_singular_value, tracked.solve_time, *tracked.lengths.tolist(),
+            tracked.state.smallest_singular_value, tracked.solve_time, *lengths[:6],
             flags, *motion_numbers(tracked), *(bounds or NO_BOUNDS), age, passed_over,
-            tracked.branch_source))
+            tracked.branch_source, *lengths[6:]))
+
+    def reject(self, stamp_ns: int, reason: str, *, age: float, passed_over: int) -> None:
+        """Publish the status of input that was refused, where someone listens."""
+        if not self._status_publisher.handle.get_subscription_count():
+            return
+        status = self._refusal
+        status.header.stamp, status.message = conversions.stamp_of(stamp_ns), reason
+        status.age, status.passed_over = age, passed_over
+        self._status_publisher.publish(status)
+
+    def publish_markers(self, tracked: MonitoredPose) -> None:
+        """Publish the picture of a sample where someone looks at it."""
+        if self._markers.get_subscription_count():
+            self._markers.publish(self._picture.at(
+                conversions.stamp_of(tracked.stamp_ns), tracked.pose, tracked.lengths))

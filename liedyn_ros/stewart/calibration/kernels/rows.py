@@ -17,12 +17,12 @@ from liedyn_ros.stewart.platform.kernels import leg_types, legs
 @long_kernel
 def values_and_jacobians(table: VECTOR, poses: CUBE, values: MATRIX, jacobians: MATRIX):
     """
-    Write the values (n, 6) of six legs at n poses (4 by 4) and J (n, 36), row by row (14.34).
+    Write the values of k legs at n poses (4 by 4), (n, k), and J (n, 6 k), row by row (14.34).
 
     Values are NaN where a rod does not reach.
     """
     for n in range(poses.shape[0]):
         r, p = split(poses[n])
         leg_types.value_jacobian(table, r, p, legs.BODY, jacobians[n])
-        for i in range(6):
+        for i in range(values.shape[1]):
             values[n, i] = leg_types.leg_value(table, i, r, p)

@@ -29,6 +29,9 @@ from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, legs, limit
 
 PROVED = -1
 # Faults: the index of a margin, or these; the last three are of each leg.
+ANGLES, CLEARANCES, BASE_CONES, PLATFORM_CONES, DISTANCES = (  # of six legs
+    6 * each for each in (limits.ANGLES, limits.CLEARANCES, limits.BASE_CONES,
+                          limits.PLATFORM_CONES, limits.DISTANCES))
 SINGULAR, DEAD_CENTRE, DEMAND = limits.COUNT, limits.COUNT + 1, limits.COUNT + 7
 TWIST = CURVATURE_WORK + 6 + limits.COUNT
 SWEEPS = TWIST + 6
@@ -91,18 +94,18 @@ def first_limit(real_table, bounds, pose, scale, margins, sweeps):
         leg = sweeps[SWEEP * i:SWEEP * (i + 1)]
         if not margins[i] > leg[VALUE] + MIN_MARGIN:
             return i
-        for k, turn in ((limits.ANGLES + i, leg[TURN]), (limits.ANGLES + 6 + i, leg[OTHER_TURN])):
+        for k, turn in ((ANGLES + i, leg[TURN]), (ANGLES + 6 + i, leg[OTHER_TURN])):
             if not margins[k] > turn + MIN_MARGIN:
                 # A cone that is open all round is no limit.
-                free = bounds[(limits.BASE_CONES if k < limits.ANGLES + 6 else
-                               limits.PLATFORM_CONES) + 4 * i + 3] >= math.pi
+                free = bounds[(BASE_CONES if k < ANGLES + 6 else
+                               PLATFORM_CONES) + 4 * i + 3] >= math.pi
                 if not free:
                     return k
-    k = limits.CLEARANCES
+    k = CLEARANCES
     for i in range(6):
         for j in range(i + 1, 6):
             both = sweeps[SWEEP * i + WAY] + sweeps[SWEEP * j + WAY]
-            if bounds[limits.DISTANCES + k - limits.CLEARANCES] > 0.0 and not (
+            if bounds[DISTANCES + k - CLEARANCES] > 0.0 and not (
                     margins[k] > scale * both + MIN_MARGIN):
                 return k
             k += 1

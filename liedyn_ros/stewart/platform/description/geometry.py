@@ -10,49 +10,62 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 import math
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import NameSetError
-from liedyn_ros.stewart.platform.description.geometry_covariance import checked_covariance
+from liedyn_ros.common.errors import GeometryError, LimitError, NameSetError
+from liedyn_ros.lie import se3
+from liedyn_ros.lie.kernels.motion import split
+from liedyn_ros.stewart.platform.description.geometry_covariance import checked_covariance, of_legs
 from liedyn_ros.stewart.platform.description.leg_checks import (
     checked_cones, checked_diameter, checked_forces, checked_home, checked_latency,
     checked_leg_types, checked_limits, checked_names, checked_noise, coincide, radius_of_gyration,
-    require_legs_apart, require_size, unlimited_cones)
-from liedyn_ros.stewart.platform.description.leg_set import LegSet, table_of
+    require_legs_apart, require_size)
 from liedyn_ros.stewart.platform.description.leg_types import (
-    Crank, LegType, OffsetStrut, Rail, Stage, Strut, Wire)
-from liedyn_ros.stewart.platform.description.masses import PlatformMasses
+    Crank, LegType, OffsetStrut, Rail, row, Stage, Strut, Wire)
+from liedyn_ros.stewart.platform.description.masses import LegMasses, PlatformMasses
+from liedyn_ros.stewart.platform.kernels.leg_rows import END, PITCH, ROW, SHIFT, TURN
+from liedyn_ros.stewart.platform.kernels.leg_types import write_leg_ends
+
+NONE = np.empty(0)  # the usual ones
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StewartGeometry(LegSet):
+class StewartGeometry:
     """
-    Six legs, each from a base joint to a platform joint; immutable.
+    Six legs or more, each from a base joint to a platform joint; immutable.
+
+    From seven legs on lengths are redundant: the pose is that of least squares, and its residual
+    shows which leg reads wrongly. What holds for six legs alone raises GeometryError for more.
 
     Joints of several legs may coincide, at one end or at both ends of different legs (6-3, 3-3).
     Cranks of one axis may share their base joint: they are the carriages of a circular rail.
 
-    leg_names: six different names; their order is the order of every array of drive coordinates.
-    base_joints: (6, 3) m, in the base frame. platform_joints: (6, 3) m, in the platform frame.
-    length_limits: (6, 2), bounds of each drive coordinate: m, or rad of a crank. Without a limit
+    leg_names: 6 to 12 different names; their order is that of every array of drive coordinates.
+    base_joints: (n, 3) m, in the base frame. platform_joints: (n, 3) m, in the platform frame.
+    length_limits: (n, 2), bounds of each drive coordinate: m, or rad of a crank. Without a limit
     they are 0, or -infinity where a coordinate may be negative, and infinity.
-    base_cones, platform_cones: (6, 4), how far each joint may turn. Three entries point from the
+    base_cones, platform_cones: (n, 4), how far each joint may turn. Three entries point from the
     joint along its leg in the middle of the range, in the frame that holds the joint. The
     fourth is the largest angle (rad) of the leg from it; pi where there is no limit.
     leg_diameter: m, of the legs as cylinders; 0 where it is not known.
     leg_types: the type of each leg, in leg order. masses: None where they are not known;
-    only dynamics needs them. calibration_covariance: (42, 42) or (48, 48), of the errors of each
-    leg's base joint, platform joint, offset and scale, None where nothing is known (14.30).
-    leg_noise: (6,), m or rad, the standard deviation of each reading, 0 for all legs where it is
-    not known. leg_latency: (6,), s, by how much each reading is older than its stamp.
-    force_limits: (6, 2), N, N m of a crank: the least and the greatest force of each drive,
-    positive where it pushes the platform away; infinite without a limit.
+    only dynamics needs them. calibration_covariance: (7 n, 7 n) or (8 n, 8 n), of the errors of
+    each leg's base joint, platform joint, offset and scale, None where nothing is known (14.30).
+    leg_noise: (n,), m or rad, the standard deviation of each reading, 0 for all legs where it is
+    not known; from seven legs on it weights them. leg_latency: (n,), s, by how much each reading
+    is older than its stamp.
+    force_limits: (n, 2), N, N m of a crank: the least and the greatest force of each drive,
+    positive where it pushes the platform away; infinite without a limit. Where they are left out
+    wires pull, and others have none.
     home: (4, 4), m, a pose on the assembly mode of the machine, where it starts, or None.
     characteristic_length: m, the platform joints' radius of gyration, which turns radians into
     metres.
@@ -65,41 +78,161 @@ class StewartGeometry(LegSet):
     platform_joints: Array
     length_limits: Array
     name: str = 'stewart_platform'
-    base_cones: Array = field(default_factory=lambda: unlimited_cones(1.0))
-    platform_cones: Array = field(default_factory=lambda: unlimited_cones(-1.0))
+    base_cones: Array = field(default_factory=lambda: NONE)
+    platform_cones: Array = field(default_factory=lambda: NONE)
     leg_diameter: float = 0.0
-    leg_types: tuple[LegType, ...] = (Strut(),) * 6
+    leg_types: tuple[LegType, ...] = ()
     masses: PlatformMasses | None = None
     calibration_covariance: Array | None = field(default=None, repr=False)
-    leg_noise: Array = field(default_factory=lambda: np.zeros(6))
-    leg_latency: Array = field(default_factory=lambda: np.zeros(6))
-    force_limits: Array = field(default_factory=lambda: np.zeros((0, 2)))
+    leg_noise: Array = field(default_factory=lambda: NONE)
+    leg_latency: Array = field(default_factory=lambda: NONE)
+    force_limits: Array = field(default_factory=lambda: NONE)
     home: Array | None = field(default=None, repr=False)
     characteristic_length: float = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the parts and freeze them."""
-        names = checked_names(self.leg_names, 'six')
-        if len(names) != 6:
-            raise NameSetError(f'leg_names: expected six different names, got {list(names)}')
-        base = checks.as_array('base_joints', self.base_joints, (6, 3))
-        platform = checks.as_array('platform_joints', self.platform_joints, (6, 3))
-        leg_types = checked_leg_types(names, self.leg_types)
+        names = checked_names(self.leg_names)
+        n = len(names)
+        base = checks.as_array('base_joints', self.base_joints, (n, 3))
+        platform = checks.as_array('platform_joints', self.platform_joints, (n, 3))
+        leg_types = checked_leg_types(names, self.leg_types or (Strut(),) * n)
+        masses = self.masses
+        if masses is not None and len(masses.legs) != n:
+            if masses.legs:
+                raise GeometryError(f'masses: expected those of {n} legs, or of none, '
+                                    f'got {len(masses.legs)}')
+            masses = replace(masses, legs=(LegMasses(),) * n)
         require_size(base, platform, leg_types)
         require_legs_apart(names, base, platform, leg_types)
         self._freeze({
             'leg_names': names, 'base_joints': base, 'platform_joints': platform,
-            'leg_types': leg_types,
+            'leg_types': leg_types, 'masses': masses,
             'length_limits': checked_limits(names, leg_types, self.length_limits),
-            'base_cones': checked_cones('base_cones', names, self.base_cones),
-            'platform_cones': checked_cones('platform_cones', names, self.platform_cones),
+            'base_cones': checked_cones('base_cones', names, self.base_cones, 1.0),
+            'platform_cones': checked_cones('platform_cones', names, self.platform_cones, -1.0),
             'leg_diameter': checked_diameter(self.leg_diameter),
-            'calibration_covariance': checked_covariance(self.calibration_covariance, 6),
+            'calibration_covariance': checked_covariance(self.calibration_covariance, n),
             'leg_noise': checked_noise(names, self.leg_noise),
             'leg_latency': checked_latency(names, self.leg_latency),
             'force_limits': checked_forces(names, leg_types, self.force_limits),
             'home': checked_home(self.home),
             'characteristic_length': radius_of_gyration(platform)})
+
+    def __repr__(self) -> str:
+        """Return the name and the number of legs: the arrays are long."""
+        return f'<{type(self).__name__} {self.name}: {len(self.leg_names)} legs>'
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether another geometry has the same parts."""
+        if not isinstance(other, StewartGeometry):
+            return NotImplemented
+        return all(np.array_equal(mine, others) for mine, others in zip(
+            self._parts(), other._parts()))
+
+    def __hash__(self) -> int:
+        """Return a hash of name and joints."""
+        return hash((self.name, self.leg_names, self.base_joints.tobytes(),
+                     self.platform_joints.tobytes()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy by building again: the arrays of the copy are read-only too."""
+        return type(self), self._parts()
+
+    def _parts(self) -> tuple[Any, ...]:
+        """Return the arguments of the geometry."""
+        parts: Any = self
+        return tuple(getattr(self, part.name) for part in fields(parts) if part.init)
+
+    def _freeze(self, values: Mapping[str, Any]) -> None:
+        """Set the checked parts; arrays are copied and read-only."""
+        for key, value in values.items():
+            if isinstance(value, np.ndarray):
+                value = value.copy()
+                value.setflags(write=False)
+            object.__setattr__(self, key, value)
+
+    @property
+    def plain(self) -> bool:
+        """Return whether all legs are struts between joints whose axes meet."""
+        return all(isinstance(leg, Strut) for leg in self.leg_types)
+
+    @property
+    def signed(self) -> bool:
+        """Return whether there are drive coordinates that may be zero."""
+        return not all(leg.positive for leg in self.leg_types)
+
+    @property
+    def drive_scales(self) -> Array:
+        """Return the distance (n,), m, that one unit of a reading moves the end of the drive."""
+        return np.array([leg.radius if isinstance(leg, Crank) else 1.0 for leg in self.leg_types])
+
+    def require_values(self, values: Array) -> Array:
+        """Return drive coordinates (..., n); raise LimitError where a strut's is not positive."""
+        lengths = np.array([leg.positive for leg in self.leg_types])
+        bad = np.argwhere((values <= 0.0) & lengths)
+        if len(bad):
+            where = tuple(int(i) for i in bad[0])
+            raise LimitError(f'lengths{list(where)}: expected a positive length in m, '
+                             f'got {values[where]}', names=(self.leg_names[where[-1]],),
+                             expected=0.0, got=float(values[where]), indices=where)
+        return values
+
+    def within_limits(self, lengths: ArrayLike) -> NDArray[np.bool_]:
+        """Return for each drive coordinate (..., n), m or rad, whether it is within its limits."""
+        lengths = checks.as_numbers('lengths', lengths)
+        return (self.length_limits[:, 0] <= lengths) & (lengths <= self.length_limits[:, 1])
+
+    def require_within_limits(self, lengths: Array) -> None:
+        """Raise LimitError naming the first leg whose drive coordinate is beyond its limits."""
+        within = self.within_limits(lengths)
+        if not within.all():
+            leg = int(np.argmin(within))
+            least, most = self.length_limits[leg]
+            leg_type = self.leg_types[leg]
+            driven = {Rail: 'position', Stage: 'position', Crank: 'angle'}
+            what = driven.get(type(leg_type), 'length')
+            raise LimitError(f'{what} of {self.leg_names[leg]}: expected {least} to {most} '
+                             f'{leg_type.unit}, got {lengths[leg]}',
+                             names=(self.leg_names[leg],), expected=(float(least), float(most)),
+                             got=float(lengths[leg]), indices=(leg,))
+
+
+    @property
+    def redundant(self) -> bool:
+        """Return whether there are more legs than the six that a pose needs."""
+        return len(self.leg_names) > 6
+
+    @property
+    def weights(self) -> Array:
+        """Return the weights (n,) of least squares; without noise the drives' ends count alike."""
+        noise = self.leg_noise if self.leg_noise.any() else 1.0 / self.drive_scales
+        return np.asarray(noise ** -2.0)
+
+    def require_six(self, what: str) -> None:
+        """Raise GeometryError where there are more than six legs; what: what needs six."""
+        if self.redundant:
+            raise GeometryError(f'{what}: expected a platform of six legs, got '
+                                f'{list(self.leg_names)}; `six` chooses six of them',
+                                names=self.leg_names, expected=6, got=len(self.leg_names))
+
+    def six(self, names: ArrayLike) -> StewartGeometry:
+        """Return the platform of six of the legs, by name. Raises NameSetError, GeometryError."""
+        chosen = [str(name) for name in np.atleast_1d(names)]
+        for name in chosen:
+            if name not in self.leg_names:
+                raise checks.unknown_name(NameSetError, 'leg', self.leg_names, name)
+        rows = [self.leg_names.index(name) for name in chosen]
+        masses, covariance = self.masses, self.calibration_covariance
+        return replace(
+            self, leg_names=tuple(chosen), leg_types=tuple(self.leg_types[row] for row in rows),
+            masses=None if masses is None else replace(
+                masses, legs=tuple(masses.legs[row] for row in rows)),
+            calibration_covariance=None if covariance is None else of_legs(
+                covariance, len(self.leg_names), rows),
+            **{name: getattr(self, name)[rows] for name in (
+                'base_joints', 'platform_joints', 'length_limits', 'base_cones', 'platform_cones',
+                'leg_noise', 'leg_latency', 'force_limits')})
 
     @property
     def driven(self) -> bool:
@@ -129,7 +262,7 @@ class StewartGeometry(LegSet):
 
     @property
     def base_outline(self) -> Array:
-        """Return points (6, 3), m, about the base: its joints, or six of a circular rail."""
+        """Return points (n, 3), m, about the base: its joints, or six of a circular rail."""
         rails = [leg for leg in self.leg_types if isinstance(leg, Crank)]
         if not rails or not coincide(self.base_joints, self.characteristic_length):
             return self.base_joints
@@ -154,3 +287,26 @@ class StewartGeometry(LegSet):
         return table_of(
             self.base_joints, self.platform_joints, self.leg_types, unit, self.plain,
             self.home)
+
+
+def table_of(
+        base: Array, platform: Array, leg_types: Sequence[LegType], unit: float,
+        plain: bool, home: Array | None = None) -> Array:
+    """
+    Return the kernels' table of n legs with joints (n, 3), m, lengths in a unit (m).
+
+    plain: whether to leave out the rows of the legs, which struts alone do without. home: (4, 4),
+    m, about whose turn screws are counted, so that no length jumps by a lead near it.
+    """
+    ends = np.concatenate((base, platform)).ravel() / unit
+    if plain:
+        return ends
+    rows = [row(*leg, unit) for leg in zip(leg_types, base, platform)]
+    table = np.concatenate((ends, *rows))
+    if home is not None and any(isinstance(leg, OffsetStrut) and leg.lead for leg in leg_types):
+        write_leg_ends(table, *split(np.array(
+            se3.from_rotation_translation(home[:3, :3], home[:3, 3] / unit))))
+        for screw in table[END * len(base):].reshape(-1, ROW):
+            if screw[PITCH]:
+                screw[TURN] = -screw[SHIFT] / screw[PITCH]
+    return table

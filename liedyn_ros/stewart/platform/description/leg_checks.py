@@ -21,17 +21,19 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import GeometryError, LimitError, NameSetError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.platform.description.leg_types import Crank, LegType, Stage, Wire
+from liedyn_ros.stewart.platform.kernels.leg_rows import FEWEST, MOST
 
 LONGEST_LATENCY = 1.0  # s
 COINCIDENT = 1e-9  # of the platform's size, below which joints are at one point
 
 
-def checked_names(value: Sequence[str], count: str) -> tuple[str, ...]:
-    """Return the names of legs, which must be different; count: how many, to be read."""
+def checked_names(value: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of legs, which must be different and FEWEST to MOST."""
     names = tuple(value)
-    if len(set(names)) != len(names) or not all(
+    if not FEWEST <= len(names) <= MOST or len(set(names)) != len(names) or not all(
             isinstance(name, str) and name for name in names):
-        raise NameSetError(f'leg_names: expected {count} different names, got {list(names)}')
+        raise NameSetError(f'leg_names: expected {FEWEST} to {MOST} different names, '
+                           f'got {list(names)}', names=names, expected=FEWEST, got=len(names))
     return names
 
 
@@ -109,8 +111,10 @@ def unlimited_cones(z: float, count: int = 6) -> Array:
     return np.tile([0.0, 0.0, z, math.pi], (count, 1))
 
 
-def checked_cones(where: str, names: Sequence[str], value: ArrayLike) -> Array:
-    """Return cones (n, 4), their axes as unit vectors."""
+def checked_cones(where: str, names: Sequence[str], value: ArrayLike, z: float) -> Array:
+    """Return cones (n, 4), their axes as unit vectors; nothing for those that are no limit."""
+    if np.size(value) == 0:
+        return unlimited_cones(z, len(names))
     cones = checks.as_array(where, value, (len(names), 4)).copy()
     for name, cone in zip(names, cones):
         size = math.sqrt(cone[:3] @ cone[:3])

@@ -78,14 +78,15 @@ class PlatformMasses:
     The masses of a machine; immutable.
 
     mass: kg, of the platform with its load. center_of_mass: (3,) m, platform frame. inertia: xx,
-    yy, zz, xy, xz, yz about it, kg m^2, platform axes. legs: six. gravity: (3,), acceleration in
+    yy, zz, xy, xz, yz about it, kg m^2, platform axes. legs: one of each,
+    or none where they do not count. gravity: (3,), acceleration in
     the base frame, m/s^2. Raises GeometryError, ShapeError, NotFiniteError or InertiaError.
     """
 
     mass: float
     inertia: tuple[float, ...]
     center_of_mass: tuple[float, ...] = (0.0, 0.0, 0.0)
-    legs: tuple[LegMasses, ...] = (LegMasses(),) * 6
+    legs: tuple[LegMasses, ...] = ()
     gravity: tuple[float, ...] = STANDARD_GRAVITY
 
     def __post_init__(self) -> None:
@@ -93,8 +94,6 @@ class PlatformMasses:
         for name, size in (('inertia', 6), ('center_of_mass', 3), ('gravity', 3)):
             values = checks.as_array(name, getattr(self, name), (size,))
             object.__setattr__(self, name, tuple(values.tolist()))
-        if len(self.legs) != 6:
-            raise GeometryError(f'legs: expected the masses of six, got {len(self.legs)}')
         self.spatial_inertia()
 
     def spatial_inertia(self) -> SpatialInertia:
@@ -122,10 +121,6 @@ def read_masses(node: Node, leg_names: Sequence[str], driven: Sequence[str]) -> 
     if unknown := [name for name in each if name not in leg_names]:
         node.take('legs').fail(f'names of {list(leg_names)}', str(unknown))
     legs = tuple(_leg(each.get(name, every), part) for name, part in zip(leg_names, driven))
-    if len(legs) > 6:
-        if any(leg != LegMasses() for leg in legs):
-            node.fail('none of the legs of a platform of seven or more', 'masses of legs')
-        legs = legs[:6]
     node.finish()
     with node.context():
         return PlatformMasses(mass, tuple(moments), tuple(center), legs,

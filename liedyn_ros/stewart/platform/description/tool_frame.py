@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,12 +22,9 @@ from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.description.geometry_covariance import turned_covariance
 from liedyn_ros.stewart.platform.description.leg_types import LegType
 from liedyn_ros.stewart.platform.description.masses import PlatformMasses
-from liedyn_ros.stewart.platform.description.redundant_geometry import RedundantGeometry
-
-Geometry = TypeVar('Geometry', bound=StewartGeometry | RedundantGeometry)
 
 
-def with_tool(geometry: Geometry, pose_platform_tool: ArrayLike) -> Geometry:
+def with_tool(geometry: StewartGeometry, pose_platform_tool: ArrayLike) -> StewartGeometry:
     """
     Return the machine's geometry with the tool's frame for the platform's.
 

@@ -31,7 +31,6 @@ from liedyn_ros.stewart.platform.description.leg_checks import unlimited_cones, 
 from liedyn_ros.stewart.platform.description.leg_types import (
     Crank, LegType, OffsetStrut, Rail, Stage, Strut, Wire)
 from liedyn_ros.stewart.platform.description.masses import read_masses
-from liedyn_ros.stewart.platform.description.redundant_geometry import RedundantGeometry
 from liedyn_ros.stewart.platform.description.tool_frame import with_tool
 
 LARGEST = 20.0  # m, of a platform; beyond it numbers are taken for mm
@@ -49,47 +48,29 @@ def is_geometry_file(path: str | Path) -> bool:
 
 def load_geometry(path: str | Path) -> StewartGeometry:
     """
-    Read a geometry file of six legs, in m and rad.
+    Read a geometry file, in m and rad.
 
     Raises GeometryError. Warns, by DescriptionWarning, of numbers that look like mm. It warns as
     well of a platform singular at nearly every pose, with the direction in which it is free.
     """
-    geometry = load_legs(path)
-    if isinstance(geometry, RedundantGeometry):
-        raise GeometryError(f'{path}: legs: expected six legs, got {list(geometry.leg_names)}; '
-                            'load_redundant_geometry reads seven and more')
-    return geometry
-
-
-def load_redundant_geometry(path: str | Path) -> RedundantGeometry:
-    """Read a geometry file of seven legs or more, in m and rad. Raises GeometryError."""
-    geometry = load_legs(path)
-    if isinstance(geometry, StewartGeometry):
-        raise GeometryError(f'{path}: legs: expected seven or more, got '
-                            f'{list(geometry.leg_names)}; load_geometry reads six')
-    return geometry
-
-
-def load_legs(path: str | Path) -> StewartGeometry | RedundantGeometry:
-    """Read a geometry file of six legs or more, as the function for their number does."""
     try:
         geometry = _geometry(read(path, 'geometry'))
     except LiedynError as error:
         raise GeometryError(f'{path}: {error}') from error
-    if isinstance(geometry, StewartGeometry) and (fault := architectural_fault(geometry)):
-        warnings.warn(f'{path}: {fault}', DescriptionWarning, stacklevel=3)
+    if fault := architectural_fault(geometry):
+        warnings.warn(f'{path}: {fault}', DescriptionWarning, stacklevel=2)
     largest = geometry.characteristic_length
     if coarse := {name: leg.lead for name, leg in zip(geometry.leg_names, geometry.leg_types)
                   if isinstance(leg, OffsetStrut) and abs(leg.lead) > largest}:
         warnings.warn(f"{path}: lead: {coarse} m per turn is more than the platform's radius; "
-                      'a file has m, and this looks like mm', DescriptionWarning, stacklevel=3)
+                      'a file has m, and this looks like mm', DescriptionWarning, stacklevel=2)
     if (reach := np.abs(geometry.platform_joints).max()) > LARGEST:
         warnings.warn(f'{path}: a joint is {reach:g} m from the origin of the platform; a file '
-                      'has m, and this looks like mm', DescriptionWarning, stacklevel=3)
+                      'has m, and this looks like mm', DescriptionWarning, stacklevel=2)
     return geometry
 
 
-def geometry_of(mapping: Any) -> StewartGeometry | RedundantGeometry:
+def geometry_of(mapping: Any) -> StewartGeometry:
     """
     Return the geometry of a file's content, in m and rad.
 
@@ -98,14 +79,11 @@ def geometry_of(mapping: Any) -> StewartGeometry | RedundantGeometry:
     return _geometry(Node(mapping, 'geometry'))
 
 
-def _geometry(root: Node) -> StewartGeometry | RedundantGeometry:
+def _geometry(root: Node) -> StewartGeometry:
     """Return the geometry in a file, poses being of its tool."""
     legs = root.take('legs')
     named = legs.items()
     n = len(named)
-    if n < 6:
-        raise GeometryError(f'{legs.path}: expected six legs or more, '
-                            f'got {[name for name, _ in named]}')
     base, platform, limits, noise, latency = (
         np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 2)), np.zeros(n), np.zeros(n))
     cones = {'base_cone': unlimited_cones(1.0, n), 'platform_cone': unlimited_cones(-1.0, n)}
@@ -124,18 +102,16 @@ def _geometry(root: Node) -> StewartGeometry | RedundantGeometry:
         forces.append(leg.take('force', list(usual_forces(leg_type))).numbers(2, infinite=True))
         leg.finish()
     names = tuple(leg_name for leg_name, _ in named)
-    parts = (names, base, platform, limits, root.take('name', 'stewart_platform').text(),
-             cones['base_cone'], cones['platform_cone'],
-             root.take('leg_diameter', 0.0).number(), tuple(leg_types))
+    title, diameter = root.take('name', 'stewart_platform').text(), root.take('leg_diameter', 0.0)
     masses, tool, home = (root.optional(key) for key in ('masses', 'tool', 'home'))
     covariance = _covariance(root.optional('calibration_covariance'))
     root.finish()
     machine = None if masses is None else read_masses(
         masses, names, [leg_type.driven for leg_type in leg_types])
-    geometry = RedundantGeometry(
-        *parts, noise, covariance, latency, machine, np.array(forces)
-    ) if n > 6 else StewartGeometry(
-        *parts, machine, covariance, noise, latency, np.array(forces))
+    geometry = StewartGeometry(
+        names, base, platform, limits, title, cones['base_cone'], cones['platform_cone'],
+        diameter.number(), tuple(leg_types), machine, covariance, noise, latency,
+        np.array(forces))
     geometry = geometry if tool is None else with_tool(geometry, tool_of(tool))
     return geometry if home is None else replace(geometry, home=tool_of(home))
 

@@ -19,21 +19,19 @@ from liedyn_ros.common.errors import GeometryError
 from liedyn_ros.common.yaml_reader import Node, read, write_text
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.description.geometry_covariance import turned_covariance
-from liedyn_ros.stewart.platform.description.redundant_geometry import RedundantGeometry
-from liedyn_ros.stewart.platform.io.geometry_file import load_legs, tool_of
+from liedyn_ros.stewart.platform.io.geometry_file import load_geometry, tool_of
 
 
-def updated_geometry(
-        source: str | Path, geometry: StewartGeometry | RedundantGeometry) -> str:
+def updated_geometry(source: str | Path, geometry: StewartGeometry) -> str:
     """
     Return the text of a geometry file with the joints and the covariance of a geometry of it.
 
     Limits, leg types, masses and the tool stay; comments are lost. Raises GeometryError for a
     geometry whose legs are others, or for a file that cannot be read.
     """
-    if load_legs(source).leg_names != geometry.leg_names:
+    if load_geometry(source).leg_names != geometry.leg_names:
         raise GeometryError(f'{source}: expected the legs {list(geometry.leg_names)}, got '
-                            f'{list(load_legs(source).leg_names)}')
+                            f'{list(load_geometry(source).leg_names)}')
     content: dict[str, Any] = read(source, 'geometry').value
     covariance, platform = geometry.calibration_covariance, geometry.platform_joints
     tool = content.get('tool')

@@ -15,35 +15,24 @@ from liedyn_ros.lie.kernels.motion import split
 from liedyn_ros.linear_algebra.kernels.inverse import invert_6x6
 from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, legs
 
-RATES_WORK = 108  # numbers in a workspace: J, its inverse, and a J nearby
+RATES_WORK = 72  # numbers in a workspace: J and its inverse
 RATES_DIFFERENCE = 1e-5  # of differences, rad and m
 
 
 @kernel
-def twist_by_pose(joints: VECTOR, pose: MATRIX, twist: VECTOR, out: MATRIX, work: VECTOR):
-    """
-    Write the derivative, 6 by 6, of J^-1 Ldot by the pose's body twist, Ldot = J twist fixed.
-
-    It is -J^-1 d(J twist). A leg's rate is u . s, with its unit vector u and the velocity s of its
-    platform joint. It changes by s across the leg, over its length, times the leg vector's change.
-    Returns False where J has no inverse.
-    """
-    if not inverse_jacobian(joints, pose, work):
-        return False
-    jacobian_change(joints, pose, twist, work[0:36], work[72:108])
-    multiply_negative(work[36:72], work[0:36], out)
-    return True
-
-
-@kernel
 def jacobian_change(joints: VECTOR, pose: MATRIX, twist: VECTOR, change: VECTOR, jacobian: VECTOR):
-    """Write d(J twist)/d(pose), 6 by 6, row by row; jacobian: (36,), a workspace."""
+    """
+    Write d(J twist)/d(pose), n by 6, row by row; jacobian: (6 n,), a workspace.
+
+    A leg's rate is u . s, with its unit vector u and the velocity s of its platform joint. It
+    changes by s across the leg, over its length, times the leg vector's change.
+    """
     r, p = split(pose)
-    if len(joints) > leg_rows.ENDS:
+    if leg_rows.has_rows(joints):
         rates_change(joints, r, p, twist, change, jacobian)
         return
     w, v = vec3.load(twist, 0), vec3.load(twist, 3)
-    for i in range(6):
+    for i in range(leg_rows.count_legs(joints)):
         b, leg = legs.platform_joint(joints, i), mat3.apply_t(r, legs.leg_vector(joints, i, r, p))
         s = vec3.add(v, vec3.cross(w, b))
         square = vec3.dot(leg, leg)
@@ -54,21 +43,11 @@ def jacobian_change(joints: VECTOR, pose: MATRIX, twist: VECTOR, change: VECTOR,
 
 
 @kernel
-def multiply_negative(a, b, out):
-    """Write -A B, 6 by 6, of flat arrays."""
-    for i in range(6):
-        for j in range(6):
-            total = 0.0
-            for k in range(6):
-                total += a[6 * i + k] * b[6 * k + j]
-            out[i, j] = -total
-
-
-@kernel
 def rates_change(joints, r, p, twist, change, jacobian):
     """Write d(J twist)/d(pose) by differences, of legs whose ends move with the pose."""
+    n = leg_rows.count_legs(joints)
     for k in range(6):
-        for i in range(6):
+        for i in range(n):
             change[6 * i + k] = 0.0
         for side in (-1.0, 1.0):
             step = side * RATES_DIFFERENCE
@@ -76,7 +55,7 @@ def rates_change(joints, r, p, twist, change, jacobian):
             v = (step * (k == 3), step * (k == 4), step * (k == 5))
             moved_r, moved_p = se3.compose(r, p, *se3.exp(w, v))
             leg_types.value_jacobian(joints, moved_r, moved_p, legs.BODY, jacobian)
-            for i in range(6):
+            for i in range(n):
                 for j in range(6):
                     change[6 * i + k] += 0.5 / step * jacobian[6 * i + j] * twist[j]
 

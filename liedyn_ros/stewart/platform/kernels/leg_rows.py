@@ -7,13 +7,18 @@
 # language governing permissions and limitations under the License.
 
 """
-The row of a leg in the platform's table, where its leg is more than a strut (14.34 to 14.44).
+The platform's table of n legs, and the row of a leg that is more than a strut (14.34 to 14.44).
 
-The table begins with 36 numbers, the ends of the legs: six on the base, then six on the platform,
-in their frames. Then follows a row for each leg, with the kind of its leg type.
+The table begins with the ends of the legs, 6 n numbers: n on the base, then n on the platform, in
+their frames. Then follows a row for each leg, with the kind of its leg type. There are six to
+twelve legs, so the size of a table tells how many, and whether it has rows.
 """
 
-ENDS = 36  # numbers of the legs' ends: the whole table of plain struts
+from liedyn_ros.jit.decorators import kernel
+
+FEWEST, MOST = 6, 12  # legs
+END = 6  # numbers of a leg's two ends
+ENDS = FEWEST * END  # of six legs: the whole table of plain struts
 
 STRUT, OFFSET, RAIL, CRANK, WIRE, STAGE, CARRIED_STAGE = 0, 1, 2, 3, 4, 5, 6
 
@@ -30,3 +35,22 @@ KIND, BASE, PLATFORM, UNIT, SIZE, FIRST, SECOND, LENGTH, OTHER, SIDE, VALUE, RAT
 GUIDE, PITCH, PHASE, SHIFT, TARGET = 20, 23, 24, 25, 26
 TURN = GUIDE  # rad, of a screw at home from PHASE on: it turns by less than half a turn from there
 ROW = 27
+SMALLEST = FEWEST * (END + ROW)  # table with rows
+
+
+@kernel
+def count_legs(table):
+    """Return the number of legs of a table."""
+    return len(table) // END if len(table) < SMALLEST else len(table) // (END + ROW)
+
+
+@kernel
+def has_rows(table):
+    """Return whether there are legs that are more than struts."""
+    return len(table) >= SMALLEST
+
+
+@kernel
+def row_at(table, i):
+    """Return where the row of a leg begins."""
+    return END * count_legs(table) + ROW * i

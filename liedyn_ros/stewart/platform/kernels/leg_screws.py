@@ -19,7 +19,7 @@ from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.stewart.platform.kernels import legs
 from liedyn_ros.stewart.platform.kernels.leg_rows import (
-    ENDS, FIRST, LENGTH, OTHER, PHASE, PITCH, ROW, SECOND, SHIFT, TURN)
+    count_legs, FIRST, has_rows, LENGTH, OTHER, PHASE, PITCH, ROW, row_at, SECOND, SHIFT, TURN)
 
 
 @kernel
@@ -65,11 +65,12 @@ def turn_wrench(table, row, i, r, p):
 
 @kernel
 def add_turns(table, r, p, trivialization, squared, out):
-    """Add the turns of screws to d(rod)/d(twist), 6 by 6, or to that of squared rods."""
-    if len(table) == ENDS:
+    """Add the turns of screws to d(rod)/d(twist), n by 6, or to that of squared rods."""
+    if not has_rows(table):
         return
-    for i in range(6):
-        row = table[ENDS + ROW * i:ENDS + ROW * (i + 1)]
+    for i in range(count_legs(table)):
+        at = row_at(table, i)
+        row = table[at:at + ROW]
         if row[PITCH] != 0.0:
             m, f = turn_wrench(table, row, i, r, p)
             if trivialization == legs.SPATIAL:
@@ -83,7 +84,8 @@ def add_turns(table, r, p, trivialization, squared, out):
 @kernel
 def with_turn(table, i, r, p, m, f):
     """Return a squared rod's moment about the platform's centre and force with its turn's."""
-    row = table[ENDS + ROW * i:ENDS + ROW * (i + 1)]
+    at = row_at(table, i)
+    row = table[at:at + ROW]
     if row[PITCH] == 0.0:
         return m, f
     turn, pull = turn_wrench(table, row, i, r, p)

@@ -27,8 +27,8 @@ from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.lie.kernels.motion import split
 from liedyn_ros.stewart.platform.kernels import leg_screws, legs, stages, wires
 from liedyn_ros.stewart.platform.kernels.leg_rows import (
-    BASE, CRANK, ENDS, FIRST, KIND, LENGTH, OFFSET, OTHER, PITCH, PLATFORM, RAIL, RATIO, ROW,
-    SECOND, SHIFT, SIDE, SIZE, STAGE, TARGET, UNIT, VALUE, WIRE)
+    BASE, count_legs, CRANK, FIRST, has_rows, KIND, LENGTH, OFFSET, OTHER, PITCH, PLATFORM, RAIL,
+    RATIO, ROW, row_at, SECOND, SHIFT, SIDE, SIZE, STAGE, TARGET, UNIT, VALUE, WIRE)
 
 MAX_TURNS = 40  # of the iteration for offset joints, whose error falls by e e' / l^2 each
 SETTLED = 1e-32  # of the square of a leg's length, by which its ends move in the last
@@ -37,11 +37,11 @@ SETTLED = 1e-32  # of the square of a leg's length, by which its ends move in th
 @kernel
 def write_leg_ends(table: VECTOR, r: ROTATION, p: TRIPLE):
     """Write the ends of the legs at a pose. Returns whether every rod reaches; else NaN."""
-    if len(table) == ENDS:
+    if not has_rows(table):
         return True
     reached = True
-    for i in range(6):
-        at = ENDS + ROW * i
+    for i in range(count_legs(table)):
+        at = row_at(table, i)
         row = table[at:at + ROW]
         if row[KIND] == RAIL:
             reached &= place_carriage(table, row, i, r, p)
@@ -84,7 +84,7 @@ def settle_axes(table, row, i, r, p):
                            vec3.sub(new_tip, new_foot))
         foot, tip = new_foot, new_tip
         vec3.store(table, 3 * i, foot)
-        vec3.store(table, 18 + 3 * i, end)
+        vec3.store(table, 3 * (count_legs(table) + i), end)
         if vec3.dot(step, step) + vec3.dot(side, side) <= SETTLED * vec3.dot(leg, leg):
             break
 
@@ -141,8 +141,8 @@ def put_pin(table, row, i, angle):
 @kernel
 def drive(table: VECTOR, values: VECTOR, squared: VECTOR):
     """Write the ends that the values of all legs give, and the squared lengths between them."""
-    for i in range(6):
-        at = ENDS + ROW * i
+    for i in range(count_legs(table)):
+        at = row_at(table, i)
         row = table[at:at + ROW]
         value = values[i] / row[UNIT]
         if row[KIND] == RAIL:
@@ -161,10 +161,10 @@ def drive(table: VECTOR, values: VECTOR, squared: VECTOR):
 @kernel
 def settle_all_ends(table, r, p):
     """Write the ends that follow a pose at given values; others stay where drives put them."""
-    if len(table) == ENDS:
+    if not has_rows(table):
         return
-    for i in range(6):
-        at = ENDS + ROW * i
+    for i in range(count_legs(table)):
+        at = row_at(table, i)
         row = table[at:at + ROW]
         if row[KIND] >= STAGE:
             stages.place_stage(table, row, i, r, p, True)
@@ -176,10 +176,10 @@ def settle_all_ends(table, r, p):
 def least_drive(table, r, p):
     """Return the least of the drives' transmissions at driven ends, infinite for struts alone."""
     least = np.inf
-    if len(table) == ENDS:
+    if not has_rows(table):
         return least
-    for i in range(6):
-        kind = table[ENDS + ROW * i + KIND]
+    for i in range(count_legs(table)):
+        kind = table[row_at(table, i) + KIND]
         if kind == RAIL or kind == CRANK:
             least = min(least, transmission(table, i, r, p))
     return least
@@ -188,23 +188,23 @@ def least_drive(table, r, p):
 @kernel
 def transmissions(table: VECTOR, pose: MATRIX, out: VECTOR):
     """
-    Write the cosine of each leg (6,) at a pose (4 by 4), as `transmission` has it.
+    Write the cosine of each leg (n,) at a pose (4 by 4), as `transmission` has it.
 
     One kernel follows the pose and reads the ends: threads that share a table do not mix poses.
     """
     r, p = split(pose)
     write_leg_ends(table, r, p)
-    for i in range(6):
-        out[i] = 1.0 if len(table) == ENDS else transmission(table, i, r, p)
+    for i in range(count_legs(table)):
+        out[i] = transmission(table, i, r, p)
 
 
 @kernel
 def held_transmissions(table: VECTOR, values: VECTOR, pose: MATRIX, out: VECTOR):
-    """Write the cosine of each leg (6,) where the drives hold their values, as `transmission`."""
+    """Write the cosine of each leg (n,) where the drives hold their values, as `transmission`."""
     r, p = split(pose)
     drive(table, values, out)
-    for i in range(6):
-        out[i] = 1.0 if len(table) == ENDS else transmission(table, i, r, p)
+    for i in range(count_legs(table)):
+        out[i] = transmission(table, i, r, p)
 
 
 @kernel
@@ -214,7 +214,9 @@ def transmission(table, i, r, p):
 
     It is negative where the drive has gone through its dead centre, and 1 for struts.
     """
-    at = ENDS + ROW * i
+    if not has_rows(table):
+        return 1.0
+    at = row_at(table, i)
     row = table[at:at + ROW]
     if row[KIND] != RAIL and row[KIND] != CRANK:
         return 1.0
@@ -225,7 +227,7 @@ def transmission(table, i, r, p):
 @kernel
 def way(table, i):
     """Return the unit vector along which the drive of a rail or a crank moves its end now."""
-    at = ENDS + ROW * i
+    at = row_at(table, i)
     row = table[at:at + ROW]
     e1, side = vec3.load(row, FIRST), row[SIDE]
     if row[KIND] == RAIL:
@@ -239,41 +241,41 @@ def way(table, i):
 @kernel
 def leg_value(table, i, r, p):
     """Return the value of a leg at the pose that was followed."""
-    if len(table) == ENDS:
+    if not has_rows(table):
         leg = legs.leg_vector(table, i, r, p)
         return vec3.dot(leg, leg) ** 0.5
-    return table[ENDS + ROW * i + VALUE]
+    return table[row_at(table, i) + VALUE]
 
 
 @kernel
 def ratio(table: VECTOR, i: WHOLE):
     """Return the ratio of a leg at the pose that was followed."""
-    return 1.0 if len(table) == ENDS else table[ENDS + ROW * i + RATIO]
+    return table[row_at(table, i) + RATIO] if has_rows(table) else 1.0
 
 
 @kernel
 def foot(table: VECTOR, i: WHOLE, r: ROTATION, p: TRIPLE):
     """Return where a leg begins on the base, beside the end of a rod as long as its reading."""
     end = legs.base_joint(table, i)
-    if len(table) == ENDS or table[ENDS + ROW * i + SHIFT] == 0.0:
+    if not has_rows(table) or table[row_at(table, i) + SHIFT] == 0.0:
         return end
     leg = legs.leg_vector(table, i, r, p)
-    return vec3.axpy(table[ENDS + ROW * i + SHIFT] / vec3.dot(leg, leg) ** 0.5, leg, end)
+    return vec3.axpy(table[row_at(table, i) + SHIFT] / vec3.dot(leg, leg) ** 0.5, leg, end)
 
 
 @kernel
 def rod_jacobian(table, r, p, trivialization, out):
-    """Write d(rod)/d(twist), 6 by 6, row by row, for the ends that were written."""
+    """Write d(rod)/d(twist), n by 6, row by row, for the ends that were written."""
     legs.length_jacobian(table, r, p, trivialization, out)
     leg_screws.add_turns(table, r, p, trivialization, False, out)
 
 
 @kernel
 def value_jacobian(table: VECTOR, r: ROTATION, p: TRIPLE, trivialization: WHOLE, out: VECTOR):
-    """Write d(value)/d(twist), 6 by 6, row by row, at a pose: J V = ratio q' (14.34)."""
+    """Write d(value)/d(twist), n by 6, row by row, at a pose: J V = ratio q' (14.34)."""
     write_leg_ends(table, r, p)
     rod_jacobian(table, r, p, trivialization, out)
-    for i in range(6):
+    for i in range(count_legs(table)):
         scale = 1.0 / ratio(table, i)
         for k in range(6):
             out[6 * i + k] *= scale
@@ -281,9 +283,9 @@ def value_jacobian(table: VECTOR, r: ROTATION, p: TRIPLE, trivialization: WHOLE,
 
 @kernel
 def values_batch(table: VECTOR, poses: CUBE, out: MATRIX):
-    """Write the values of n poses (4 by 4), (n, 6); NaN where a rod does not reach."""
-    for n in range(poses.shape[0]):
-        r, p = split(poses[n])
+    """Write the values (m, n) of m poses (4 by 4); NaN where a rod does not reach."""
+    for m in range(poses.shape[0]):
+        r, p = split(poses[m])
         write_leg_ends(table, r, p)
-        for i in range(6):
-            out[n, i] = leg_value(table, i, r, p)
+        for i in range(count_legs(table)):
+            out[m, i] = leg_value(table, i, r, p)

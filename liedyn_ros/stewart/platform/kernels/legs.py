@@ -9,8 +9,8 @@
 """
 Leg vectors, leg lengths and their Lie derivatives.
 
-The joints are one flat array of 36 numbers: six base joints a_i (base frame), then six platform
-joints b_i (platform frame). The pose (r, p) is of the platform in the base.
+The joints are a table of `leg_rows`: base joints a_i (base frame), then platform joints b_i
+(platform frame). The pose (r, p) is of the platform in the base.
 """
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import INTEGERS, MATRIX, VECTOR, WHOLE
 from liedyn_ros.lie.kernels import mat3, vec3
+from liedyn_ros.stewart.platform.kernels.leg_rows import count_legs
 
 BODY = 0  # T <- T exp(s), twist in the platform frame
 SPATIAL = 1  # T <- exp(s) T, twist in the base frame
@@ -32,7 +33,7 @@ def base_joint(joints, i):
 @kernel
 def platform_joint(joints, i):
     """Return b_i."""
-    return vec3.load(joints, 18 + 3 * i)
+    return vec3.load(joints, 3 * (count_legs(joints) + i))
 
 
 @kernel
@@ -58,8 +59,8 @@ def leg_screw(joints, i, r, d, trivialization):
 
 @kernel
 def lengths(joints, r, p, out):
-    """Write how long the six legs are (Stewart 16)."""
-    for i in range(6):
+    """Write how long the legs are (Stewart 16)."""
+    for i in range(count_legs(joints)):
         d = leg_vector(joints, i, r, p)
         out[i] = vec3.dot(d, d) ** 0.5
 
@@ -67,7 +68,7 @@ def lengths(joints, r, p, out):
 @kernel
 def squared_residual(joints, squared, r, p, out):
     """Write r_i = |R b_i + p - a_i|^2 - L_i^2 (Stewart 17)."""
-    for i in range(6):
+    for i in range(count_legs(joints)):
         d = leg_vector(joints, i, r, p)
         out[i] = vec3.dot(d, d) - squared[i]
 
@@ -75,14 +76,14 @@ def squared_residual(joints, squared, r, p, out):
 @kernel
 def length_residual(squared, out):
     """Turn differences of squared lengths into differences of lengths."""
-    for i in range(6):
+    for i in range(len(squared)):
         out[i] /= (squared[i] + out[i]) ** 0.5 + squared[i] ** 0.5
 
 
 @kernel
 def squared_jacobian(joints, r, p, trivialization, out):
-    """Write the 6 by 6 derivative of the squared lengths by the twist, row by row."""
-    for i in range(6):
+    """Write the n by 6 derivative of the squared lengths by the twist, row by row."""
+    for i in range(count_legs(joints)):
         m, f = leg_screw(joints, i, r, leg_vector(joints, i, r, p), trivialization)
         vec3.store(out, 6 * i, vec3.scale(2.0, m))
         vec3.store(out, 6 * i + 3, vec3.scale(2.0, f))
@@ -90,8 +91,8 @@ def squared_jacobian(joints, r, p, trivialization, out):
 
 @kernel
 def length_jacobian(joints, r, p, trivialization, out):
-    """Write dL/d(twist), 6 by 6, row by row: unit screws along the legs (11.4)."""
-    for i in range(6):
+    """Write dL/d(twist), n by 6, row by row: unit screws along the legs (11.4)."""
+    for i in range(count_legs(joints)):
         d = leg_vector(joints, i, r, p)
         m, f = leg_screw(joints, i, r, d, trivialization)
         inverse_length = 1.0 / vec3.dot(d, d) ** 0.5
@@ -104,13 +105,13 @@ def of_positions(
         scales: VECTOR, offsets: VECTOR, order: INTEGERS, count: WHOLE, positions: VECTOR,
         lengths: VECTOR):
     """
-    Write the lengths of six actuators; return whether there are as many positions as said.
+    Write the lengths of n actuators; return whether there are as many positions as said.
 
-    order: where the position of each leg's actuator stands. The six have to be finite too.
+    order: where the position of each leg's actuator stands. Theirs have to be finite too.
     """
     usable = len(positions) == count
     if usable:
-        for i in range(6):
+        for i in range(len(order)):
             position = positions[order[i]]
             usable &= np.isfinite(position)
             lengths[i] = offsets[i] + scales[i] * position
@@ -120,14 +121,14 @@ def of_positions(
 @kernel
 def admit(limits: MATRIX, lengths: VECTOR, rates: VECTOR, admitted: VECTOR):
     """
-    Copy six lengths; return whether they and six rates may be used.
+    Copy n lengths; return whether they and n rates may be used.
 
-    Lengths are positive and within their limits (6, 2), rates are finite; NaN is neither.
+    Lengths are positive and within their limits (n, 2), rates are finite; NaN is neither.
     """
-    if not len(lengths) == len(rates) == 6:
+    if not len(lengths) == len(rates) == len(limits):
         return False
     usable = True
-    for i in range(6):
+    for i in range(len(limits)):
         usable &= 0.0 < lengths[i] < np.inf and limits[i, 0] <= lengths[i] <= limits[i, 1]
         usable &= np.isfinite(rates[i])
         admitted[i] = lengths[i]

@@ -9,10 +9,10 @@
 """
 Margins of a pose to the platform's limits: travel, joint cones, clearance between legs.
 
-The limits are one flat array of 75 numbers: least and greatest value of each leg, twelve cones,
-least distance of each pair of axes. A cone is a unit vector and an angle; six are of the
-base, then six of the platform. There are 33 margins: six of travel, six of base and six
-of platform angles, fifteen of clearance between legs.
+The limits of n legs are one flat array: least and greatest value of each leg, 2 n cones, least
+distance of each pair of axes; 75 numbers of six legs. A cone is a unit vector and an angle; n are
+of the base, then n of the platform. Margins are n of travel, n of base and n of platform angles,
+and those of clearance between two legs: 33 of six legs.
 """
 
 import math
@@ -25,9 +25,9 @@ from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.lie.kernels.motion import split
 from liedyn_ros.stewart.platform.kernels import leg_rows, leg_types, legs
 
-COUNT = 33  # of margins of one pose
-ANGLES, CLEARANCES = 6, 18  # where their margins begin
-BASE_CONES, PLATFORM_CONES, DISTANCES = 12, 36, 60  # where these limits begin
+COUNT = 33  # of margins of one pose of six legs
+ANGLES, CLEARANCES = 1, 3  # where their margins begin, in numbers of legs
+BASE_CONES, PLATFORM_CONES, DISTANCES = 2, 6, 10  # where these limits begin, likewise
 PARALLEL = 1e-12  # of sin^2 between two legs, below which they count as parallel
 
 
@@ -39,22 +39,22 @@ def margins(joints: VECTOR, limits: VECTOR, pose: MATRIX, out: VECTOR):
     Returns the least of them, NaN where one is.
     """
     r, p = split(pose)
-    least = np.inf
+    n, least = leg_rows.count_legs(joints), np.inf
     if not leg_types.write_leg_ends(joints, r, p):
-        for k in range(COUNT):
+        for k in range(len(out)):
             out[k] = -np.inf
         return -np.inf
-    for i in range(6):
+    for i in range(n):
         leg, value = legs.leg_vector(joints, i, r, p), leg_types.leg_value(joints, i, r, p)
         out[i] = min(value - limits[2 * i], limits[2 * i + 1] - value)
-        out[ANGLES + i] = to_rim(limits, BASE_CONES + 4 * i, leg)
-        out[ANGLES + 6 + i] = to_rim(
-            limits, PLATFORM_CONES + 4 * i, vec3.neg(mat3.apply_t(r, leg)))
+        out[ANGLES * n + i] = to_rim(limits, BASE_CONES * n + 4 * i, leg)
+        out[(ANGLES + 1) * n + i] = to_rim(
+            limits, PLATFORM_CONES * n + 4 * i, vec3.neg(mat3.apply_t(r, leg)))
     if legs_fill_rods(joints):
         write_clearances(joints, limits, r, p, out)
     else:
         write_clearances_of_feet(joints, limits, r, p, out)
-    for k in range(COUNT):
+    for k in range(len(out)):
         if math.isnan(out[k]):
             return math.nan
         least = min(least, out[k])
@@ -65,33 +65,35 @@ def margins(joints: VECTOR, limits: VECTOR, pose: MATRIX, out: VECTOR):
 def legs_fill_rods(joints):
     """Return whether all legs begin where the rods of their readings do."""
     filled = True
-    if len(joints) > leg_rows.ENDS:
-        for i in range(6):
-            filled &= joints[leg_rows.ENDS + leg_rows.ROW * i + leg_rows.SHIFT] == 0.0
+    if leg_rows.has_rows(joints):
+        for i in range(leg_rows.count_legs(joints)):
+            filled &= joints[leg_rows.row_at(joints, i) + leg_rows.SHIFT] == 0.0
     return filled
 
 
 @kernel
 def write_clearances(joints, limits, r, p, out):
     """Write the clearances of legs from end to end."""
-    k = CLEARANCES
-    for i in range(6):
-        for j in range(i + 1, 6):
+    n = leg_rows.count_legs(joints)
+    k = CLEARANCES * n
+    for i in range(n):
+        for j in range(i + 1, n):
             out[k] = distance(
                 legs.base_joint(joints, i), legs.leg_vector(joints, i, r, p),
                 legs.base_joint(joints, j), legs.leg_vector(joints, j, r, p))
-            out[k] -= limits[DISTANCES + k - CLEARANCES]
+            out[k] -= limits[DISTANCES * n + k - CLEARANCES * n]
             k += 1
 
 
 @kernel
 def write_clearances_of_feet(joints, limits, r, p, out):
     """Write clearances of legs that begin elsewhere than the rods of their readings."""
-    k = CLEARANCES
-    for i in range(6):
-        for j in range(i + 1, 6):
+    n = leg_rows.count_legs(joints)
+    k = CLEARANCES * n
+    for i in range(n):
+        for j in range(i + 1, n):
             out[k] = distance(*leg_segment(joints, i, r, p), *leg_segment(joints, j, r, p))
-            out[k] -= limits[DISTANCES + k - CLEARANCES]
+            out[k] -= limits[DISTANCES * n + k - CLEARANCES * n]
             k += 1
 
 
@@ -104,7 +106,7 @@ def leg_segment(joints, i, r, p):
 
 @kernel
 def margins_batch(joints: VECTOR, limits: VECTOR, poses: CUBE, out: MATRIX):
-    """Write the margins of n poses, (n, 33)."""
+    """Write the margins of n poses, a row each."""
     for n in range(poses.shape[0]):
         margins(joints, limits, poses[n], out[n])
 

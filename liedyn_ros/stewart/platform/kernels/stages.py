@@ -17,7 +17,7 @@ with two coordinates.
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import mat3, vec3
 from liedyn_ros.stewart.platform.kernels.leg_rows import (
-    BASE, CARRIED_STAGE, FIRST, GUIDE, KIND, PLATFORM, RATIO, SECOND, TARGET, VALUE)
+    BASE, CARRIED_STAGE, count_legs, FIRST, GUIDE, KIND, PLATFORM, RATIO, SECOND, TARGET, VALUE)
 
 SPAN = 8.0  # of the rod that stands for a stage, in units of the table
 
@@ -36,7 +36,7 @@ def place_stage(table, row, i, r, p, solving):
     if row[KIND] == CARRIED_STAGE:
         along = mat3.apply(r, guide)
         slide = vec3.dot(normal, vec3.sub(a, tip)) / vec3.dot(normal, along)
-        vec3.store(table, 18 + 3 * i, vec3.axpy(slide, guide, b))
+        vec3.store(table, 3 * (count_legs(table) + i), vec3.axpy(slide, guide, b))
         tip, guide = vec3.axpy(slide, along, tip), along
     n = vec3.axpy(-vec3.dot(dual, guide) / vec3.dot(normal, guide), normal, dual)
     size = vec3.dot(n, n) ** 0.5

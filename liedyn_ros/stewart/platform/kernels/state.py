@@ -36,7 +36,7 @@ def write_platform_state(joints, r, p, state, work):
     null, left = state[NULL:LEFT], state[LEFT:VALUE]
     state[VALUE] = singular_value.signed_smallest(
         jacobian, state[INVERSE:NULL], null, left, work)
-    if len(joints) == leg_rows.ENDS:
+    if not leg_rows.has_rows(joints):
         state[SLOPE] = 0.0
         for i in range(6):
             state[SLOPE] += left[i] * second_rate(joints, i, r, p, null)

@@ -28,9 +28,9 @@ def is_predictable(gap: NUMBER, span: NUMBER):
 
 @kernel
 def lead_to_lengths(before: VECTOR, rates: VECTOR, gap: NUMBER, lengths: VECTOR):
-    """Return whether measured rates (6,) of lengths before lead over a gap (s) to lengths."""
+    """Return whether measured rates (n,) of lengths before lead over a gap (s) to lengths."""
     missed, changed = 0.0, 0.0
-    for i in range(6):
+    for i in range(len(lengths)):
         change = lengths[i] - before[i]
         missed += (change - gap * rates[i]) ** 2
         changed += change * change

@@ -11,9 +11,13 @@
 from typing import NamedTuple
 
 from liedyn_ros.stewart.platform.flags import Flag
+from liedyn_ros.stewart.platform.kernels.leg_rows import MOST
 from liedyn_ros.stewart.tracking.legs.kernels import fault_tables as tables
 
-LEGS = tuple(tuple(leg for leg in range(6) if bits >> leg & 1) for bits in range(64))
+
+def legs_of(bits: int) -> tuple[int, ...]:
+    """Return the indices of the lowest MOST bits that are set."""
+    return tuple(leg for leg in range(MOST) if bits >> leg & 1) if bits else ()
 
 
 class LegFaults(NamedTuple):
@@ -21,7 +25,7 @@ class LegFaults(NamedTuple):
     Faults in one sample of readings; legs as indices.
 
     outliers: legs whose reading no motion explains. stepped: legs whose reading jumped and stayed
-    there, as by a bias. frozen: legs whose reading stays while the others move, or all six where
+    there, as by a bias. frozen: legs whose reading stays while the others move, or all where
     their noise should change them. jumped: whether three legs or more jumped, as no machine does.
     doubted: whether a given parameter is too small, so that no reading counts as an outlier.
     """
@@ -54,7 +58,7 @@ def faults_of(findings: int) -> LegFaults:
     """Return the faults among the findings of a kernel, which are bits of a whole number."""
     if not findings & tables.FAULTY:
         return NO_FAULTS
-    return LegFaults(
-        LEGS[findings >> tables.OUTLYING_LEGS & 63], LEGS[findings >> tables.STEPPED_LEGS & 63],
-        LEGS[findings >> tables.FROZEN_LEGS & 63], bool(findings >> tables.JUMPED & 1),
-        bool(findings >> tables.DOUBTED & 1))
+    outlying, stepped, frozen = (legs_of(findings >> first & (1 << MOST) - 1) for first in (
+        tables.OUTLYING_LEGS, tables.STEPPED_LEGS, tables.FROZEN_LEGS))
+    return LegFaults(outlying, stepped, frozen, bool(findings >> tables.JUMPED & 1),
+                     bool(findings >> tables.DOUBTED & 1))

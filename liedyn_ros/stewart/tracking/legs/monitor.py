@@ -7,9 +7,9 @@
 # language governing permissions and limitations under the License.
 
 """
-The stage of the legs: noise, faults and motion of six readings, sample after sample.
+The stage of the legs: noise, faults and motion of readings, sample after sample.
 
-Six lengths for six unknowns always fit some pose, so a fault does not show in the residual. Here
+Six lengths for six unknowns always fit some pose, so a fault does not show in a residual. Here
 each leg's reading is compared with the leg's own motion. A bias that grows slowly looks like
 motion and is not detected here, but with one more sensor: tracking/sensor_monitor.py.
 """
@@ -40,7 +40,7 @@ class LegFindings(NamedTuple):
     """
     The findings in one sample of readings.
 
-    faults: of the legs. plausible: (6,), m or rad, the readings, with those of outliers replaced
+    faults: of the legs. plausible: (n,), m or rad, the readings, with those of outliers replaced
     by their predictions. motion: of the legs; None for the first sample.
     """
 
@@ -66,17 +66,19 @@ class LegMonitor:
         """
         Take a geometry and the parameters of the readings, in the unit of geometry.reading_unit.
 
-        noise: m, standard deviation of a length, or of each (6,). acceleration: m/s^2, the
+        noise: m, standard deviation of a length, or of each (n,). acceleration: m/s^2, the
         greatest of a leg. Where one is 0 it is estimated. frozen_time: s, after which a constant
         reading may count as frozen; 0 for never. resolution: m, of a reading; where it is 0, it
         is the smallest change of a leg's reading. Raises LimitError for a negative number.
         """
-        each = np.array(np.broadcast_to(np.asarray(noise, dtype=float), 6))
+        n = len(geometry.leg_names)
+        each = np.array(np.broadcast_to(np.asarray(noise, dtype=float), n))
         for name, value in (*(('noise', leg) for leg in each.tolist()),
                             ('acceleration', acceleration),
                             ('frozen_time', frozen_time), ('resolution', resolution)):
             if not 0.0 <= value < math.inf:
                 raise LimitError(f'{name}: expected a number from 0 on, got {value}')
+        self._motion_size = motion_bank.motion_size(n)
         self._unit, _ = geometry.reading_unit
         self._scales, self._resolution = geometry.drive_scales, resolution
         buffer = _empty_buffer(geometry)
@@ -109,11 +111,11 @@ class LegMonitor:
         self._first_ns: int | None = None
 
     def examine(self, stamp_ns: int, readings: Array) -> LegFindings:
-        """Return the faults and the motion in a sample of readings (6,), m or rad, of a time."""
+        """Return the faults and the motion in a sample of readings (n,), m or rad, of a time."""
         if self._first_ns is None:
             self._first_ns = stamp_ns
         noise, jitter = self._unit * self.noise.total, self.noise.jitter
-        plausible, moved = np.empty(6), np.empty(motion_bank.MOTION_SIZE)
+        plausible, moved = np.empty(len(readings)), np.empty(self._motion_size)
         findings, period = self._examine(
             1e-9 * (stamp_ns - self._first_ns), stamp_ns, readings, noise, jitter, plausible,
             moved)
@@ -154,7 +156,7 @@ class LegMonitor:
         """Return for how many samples each leg keeps its reading: 1 for a fresh one each."""
         period = self.noise.period
         if not period:
-            return (1.0,) * 6
+            return (1.0,) * len(self._legs)
         intervals, holds = self._legs[:, tables.INTERVAL], self._legs[:, tables.HOLD]
         regular = (self._legs[:, tables.HOLDS] > held_readings.KNOWN) & (holds > 0.0) & (
             holds < IRREGULAR * intervals + 1.5 * period) & (intervals > MIN_REPEATS * period)
@@ -183,16 +185,17 @@ class LegMonitor:
 def _empty_buffer(geometry: StewartGeometry) -> Array:
     """Return the buffer of the kernel: faults, noise and motion of the legs of a platform."""
     unit, _ = geometry.reading_unit
-    scales = geometry.drive_scales
+    scales, n = geometry.drive_scales, len(geometry.leg_names)
     return leg_monitor.LEG_MONITOR.pack(
         faults=tables.FAULTS.pack(
-            history=np.zeros((6, tables.HISTORY_SAMPLES, 2)), legs=np.zeros((6, tables.LEG)),
-            since=np.zeros((2, 6, 6)), numbers=np.zeros(tables.NUMBERS),
+            history=np.zeros((n, tables.HISTORY_SAMPLES, 2)), legs=np.zeros((n, tables.LEG)),
+            since=np.zeros((2, n, n)), numbers=np.zeros(tables.NUMBERS),
             tally=np.zeros(tables.TALLY), settings=np.zeros(tables.SETTINGS)),
         noise=noises.NOISE.pack(
             stamps=np.zeros(noises.WINDOW_SAMPLES),
-            window=np.zeros((6, noises.WINDOW_SAMPLES, 2)), squares=np.zeros((noises.ORDERS, 6)),
-            legs=np.zeros((6, noises.LEG)), numbers=np.zeros(noises.NUMBERS),
-            weights=np.zeros((noises.ORDERS, noises.WINDOW_SAMPLES)), work=np.zeros(noises.WORK)),
+            window=np.zeros((n, noises.WINDOW_SAMPLES, 2)), squares=np.zeros((noises.ORDERS, n)),
+            legs=np.zeros((n, noises.LEG)), numbers=np.zeros(noises.NUMBERS),
+            weights=np.zeros((noises.ORDERS, noises.WINDOW_SAMPLES)),
+            work=np.zeros(noises.WINDOW_SAMPLES + n)),
         motion=motion_bank.empty_filter(scales),
-        relative=scales / unit, readings=np.zeros(6))
+        relative=scales / unit, readings=np.zeros(n))

@@ -16,7 +16,7 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart.tracking.legs.kernels import motion_bank as kernels
 
-ALIKE = np.ones(6)
+ALIKE = np.ones(1)
 
 
 class LegMotion(NamedTuple):
@@ -24,11 +24,11 @@ class LegMotion(NamedTuple):
     The motion of the legs at the time of a sample, from a bank of Kalman filters (14.24).
 
     noise: m, standard deviation of the position of a drive's end. jitter: s, of the stamps.
-    period: s, before the sample. samples: so far. scales: (6,), m at the end of each drive for one
+    period: s, before the sample. samples: so far. scales: (n,), m at the end of each drive for one
     unit of its reading. moved: rates and bank, as motion_bank.filter_motion writes them. caution:
     ratio of the noise in covariances to `noise`, 1 once that is known. excess: m, what jitter adds
-    to that of a pose. shares: (6,), of each leg's noise in `noise`, 1 where they are alike.
-    latency: (6,), s, by how much each reading is older than the sample; None where none is.
+    to that of a pose. shares: (n,), of each leg's noise in `noise`, 1 where they are alike.
+    latency: (n,), s, by how much each reading is older than the sample; None where none is.
     """
 
     noise: float
@@ -44,13 +44,13 @@ class LegMotion(NamedTuple):
 
     @property
     def rates(self) -> Array:
-        """Return the legs' rates at the sample, (6,), m/s, or rad/s of cranks."""
-        return self.moved[:6] if self.latency is None else self.at().rates
+        """Return the legs' rates at the sample, (n,), m/s, or rad/s of cranks."""
+        return self.moved[:len(self.scales)] if self.latency is None else self.at().rates
 
     @property
     def bank(self) -> Array:
         """Return the members of the filter, a row each, in m."""
-        return self.moved[6:].reshape(kernels.SPECTRA, kernels.ROW)
+        return self.moved[len(self.scales):].reshape(kernels.SPECTRA, -1)
 
     def at(self, seconds: float = 0.0) -> 'LegEstimate':
         """Return the estimate at a time (s) after the sample, which may be negative (14.25)."""
@@ -63,35 +63,37 @@ class LegMotion(NamedTuple):
         return found[max(times)]._replace(lengths=lengths, rates=rates)
 
     def late(self, latency: Array) -> 'LegMotion':
-        """Return the motion of readings that are older (6,), s, than their sample (14.50)."""
+        """Return the motion of readings that are older (n,), s, than their sample (14.50)."""
         readings, late = self.at(), self._replace(latency=latency)
         growth = late.at().length_variance - readings.length_variance
         return late._replace(excess=math.sqrt(self.excess ** 2 + max(growth, 0.0)))
 
     def since(self) -> tuple[Array, Array]:
-        """Return by how much readings and rates (6,) have changed since they were taken."""
+        """Return by how much readings and rates (n,) have changed since they were taken."""
         now, then = self.at(), self._after(0.0)
         return now.lengths - then.lengths, now.rates - then.rates
 
     def _after(self, seconds: float) -> 'LegEstimate':
         """Return the estimate at a time (s) after the readings were taken."""
-        mixture = np.empty(kernels.MIXTURE)
-        kernels.mix_members(self.bank, self.period, self.samples, seconds,
-                            np.empty(kernels.ROW + kernels.SPECTRA), mixture)
-        mixture[12:] *= max(self.caution, 1.0) ** 2  # they were filtered with `noise`
-        of_length, shared, of_rate = mixture[12:].tolist()
-        return LegEstimate(mixture[:6] / self.scales, mixture[6:12] / self.scales, self.scales,
+        bank, n = self.bank, len(self.scales)
+        mixture = np.empty(kernels.mixture_size(n))
+        kernels.mix_members(bank, self.period, self.samples, seconds,
+                            np.empty(bank.shape[1] + kernels.SPECTRA), mixture)
+        variances, (lengths, rates) = mixture[:kernels.LEG], mixture[kernels.LEG:].reshape(2, n)
+        variances *= max(self.caution, 1.0) ** 2  # they were filtered with `noise`
+        of_length, shared, of_rate = variances.tolist()
+        return LegEstimate(lengths / self.scales, rates / self.scales, self.scales,
                            of_length, shared, of_rate, np.maximum(self.shares, 1.0))
 
 
 class LegEstimate(NamedTuple):
     """
-    Readings (6,), m or rad, and rates (6,), m/s or rad/s, of the legs.
+    Readings (n,), m or rad, and rates (n,), m/s or rad/s, of the legs.
 
-    scales: (6,), m at the end of each drive for one unit of its reading. length_variance: m^2, of
+    scales: (n,), m at the end of each drive for one unit of its reading. length_variance: m^2, of
     the position of a drive's end. covariance: of that with the rate. rate_variance: of the rate.
     Divide by the square of a scale for those of a reading. The legs' errors are independent.
-    shares: (6,), of each leg in the deviations, 1 at least: the filter's lag is common to all.
+    shares: (n,), of each leg in the deviations, 1 at least: the filter's lag is common to all.
     """
 
     lengths: Array

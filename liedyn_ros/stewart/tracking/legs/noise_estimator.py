@@ -17,7 +17,6 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.stewart.tracking.legs.kernels import noise as kernels, noise_tables as tables
-from liedyn_ros.stewart.tracking.legs.motion import ALIKE
 
 ASSUMED_NOISE = 1e-5  # m, where none is given and none is measured yet
 ASSUMED_ACCELERATION = 25.0  # m/s^2, least bound of a leg where none is given
@@ -48,8 +47,8 @@ class NoiseReport(NamedTuple):
     greatest of a leg lately. jitter: s, standard deviation of the stamps from the times of the
     readings, as the motion shows it. period: s between samples. advice: the parameters that are
     wrong, with the values to set; empty where none is. source: of the noise in covariances.
-    repeats: (6,), samples for which a leg keeps its reading, as a bus slower than the topic makes
-    it; 1 where each is a fresh one. noises: (6,), m, of each leg, the jitter in it.
+    repeats: (n,), samples for which a leg keeps its reading, as a bus slower than the topic makes
+    it; 1 where each is a fresh one. noises: (n,), m, of each leg, the jitter in it.
     """
 
     noise: float
@@ -60,8 +59,8 @@ class NoiseReport(NamedTuple):
     period: float
     advice: tuple[str, ...]
     source: str
-    repeats: tuple[float, ...] = (1.0,) * 6
-    noises: tuple[float, ...] = (math.nan,) * 6
+    repeats: tuple[float, ...] = ()
+    noises: tuple[float, ...] = ()
 
     def repetition(self, names: Sequence[str]) -> str:
         """Return a sentence on legs whose readings repeat, and their bus's rate, or ''."""
@@ -90,10 +89,10 @@ class NoiseEstimator:
     # it; spread: s, as the stamps themselves show it.
     # understated: whether the given noise is below the measured one (14.20), and the jitter of the
     # stamps does not explain it. caution: ratio of the noise in a covariance to `total`.
-    # shares: (6,), of each leg's noise in `total`, whose mean square is 1: as given, or measured.
+    # shares: (n,), of each leg's noise in `total`, whose mean square is 1: as given, or measured.
     # excess: m, added to it for a pose by jitter. source: of that noise. acceleration: m/s^2,
     # bound for a leg. factor: deviations of a threshold that noise exceeds once in 1 / ALARMS s
-    # (14.18). repetitions: how often all six readings may repeat before they are stale.
+    # (14.18). repetitions: how often all readings may repeat before they are stale.
     # threshold: least, share and step of kernels.noise.write_thresholds.
     identified: bool
     known: bool
@@ -119,7 +118,7 @@ class NoiseEstimator:
         """
         Take the buffer of the kernel's estimates (NOISE) and the given parameters, 0 if unknown.
 
-        noise: (6,), m, of each leg, acceleration: m/s^2, resolution: m, or in the unit of the
+        noise: (n,), m, of each leg, acceleration: m/s^2, resolution: m, or in the unit of the
         readings. unit: the distance (m) that one unit of a reading moves the end of a drive, and
         its name.
         """
@@ -128,7 +127,8 @@ class NoiseEstimator:
         self._given, self._given_acceleration = float(np.sqrt(np.mean(noise ** 2))), acceleration
         self._greatest = float(noise.max())
         alike = bool((noise == noise[0]).all())
-        self._given_shares = ALIKE if alike else noise / self._given
+        self._alike = np.ones(len(noise))
+        self._given_shares = self._alike if alike else noise / self._given
         self._wrong_leg: int | None = None  # whose own noise is given and too small
         self._resolution = resolution
         names = ('stamps', 'window', 'squares', 'legs', 'numbers')
@@ -166,7 +166,9 @@ class NoiseEstimator:
         """Return the estimates, and advice on wrong parameters."""
         if not self._taken:
             nan = math.nan
-            return NoiseReport(nan, False, nan, nan, nan, nan, (), self.source)
+            n = len(self._alike)
+            return NoiseReport(nan, False, nan, nan, nan, nan, (), self.source, (1.0,) * n,
+                               (nan,) * n)
         return NoiseReport(
             self._sigma, self.identified, self._step(), self._measured_acceleration,
             self.jitter, self._period, tuple(self._advice()), self.source,
@@ -223,16 +225,17 @@ class NoiseEstimator:
         if self._given and not self.understated:
             return self._given_shares
         if not self.identified or self.jitter:
-            return ALIKE
+            return self._alike
         rounding = (QUANTIZATION_DEVIATION * self._step()) ** 2
         squares = [sigma * sigma + rounding
                    for sigma in self._estimates[LEGS][:, tables.SIGMA].tolist()]
-        mean = sum(squares) / 6
-        return np.array([math.sqrt(each / mean) for each in squares]) if mean > 0.0 else ALIKE
+        mean = sum(squares) / len(squares)
+        return np.array([math.sqrt(each / mean) for each in squares]) if mean > 0.0 else (
+            self._alike)
 
     @property
     def deviations(self) -> Array:
-        """Return the deviation of each length, (6,), m."""
+        """Return the deviation of each length, (n,), m."""
         return self.deviation * self.shares
 
     def _settle_noise(self, enough: bool) -> None:
@@ -296,13 +299,13 @@ class NoiseEstimator:
         """
         Return the leg whose own noise is given and too small (14.20), the worst one, or None.
 
-        error: relative, of the noise of all legs; least: m, what else their readings show.
+        error: relative, of the noise of all n legs; least: m, what else their readings show.
         """
-        if self._given_shares is ALIKE:
+        if self._given_shares is self._alike:
             return None
-        of_six = 6.0 ** 0.5  # of one leg for that of six, at most
-        given, lower = (self._given * self._given_shares).tolist(), of_six * least
+        of_all = len(self._alike) ** 0.5  # of one leg for that of six, at most
+        given, lower = (self._given * self._given_shares).tolist(), of_all * least
         ratios = [sigma / math.hypot(noise, lower) for sigma, noise in zip(
             self._estimates[LEGS][:, tables.SIGMA].tolist(), given)]
         leg = ratios.index(max(ratios))
-        return leg if ratios[leg] > WRONG_BY * (1.0 + of_six * error) else None
+        return leg if ratios[leg] > WRONG_BY * (1.0 + of_all * error) else None

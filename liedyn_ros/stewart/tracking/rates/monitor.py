@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array
 from liedyn_ros.jit.bound_kernel import BoundKernel
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
-from liedyn_ros.stewart.tracking.legs.faults import LEGS
+from liedyn_ros.stewart.tracking.legs.faults import legs_of
 from liedyn_ros.stewart.tracking.rates.kernels import rates as kernels
 
 MILLIMETRES = 800.0, 1250.0  # times a rate, which make it one in mm/s
@@ -37,13 +37,14 @@ class RateMonitor:
 
     def __init__(self, geometry: StewartGeometry) -> None:
         """Take a geometry."""
+        n = len(geometry.leg_names)
         self._buffer = kernels.RATES.pack(
-            legs=np.zeros((6, kernels.LEG)), cross=np.zeros((6, 6)),
+            legs=np.zeros((n, kernels.LEG)), cross=np.zeros((n, n)),
             numbers=np.zeros(kernels.NUMBERS), scales=geometry.drive_scales.copy())
         self._legs = kernels.RATES.array(self._buffer, 'legs')
-        self._rates = np.zeros(6)
+        self._rates = np.zeros(n)
         self._judge = BoundKernel(kernels.judge_rates, self._buffer)
-        zeros = np.zeros(6)  # compiled before the first sample
+        zeros = np.zeros(n)  # compiled before the first sample
         self._judge(0.0, zeros, zeros, zeros, 0.0, 0.0, 0.0, 0.0, 0)
         self.reset()
 
@@ -58,14 +59,14 @@ class RateMonitor:
         """
         Return the legs whose rates contradict their lengths in a sample of a time (ns), indices.
 
-        lengths: (6,), m or rad. rates: (6,), measured. filtered: (6,), by the lengths. numbers:
+        lengths: (n,), m or rad. rates: (n,), measured. filtered: (n,), by the lengths. numbers:
         variance of these (m^2/s^2), noise of a length (m), spread of the stamps (s), bound of the
         acceleration (m/s^2), at the drives' ends. outliers: legs as bits, whose lengths are none.
         """
         self._rates[:] = rates
         seconds, self._last_ns = 1e-9 * (stamp_ns - self._last_ns), stamp_ns
-        return LEGS[self._judge.call(
-            seconds, lengths, self._rates, filtered, *numbers, outliers)]
+        return legs_of(self._judge.call(
+            seconds, lengths, self._rates, filtered, *numbers, outliers))
 
     def describe(self, names: Sequence[str]) -> list[str]:
         """Return the lasting faults, to be read, of legs with these names."""

@@ -8,16 +8,14 @@
 
 """The service that predicts the pose at a time near the last leg lengths."""
 
-from typing import Any
 
 from liedyn_interfaces.srv import PredictStewartPose
 
 from liedyn_ros.common.errors import LiedynError, StampError
-from liedyn_ros.nodes.stewart.platform import AnyPlatform
+from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.streams.stream import Stream
-from liedyn_ros.stewart import (
-    in_fixed_axes, MonitoredTracker, MotionEstimator, RedundantEstimator, RedundantTracker)
+from liedyn_ros.stewart import in_fixed_axes, MonitoredTracker, MotionEstimator
 
 MAX_TIME = 1.0  # s from the last pose; no motion predicts further
 
@@ -26,12 +24,10 @@ class StewartPrediction:
     """Answers `~/predict`: the last pose and its motion, with covariance if the noise is known."""
 
     def __init__(
-            self, stream: Stream, platform: AnyPlatform,
-            estimator: MotionEstimator | RedundantEstimator,
-            tracker: MonitoredTracker | RedundantTracker) -> None:
+            self, stream: Stream, platform: Platform, estimator: MotionEstimator,
+            tracker: MonitoredTracker) -> None:
         """Open the service on a stream. tracker: its last good pose is predicted."""
-        self._platform, self._tracker = platform, tracker
-        self._estimator: Any = estimator  # of poses of its kind
+        self._platform, self._tracker, self._estimator = platform, tracker, estimator
         stream.open_service(PredictStewartPose, '~/predict', self._predict)
 
     def _predict(

@@ -10,7 +10,6 @@
 
 from collections.abc import Callable
 import time
-from typing import Any
 
 from geometry_msgs.msg import PoseStamped
 from liedyn_interfaces.msg import StewartStatus
@@ -20,16 +19,15 @@ from std_srvs.srv import Trigger
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, NotFiniteError
-from liedyn_ros.nodes.stewart.platform import AnyPlatform, Platform, RedundantPlatform
+from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.status import fill
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import (
-    Flag, leg_lengths, Method, PlatformMeter, PoseCertifier, PoseSolver, RedundantSolution,
-    RedundantSolver, Start)
+    leg_lengths, Method, PlatformMeter, PoseCertifier, PoseSolver, Solution, Start)
 from liedyn_ros.stewart.reports.status import (
-    certificate_fields, certificate_of, describe, outcome_fields, refusal_fields)
+    certificate_fields, certificate_of, describe, length_fields, outcome_fields, refusal_fields)
 
 
 class StewartServices:
@@ -47,17 +45,11 @@ class StewartServices:
         reset restarts the tracking from home. confirm takes the last pose for the right one; it
         raises LiedynError where there is none.
         """
-        self._solver: Any = PoseSolver(platform.geometry, method)
+        self._solver = PoseSolver(platform.geometry, method)
         self._certifier = certifier
         self._meter = PlatformMeter(platform.geometry, singularity_warning)
-        self._open(node, stream, platform, reset)
-        self._confirm = confirm
+        self._node, self._platform, self._reset, self._confirm = node, platform, reset, confirm
         stream.open_service(Trigger, '~/confirm', self._take_for_right)
-
-    def _open(
-            self, node: ManagedNode, stream: Stream, platform: AnyPlatform,
-            reset: Callable[[], None]) -> None:
-        self._node, self._platform, self._reset = node, platform, reset
         stream.open_service(SolveStewartPose, '~/solve', self._solve)
         stream.open_service(StewartInverseKinematics, '~/inverse_kinematics', self._invert)
         stream.open_service(Trigger, '~/reset', self._start_over)
@@ -73,9 +65,7 @@ class StewartServices:
         solution = self._solver.solve(lengths, guess)
         seconds = time.perf_counter() - begin
         fill(response.status, outcome_fields(solution, int(start), seconds))
-        response.status.length = lengths[:6]
-        if len(lengths) > 6:
-            response.status.further_lengths = lengths[6:].tolist()
+        fill(response.status, length_fields(lengths))
         fill(response.status, certificate_fields(
             certificate_of(self._certifier, solution, lengths)))
         response.pose.header.frame_id = self._platform.base_frame
@@ -86,17 +76,18 @@ class StewartServices:
             self._judge(response.status, solution)
         response.success, response.message = solution.converged, describe(solution)
 
-    def _judge(self, status: StewartStatus, solution: Any) -> None:
+    def _judge(self, status: StewartStatus, solution: Solution) -> None:
         """Write the warnings of a pose without a motion before it."""
         state = self._meter.measure(solution.pose)
-        status.flags, status.determinant_sign = int(state.flags), state.determinant_sign
+        status.flags = int(state.flags)
+        status.determinant_sign = 0 if solution.fit is not None else state.determinant_sign
         status.exceeded_limits = state.exceeded_limits()
 
     def _invert(
             self, request: StewartInverseKinematics.Request,
             response: StewartInverseKinematics.Response) -> None:
         geometry = self._platform.geometry
-        lengths = self._lengths_at(self._pose('pose', request.pose))
+        lengths = leg_lengths(geometry, self._pose('pose', request.pose))
         if not np.isfinite(lengths).all():
             raise NotFiniteError('pose: expected leg lengths that are numbers, '
                                  f'got {lengths.tolist()}')
@@ -106,11 +97,6 @@ class StewartServices:
         response.actuator_names = list(self._platform.actuators.names)
         response.actuator_positions = self._platform.actuators.positions(lengths).tolist()
         response.success = True
-
-    def _lengths_at(self, pose: Array) -> Array:
-        """Return the lengths (n,), m, of a pose (4, 4), m."""
-        geometry: Any = self._platform.geometry
-        return leg_lengths(geometry, pose)
 
     def _lengths(self, request: SolveStewartPose.Request) -> Array:
         """Return the lengths of a request, given by the legs or by their actuators."""
@@ -135,22 +121,3 @@ class StewartServices:
     def _take_for_right(self, _: Trigger.Request, response: Trigger.Response) -> None:
         self._confirm()
         response.success, response.message = True, 'the last pose is taken for the right one'
-
-
-class RedundantServices(StewartServices):
-    """Services for a platform of seven legs or more: the pose is that of least squares."""
-
-    def __init__(
-            self, node: ManagedNode, stream: Stream, platform: RedundantPlatform,
-            singularity_warning: float, reset: Callable[[], None]) -> None:
-        """Open the services on a stream; as StewartServices."""
-        self._solver, self._certifier = RedundantSolver(platform.geometry), None
-        self._geometry, self._warning = platform.geometry, singularity_warning
-        self._open(node, stream, platform, reset)
-
-    def _judge(self, status: StewartStatus, solution: RedundantSolution) -> None:
-        if solution.smallest_singular_value <= self._warning:
-            status.flags = int(Flag.NEAR_SINGULARITY)
-
-    def _lengths_at(self, pose: Array) -> Array:
-        return self._geometry.lengths(pose)

@@ -14,11 +14,12 @@ m stands for the unit in which all legs are judged (StewartGeometry.reading_unit
 
 from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.kinds import CUBE, MATRIX, VECTOR
+from liedyn_ros.stewart.platform.kernels.leg_rows import MOST
 
 HISTORY_SAMPLES = 12  # readings kept of each leg, newest first: time (s) and reading (m)
 
 # Platform. COUNT: of samples. LAST: s, time of the last one. SAME_SAMPLES: samples in turn in
-# which all six readings repeat. HELD_SAMPLES: of these, how many a slow bus explains. SPREAD: s^2,
+# which all readings repeat. HELD_SAMPLES: of these, how many a slow bus explains. SPREAD: s^2,
 # variance of the stamps. TAILS: errors lately that were about as large as their threshold.
 # CAUTION: by which deviations are multiplied in the thresholds of the first samples. UNCONFIRMED:
 # whether the readings have not yet confirmed the noise. MOVED: whether the platform has moved.
@@ -48,7 +49,7 @@ HISTORY_SAMPLES = 12  # readings kept of each leg, newest first: time (s) and re
  HOLD, HOLDS, RUN, ENDED, CHANGES, INTERVAL, STEADY, NOISY, QUIET, USUAL, UNUSUAL,
  LINE, KEPT, LARGEST_UNUSUAL, LEG) = range(38)
 # Settings. FACTOR: deviations of a threshold. BOUND: m/s^2, acceleration. FROZEN_TIME: s.
-# REPETITIONS: of all six readings that are no fault. LEARNS: whether SMALLEST is learnt. LEAST,
+# REPETITIONS: of all readings that are no fault. LEARNS: whether SMALLEST is learnt. LEAST,
 # SHARE, READ_STEP: of noise.write_thresholds. UNDERSTATED: whether the given noise is too small.
 # CONFIRMED: whether the readings confirm the noise.
 (FACTOR, BOUND, FROZEN_TIME, REPETITIONS, LEARNS, LEAST, SHARE, READ_STEP, UNDERSTATED,
@@ -56,13 +57,13 @@ HISTORY_SAMPLES = 12  # readings kept of each leg, newest first: time (s) and re
 # All samples. OUTLIERS: share of samples with a new outlier. WRONG: whether they are too many.
 # BITS: outliers of the last sample. GROWN: m/s^2, acceleration that would explain it, else 0.
 OUTLIERS, WRONG, BITS, GROWN, TALLY = range(5)
-# Findings, as bits of a whole number: the first of six each, then single ones. DUE: whether the
+# Findings, as bits of a whole number: the first of a leg each, then single ones. DUE: whether the
 # estimates of noise have to be brought up to date.
-OUTLYING_LEGS, STEPPED_LEGS, FROZEN_LEGS = 0, 6, 12
-JUMPED, STALE, DOUBTED, LEARNT, DUE, HELD_LEGS = 18, 19, 20, 21, 22, 23
-FAULTY = (1 << STALE) - 1 | 1 << DOUBTED  # bits of faults
+OUTLYING_LEGS, STEPPED_LEGS, FROZEN_LEGS, HELD_LEGS = 0, MOST, 2 * MOST, 3 * MOST
+JUMPED, STALE, DOUBTED, LEARNT, DUE = (4 * MOST + k for k in range(5))
+FAULTY = (1 << HELD_LEGS) - 1 | 1 << JUMPED | 1 << DOUBTED  # bits of faults
 
 FAULTS = Bundle(
     'LegFaults',
-    history=CUBE, legs=MATRIX, since=CUBE,  # (6, HISTORY_SAMPLES, 2), (6, LEG), (2, 6, 6)
+    history=CUBE, legs=MATRIX, since=CUBE,  # (n, HISTORY_SAMPLES, 2), (n, LEG), (2, n, n)
     numbers=VECTOR, tally=VECTOR, settings=VECTOR)

@@ -11,7 +11,7 @@ Frozen legs: a reading stays in place while the other legs move on.
 
 A leg that reverses in a swing of amplitude A stays within q of its reading. Meanwhile a leg with
 the same swing moves by 2 sqrt(2 q A). So a leg counts as frozen once the median of the others has
-moved by DWELL sqrt(q A) and the noise (docs/stewart.md has the reasons). All six are frozen where
+moved by DWELL sqrt(q A) and the noise (docs/stewart.md has the reasons). All are frozen where
 they repeat more often than their noise allows (14.22).
 """
 
@@ -23,7 +23,6 @@ from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
     REPEATED, SAME_SAMPLES, SIGMA, SMALLEST, STEP, STEPPED)
 from liedyn_ros.stewart.tracking.legs.kernels.held_readings import longest_hold
 
-ALL_LEGS = 63  # six bits
 BAND = 3.0  # deviations of noise: a leg with all its noise leaves such a band soon
 WITHIN = 40.0  # samples that a leg with little noise left stays within it
 MARGIN = 6.0  # deviations of noise that are no motion; a frozen leg has moved beyond it
@@ -34,35 +33,41 @@ HOLDS_FROZEN = 2.0  # times the longest hold of a bus, for which a frozen readin
 
 
 @kernel
+def all_legs(legs):
+    """Return the bits of all legs."""
+    return (1 << len(legs)) - 1
+
+
+@kernel
 def detect_frozen_legs(time, dt, lengths, legs, since, numbers, settings):
     """
     Return the frozen legs as bits.
 
-    time: s; dt: s, since the last sample. since: (2, 6, 6), the readings when a leg began to
+    time: s; dt: s, since the last sample. since: (2, n, n), the readings when a leg began to
     repeat, and when it came to its anchor. settings: FROZEN_TIME, REPETITIONS, LEARNS.
     """
     frozen_time, repetitions, learns = settings
     largest, frozen = note_changes(lengths, legs, numbers, learns), 0
-    for i in range(6):
+    for i in range(len(legs)):
         note_place(time, dt, lengths, legs, since, i)
         if frozen_time > 0.0 and is_frozen(time, lengths, legs[i], since, i, largest, frozen_time):
             frozen |= 1 << i
     allowed = repetitions + numbers[HELD_SAMPLES]
-    return ALL_LEGS if numbers[SAME_SAMPLES] >= allowed else frozen  # (14.22)
+    return all_legs(legs) if numbers[SAME_SAMPLES] >= allowed else frozen  # (14.22)
 
 
 @kernel
 def note_changes(lengths, legs, numbers, learns):
-    """Update SMALLEST and SAME_SAMPLES; return the largest SMALLEST of the six legs, m."""
+    """Update SMALLEST and SAME_SAMPLES; return the largest SMALLEST of the legs, m."""
     same, largest = 0, 0.0
-    for i in range(6):
+    for i in range(len(legs)):
         change = abs(lengths[i] - legs[i, RAW])
         if change == 0.0:
             same += 1
         elif learns and (legs[i, SMALLEST] == 0.0 or change < legs[i, SMALLEST]):
             legs[i, SMALLEST] = change
         largest = max(largest, legs[i, SMALLEST])
-    numbers[SAME_SAMPLES] = numbers[SAME_SAMPLES] + 1.0 if same == 6 else 0.0
+    numbers[SAME_SAMPLES] = numbers[SAME_SAMPLES] + 1.0 if same == len(legs) else 0.0
     return largest
 
 
@@ -78,12 +83,12 @@ def note_place(time, dt, lengths, legs, since, i):
         leg[REPEATED] = 0.0
     else:
         if leg[REPEATED] == 0.0:
-            for j in range(6):
+            for j in range(len(legs)):
                 since[0, i, j] = legs[j, RAW]
         leg[REPEATED] += dt
     if leg[FROZEN] == 0.0 and not abs(lengths[i] - leg[ANCHOR]) <= 0.5 * noise_band(leg):
         leg[ANCHOR], leg[ANCHOR_TIME], leg[ANCHORED] = lengths[i], time, 0.0
-        for j in range(6):
+        for j in range(len(legs)):
             since[1, i, j] = lengths[j]
     if lengths[i] != leg[RAW] or longest_hold(leg) == 0.0:  # a held reading is no other one
         leg[ANCHORED] += 1.0
@@ -122,16 +127,16 @@ def is_frozen(time, lengths, leg, since, i, largest, frozen_time):
 
 @kernel
 def median_motion_of_others(lengths, before, leg):
-    """Return the median of the distances (m) of the five other legs from readings before (6,)."""
-    for i in range(6):
+    """Return the median of the distances (m) of the other legs from readings before (n,)."""
+    for i in range(len(lengths)):
         if i == leg:
             continue
         change, more, less = abs(lengths[i] - before[i]), 0, 0
-        for j in range(6):
+        for j in range(len(lengths)):
             if j != leg and j != i:
                 other = abs(lengths[j] - before[j])
                 more += other > change or (other == change and j > i)
                 less += other < change or (other == change and j < i)
-        if more == less:
+        if more == less or more == less + 1:  # of two in the middle the smaller one
             return change
     return 0.0

@@ -47,15 +47,15 @@ def longest_hold(leg):
 @kernel
 def find_fresh_readings(time, lengths, noise, history, legs, numbers, bound):
     """
-    Return the legs whose reading (6,), m, of a time (s) is not held, as bits.
+    Return the legs whose reading (n,), m, of a time (s) is not held, as bits.
 
-    noise: (6, noise.LEG), which has the steps of the encoders. history, bound: of
+    noise: (n, noise.LEG), which has the steps of the encoders. history, bound: of
     detect_leg_faults.
     """
     fresh, longest, dt = 0, 0.0, time - numbers[LAST]
     if numbers[COUNT] > 0.0 and numbers[MOVED] == 0.0 and not stands(dt, lengths, legs, bound):
         end_stand(history, legs, numbers)
-    for i in range(6):
+    for i in range(len(legs)):
         leg = legs[i]
         if numbers[COUNT] == 0.0:
             leg[CHANGED], leg[RUN] = time, 0.0
@@ -118,12 +118,12 @@ def is_slow_hold(interval, before):
 @kernel
 def stands(dt, lengths, legs, bound):
     """
-    Return whether six readings (6,), m, stay as they are, but for one or two that jump.
+    Return whether readings (n,), m, stay as they are, but for one or two that jump.
 
     dt: s, since the last ones. bound: m/s^2, the greatest acceleration of a leg.
     """
     jumps = 0
-    for i in range(6):
+    for i in range(len(legs)):
         change = abs(lengths[i] - legs[i, RAW])
         if 0.0 < change <= RUSH * bound * dt:
             return False
@@ -135,7 +135,7 @@ def stands(dt, lengths, legs, bound):
 def end_stand(history, legs, numbers):
     """Note that the legs move: what has repeated until now may have been held by a bus."""
     numbers[MOVED] = 1.0
-    for i in range(6):
+    for i in range(len(legs)):
         leg = legs[i]
         history[i, 0, 0], history[i, 0, 1] = leg[CHANGED], leg[RAW]
         leg[POINTS], leg[OUTLYING] = min(leg[POINTS], 1.0), 0.0

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Faults of six leg readings, each judged by the leg's own motion: outliers, steps, jumps.
+Faults of leg readings, each judged by the leg's own motion: outliers, steps, jumps.
 
 A reading is predicted from a line through the last readings of its leg. As many readings are taken
 as make the threshold of the prediction's error narrowest (14.16, form for irregular stamps).
@@ -51,7 +51,7 @@ def forget_leg_motion(history: CUBE, legs: MATRIX, numbers: VECTOR, smallest: NU
     """Forget the motion and the faults, but not the smallest change of a leg (m)."""
     history[:] = 0.0
     numbers[:] = 0.0
-    for i in range(6):
+    for i in range(len(legs)):
         for k in range(LEG):
             if k != AMPLITUDE and (k != SMALLEST or smallest > 0.0):
                 legs[i, k] = 0.0
@@ -65,16 +65,16 @@ def forget_leg_motion(history: CUBE, legs: MATRIX, numbers: VECTOR, smallest: NU
 def detect_leg_faults(
         time, dt, lengths, fresh, history, legs, since, numbers, settings, plausible):
     """
-    Judge six readings (6,), m, at a time (s), dt after the last ones.
+    Judge readings (n,), m, at a time (s), dt after the last ones.
 
-    fresh: of find_fresh_readings. legs: (6, LEG), of which SIGMA, STEP (m) and RATE (m/s) are
-    given. since: (2, 6, 6). settings: deviations of a threshold; acceleration (m/s^2); those of
-    detect_frozen_legs. Writes plausible readings (6,): those of outliers are replaced by
+    fresh: of find_fresh_readings. legs: (n, LEG), of which SIGMA, STEP (m) and RATE (m/s) are
+    given. since: (2, n, n). settings: deviations of a threshold; acceleration (m/s^2); those of
+    detect_frozen_legs. Writes plausible readings (n,): those of outliers are replaced by
     predictions. Returns three sets of legs as bits (outliers, stepped, frozen), whether all
     jumped, and the acceleration (m/s^2) that would explain a jump or an error that grows, else 0.
     """
     factor, bound, frozen_settings = settings
-    for i in range(6):
+    for i in range(len(legs)):
         plausible[i] = legs[i, FOLLOWED] = lengths[i]
         legs[i, KEPT] = 0.0
     frozen, outliers, jumped, grown = 0, 0, False, 0.0
@@ -83,7 +83,7 @@ def detect_leg_faults(
         numbers[TAILS] *= math.exp(-dt / TAIL_TIME)
         outliers, jumped, grown = detect_outliers(
             time, dt, lengths, fresh, history, legs, numbers, factor, bound, plausible)
-    for i in range(6):
+    for i in range(len(legs)):
         legs[i, RAW] = lengths[i]
         if fresh >> i & 1:
             add_point(history[i], legs[i], time, plausible[i])
@@ -91,7 +91,7 @@ def detect_leg_faults(
         if legs[i, NOISY] > 0.0 or legs[i, KEPT] > 0.0:
             plausible[i] = lengths[i]
     numbers[COUNT], stepped = numbers[COUNT] + 1.0, 0
-    for i in range(6):
+    for i in range(len(legs)):
         size, wide, n = abs(legs[i, STEPPED]), STILL * legs[i, WIDTH], int(legs[i, POINTS])
         if 0.0 < size < wide * legs[i, SIGMA] and size < wide * noise_of_history(history[i], n):
             legs[i, STEPPED] = 0.0  # its noise had grown
@@ -112,7 +112,7 @@ def add_point(history, leg, time, reading):
 @kernel
 def detect_outliers(
         time, dt, lengths, fresh, history, legs, numbers, factor, bound, plausible):
-    """Hold six readings against their predictions; return outliers, jump and acceleration."""
+    """Hold all readings against their predictions; return outliers, jump and acceleration."""
     outliers, jumped, grown = 0, False, 0.0
     count = predict_readings(time, lengths, fresh, history, legs, numbers, factor, bound)
     compare_errors(fresh, legs, numbers, factor, count > MAX_OUTLIERS)
@@ -120,14 +120,14 @@ def detect_outliers(
         count = 0
     if count > MAX_OUTLIERS:  # (14.21)
         jumped = True
-        for i in range(6):
+        for i in range(len(legs)):
             if fresh >> i & 1 and legs[i, POINTS] > 1.0:
                 grown = max(grown, abs(legs[i, ERROR]) / legs[i, BEND])
         restart_prediction(legs, numbers)
     elif count > 0:
         outliers, grown = classify_outliers(
             fresh, history, legs, numbers, time, dt, lengths, plausible, bound, factor, count > 1)
-    for i in range(6):
+    for i in range(len(legs)):
         if fresh >> i & 1:
             legs[i, LAST_ACCELERATION] = abs(legs[i, ERROR]) / legs[i, BEND]
             note_error(legs[i], factor)
@@ -137,7 +137,7 @@ def detect_outliers(
 @kernel
 def restart_prediction(legs: MATRIX, numbers: VECTOR):
     """Predict from the next reading on; the reference of steps is gone."""
-    for i in range(6):
+    for i in range(len(legs)):
         legs[i, POINTS] = legs[i, OUTLYING] = legs[i, STEPPED] = legs[i, QUIET] = 0.0
 
 
@@ -179,7 +179,7 @@ def predict_readings(time, lengths, fresh, history, legs, numbers, factor, bound
     often = 3600.0 / TAIL_TIME * max(numbers[TAILS] - 1.0, 0.0)  # in an hour; one may be a fault
     scale = max(1.0, LOW_TAIL * often ** TAIL_POWER)
     count, tails = 0, False
-    for i in range(6):
+    for i in range(len(legs)):
         leg = legs[i]
         leg[ERROR], leg[THRESHOLD] = 0.0, math.inf
         points = choose_line(time, history[i], leg, factor, bound)
@@ -259,7 +259,7 @@ def extrapolate(time, history, points):
 def stamp_explains_errors(fresh, legs, numbers):
     """Return whether one error of the stamp explains the errors of all fresh legs (14.23)."""
     along, speed, noise = 0.0, 0.0, 0.0
-    for i in range(6):
+    for i in range(len(legs)):
         if not fresh >> i & 1:
             continue
         noise = max(noise, legs[i, WIDTH])
@@ -267,10 +267,10 @@ def stamp_explains_errors(fresh, legs, numbers):
         speed += legs[i, RATE] ** 2
     if along * along > (SHIFT * noise * speed) ** 2 * numbers[SPREAD] or speed == 0.0:
         return False
-    for i in range(6):
+    for i in range(len(legs)):
         if abs(legs[i, ERROR] - along / speed * legs[i, RATE]) > legs[i, THRESHOLD]:
             return False
-    for i in range(6):
+    for i in range(len(legs)):
         if fresh >> i & 1:
             legs[i, OUTLYING] = 0.0
     return True
@@ -281,9 +281,9 @@ def classify_outliers(
         fresh, history, legs, numbers, time, dt, lengths, plausible, bound, factor, several):
     """Tell outliers, steps and accelerations apart; return the outliers and an acceleration."""
     outliers, earlier, grown, noisy = 0, 0, 0.0, 0
-    for i in range(6):
+    for i in range(len(legs)):
         noisy += legs[i, NOISY] > 0.0
-    for i in range(6):
+    for i in range(len(legs)):
         leg, error = legs[i], legs[i, ERROR]
         together = several or noisy > (leg[NOISY] > 0.0)  # or another leg is noisy: so may this be
         if not fresh >> i & 1:
@@ -319,7 +319,7 @@ def classify_outliers(
             accept_offset(history[i], leg, error)
     if grown > 0.0:
         restart_prediction(legs, numbers)
-        for i in range(6):
+        for i in range(len(legs)):
             if outliers >> i & 1:
                 plausible[i] = lengths[i]
         outliers = earlier = 0

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-One sample of six leg readings: thresholds, faults, noise, motion, in one call.
+One sample of leg readings: thresholds, faults, noise, motion, in one call.
 
 The equations are those of leg_faults (14.16, 14.21), frozen_legs (14.22), noise (14.13 to 14.15,
 14.23) and motion_bank (14.24, 14.25).
@@ -22,7 +22,7 @@ from liedyn_ros.stewart.tracking.legs.kernels.fault_tables import (
     FROZEN_LEGS, FROZEN_TIME, GROWN, HELD_LEGS, HOLD, HOLDS, JUMPED, LAST, LEARNS, LEARNT,
     LEAST, MOVED, OUTLIERS, OUTLYING_LEGS, READ_STEP, REPETITIONS, SAME_SAMPLES, SHARE, SPREAD,
     STALE, STEPPED, STEPPED_LEGS, UNCONFIRMED, UNDERSTATED, WRONG)
-from liedyn_ros.stewart.tracking.legs.kernels.frozen_legs import ALL_LEGS
+from liedyn_ros.stewart.tracking.legs.kernels.frozen_legs import all_legs
 from liedyn_ros.stewart.tracking.legs.kernels.held_readings import find_fresh_readings, KNOWN
 from liedyn_ros.stewart.tracking.legs.kernels.leg_faults import (
     detect_leg_faults, forget_leg_motion, PREDICTION_GAP)
@@ -33,7 +33,7 @@ TOO_MANY, FEW = 0.05, 0.02  # share that makes the premise wrong, and right agai
 
 LEG_MONITOR = Bundle(
     'LegMonitor', faults=FAULTS, noise=tables.NOISE, motion=FILTER,
-    relative=VECTOR, readings=VECTOR)  # (6,), (6,)
+    relative=VECTOR, readings=VECTOR)  # (n,), (n,)
 leg_monitor_of = LEG_MONITOR.view
 
 
@@ -42,30 +42,30 @@ def examine_readings(
         buffer: VECTOR, seconds: NUMBER, stamp_ns: WHOLE, lengths: VECTOR, noise: NUMBER,
         jitter: NUMBER, plausible: VECTOR, moved: VECTOR):
     """
-    Judge six readings (6,), m or rad, and follow the motion of the legs.
+    Judge readings (n,), m or rad, and follow the motion of the legs.
 
     relative: converts a reading to the unit in which all are judged. seconds: since the first
     sample; stamp_ns: its time. noise: m, jitter: s, of filter_motion. Writes plausible readings
-    (6,) and the output of filter_motion. Returns the findings as bits, and the period (s).
+    (n,) and the output of filter_motion. Returns the findings as bits, and the period (s).
     """
     monitor = leg_monitor_of(buffer)
-    relative, readings = monitor.relative, monitor.readings
-    for i in range(6):
+    relative, readings, legs = monitor.relative, monitor.readings, monitor.faults.legs
+    for i in range(len(legs)):
         readings[i] = lengths[i] * relative[i]
     found = judge_readings(monitor.faults, monitor.noise, seconds, readings, plausible)
-    legs = monitor.faults.legs
-    for i in range(6):
+    for i in range(len(legs)):
         plausible[i] /= relative[i]
         # An outlier is no motion, replaced or not; nor is a held reading.
         readings[i] = legs[i, FOLLOWED] / relative[i]
-    stale = found >> HELD_LEGS & ALL_LEGS == ALL_LEGS
+    every = all_legs(legs)
+    stale = found >> HELD_LEGS & every == every
     return found, filter_motion(monitor.motion, stamp_ns, readings, noise, jitter, stale, moved)
 
 
 @kernel
 def judge_readings(faults, noise, time, readings, plausible):
     """
-    Detect the faults of six readings, then update the estimates of their noise.
+    Detect the faults of readings, then update the estimates of their noise.
 
     Readings that all repeat are stale: they are no sample of the noise. Where outliers are too
     many, none is reported or replaced, and no leg counts as stepped. Returns findings as bits.
@@ -81,14 +81,15 @@ def judge_readings(faults, noise, time, readings, plausible):
     numbers[UNCONFIRMED] = settings[CONFIRMED] == 0.0
     fresh = find_fresh_readings(
         time, readings, noise.legs, faults.history, legs, numbers, settings[BOUND])
-    followed, held = fresh if numbers[MOVED] > 0.0 else ALL_LEGS, note_held(noise, legs, fresh)
+    followed = fresh if numbers[MOVED] > 0.0 else all_legs(legs)
+    held = note_held(noise, legs, fresh)
     outliers, stepped, frozen, jumped, grown = detect_leg_faults(
         time, dt, readings, followed, faults.history, legs, faults.since, numbers,
         (settings[FACTOR], settings[BOUND],
          (settings[FROZEN_TIME], settings[REPETITIONS], settings[LEARNS] > 0.0)), plausible)
     if outliers != 0 or jumped:
         noises.note_outlier(noise.numbers)
-    stale = frozen == ALL_LEGS and numbers[SAME_SAMPLES] > 0.0
+    stale = frozen == all_legs(legs) and numbers[SAME_SAMPLES] > 0.0
     if not stale:
         noises.estimate_noise(noise, time, readings, fresh)
         noise.numbers[tables.SINCE] += 1.0
@@ -97,7 +98,7 @@ def judge_readings(faults, noise, time, readings, plausible):
     learnt = grown > 0.0 and (wrong or not jumped)
     if wrong:
         outliers, stepped, jumped = 0, 0, False
-        for i in range(6):
+        for i in range(len(legs)):
             legs[i, STEPPED], plausible[i] = 0.0, readings[i]
             if fresh >> i & 1:
                 legs[i, FOLLOWED] = readings[i]
@@ -111,7 +112,7 @@ def judge_readings(faults, noise, time, readings, plausible):
 def note_held(noise, legs, fresh):
     """Note whose readings a bus holds at times; return those that it holds now, as bits."""
     held = 0
-    for i in range(6):
+    for i in range(len(legs)):
         noise.legs[i, tables.HELD] = legs[i, HOLDS] >= KNOWN and legs[i, HOLD] > 0.0
         # A leg whose hold is not known yet may as well stand: it is no held reading.
         held |= (noise.legs[i, tables.HELD] > 0.0 and not fresh >> i & 1) << i

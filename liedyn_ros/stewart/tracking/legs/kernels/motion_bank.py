@@ -7,12 +7,12 @@
 # language governing permissions and limitations under the License.
 
 """
-A bank of Kalman filters of six drives with three derivatives each (14.24, 14.25).
+A bank of Kalman filters of n drives with three derivatives each (14.24, 14.25).
 
 A length is the position of a drive's end, m: the reading of a strut or a rail, the arc of a crank.
-A member of the bank is a row. It has four numbers of each leg (m, m/s, m/s^2, m/s^3), then their
-common covariance (4, 4), row by row, the member's evidence, and its misfit. The misfit is the mean
-of the squared errors over their variance: 1 where the member fits its covariance.
+A member of the bank is a row. It has the common covariance (4, 4) of the legs, row by row, the
+member's evidence, and its misfit, then four numbers of each leg (m, m/s, m/s^2, m/s^3). The misfit
+is the mean of the squared errors over their variance: 1 where the member fits its covariance.
 """
 
 import math
@@ -23,7 +23,7 @@ from liedyn_ros.jit.bundle import Bundle
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import INTEGERS, MATRIX, NUMBER, VECTOR, WHOLE
 
-LEGS, COVARIANCE, EVIDENCE, MISFIT, ROW = 0, 24, 40, 41, 42
+COVARIANCE, EVIDENCE, MISFIT, LEGS = 0, 16, 17, 18
 SPECTRA = 11  # members: spectra of the fourth derivative, each RATIO times the one before
 FIRST, RATIO = 1e-2, 10.0 ** 1.5  # m^2/s^7
 EVIDENCE_TIME, EVIDENCE_SAMPLES = 0.3, 10.0  # s, or samples where they are longer, of the evidence
@@ -31,42 +31,59 @@ UNKNOWN = (1e2, 1e4, 1e6)  # variances of rate, acceleration and jerk before the
 FIT = 4.0  # deviations of a mean misfit, beyond which a member does not fit
 MIN_WEIGHT = 1e-6  # of a member that counts in a mixture
 MIN_LOG_WEIGHT = -700.0  # whose exponential is still a normal number
-LEG, RATE, LENGTHS, RATES, MIXTURE = 0, 6, 12, 13, 15  # of a mixture: values; p11, p12, p22
+# Of a mixture: p11, p12, p22 of each leg, then their lengths, and their rates.
+LENGTHS, RATES, LEG = 0, 1, 3
 MOTION_GAP = 0.5  # s without a sample, after which the motion is unknown
 MIN_NOISE = 1e-12  # m, of a drive's end: rounding
 
 FILTER = Bundle(
     'MotionFilter',
-    bank=MATRIX, scales=VECTOR,  # (SPECTRA, ROW), (6,) m at the end of a drive by its reading
-    ends=VECTOR, mixture=VECTOR, work=VECTOR,  # (6,), (MIXTURE,), (ROW + SPECTRA,)
+    bank=MATRIX, scales=VECTOR,  # (SPECTRA, row_size), (n,) m at the end of a drive by its reading
+    ends=VECTOR, mixture=VECTOR, work=VECTOR,  # (n,), (mixture_size,), (row_size + SPECTRA,)
     now=INTEGERS)  # (NOW,)
 # STAMP, FRESH: of the last sample, and of the last fresh one, ns. SPAN: ns between the last two
 # fresh ones. COUNT: of fresh samples since the motion was unknown. HELD: whether one was stale.
 STAMP, FRESH, SPAN, COUNT, HELD, NOW = range(6)
-MOTION_SIZE = 6 + SPECTRA * ROW  # numbers that filter_motion writes
+
+
+def row_size(legs):
+    """Return how many numbers a member has, for a number of legs."""
+    return LEGS + 4 * legs
+
+
+def mixture_size(legs):
+    """Return how many numbers a mixture has, for a number of legs."""
+    return LEG + 2 * legs
+
+
+def motion_size(legs):
+    """Return how many numbers filter_motion writes, for a number of legs."""
+    return legs + SPECTRA * row_size(legs)
 
 
 def empty_filter(scales):
-    """Return the buffer of a filter without a sample, for the scales (6,) of the drives."""
+    """Return the buffer of a filter without a sample, for the scales (n,) of the drives."""
+    n = len(scales)
     return FILTER.pack(
-        bank=np.zeros((SPECTRA, ROW)), scales=scales, ends=np.zeros(6), mixture=np.zeros(MIXTURE),
-        work=np.zeros(ROW + SPECTRA), now=np.zeros(NOW, dtype=np.int64))
+        bank=np.zeros((SPECTRA, row_size(n))), scales=scales, ends=np.zeros(n),
+        mixture=np.zeros(mixture_size(n)), work=np.zeros(row_size(n) + SPECTRA),
+        now=np.zeros(NOW, dtype=np.int64))
 
 
 @kernel
 def filter_motion(motion, stamp_ns, readings, noise, jitter, stale, moved):
     """
-    Filter six readings of a time (ns); return the time (s) between fresh ones, 0 for the first.
+    Filter n readings of a time (ns); return the time (s) between fresh ones, 0 for the first.
 
     noise: m, standard deviation of the position of a drive's end. jitter: s, of the stamps. stale:
     whether all readings are old ones: then the motion is predicted, not corrected. The first such
     sample starts it again: held readings were taken for fresh before. Writes moved
-    (MOTION_SIZE,): rates of the readings, and the bank; nothing for the first sample.
+    (motion_size,): rates of the readings, and the bank; nothing for the first sample.
     """
     bank, ends, mixture, now = motion.bank, motion.ends, motion.mixture, motion.now
-    variance = max(noise, MIN_NOISE) ** 2
+    variance, n = max(noise, MIN_NOISE) ** 2, len(motion.ends)
     dt, now[STAMP] = 1e-9 * (stamp_ns - now[STAMP]), stamp_ns
-    for i in range(6):
+    for i in range(n):
         ends[i] = readings[i] * motion.scales[i]
     learnt = stale and now[HELD] == 0
     if now[COUNT] == 0 or learnt or not 0.0 < dt <= MOTION_GAP:
@@ -81,23 +98,24 @@ def filter_motion(motion, stamp_ns, readings, noise, jitter, stale, moved):
         update_bank(bank, dt, 1e-9 * now[SPAN], ends, variance, jitter * jitter, now[COUNT])
     span = 1e-9 * now[SPAN] if now[SPAN] > 0 else dt
     mix_members(bank, span, now[COUNT], 0.0, motion.work, mixture)
-    for i in range(6):
-        moved[i] = mixture[RATE + i] / motion.scales[i]
+    for i in range(n):
+        moved[i] = mixture[LEG + n + i] / motion.scales[i]
+    size = bank.shape[1]
     for m in range(SPECTRA):
-        for k in range(ROW):
-            moved[6 + m * ROW + k] = bank[m, k]
+        for k in range(size):
+            moved[n + m * size + k] = bank[m, k]
     return span
 
 
 @kernel
 def start_bank(bank, lengths, variance):
-    """Start all members from six lengths (6,), m, of a variance (m^2)."""
+    """Start all members from lengths (n,), m, of a variance (m^2)."""
     for m in range(SPECTRA):
         row = bank[m]
-        for k in range(ROW):
+        for k in range(len(row)):
             row[k] = 0.0
-        for i in range(6):
-            row[4 * i] = lengths[i]
+        for i in range(len(lengths)):
+            row[LEGS + 4 * i] = lengths[i]
         row[COVARIANCE] = variance
         for j in range(3):
             row[COVARIANCE + 5 * (j + 1)] = UNKNOWN[j]
@@ -118,7 +136,7 @@ def samples_kept(dt, count):
 @kernel
 def update_bank(bank, dt, span, lengths, variance, jitter, count):
     """
-    Predict all members over a time (s) and correct them with six lengths (6,), m.
+    Predict all members over a time (s) and correct them with lengths (n,), m.
 
     span: s, since they were last corrected. variance: m^2, of a length. jitter: s^2, of the
     stamps. count: samples with this one.
@@ -145,7 +163,7 @@ def predict_motion_bank(bank, dt):
 def predict_member(row, dt, spectrum):
     """Predict a member over a time, s, which may be negative (14.24)."""
     h2, h3 = 0.5 * dt * dt, dt * dt * dt / 6.0
-    for k in range(0, 24, 4):
+    for k in range(LEGS, len(row), 4):
         row[k] += dt * row[k + 1] + h2 * row[k + 2] + h3 * row[k + 3]
         row[k + 1] += dt * row[k + 2] + h2 * row[k + 3]
         row[k + 2] += dt * row[k + 3]
@@ -175,17 +193,17 @@ def factorial(n):
 
 @kernel
 def correct_member(row, lengths, variance, jitter, kept, share):
-    """Correct a member with six lengths; update its evidence (14.25)."""
+    """Correct a member with lengths (n,); update its evidence (14.25)."""
     p = row[COVARIANCE:EVIDENCE]
-    speed = 0.0
-    for i in range(6):
-        speed += row[4 * i + 1] ** 2 / 6.0
+    speed, n = 0.0, len(lengths)
+    for i in range(n):
+        speed += row[LEGS + 4 * i + 1] ** 2 / n
     noise = variance + jitter * speed
     total = p[0] + noise
     g0, g1, g2, g3 = p[0] / total, p[4] / total, p[8] / total, p[12] / total
     misfit = 0.0
-    for i in range(6):
-        k = 4 * i
+    for i in range(n):
+        k = LEGS + 4 * i
         error = lengths[i] - row[k]
         misfit += error * error / total
         row[k] += g0 * error
@@ -193,8 +211,8 @@ def correct_member(row, lengths, variance, jitter, kept, share):
         row[k + 2] += g2 * error
         row[k + 3] += g3 * error
     joseph_update(p, g0, g1, g2, g3, noise)
-    row[EVIDENCE] = kept * row[EVIDENCE] - 0.5 * (misfit + 6.0 * math.log(total))
-    row[MISFIT] += share * (misfit / 6.0 - row[MISFIT])
+    row[EVIDENCE] = kept * row[EVIDENCE] - 0.5 * (misfit + n * math.log(total))
+    row[MISFIT] += share * (misfit / n - row[MISFIT])
 
 
 @kernel
@@ -218,15 +236,16 @@ def joseph_update(p, g0, g1, g2, g3, noise):
 def mix_members(
         bank: MATRIX, dt: NUMBER, count: WHOLE, seconds: NUMBER, work: VECTOR, out: VECTOR):
     """
-    Write the mixture (MIXTURE,) of all members at a time (s) after the last sample (14.25).
+    Write the mixture (mixture_size,) of all members at a time (s) after the last sample (14.25).
 
-    dt: s, between samples; count: their number. work: (ROW + SPECTRA,). The mixture has lengths
-    (6,), rates (6,), and for each leg the variance of its length, the covariance with the rate,
-    and the rate's variance. Where no member fits, each covariance is scaled by its misfit: the
-    motion or the noise is beyond all members.
+    dt: s, between samples; count: their number. work: (row_size + SPECTRA,). The mixture has for
+    each leg the variance of its length, the covariance with the rate, and the rate's variance,
+    then lengths (n,) and rates (n,). Where no member fits, each covariance is scaled by its
+    misfit: the motion or the noise is beyond all members.
     """
-    row, weights = work[0:ROW], work[ROW:ROW + SPECTRA]
-    limit = 1.0 + FIT * (2.0 / (6.0 * samples_kept(dt, count))) ** 0.5
+    size = bank.shape[1]
+    row, weights = work[0:size], work[size:size + SPECTRA]
+    limit = 1.0 + FIT * (2.0 / ((size - LEGS) // 4 * samples_kept(dt, count))) ** 0.5
     passing = False
     for m in range(SPECTRA):
         passing |= bank[m, MISFIT] <= limit
@@ -240,14 +259,14 @@ def mix_members(
         if not passing or bank[m, MISFIT] <= limit:
             weights[m] = math.exp(max(bank[m, EVIDENCE] - top, MIN_LOG_WEIGHT))
         total += weights[m]
-    for k in range(MIXTURE):
+    for k in range(len(out)):
         out[k] = 0.0
     for turn in range(2):
         spectrum = FIRST
         for m in range(SPECTRA):
             weight = weights[m] / total
             if weight > MIN_WEIGHT:
-                for k in range(ROW):
+                for k in range(size):
                     row[k] = bank[m, k]
                 if seconds != 0.0:
                     predict_member(row, seconds, spectrum)
@@ -261,21 +280,23 @@ def mix_members(
 @kernel
 def add_means(row, weight, out):
     """Add a member's lengths and rates to a mixture."""
-    for i in range(6):
-        out[LEG + i] += weight * row[4 * i]
-        out[RATE + i] += weight * row[4 * i + 1]
+    n = (len(row) - LEGS) // 4
+    for i in range(n):
+        out[LEG + i] += weight * row[LEGS + 4 * i]
+        out[LEG + n + i] += weight * row[LEGS + 4 * i + 1]
 
 
 @kernel
 def add_spreads(row, weight, scale, out):
     """Add a member's covariance times a scale, and the spread of its means about the mixture's."""
     p = row[COVARIANCE:EVIDENCE]
-    p11, p12, p22 = scale * p[0], scale * p[1], scale * p[5]
-    for i in range(6):
-        length, rate = row[4 * i] - out[LEG + i], row[4 * i + 1] - out[RATE + i]
-        p11 += length * length / 6.0
-        p12 += length * rate / 6.0
-        p22 += rate * rate / 6.0
+    p11, p12, p22, n = scale * p[0], scale * p[1], scale * p[5], (len(row) - LEGS) // 4
+    for i in range(n):
+        k = LEGS + 4 * i
+        length, rate = row[k] - out[LEG + i], row[k + 1] - out[LEG + n + i]
+        p11 += length * length / n
+        p12 += length * rate / n
+        p22 += rate * rate / n
     out[LENGTHS] += weight * p11
     out[LENGTHS + 1] += weight * p12
     out[LENGTHS + 2] += weight * p22

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Estimates of noise, resolution, acceleration and stamp jitter from six leg readings alone.
+Estimates of noise, resolution, acceleration and stamp jitter from leg readings alone.
 
 A difference of order m removes a polynomial of lower order and keeps white noise. For readings y
 at times t it is sum w_j y_j / |w|, with the weights w of a divided difference (14.13, form for
@@ -22,7 +22,7 @@ from liedyn_ros.stewart.tracking.legs.kernels.noise_tables import (
     ACCELERATION, ACROSS, ALIGNED, COARSEST, COUNT, CROSSED, EVIDENCE, FILLED, GAPS, GIVEN,
     HELD, IDENTIFIED, JITTER, JITTER_SUM, JITTER_WEIGHT, LAST, MEAN_GAP, OFF_GRID, ORDERS,
     PERIOD, QUIET, RARE, RATE, READ, RECENT, REPEATS, SIGMA, SPEED, SPREAD, STEP, STEP_COUNT,
-    STEP_ERROR, STEP_HITS, TAKEN, TIMED, TIMING, VARIANCE, WINDOW_SAMPLES, WORK)
+    STEP_ERROR, STEP_HITS, TAKEN, TIMED, TIMING, VARIANCE, WINDOW_SAMPLES)
 
 WINDOW_GAP = 0.5  # s without a sample, after which the window starts again
 LIMIT_SAMPLES = 40  # samples after which a square is limited
@@ -48,16 +48,16 @@ AGE, MAX_AGE = 1.0 / 12.0, 0.25  # variance of the age of a held reading, in squ
 
 @kernel
 def estimate_noise(noise, time, lengths, fresh):
-    """Update all estimates with those of six readings (6,), m, of a time (s) that are fresh."""
+    """Update all estimates with those of readings (n,), m, of a time (s) that are fresh."""
     stamps, legs, numbers = noise.stamps, noise.legs, noise.numbers
     if numbers[COUNT] > 0.0 and not 0.0 < time - stamps[0] <= WINDOW_GAP:
         numbers[COUNT] = 0.0
-        for i in range(6):
+        for i in range(len(legs)):
             legs[i, FILLED] = legs[i, ALIGNED] = 0.0
     for k in range(WINDOW_SAMPLES - 1, 0, -1):
         stamps[k] = stamps[k - 1]
     stamps[0] = time
-    for i in range(6):
+    for i in range(len(legs)):
         if fresh >> i & 1:
             take_reading(noise.window[i], legs[i], time, lengths[i], numbers[COUNT] > 0.0)
         legs[i, ALIGNED] = legs[i, ALIGNED] + 1.0 if fresh >> i & 1 == fresh & 1 else 0.0
@@ -68,7 +68,7 @@ def estimate_noise(noise, time, lengths, fresh):
     estimate_period(stamps, numbers, noise.work)
     if numbers[RARE] > 0.0 and numbers[QUIET] <= WINDOW_SAMPLES:
         return
-    for i in range(6):
+    for i in range(len(legs)):
         if legs[i, FILLED] < WINDOW_SAMPLES:
             fresh &= ~(1 << i)
     if fresh == 0:
@@ -150,12 +150,13 @@ def fit_rate(window, leg):
 
 @kernel
 def update_differences(noise, fresh):
-    """Update the mean squares of fresh legs, and the jitter where all six are (14.13, 14.23)."""
+    """Update the mean squares of fresh legs, and the jitter where all are (14.13, 14.23)."""
     window, squares, legs, numbers = noise.window, noise.squares, noise.legs, noise.numbers
-    found = noise.work[WINDOW_SAMPLES:WORK]
+    found = noise.work[WINDOW_SAMPLES:WINDOW_SAMPLES + len(legs)]
     best, shared, certainty, share, taken = best_order(squares), False, 0.0, 1.0, math.inf
-    together = fresh == 63
-    for i in range(6):
+    n = len(legs)
+    together = fresh == (1 << n) - 1
+    for i in range(len(legs)):
         leg = legs[i]
         if fresh >> i & 1:
             aligned = leg[ALIGNED] >= WINDOW_SAMPLES * 1.0
@@ -170,7 +171,7 @@ def update_differences(noise, fresh):
             update_recent(leg, found[i] * found[i])
             timing = MAX_AGE * leg[HELD] * (numbers[PERIOD] * leg[RATE]) ** 2
             leg[TIMING] += share * (timing - leg[TIMING])
-            numbers[SPEED] += share / 6.0 * (leg[RATE] ** 2 - numbers[SPEED])
+            numbers[SPEED] += share / n * (leg[RATE] ** 2 - numbers[SPEED])
             leg[READ] += 1.0
         taken = min(taken, leg[READ])
     if together and numbers[TAKEN] >= LIMIT_SAMPLES:
@@ -229,7 +230,7 @@ def estimate_jitter(found, legs, numbers, share, certainty):
     """Estimate the stamp jitter: the correlation of the legs' differences by rates (14.23)."""
     speed, along, total, own = 0.0, 0.0, 0.0, 0.0
     fourth, noises, alone = 0.0, 0.0, 0.0
-    for i in range(6):
+    for i in range(len(legs)):
         square = legs[i, RATE] ** 2
         speed += square
         along += found[i] * legs[i, RATE]
@@ -240,9 +241,9 @@ def estimate_jitter(found, legs, numbers, share, certainty):
         noises += noise
         alone += noise * noise
     pairs = speed * speed - fourth  # of legs, in which independent noise leaves nothing
-    if not (speed * certainty > MOVING * 6.0 * numbers[VARIANCE] and pairs > 0.0):
+    if not (speed * certainty > MOVING * len(legs) * numbers[VARIANCE] and pairs > 0.0):
         return
-    across = max(total - along * along / speed, 0.0) / 5.0
+    across = max(total - along * along / speed, 0.0) / (len(legs) - 1)
     limit = SQUARE_LIMIT * numbers[ACROSS] if numbers[ACROSS] > 0.0 else math.inf
     numbers[CROSSED] += 1.0
     numbers[ACROSS] += max(share, 1.0 / numbers[CROSSED]) * (
@@ -269,7 +270,7 @@ def best_order(squares):
     best, lowest = 0, math.inf
     for m in range(ORDERS):
         total = 0.0
-        for i in range(6):
+        for i in range(squares.shape[1]):
             total += squares[m, i]
         if total < lowest:
             best, lowest = m, total
@@ -279,8 +280,8 @@ def best_order(squares):
 @kernel
 def estimate_variance(squares, legs, numbers):
     """Estimate the variance, and whether it is more than an upper bound (14.14)."""
-    here, falling, numbers[COARSEST], numbers[TIMED] = 0.0, 0.0, 0.0, 0.0
-    for i in range(6):
+    here, falling, numbers[COARSEST], numbers[TIMED], n = 0.0, 0.0, 0.0, 0.0, len(legs)
+    for i in range(len(legs)):
         best = 0
         for m in range(1, ORDERS):
             if squares[m, i] < squares[best, i]:
@@ -289,15 +290,15 @@ def estimate_variance(squares, legs, numbers):
         legs[i, SIGMA] = lowest ** 0.5
         if legs[i, STEP_HITS] >= HITS or legs[i, REPEATS] > SOME:
             numbers[COARSEST] = max(numbers[COARSEST], legs[i, STEP])
-        here += lowest / 6.0
-        numbers[TIMED] += legs[i, TIMING] / 6.0
+        here += lowest / n
+        numbers[TIMED] += legs[i, TIMING] / n
         if best == 0 or lowest == 0.0:
-            falling += 1.0 / 6.0
+            falling += 1.0 / n
         else:
             beside = squares[best - 1, i]
             if best + 2 < ORDERS:
                 beside = min(beside, squares[best + 2, i])
-            falling += beside / lowest / 6.0
+            falling += beside / lowest / n
     numbers[VARIANCE] = here
     if numbers[JITTER] > 0.0:
         numbers[VARIANCE] = min(here, numbers[ACROSS])
@@ -317,7 +318,7 @@ def estimate_acceleration(stamps, window, legs, numbers, fresh):
     if numbers[QUIET] <= WINDOW_SAMPLES or numbers[TAKEN] < LIMIT_SAMPLES:
         return
     for stride, later in ((1, 1), (4, 2)):
-        for i in range(6):
+        for i in range(len(legs)):
             if not fresh >> i & 1:
                 continue
             here = clear_acceleration(window[i], legs[i], 0, stride)
@@ -344,13 +345,13 @@ def clear_acceleration(window, leg, newest, stride):
 @kernel
 def write_thresholds(legs, numbers, least, share, step, out):
     """
-    Write deviation (m), step (m) and rate (m/s) of each leg's threshold (14.16), (6, 3).
+    Write deviation (m), step (m) and rate (m/s) of each leg's threshold (14.16), (n, 3).
 
     The deviation is a share of the measured one, at least `least` of the noisiest leg, plus the
     spread of the stamps times the leg's rate. Of noise that has grown the recent one counts.
     step: m, if it is given; 0 for the measured step.
     """
-    for i in range(6):
+    for i in range(len(legs)):
         sigma, recent = legs[i, SIGMA], legs[i, RECENT]
         if recent > GROWN * sigma * sigma:
             sigma = recent ** 0.5

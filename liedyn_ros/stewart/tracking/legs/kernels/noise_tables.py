@@ -31,7 +31,7 @@ ORDERS = 9  # of differences: 2 to 10
 
 NOISE = Bundle(
     'LegNoise',
-    stamps=VECTOR, window=CUBE,  # (WINDOW_SAMPLES,), newest first, s; (6, WINDOW_SAMPLES, 2)
-    squares=MATRIX, legs=MATRIX,  # (ORDERS, 6), (6, LEG)
-    weights=MATRIX, numbers=VECTOR, work=VECTOR)  # (ORDERS, WINDOW_SAMPLES), (NUMBERS,), (WORK,)
-WORK = WINDOW_SAMPLES + 6
+    stamps=VECTOR, window=CUBE,  # (WINDOW_SAMPLES,), newest first, s; (n, WINDOW_SAMPLES, 2)
+    squares=MATRIX, legs=MATRIX,  # (ORDERS, n), (n, LEG)
+    weights=MATRIX, numbers=VECTOR, work=VECTOR)  # (ORDERS, WINDOW_SAMPLES), (NUMBERS,),
+# (WINDOW_SAMPLES + n,)

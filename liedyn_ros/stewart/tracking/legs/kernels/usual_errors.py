@@ -35,7 +35,7 @@ def compare_errors(fresh, legs, numbers, factor, jumped):
     has one. factor: deviations of a threshold.
     """
     total, count = 0.0, 0
-    for i in range(6):
+    for i in range(len(legs)):
         leg, square = legs[i], legs[i, ERROR] * legs[i, ERROR]
         usual, suspected = usual_square(leg, factor), leg[OUTLYING] > 0.0 or (
             square > leg[THRESHOLD] * leg[THRESHOLD])

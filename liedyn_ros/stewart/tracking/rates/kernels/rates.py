@@ -56,8 +56,8 @@ SAMPLE, ELAPSED, BLOCKS, OUTLYING, NUMBERS = range(5)
  LEG) = range(28)
 
 RATES = Bundle(
-    'LegRates', legs=MATRIX, cross=MATRIX,  # (6, LEG), (6, 6) sums of V_i D_j
-    numbers=VECTOR, scales=VECTOR)  # (NUMBERS,), (6,) m at a drive's end for one unit of reading
+    'LegRates', legs=MATRIX, cross=MATRIX,  # (n, LEG), (n, n) sums of V_i D_j
+    numbers=VECTOR, scales=VECTOR)  # (NUMBERS,), (n,) m at a drive's end for one unit of reading
 rates_of = RATES.view
 
 
@@ -67,10 +67,10 @@ def forget_rates(buffer: VECTOR):
     state = rates_of(buffer)
     for k in range(NUMBERS):
         state.numbers[k] = 0.0
-    for i in range(6):
+    for i in range(len(state.legs)):
         for k in range(LEG):
             state.legs[i, k] = 0.0
-        for j in range(6):
+        for j in range(len(state.legs)):
             state.cross[i, j] = 0.0
 
 
@@ -79,9 +79,9 @@ def judge_rates(
         buffer: VECTOR, dt: NUMBER, lengths: VECTOR, rates: VECTOR, filtered: VECTOR,
         variance: NUMBER, noise: NUMBER, spread: NUMBER, bound: NUMBER, outliers: WHOLE):
     """
-    Judge six rates (6,), m/s or rad/s; return the legs that contradict their lengths, as bits.
+    Judge rates (n,), m/s or rad/s; return the legs that contradict their lengths, as bits.
 
-    dt: s, since the last sample. lengths: (6,), m or rad, plausible ones. filtered: (6,), rates by
+    dt: s, since the last sample. lengths: (n,), m or rad, plausible ones. filtered: (n,), rates by
     the lengths, of a variance (m^2/s^2). noise: m, of a length. spread: s, of the stamps. bound:
     m/s^2. outliers: legs whose length was replaced or jumps, as bits.
     """
@@ -92,10 +92,10 @@ def judge_rates(
     numbers[SAMPLE] += 1.0
     unusable, numbers[OUTLYING] = outliers | int(numbers[OUTLYING]), outliers
     repeat = numbers[SAMPLE] > 1.0
-    for i in range(6):
+    for i in range(len(legs)):
         repeat &= scales[i] * lengths[i] == legs[i, LENGTH]
     found = 0
-    for i in range(6):
+    for i in range(len(legs)):
         leg, scale = legs[i], scales[i]
         length, rate, expected = scale * lengths[i], scale * rates[i], scale * filtered[i]
         if numbers[SAMPLE] == 1.0:
@@ -116,7 +116,7 @@ def judge_rates(
         numbers[ELAPSED] = 0.0
     elif numbers[ELAPSED] >= BLOCK_TIME and not repeat:
         close_block(state, dt, noise, unusable)
-    for i in range(6):
+    for i in range(len(legs)):
         found |= (legs[i, FAULT] != NONE) << i
     return found
 
@@ -174,28 +174,28 @@ def close_block(state, dt, noise, unusable):
         numbers[BLOCKS] = 0.0
     count = numbers[BLOCKS]
     if count == 0.0:
-        for i in range(6):
+        for i in range(len(legs)):
             for k in range(SUM_DD, WAIT + 1):
                 legs[i, k] = 0.0
             legs[i, STEADFAST] = 1.0
-            for j in range(6):
+            for j in range(len(legs)):
                 cross[i, j] = 0.0
     numbers[BLOCKS] = count + 1.0
-    for i in range(6):
+    for i in range(len(legs)):
         leg = legs[i]
         v, d = leg[WAY] / elapsed, (leg[LENGTH] - leg[BEGIN]) / elapsed
         if count >= 2.0:
-            for j in range(6):
+            for j in range(len(legs)):
                 cross[i, j] += v * (legs[j, LENGTH] - legs[j, BEGIN]) / elapsed
             add_block(leg, v, d)
-    for i in range(6):
+    for i in range(len(legs)):
         leg = legs[i]
         d, v = (leg[LENGTH] - leg[BEGIN]) / elapsed, leg[WAY] / elapsed
         leg[D2], leg[E2], leg[D1], leg[E1] = leg[D1], leg[E1], d, v - d
         leg[BEGIN], leg[WAY] = leg[LENGTH], 0.0
     of_sample = HALF * min(dt, elapsed)
     if numbers[BLOCKS] == EARLIEST or numbers[BLOCKS] == EARLY or numbers[BLOCKS] >= WINDOW:
-        for i in range(6):
+        for i in range(len(legs)):
             judge_leg(legs, cross, i, elapsed, numbers[BLOCKS], noise,
                       max(legs[i, WAIT], of_sample))
     if numbers[BLOCKS] >= WINDOW:
@@ -248,8 +248,8 @@ def name_fault(legs, cross, i, elapsed):
         leg[FAULT] = REPEATS
         return
     least = UNLIKE
-    for k in range(6):
-        j = (i + k) % 6  # its own length first
+    for k in range(len(legs)):
+        j = (i + k) % len(legs)  # its own length first
         like = cross[i, j] ** 2 / (legs[j, SUM_D2] * leg[SUM_V2])
         factor = cross[i, j] / legs[j, SUM_D2]
         if 1.0 - like < (1.0 - LEAD * (j != i)) * least and (

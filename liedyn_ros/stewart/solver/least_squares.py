@@ -6,82 +6,46 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The pose of seven lengths or more, by weighted least squares, with what the residual says."""
+"""Weighted least squares of redundant lengths, with what the residual says."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LimitError, SingularError
-from liedyn_ros.lie import se3
+from liedyn_ros.common.errors import LimitError
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.description.leg_types import Crank
-from liedyn_ros.stewart.platform.description.redundant_geometry import RedundantGeometry
-from liedyn_ros.stewart.redundant.kernels import biases
-from liedyn_ros.stewart.redundant.kernels import least_squares as kernels
-from liedyn_ros.stewart.solver.pose_solver import AT_REST, Status, STATUSES
+from liedyn_ros.stewart.solver.kernels import biases, problem
+from liedyn_ros.stewart.solver.kernels import least_squares as kernels
 
 MAX_ITERATIONS = 50
 TOLERANCE = 1e-11  # of a step, rad and characteristic lengths
 REDUNDANT = 1e-9  # redundancy of a leg, below which its error does not show in the residual
+AT_REST = np.zeros(6)  # a twist
 
 
-@dataclass(frozen=True, eq=False)
-class RedundantSolution:
+class LengthFit(NamedTuple):
     """
-    The pose of n lengths and what its residual says; do not change the arrays.
+    The residual of redundant lengths at the pose of least squares, and what it says of each leg.
 
-    pose: (4, 4), platform in base, m. residuals: (n,), readings less those of the pose, m or rad.
-    chi_square: the sum of their squares over the variances, of n - 6 degrees of freedom. Where the
-    noise is not known, it is in m^2, of cranks at their pins. jacobian: (n, 6),
-    d(reading)/d(body twist) at the pose, by rad and m. deviations: (n,), of the readings, m or
-    rad, by which they were weighted. redundancies: (n,), share of a leg's error that its own
-    residual shows, of a sum of n - 6.
+    residuals: (n,), readings less those of the pose, m or rad. chi_square: the sum of their
+    squares over the variances, of n - 6 degrees of freedom. Where the noise is not known, it is in
+    m^2, of cranks at their pins. deviations: (n,), of the readings, m or rad, by which they were
+    weighted. redundancies: (n,), share of a leg's error that its own residual shows, of a sum of n
+    - 6. covariance: (6, 6) of the pose in body coordinates, rad and m, by these deviations
+    (14.70); None where the legs used leave the pose open.
     """
 
-    pose: Array
-    status: Status
-    iterations: int
     residuals: Array
     chi_square: float
-    jacobian: Array
     deviations: Array
     redundancies: Array
-    _covariance: Array | None
-    _length: float
-
-    @property
-    def converged(self) -> bool:
-        """Return whether the least square was found, and the lengths determine the pose."""
-        return self.status is Status.CONVERGED
-
-    @property
-    def covariance(self) -> Array:
-        """
-        Return the covariance of the pose, (6, 6) in body coordinates, rad and m (14.70).
-
-        It is that of the deviations of the legs used. Raises SingularError where they leave the
-        pose open.
-        """
-        if self._covariance is None:
-            raise SingularError('pose: expected one that is not singular, got dL/d(twist) of '
-                                'rank below six')
-        return self._covariance
-
-    @property
-    def smallest_singular_value(self) -> float:
-        """Return the smallest singular value of J, scaled: 0 at a singular pose."""
-        return smallest_singular_value(self.jacobian, self._length)
-
-    @property
-    def residual(self) -> float:
-        """Return the largest absolute residual, m or rad."""
-        return float(np.abs(self.residuals).max())
+    covariance: Array | None
 
     @property
     def normalized_residuals(self) -> Array:
@@ -100,48 +64,27 @@ class RedundantSolution:
                         deviations * self.deviations / np.sqrt(shown), np.inf)
 
 
-class RedundantSolver:
-    """Solves poses of one platform of seven legs or more; owns its workspace: one a thread."""
+class LeastSquares:
+    """Solves poses of redundant lengths, weighted by their noise; owns its workspace."""
 
-    def __init__(self, geometry: RedundantGeometry) -> None:
+    def __init__(self, geometry: StewartGeometry) -> None:
         """Take a geometry; its noise weights the legs, else their drives' ends count alike."""
         self.geometry = geometry
         n = len(geometry.leg_names)
-        self.deviations = (geometry.leg_noise if geometry.leg_noise.any()
-                           else 1.0 / geometry.drive_scales)
-        self.weights = self.deviations ** -2.0
+        self.weights = geometry.weights
+        self.deviations = self.weights ** -0.5
         self._scale = geometry.characteristic_length
-        self._tables = geometry.tables(self._scale)
+        self._table = geometry.table(self._scale)
         cranks = np.array([isinstance(leg, Crank) for leg in geometry.leg_types])
         self._units = np.where(cranks, 1.0, self._scale)
         self._turns = np.where(cranks, 2.0 * math.pi, 0.0)
-        self._lengths, self._guess = np.empty(n), np.empty((4, 4))
-        self.values, self.rows, self.errors = np.empty(n), np.empty((n, 6)), np.empty(n)
-        self.residuals, self._redundancies = np.empty(n), np.empty(n)
+        self.values, self.rows, self.errors = np.empty(n), np.empty(6 * n), np.empty(n)
+        self.residuals, self.redundancies = np.empty(n), np.empty(n)
         self._poses, self._others = np.empty((n, 4, 4)), np.empty((n, biases.OTHERS))
-        self._space = (np.empty(n), np.empty((n, 6)), np.empty(n), np.empty(kernels.SYSTEM),
+        self._space = (np.empty(n), np.empty(6 * n), np.empty(n), np.empty(kernels.SYSTEM),
                        np.empty(n), np.empty((4, 4)))
         self._columns = np.array([1.0] * 3 + [self._scale] * 3)  # of J by rad and m
         self._system = np.empty(kernels.SYSTEM)
-
-    def solve(
-            self, lengths: ArrayLike, guess: ArrayLike, without: ArrayLike = ()
-    ) -> RedundantSolution:
-        """
-        Return the pose of lengths (n,), m or rad, from a guess (4, 4), m.
-
-        without: indices of legs that are left out, n - 6 at most. Raises ShapeError,
-        NotFiniteError, LimitError or NotInGroupError.
-        """
-        self._lengths[:] = self.geometry.require_values(
-            checks.as_array('lengths', lengths, self.weights.shape))
-        self._guess[:] = se3.require_pose('guess', checks.as_array('guess', guess, (4, 4)))
-        weights = self.without(without)
-        pose, status, iterations, square = self.solve_checked(self._lengths, self._guess, weights)
-        self.project()
-        return RedundantSolution(
-            pose, status, iterations, self.errors.copy(), square, self.jacobian(),
-            self.deviations, self._redundancies.copy(), self.covariance(weights), self._scale)
 
     def without(self, legs: ArrayLike) -> Array:
         """Return the weights (n,) where some legs are left out; raises LimitError for too many."""
@@ -156,7 +99,7 @@ class RedundantSolver:
 
     def solve_checked(
             self, lengths: Array, guess: Array, weights: Array, twist: Array = AT_REST,
-            seconds: float = 0.0) -> tuple[Array, Status, int, float]:
+            seconds: float = 0.0) -> tuple[Array, int, int, float]:
         """
         Return pose, status, iterations and sum of weighted squares, for a hot loop.
 
@@ -165,18 +108,18 @@ class RedundantSolver:
         """
         pose = np.empty((4, 4))
         status, iterations, square = kernels.weighted_levenberg_marquardt(
-            self._tables, self._scale, self._units, self._turns, lengths, weights, guess, twist,
+            self._table, self._scale, self._units, self._turns, lengths, weights, guess, twist,
             seconds, MAX_ITERATIONS, TOLERANCE, pose, self.values, self.rows, self.errors,
             self._system)
-        if status == kernels.INVALID:
-            status = int(Status.STALLED)  # no rod reaches, or lengths that are no numbers
-        return pose, STATUSES[status], iterations, square
+        if status == problem.INVALID:
+            status = problem.STALLED  # no rod reaches, or lengths that are no numbers
+        return pose, status, iterations, square
 
     def project(self) -> float:
         """Write the residuals of all legs at the last pose; return their square (14.71)."""
         return float(biases.write_residuals(
             self.weights, self.rows, self.errors, self._system, self.residuals,
-            self._redundancies))
+            self.redundancies))
 
     def leave_one_out(
             self, lengths: Array, pose: Array, twist: Array, seconds: float,
@@ -189,7 +132,7 @@ class RedundantSolver:
         the pose of all legs, and the better one counts.
         """
         biases.leave_one_out(
-            self._tables, self._scale, self._units, self._turns, lengths, self.weights, pose,
+            self._table, self._scale, self._units, self._turns, lengths, self.weights, pose,
             twist, seconds, MAX_ITERATIONS, TOLERANCE, self._poses, started, doubtful,
             self._others, *self._space)
         return self._others
@@ -200,7 +143,7 @@ class RedundantSolver:
 
     def jacobian(self) -> Array:
         """Return d(reading)/d(body twist) at the last pose, (n, 6), by rad and m."""
-        return np.asarray(self.rows / self._columns)
+        return np.asarray(self.rows.reshape(-1, 6) / self._columns)
 
     def covariance(self, weights: Array) -> Array | None:
         """Return the last pose's covariance, (6, 6), for weights (n,), None where singular."""
@@ -209,14 +152,3 @@ class RedundantSolver:
                 self._scale, weights, self.rows, self.errors, self._system, covariance):
             return None
         return covariance
-
-
-def gain_of(covariance: Array, jacobian: Array, weights: Array) -> Array:
-    """Return the least-squares inverse (6, n) of J (n, 6) for weights (n,) (14.70)."""
-    return np.asarray(covariance @ (jacobian.T * weights))
-
-
-def smallest_singular_value(jacobian: Array, length: float) -> float:
-    """Return the smallest singular value of J (n, 6), by rad and m, in units of a length (m)."""
-    scaled = jacobian / np.array([length] * 3 + [1.0] * 3)
-    return float(np.linalg.svd(scaled, compute_uv=False)[-1])

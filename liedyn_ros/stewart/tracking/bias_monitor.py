@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The stage of the residual: what it says about noise and biased legs, sample after sample."""
+"""The stage of the residual of redundant lengths: noise and biased legs, sample after sample."""
 
 from __future__ import annotations
 
@@ -16,21 +16,26 @@ from typing import NamedTuple
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.stewart.redundant.kernels import biases as kernels
-from liedyn_ros.stewart.redundant.solver import RedundantSolver
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
+from liedyn_ros.stewart.solver.kernels import biases as kernels
+from liedyn_ros.stewart.solver.least_squares import LeastSquares
+from liedyn_ros.stewart.tracking.tracker import TrackedPose
 
+MEMORY = 10.0  # s, over which a path is remembered
+LEAST_BIAS = 5.0  # deviations of a leg's reading, below which a bias is not named
 CHANCE = 1e-9  # of a chi-square above its limit, where all is well
 SHOWN = 36.0  # by how much a bias lowers the chi-square of a path
 LEAD = 60.0  # of a named leg over any other in that: odds of exp(30)
 CONSTANT = 1.1  # times its expectation, and six deviations, of what a constant bias may leave
 LARGEST = 100.0  # times its expectation, of a sample's chi-square in the sums over a path
-MEMORIES = 0.001, 0.01, 0.1, 1.0  # of the given memory
+MEMORIES = 0.001, 0.01, 0.1, 1.0  # of MEMORY
 FEWEST = 5.0  # samples of a path
 MOSTLY = 0.5  # of the samples, in which a leg that is named was judged
 CONFIRMED = 0.5  # s, for which paths must show the same leg
 CHANGED = 100.0  # chi-square of a shorter memory's bias by that of a longer one: more is a change
 SAMPLES = 1000.0  # over which the noise is averaged
 ENOUGH = 50.0  # samples, before noise that is not given counts as known
+NONE = np.empty(0)
 LEAST_FACTOR = 1e-24  # m^2, of noise that is not given: below it is rounding
 
 
@@ -43,6 +48,8 @@ class BiasFit(NamedTuple):
     whose bias alone explains the error, or None. bias: m or rad, of that leg, reading less truth;
     NaN without one. lasting: whether the path shows it; else the sample does. noise: the factor of
     the deviations by which the readings' noise is greater; NaN where it is not known yet.
+    residuals: (n,), m or rad, readings less those of the pose of all legs. left_out: whether the
+    pose is that of the other legs.
     """
 
     chi_square: float
@@ -51,6 +58,8 @@ class BiasFit(NamedTuple):
     bias: float
     lasting: bool
     noise: float
+    residuals: Array
+    left_out: bool = False
 
 
 class BiasMonitor:
@@ -61,18 +70,22 @@ class BiasMonitor:
     eight on the pose does, where no other leg's bias leaves the same residual.
     """
 
-    def __init__(self, solver: RedundantSolver, memory: float, least_bias: float) -> None:
+    def __init__(self, geometry: StewartGeometry, solver: LeastSquares, *,
+                 leave_out: bool, singularity_warning: float) -> None:
         """
-        Take the solver, which has the residuals; memory: s, over which a path is remembered.
+        Take the geometry, and the solver, which has the residuals.
 
-        least_bias: deviations of a leg's reading, below which a bias is not named.
+        leave_out: whether a leg that is named is left out of the pose, where the noise is given.
+        singularity_warning: smallest singular value of the other legs that is near a singularity.
         """
         from scipy.special import chdtri  # which takes long to import
         n, memories = len(solver.weights), len(MEMORIES)
-        self._solver, self._least, self._degrees = solver, least_bias, n - 6
+        self._solver, self._degrees = solver, n - 6
         self._limits = [0.0] + [float(chdtri(k, CHANCE)) for k in range(1, n - 5)]
-        self._told = bool(solver.geometry.leg_noise.any())
-        self._rates = [-1.0 / (memory * each) for each in MEMORIES]
+        self._told = bool(geometry.leg_noise.any())
+        self._leaves_out, self._warning = leave_out and self._told, singularity_warning
+        self._units = np.array([geometry.characteristic_length] * 3 + [1.0] * 3)  # m of a twist
+        self._rates = [-1.0 / (MEMORY * each) for each in MEMORIES]
         self._keeps, self._before = np.zeros(memories), np.empty(n)
         self._factors = np.ones(kernels.OTHERS)  # of the variances in a row of `others`
         self._sums, self._tallies = np.zeros((memories, n, kernels.SUMS)), np.zeros((memories, 2))
@@ -95,7 +108,41 @@ class BiasMonitor:
         known = self._count >= ENOUGH
         return max(self._variance, LEAST_FACTOR) if known else math.nan
 
-    def judge(self, stamp_ns: int, square: float, others: Array) -> BiasFit:
+    def examine(self, tracked: TrackedPose, twist: Array, gap: float, started: bool) -> BiasFit:
+        """
+        Return the judgement of the sample that the solver solved last.
+
+        twist, gap: (6,), body twist of the sample before, and s since then. started: whether
+        there was one.
+        """
+        solver = self._solver
+        square = solver.project()
+        others = solver.leave_one_out(
+            tracked.lengths, tracked.pose, twist, gap, started, self.doubts(square))
+        fit = self._judge(tracked.stamp_ns, square, others)._replace(
+            residuals=solver.residuals.copy())
+        leg = fit.leg
+        return fit._replace(left_out=leg is not None and self._leaves_out and (
+            self._agree_without(leg, others) and self._is_worse(leg, fit.bias)))
+
+    def without(self, leg: int) -> tuple[Array, Array]:
+        """Return the weights (n,) without a leg, and the others' pose (4, 4), m, last examined."""
+        return self._solver.without([leg]), self._solver.pose_without(leg)
+
+    def _is_worse(self, leg: int, bias: float) -> bool:
+        """Return whether the pose of all legs is expected to be worse than that without one."""
+        solver, weights, jacobian = (
+            self._solver, self._solver.without([leg]), self._solver.jacobian())
+        every, others = solver.covariance(solver.weights), solver.covariance(weights)
+        scaled = jacobian[weights > 0.0] / self._units
+        if every is None or others is None or (
+                np.linalg.svd(scaled, compute_uv=False)[-1] <= self._warning):
+            return False
+        moved = self._units * (every @ jacobian[leg]) * solver.weights[leg] * bias
+        return float((others.diagonal() - every.diagonal()) @ self._units ** 2) < float(
+            moved @ moved)
+
+    def _judge(self, stamp_ns: int, square: float, others: Array) -> BiasFit:
         """
         Return the judgement of a sample, and add it to the path.
 
@@ -106,7 +153,7 @@ class BiasMonitor:
         factor = self.factor
         noise = math.sqrt(factor)
         if square < 0.0 or math.isnan(factor):
-            return BiasFit(math.nan, True, None, math.nan, False, noise)
+            return BiasFit(math.nan, True, None, math.nan, False, noise, NONE)
         chi_square = square / factor
         if fresh:  # a set that repeats says nothing new
             self._add(stamp_ns, chi_square, others, factor)
@@ -114,19 +161,19 @@ class BiasMonitor:
         if leg != self._candidate:
             self._candidate, self._since_ns = leg, stamp_ns
         if leg is not None and stamp_ns - self._since_ns >= 1e9 * CONFIRMED:
-            return BiasFit(chi_square, False, leg, bias, True, noise)
+            return BiasFit(chi_square, False, leg, bias, True, noise, NONE)
         if chi_square <= self._limits[self._degrees]:
             self._outlying = None
-            return BiasFit(chi_square, not shown, None, math.nan, False, noise)
+            return BiasFit(chi_square, not shown, None, math.nan, False, noise, NONE)
         leg = self._outlying = self._outlier(others[:, kernels.SQUARE] / factor)
         bias = math.nan if leg is None else float(others[leg, kernels.ERROR])
-        return BiasFit(chi_square, False, leg, bias, False, noise)
+        return BiasFit(chi_square, False, leg, bias, False, noise, NONE)
 
     def doubts(self, square: float) -> bool:
         """Return whether the square of all legs in a sample is more than chance."""
         return square > self.factor * self._limits[self._degrees]
 
-    def agree_without(self, leg: int, others: Array) -> bool:
+    def _agree_without(self, leg: int, others: Array) -> bool:
         """Return whether the other legs are still redundant, and agree in a sample."""
         return self._degrees > 1 and float(others[leg, kernels.SQUARE]) <= (
             self.factor * self._limits[self._degrees - 1])
@@ -156,7 +203,7 @@ class BiasMonitor:
                 continue
             explained = True
             if square - left > SHOWN and (
-                    abs(bias) > self._least * noise * float(self._solver.deviations[best])):
+                    abs(bias) > LEAST_BIAS * noise * float(self._solver.deviations[best])):
                 shown = True
                 judged = float(self._sums[memory, best, kernels.JUDGED])
                 if second - left > LEAD and judged > max(FEWEST, MOSTLY * weight):

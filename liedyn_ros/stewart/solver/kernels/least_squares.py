@@ -9,8 +9,8 @@
 """
 The pose of n lengths, n > 6, by weighted least squares (14.70).
 
-Tables are those of RedundantGeometry, six legs a row, in units of a scale (m). Twists are of the
-body, in rad and scales. Rows of J are of readings (m, or rad of cranks) by such a twist.
+The table is in units of a scale (m). Twists are of the body, in rad and scales. J (6 n,), row by
+row, is of readings (m, or rad of cranks) by such a twist.
 """
 
 import math
@@ -20,29 +20,26 @@ from liedyn_ros.jit.kinds import MATRIX, NUMBER, VECTOR, WHOLE
 from liedyn_ros.lie.kernels import motion, se3, so3, vec3
 from liedyn_ros.linear_algebra.kernels.cholesky import factor_cholesky, solve_cholesky_negated
 from liedyn_ros.stewart.platform.kernels import leg_types, legs
+from liedyn_ros.stewart.solver.kernels.problem import (
+    CONVERGED, INVALID, MAX_ITERATIONS, SINGULAR)
+from liedyn_ros.stewart.solver.kernels.solve import store_solution
 
 SIX = (0, 1, 2, 3, 4, 5)
-CONVERGED, MAX_ITERATIONS, SINGULAR, INVALID = 0, 1, 3, 4  # of solver.kernels.problem
 DAMPING = 1e-3  # of the largest entry of A, the first where an undamped step does not descend
 UNDAMPED = 1e-8  # of it, below which the damping is left out
 SMALLEST_PIVOT = 1e-24  # of the largest entry of A: J has lost rank to rounding
 SMALL = 1e-8  # of a step, rad and scales, whose descent is lost in rounding
-SYSTEM = 36 + 36 + 36 + 6 + 6  # numbers in a workspace: A, its factor, a block of J, g, step
+SYSTEM = 36 + 36 + 6 + 6  # numbers in a workspace: A, its factor, g, step
 
 
 @kernel
-def write_reading_rows(tables, scale, units, r, p, block, values, rows):
-    """Write the readings (n,) and J (n, 6) of a pose; NaN where a rod does not reach."""
-    for k in range(tables.shape[0]):
-        table = tables[k]
-        leg_types.write_leg_ends(table, r, p)
-        leg_types.rod_jacobian(table, r, p, legs.BODY, block)
-        for i in range(min(6, len(values) - 6 * k)):
-            leg = 6 * k + i
-            values[leg] = leg_types.leg_value(table, i, r, p) * units[leg]
-            factor = scale / leg_types.ratio(table, i)
-            for j in range(6):
-                rows[leg, j] = factor * block[6 * i + j]
+def write_reading_rows(table, scale, units, r, p, values, rows):
+    """Write the readings (n,) and J (6 n,) of a pose; NaN where a rod does not reach."""
+    leg_types.value_jacobian(table, r, p, legs.BODY, rows)
+    for i in range(len(values)):
+        values[i] = leg_types.leg_value(table, i, r, p) * units[i]
+        for j in range(6 * i, 6 * i + 6):
+            rows[j] *= scale
 
 
 @kernel
@@ -73,12 +70,12 @@ def weighted_normal_equations(weights, rows, errors, a, g):
         g[j] = 0.0
         for i in range(len(weights)):
             if weights[i] != 0.0:
-                g[j] -= weights[i] * rows[i, j] * errors[i]
+                g[j] -= weights[i] * rows[6 * i + j] * errors[i]
         for k in range(6):
             total = 0.0
             for i in range(len(weights)):
                 if weights[i] != 0.0:
-                    total += weights[i] * rows[i, j] * rows[i, k]
+                    total += weights[i] * rows[6 * i + j] * rows[6 * i + k]
             a[6 * j + k] = total
         largest = max(largest, a[7 * j])
     return largest
@@ -86,15 +83,15 @@ def weighted_normal_equations(weights, rows, errors, a, g):
 
 @kernel
 def system_parts(system):
-    """Return the parts of a workspace: A, its factor, a block of J, g, step."""
-    return system[:36], system[36:72], system[72:108], system[108:114], system[114:120]
+    """Return the parts of a workspace: A, its factor, g, step."""
+    return system[:36], system[36:72], system[72:78], system[78:84]
 
 
 @kernel
 def weighted_levenberg_marquardt(
-        tables: MATRIX, scale: NUMBER, units: VECTOR, turns: VECTOR, lengths: VECTOR,
+        table: VECTOR, scale: NUMBER, units: VECTOR, turns: VECTOR, lengths: VECTOR,
         weights: VECTOR, guess: MATRIX, twist: VECTOR, seconds: NUMBER, limit: WHOLE,
-        tolerance: NUMBER, pose: MATRIX, values: VECTOR, rows: MATRIX, errors: VECTOR,
+        tolerance: NUMBER, pose: MATRIX, values: VECTOR, rows: VECTOR, errors: VECTOR,
         system: VECTOR):
     """
     Write the pose (4, 4) of lengths (n,) of weights (n,) from a guess moved on at a twist.
@@ -102,11 +99,11 @@ def weighted_levenberg_marquardt(
     twist: (6,), rad/s and m/s, seconds: of it. Writes the readings there, J and the errors too.
     Returns (status, iterations, sum w e^2).
     """
-    a, factor, block, g, step = system_parts(system)
+    a, factor, g, step = system_parts(system)
     motion.move_pose(guess, twist, seconds, pose)
     r, p = motion.split(pose)
     p = vec3.scale(1.0 / scale, p)
-    write_reading_rows(tables, scale, units, r, p, block, values, rows)
+    write_reading_rows(table, scale, units, r, p, values, rows)
     write_errors(lengths, turns, values, errors)
     square, damping, status, count = weighted_square(weights, errors), 0.0, MAX_ITERATIONS, 0
     if not square < math.inf:
@@ -123,7 +120,7 @@ def weighted_levenberg_marquardt(
             size += step[j] * step[j]
         size = size ** 0.5
         new_r, new_p = se3.compose(r, p, *se3.exp(vec3.load(step, 0), vec3.load(step, 3)))
-        write_reading_rows(tables, scale, units, new_r, new_p, block, values, rows)
+        write_reading_rows(table, scale, units, new_r, new_p, values, rows)
         write_errors(lengths, turns, values, errors)
         new_square = weighted_square(weights, errors)
         if new_square <= square or size <= SMALL:
@@ -135,26 +132,17 @@ def weighted_levenberg_marquardt(
             damping = 0.1 * damping if damping > UNDAMPED else 0.0
         else:
             damping = max(DAMPING, 10.0 * damping)
-            write_reading_rows(tables, scale, units, r, p, block, values, rows)
+            write_reading_rows(table, scale, units, r, p, values, rows)
             write_errors(lengths, turns, values, errors)
-    write_scaled_pose(r, p, scale, pose)
+    store_solution(r, p, scale, pose)
     return status, count, square
 
 
 @kernel
-def write_scaled_pose(r, p, scale, pose):
-    """Write the matrix of a pose, in metres."""
-    for i in range(3):
-        for j in range(3):
-            pose[i, j] = r[3 * i + j]
-        pose[i, 3] = scale * p[i]
-
-
-@kernel
 def write_covariance(
-        scale: NUMBER, weights: VECTOR, rows: MATRIX, errors: VECTOR, system: VECTOR, out: MATRIX):
+        scale: NUMBER, weights: VECTOR, rows: VECTOR, errors: VECTOR, system: VECTOR, out: MATRIX):
     """Write A^-1 (6, 6), in rad and m; return whether A has one (14.70)."""
-    a, factor, _, g, step = system_parts(system)
+    a, factor, g, step = system_parts(system)
     largest = weighted_normal_equations(weights, rows, errors, a, g)
     if not factor_cholesky(SIX, a, 0.0, SMALLEST_PIVOT * largest, factor):
         return False

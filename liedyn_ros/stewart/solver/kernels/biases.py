@@ -20,9 +20,10 @@ import numpy as np
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.jit.kinds import CUBE, MATRIX, NUMBER, TRUTH, VECTOR, WHOLE
 from liedyn_ros.linear_algebra.kernels.cholesky import factor_cholesky, solve_cholesky_negated
-from liedyn_ros.stewart.redundant.kernels import least_squares
-from liedyn_ros.stewart.redundant.kernels.least_squares import (
+from liedyn_ros.stewart.solver.kernels import least_squares
+from liedyn_ros.stewart.solver.kernels.least_squares import (
     SIX, SMALLEST_PIVOT, system_parts, weighted_normal_equations)
+from liedyn_ros.stewart.solver.kernels.problem import CONVERGED, SINGULAR
 
 # Of a leg: sum w e^2 of the others at their pose, its own error there, its variance's inverse.
 SQUARE, ERROR, WEIGHT = 0, 1, 2
@@ -39,14 +40,14 @@ CLIPPED = 16.0  # times the variance so far: more is no noise
 
 @kernel
 def write_residuals(
-        weights: VECTOR, rows: MATRIX, errors: VECTOR, system: VECTOR, residuals: VECTOR,
+        weights: VECTOR, rows: VECTOR, errors: VECTOR, system: VECTOR, residuals: VECTOR,
         redundancies: VECTOR):
     """
     Write S e (n,) and the redundancies (n,) of errors near the best pose (14.71).
 
     Returns e^T W S e, or -1 where A has no inverse.
     """
-    a, factor, _, g, step = system_parts(system)
+    a, factor, g, step = system_parts(system)
     largest = weighted_normal_equations(weights, rows, errors, a, g)
     if not factor_cholesky(SIX, a, 0.0, SMALLEST_PIVOT * largest, factor):
         return -1.0
@@ -55,7 +56,7 @@ def write_residuals(
     for i in range(len(errors)):
         residuals[i] = errors[i]
         for j in range(6):
-            residuals[i] -= rows[i, j] * step[j]
+            residuals[i] -= rows[6 * i + j] * step[j]
         square += weights[i] * residuals[i] * residuals[i]
     for i in range(len(errors)):
         redundancies[i] = 1.0 - weights[i] * reading_variance(rows, i, factor, g, step)
@@ -66,20 +67,20 @@ def write_residuals(
 def reading_variance(rows, i, factor, g, step):
     """Return j A^-1 j^T of a row of J: the variance of a leg's reading at the pose."""
     for j in range(6):
-        g[j] = -rows[i, j]
+        g[j] = -rows[6 * i + j]
     solve_cholesky_negated(SIX, factor, g, step)
     total = 0.0
     for j in range(6):
-        total += rows[i, j] * step[j]
+        total += rows[6 * i + j] * step[j]
     return total
 
 
 @kernel
 def leave_one_out(
-        tables: MATRIX, scale: NUMBER, units: VECTOR, turns: VECTOR, lengths: VECTOR,
+        table: VECTOR, scale: NUMBER, units: VECTOR, turns: VECTOR, lengths: VECTOR,
         weights: VECTOR, pose: MATRIX, twist: VECTOR, seconds: NUMBER, limit: WHOLE,
         tolerance: NUMBER, poses: CUBE, started: TRUTH, doubtful: TRUTH, others: MATRIX,
-        values: VECTOR, rows: MATRIX, errors: VECTOR, system: VECTOR, used: VECTOR,
+        values: VECTOR, rows: VECTOR, errors: VECTOR, system: VECTOR, used: VECTOR,
         second: MATRIX):
     """
     Write OTHERS of each leg (n, OTHERS): how the others agree without it, and its error (14.72).
@@ -90,34 +91,34 @@ def leave_one_out(
     there is hardly a pose has weight 0: nothing tells whether it is biased. used: (n,), second:
     (4, 4), space.
     """
-    a, factor, _, g, step = system_parts(system)
+    a, factor, g, step = system_parts(system)
     n = len(weights)
     for i in range(n):
         for k in range(n):
             used[k] = weights[k] if k != i else 0.0
-        status, square = least_squares.SINGULAR, 0.0
+        status, square = SINGULAR, 0.0
         if started:
             status, _, square = least_squares.weighted_levenberg_marquardt(
-                tables, scale, units, turns, lengths, used, poses[i], twist, seconds, limit,
+                table, scale, units, turns, lengths, used, poses[i], twist, seconds, limit,
                 tolerance, poses[i], values, rows, errors, system)
-        if status != least_squares.CONVERGED:
+        if status != CONVERGED:
             status, _, square = least_squares.weighted_levenberg_marquardt(
-                tables, scale, units, turns, lengths, used, pose, twist, 0.0, limit, tolerance,
+                table, scale, units, turns, lengths, used, pose, twist, 0.0, limit, tolerance,
                 poses[i], values, rows, errors, system)
         elif doubtful:
             found, _, least = least_squares.weighted_levenberg_marquardt(
-                tables, scale, units, turns, lengths, used, pose, twist, 0.0, limit, tolerance,
+                table, scale, units, turns, lengths, used, pose, twist, 0.0, limit, tolerance,
                 second, values, rows, errors, system)
             begin = poses[i]
-            if found == least_squares.CONVERGED and least < square:
+            if found == CONVERGED and least < square:
                 begin = second
             # Once more from the better one, for its rows and errors.
             status, _, square = least_squares.weighted_levenberg_marquardt(
-                tables, scale, units, turns, lengths, used, begin, twist, 0.0, limit, tolerance,
+                table, scale, units, turns, lengths, used, begin, twist, 0.0, limit, tolerance,
                 poses[i], values, rows, errors, system)
         others[i, SQUARE], others[i, ERROR], others[i, WEIGHT] = 0.0, 0.0, 0.0
         largest = weighted_normal_equations(used, rows, errors, a, g)
-        if status != least_squares.CONVERGED or not factor_cholesky(
+        if status != CONVERGED or not factor_cholesky(
                 SIX, a, 0.0, SMALLEST_PIVOT * largest, factor):
             copy_pose(pose, poses[i])
         else:

@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import SingularError
-from liedyn_ros.stewart.platform.description.redundant_geometry import RedundantGeometry
-from liedyn_ros.stewart.platform.kinematics import length_jacobian
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.kinematics import leg_lengths, length_jacobian
 
 SINGULAR = 1e-9  # ratio of singular values of J, below which the legs do not hold the platform
 NO_SOLUTION = 1e-9  # residual of the dual problem, below which no forces are within the limits
@@ -45,7 +45,7 @@ class ForceDistribution:
     on one side is that limit or 0.
     """
 
-    def __init__(self, geometry: RedundantGeometry) -> None:
+    def __init__(self, geometry: StewartGeometry) -> None:
         """Take a geometry with the limits of the forces."""
         from scipy.optimize import nnls  # which takes long to import, and not in a stream
 
@@ -69,7 +69,7 @@ class ForceDistribution:
         """
         jacobian = length_jacobian(self.geometry, pose_base_platform)
         if not np.isfinite(jacobian).all():
-            self.geometry.lengths(pose_base_platform)  # names the leg that does not reach
+            leg_lengths(self.geometry, pose_base_platform)  # names the leg that does not reach
         return self.shared(jacobian, checks.as_array('wrench', wrench, (6,)))
 
     def shared(self, jacobian: Array, wrench: Array) -> HeldForces:

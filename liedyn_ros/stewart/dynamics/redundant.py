@@ -23,10 +23,11 @@ from liedyn_ros.lie.kernels.motion import split
 from liedyn_ros.stewart.dynamics.dynamics import StewartDynamics
 from liedyn_ros.stewart.dynamics.results import StewartMotion
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.description.redundant_geometry import RedundantGeometry
+from liedyn_ros.stewart.platform.description.masses import LegMasses
 from liedyn_ros.stewart.platform.kernels import leg_types as kernels
 from liedyn_ros.stewart.platform.kernels.legs import BODY
-from liedyn_ros.stewart.redundant.forces import ForceDistribution
+from liedyn_ros.stewart.platform.kinematics import leg_lengths
+from liedyn_ros.stewart.dynamics.forces import ForceDistribution
 
 STEP = 1e-5  # s, of the differences that give rates
 
@@ -43,15 +44,17 @@ class RedundantDynamics:
     within the limits give.
     """
 
-    def __init__(self, geometry: RedundantGeometry) -> None:
+    def __init__(self, geometry: StewartGeometry) -> None:
         """Take a geometry."""
         masses = geometry.masses
         if masses is None:
             raise GeometryError(f'{geometry.name}: expected masses, got none; '
                                 'docs/conventions.md shows the key masses of a geometry file')
+        if any(leg != LegMasses() for leg in masses.legs):
+            raise GeometryError(f'{geometry.name}: masses: expected none of the legs of a '
+                                'platform of seven or more', names=('masses',))
         self.geometry = geometry
-        self._tables = geometry.tables()
-        self._rows = np.empty((len(self._tables), 36))
+        self._table, self._rows = geometry.table(), np.empty((len(geometry.leg_names), 6))
         self._distribution = ForceDistribution(geometry)
         self._matrix = _inertia(masses.spatial_inertia().parameters())
         self._weight = masses.mass * np.array(masses.gravity)
@@ -119,12 +122,10 @@ class RedundantDynamics:
 
     def _jacobian(self, pose: Array) -> Array:
         """Return d(reading)/d(body twist), (n, 6); LimitError where a rod does not reach."""
-        for table, rows in zip(self._tables, self._rows):
-            kernels.value_jacobian(table, *split(pose), BODY, rows)
-        jacobian = self._rows.reshape(-1, 6)[:len(self.geometry.leg_names)]
-        if not np.isfinite(jacobian).all():
-            self.geometry.lengths(pose)  # names the leg
-        return jacobian.copy()
+        kernels.value_jacobian(self._table, *split(pose), BODY, self._rows.reshape(-1))
+        if not np.isfinite(self._rows).all():
+            leg_lengths(self.geometry, pose)  # names the leg
+        return self._rows.copy()
 
     def _stretch(self, pose: Array, twist: Array, acceleration: Array) -> Array:
         """Return the second derivatives of the readings (n,)."""
@@ -157,8 +158,6 @@ def _wrench(external: ArrayLike | None) -> Array:
 AnyDynamics = StewartDynamics | RedundantDynamics
 
 
-def dynamics_of(geometry: StewartGeometry | RedundantGeometry) -> AnyDynamics:
+def dynamics_of(geometry: StewartGeometry) -> AnyDynamics:
     """Return the dynamics of a platform of any number of legs, with masses; or GeometryError."""
-    if isinstance(geometry, RedundantGeometry):
-        return RedundantDynamics(geometry)
-    return StewartDynamics(geometry)
+    return RedundantDynamics(geometry) if geometry.redundant else StewartDynamics(geometry)
