@@ -11,9 +11,25 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from pathlib import Path
 
-from liedyn_ros.common.errors import LimitError, NameSetError
+from liedyn_ros.common.errors import bounded, LiedynError, LimitError, NameSetError
+
+
+@contextmanager
+def about(options: Namespace, paths: Sequence[Path]) -> Iterator[None]:
+    """Put files before an error of work on them that names neither one nor an option."""
+    try:
+        yield
+    except LiedynError as error:
+        text = str(error)
+        given = getattr(options, text.partition(':')[0], None) is not None
+        named = text.startswith('--') or any(str(each) in text for each in paths)
+        if not given and not named:
+            error.args = (bounded(f'{", ".join(map(str, paths))}: {text}'),)
+        raise
 
 
 def require_taken(options: Namespace, parser: ArgumentParser, kinds: Set[str],

@@ -104,6 +104,19 @@ def number_of(text: str) -> tuple[str, float]:
         raise ArgumentTypeError(f'expected NAME=NUMBER, got {text!r}') from error
 
 
+def measure_of(text: str) -> tuple[str, float, float]:
+    """Return name, number and deviation of NAME=NUMBER or NAME=NUMBER+-DEVIATION, or raise."""
+    name, value = pair_of(text)
+    number, _, deviation = value.replace('±', '+-').partition('+-')
+    try:
+        found = float(number), float(deviation or 0.0)
+    except ValueError:
+        found = 0.0, -1.0
+    if found[1] < 0.0:
+        raise ArgumentTypeError(f'expected NAME=NUMBER or NAME=NUMBER+-DEVIATION, got {text!r}')
+    return (name, *found)
+
+
 def _writable(path: Path) -> Path:
     if not os.access(path, os.W_OK):
         raise ArgumentTypeError(f'expected a path that can be written, got {str(path)!r}')

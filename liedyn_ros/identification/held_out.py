@@ -17,6 +17,7 @@ import itertools
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import ConvergenceError, ShapeError
@@ -31,6 +32,7 @@ PRIORS = tuple(10.0**k for k in range(-2, 5))
 CUTOFFS = 0.5, 2.0  # times the usual cut-off of the equations, that are tried beside it
 METHODS = 'given', 'refitted friction', 'least squares', 'consistent'
 FIRST = 'first recording'  # the consistent fit of the first of several recordings alone
+CONFIDENT = 0.95  # level of the test whether a fit predicts held-out blocks better
 
 
 @dataclass(frozen=True)
@@ -101,18 +103,26 @@ class HeldOut:
         return float(np.sqrt(self.size(method) / max(
             self.size(other or self.better_given), 1e-300)))
 
-    def gain(self, method: str = 'consistent', other: str | None = None) -> tuple[float, float]:
+    def is_better(self, method: str = 'consistent', other: str | None = None) -> bool:
         """
-        Return by how much its squared errors are below another's, and the deviation of that.
+        Return whether a method is better than another, by default the better of the given ones.
 
-        It is the mean over blocks and joints of the logarithm of the ratio.
+        It is where the mean of the logarithms of squared errors, over blocks and joints, is less
+        by a one-sided t-test at CONFIDENT. Recordings differ by what was chosen to be recorded,
+        so that blocks scatter about the mean of their own recording.
         """
         old, new = ((self.forces - self.predicted[each])**2 for each in (
             other or self.better_given, method))
+        blocks, first = np.unique(self.block, return_index=True)
         logs = np.array([np.log(np.maximum(old[rows].mean(axis=0), 1e-300) / np.maximum(
-            new[rows].mean(axis=0), 1e-300)).mean() for rows in (
-                self.block == k for k in np.unique(self.block))])
-        return float(logs.mean()), float(logs.std(ddof=1) / np.sqrt(len(logs)))
+            new[rows].mean(axis=0), 1e-300)).mean() for rows in (self.block == k for k in blocks)])
+        of = self.recording[first]
+        groups = [logs[of == k] for k in np.unique(of)]
+        freedom = len(logs) - len(groups)
+        if not freedom:
+            return False
+        variance = sum(float(((each - each.mean())**2).sum()) for each in groups) / freedom
+        return bool(logs.mean() > stdtrit(freedom, CONFIDENT) * np.sqrt(variance / len(logs)))
 
     @property
     def better_given(self) -> str:

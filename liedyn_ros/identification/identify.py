@@ -28,7 +28,7 @@ from liedyn_ros.identification.joints import (
 from liedyn_ros.identification.joints.friction import with_friction
 from liedyn_ros.identification.joints.scales import scaled, with_scales
 from liedyn_ros.identification.motion import Motion, motion_of, Recording
-from liedyn_ros.identification.verdict import CLEAR, judge, SAMPLES, Verdict
+from liedyn_ros.identification.verdict import judge, SAMPLES, Verdict
 from liedyn_ros.model import Model, with_armatures, with_inertias, with_resistances
 
 HEAVIEST = 1e6  # weight of the given model, which decides everything then
@@ -200,11 +200,10 @@ def _missing(model: Model, motion: Motion, equations: Equations, friction: tuple
             continue
         both = replace(unseen, predicted=unseen.predicted | {
             kind: found.predicted['consistent']})
-        gain, deviation = both.gain(kind, 'consistent')
         times = both.errors()[kind] / np.maximum(both.errors()['consistent'], 1e-300)
         helped = [f'{name} {each:.2g}' for name, each in zip(equations.joints, times)
                   if each < HELPS]
-        if helped and gain > CLEAR * deviation:
+        if helped and both.is_better(kind, 'consistent'):
             told.append(f'a term is missing: friction {kind!r} makes errors on held-out parts '
                         f'smaller, times {", ".join(helped)}. Add it: '
                         f'--friction {" ".join((*friction, kind))}')

@@ -37,7 +37,6 @@ EXCESS = 5.0  # times what the noise of an effort leaves, from which a term is m
 REACH = np.pi  # rad or m, of joints without limits
 SAMPLES_OF_EFFECT = 10
 ALONE = 1.0 - 1e-6  # of a parameter that motions tell by itself
-CLEAR = 1.0  # deviations of the mean gain, by which the new model has to be better
 CONFIDENT = 0.999  # share of recordings of right bodies that say no others
 SURE = 2.0  # standard deviations, below which an unknown may be zero
 
@@ -64,8 +63,7 @@ def judge(model: Model, motion: Motion, equations: Equations, fit: Fit, consiste
           unseen: HeldOut, doubts: tuple[str, ...] = ()) -> Verdict:
     """Return the verdict on an estimate (16.33); doubts are remarks that stand already."""
     held_out, times = unseen.errors(), unseen.ratio()
-    gain, deviation = unseen.gain()
-    better = times < 1.0 and gain > CLEAR * deviation
+    better = times < 1.0 and unseen.is_better()
     offered = better and _is_told(model, equations, fit)
     reasons = [f'error on held-out parts {times:.3g} times that of the given model, its friction '
                'fitted' + ('' if offered else ': the given model stays' if not times < 1.0 else

@@ -41,12 +41,16 @@ class PoseColumns:
 
     readings: the columns of the legs in their order; None for those that have the legs' names.
     points: the positions to take, by the part of a column's name before x, y or z; None for all.
-    units: of reading, position and orientation.
+    units: of reading, position and orientation. measured: the columns of each measurement, in
+    place of those that have names of coordinates: x, y and z, with roll, pitch and yaw or a
+    quaternion x, y, z and w after them, or one column, a distance. Columns of a table without a
+    header have numbers for names, from 1 on.
     """
 
     readings: Sequence[str] | None = None
     points: Sequence[str] | None = None
     units: Mapping[str, str] | None = None
+    measured: Sequence[Sequence[str]] = ()
 
 
 def pose_table(
@@ -68,7 +72,9 @@ def pose_table(
         raise NameSetError(f'{where}: expected each column once, got {listed(twice)} more than '
                            'once', names=tuple(twice))
     legs = _legs(where, header, names, columns.readings)
-    points, angles, quaternion = _measured(where, header, set(legs), columns.points)
+    points, angles, quaternion = (
+        _given(where, header, columns.measured) if columns.measured else
+        _measured(where, header, set(legs), columns.points))
     read = read_columns(file, {*legs, *angles, *quaternion,
                                *(column for each in points.values() for column in each)})
 
@@ -89,14 +95,11 @@ def _legs(where: str, header: Sequence[str], names: Sequence[str],
           readings: Sequence[str] | None) -> list[str]:
     """Return the column of each leg."""
     if readings is not None:
-        by_name = {key: each for each in header for key in (each, split_unit(each)[0])}
-        for each in readings:
-            if each not in by_name:
-                raise unknown_name(NameSetError, f'{where}: column', header, each)
+        chosen = _chosen(where, header, readings)
         if len(readings) != len(names):
             raise NameSetError(f'{where}: expected a column for each of {listed(list(names))}, '
                                f'got {listed(list(readings))}', names=tuple(readings))
-        return [by_name[each] for each in readings]
+        return chosen
     found = {name: [each for each in header if _is_leg(each, name, names)] for name in names}
     for name, columns in found.items():
         if len(columns) > 1:
@@ -108,6 +111,29 @@ def _legs(where: str, header: Sequence[str], names: Sequence[str],
                            f'{listed(missing)} among {listed(list(header))}',
                            names=tuple(missing))
     return [found[name][0] for name in names]
+
+
+def _chosen(where: str, header: Sequence[str], wanted: Sequence[str]) -> list[str]:
+    """Return columns by their names, with or without units."""
+    by_name = {key: each for each in header for key in (each, split_unit(each)[0])}
+    for each in wanted:
+        if each not in by_name:
+            raise unknown_name(NameSetError, f'{where}: column', header, each)
+    return [by_name[each] for each in wanted]
+
+
+def _given(where: str, header: Sequence[str], measured: Sequence[Sequence[str]]
+           ) -> tuple[Chosen, list[str], list[str]]:
+    """Return given columns: of points, of roll, pitch and yaw, and of a quaternion."""
+    points, turns = Chosen(), list[str]()
+    for k, each in enumerate(measured, 1):
+        if len(each) not in (1, 3, 6, 7):
+            raise NameSetError(
+                f'{where}: expected columns of x, y, z, with roll, pitch, yaw or a quaternion '
+                f'after them, or of a distance, got {listed(list(each))}')
+        found = _chosen(where, header, each)
+        points[str(k)], turns = found[:3], turns + found[3:]
+    return points, *((turns, []) if len(turns) == 3 else ([], turns))
 
 
 def _is_leg(column: str, name: str, names: Sequence[str]) -> bool:

@@ -47,7 +47,9 @@ class Columns:
 
     time is the name of its column, None for the one of TIMES. rate (Hz) takes its place where a
     table has none. position, velocity and effort are patterns such as '{joint}_pos', or
-    'position.{index}' with the joint's place among the names, from 0 on. None is for the column
+    'position.{index}' with the joint's place among the names, from 0 on, or the columns of all
+    joints in the order of the names, such as '2,3,4'. Columns of a table without a header have
+    numbers for names, from 1 on. None is for the column
     that has the joint's name and one of WORDS, or else for arrays of a JointState as `mcap cat`
     writes them. units are of time, position, velocity and effort. scale has the effort for each
     recorded unit, by joint, such as N m/A.
@@ -86,7 +88,9 @@ def table_samples(paths: Sequence[str | Path], names: Sequence[str],
             raise NameSetError(
                 f'{where}: expected a column with the {kind} of {listed(missing)}, got '
                 f'{listed([column for header in headers for column in header])}: name it by a '
-                "pattern, such as 'motor_{index}' or '{joint}_x'", names=tuple(missing))
+                "pattern, such as 'motor_{index}' or '{joint}_x', or name the columns of all "
+                'joints, by number where there is no header, such as 2,3,4',
+                names=tuple(missing))
     times = [_time(where, header, columns) for header in headers]
     read = [read_columns(path, {column for at, column in chosen.values() if at == k}
                          | {each for each in times[k:k + 1] if each is not None}, told)
@@ -133,7 +137,12 @@ def _column(where: str, headers: Sequence[list[str]], columns: Columns, kind: st
     """Return table and column of a quantity of a joint."""
     pattern = getattr(columns, kind)
     if pattern is not None:
-        wanted = pattern.replace('{joint}', name).replace('{index}', str(list(names).index(name)))
+        at, each = list(names).index(name), pattern.split(',')
+        if len(each) > 1 and len(each) != len(names):
+            raise NameSetError(f'{where}: expected a column with the {kind} of each of '
+                               f'{listed(list(names))}, got {len(each)}: {pattern}')
+        wanted = (each[at] if len(each) > 1 else
+                  pattern.replace('{joint}', name).replace('{index}', str(at)))
         found = [(k, each) for k, header in enumerate(headers) for each in header
                  if wanted in (each, split_unit(each)[0])]
     else:
@@ -251,7 +260,11 @@ def _count(where: str, tables: Sequence[Path], read: Sequence[dict[str, Array]])
 
 
 def header_of(path: Path) -> list[str]:
-    """Return the names of the columns. Raises DescriptionError."""
+    """
+    Return the names of the columns: their numbers, from 1, where the first line has numbers.
+
+    Raises DescriptionError.
+    """
     if path.suffix not in TABLES:
         raise DescriptionError(f'{path}: expected a file {" or ".join(TABLES)}')
     if path.suffix == '.parquet':
@@ -259,6 +272,8 @@ def header_of(path: Path) -> list[str]:
             header = list(table.schema_arrow.names)
     else:
         header = next(_rows(path), [])
+        if _is_headless(header):
+            header = _numbered(header)
     if not header:
         raise DescriptionError(f'{path}: expected a header with names of columns, got an empty '
                                'file')
@@ -277,7 +292,9 @@ def read_columns(path: Path, wanted: set[str], told: list[str] | None = None
             table = file.read(sorted(wanted))
         return {name: np.asarray(table[name], dtype=float) for name in wanted}
     rows = _rows(path)
-    header = next(rows)
+    header = first = next(rows)
+    if _is_headless(first):
+        header, rows = _numbered(first), chain([first], rows)
     widths = {len(header), len(header) - (not header[-1])}  # a comma may end header or row
     at = {name: header.index(name) for name in wanted}
     found = {name: array('d') for name in wanted}
@@ -301,6 +318,17 @@ def read_columns(path: Path, wanted: set[str], told: list[str] | None = None
                                        f'{",".join(row)!r}')
             values.append(value)
     return {name: np.array(values) for name, values in found.items()}
+
+
+def _is_headless(first: list[str]) -> bool:
+    """Return whether the first line of a table has numbers, and so no names."""
+    return bool(first) and all(_number(each) is not None for each in (
+        first if first[-1] or len(first) == 1 else first[:-1]))
+
+
+def _numbered(first: list[str]) -> list[str]:
+    """Return the numbers of columns as their names; a comma may end a row."""
+    return [str(k) if cell else '' for k, cell in enumerate(first, 1)]
 
 
 def _number(text: str) -> float | None:

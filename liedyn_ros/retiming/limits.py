@@ -103,7 +103,9 @@ class ClosureLimits:
 @dataclass(frozen=True)
 class MotionLimits:
     """
-    The limits that a motion keeps; None leaves one out, but where a model has such limits.
+    The limits that a motion keeps; None leaves one out, but those that the model has stay.
+
+    of_model names those that stay; np.inf in place of None switches one off.
 
     Each is a number for all coordinates, an array (nv,), or a number by joint name; joints that
     are not named have no such limit. All are magnitudes, in both directions.
@@ -156,6 +158,11 @@ class MotionLimits:
         found[_SIGNED] = np.where(np.isinf(least) & (least > 0.0), -most, least)
         _require_below(model, found[_SIGNED], most)
         return found
+
+    def of_model(self, model: Model) -> tuple[str, ...]:
+        """Return the names of the limits of a model that hold, as none are given here."""
+        return tuple(name for name, bound in OF_MODEL.items() if getattr(self, name) is None
+                     and np.isfinite(getattr(model.limits, bound)).any())
 
     def lines(self, model: Model) -> Array:
         """

@@ -24,7 +24,8 @@ import sys
 import numpy as np
 
 from liedyn_ros.commands.identification.model_files import model_files, write_model
-from liedyn_ros.commands.inputs import noise_of
+from liedyn_ros.commands.identification.options import start_of
+from liedyn_ros.commands.inputs import about, noise_of
 from liedyn_ros.commands.outputs import (
     folder, number_of, pair_of, set_aside, without_empty)
 from liedyn_ros.commands.reports import Page
@@ -44,6 +45,7 @@ HEAD = ['frame', *(f'{what} {axis}, {unit}' for what, unit in (('turn', 'mrad'),
                    for axis in 'xyz'), 'offset']
 REPORT = 'report.html'
 FIXED = 1e-8  # rad or m: deviation of what is held fixed
+MOST = 100  # reflectors
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -75,22 +77,26 @@ def _calibrated(model: Model, options: argparse.Namespace
     """Return the calibration, and remarks on the table: poses are numbered without lost ones."""
     names = options.joints or list(read_joints(model, options.body))
     samples = pose_table(options.samples, names, PoseColumns(
-        None, None if options.point is None else [options.point], dict(options.unit)))
-    if len(samples.points) != 1:
-        raise NameSetError(f'{options.samples}: expected one position, x, y and z, got '
-                           f'{list(samples.points)}; --point names it')
+        options.readings, None if options.point is None else [options.point],
+        dict(options.unit), options.pose))
+    if len(samples.points) not in (1, *range(3, MOST)):
+        raise NameSetError(f'{options.samples}: expected one position, x, y and z, or those of '
+                           f'three reflectors or more, got {list(samples.points)}; --point names '
+                           'one, and --pose their columns')
     given = {name: None if getattr(options, name) is None else _pose(getattr(options, name))
              for name in ('instrument', 'target')}
     kept = np.setdiff1d(np.arange(len(samples.readings)), np.array(options.leave_out) - 1)
     readings = _angles(names, samples.readings, dict(options.reads))[kept]
     noise = noise_of(options, {'position': True, 'rotation': samples.rotations is not None})
-    found = calibrate_arm(
-        model, options.body, readings, next(iter(samples.points.values()))[kept],
-        None if samples.rotations is None else samples.rotations[kept],
-        names=tuple(names), **given,
-        deviations=None if noise is None else (noise['position'], noise['rotation']),
-        tolerance=tuple(options.tolerance), offsets=options.offsets,
-        start=_start(model, dict(options.start)))
+    points = np.stack(list(samples.points.values()), axis=1)[kept]
+    with about(options, [options.samples]):
+        found = calibrate_arm(
+            model, options.body, readings, points if points.shape[1] > 1 else points[:, 0],
+            None if samples.rotations is None else samples.rotations[kept],
+            names=tuple(names), **given,
+            deviations=None if noise is None else (noise['position'], noise['rotation']),
+            tolerance=tuple(options.tolerance), offsets=options.offsets,
+            start=start_of(model, dict(options.start)))
     told = (*samples.remarks, *([f'poses {options.leave_out} left out, as the options say']
                                 if options.leave_out else []))
     return found, tuple(f'{each}; the others are numbered without them' for each in told)
@@ -113,16 +119,6 @@ def _angles(names: Sequence[str], readings: Array, sums: dict[str, str]) -> Arra
                      np.radians(float(number)) if degrees else float(number))
             column += -value if sign == '-' else value
         result[:, names.index(name)] = column
-    return result
-
-
-def _start(model: Model, given: dict[str, float]) -> Array | None:
-    """Return a configuration (nq,) with positions of some joints."""
-    if not given:
-        return None
-    result = model.neutral()
-    for name, value in given.items():
-        result[model.joint(name).qi] = value
     return result
 
 
@@ -219,6 +215,14 @@ def parser() -> argparse.ArgumentParser:
         'elbow counts from the horizon, wrist=-wrist or base=base+90deg'))
     result.add_argument('--leave-out', type=int, nargs='+', default=[], metavar='POSE',
                         help='numbers of poses that are known to be wrong, from 1')
+    result.add_argument('--readings', metavar='COLUMN,...', type=lambda text: text.split(','),
+                        help=('columns of the joints in their order, by number from 1 where the '
+                              'table has no header'))
+    result.add_argument('--pose', metavar='COLUMN,...', action='append', default=[],
+                        type=lambda text: text.split(','), help=(
+        'columns of x, y, z, with roll, pitch, yaw or a quaternion after them, or of a distance '
+        'from a fixed point, as a cable or a ball bar tells; once for each of three reflectors or '
+        'more'))
     result.add_argument('--point', help='position to take, of several in the table')
     result.add_argument('--unit', action='append', default=[], type=pair_of, metavar='KIND=UNIT',
                         help='unit of reading, position or orientation, such as position=mm')

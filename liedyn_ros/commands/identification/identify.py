@@ -28,6 +28,7 @@ from liedyn_ros.commands.identification.options import (
     add_holding_options, add_recording_options, held, recorded, require_still)
 from liedyn_ros.commands.identification.report import (
     HEAD, headline, MOST, next_step, report, summary)
+from liedyn_ros.commands.inputs import about
 from liedyn_ros.commands.outputs import folder, number_of, set_aside, without_empty
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.extras import require_extra
@@ -52,14 +53,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         model = held(whole, options)
         seen = require_still(whole, options)
         print(f'reading {", ".join(str(each) for each in options.recording)}', file=sys.stderr)
-        recording, samples = recorded(model, options)
-        print(f'{len(recording.time)} samples over {recording.time[-1]:.1f} s; identifying',
-              file=sys.stderr)
-        result = identify(
-            model, recording, rotor_inertia=not options.no_rotor_inertia,
-            friction=tuple(options.friction), smoothing=options.smoothing, cutoff=options.cutoff,
-            prior=options.prior, parts=options.parts, sure=options.sure,
-            stribeck=dict(options.stribeck_speed), scales=tuple(options.find_scale))
+        with about(options, [*options.recording, *options.also]):
+            recording, samples = recorded(model, options)
+            print(f'{len(recording.time)} samples over {recording.time[-1]:.1f} s; identifying',
+                  file=sys.stderr)
+            result = identify(
+                model, recording, rotor_inertia=not options.no_rotor_inertia,
+                friction=tuple(options.friction), smoothing=options.smoothing,
+                cutoff=options.cutoff, prior=options.prior, parts=options.parts,
+                sure=options.sure, stribeck=dict(options.stribeck_speed),
+                scales=tuple(options.find_scale))
         result = _with_held(result, whole, seen, options.sure)
         print('looking for the motion to record next', file=sys.stderr)
         ahead = proposed(result, options)

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from liedyn_ros.commands.inputs import require_taken
-from liedyn_ros.commands.outputs import number_of, pair_of
+from liedyn_ros.commands.outputs import measure_of, number_of, pair_of
 from liedyn_ros.common.checks import Array, require_known
 from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError, ShapeError
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
@@ -54,9 +54,10 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
     units = parser.add_argument_group('units of bags and tables')
     units.add_argument('--unit', action='append', default=[], type=pair_of, metavar='KIND=UNIT',
                        help='unit of time, position, velocity or effort, such as position=deg')
-    units.add_argument('--scale', action='append', default=[], type=number_of,
+    units.add_argument('--scale', action='append', default=[], type=measure_of,
                        metavar='JOINT=FACTOR', help=(
-                           'effort of each recorded unit, such as the torque of an ampere'))
+                           'effort of each recorded unit, such as the torque of an ampere, with '
+                           'its deviation where it is known: 12+-0.5'))
 
 
 def columns_of(options: argparse.Namespace) -> Columns:
@@ -69,7 +70,8 @@ def columns_of(options: argparse.Namespace) -> Columns:
     if 'time' in dict(options.unit) and 'table' not in kinds:
         raise NameSetError('--unit time: expected a table, as stamps of a bag are in ns')
     return Columns(options.time, options.rate, options.position, options.velocity,
-                   options.effort, dict(options.unit), dict(options.scale))
+                   options.effort, dict(options.unit),
+                   {name: factor for name, factor, _ in options.scale})
 
 
 def add_holding_options(parser: argparse.ArgumentParser) -> None:

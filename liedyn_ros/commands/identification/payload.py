@@ -23,6 +23,7 @@ import numpy as np
 
 from liedyn_ros.commands.identification.options import (
     add_holding_options, add_recording_options, held, recorded, require_still)
+from liedyn_ros.commands.inputs import about
 from liedyn_ros.commands.outputs import folder, set_aside, without_empty
 from liedyn_ros.commands.reports import Line, Page, plot
 from liedyn_ros.common.checks import Array
@@ -33,6 +34,7 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.identification import (
     is_consistent, Motion, motion_of, Payload, PayloadEstimator, with_payload)
+from liedyn_ros.identification.payload.estimator import SCALE
 from liedyn_ros.model import load_model, Model, to_urdf
 
 UNITS = ('kg', *['kg m'] * 3, *['kg m^2'] * 6)
@@ -40,6 +42,8 @@ HEAD = ['number', 'value', 'deviation', 'unit']
 CAVEAT = ('deviations count noise, and a common share of 5.8 % by which efforts may be wrong, as '
           'constants of motors are stated to 10 %: a known load (--known-load) makes it smaller. '
           "A recording without load (--empty) tells what the robot's own model is wrong by")
+STATED = ('deviations count noise, and what was stated with --scale: joints without a stated '
+          'deviation have a common one of 5.8 %')
 KNOWN = ('deviations count noise, and what the known load leaves open of the share by which '
          'efforts are wrong')
 HEAVY = 10.0  # masses of the robot, which no robot carries
@@ -53,9 +57,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         whole = load_model(options.model)
         model = held(whole, options)
         require_still(whole, options)
-        recording, samples = recorded(model, options)
-        motion = motion_of(model, recording)
-        found, told = _checked(model, _estimate(model, motion, options), options)
+        with about(options, [*options.recording, *options.also]):
+            recording, samples = recorded(model, options)
+            motion = motion_of(model, recording)
+            first = _estimate(model, motion, options)
+        found, told = _checked(model, first, options)
         remarks = (*_doubts(whole, found), *told, *samples.remarks, *motion.remarks)
         files = _write(options, whole, found)
         files.append(_report(options, model, motion, found, remarks))
@@ -72,20 +78,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _caution(options: argparse.Namespace) -> str:
-    return CAVEAT if options.known_load is None else KNOWN
+    if options.known_load is not None:
+        return KNOWN
+    return STATED if any(deviation for _, _, deviation in options.scale) else CAVEAT
+
+
+def _of_scales(names: Sequence[str], options: argparse.Namespace, scatter: float) -> Array | None:
+    """Return the covariance (f, f) of the shares of efforts as stated, or None without any."""
+    stated = {name: abs(deviation / factor) for name, factor, deviation in options.scale
+              if deviation and factor}
+    if not stated:
+        return None
+    other = np.array([name not in stated for name in names], dtype=float)
+    own = np.array([stated.get(name, 0.0) for name in names])
+    return np.asarray(SCALE**2 * np.outer(other, other) + np.diag(own**2 + scatter**2))
 
 
 def _other(model: Model, options: argparse.Namespace, path: Path) -> Payload:
     """Return the payload in another recording of the robot."""
     changed = argparse.Namespace(**{**vars(options), 'recording': [path], 'also': []})
-    return _estimate(model, motion_of(model, recorded(model, changed)[0]), options)
+    with about(options, [path]):
+        return _estimate(model, motion_of(model, recorded(model, changed)[0]), options)
 
 
 def _checked(model: Model, found: Payload, options: argparse.Namespace
              ) -> tuple[Payload, list[str]]:
     """Return the payload with errors that scale with the efforts, and what was seen of them."""
     names = PayloadEstimator(model, options.body).joint_names
-    told, covariance, empty = list[str](), None, None
+    told, empty = list[str](), None
+    covariance = _of_scales(names, options, found.scatter)
     own = [f'{name} {found.mass * share:.4g} ± {abs(found.mass) * noise:.2g}' for
            name, share, noise in zip(names, found.shares, found.noise) if isfinite(noise)]
     told.append(f'mass by each joint alone, the centre as found, kg: {", ".join(own)}' + (

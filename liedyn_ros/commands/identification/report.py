@@ -167,5 +167,6 @@ def _bodies(page: Page, result: Identification) -> None:
     page.table(['joint', 'what', 'value'], [
         *([joint, what, f'{value:.5g}'] for what, values in extra
           for joint, value in values.items()),
-        *([joint, f'scale, as in --scale {joint}={value:.5g}', f'{value:.5g} ± {deviation:.2g}']
+        *([joint, f'scale, as in --scale {joint}={value:.5g}+-{deviation:.2g}',
+           f'{value:.5g} ± {deviation:.2g}']
           for joint, (value, deviation) in result.scales.items())])

@@ -120,6 +120,10 @@ def _write(run: Retimed, options: argparse.Namespace) -> None:
     write_yaml(options.folder / 'trajectory.yaml', model, at)
     print(f'{run.duration:.6g} s along the path; slowed down uniformly '
           f'{run.uniform_duration:.6g} s; no run is faster than {run.lower_bound:.6g} s\n')
+    kept = run.limits.of_model(model)
+    if kept:
+        print(f'limits of {" and ".join(kept)} of the model hold too, as none are given: '
+              f'{kept[0]}: .inf in --limits switches one off\n')
     print_table(['limit', 'joint', 'most used'], [
         [limit, name, f'{most:.1%}'] for (limit, name), most in sorted(
             ((key, float(used.max())) for key, used in run.used.items()),

@@ -17,6 +17,7 @@ measure, and where held-out poses say so, a better geometry file and parameters 
 from collections.abc import Sequence
 import sys
 
+from liedyn_ros.commands.inputs import about
 from liedyn_ros.commands.outputs import without_empty
 from liedyn_ros.commands.stewart.calibrated.files import write
 from liedyn_ros.commands.stewart.calibrated.findings import accuracy_rows, findings, next_of
@@ -32,7 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         task = read_task(options)
         print(f'{len(task.samples)} poses of {options.samples}; calibrating', file=sys.stderr)
-        found = task.calibrate()
+        with about(options, [options.samples]):
+            found = task.calibrate()
         ahead, remark = next_of(found, task)
         files = write(task, found, ahead, remark)
     except (LiedynError, OSError, ModuleNotFoundError) as error:

@@ -22,7 +22,6 @@ from liedyn_ros.dynamics.constrained.constraints.size import machine_size
 from liedyn_ros.identification.calibration.frames import frames_of
 from liedyn_ros.identification.calibration.loops import is_looped
 from liedyn_ros.identification.calibration.problem import Samples
-from liedyn_ros.lie import so3
 from liedyn_ros.model import Model
 
 STARTS = 12  # of the search for other assemblies of a pose
@@ -85,12 +84,6 @@ def _choices(loops: Constraints | None, samples: Samples, k: int, q: Array) -> l
 
 
 def _errors(poses: Array, samples: Samples, k: int, frames: dict[str, Array]) -> Array:
-    """Return how far the target is from a measured pose, for poses (c, 4, 4): m, or m and rad."""
+    """Return how far the target is from a measured pose, for poses (c, 4, 4), in deviations."""
     seen = frames['instrument'] @ poses @ frames['target']
-    position, rotation = samples.deviations
-    squares = ((seen[:, :3, 3] - samples.positions[k]) ** 2).sum(axis=1) / position ** 2
-    if samples.rotations is not None:
-        off = np.array([so3.log(so3.normalize(samples.rotations[k].T @ each[:3, :3]))
-                        for each in seen])
-        squares += (off ** 2).sum(axis=1) / rotation ** 2
-    return np.asarray(np.sqrt(squares))
+    return np.asarray(np.linalg.norm(samples.rows(np.full(len(poses), k)).errors(seen), axis=1))

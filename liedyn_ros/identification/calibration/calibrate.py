@@ -32,6 +32,7 @@ from liedyn_ros.identification.calibration.held_out import compare, HeldOut
 from liedyn_ros.identification.calibration.loops import (
     accepted, closed_configurations, is_looped, with_closed_loops)
 from liedyn_ros.identification.calibration.problem import ArmProblem, Samples
+from liedyn_ros.identification.calibration.reflectors import cluster_of
 from liedyn_ros.identification.calibration.unknowns import (
     FRAMES, read_joints, Unknowns, unknowns_of)
 from liedyn_ros.lie import se3, so3
@@ -190,7 +191,9 @@ def calibrate_arm(
 
     names are those of the readings' joints: by default all on the way to the body. Of a machine
     with loops they are the actuated joints before it, and the others follow. positions
-    (n, 3), m, and rotations (n, 3, 3) are of a target on the body. instrument (4, 4) is the pose
+    (n, 3), m, and rotations (n, 3, 3) are of a target on the body. positions may be of k >= 3
+    reflectors on it, (n, k, 3), whose frame is the target then, or distances (n, 1) from the
+    instrument's origin, as cables and ball bars tell. instrument (4, 4) is the pose
     of the ground in the instrument's frame. target (4, 4) is that of the target on the body. Both
     are found where they are None. deviations:
     of a measured position (m) and rotation (rad), estimated where None. tolerance: deviations of
@@ -198,12 +201,22 @@ def calibrate_arm(
     a rough configuration on the branch of the machine's loops. Raises ModelError, ShapeError,
     NotFiniteError, LimitError, NotInGroupError or ConvergenceError.
     """
+    places, told = np.asarray(positions, dtype=float), ()
+    if places.ndim == 3:
+        cluster = cluster_of(places)
+        positions, rotations = cluster.positions, cluster.rotations
+        noise = ASSUMED if deviations is None else as_positive('deviations', deviations[0])
+        sizes = tuple(share * noise for share in cluster.shares)
+        told = (f'{places.shape[1]} reflectors are one target; their distances change by '
+                f'{1e3 * cluster.left:.3g} mm, rms of a coordinate',)
     frames = tuple(name for name, given in zip(FRAMES, (instrument, target)) if given is None)
     limits = tuple(as_positive('tolerance', each) for each in tolerance)
     measured = read_joints(model, body) if names is None else tuple(names)
     unknowns = unknowns_of(model, body, (limits[0], limits[1]), offsets=offsets, frames=frames,
                            names=measured)
     samples = _samples(model, measured, readings, positions, rotations, deviations)
+    if told:
+        samples = replace(samples, deviations=sizes)
     known = tuple(None if each is None else se3.require_pose(name, as_array(name, each, (4, 4)))
                   for name, each in zip(FRAMES, (instrument, target)))
     q, closed = _configurations(model, samples, start)
@@ -221,14 +234,15 @@ def calibrate_arm(
     problem = ArmProblem(unknowns, body, samples, begin, q)
     least = ROUNDING if deviations is None else 1.0
     found = fit(problem, np.zeros(unknowns.size), least, sound)
-    return replace(_result(problem, found, given=deviations is not None),
-                   known=(known[0], known[1]))
+    result = _result(problem, found, given=deviations is not None)
+    return replace(result, known=(known[0], known[1]), remarks=(*told, *result.remarks))
 
 
 def _samples(model: Model, names: tuple[str, ...], readings: ArrayLike, positions: ArrayLike,
              rotations: ArrayLike | None, deviations: tuple[float, float] | None) -> Samples:
     """Return the samples, checked."""
-    places = as_array('positions', positions, (-1, 3))
+    wide = 1 if np.shape(positions)[1:] == (1,) and rotations is None else 3
+    places = as_array('positions', positions, (-1, wide))
     count = len(places)
     given = as_array('readings', readings, (count, len(names)))
     turns = None if rotations is None else as_array('rotations', rotations, (count, 3, 3))
@@ -246,7 +260,7 @@ def _samples(model: Model, names: tuple[str, ...], readings: ArrayLike, position
 
 def _require_enough(samples: Samples, unknowns: int) -> None:
     count = len(samples.positions)
-    numbers = count * (3 if samples.rotations is None else 6)
+    numbers = count * (samples.positions.shape[1] + (0 if samples.rotations is None else 3))
     if numbers <= unknowns:
         raise ShapeError(f'positions: expected poses with more numbers than the {unknowns} '
                          f'unknown ones, got {numbers} at {count} poses')

@@ -22,7 +22,6 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.identification.calibration.frames import frames_of
 from liedyn_ros.identification.calibration.loops import is_looped
 from liedyn_ros.identification.calibration.problem import Samples
-from liedyn_ros.lie import so3
 from liedyn_ros.model import Model
 
 CLEAR = 0.2  # of the error, below which another way of reading explains the poses
@@ -85,13 +84,8 @@ class _Measure:
         poses = np.array([self._kinematics(each).poses[self._at] for each in q])
         frames = frames_of(poses, self._samples.positions, self._samples.rotations, *guess.known)
         seen = frames['instrument'] @ poses @ frames['target']
-        squares = ((seen[:, :3, 3] - self._samples.positions)**2).sum(axis=1)
-        if self._samples.rotations is not None:
-            off = so3.log(so3.normalize(
-                np.swapaxes(self._samples.rotations, 1, 2) @ seen[:, :3, :3]))
-            position, rotation = self._samples.deviations
-            squares = squares + (position / rotation * off**2).sum(axis=1) * position / rotation
-        return float(np.sqrt(squares.mean()))
+        squares = (self._samples.errors(seen)**2).sum(axis=1)
+        return float(np.sqrt(squares.mean())) * self._samples.deviations[0]
 
 
 def _guesses(samples: Samples, known: Known) -> Iterator[_Guess]:

@@ -24,8 +24,13 @@ def frames_of(poses: Array, positions: Array, rotations: Array | None, base: Arr
     Return B and T (4, 4) with B X T near what was measured of poses X (n, 4, 4).
 
     Those that are given stay. Rotations by the greatest singular vectors of sum X (x) M (Shah
-    2013), or by turns with the target's place where only positions (n, 3), m, were measured.
+    2013), or by turns with the target's place where only positions (n, 3), m, were measured. Of
+    distances (n, 1) the instrument is where spheres about the places meet, its axes the ground's.
     """
+    if positions.shape[1] == 1:
+        target = np.eye(4) if target is None else target
+        return {'instrument': _anchor(poses @ target, positions[:, 0]) if base is None else base,
+                'target': target}
     if base is None and target is None and rotations is not None:
         turn_base, turn_target = _both_turns(poses[:, :3, :3], rotations)
     elif rotations is not None:
@@ -41,6 +46,14 @@ def frames_of(poses: Array, positions: Array, rotations: Array | None, base: Arr
         shift, place = _places(poses, positions, turn_base, base, target)
     return {'instrument': se3.from_rotation_translation(turn_base, shift),
             'target': se3.from_rotation_translation(turn_target, place)}
+
+
+def _anchor(seen: Array, distances: Array) -> Array:
+    """Return B (4, 4) from the place c at distances (n,) of p: |p|^2 - 2 p c + |c|^2 = L^2."""
+    places = seen[:, :3, 3]
+    rows = np.column_stack([-2.0 * places, np.ones(len(places))])
+    found = np.linalg.lstsq(rows, distances**2 - (places**2).sum(axis=1), rcond=None)[0]
+    return se3.from_rotation_translation(np.eye(3), -found[:3])
 
 
 def _both_turns(rotations: Array, measured: Array) -> tuple[Array, Array]:

@@ -37,8 +37,8 @@ class Samples:
     """
     Readings (n, m), rad or m, of named joints, and what an instrument measured of a body.
 
-    positions (n, 3), m; rotations (n, 3, 3) or None. deviations: of a position (m) and of a
-    rotation (rad).
+    positions (n, 3), m, or distances (n, 1) from the instrument's origin; rotations (n, 3, 3) or
+    None. deviations: of a position (m) and of a rotation (rad).
     """
 
     names: tuple[str, ...]
@@ -51,6 +51,32 @@ class Samples:
         """Return the samples of some poses."""
         return replace(self, readings=self.readings[chosen], positions=self.positions[chosen],
                        rotations=None if self.rotations is None else self.rotations[chosen])
+
+    def errors(self, seen: Array) -> Array:
+        """Return errors (n, d), in deviations, of targets seen at poses (n, 4, 4)."""
+        places, (position, rotation) = seen[:, :3, 3], self.deviations
+        if self.positions.shape[1] == 1:
+            places = np.linalg.norm(places, axis=1)[:, None]
+        errors = [(places - self.positions) / position]
+        if self.rotations is not None:
+            errors.append(self._turns(seen) / rotation)
+        return np.concatenate(errors, axis=1)
+
+    def slopes(self, seen: Array, turned: Array) -> Array:
+        """Return derivatives (n, d, z) of the errors, by those of targets, turned (n, 6, z)."""
+        moved, (position, rotation) = seen[:, :3, :3] @ turned[:, 3:], self.deviations
+        if self.positions.shape[1] == 1:
+            far = np.linalg.norm(seen[:, :3, 3], axis=1)[:, None]
+            moved = ((seen[:, :3, 3] / np.maximum(far, 1e-300))[:, None] @ moved)
+        slopes = [moved / position]
+        if self.rotations is not None:
+            slopes.append(so3.right_jacobian_inverse(self._turns(seen)) @ turned[:, :3] / rotation)
+        return np.concatenate(slopes, axis=1)
+
+    def _turns(self, seen: Array) -> Array:
+        """Return the rotations (n, 3), rad, from the measured to the seen orientation."""
+        return np.asarray(so3.log(so3.normalize(
+            np.swapaxes(np.asarray(self.rotations), 1, 2) @ seen[:, :3, :3])))
 
 
 class ArmProblem:
@@ -86,10 +112,10 @@ class ArmProblem:
         return se3.normalize(base), se3.normalize(target)
 
     def errors(self, z: Array) -> tuple[Array, Array]:
-        """Return errors of positions (n, 3), m, and of rotations (n, 3 or 0), rad."""
-        count, (position, rotation) = len(self.samples.readings), self.samples.deviations
+        """Return errors of positions (n, 3 or 1), m, and of rotations (n, 3 or 0), rad."""
+        wide, (position, rotation) = self.samples.positions.shape[1], self.samples.deviations
         found = self.at(z).errors
-        return found[:, :3] * position, found[:, 3:].reshape(count, -1) * rotation
+        return found[:, :wide] * position, found[:, wide:] * rotation
 
     def at(self, z: Array) -> Equations:
         """Return the equations at z; loops are closed again."""
@@ -100,7 +126,8 @@ class ArmProblem:
         if closed is not None:
             closing = Closing(closed, free_coordinates(model, samples.names))
             self.settled[:] = [self._close(model, closing, k) for k in range(len(self.settled))]
-        errors = np.full((len(samples.readings), 3 if samples.rotations is None else 6), LOST)
+        wide = samples.positions.shape[1] + (0 if samples.rotations is None else 3)
+        errors = np.full((len(samples.readings), wide), LOST)
         derivatives = np.zeros((*errors.shape, unknowns.size))
         if self.settled.any():
             errors[self.settled], derivatives[self.settled] = self._settled_at(z, model, closed)
@@ -126,7 +153,8 @@ class ArmProblem:
             if name in unknowns.frames:
                 first = unknowns.of_machine + 6 * unknowns.frames.index(name)
                 turned[..., first:first + 6] = about @ se3.right_jacobian(unknowns.frame(name, z))
-        return self._of_target(base @ seen, turned)
+        samples = self.samples.rows(self.settled)
+        return samples.errors(base @ seen), samples.slopes(base @ seen, turned)
 
     def _close(self, model: Model, closing: Closing, k: int) -> bool:
         """Close the loops of a pose near where they were; return whether that is possible."""
@@ -136,18 +164,6 @@ class ArmProblem:
             return False
         self.q[k] = found
         return True
-
-    def _of_target(self, seen: Array, turned: Array) -> tuple[Array, Array]:
-        """Return errors (k, 3 or 6) of targets seen at (k, 4, 4), and their derivatives."""
-        samples, (position, rotation) = self.samples.rows(self.settled), self.samples.deviations
-        errors = [(seen[:, :3, 3] - samples.positions) / position]
-        slopes = [seen[:, :3, :3] @ turned[:, 3:] / position]
-        if samples.rotations is not None:
-            off = so3.log(so3.normalize(
-                np.swapaxes(samples.rotations, 1, 2) @ seen[:, :3, :3]))
-            errors.append(off / rotation)
-            slopes.append(so3.right_jacobian_inverse(off) @ turned[:, :3] / rotation)
-        return np.concatenate(errors, axis=1), np.concatenate(slopes, axis=1)
 
     def _by_numbers(self, model: Model, closed: Constraints | None, poses: Array) -> Array:
         """

@@ -18,7 +18,7 @@ from liedyn_ros.recordings.pose_tables import FITTING
 
 POSE = 'X', 'Y', 'Z', 'ROLL', 'PITCH', 'YAW'
 COUNT = 10  # of next poses
-TAKERS = {'table': ('legs', 'points', 'unit'),
+TAKERS = {'table': ('legs', 'points', 'pose', 'unit'),
           'bag': ('topic', 'measured', 'still', 'stand', 'arrival')}
 
 
@@ -73,6 +73,10 @@ def _add_sources(result: argparse.ArgumentParser) -> None:
                         help='positions to take, of several in the table')
     tables.add_argument('--unit', action='append', default=[], type=_unit, metavar='KIND=UNIT',
                         help='unit of reading, position or orientation, such as position=mm')
+    tables.add_argument('--pose', metavar='COLUMN,...', action='append', default=[],
+                        type=lambda text: text.split(','), help=(
+        'columns of x, y, z, with roll, pitch, yaw or a quaternion after them, once for each '
+        'point; by number from 1, as those of --legs, where the table has no header'))
     bags = result.add_argument_group('bags')
     bags.add_argument('--topic', default='leg_states', help='topic of the leg states')
     bags.add_argument('--measured', action='append', default=[], metavar='TOPIC',

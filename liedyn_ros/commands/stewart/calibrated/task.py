@@ -167,7 +167,7 @@ def _samples(geometry: StewartGeometry, actuators: LegActuators,
     require_taken(options, parser(), {'table' if path.suffix in TABLES else 'bag'}, TAKERS)
     if path.suffix in TABLES:
         return pose_table(path, actuators.names, PoseColumns(
-            options.legs, options.points, dict(options.unit)))
+            options.legs, options.points, dict(options.unit), options.pose))
     require_extra('bags', 'rosbags', 'mcap')
     from liedyn_ros.recordings.bags import Bag, pose_stands
     size = STILL * geometry.characteristic_length
