@@ -25,7 +25,8 @@ def about(options: Namespace, paths: Sequence[Path]) -> Iterator[None]:
         yield
     except LiedynError as error:
         text = str(error)
-        given = getattr(options, text.partition(':')[0], None) is not None
+        value = getattr(options, text.partition(':')[0], None)
+        given = value is not None and not isinstance(value, (list, Path))
         named = text.startswith('--') or any(str(each) in text for each in paths)
         if not given and not named:
             error.args = (bounded(f'{", ".join(map(str, paths))}: {text}'),)

@@ -282,3 +282,21 @@ def test_a_rod_gets_the_thickness_that_a_model_needs():
 def test_a_body_that_is_not_there_is_named():
     with pytest.raises(ModelError):
         PayloadEstimator(true_arm(), 'hand')
+
+
+def test_stated_deviations_of_scales_are_in_those_of_the_payload(tmp_path):
+    """In place of the usual share, joint by joint; they are more where more is stated."""
+    (tmp_path / 'arm.urdf').write_text(to_urdf(true_arm()))
+    time, q, v, _, tau = carrying(1.5, 3, 1.0)
+    np.savetxt(tmp_path / 'run.csv', np.column_stack([time, q, v, tau]))
+    given = [str(tmp_path / 'arm.urdf'), str(tmp_path / 'run.csv'), '--body', 'fore',
+             '--placement', '0,0.05,0.3', '--folder', str(tmp_path / 'out'), '--time', '1',
+             '--position', '2,3,4', '--velocity', '5,6,7', '--effort', '8,9,10']
+    deviations = []
+    for stated in ('1', '1+-0.01', '1+-0.2'):
+        assert command.main([*given, *(text for name in JOINTS
+                                       for text in ('--scale', f'{name}={stated}'))]) == 0
+        numbers = json.loads((tmp_path / 'out' / 'payload.json').read_text())
+        assert ('--scale' in numbers['caution']) == (stated != '1')
+        deviations.append(numbers['deviations'][0])
+    assert deviations[1] < 0.6 * deviations[0] and deviations[2] > 2.0 * deviations[1]

@@ -103,3 +103,25 @@ def test_a_quaternion_that_is_none(tmp_path):
         **legs(), **dict(zip(('qx', 'qy', 'qz', 'qw'), 2.0 * TURNS.as_quat().T))}), NAMES)
     with pytest.raises(NotInGroupError):
         np.array(found.rotations)
+
+
+@pytest.mark.parametrize('between', [',', ' ', '  ', '\t', ', '])
+def test_columns_of_a_table_without_a_header_have_numbers(between, tmp_path):
+    path = tmp_path / 'a.csv'
+    path.write_text(''.join(between.join(f'{x:.17g}' for x in row) + '\n' for row in np.hstack(
+        [1e3 * POINTS, ANGLES, READINGS])))
+    found = pose_table(path, NAMES, PoseColumns(
+        ('7', '8'), units={'position': 'mm'}, measured=(('1', '2', '3', '4', '5', '6'),)))
+    np.testing.assert_allclose(found.readings, READINGS, rtol=1e-14)
+    np.testing.assert_allclose(found.points['1'], POINTS, rtol=1e-14)
+    np.testing.assert_allclose(found.angles, ANGLES, rtol=1e-14)
+    three = pose_table(path, NAMES, PoseColumns(('7', '8'), measured=(
+        ('1', '2', '3'), ('4', '5', '6'), ('8',))))
+    assert [each.shape for each in three.points.values()] == [(5, 3), (5, 3), (5, 1)]
+
+
+@pytest.mark.parametrize('columns', [(('1', '2'),), (('1', '2', '9'),)])
+def test_columns_that_are_no_measurement_are_refused(columns, tmp_path):
+    table = write_table(tmp_path / 'a.csv', {str(k): np.arange(5.0) for k in range(1, 5)})
+    with pytest.raises(NameSetError):
+        pose_table(table, NAMES, PoseColumns(('3', '4'), measured=columns))

@@ -310,3 +310,15 @@ def test_arrays_in_brackets_are_columns_by_number(tmp_path) -> None:
     path.write_text('time,/joint_states/position[0],/joint_states/position[1]\n' + ''.join(
         f'{k / 100},{k},{-k}\n' for k in range(20)))
     assert read_samples([path], ['arm', 'grip']).position[3].tolist() == [3.0, -3.0]
+
+
+def test_columns_are_given_by_number_where_there_is_no_header(tmp_path):
+    path = tmp_path / 'run.csv'
+    np.savetxt(path, np.column_stack([TIME, *(each for each in motion())]), fmt='%.17g')
+    columns = Columns('1', position='3,2', velocity='5,4', effort='7,6')
+    found = table_samples([path], NAMES[::-1], columns)
+    assert_same(found.time, TIME)
+    for got, expected in zip((found.position, found.velocity, found.effort), motion()):
+        assert np.array_equal(got, expected[:, ::-1])
+    with pytest.raises(NameSetError):
+        table_samples([path], NAMES, Columns('1', position='2,3,4'))

@@ -283,3 +283,10 @@ def test_no_perturbed_law_is_faster() -> None:
 def test_instants_beyond_the_run_are_refused() -> None:
     with refused(LimitError, 't'):
         run('torque').at([-0.1])
+
+
+def test_limits_of_the_model_that_stay_are_named() -> None:
+    model = ur5().model
+    assert MotionLimits(torque=10.0).of_model(model) == ('velocity',)
+    assert MotionLimits().of_model(model) == ('velocity', 'torque')
+    assert MotionLimits(velocity=np.inf, torque=10.0).of_model(model) == ()

@@ -49,7 +49,7 @@ def cluster_of(measured: Array) -> Cluster:
     count = points.shape[1]
     if count < 3:
         raise ShapeError(f'positions: expected one reflector, or three and more, got {count}',
-                         expected=3, got=count)
+                         names=('positions',), expected=3, got=count)
     middle = points.mean(axis=1)
     inner = points - middle[:, None]
     places = inner[0]
@@ -65,7 +65,8 @@ def cluster_of(measured: Array) -> Cluster:
                          f'with extents of {extents[0]:.3g} and {extents[1]:.3g} m')
     off = inner - np.einsum('nij,kj->nki', turns, places)
     left = float(np.sqrt((off**2).mean()))
-    turn = 1.0 / float(np.sqrt(2.0 / 3.0 * (places**2).sum()))
+    moments = np.linalg.eigvalsh(np.eye(3) * (places**2).sum() - places.T @ places)
+    turn = float(np.sqrt((1.0 / moments).mean()))  # rad by 1 m of noise, rms of the axes
     if left * turn > LOOSE:
         raise LimitError('positions: expected reflectors that keep their distances, got errors of '
                          f'{left:.3g} m at places {extents[0]:.3g} m wide; are all on the body?')

@@ -288,3 +288,13 @@ def test_a_yaml_model_stays_one(tmp_path):
     assert [each.name for each in read.closures] == [each.name for each in model.closures]
     assert np.allclose(read.link_table.inertia, new.link_table.inertia, rtol=1e-12, atol=1e-15)
     assert read.joint(joint).damping == 0.25 and read.joint(joint).friction == 0.5
+
+
+@pytest.mark.parametrize('options, change', (
+    ([], scaled(np.array([1.0, -1.0, 1.0]))), ([], lambda *all: tuple(each[:60] for each in all)),
+    ([], lambda t, q, v, tau: (t, 0.0 * q, v, tau)), ([], scaled(0.0))))
+def test_errors_name_the_recording(options, change, tmp_path, capsys):
+    urdf, out = wrong_urdf(tmp_path / 'arm.urdf'), tmp_path / 'out'
+    bag = write_bag(tmp_path / 'bag', as_messages(JOINTS, *change(*arm_recording())))
+    assert identify.main([str(urdf), str(bag), '--folder', str(out), *options]) == 2
+    assert f'liedyn identify: {bag}' in capsys.readouterr().err

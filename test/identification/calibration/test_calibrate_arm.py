@@ -203,3 +203,59 @@ def test_bad_input_is_refused(change, error, message):
     given = {'body': 'tool', 'readings': np.zeros((40, 6)), 'positions': np.zeros((40, 3))}
     with pytest.raises(error, match=message):
         calibrate_arm(arm(), **{**given, **change})
+
+
+PLACES = np.array([[0.0, 0.0, 0.05], [0.12, 0.0, 0.0], [-0.04, 0.1, 0.02]])  # m, on the tool
+
+
+def reflected(model, q, rng, places=PLACES):
+    """Return the positions (n, k, 3) that a tracker measures of reflectors on the tool."""
+    poses = BASE @ poses_at(model, q)
+    seen = np.einsum('nij,kj->nki', poses[:, :3, :3], places) + poses[:, None, :3, 3]
+    return seen + NOISE[0] * rng.normal(size=seen.shape)
+
+
+def test_several_reflectors_are_a_pose_as_exact_as_their_distances():
+    """The turns of a triangle of 0.1 m calibrate the wrist, which one reflector leaves open."""
+    model, rng = arm(), np.random.default_rng(8)
+    true, q = built(model, rng), rng.uniform(-1.5, 1.5, (40, 6))
+    found = calibrate_arm(model, 'tool', q, reflected(true, q, rng), deviations=NOISE)
+    assert found.offered and found.used.sum() >= 38 and found.noise == 1.0
+    assert found.after[0] < 2e-5 and found.after[1] < 4e-4 < 2e-3 < found.before[1]  # m, rad
+    others = rng.uniform(-1.5, 1.5, (20, 6))
+    middle = PLACES.mean(axis=0)
+    wanted = BASE @ poses_at(true, others) @ se3.from_rotation_translation(np.eye(3), middle)
+    got = found.instrument @ poses_at(found.model, others) @ found.target
+    apart = np.linalg.norm(got[:, :3, 3] - wanted[:, :3, 3], axis=1)
+    assert np.sqrt((apart**2).mean()) < 2e-5  # m
+
+
+@pytest.mark.parametrize('change, error', (
+    (lambda seen: seen[:, :2], ShapeError),
+    (lambda seen: np.concatenate([seen[:, :2], 2.0 * seen[:, :1] - seen[:, 1:2]], axis=1),
+     LimitError),
+    (lambda seen: seen + 0.05 * np.random.default_rng(1).normal(size=seen.shape), LimitError)))
+def test_reflectors_that_are_no_pose_are_refused(change, error):
+    """Two, three on a line, and some that are not on the body."""
+    model, rng = arm(), np.random.default_rng(9)
+    q = rng.uniform(-1.5, 1.5, (40, 6))
+    with pytest.raises(error) as caught:
+        calibrate_arm(model, 'tool', q, change(reflected(model, q, rng)))
+    assert caught.value.names == ('positions',)
+
+
+def test_lengths_of_a_cable_calibrate_what_they_tell():
+    """From an unknown place to an unknown point of the tool, which distances alone give."""
+    model, rng = arm(), np.random.default_rng(10)
+    true, q = built(model, rng), rng.uniform(-1.5, 1.5, (120, 6))
+    other = rng.uniform(-1.5, 1.5, (40, 6))
+
+    def lengths(q):
+        return np.linalg.norm(reflected(true, q, rng, PLACES[:1])[:, 0], axis=1)[:, None]
+
+    found = calibrate_arm(model, 'tool', q, lengths(q), deviations=NOISE)
+    assert found.offered and found.after[0] < 2e-5 < 5e-4 < found.before[0]
+    seen = found.instrument @ poses_at(found.model, other) @ found.target
+    off = np.linalg.norm(seen[:, :3, 3], axis=1) - lengths(other)[:, 0]
+    assert np.sqrt(np.mean(off**2)) < 3e-5
+    assert np.isnan(found.after[1])
