@@ -30,7 +30,9 @@ from benchmarks.identification.plain import plain_forces
 from benchmarks.identification.recordings import Case, CASES
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.identification import equations_of, identify, motion_of, Recording
+from liedyn_ros.identification.equations import with_terms
 from liedyn_ros.identification.estimate import Estimator, refitted_friction
+from liedyn_ros.identification.joints import FRICTION, MORE_TERMS
 from liedyn_ros.identification.motion.spectrum import NYQUIST, smoothed
 from liedyn_ros.model import load_model, Model, ModelBuilder, to_urdf
 
@@ -64,13 +66,21 @@ def ours(case: Case, model: Model) -> tuple[Array, dict[str, Array], float]:
     order = [case.joints.index(name) for name in model.coordinate_names]
     recording = Recording(model, case.time, case.q[:, order], case.tau[:, order],
                           None if case.v is None else case.v[:, order])
-    chosen = identify(model, recording, sure=True)  # which compiles
+    chosen = identify(model, recording, sure=True)
+    terms = (*FRICTION, *chosen.missing)  # as the verdict says
+    if chosen.missing:
+        chosen = identify(model, recording, sure=True, friction=terms)
+    more = tuple(each for each in chosen.equations.extra if each.kind in MORE_TERMS)
+    load = chosen.estimate.plain.x[:chosen.equations.base.rank]
+    print('terms:', *terms, '- prior', chosen.prior, '- cut-off, Hz', chosen.equations.cutoff)
     begin = time.process_time()
     motion = motion_of(model, recording)
-    equations = equations_of(model, motion, cutoff=chosen.equations.cutoff)
+    equations = with_terms(model, motion, equations_of(
+        model, motion, cutoff=chosen.equations.cutoff), more, load)
     Estimator(model, equations, np.ones(len(equations.time), dtype=bool)).at(chosen.prior)
     used = time.process_time() - begin
-    full = equations_of(model, motion, cutoff=NYQUIST * motion.rate)
+    full = with_terms(model, motion, equations_of(
+        model, motion, cutoff=NYQUIST * motion.rate), more, load)
     found = {name: np.full(full.forces.shape, np.nan) for name in (
         'given, friction fitted', 'liedyn_ros')}
     bounds = np.linspace(case.time[0], case.time[-1], PARTS + 1)

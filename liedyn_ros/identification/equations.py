@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.dynamics import Dynamics
-from liedyn_ros.identification.joints import FRICTION, LOAD, SCALE, Term, terms_of
+from liedyn_ros.identification.joints import FRICTION, LOAD, SCALE, Term, terms_of, TILT
 from liedyn_ros.identification.motion import Motion
 from liedyn_ros.identification.motion.spectrum import (
     decimated, NYQUIST, response, spectrum_of)
 from liedyn_ros.identification.regressors import (
     base_parameters, BaseParameters, LoopRegressor, Regressor)
-from liedyn_ros.model import Model
+from liedyn_ros.model import Model, with_gravity
 
 WIDER = 2.5  # times the band of the motion, to which the equations are filtered
 CHUNK = 20000  # samples whose rows are in memory at a time
@@ -125,14 +125,8 @@ def with_terms(model: Model, motion: Motion, equations: Equations, terms: tuple[
 
     load (r,) are base parameters, whose forces those are that joints bear without friction.
     """
-    regressor, base = equations.regressor, equations.base
-
     def columns(window: slice) -> tuple[Array]:
-        back, bearing = _back(regressor, motion, window), None
-        if load is not None:
-            inertial, _, known = _raw(model, regressor, base, (), motion, window, back)
-            bearing = _loads(model, regressor, inertial @ load + known)
-        return (_turned(back, _spread(terms, model.nv, _drag(terms, motion, window, bearing))),)
+        return (_extra_columns(model, equations, terms, motion, window, load),)
 
     rows, = _filtered(motion, equations.cutoff, columns)
     return replace(
@@ -155,12 +149,46 @@ def rows_along(model: Model, equations: Equations, load: Array, q: Array, v: Arr
         3, model.nv)), 0.0, 0.0, (), (slice(0, len(q)),))
     terms = tuple(each for each in equations.extra if each.kind != SCALE)
     every = motion.pieces[0]
-    back = _back(regressor, motion, every)
-    inertial, _, known = _raw(model, regressor, base, (), motion, every, back)
-    bearing = (_loads(model, regressor, inertial @ load[:base.rank] + known)
-               if any(each.kind == LOAD for each in terms) else None)
-    drag = _turned(back, _spread(terms, model.nv, _drag(terms, motion, every, bearing)))
-    return np.concatenate([inertial, drag], axis=2)
+    inertial, _, _ = _raw(
+        model, regressor, base, (), motion, every, _back(regressor, motion, every))
+    return np.concatenate([inertial, _extra_columns(
+        model, equations, terms, motion, every, load[:base.rank])], axis=2)
+
+
+def _extra_columns(model: Model, equations: Equations, terms: tuple[Term, ...], motion: Motion,
+                   window: slice, load: Array | None) -> Array:
+    """Return the columns (n, f, e) of terms; load (r,) are base parameters that joints bear."""
+    regressor, base = equations.regressor, equations.base
+    back, bearing = _back(regressor, motion, window), None
+    if load is not None and any(each.kind == LOAD for each in terms):
+        inertial, _, known = _raw(model, regressor, base, (), motion, window, back)
+        bearing = _loads(model, regressor, inertial @ load + known)
+    columns = _spread(terms, model.nv, _drag(terms, motion, window, bearing))
+    for k, each in enumerate(terms):
+        if each.kind == TILT and load is not None:
+            columns[:, :, k] = _tilted(model, equations, each.at, motion.q[window], load)
+    return _turned(back, columns)
+
+
+def level_axes(model: Model) -> Array:
+    """Return two axes (2, 3) of the ground at right angles to gravity, x and y where it is z."""
+    down = model.gravity / np.linalg.norm(model.gravity)
+    first = np.eye(3)[int(np.argmin(np.abs(down)))]
+    first = first - (first @ down) * down
+    first /= np.linalg.norm(first)
+    return np.array([first, np.cross(first, down)])
+
+
+def _tilted(model: Model, equations: Equations, at: int, q: Array, load: Array) -> Array:
+    """Return the forces (n, nv) by which a tilt of the base of 1 rad changes those of the load."""
+    turned = with_gravity(model, -np.cross(level_axes(model)[at], model.gravity))
+    regressor = Regressor(turned, merged=True)
+    count = len(equations.base.kept) + len(equations.base.dropped)
+    given, full = equations.regressor.parameters, equations.full_map()[:len(load), :count]
+    near = given + np.linalg.pinv(full) @ (load - full @ given)
+    still: Array = np.zeros((len(q), model.nv))
+    rows = regressor.torque_batch(q, still, still)
+    return np.asarray(rows @ near[:rows.shape[2]])
 
 
 def _margin(motion: Motion, cutoff: float) -> int:

@@ -24,7 +24,7 @@ from liedyn_ros.identification.estimate import (
 from liedyn_ros.identification.held_out import (
     CUTOFFS, HeldOut, Parts, parts_of, PRIORS, Trial)
 from liedyn_ros.identification.joints import (
-    FRICTION, LOAD, MORE_FRICTION, OFFSET, SCALE, STRIBECK)
+    FRICTION, LOAD, MORE_TERMS, OFFSET, SCALE, STRIBECK, TILT)
 from liedyn_ros.identification.joints.friction import with_friction
 from liedyn_ros.identification.joints.scales import scaled, with_scales
 from liedyn_ros.identification.motion import Motion, motion_of, Recording
@@ -34,7 +34,7 @@ from liedyn_ros.model import Model, with_armatures, with_inertias, with_resistan
 HEAVIEST = 1e6  # weight of the given model, which decides everything then
 PARTS = 5  # of the recording, each held out once (16.32)
 _NEAR = 0.3  # correlation with the given model from which it tells the size of a scale
-HELPS = 0.9  # times the error of a joint, from which a further term of friction is said to help
+HELPS = 0.9  # times the error of a joint, from which a further term is said to help
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,8 @@ class Identification:
     model has the identified parameters, given is the one identify was called with. unseen are the
     forces of parts by fits of the others, and held_out their rms errors (f,) by method. verdict
     says whether model is offered, and why. estimate is that of all samples. prior is the weight
-    of the given model, equations.cutoff the filter, as chosen by these parts.
+    of the given model, equations.cutoff the filter, as chosen by these parts. missing are further
+    terms that would predict them better.
     """
 
     given: Model
@@ -56,6 +57,7 @@ class Identification:
     unseen: HeldOut
     verdict: Verdict
     prior: float
+    missing: tuple[str, ...] = ()
 
     @property
     def held_out(self) -> dict[str, Array]:
@@ -84,6 +86,12 @@ class Identification:
     def load_friction(self) -> dict[str, float]:
         """Return the friction of joints over the force that they bear (16.12)."""
         return self._extra(LOAD)
+
+    @property
+    def tilt(self) -> Array:
+        """Return turns of the base (2,), rad, about level axes x and y; (0,) where not fitted."""
+        return np.array([value for each, value in zip(self.equations.extra, self.estimate.extra)
+                         if each.kind == TILT])
 
     @property
     def scales(self) -> dict[str, tuple[float, float]]:
@@ -125,7 +133,7 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
     Return the inertial parameters, friction and offsets that a recording tells of a model.
 
     rotor_inertia: whether motors have one; friction lists the terms to fit, of FRICTION and of
-    MORE_FRICTION. Speeds of Stribeck terms, rad/s or m/s, are found where stribeck does not give
+    MORE_TERMS. Speeds of Stribeck terms, rad/s or m/s, are found where stribeck does not give
     them. scales lists joints whose efforts are in an unknown unit. smoothing
     (Hz) is the cut-off of positions, which follows from their spectra by default. cutoff (Hz) is
     that of the equations, prior the weight of the given model, 1 for errors of about 100 %. Both
@@ -177,7 +185,7 @@ def identify(model: Model, recording: Recording, *, rotor_inertia: bool = True,
     missing = _missing(model, motion, equations, friction, held_apart, weight, unseen)
     return Identification(model, better, motion, equations, estimate, unseen, judge(
         model, motion, equations, estimate.plain, estimate.consistent, unseen,
-        (*missing, *doubts)), weight)
+        (*missing.values(), *doubts)), weight, tuple(missing))
 
 
 def _speeds(model: Model, equations: Equations) -> dict[str, float]:
@@ -187,10 +195,10 @@ def _speeds(model: Model, equations: Equations) -> dict[str, float]:
 
 
 def _missing(model: Model, motion: Motion, equations: Equations, friction: tuple[str, ...],
-             parts: Parts, weight: float, unseen: HeldOut) -> tuple[str, ...]:
-    """Return further terms of friction, tried alone, that predict held-out parts better."""
-    told = []
-    for kind in MORE_FRICTION:
+             parts: Parts, weight: float, unseen: HeldOut) -> dict[str, str]:
+    """Return further terms, tried alone, that predict held-out parts better."""
+    told = dict[str, str]()
+    for kind in MORE_TERMS:
         if kind in friction or any(each.kind == SCALE for each in equations.extra):
             continue
         try:
@@ -204,10 +212,11 @@ def _missing(model: Model, motion: Motion, equations: Equations, friction: tuple
         helped = [f'{name} {each:.2g}' for name, each in zip(equations.joints, times)
                   if each < HELPS]
         if helped and both.is_better(kind, 'consistent'):
-            told.append(f'a term is missing: friction {kind!r} makes errors on held-out parts '
-                        f'smaller, times {", ".join(helped)}. Add it: '
-                        f'--friction {" ".join((*friction, kind))}')
-    return tuple(told)
+            what = 'a tilt of the base' if kind == TILT else f'friction {kind!r}'
+            told[kind] = (f'a term is missing: {what} makes errors on held-out parts smaller, '
+                          f'times {", ".join(helped)}. Add it: '
+                          f'--friction {" ".join((*friction, kind))}')
+    return told
 
 
 def _require_options(prior: float | None, parts: int, friction: tuple[str, ...],
@@ -217,10 +226,10 @@ def _require_options(prior: float | None, parts: int, friction: tuple[str, ...],
         raise LimitError(f'prior: expected a number above 0, at most {HEAVIEST:g}, got {prior}')
     if not isinstance(parts, int) or parts < 2:
         raise LimitError(f'parts: expected an integer of at least 2, got {parts!r}')
-    unknown = [each for each in friction if each not in (*FRICTION, *MORE_FRICTION)]
+    unknown = [each for each in friction if each not in (*FRICTION, *MORE_TERMS)]
     if unknown:
         raise LimitError(
-            f'friction: expected some of {(*FRICTION, *MORE_FRICTION)}, got {unknown}')
+            f'friction: expected some of {(*FRICTION, *MORE_TERMS)}, got {unknown}')
     if stribeck and STRIBECK not in friction:
         raise LimitError(f'stribeck: expected {STRIBECK!r} among the terms of friction, got '
                          f'{friction}')

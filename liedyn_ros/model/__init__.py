@@ -29,7 +29,7 @@ from liedyn_ros.model.parts.inertia import SpatialInertia
 from liedyn_ros.model.parts.joints import Joint, JOINT_TYPES, Limits
 from liedyn_ros.model.parts.rotors import Rotor, RotorAllocation, RotorCommand
 from liedyn_ros.model.replacement import (
-    inertia_of, with_armatures, with_inertias, with_placements, with_resistances)
+    inertia_of, with_armatures, with_gravity, with_inertias, with_placements, with_resistances)
 from liedyn_ros.model.retraction_derivatives import DifferenceDerivatives, RetractionDerivatives
 from liedyn_ros.model.scaling import scale_masses
 
@@ -39,4 +39,4 @@ __all__ = [
     'load_sdf', 'load_urdf', 'load_xacro', 'load_yaml', 'Model', 'ModelBuilder', 'pose',
     'RetractionDerivatives', 'Rotor', 'RotorAllocation', 'RotorCommand', 'scale_masses',
     'SpatialInertia', 'to_mjcf', 'to_sdf', 'to_urdf', 'updated_urdf', 'updated_yaml', 'Visual',
-    'with_armatures', 'with_inertias', 'with_placements', 'with_resistances']
+    'with_armatures', 'with_gravity', 'with_inertias', 'with_placements', 'with_resistances']

@@ -84,6 +84,12 @@ def with_placements(model: Model, placements: Mapping[str, ArrayLike]) -> Model:
                    link_table=expand(model.body_list, joints, model.gravity))
 
 
+def with_gravity(model: Model, gravity: ArrayLike) -> Model:
+    """Return the model with another gravity, the acceleration (3,) in the ground frame, m/s^2."""
+    return replace(model, link_table=expand(
+        model.body_list, model.joint_list, as_array('gravity', gravity, (3,))))
+
+
 def _with(model: Model, **given: Mapping[str, float]) -> Model:
     """Return the model with numbers of its coordinates by name, for each of some kinds."""
     require_known(ModelError, 'joints', model.coordinate_names, sorted(

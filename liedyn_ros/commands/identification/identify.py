@@ -37,7 +37,7 @@ from liedyn_ros.common.whole_files import write_whole
 from liedyn_ros.identification import Identification, identify, NextMotion
 from liedyn_ros.identification.held_out import PRIORS
 from liedyn_ros.identification.identify import PARTS
-from liedyn_ros.identification.joints import FRICTION, MORE_FRICTION
+from liedyn_ros.identification.joints import FRICTION, MORE_TERMS
 from liedyn_ros.identification.verdict import with_held
 from liedyn_ros.model import load_model, Model
 
@@ -131,7 +131,7 @@ def _numbers(result: Identification) -> dict[str, object]:
         'offsets': result.offsets, 'rotor_inertia': result.rotor_inertia,
         'stribeck': {name: {'friction': size, 'speed': speed}
                      for name, (size, speed) in result.stribeck.items()},
-        'load_friction': result.load_friction,
+        'load_friction': result.load_friction, 'tilt': result.tilt.tolist(),
         'scales': {name: {'value': value, 'deviation': deviation}
                    for name, (value, deviation) in result.scales.items()}}
 
@@ -147,8 +147,9 @@ def parser() -> argparse.ArgumentParser:
                         help='folder of the results')
     add_holding_options(result)
     fit = result.add_argument_group('the fit')
-    fit.add_argument('--friction', nargs='*', choices=(*FRICTION, *MORE_FRICTION),
-                     default=list(FRICTION), help='terms of the joints that are fitted')
+    fit.add_argument('--friction', nargs='*', choices=(*FRICTION, *MORE_TERMS),
+                     default=list(FRICTION), help=(
+                         'terms of the joints that are fitted, and tilt, of the base'))
     fit.add_argument('--stribeck-speed', action='append', default=[], type=number_of,
                      metavar='JOINT=SPEED', help=(
                          'of stribeck, rad/s or m/s; the others are found'))

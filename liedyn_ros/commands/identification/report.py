@@ -163,7 +163,10 @@ def _bodies(page: Page, result: Identification) -> None:
                  joint: size for joint, (size, _) in result.stribeck.items()}),
              ('its speed, rad/s or m/s', {
                  joint: speed for joint, (_, speed) in result.stribeck.items()}),
-             ('friction by load', result.load_friction)]
+             ('friction by load', result.load_friction),
+             ('tilt of the base, degrees', {
+                 f'about {axis}': each for axis, each in zip(
+                     ('x', 'y'), np.degrees(result.tilt))})]
     page.table(['joint', 'what', 'value'], [
         *([joint, what, f'{value:.5g}'] for what, values in extra
           for joint, value in values.items()),

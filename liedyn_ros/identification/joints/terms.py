@@ -17,9 +17,9 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.model import JOINT_TYPES, Model
 
-OFFSET, STRIBECK, LOAD, SCALE = 'offset', 'stribeck', 'load', 'scale'
+OFFSET, STRIBECK, LOAD, SCALE, TILT = 'offset', 'stribeck', 'load', 'scale', 'tilt'
 FRICTION = ('damping', 'friction', OFFSET)
-MORE_FRICTION = (STRIBECK, LOAD)  # whose columns depend on more than the motion
+MORE_TERMS = (STRIBECK, LOAD, TILT)  # whose columns depend on more than the motion
 
 
 class Term(NamedTuple):
@@ -27,7 +27,8 @@ class Term(NamedTuple):
     A term of the coordinate at: its kind, and the speed of a Stribeck term, rad/s or m/s.
 
     The unknown is N m s or N s/m of damping, N m or N of friction, offset and Stribeck. Of load
-    it is friction over the force that the joint bears, of scale a relative error.
+    it is friction over the force that the joint bears, of scale a relative error. A tilt is that
+    of the base, rad, about the first or second of two level axes, which at counts from 0.
     """
 
     kind: str
@@ -36,6 +37,8 @@ class Term(NamedTuple):
 
     def name(self, model: Model) -> str:
         """Return the name of the unknown."""
+        if self.kind == TILT:
+            return f'base/{TILT} {self.at + 1}'
         return f'{model.coordinate_names[self.at]}/{self.kind}'
 
     def column(self, v: Array, slow: float, load: Array | None) -> Array:
@@ -59,13 +62,21 @@ class Term(NamedTuple):
     @property
     def positive(self) -> bool:
         """Return whether the unknown cannot be negative."""
-        return self.kind not in (OFFSET, SCALE)
+        return self.kind not in (OFFSET, SCALE, TILT)
 
 
 def terms_of(model: Model, kinds: tuple[str, ...]) -> tuple[Term, ...]:
-    """Return the terms of all joints with one coordinate; passive ones have no offset or load."""
+    """
+    Return the terms of all joints with one coordinate; passive ones have no offset or load.
+
+    A base that floats has no tilt, nor has one without gravity.
+    """
     found = []
+    floats = any(joint.type_name == 'free' and joint.parent is None for joint in model.joint_list)
     for kind in kinds:
+        if kind == TILT:
+            found += [Term(TILT, k) for k in range(2) if model.gravity.any() and not floats]
+            continue
         for joint in model.joint_list:
             spec = JOINT_TYPES[joint.type_name]
             if spec.nq == spec.nv and (joint.actuated or kind not in (OFFSET, LOAD)):

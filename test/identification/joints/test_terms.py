@@ -23,7 +23,8 @@ from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
 from liedyn_ros.identification import (
     equations_of, identify, is_consistent, LoopRegressor, motion_of, Recording, robust_fit)
 from liedyn_ros.identification.joints.scales import with_scales
-from liedyn_ros.model import with_inertias, with_resistances
+from liedyn_ros.lie import so3
+from liedyn_ros.model import with_gravity, with_inertias, with_resistances
 
 FRICTION = 'damping', 'friction', 'offset'
 ARM = true_arm()
@@ -179,3 +180,19 @@ def test_a_negated_effort_of_unknown_unit_is_refused():
     time, q, tau = recorded(units=UNITS * [1.0, -1.0, 1.0])
     with pytest.raises(LimitError, match='got negated ones'):
         identify(ARM, Recording(ARM, time, q, tau), scales=NAMES[1:])
+
+
+def test_the_tilt_of_the_base_is_tried_named_and_found():
+    """The recording is of an arm whose base leans by 0.6 and -0.4 degrees: gravity tells both."""
+    lean = np.radians([0.6, -0.4])
+    turned = so3.exp([*lean, 0.0]).T @ ARM.gravity
+    time, q, v, a, _ = arm_motion(ARM, 5, 40.0, 100.0)
+    tau = Dynamics(with_gravity(ARM, turned)).inverse.batch(q, v, a)
+    tau = tau + 1e-3 * np.random.default_rng(3).normal(size=tau.shape)
+    blind = found(time, q, tau)
+    assert any('a tilt of the base' in each and '--friction' in each
+               for each in blind.verdict.remarks) and not blind.tilt.size
+    result = found(time, q, tau, friction=(*FRICTION, 'tilt'))
+    np.testing.assert_allclose(result.tilt, lean, atol=np.radians(0.02))
+    assert (result.held_out['consistent'] < blind.held_out['consistent']).any()
+    assert not any('a tilt of the base makes' in each for each in result.verdict.remarks)
