@@ -30,7 +30,7 @@ from benchmarks.identification.plain import plain_forces
 from benchmarks.identification.recordings import Case, CASES
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.identification import equations_of, identify, motion_of, Recording
-from liedyn_ros.identification.equations import with_terms
+from liedyn_ros.identification.equations import Equations, with_terms
 from liedyn_ros.identification.estimate import Estimator, refitted_friction
 from liedyn_ros.identification.joints import FRICTION, MORE_TERMS
 from liedyn_ros.identification.motion.spectrum import NYQUIST, smoothed
@@ -72,15 +72,17 @@ def ours(case: Case, model: Model) -> tuple[Array, dict[str, Array], float]:
         chosen = identify(model, recording, sure=True, friction=terms)
     more = tuple(each for each in chosen.equations.extra if each.kind in MORE_TERMS)
     load = chosen.estimate.plain.x[:chosen.equations.base.rank]
+
+    def wide(equations: Equations) -> Equations:
+        return with_terms(model, motion, equations, more, load) if more else equations
+
     print('terms:', *terms, '- prior', chosen.prior, '- cut-off, Hz', chosen.equations.cutoff)
     begin = time.process_time()
     motion = motion_of(model, recording)
-    equations = with_terms(model, motion, equations_of(
-        model, motion, cutoff=chosen.equations.cutoff), more, load)
+    equations = wide(equations_of(model, motion, cutoff=chosen.equations.cutoff))
     Estimator(model, equations, np.ones(len(equations.time), dtype=bool)).at(chosen.prior)
     used = time.process_time() - begin
-    full = with_terms(model, motion, equations_of(
-        model, motion, cutoff=NYQUIST * motion.rate), more, load)
+    full = wide(equations_of(model, motion, cutoff=NYQUIST * motion.rate))
     found = {name: np.full(full.forces.shape, np.nan) for name in (
         'given, friction fitted', 'liedyn_ros')}
     bounds = np.linspace(case.time[0], case.time[-1], PARTS + 1)

@@ -11,12 +11,16 @@ How often true parameters lie within the stated covariance.
 
 `python -m benchmarks.identification.coverage`: an arm, a floating base with two arms and a
 five-bar move along sums of sines. Each trial has another noise of encoders and of forces, which
-remembers a share of its last sample. `--cluster` gives trials to the workers of a Dask cluster.
+remembers a share of its last sample. `--lacking` adds friction that the model lacks, of Stribeck
+and by load, and compares inertial parameters alone. A payload is estimated with efforts that are
+too large by shares of the usual deviation. `--seconds` is the length of a recording, `--cluster` gives
+trials to the workers of a Dask cluster. Platforms are in `benchmarks.stewart.calibration`.
 """
 
 import argparse
 from collections.abc import Callable, Sequence
 from functools import cache
+import itertools
 import sys
 import time
 from typing import NamedTuple
@@ -24,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import lfilter
-from scipy.stats import t as student
+from scipy.stats import norm, t as student
 
 from benchmarks.record import keep
 from liedyn_ros.commands.work import add_work_options, all_results
@@ -32,13 +36,15 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, LoopTracker
-from liedyn_ros.identification import equations_of, motion_of, Recording, robust_fit
+from liedyn_ros.identification import (
+    equations_of, motion_of, PayloadEstimator, Recording, robust_fit, with_payload)
 from liedyn_ros.identification.estimate import given_unknowns
+from liedyn_ros.identification.payload.estimator import SCALE
 from liedyn_ros.model import load_model, Model, ModelBuilder, SpatialInertia, with_resistances
 
 Array = NDArray[np.float64]
 SURE = 0.95
-RATE, SECONDS = 100.0, 30.0
+RATE = 100.0
 ENCODER = 1e-5  # rad or m
 SHARE = 0.02  # of the largest force, the noise of a joint's
 H = 2e-3  # s, of differences on groups
@@ -55,11 +61,13 @@ class Case(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """Which noise a machine's recording has."""
+    """Which noise a recording has, how long it is, s, and whether its friction is lacking."""
 
     machine: str
     memory: float
     seed: int
+    seconds: float
+    lacking: bool
 
 
 class Seen(NamedTuple):
@@ -69,7 +77,7 @@ class Seen(NamedTuple):
     distance: float
 
 
-def arm() -> Case:
+def arm(seconds: float) -> Case:
     """Return the motion of an arm of four joints with friction."""
     builder = ModelBuilder('arm')
     parent = None
@@ -81,15 +89,15 @@ def arm() -> Case:
         builder.add_joint(f'joint_{k}', 'revolute', parent, f'link_{k}', axis=axis,
                           placement=place, damping=0.4, friction=0.3)
         parent = f'link_{k}'
-    model, clock = builder.build(), np.arange(int(SECONDS * RATE)) / RATE
+    model, clock = builder.build(), np.arange(int(seconds * RATE)) / RATE
     q, v, a = sines(model.nv)(clock)
     return Case(model, clock, q, Dynamics(model).inverse.batch(q, v, a))
 
 
-def floating_base() -> Case:
+def floating_base(seconds: float) -> Case:
     """Return the motion of a free base that carries two arms, with the wrench on it."""
     model, clock = load_model(config_file('aerial_manipulator.yaml')), np.arange(
-        int(SECONDS * RATE)) / RATE
+        int(seconds * RATE)) / RATE
     path = sines(model.nv)
 
     def configurations(shift: int) -> Array:
@@ -108,11 +116,11 @@ def floating_base() -> Case:
     return Case(model, clock, q[4], Dynamics(model).inverse.batch(q[4], v[2], a))
 
 
-def five_bar() -> Case:
+def five_bar(seconds: float) -> Case:
     """Return the motion of a five-bar with friction in its cranks, which alone bear forces."""
     model = load_model(config_file('five_bar.yaml'))
     model = with_resistances(model, dict.fromkeys(ASSEMBLY, 0.4), dict.fromkeys(ASSEMBLY, 0.3))
-    dynamics, clock = ConstrainedDynamics(model), np.arange(int(SECONDS * RATE)) / RATE
+    dynamics, clock = ConstrainedDynamics(model), np.arange(int(seconds * RATE)) / RATE
     near = assemble(dynamics, np.array([2.0, -1.4, 1.2, 1.4]), held=ASSEMBLY)
     tracker = LoopTracker(dynamics, start=near)
     q, v, a = sines(len(ASSEMBLY), 0.4)(clock)
@@ -122,14 +130,14 @@ def five_bar() -> Case:
         dynamics.inverse(each.q, each.v, each.a).tau for each in states]))
 
 
-MACHINES: dict[str, Callable[[], Case]] = {
-    'arm': arm, 'floating base': floating_base, 'five-bar': five_bar}
+MACHINES: dict[str, Callable[[float], Case]] = {
+    'arm': arm, 'floating base': floating_base, 'five-bar': five_bar, 'payload': arm}
 
 
 @cache
-def case_of(machine: str) -> Case:
+def case_of(machine: str, seconds: float) -> Case:
     """Return the motion of a machine, computed once in a process."""
-    return MACHINES[machine]()
+    return MACHINES[machine](seconds)
 
 
 def sines(count: int, size: float = 1.0) -> Callable[[Array], tuple[Array, Array, Array]]:
@@ -153,18 +161,53 @@ def coloured(rng: np.random.Generator, shape: tuple[int, ...], memory: float) ->
 
 def one_trial(trial: Trial) -> Seen:
     """Return whether the truth is within the covariance that a noisy recording leads to."""
-    model, clock, q, tau = case_of(trial.machine)
+    model, clock, q, tau = case_of(trial.machine, trial.seconds)
     rng = np.random.default_rng((2, trial.seed))
     noise = SHARE * np.abs(tau).max(axis=0) * coloured(rng, tau.shape, trial.memory)
+    if trial.lacking:
+        noise += more_friction(model, q, tau)
+    if trial.machine == 'payload':
+        return payload_trial(model, clock, q, noise, rng)
     read = np.array([model.integrate(*each) for each in zip(
         q, ENCODER * rng.normal(size=tau.shape))])
     equations = equations_of(model, motion_of(model, Recording(model, clock, read, tau + noise)))
     fit = robust_fit(equations.rows, equations.forces)
     told = np.isfinite(fit.deviations)
+    told[equations.base.rank * trial.lacking or len(told):] = False  # friction has no one truth
     error = (fit.x - given_unknowns(model, equations))[told]
     wide = student.ppf(0.5 + 0.5 * SURE, fit.freedom) * fit.deviations[told]
     return Seen((np.abs(error) < wide).tolist(), float(error @ np.linalg.solve(
         fit.covariance[np.ix_(told, told)], error) / told.sum()))
+
+
+def more_friction(model: Model, q: Array, tau: Array) -> Array:
+    """Return friction (n, nv) of Stribeck and by load, each a twentieth of the forces."""
+    v = np.array([model.difference(*each) for each in itertools.pairwise(q)]) * RATE
+    v = np.concatenate([v, v[-1:]])
+    moved = np.abs(tau).max(axis=0) > 0.0
+    size, slow = np.sqrt((tau**2).mean(axis=0)), 0.2 * np.sqrt((v**2).mean(axis=0))
+    stribeck = 0.05 * size * np.sign(v) * np.exp(-(v / np.maximum(slow, 1e-9))**2)
+    return np.where(moved, stribeck + 0.05 * np.abs(tau) * np.sign(v), 0.0)
+
+
+def payload_trial(model: Model, clock: Array, q: Array, noise: Array, rng: np.random.Generator
+                  ) -> Seen:
+    """Return whether mass and first moments of a load of 1.5 kg lie in their intervals."""
+    load = SpatialInertia(1.5, [0.02, -0.03, 0.1], np.diag([0.01, 0.012, 0.005])).parameters()
+    body, (_, v, a) = model.bodies[-1], sines(model.nv)(clock)
+    bare = Dynamics(model).inverse.batch(q, v, a)
+    carried = Dynamics(with_payload(model, body, load)).inverse.batch(q, v, a) - bare
+    estimator = PayloadEstimator(model, body)
+    tau = bare + (1.0 + SCALE * rng.normal()) * carried + noise
+    for each in zip(clock.tolist(), q, v, a, tau):
+        estimator.take(*each)
+    found = estimator.estimate.with_scales()
+    told = np.isfinite(found.deviations)
+    told[4:] = False
+    error = (found.parameters - load)[told]
+    wide = norm.ppf(0.5 + 0.5 * SURE) * found.deviations[told]
+    return Seen((np.abs(error) < wide).tolist(), float(error @ np.linalg.solve(
+        found.covariance[np.ix_(told, told)], error) / told.sum()))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -173,11 +216,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
                                      description=__doc__)
     parser.add_argument('--trials', type=int, default=200)
     parser.add_argument('--memory', type=float, nargs='*', default=[0.0, 0.9, 0.97])
+    parser.add_argument('--seconds', type=float, default=30.0)
+    parser.add_argument('--lacking', action='store_true')
     parser.add_argument('--machine', nargs='*', choices=MACHINES, default=[*MACHINES])
     add_work_options(parser)
     options = parser.parse_args(arguments)
-    trials = [Trial(machine, memory, seed) for machine in options.machine
-              for memory in options.memory for seed in range(options.trials)]
+    trials = [Trial(machine, memory, seed, options.seconds, options.lacking)
+              for machine in options.machine for memory in options.memory
+              for seed in range(options.trials)]
     begin = time.perf_counter()
     found, rows = all_results(one_trial, trials, options), []
     for first in range(0, len(trials), options.trials):
@@ -185,6 +231,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         share = np.mean([each.inside for each in part], axis=0)
         rows.append({
             'machine': trials[first].machine, 'memory': trials[first].memory,
+            'seconds': options.seconds, 'lacking': str(options.lacking),
             'trials': options.trials, 'unknowns': len(share), 'all': float(share.mean()),
             'worst': float(share.min()),
             'NEES / p': float(np.mean([each.distance for each in part]))})

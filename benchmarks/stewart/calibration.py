@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import chi2
 
+from benchmarks.identification.coverage import coloured
 from benchmarks.record import keep
 from benchmarks.stewart.commissioning import platform
 from liedyn_ros.commands.work import add_work_options, all_results
@@ -51,7 +52,10 @@ BELOW, DRAWS = 2e-5, 1000  # m, that is asked for; draws of errors by their cova
 LAWS = '', ', law known'
 INSTRUMENT = se3.exp([0.3, 0.2, 1.0, 0.5, 0.6, 0.7])  # where its frames are not known
 TARGET = se3.exp([0.1, -0.2, 2.3, 0.02, 0.03, 0.04])
-KINDS = 'full', 'full, frames unknown', 'position', 'orientation'
+KINDS = ('full', 'full, frames unknown', 'position', 'orientation', 'full, readings drift',
+         'full, legs have scales')
+DRIFT, MEMORY = 2e-5, 0.95  # m, of readings in the order of poses, and their memory
+SCALES = 5e-5  # deviation of a leg's scale
 Figures = dict[str, Any]
 
 
@@ -184,9 +188,16 @@ def one_trial(part: tuple[str, int]) -> tuple[float, int, bool]:
     home = se3.from_rotation_translation(np.eye(3), np.array([0.0, 0.0, 0.5]))
     rng = np.random.default_rng((42, seed))
     machine, poses = built(geometry, rng), spread(geometry, home, POSES, rng)
-    found = calibrate(geometry, machine.readings(poses, noise(rng, POSES, 6)), seen(
-        kind, poses, rng), home=home, deviations=(LENGTH, LENGTH, ANGLE))
-    return *parameter_squares(found, machine.errors), found.offered
+    readings, errors = machine.readings(poses, noise(rng, POSES, 6)), machine.errors
+    if kind.endswith('drift'):
+        readings = readings + DRIFT * coloured(rng, readings.shape, MEMORY)
+    if kind.endswith('scales'):
+        scales = SCALES * rng.normal(size=6)
+        readings = readings / (1.0 + scales)
+        errors = np.column_stack([errors, scales])
+    found = calibrate(geometry, readings, seen(kind, poses, rng), home=home,
+                      deviations=(LENGTH, LENGTH, ANGLE))
+    return *parameter_squares(found, errors[:, :found.errors.shape[1]]), found.offered
 
 
 def built(geometry: StewartGeometry, rng: np.random.Generator) -> Machine:

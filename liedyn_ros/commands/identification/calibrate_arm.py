@@ -28,7 +28,7 @@ from liedyn_ros.commands.identification.options import start_of
 from liedyn_ros.commands.inputs import about, noise_of
 from liedyn_ros.commands.outputs import (
     folder, number_of, pair_of, set_aside, without_empty)
-from liedyn_ros.commands.reports import Page
+from liedyn_ros.commands.reports import Findings, Page
 from liedyn_ros.common.checks import Array, require_known
 from liedyn_ros.common.errors import LiedynError, NameSetError
 from liedyn_ros.common.tables import print_table
@@ -54,7 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         model = load_model(options.model)
         found, remarks = _calibrated(model, options)
-        written = [_report(found, remarks, options)]
+        findings = _findings(found, remarks)
+        written = [_report(found, findings, options)]
         if found.offered:
             written += write_model(options.folder, options.model, model, found.model, model,
                                    moved=True)
@@ -64,10 +65,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         without_empty(options.folder)
         print(f'liedyn calibrate: {error}', file=sys.stderr)
         return 2
+    findings.print_top()
     print(f'errors at {int(found.used.sum())} poses, each held out of its fit, rms')
     print_table(['', 'given', 'calibrated'], _accuracy(found))
-    for text in (*_findings(found), *remarks):
-        print(f'- {text}')
+    findings.print_further()
     print('written:', ', '.join(str(each) for each in written))
     return 0 if found.offered else 1
 
@@ -139,20 +140,17 @@ def _accuracy(found: ArmCalibration) -> list[list[object]]:
     return rows
 
 
-def _findings(found: ArmCalibration) -> list[str]:
-    """Return the verdict and what it stands on, a sentence each."""
-    verdict = ('the calibrated model is offered' if found.offered else
-               f'the given model stays: {"; ".join(found.objections)}')
-    result = [f'{verdict}: squared misfits change by a factor of {np.exp(-found.gain):.3g}',
-              *found.remarks]
-    if found.untold:
-        result.append(f'these poses hardly tell {len(found.untold)} numbers, first '
-                      f'{found.untold[0]}: measure poses that differ in its effect')
+def _findings(found: ArmCalibration, remarks: Sequence[str]) -> Findings:
+    """Return the verdict, what it stands on, and the next step."""
+    others = [*found.remarks]
     for name, pose in (('instrument', found.instrument), ('target', found.target)):
         value = SE3.from_matrix(pose)
-        result.append(f'{name}: x, y, z {_listed(value.translation)} m; roll, pitch, yaw '
+        others.append(f'{name}: x, y, z {_listed(value.translation)} m; roll, pitch, yaw '
                       f'{_listed(np.degrees(value.rotation.rpy))} degrees')
-    return result
+    return Findings(
+        'The calibrated model is offered.' if found.offered else 'The given model stays.',
+        found.offered, [*found.objections, 'squared misfits of held-out poses change by a factor '
+                        f'of {np.exp(-found.gain):.3g}'], found.next_step, [*others, *remarks])
 
 
 def _listed(numbers: Sequence[float] | Array) -> str:
@@ -174,11 +172,9 @@ def _lengths(found: ArmCalibration) -> list[str]:
             name, length, deviation in zip(rods, found.lengths, found.length_deviations)]
 
 
-def _report(found: ArmCalibration, remarks: Sequence[str], options: argparse.Namespace) -> Path:
+def _report(found: ArmCalibration, findings: Findings, options: argparse.Namespace) -> Path:
     page = Page(f'Calibration of {options.model.name}')
-    verdict, *others = _findings(found)
-    page.text(f'{verdict[0].upper()}{verdict[1:]}.', 'good' if found.offered else 'bad')
-    page.items([*others, *remarks])
+    findings.begin(page)
     page.heading('Errors at poses held out')
     page.table(['', 'given', 'calibrated'], _accuracy(found))
     page.heading('What the placements were off by')
@@ -188,6 +184,7 @@ def _report(found: ArmCalibration, remarks: Sequence[str], options: argparse.Nam
     page.table(HEAD, _corrections(found))
     page.items([*_lengths(found), *(
         [f'hardly told: {", ".join(found.untold)}'] if found.untold else [])])
+    findings.end(page)
     page.settings({key: str(value) for key, value in vars(options).items()})
     path = options.folder / REPORT
     write_whole(path, page.html())

@@ -26,8 +26,7 @@ from liedyn_ros.commands.identification.model_files import model_files, write_mo
 from liedyn_ros.commands.identification.next_motion import proposed, told_by, write_next
 from liedyn_ros.commands.identification.options import (
     add_holding_options, add_recording_options, held, recorded, require_still)
-from liedyn_ros.commands.identification.report import (
-    HEAD, headline, MOST, next_step, report, summary)
+from liedyn_ros.commands.identification.report import findings, HEAD, report, summary
 from liedyn_ros.commands.inputs import about
 from liedyn_ros.commands.outputs import folder, number_of, set_aside, without_empty
 from liedyn_ros.common.errors import LiedynError
@@ -71,14 +70,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         without_empty(options.folder)
         print(f'liedyn identify: {error}', file=sys.stderr)
         return 2
-    print(headline(result))
-    for text in result.verdict.reasons[:MOST]:
-        print(f'- {text}')
-    print(f'Next: {next_step(result, ahead[1])}')
+    found = findings(result, ahead[1])
+    found.print_top()
     print('error on held-out parts, rms, N m or N')
     print_table(HEAD, summary(result))
-    for text in (*result.verdict.reasons[MOST:], *result.verdict.remarks, *samples.remarks,
-                 *result.motion.remarks):
+    found.print_further()
+    for text in (*samples.remarks, *result.motion.remarks):
         print(f'- {text}')
     print(f'- to record next: {ahead[1]}')
     print('written:', ', '.join(str(each) for each in files))

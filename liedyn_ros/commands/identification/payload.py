@@ -25,7 +25,7 @@ from liedyn_ros.commands.identification.options import (
     add_holding_options, add_recording_options, held, recorded, require_still)
 from liedyn_ros.commands.inputs import about
 from liedyn_ros.commands.outputs import folder, set_aside, without_empty
-from liedyn_ros.commands.reports import Line, Page, plot
+from liedyn_ros.commands.reports import Findings, Line, Page, plot
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.tables import print_table
@@ -62,17 +62,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             motion = motion_of(model, recording)
             first = _estimate(model, motion, options)
         found, told = _checked(model, first, options)
-        remarks = (*_doubts(whole, found), *told, *samples.remarks, *motion.remarks)
+        remarks = (*told, *samples.remarks, *motion.remarks)
         files = _write(options, whole, found)
-        files.append(_report(options, model, motion, found, remarks))
+        findings = _findings(whole, found, options, remarks)
+        files.append(_report(options, model, motion, found, findings))
     except (LiedynError, OSError, ModuleNotFoundError) as error:
         without_empty(options.folder)
         print(f'liedyn payload: {error}', file=sys.stderr)
         return 2
+    findings.print_top()
     print_table(HEAD, _rows(found))
-    print(_verdict(found))
-    for text in (_caution(options), *remarks):
-        print(f'- {text}')
+    findings.print_further()
     print('written:', ', '.join(str(each) for each in files))
     return 0 if isfinite(found.deviations[0]) and not _doubts(whole, found) else 1
 
@@ -147,11 +147,25 @@ def _rows(found: Payload) -> list[list[object]]:
             found.names, found.parameters, found.deviations, UNITS)]
 
 
-def _verdict(found: Payload) -> str:
-    if not isfinite(found.deviations[0]):
-        return 'the motion does not tell the mass: move joints that gravity acts on'
-    return 'centre of mass, m: ' + ', '.join(
-        f'{x:.4g} ± {s:.1g}' for x, s in zip(found.center_of_mass, found.center_deviations))
+def _findings(whole: Model, found: Payload, options: argparse.Namespace, remarks: Sequence[str]
+              ) -> Findings:
+    """Return the mass or why there is none, what it stands on, and the next step."""
+    doubts, known = _doubts(whole, found), isfinite(found.deviations[0])
+    if not known:
+        step = 'record a motion of joints that gravity acts on'
+    elif doubts:
+        step = 'check unit and sign of the efforts with liedyn identify, without the payload'
+    elif options.known_load is None:
+        step = 'record a load of known mass too: --known-load KG=RECORDING'
+    else:
+        step = f'use {LOADED}'
+    center = ', '.join(f'{x:.4g} ± {s:.1g}' for x, s in zip(
+        found.center_of_mass, found.center_deviations)) if known else ''
+    return Findings(
+        f'The payload has {found.mass:.4g} ± {found.deviations[0]:.2g} kg.' if known else
+        'The motion does not tell the mass of the payload.', known and not doubts,
+        [*doubts, *([f'centre of mass, m: {center}'] if known else []), _caution(options)],
+        step, remarks)
 
 
 def _estimate(model: Model, motion: Motion, options: argparse.Namespace) -> Payload:
@@ -183,18 +197,17 @@ def _write(options: argparse.Namespace, whole: Model, found: Payload) -> list[Pa
 
 
 def _report(options: argparse.Namespace, model: Model, motion: Motion, found: Payload,
-            remarks: Sequence[str]) -> Path:
+            findings: Findings) -> Path:
     """Write the page: the numbers, and what the forces leave without and with the payload."""
     page, known = Page(f'Payload of {model.name}'), isfinite(found.deviations[0])
-    page.text(f'{found.mass:.4g} ± {found.deviations[0]:.2g} kg' if known else _verdict(found),
-              'good' if known and not _doubts(model, found) else 'bad')
-    page.items([*([_verdict(found)] if known else []), _caution(options), *remarks])
+    findings.begin(page)
     page.heading('The ten numbers')
     page.text(f'About the origin of its frame at {options.body}, with standard deviations.')
     page.table(HEAD, _rows(found))
     if known and found.mass > 0.0:
         page.heading('What the forces leave')
         page.plots(_plots(options, model, motion, found))
+    findings.end(page)
     page.settings({**{key: str(value) for key, value in sorted(vars(options).items())},
                    'recording': ' '.join(map(str, options.recording))})
     path: Path = options.folder / REPORT

@@ -18,13 +18,12 @@ from scipy.special import stdtrit
 
 from liedyn_ros.commands.identification.motion_plots import motion_plots
 from liedyn_ros.commands.identification.next_motion import SHOWN, told_by
-from liedyn_ros.commands.reports import Line, Page, plot
+from liedyn_ros.commands.reports import Findings, Line, Page, plot
 from liedyn_ros.identification import Identification, NextMotion
 from liedyn_ros.identification.estimate import given_unknowns
 from liedyn_ros.identification.verdict import masses_in_sums, ratios
 
 SURE = 0.95
-MOST = 3  # reasons at the top
 ROUNDING = 1e-12  # kg, m, N: what files write for nothing
 METHODS = {'given': 'given model', 'refitted friction': 'given, friction fitted',
            'least squares': 'least squares', 'consistent': 'identified'}
@@ -36,13 +35,10 @@ def report(title: str, result: Identification, settings: Mapping[str, Any],
            remarks: Sequence[str], ahead: tuple[NextMotion | None, str]) -> str:
     """Return the page of an identification; ahead is the motion to record next."""
     page = Page(title)
-    page.text(headline(result), ('' if result.verdict.worse else 'good') if result.offered
-              else 'bad')
-    page.items(result.verdict.reasons[:MOST])
-    page.text(f'Next: {next_step(result, ahead[1])}')
+    found = findings(result, ahead[1])
+    found.begin(page)
     _errors(page, result)
-    page.heading('More findings')
-    page.items([*result.verdict.reasons[MOST:], *result.verdict.remarks] or ['none'])
+    found.end(page)
     _plots(page, result)
     _unknowns(page, result)
     _bodies(page, result)
@@ -64,23 +60,18 @@ def report(title: str, result: Identification, settings: Mapping[str, Any],
     return page.html()
 
 
-def headline(result: Identification) -> str:
-    """Return the verdict in a sentence."""
-    if not result.offered:
-        return 'The identified model is not offered: the given one stays.'
-    worse = result.verdict.worse
-    return 'The identified model is offered' + (
-        f', though {", ".join(worse)} got no better.' if worse else '.')
-
-
-def next_step(result: Identification, ahead: str) -> str:
-    """Return the one thing to do next: what verdicts ask for first, else the next motion."""
-    asked = [each for each in result.verdict.remarks if '--' in each]
-    if asked:
-        return asked[0]
-    if result.offered and not result.verdict.worse and not result.verdict.unknown:
-        return 'use the new model'
-    return f'record again: {ahead}'
+def findings(result: Identification, ahead: str) -> Findings:
+    """Return the findings; the next step is what they ask for first, else the next motion."""
+    verdict, worse = result.verdict, result.verdict.worse
+    asked = [each for each in verdict.remarks if '--' in each]
+    done = result.offered and not worse and not verdict.unknown
+    return Findings(
+        'The identified model is not offered: the given one stays.' if not result.offered else
+        'The identified model is offered' + (
+            f', though {", ".join(worse)} got no better.' if worse else '.'),
+        None if result.offered and worse else result.offered, verdict.reasons,
+        asked[0] if asked else 'use the new model' if done else f'record again: {ahead}',
+        verdict.remarks)
 
 
 def summary(result: Identification) -> list[list[object]]:

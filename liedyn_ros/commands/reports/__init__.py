@@ -8,7 +8,8 @@
 
 """Reports: one HTML page each, complete in itself."""
 
+from liedyn_ros.commands.reports.findings import Findings
 from liedyn_ros.commands.reports.page import Page
 from liedyn_ros.commands.reports.plot import Line, plot
 
-__all__ = ['Line', 'Page', 'plot']
+__all__ = ['Findings', 'Line', 'Page', 'plot']

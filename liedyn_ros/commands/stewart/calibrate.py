@@ -41,10 +41,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         without_empty(options.folder)
         print(f'liedyn platform calibrate: {error}', file=sys.stderr)
         return 2
+    top = findings(found, task, remark)
+    top.print_top()
     print(f'errors at {found.held_out.poses} poses, each held out of its fit, rms')
     print_table(['', 'given', 'calibrated'], accuracy_rows(found))
-    for text in (*findings(found, task), *filter(None, [remark])):
-        print(f'- {text}')
+    top.print_further()
     print('written:', ', '.join(str(each) for each in files))
     return 0 if found.offered else 1
 

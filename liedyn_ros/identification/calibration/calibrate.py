@@ -26,7 +26,7 @@ from liedyn_ros.common.checks import Array, as_array, as_positive
 from liedyn_ros.common.errors import LimitError, ShapeError
 from liedyn_ros.dynamics.constrained.constraints.size import machine_size
 from liedyn_ros.identification.calibration.assemblies import nearest_assemblies
-from liedyn_ros.identification.calibration.causes import likely_cause, shared_range
+from liedyn_ros.identification.calibration.causes import Cause, likely_cause, shared_range
 from liedyn_ros.identification.calibration.fit import Fit, fit
 from liedyn_ros.identification.calibration.held_out import compare, HeldOut
 from liedyn_ros.identification.calibration.loops import (
@@ -124,11 +124,11 @@ class ArmCalibration:
             if error > limit:  # nan where it was not measured
                 result.append(f'errors of {error:.3g} {what} at held-out poses are large for this '
                               f'machine (above {limit:.3g} {what})' + (
-                                  f'. The likely cause: {self.cause}' if self.cause else ''))
+                                  f'. The likely cause: {self.cause.text}' if self.cause else ''))
         return tuple(result)
 
     @cached_property
-    def cause(self) -> str | None:
+    def cause(self) -> Cause | None:
         """Return a likely cause of poses that do not fit, with the option for it, or None."""
         problem = self.problem
         return likely_cause(problem.unknowns.model, problem.body, problem.samples, self.known)
@@ -152,9 +152,24 @@ class ArmCalibration:
                  f'poses {_listed(np.flatnonzero(left) + 1)} were left out')
         if name is not None:
             which += f', and all that were left out lie apart in the range of {name}'
-        return [f'{which}. ' + (f'The likely cause: {self.cause}' if self.cause else (
-            'Measure them again, or say that they are wrong: --leave-out '
-            f'{" ".join(str(k + 1) for k in np.flatnonzero(left))}'))]
+        return [f'{which}. ' + (f'The likely cause: {self.cause.text}' if self.cause else
+                                'Nothing that was tried explains them')]
+
+    @property
+    def next_step(self) -> str:
+        """Return the one thing to do next."""
+        left = np.flatnonzero(~self.used & self.problem.settled) + 1
+        if not self.offered:
+            if self.cause:
+                return f'calibrate again {self.cause.option}' if self.cause.option.startswith(
+                    'without') else f'calibrate again with {self.cause.option}'
+            if self._left_out():
+                return ('measure the poses that are left out again, or say that they are wrong: '
+                        f'--leave-out {" ".join(map(str, left))}')
+        if self.untold:
+            return (f'measure poses that differ by {self.untold[0]}, which these hardly tell as '
+                    f'one of {len(self.untold)} numbers')
+        return 'use the new model' if self.offered else 'measure more poses over a wider range'
 
     @property
     def offered(self) -> bool:
@@ -227,7 +242,7 @@ def calibrate_arm(
     except LimitError as error:
         cause = likely_cause(model, body, samples, (known[0], known[1]))
         raise error if cause is None else LimitError(
-            f'{error}. The likely cause: {cause}') from error
+            f'{error}. The likely cause: {cause.text}') from error
     if is_looped(model):
         unknowns = with_closed_loops(unknowns, measured, body, q[closed])
     _require_enough(samples, unknowns.size)

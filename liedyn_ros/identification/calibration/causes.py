@@ -31,16 +31,24 @@ Known = tuple[Array | None, Array | None]
 
 
 class _Guess(NamedTuple):
-    """A way of reading the table: what it says, readings (n, m), and both frames or None."""
+    """A way of reading the table: text and option for it, readings (n, m), both frames or None."""
 
     text: str
+    option: str
     readings: Array
     known: Known
 
 
-def likely_cause(model: Model, body: str, samples: Samples, known: Known) -> str | None:
+class Cause(NamedTuple):
+    """A likely cause of poses that do not fit, and the option that says so."""
+
+    text: str
+    option: str
+
+
+def likely_cause(model: Model, body: str, samples: Samples, known: Known) -> Cause | None:
     """
-    Return a likely cause of poses that do not fit, with the option that says so, or None.
+    Return a likely cause of poses that do not fit, or None.
 
     Tried are signs and offsets of joints, joints that count from another one, as the third of
     many controllers does, and frames (4, 4) of instrument and target that are wrong. Each is
@@ -49,11 +57,12 @@ def likely_cause(model: Model, body: str, samples: Samples, known: Known) -> str
     if is_looped(model):
         return None
     measure = _Measure(model, body, samples)
-    before = measure.error(_Guess('', samples.readings, known))
+    before = measure.error(_Guess('', '', samples.readings, known))
     best = min(_guesses(samples, known), key=measure.error)
     after = measure.error(best)
-    return (f'{best.text}: errors are {1e3 * after:.3g} mm then, and {1e3 * before:.3g} mm as it '
-            'is, rms of all poses') if after < CLEAR * before else None
+    return Cause(f'{best.text} ({best.option}): errors are {1e3 * after:.3g} mm then, and '
+                 f'{1e3 * before:.3g} mm as it is, rms of all poses', best.option) if (
+                     after < CLEAR * before) else None
 
 
 def shared_range(names: tuple[str, ...], readings: Array, left: NDArray[np.bool_]) -> str | None:
@@ -96,22 +105,22 @@ def _guesses(samples: Samples, known: Known) -> Iterator[_Guess]:
                 if 0 <= other < len(names):
                     yield _Guess(
                         f'{name} counts from elsewhere: its angle is its reading {word} that of '
-                        f'{names[other]}, as many controllers couple them '
-                        f'(--reads {name}={name}{word}{names[other]})',
+                        f'{names[other]}, as many controllers couple them',
+                        f'--reads {name}={name}{word}{names[other]}',
                         _changed(readings, k, readings[:, k] + sign * readings[:, other]), known)
-        yield _Guess(f'readings of {name} have the other sign (--reads {name}=-{name})',
+        yield _Guess(f'readings of {name} have the other sign', f'--reads {name}=-{name}',
                      _changed(readings, k, -readings[:, k]), known)
         for step in range(1, STEPS):
             degrees = 360.0 * step / STEPS - (360.0 if 2 * step > STEPS else 0.0)
             yield _Guess(
-                f'{name} counts from elsewhere, near {degrees:+g} degrees '
-                f'(--reads {name}={name}{degrees:+g}deg)',
+                f'{name} counts from elsewhere, near {degrees:+g} degrees',
+                f'--reads {name}={name}{degrees:+g}deg',
                 _changed(readings, k, readings[:, k] + np.radians(degrees)), known)
     for what, given, free in (('instrument', known[0], (None, known[1])),
                               ('target', known[1], (known[0], None))):
         if given is not None:
-            yield _Guess(f'the pose of the {what} is another: leave out --{what}, and it is found',
-                         readings, free)
+            yield _Guess(f'the pose of the {what} is another',
+                         f'without --{what}, which is found then', readings, free)
 
 
 def _changed(readings: Array, k: int, column: Array) -> Array:

@@ -78,7 +78,7 @@ def test_a_table_leads_to_a_better_geometry_behind_the_node(tmp_path, capsys):
     machine, columns = samples()
     assert run(tmp_path, columns, '--known-frames') == 0
     shown = capsys.readouterr().out
-    assert 'the calibrated geometry is offered' in shown and 'stewart_pose.yaml' in shown
+    assert 'The calibrated geometry is offered' in shown and 'stewart_pose.yaml' in shown
     assert 0.2 < error_ratio(tmp_path, machine) < 3.0
     found = json.loads((tmp_path / 'out/calibration.json').read_text())
     assert found['held_out']['calibrated']['position'] < 0.1 * (
@@ -159,7 +159,7 @@ def test_actuators_of_a_parameter_file_keep_their_units(tmp_path):
 def test_a_geometry_that_is_right_is_not_replaced(tmp_path, capsys):
     _, columns = samples(size=0.0)
     assert run(tmp_path, columns, '--known-frames') == 1
-    assert 'the given geometry stays' in capsys.readouterr().out
+    assert 'The given geometry stays' in capsys.readouterr().out
     assert {each.name for each in (tmp_path / 'out').iterdir()} == {
         'report.html', 'calibration.json', 'next_poses.txt'}
 

@@ -149,7 +149,7 @@ def test_wrong_poses_are_left_out():
     found = calibrate_arm(model, 'tool', q, places, turns)
     assert not found.used[7] and found.used.sum() >= 48
     assert any('left out' in each and ' 8' in each for each in found.remarks)
-    assert not found.offered and '--leave-out 8' in found.objections[0]  # 20 mm are no noise
+    assert not found.offered and '--leave-out 8' in found.next_step  # 20 mm are no noise
     assert 0.05 < found.noise < 1.0  # deviations were assumed ten times too large
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from liedyn_ros.commands.outputs import set_aside
+from liedyn_ros.commands.reports import Findings
 from liedyn_ros.commands.stewart.calibrated.findings import as_row, findings
 from liedyn_ros.commands.stewart.calibrated.report import report
 from liedyn_ros.commands.stewart.calibrated.task import Task
@@ -81,7 +82,7 @@ def numbers(task: Task, found: Calibration) -> dict[str, Any]:
     """Return the results of a calibration as plain numbers, SI units."""
     held, legs = found.held_out, task.geometry.leg_names
     return {
-        'offered': found.offered, 'findings': findings(found, task),
+        'offered': found.offered, 'findings': _texts(findings(found, task)),
         'held_out': {name: {key: _plain(getattr(each, key)) for key in (
             'position', 'rotation', 'misfit')} for name, each in (
                 ('given', held.before), ('calibrated', held.after))},
@@ -92,6 +93,10 @@ def numbers(task: Task, found: Calibration) -> dict[str, Any]:
         'instrument_base': found.frames.instrument_base.tolist(),
         'points': found.frames.points.tolist(), 'target': found.frames.target.tolist(),
         'noise': found.noise, 'samples_left_out': [each.pose + 1 for each in found.outliers]}
+
+
+def _texts(found: Findings) -> list[str]:
+    return [found.verdict, *found.reasons, *found.others]
 
 
 def _plain(value: float) -> float | None:

@@ -14,6 +14,7 @@ import math
 
 import numpy as np
 
+from liedyn_ros.commands.reports import Findings
 from liedyn_ros.commands.stewart.calibrated.task import Task
 from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.errors import LimitError
@@ -35,12 +36,13 @@ def accuracy_rows(found: Calibration) -> list[list[object]]:
             if not math.isnan(new)]
 
 
-def findings(found: Calibration, task: Task) -> list[str]:
-    """Return the verdict and what it stands on, a sentence each."""
+def findings(found: Calibration, task: Task, remark: str = '') -> Findings:
+    """Return the verdict, what it stands on, and the next step; remark is on the next poses."""
     held = found.held_out
-    gain = f'squared misfits fall by a factor of {math.exp(held.gain):.3g}'
-    result = [f'the calibrated geometry is offered: {gain} at held-out poses' if found.offered
-              else 'the given geometry stays: held-out poses do not get clearly better']
+    reasons = ['squared misfits of held-out poses change by a factor of '
+               f'{math.exp(-held.gain):.3g}',
+               *found.remarks, *(of_outlier(each, task) for each in found.outliers[:MAX_LISTED])]
+    result = list[str]()
     given = found.problem.samples.deviations
     if task.deviations is None:
         lengths = found.noise * given.lengths * task.geometry.drive_scales
@@ -53,15 +55,17 @@ def findings(found: Calibration, task: Task) -> list[str]:
         result.append('actuator_scale takes readings in the unit of the table, '
                       f'{listed([f"{each:.6g}" for each in dict.fromkeys(factors)])} m or rad '
                       'each: divide it where your actuators report m or rad')
-    result += [*found.remarks, *task.samples.remarks, *found.gauge]
-    result += [of_outlier(each, task) for each in found.outliers[:MAX_LISTED]]
+    result += [*task.samples.remarks, *found.gauge]
     if len(found.outliers) > MAX_LISTED:
         result.append(f'{len(found.outliers) - MAX_LISTED} more samples are left out')
     if found.untold:
         result.append(
             f'these poses hardly tell {len(found.untold)} of {len(found.unknown)} numbers, first '
-            f'{found.untold[0].text}: measure the next poses too')
-    return result
+            f'{found.untold[0].text}')
+    return Findings(
+        'The calibrated geometry is offered.' if found.offered else 'The given geometry stays.',
+        found.offered, reasons, 'use the new geometry' if found.offered and not found.untold else
+        remark or 'measure more poses (--next)', result)
 
 
 def of_outlier(outlier: Outlier, task: Task) -> str:

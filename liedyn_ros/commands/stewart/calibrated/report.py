@@ -33,9 +33,8 @@ def report(task: Task, found: Calibration, ahead: NextPoses | None, remark: str,
            settings: Mapping[str, Any]) -> str:
     """Return the page of a calibration."""
     page = Page(f'Calibration of {task.geometry.name}')
-    verdict, *others = findings(found, task)
-    page.text(f'{verdict[0].upper()}{verdict[1:]}.', 'good' if found.offered else 'bad')
-    page.items(others)
+    top = findings(found, task, remark)
+    top.begin(page)
     page.heading('Errors at held-out poses')
     page.text(f'Root mean square over {found.held_out.poses} poses. Each is compared with the '
               'pose of its readings, by a fit of the others. A misfit of 1 is noise alone.')
@@ -48,6 +47,7 @@ def report(task: Task, found: Calibration, ahead: NextPoses | None, remark: str,
     page.text(remark or 'None were asked for.')
     if ahead is not None:
         page.table(['', *POSE], [[k + 1, *as_row(pose)] for k, pose in enumerate(ahead.poses)])
+    top.end(page)
     page.settings(settings)
     return page.html()
 
