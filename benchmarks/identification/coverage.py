@@ -13,8 +13,8 @@ How often true parameters lie within the stated covariance.
 five-bar move along sums of sines. Each trial has another noise of encoders and of forces, which
 remembers a share of its last sample. `--lacking` adds friction that the model lacks, of Stribeck
 and by load, and compares inertial parameters alone. A payload is estimated with efforts that are
-too large by shares of the usual deviation. `--seconds` is the length of a recording, `--cluster` gives
-trials to the workers of a Dask cluster. Platforms are in `benchmarks.stewart.calibration`.
+too large by shares of the usual deviation. `--seconds` is the length of a recording, `--cluster`
+gives trials to the workers of a Dask cluster. Platforms are in `benchmarks.stewart.calibration`.
 """
 
 import argparse
