@@ -133,7 +133,7 @@ def _given(where: str, header: Sequence[str], measured: Sequence[Sequence[str]]
                 f'after them, or of a distance, got {listed(list(each))}')
         found = _chosen(where, header, each)
         points[str(k)], turns = found[:3], turns + found[3:]
-    return points, *((turns, []) if len(turns) == 3 else ([], turns))
+    return (points, turns, []) if len(turns) == 3 else (points, [], turns)
 
 
 def _is_leg(column: str, name: str, names: Sequence[str]) -> bool:

@@ -216,21 +216,22 @@ def calibrate_arm(
     a rough configuration on the branch of the machine's loops. Raises ModelError, ShapeError,
     NotFiniteError, LimitError, NotInGroupError or ConvergenceError.
     """
-    places, told = np.asarray(positions, dtype=float), ()
-    if places.ndim == 3:
-        cluster = cluster_of(places)
+    sizes: tuple[float, float] | None = None
+    told = list[str]()
+    if np.ndim(positions) == 3:
+        cluster = cluster_of(positions)
         positions, rotations = cluster.positions, cluster.rotations
         noise = ASSUMED if deviations is None else as_positive('deviations', deviations[0])
-        sizes = tuple(share * noise for share in cluster.shares)
-        told = (f'{places.shape[1]} reflectors are one target; their distances change by '
-                f'{1e3 * cluster.left:.3g} mm, rms of a coordinate',)
+        sizes = cluster.shares[0] * noise, cluster.shares[1] * noise
+        told.append(f'{len(cluster.places)} reflectors are one target; their distances change by '
+                    f'{1e3 * cluster.left:.3g} mm, rms of a coordinate')
     frames = tuple(name for name, given in zip(FRAMES, (instrument, target)) if given is None)
     limits = tuple(as_positive('tolerance', each) for each in tolerance)
     measured = read_joints(model, body) if names is None else tuple(names)
     unknowns = unknowns_of(model, body, (limits[0], limits[1]), offsets=offsets, frames=frames,
                            names=measured)
     samples = _samples(model, measured, readings, positions, rotations, deviations)
-    if told:
+    if sizes is not None:
         samples = replace(samples, deviations=sizes)
     known = tuple(None if each is None else se3.require_pose(name, as_array(name, each, (4, 4)))
                   for name, each in zip(FRAMES, (instrument, target)))

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError, ShapeError
@@ -38,7 +39,7 @@ class Cluster(NamedTuple):
     shares: tuple[float, float]
 
 
-def cluster_of(measured: Array) -> Cluster:
+def cluster_of(measured: ArrayLike) -> Cluster:
     """
     Return the poses of k >= 3 reflectors (n, k, 3), m, whose places on the body are unknown.
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from liedyn_ros.commands.reports import Line, Page, plot
 from liedyn_ros.commands.stewart.calibrated.findings import (
-    accuracy_rows, as_row, FACTORS, findings, MAX_LISTED, of_outlier, QUANTITIES)
+    accuracy_rows, as_row, FACTORS, findings, MAX_LISTED, QUANTITIES)
 from liedyn_ros.commands.stewart.calibrated.task import Task
 from liedyn_ros.common.checks import Array
 from liedyn_ros.lie import se3
@@ -42,7 +42,7 @@ def report(task: Task, found: Calibration, ahead: NextPoses | None, remark: str,
     page.plots(_plots(found))
     _corrections(page, task, found)
     _frames(page, found)
-    _doubts(page, task, found)
+    _doubts(page, found)
     page.heading('The next poses to measure')
     page.text(remark or 'None were asked for.')
     if ahead is not None:
@@ -98,7 +98,7 @@ def _frames(page: Page, found: Calibration) -> None:
         page.table(['', *POSE], rows)
 
 
-def _doubts(page: Page, task: Task, found: Calibration) -> None:
+def _doubts(page: Page, found: Calibration) -> None:
     page.heading('What the poses do not tell')
     page.items(found.gauge or ['both frames are measured'])
     page.text('The combinations of errors that are known least, with one deviation of each and '
@@ -106,6 +106,3 @@ def _doubts(page: Page, task: Task, found: Calibration) -> None:
     page.table(['combination', 'deviation, mm', 'left'], [
         [each.text, f'{1e3 * each.deviation:.3g}', f'{100.0 * each.share:.2g} %']
         for each in found.unknown[:MAX_LISTED]])
-    if found.outliers:
-        page.heading('Samples that are left out')
-        page.items([of_outlier(each, task) for each in found.outliers])
