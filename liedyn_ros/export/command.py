@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def own_code(given: Sequence[str]) -> int:
     """Write the code of one robot, by the build of kernels, which is in a clone alone."""
-    if find_spec('liedyn_ros.build.own_code') is None or find_spec('numba') is None:
+    if find_spec('liedyn_ros.build') is None or find_spec('numba') is None:
         print('liedyn export: --own-code compiles: expected a clone with numba, as make build '
               'makes it', file=sys.stderr)
         return 1
@@ -99,7 +99,8 @@ def parser() -> argparse.ArgumentParser:
                         help='leave out closed loops and mimic joints')
     result.add_argument('--own-code', action='store_true',
                         help='write the code of this robot alone, object and header, in place of '
-                             'a model file; --own-code --help has its options')
+                             'a model file, in a clone; its options: python -m '
+                             'liedyn_ros.build.own_code --help')
     result.add_argument('--order', type=int,
                         help='highest time derivative that closed loops take, by default '
                              f'{ORDER}')

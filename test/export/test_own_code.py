@@ -83,6 +83,14 @@ def test_what_python_refuses_is_refused(library):
     assert codes == refused and any(refused)
 
 
+@pytest.mark.parametrize('missing', ['numba', 'liedyn_ros.build'])
+def test_without_the_build_the_cure_is_named(monkeypatch, capsys, missing):
+    monkeypatch.setattr('liedyn_ros.export.command.find_spec',
+                        lambda name: None if name == missing else name)
+    assert main([str(ROBOT), '--own-code']) == 1
+    assert 'clone' in capsys.readouterr().err
+
+
 @pytest.mark.parametrize('given', [
     ['--functions', 'inverses'], ['-o', 'no name.o'], ['--frames', 'nowhere']])
 def test_wrong_options_are_refused(tmp_path, monkeypatch, given):
