@@ -60,8 +60,7 @@ class OwnCode:
     def __init__(self, name: str, model: Model, processor: str, *, dissipation: bool = True,
                  order: int = 1) -> None:
         """Take what the functions' names begin with, the robot, and the order of derivatives."""
-        if not (name.isidentifier() and name.isascii()):
-            raise LiedynError(f'name: expected a name of C, got {name!r}', got=name)
+        _require_name('name', name)
         self._name, self._model, self._order = name, model, order
         self._processor = PROCESSORS[processor]
         self._machine = binding.Target.from_triple(self._processor.triple).create_target_machine(
@@ -72,6 +71,8 @@ class OwnCode:
 
     def add(self, function: str = '', frame: str = '') -> bytes:
         """Return the object of a function, and declare it; that of a frame has its name."""
+        if frame:
+            _require_name('frame', frame)
         entry = Entry(frames.frame_jacobian if frame else FUNCTIONS[function])
         name = f'{self._name}_{frame}_jacobian' if frame else f'{self._name}_{function}'
         constants = {'constants': 'ptr @own_table', 'work': 'ptr %work', 'external': 'ptr null',
@@ -106,8 +107,9 @@ define i64 @{symbol}({listed}) {{
     def header(self) -> str:
         """Return the header of all functions that were added."""
         guard, model = f'{self._name.upper()}_H_', self._model
+        robot = repr(model.name).replace('*/', '* /')  # which would end the comment
         return '\n'.join([
-            f'/* The code of {model.name!r}: nq = {model.nq}, nv = {model.nv}; written by '
+            f'/* The code of {robot}: nq = {model.nq}, nv = {model.nv}; written by '
             'liedyn export --own-code.',
             ' * Arrays as in liedyn.h, all of them given; results have memory of their own. '
             'Derivatives have order',
@@ -161,6 +163,11 @@ define i64 @own_size() {{
             builder.getModulePassManager().run(module, builder)
         drop.run(module, builder)
         return module
+
+
+def _require_name(what: str, name: str) -> None:
+    if not (name.isidentifier() and name.isascii()):
+        raise LiedynError(f'{what}: expected a name of C, got {name!r}', names=(what,), got=name)
 
 
 def _llvm(kind: str) -> str:

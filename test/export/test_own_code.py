@@ -9,6 +9,7 @@
 """The code of one robot: the digits of Python, and refused where Python refuses."""
 
 import ctypes
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -98,3 +99,19 @@ def test_wrong_options_are_refused(tmp_path, monkeypatch, given):
     assert main([str(ROBOT), '--own-code', '-o', 'aerial.o', '--functions', 'mass_matrix',
                  *given]) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_no_name_of_others_is_code(monkeypatch):
+    binding = pytest.importorskip('llvmlite.binding', reason='compiles, so it needs numba')
+    from liedyn_ros.build import own_code
+    binding.initialize_all_targets()
+    binding.initialize_all_asmprinters()
+    monkeypatch.setattr(own_code.OwnCode, '_work_size', 1)
+    model = replace(load_model(ROBOT), name='x */ int evil(void); /*')
+    code = own_code.OwnCode('own', model, own_code.processor_here())
+    comment, _, rest = code.header().partition('*/')
+    assert 'evil' in comment and 'evil' not in rest
+    for frame in ('a(){evil();}', 'a b', '*/'):
+        with pytest.raises(LiedynError) as caught:
+            code.add(frame=frame)
+        assert caught.value.names == ('frame',)
