@@ -86,13 +86,21 @@ class ManagedNode(LifecycleNode):
         self._scopes = [ExitStack()]  # of what is open: for good, if configured, if active
         self._streams: list[Thread] = []  # that serve what matters most
         super().__init__(name, **options)
+        try:
+            self._declare_and_start(parameters, [*sys.argv, *(options.get('cli_args') or ())])
+        except BaseException:  # a signal too: the participant would leave its shared memory
+            self.destroy_node()
+            raise
+
+    def _declare_and_start(self, parameters: Sequence[Parameter], given: Sequence[str]) -> None:
+        """Declare the parameters, prepare, and start."""
         self._follow_clock()
         self.on_close(StepWatch(self).close)
         self.on_close(pass_on(self))
         self._own_group_of_transitions()
         self.parameters = ParameterSet(
             self, (*OF_ALL_NODES, *parameters), lambda: self.configured, self.parameters_changed,
-            [*sys.argv, *(options.get('cli_args') or ())])
+            given)
         self._start = Start(self, self._read_ahead)
         self.on_close(self._start.close)
         of_rclpy = [*self.services]

@@ -130,6 +130,11 @@ def bound_end() -> None:
 
 
 def ignore_signals() -> None:
-    """Ignore signals while the process ends: Python would die of a second interrupt."""
-    for number in SIGNALS:
-        signal.signal(number, signal.SIG_IGN)
+    """
+    Ignore signals while the process ends: Python would die of a second interrupt.
+
+    One that has come already is passed over first: Python would write of a race.
+    """
+    for handler in (lambda *_: None, signal.SIG_IGN):
+        for number in SIGNALS:
+            signal.signal(number, handler)

@@ -144,9 +144,11 @@ run.run(partial(Node, 'node', ()), ['--ros-args', '-r', '__ns:={namespace}'])
 """
 
 
+@pytest.mark.parametrize('starting', [False, True])
 @pytest.mark.parametrize('name', ['SIGINT', 'SIGTERM'])
-def test_a_node_that_is_stopped_leaves_no_shared_memory(namespace, name):
-    ended = forked.run('-c', ENDS.format(namespace=namespace, name=name, more='', limit=60.0))
+def test_a_node_that_is_stopped_leaves_no_shared_memory(namespace, name, starting):
+    more = f'os.kill(os.getpid(), signal.{name}); print()' if starting else ''
+    ended = forked.run('-c', ENDS.format(namespace=namespace, name=name, more=more, limit=60.0))
     assert ended.returncode == 0, ended.stderr
     held = ended.stdout.split()
     if not held:
