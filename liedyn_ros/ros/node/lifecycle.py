@@ -347,10 +347,12 @@ class ManagedNode(LifecycleNode):
 
     def destroy_node(self) -> None:
         """Close everything, and let the middleware delete its participant."""
-        self._close(0)
-        bound_end()
-        super().destroy_node()
-        self._state_machine.destroy_when_not_in_use()  # rclpy does not: it would hold the node
+        try:
+            self._close(0)
+        finally:  # what cannot be closed leaves no participant
+            bound_end()
+            super().destroy_node()
+            self._state_machine.destroy_when_not_in_use()  # rclpy does not: it would hold the node
 
     def _close(self, state: int) -> None:
         """Close publishers, services and timers that were opened beyond a state."""

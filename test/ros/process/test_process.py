@@ -144,12 +144,15 @@ run.run(partial(Node, 'node', ()), ['--ros-args', '-r', '__ns:={namespace}'])
 """
 
 
-@pytest.mark.parametrize('starting', [False, True])
-@pytest.mark.parametrize('name', ['SIGINT', 'SIGTERM'])
-def test_a_node_that_is_stopped_leaves_no_shared_memory(namespace, name, starting):
-    more = f'os.kill(os.getpid(), signal.{name}); print()' if starting else ''
+@pytest.mark.parametrize(('name', 'more', 'code'), [
+    ('SIGINT', '', 0), ('SIGTERM', '', 0),
+    ('SIGINT', 'os.kill(os.getpid(), signal.SIGINT); print()', 0),
+    ('SIGTERM', 'os.kill(os.getpid(), signal.SIGTERM); print()', 0),
+    ('SIGINT', 'self.on_close(lambda: 1 // 0)', 1)],
+    ids=['SIGINT', 'SIGTERM', 'SIGINT as it starts', 'SIGTERM as it starts', 'a fault as it ends'])
+def test_a_node_that_is_stopped_leaves_no_shared_memory(namespace, name, more, code):
     ended = forked.run('-c', ENDS.format(namespace=namespace, name=name, more=more, limit=60.0))
-    assert ended.returncode == 0, ended.stderr
+    assert ended.returncode == code, ended.stderr
     held = ended.stdout.split()
     if not held:
         pytest.skip('the middleware has no segments of Fast DDS here')
