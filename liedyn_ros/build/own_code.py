@@ -22,7 +22,7 @@ from pathlib import Path
 import re
 import subprocess
 import sys
-import tempfile
+from typing import Any
 
 from llvmlite import binding
 import numpy as np
@@ -30,7 +30,7 @@ import numpy as np
 from liedyn_ros.build.c_entries import Entry
 from liedyn_ros.build.lowering import ENVIRONMENT, lowered, PREFIX, Source
 from liedyn_ros.build.objects import PROCESSORS, require_portable
-from liedyn_ros.build.rooms import compiler, objects_folder, run_compiler
+from liedyn_ros.build.rooms import objects_folder
 from liedyn_ros.build.sources import digest, PACKAGE
 from liedyn_ros.common.checks import require_known
 from liedyn_ros.common.errors import LiedynError
@@ -68,9 +68,10 @@ class OwnCode:
             codemodel='default')
         self._table = Constants(model, dissipation).table
         self._declared: list[str] = []
+        self._module: Any = None
 
-    def add(self, function: str = '', frame: str = '') -> bytes:
-        """Return the object of a function, and declare it; that of a frame has its name."""
+    def add(self, function: str = '', frame: str = '') -> None:
+        """Add a function and its declaration; the Jacobian of a frame has the frame's name."""
         if frame:
             _require_name('frame', frame)
         entry = Entry(frames.frame_jacobian if frame else FUNCTIONS[function])
@@ -101,7 +102,14 @@ define i64 @{symbol}({listed}) {{
             f'int64_t {each}' if kind == COUNT else
             f'{"" if each in results else "const "}double *{each}' for each, kind in given)
         self._declared.append(f'int64_t {name}({arguments});')
-        code: bytes = self._machine.emit_object(module)
+        if self._module is None:
+            self._module = module
+        else:
+            self._module.link_in(module)
+
+    def object(self) -> bytes:
+        """Return the object of all functions that were added."""
+        code: bytes = self._machine.emit_object(self._module)
         return code
 
     def header(self) -> str:
@@ -195,16 +203,11 @@ def _bitcode(*entries: Entry) -> bytes:
 def write_own_code(output: Path, code: OwnCode, functions: Iterable[str],
                    frame_names: Iterable[str]) -> None:
     """Write the object of functions and of the Jacobians of frames, and its header beside it."""
-    with tempfile.TemporaryDirectory() as place:
-        parts: list[Path] = []
-        for function, frame in [*((each, '') for each in functions),
-                                *(('', each) for each in frame_names)]:
-            parts.append(Path(place, f'{len(parts)}.o'))
-            parts[-1].write_bytes(code.add(function, frame))
-            print(f'{output}: {frame or function}', flush=True)
-        whole = Path(place, 'all.o')
-        run_compiler([*compiler(), '-r', '-nostdlib', *map(str, parts), '-o', str(whole)])
-        write_whole(output, whole.read_bytes())
+    for function, frame in [*((each, '') for each in functions),
+                            *(('', each) for each in frame_names)]:
+        code.add(function, frame)
+        print(f'{output}: {frame or function}', flush=True)
+    write_whole(output, code.object())
     write_whole(output.with_suffix('.h'), code.header())
 
 

@@ -92,6 +92,14 @@ def test_without_the_build_the_cure_is_named(monkeypatch, capsys, missing):
     assert 'clone' in capsys.readouterr().err
 
 
+@pytest.mark.parametrize('processor, machine', [('x86_64_v2', 62), ('aarch64', 183)])
+def test_code_is_of_the_processor_that_is_asked_for(tmp_path, processor, machine):
+    assert main([str(ROBOT), '--own-code', '-o', str(tmp_path / 'aerial.o'), '--processor',
+                 processor, '--functions', 'mass_matrix', 'forward']) == 0
+    code = (tmp_path / 'aerial.o').read_bytes()
+    assert code[:4] == b'\x7fELF' and code[16:20] == bytes((1, 0, machine, 0))
+
+
 @pytest.mark.parametrize('given', [
     ['--functions', 'inverses'], ['-o', 'no name.o'], ['--frames', 'nowhere']])
 def test_wrong_options_are_refused(tmp_path, monkeypatch, given):
