@@ -14,23 +14,27 @@ import numpy as np
 
 from benchmarks.outages.outage import Gusts, Outage, Passed
 from liedyn_ros.aerial import (
-    AerialManipulator, Command, FlightControl, Phase, Reference, Simulation)
+    AerialManipulator, Command, FlightControl, MujocoSimulation, Reference, Simulation)
 from liedyn_ros.common.resources import config_file
-from liedyn_ros.control import Wanted
+from liedyn_ros.control import Phase, Wanted
 from liedyn_ros.model import load_model, scale_masses
 
-PERIOD = 2  # steps between two states
-STEP = 0.002  # s: states come at 250 Hz
+STEP = 0.004  # s: states come at 250 Hz
 LOST = 90.0, 10.0  # deg of attitude or m from the reference: a crash
-WIND = 2.0, 1.0  # N, mean and gusts on the base: the drag of some 5 m/s
+END = 10.0, 0.5  # deg, m: the bounds of a flight's end
+WIND = 3.0, 1.5  # N, mean and gusts in each direction on the base: the drag of some 6 m/s
+MASS = 0.2  # of which masses are known wrongly, at most
 FLIGHT = (
     Outage('none'),
     Outage('server paused', 'server', 0.6), Outage('server paused', 'server', 2.0),
     Outage('server killed', 'server', 99.0), Outage('answers late', latency=0.05),
     Outage('answers late', latency=0.1), Outage('answers late', latency=0.2),
     Outage('another model, refused', 'server', 2.0), Outage('states paused', 'states', 0.3),
-    Outage('states paused', 'states', 1.0), Outage('states killed', 'states', 99.0),
+    Outage('states paused', 'states', 0.6), Outage('states paused', 'states', 1.0),
+    Outage('states paused', 'states', 2.0), Outage('states killed', 'states', 99.0),
+    Outage('a second publisher of states, refused', 'states', 0.6),
     Outage('commands lost', 'commands', 0.3), Outage('commands lost', 'commands', 0.6),
+    Outage('commands lost', 'commands', 2.0),
     Outage('commands doubled, 50 ms late', 'doubled', 2.0))
 
 
@@ -43,27 +47,29 @@ class Flight:
     """A vehicle, its controller whose masses may be wrong, and what fails between them."""
 
     def __init__(self, machine: AerialManipulator, reference: Reference, outage: Outage,
-                 seed: int, mass: float) -> None:
-        """Take what flies; mass: what all models know over the truth."""
+                 seed: int, mass: float, wind: tuple[float, float], mujoco: bool) -> None:
+        """Take what flies; mass: what all models know over the truth. wind: as WIND."""
         rng = np.random.default_rng(seed)
         self._known = AerialManipulator(scale_masses(machine.model, mass))
         self.control = FlightControl(self._known, reference)
-        self.simulation = Simulation(machine, reference.at(0.0).q, STEP)
-        self.gusts, self._reference = Gusts(rng, *WIND), reference
+        physics = MujocoSimulation if mujoco else Simulation
+        self.simulation = physics(machine, reference.at(0.0).q, STEP)
+        self.gusts, self._reference = Gusts(rng, *wind), reference
         self._outage = outage._replace(begin=outage.begin + rng.uniform(0.0, 1.0))
         self._asked: Wanted | None = None
-        self._due = self._seen = 0.0
+        self._due = self._seen = self.most = 0.0
+        self._fastest = np.array([rotor.max_speed for rotor in machine.model.rotors])
         self._again: list[tuple[float, Command]] = []  # commands that come a second time
 
-    def step(self, k: int) -> None:
-        """Go on by a step."""
+    def step(self) -> None:
+        """Go on by a step, from a state to the next."""
         now, outage = self.simulation.time, self._outage
         while self._again and self._again[0][0] <= now:
             self._drive(self._again.pop(0)[1])
         self._answer(now)
-        if k % PERIOD == 0 and outage.on('states', now):
+        if outage.on('states', now):
             self._command(self.control.silent(now - self._seen), now)
-        elif k % PERIOD == 0:
+        else:
             self._seen = now
             wanted = self.control.see(now, self.simulation.q.copy(), self.simulation.v.copy())
             if self._asked is None:
@@ -102,21 +108,36 @@ class Flight:
             self._again.append((now + 0.05, command))
 
     def _drive(self, command: Command) -> None:
+        self.most = max(self.most, float((command.rotors.speeds / self._fastest).max()))
         self.simulation.command_rotors(command.rotors.speeds)
         self.simulation.command_torques(command.torques)
 
 
 def fly(machine: AerialManipulator, reference: Reference, outage: Outage, seed: int, *,
-        mass: float = 1.0, duration: float = 12.0) -> Passed:
+        mass: float = 1.0, duration: float = 12.0, wind: tuple[float, float] = WIND,
+        mujoco: bool = False) -> Passed:
     """Fly beside an outage until the end, a crash, or the stop of the rotors."""
-    flight = Flight(machine, reference, outage, seed, mass)
-    worst, phases = np.zeros(2), []
-    for k in range(round(duration / STEP)):
-        flight.step(k)
+    flight = Flight(machine, reference, outage, seed, mass, wind, mujoco)
+    worst, errors, phases, said = np.zeros(2), (0.0, 0.0), [], True
+    for _ in range(round(duration / STEP)):
+        flight.step()
         errors = flight.errors()
         worst = np.maximum(worst, errors)
         phases.append(flight.control.phase)
+        if (worst > END).any() and len(set(phases[1:])) == 1:
+            said = False
         if flight.control.phase is Phase.STOPPED or (worst > LOST).any():
             break
-    return Passed(*worst, errors[1], flight.control.phase.value, (worst > LOST).any(),
-                  tuple(dict.fromkeys(phase.value for phase in phases)))
+    return Passed(*worst, errors[1], flight.control.phase.value, bool((worst > LOST).any()),
+                  tuple(dict.fromkeys(phase.value for phase in phases)),
+                  flight.most, said)
+
+
+def random_reference(seed: int) -> Reference:
+    """Return a circle of any size and speed, with any yaw and any sweep of the arms."""
+    rng = np.random.default_rng(seed)
+    machine = vehicle()
+    low, high = machine.model.limits.lower[6:], machine.model.limits.upper[6:]
+    start, end = rng.uniform(low, high, (2, len(low)))
+    return Reference(start, end - start, rng.uniform(0.2, 2.0), 2.0, rng.uniform(8.0, 20.0),
+                     rng.uniform(0.0, np.pi / 2.0), rng.uniform(0.0, 0.15))

@@ -19,7 +19,7 @@ class Outage(NamedTuple):
     """What fails from a time on (s), for a duration (s), and by how much answers are late (s)."""
 
     name: str
-    what: str = ''  # server, states, commands, doubled
+    what: str = ''  # server, model, states, poses, second, commands, doubled
     duration: float = 0.0
     latency: float = 0.0
     begin: float = 4.0
@@ -42,6 +42,7 @@ class Passed(NamedTuple):
     What became of a run: the worst attitude (deg) and distance (m), and the distance at the end.
 
     phase: what the controller said at the end, phases: all that it said. crashed: beyond bounds.
+    force: the greatest command over its limit. said: whether it spoke before it was beyond bounds.
     """
 
     attitude: float
@@ -50,6 +51,8 @@ class Passed(NamedTuple):
     phase: str
     crashed: bool
     phases: tuple[str, ...]
+    force: float = 0.0
+    said: bool = True
 
 
 class Gusts:

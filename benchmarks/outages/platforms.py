@@ -10,23 +10,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from benchmarks.outages.outage import Gusts, Outage, Passed
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.control import Phase
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.stewart import (
-    LegForceCommand, load_geometry, PlatformController, PlatformSimulation, SmoothTrajectory,
-    StewartDynamics)
+    LegForceCommand, LegPart, load_geometry, MujocoPlatformSimulation, PlatformController,
+    PlatformSimulation, SmoothTrajectory, StewartDynamics, StewartGeometry)
 
-STEP, PERIOD = 0.002, 2  # s, steps between two states
-PUSH = 2.0, 1.0  # N, mean and gusts on the platform
+STEP, PERIOD = 0.001, 4  # s, steps between two states
+PUSH = 10.0, 3.0  # N, mean and gusts in each direction on the platform
+FRICTION, RESOLUTION = 0.5, 1e-5  # N of each drive, in MuJoCo, and m of the sensors of its length
 LOST = 45.0, 0.2  # deg, m
 HOME = se3.from_rotation_translation(np.eye(3), [0.0, 0.0, 0.5])
 MOTION = (
-    Outage('none'), Outage('poses paused', 'states', 0.3), Outage('poses paused', 'states', 2.0),
-    Outage('poses killed', 'states', 99.0), Outage('poses late', latency=0.02),
+    Outage('none'), Outage('poses paused, legs read', 'poses', 2.0),
+    Outage('poses killed, legs read', 'poses', 99.0),
+    Outage('poses and legs paused', 'states', 0.1), Outage('poses and legs paused', 'states', 0.3),
+    Outage('poses and legs killed', 'states', 99.0), Outage('poses late', latency=0.02),
     Outage('poses late', latency=0.04), Outage('a second publisher, at home', 'second', 1.0),
     Outage('commands lost', 'commands', 0.3), Outage('commands doubled, 50 ms late', 'doubled',
                                                      2.0))
@@ -39,13 +45,15 @@ def motion() -> SmoothTrajectory:
         np.arange(6.0))
 
 
-def move(outage: Outage, seed: int, *, duration: float = 12.0) -> tuple[Passed, float]:
-    """Move beside an outage; return what became of it, and the greatest force over its limit."""
+def move(outage: Outage, seed: int, *, duration: float = 12.0, mass: float = 1.0,
+         push: tuple[float, float] = PUSH, mujoco: bool = False) -> Passed:
+    """Move beside an outage until the end, a leg's stop, or the controller's stop."""
     geometry, trajectory = load_geometry(config_file('stewart_geometry.yaml')), motion()
     rng = np.random.default_rng(seed)
-    simulation = PlatformSimulation(geometry, HOME, STEP)
-    control = PlatformController(StewartDynamics(geometry), trajectory)
-    gusts = Gusts(rng, *PUSH)
+    simulation = (MujocoPlatformSimulation(geometry, HOME, STEP, 0.0, RESOLUTION, FRICTION)
+                  if mujoco else PlatformSimulation(geometry, HOME, STEP, 0.0, RESOLUTION))
+    control = PlatformController(StewartDynamics(scaled(geometry, mass)), trajectory)
+    gusts = Gusts(rng, *push)
     outage = outage._replace(begin=outage.begin + rng.uniform(0.0, 1.0))
     waiting: list[tuple[float, LegForceCommand]] = []
     states: list[tuple[float, np.ndarray, np.ndarray]] = []
@@ -56,8 +64,10 @@ def move(outage: Outage, seed: int, *, duration: float = 12.0) -> tuple[Passed, 
         if k % PERIOD == 0:
             states.append((now, simulation.pose.copy(), simulation.twist.copy()))
             # A pose that jumps, while two nodes publish, is refused: it counts as none.
-            if outage.on('states', now) or outage.on('second', now):
+            if outage.on('states', now):
                 command = control.silent(now - seen)
+            elif outage.on('poses', now) or outage.on('second', now):
+                seen, command = now, control.feel(now, simulation.sample().lengths)
             else:
                 at = max(i for i, state in enumerate(states)
                          if state[0] <= now - outage.latency or i == 0)
@@ -87,5 +97,24 @@ def move(outage: Outage, seed: int, *, duration: float = 12.0) -> tuple[Passed, 
                   float(np.linalg.norm(goal[:3, 3] - simulation.pose[:3, 3])))
         worst = np.maximum(worst, errors)
         phases.append(control.phase)
-    return Passed(*worst, errors[1], control.phase.value, ended or (worst > LOST).any(), tuple(
-        dict.fromkeys(phase.value for phase in phases))), most
+        if control.phase is Phase.STOPPED:
+            break
+    return Passed(
+        *worst, errors[1], control.phase.value, bool(ended or (worst > LOST).any()),
+        tuple(dict.fromkeys(phase.value for phase in phases)), most)
+
+
+def scaled(geometry: StewartGeometry, factor: float) -> StewartGeometry:
+    """Return a geometry all masses of which are scaled."""
+    masses = geometry.masses
+    if masses is None:
+        return geometry
+
+    def part(one: LegPart) -> LegPart:
+        return replace(one, mass=factor * one.mass, transverse=factor * one.transverse,
+                       axial=factor * one.axial)
+
+    return replace(geometry, masses=replace(
+        masses, mass=factor * masses.mass, inertia=tuple(factor * np.array(masses.inertia)),
+        legs=tuple(replace(leg, cylinder=part(leg.cylinder), rod=part(leg.rod))
+                   for leg in masses.legs)))

@@ -9,7 +9,7 @@
 """Flight of an aerial manipulator: its reference motion, its lags, its simulation."""
 
 from liedyn_ros.aerial.actuators import Lags
-from liedyn_ros.aerial.flight import FlightControl, Phase
+from liedyn_ros.aerial.flight import FlightControl
 from liedyn_ros.aerial.linear_quadratic import LinearQuadraticFeedback
 from liedyn_ros.aerial.reference import Reference
 from liedyn_ros.aerial.simulation import MujocoSimulation, Simulation
@@ -17,5 +17,4 @@ from liedyn_ros.aerial.vehicle import AerialManipulator, Command
 
 __all__ = [
     'AerialManipulator', 'Command', 'FlightControl', 'Lags', 'LinearQuadraticFeedback',
-    'MujocoSimulation', 'Phase',
-    'Reference', 'Simulation']
+    'MujocoSimulation', 'Reference', 'Simulation']

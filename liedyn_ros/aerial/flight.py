@@ -8,7 +8,6 @@
 
 """The control of a flight that goes on where answers or states are late, lost or wrong."""
 
-from enum import Enum
 import math
 
 import numpy as np
@@ -19,23 +18,15 @@ from liedyn_ros.aerial.vehicle import AerialManipulator, Command
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.control import (
-    Feedback, Follower, Gains, RateFeedback, ReferenceMotion, Wanted)
+    Feedback, Follower, Gains, Phase, RateFeedback, ReferenceMotion, Wanted)
+from liedyn_ros.dynamics.linearization import linearize
 from liedyn_ros.lie import so3
 
 
-class Phase(Enum):
-    """Phase of a flight; the value is its word in a status."""
-
-    STANDING = 'stands, no command yet'
-    FLYING = 'follows the reference'
-    WAITING = 'the reference waits for the vehicle'
-    HOVERING = 'hovers by its own model, no answers'
-    BLIND = 'hovers by dead reckoning, no states'
-    DESCENDING = 'descends by dead reckoning, no states'
-    STOPPED = 'rotors stopped, no states'
+DEVIATIONS = 3.0  # of the push, within which a tilt by dead reckoning is known
 
 
-class FlightControl(Follower):
+class FlightControl(Follower[Command]):
     """
     Follows a reference by feedback, with the forces of a server, and without.
 
@@ -46,10 +37,11 @@ class FlightControl(Follower):
     on with the next.
 
     `silent` goes on without states by dead reckoning: it hovers, descends after `state_timeout`,
-    and stops the rotors after `stop_time` until `reset`.
+    and stops the rotors after `blind_time` until `reset`: after `stop_time`, or before, where
+    the wind may have turned the vehicle over by then.
     """
 
-    reply_timeout, state_timeout, stop_time, descent = 0.2, 0.5, 2.0, 0.5  # s, m/s
+    reply_timeout, state_timeout, descent = 0.2, 0.5, 0.5  # s, s, m/s
 
     def __init__(self, machine: AerialManipulator, reference: Reference, *,
                  with_rates: bool = False, gains: Gains = Gains(), lags: Lags = Lags()) -> None:
@@ -69,9 +61,9 @@ class FlightControl(Follower):
         """Stand again, before the reference."""
         super().reset()
         self._drop = self._sink = 0.0  # of the reference, m, and its rate
+        self._grown = -1.0, 1e-6  # the time of a state, and the rate there
         self._correction: Array | None = None
         self._answered = self._commanded = 0.0  # of the states at the last answer and command
-        self.phase = Phase.STANDING
 
     def see(self, time: float, q: Array, v: Array) -> Wanted:
         """Take a state at a time (s); return what is wanted of the vehicle."""
@@ -79,8 +71,8 @@ class FlightControl(Follower):
         self._sink = 0.0
         wanted = self.take(time, q, v, 1.0 if served and self._drop == 0.0 else 0.0)
         if self.begun and self.phase is not Phase.STOPPED:
-            self.phase = (Phase.HOVERING if not served else
-                          Phase.FLYING if self.lag < 0.5 and self._drop == 0.0 else Phase.WAITING)
+            self.phase = Phase.HOVERING if not served else (
+                Phase.WAITING if self._drop else self.see_phase())
         return wanted
 
     def answer(self, wanted: Wanted, tau: Array) -> Command | None:
@@ -90,7 +82,7 @@ class FlightControl(Follower):
         Returns the command, None where it comes too late. The first answer begins the flight.
         """
         if not self.begun:
-            self.phase = Phase.FLYING
+            self.phase = Phase.FOLLOWING
             self.begin(wanted.time)
         found, last = tau - self._own(wanted), self._correction
         share = -math.expm1(-self._pole * max(wanted.time - self._answered, 0.0))
@@ -113,26 +105,49 @@ class FlightControl(Follower):
         return self._command(
             self.last, tau if self._correction is None else tau + self._correction)
 
-    def silent(self, silence: float) -> Command | None:
-        """Return the command after a time (s) without a state, None where the last one holds."""
-        if not self.begun or silence <= self.hold:
-            return None
-        if self.phase is Phase.STOPPED or silence > self.stop_time:
-            self.phase = Phase.STOPPED
-            return self._stopped()
-        descends = silence > self.state_timeout
-        self._sink = self.descent if descends else 0.0
-        self.phase = Phase.DESCENDING if descends else Phase.BLIND
-        self.reckon(silence)
+    @property
+    def blind_time(self) -> float:
+        """
+        Return the silence (s) after which the rotors stop.
+
+        A push that is `a` (rad/s^2) off tilts by a (cosh(k t) - 1) / k^2 where errors grow at a
+        rate k (8.11): beyond a right angle no thrust lifts.
+        """
+        push, grows = DEVIATIONS * float(np.linalg.norm(self.spread[:2])), self._growth()
+        if not push:
+            return self.stop_time
+        return min(self.stop_time, 2.0 / grows * math.asinh(
+            0.5 * grows * math.sqrt(math.pi / push)))
+
+    def _growth(self) -> float:
+        """Return how fast (1/s) errors grow where the forces hold what was seen last at rest."""
+        if self.last is not None and self._grown[0] != self._seen:
+            q, still = self.last.q, np.zeros(self._model.nv)
+            dynamics = self.machine.dynamics
+            model = linearize(dynamics, q, still, dynamics.inverse(q, still, still))
+            self._grown = self._seen, max(float(np.linalg.eigvals(model.A).real.max()), 1e-6)
+        return self._grown[1]
+
+    def _reckon(self, silence: float) -> Wanted:
+        if silence > self.state_timeout:
+            self.phase, self._sink = Phase.DESCENDING, self.descent
+        return super()._reckon(silence)
+
+    def _own_command(self) -> Command:
         return self.command()
 
     def _command(self, wanted: Wanted, tau: Array) -> Command:
         self._commanded = wanted.time
         if self.phase is Phase.STOPPED:
-            return self._stopped()
-        return self.machine.command(self.lags.lead(tau) if self._with_rates else tau, wanted.q)
+            return self._stop()
+        forces = self.lags.lead(tau) if self._with_rates else tau
+        command = self.machine.command(forces, wanted.q)
+        less = np.concatenate((command.rotors.wrench, command.torques)) - forces
+        self.short = (self.machine.dynamics.inverse_mass_matrix(wanted.q) @ less
+                      if command.at_limit else np.zeros_like(less))
+        return command
 
-    def _stopped(self) -> Command:
+    def _stop(self) -> Command:
         allocation = self.machine.allocation
         return Command(allocation.at_shares(allocation.share_limits[0], np.zeros(6)),
                        np.zeros(len(self.machine.joints)), allocation.names)

@@ -11,11 +11,11 @@
 from liedyn_ros.control.actuators import LaggedActuators, lead
 from liedyn_ros.control.feedback import (
     Feedback, Gains, RateFeedback, ReferenceMotion, tracking_error, TrackingError)
-from liedyn_ros.control.follower import Follower, Wanted
+from liedyn_ros.control.follower import Follower, Phase, Wanted
 from liedyn_ros.control.jump_detector import JumpDetector
 from liedyn_ros.control.path_time import PathTime
 
 __all__ = [
     'Feedback', 'Follower', 'Gains', 'JumpDetector', 'LaggedActuators', 'PathTime',
-    'RateFeedback', 'ReferenceMotion',
+    'Phase', 'RateFeedback', 'ReferenceMotion',
     'TrackingError', 'Wanted', 'lead', 'tracking_error']

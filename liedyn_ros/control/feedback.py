@@ -130,19 +130,13 @@ class Feedback:
         """Forget the integral."""
         self._integral: Array = np.zeros(self._size)
 
-    @property
-    def disturbance(self) -> Array:
-        """Return the acceleration (nv,) that the integral makes up for, such as that of wind."""
-        return self._integral
-
-    def acceleration(self, error: TrackingError, dt: float, seen: float | None = None) -> Array:
+    def acceleration(self, error: TrackingError, dt: float) -> Array:
         """
         Return the acceleration to command, (nv,), dt (s) after the last call.
 
-        With (s + pole)^3: rate gain 3 pole, error gain 3 pole^2, integral gain pole^3. seen: the
-        time (s) for which the error counts in the integral, where that is not dt.
+        With (s + pole)^3: rate gain 3 pole, error gain 3 pole^2, integral gain pole^3.
         """
-        return error.acceleration + self._back(error, self._pole, dt if seen is None else seen)
+        return error.acceleration + self._back(error, self._pole, dt)
 
     def _back(self, error: TrackingError, pole: Array, dt: float) -> Array:
         """Return the acceleration (nv,) back to the reference, by the gains of a pole."""
@@ -172,16 +166,15 @@ class RateFeedback(Feedback):
         self._filtered: Array = np.zeros(self._size)
         self._wanted: Array = np.zeros(self._size)
 
-    def acceleration(self, error: TrackingError, dt: float, seen: float | None = None) -> Array:
+    def acceleration(self, error: TrackingError, dt: float) -> Array:
         """
         Return the acceleration to command and its derivative, (2, nv), dt (s) after the last call.
 
-        The derivative is that along a motion with the acceleration that is commanded. seen: as in
-        Feedback.
+        The derivative is that along a motion with the acceleration that is commanded.
         """
         p = 4.0**(1.0 / 3.0) * self._pole
         self._filtered = self._wanted + np.exp(-4.0 * p * dt) * (self._filtered - self._wanted)
-        self._wanted = self._back(error, p, dt if seen is None else seen)
+        self._wanted = self._back(error, p, dt)
         jerk = error.jerk + 4.0 * p * (self._wanted - self._filtered)
         jerk[FREE] -= se3.ad(self._filtered[FREE]) @ error.velocity[FREE]  # (8.9)
         return np.stack((error.acceleration + self._filtered, jerk))

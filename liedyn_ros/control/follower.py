@@ -8,8 +8,11 @@
 
 """Follower of a reference that waits for its machine, and goes on by dead reckoning."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import NamedTuple
+from enum import Enum
+import math
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -18,9 +21,24 @@ from liedyn_ros.common.errors import LimitError
 from liedyn_ros.control.feedback import (
     Feedback, Gains, ReferenceMotion, tracking_error, TrackingError)
 from liedyn_ros.control.path_time import PathTime
+from liedyn_ros.lie import so3
 from liedyn_ros.model import Model
 
 DELAY_MARGIN = 0.33  # of the loop from state to force, over the fastest pole (8.10)
+
+
+class Phase(Enum):
+    """Phase of a machine under control; the value is its word in a status."""
+
+    STANDING = 'stands, no command yet'
+    FOLLOWING = 'follows the reference'
+    WAITING = 'the reference waits for the machine'
+    BOUNDED = 'forces at their limits'
+    HOVERING = 'hovers by its own model, no answers'
+    FEELING = 'comes to rest by its legs, no poses'
+    BLIND = 'comes to rest by dead reckoning, no states'
+    DESCENDING = 'descends by dead reckoning, no states'
+    STOPPED = 'stopped, no states'
 
 
 class Wanted(NamedTuple):
@@ -39,15 +57,25 @@ class Wanted(NamedTuple):
     acceleration: Array
 
 
-class Follower:
+Command = TypeVar('Command')
+
+
+class Follower(ABC, Generic[Command]):
     """
     Follows a reference by feedback: at the reference's pace, slower where the machine lags.
 
     The pace falls to 0 where an error grows from half of the feedback's `reach` to all of it, so a
     reference never runs away. Before `begin` it stands at its start. `hold` is the silence up to
     which a command holds: half the delay that the loop bears, or two periods of the states.
+
+    Without states it comes to rest by dead reckoning, and stops after `blind_time`. A command that
+    gives less than was wanted is told by `short`, an acceleration (nv,). What the machine does
+    besides is `push`, the acceleration (nv,) of wind, loads and masses that are known wrongly:
+    it is averaged over `hold`, and keeps its direction in the world while states are silent.
     All times are in s, those of states of one clock.
     """
+
+    stop_time = 2.0  # s, the longest time of dead reckoning
 
     def __init__(self, model: Model, at: Callable[[float], ReferenceMotion], feedback: Feedback
                  ) -> None:
@@ -69,6 +97,10 @@ class Follower:
         self._intervals = 0.0, 0.0  # the last two between states, s
         self._begun: float | None = None
         self.last: Wanted | None = None
+        # Of the push in the world: now, its mean over stop_time, and its variance about that.
+        self._push, self._mean, self._variance = np.zeros((3, self._model.nv))
+        self.short: Array = np.zeros(self._model.nv)
+        self.phase = Phase.STANDING
 
     def begin(self, time: float) -> None:
         """Begin the reference at a time (s), that of a state."""
@@ -100,6 +132,16 @@ class Follower:
         return max(self._bears, 2.0 * min(self._intervals))
 
     @property
+    def spread(self) -> Array:
+        """Return the standard deviations (nv,) of the push about its mean, in the world."""
+        return np.sqrt(self._variance)
+
+    @property
+    def blind_time(self) -> float:
+        """Return the silence (s) after which dead reckoning ends in a stop."""
+        return self.stop_time
+
+    @property
     def lag(self) -> float:
         """Return the greatest error over the one from which feedback asks for no more."""
         if self.last is None:
@@ -115,26 +157,68 @@ class Follower:
         dt = min(self._since(time), self.hold)
         if self.last is not None:
             self._intervals = self._intervals[1], time - self._seen
+            if self.begun and self.last.time == self._seen < time:
+                self._observe(self.last, time - self._seen, q, v)
         self._seen = time
         self._move(dt, min(pace, min(max(2.0 * (1.0 - self.lag), 0.0), 1.0)))
-        return self._want(time, q, v, dt, dt)
+        return self._want(time, q, v, dt)
 
-    def reckon(self, silence: float) -> Wanted:
-        """
-        Go on to a time (s) after the last state by the accelerations wanted, and come to rest.
+    def silent(self, silence: float) -> Command | None:
+        """Return the command after a time (s) without a state, None where the last one holds."""
+        if not self.begun or silence <= self.hold:
+            return None
+        if self.phase is Phase.STOPPED or silence > self.blind_time:
+            self.phase = Phase.STOPPED
+            return self._stop()
+        self.phase = Phase.BLIND
+        self._reckon(silence)
+        return self._own_command()
 
-        The integral keeps: it stands for what the model lacks. Raises LimitError without a state.
-        """
+    def see_phase(self) -> Phase:
+        """Return the phase of a machine whose state was just seen, as its reference goes on."""
+        if not self.begun:
+            return Phase.STANDING
+        return Phase.FOLLOWING if self.lag < 0.5 else Phase.WAITING
+
+    @abstractmethod
+    def _own_command(self) -> Command:
+        """Return the command for what was wanted last."""
+
+    @abstractmethod
+    def _stop(self) -> Command:
+        """Return the command of a machine that has been without states for too long."""
+
+    def _reckon(self, silence: float) -> Wanted:
+        """Go on to a time (s) after the last state as commanded and pushed, and come to rest."""
         if self.last is None:
             raise LimitError('state: expected one to go on from, got none')
-        last, time = self.last, self._seen + silence
-        dt = max(time - last.time, 0.0)
-        a = np.atleast_2d(last.acceleration)[0] + self._feedback.disturbance
-        v = last.v + dt * a
-        q = self._model.integrate(last.q, 0.5 * dt * (last.v + v))
-        moved = self._since(time)
-        self._move(moved, 0.0)
-        return self._want(time, q, v, moved, 0.0)
+        begin, end = self.last.time, self._seen + silence
+        steps = max(math.ceil((end - begin) / self.hold), 1)  # longer ones let feedback diverge
+        for time in np.linspace(begin, max(begin, end), steps + 1)[1:].tolist():
+            last, dt = self.last, time - self.last.time
+            a = (np.atleast_2d(last.acceleration)[0] + self.short
+                 + self._turned(self._push, so3.from_quaternion(last.q[3:7]).T))
+            v = last.v + dt * a
+            q = self._model.integrate(last.q, 0.5 * dt * (last.v + v))
+            moved = self._since(time)
+            self._move(moved, 0.0)
+            self._want(time, q, v, moved)
+        return self.last
+
+    def _observe(self, last: Wanted, gap: float, q: Array, v: Array) -> None:
+        """Take what the machine did in a gap (s) between two states besides what was wanted."""
+        found = self._turned((v - last.v) / gap - np.atleast_2d(last.acceleration)[0] - self.short,
+                             so3.from_quaternion(q[3:7]))
+        self._push -= math.expm1(-gap / self.hold) * (found - self._push)
+        away = self._push - self._mean
+        share = -math.expm1(-gap / max(self.stop_time, self.hold))
+        self._mean += share * away
+        self._variance += share * (away**2 - self._variance)
+
+    @staticmethod
+    def _turned(a: Array, turn: Array) -> Array:
+        """Return accelerations (nv,) whose base has turned by a rotation (3, 3)."""
+        return np.concatenate((turn @ a[:3], turn @ a[3:6], a[6:]))
 
     def _since(self, time: float) -> float:
         """Return the time (s) since the reference was moved on, 0 before it begins."""
@@ -149,9 +233,8 @@ class Follower:
         """Return the reference where it is."""
         return self._path.motion(self._at(self._path.place))
 
-    def _want(self, time: float, q: Array, v: Array, dt: float, seen: float) -> Wanted:
+    def _want(self, time: float, q: Array, v: Array, dt: float) -> Wanted:
         motion = self._motion()
         error = tracking_error(self._model, motion, q, v)
-        self.last = Wanted(
-            time, q, v, motion, error, self._feedback.acceleration(error, dt, seen))
+        self.last = Wanted(time, q, v, motion, error, self._feedback.acceleration(error, dt))
         return self.last

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
 
@@ -34,9 +35,12 @@ class MujocoTwin:
     that are their own rates, and spherical joints are known.
     """
 
-    def __init__(self, model: Model, dt: float, ground: float | None = None) -> None:
+    def __init__(self, model: Model, dt: float, ground: float | None = None,
+                 friction: Mapping[str, float] = {}) -> None:
         """
         Compile the model; it is at its neutral configuration, at rest.
+
+        friction: of joints by name, N or N m, beside that of the model.
 
         Raises LiedynError where mujoco is not installed, DescriptionError for what MJCF lacks, and
         ModelError for a joint that is not known.
@@ -56,6 +60,8 @@ class MujocoTwin:
                 contype=1, conaffinity=0)
         self._model = spec.compile()
         self._model.eq_solref[:] = STIFF * dt, 1.0
+        for name, force in friction.items():
+            self._model.dof_frictionloss[self._find(name)[1]] += force
         self._data = mujoco.MjData(self._model)
         self.model = model
         self._free: list[tuple[int, int, int, int]] = []  # places of ours, and of MuJoCo's

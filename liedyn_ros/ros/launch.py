@@ -27,10 +27,18 @@ SWITCHES = {'true': 'true', '1': 'true', 'false': 'false', '0': 'false'}  # in a
 OF_ROS2_LAUNCH = 'launch-prefix', 'launch-prefix-filter'
 
 
-def switch(name: str, default: str, description: str) -> DeclareLaunchArgument:
-    """Return an argument that is true or false, or True, FALSE, 1, ..."""
-    return DeclareLaunchArgument(
-        name, default_value=default, description=f'{description} (true or false)')
+class Switch(DeclareLaunchArgument):
+    """An argument that is true or false, or one of other words, which a parameter may take."""
+
+    words: Sequence[str] = ()
+
+
+def switch(name: str, default: str, description: str, *words: str) -> Switch:
+    """Return an argument that is true or false, or True, FALSE, 1, ..., or another word."""
+    argument = Switch(name, default_value=default,
+                      description=f'{description} ({", ".join(("true", "false", *words))})')
+    argument.words = words
+    return argument
 
 
 def file(name: str, description: str) -> DeclareLaunchArgument:
@@ -64,8 +72,8 @@ def description(
             'respawn_delay', default_value='2.0', description='time before that, s'),
         *arguments]
     names = [argument.name for argument in declared]
-    switches = [argument.name for argument in declared
-                if argument.default_value and argument.default_value[0].text in SWITCHES]
+    switches = {argument.name: argument.words for argument in declared
+                if isinstance(argument, Switch)}
     return LaunchDescription([
         *declared, OpaqueFunction(function=_check, args=[names, switches]), *entities])
 
@@ -88,7 +96,7 @@ def node(executable: str, *, when: str = '', unless: str = '', clock: str = 'use
                'autostart': _is_on(context, 'autostart'),
                **({'frame_prefix': _text(_prefix(context))} if prefixed else {}),
                **{name: _text(_path(given)) for name in files
-                  if (given := _given(context, name))}}
+                  if (given := _given(context, name)) not in ('', *SWITCHES.values())}}
         others = [_given(context, 'params_file')] if values is None else [dict(values)]
         return [Node(package='liedyn_ros', executable=executable, name=executable,
                      output='screen', namespace=_given(context, 'namespace'),
@@ -133,14 +141,17 @@ def with_tf_prefix(path: Path, prefix: str) -> Path:
     return Path(written.name)
 
 
-def _check(context: LaunchContext, names: Sequence[str], switches: Sequence[str]) -> None:
+def _check(context: LaunchContext, names: Sequence[str],
+           switches: Mapping[str, Sequence[str]]) -> None:
     """Refuse arguments that launch would pass over, and write switches as launch reads them."""
     _require_known(context, names)
-    for name in switches:
+    for name, words in switches.items():
         given = _given(context, name)
-        if given.strip().lower() not in SWITCHES:
-            raise ValueError(f'{name}: expected true or false, got {given!r}')
-        context.launch_configurations[name] = SWITCHES[given.strip().lower()]
+        known = {**SWITCHES, **{word: word for word in words}}
+        if given.strip().lower() not in known:
+            raise ValueError(
+                f'{name}: expected {" or ".join(("true", "false", *words))}, got {given!r}')
+        context.launch_configurations[name] = known[given.strip().lower()]
     delay = _given(context, 'respawn_delay')
     if not _is_time(delay):
         raise ValueError(f'respawn_delay: expected a number of s, 0 or more, got {delay!r}')

@@ -48,7 +48,8 @@ if TYPE_CHECKING:
     from liedyn_ros.stewart.platform.singularity import time_until
     from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
     from liedyn_ros.stewart.simulation.leg_simulation import LegSample, LegSimulation
-    from liedyn_ros.stewart.simulation.platform_simulation import PlatformSimulation
+    from liedyn_ros.stewart.simulation.platform_simulation import (
+        MujocoPlatformSimulation, PlatformSimulation)
     from liedyn_ros.stewart.simulation.trajectory import ScrewMotion, SmoothTrajectory
     from liedyn_ros.stewart.solver.least_squares import LengthFit
     from liedyn_ros.stewart.solver.methods import (
@@ -79,15 +80,15 @@ __all__ = [
     'LegActuators', 'LegFaults', 'LegFindings', 'LegForceCommand', 'LegMasses', 'LegMonitor',
     'LegNoise', 'LegPart', 'LegSample', 'LegSimulation', 'LegType', 'LengthFit', 'LengthSensor',
     'LevenbergMarquardt', 'Margins', 'Method', 'MonitorConfig', 'MonitoredPose',
-    'MonitoredTracker', 'MotionEstimate', 'MotionEstimator', 'NoiseReport', 'OffsetStrut',
-    'OrientationSensor', 'PathProof', 'PathProver', 'PlatformController', 'PlatformMasses',
-    'PlatformMeter', 'PlatformPicture', 'PlatformShapes', 'PlatformSimulation', 'PlatformState',
-    'PlatformTree', 'PoseCertifier', 'PoseSolver', 'PoseTracker', 'Rail', 'Reading',
-    'RedundantDynamics', 'Residual', 'ScrewMotion', 'Sensor', 'SensorFit', 'SensorMonitor',
-    'SmoothTrajectory', 'Solution', 'Solutions', 'SpeedLimits', 'Stage', 'Start', 'Status',
-    'StewartDynamics', 'StewartGeometry', 'StewartMotion', 'Strut', 'TrackedPose',
-    'Trivialization', 'Wire', 'dynamics_of', 'geometry_of', 'in_fixed_axes', 'is_geometry_file',
-    'joint_covariance', 'leg_ends', 'leg_lengths', 'leg_rates', 'length_jacobian', 'linear_first',
-    'load_geometry', 'model_state', 'platform_model', 'time_until', 'transmissions',
-    'updated_geometry', 'with_tool',
+    'MonitoredTracker', 'MotionEstimate', 'MotionEstimator', 'MujocoPlatformSimulation',
+    'NoiseReport', 'OffsetStrut', 'OrientationSensor', 'PathProof', 'PathProver',
+    'PlatformController', 'PlatformMasses', 'PlatformMeter', 'PlatformPicture', 'PlatformShapes',
+    'PlatformSimulation', 'PlatformState', 'PlatformTree', 'PoseCertifier', 'PoseSolver',
+    'PoseTracker', 'Rail', 'Reading', 'RedundantDynamics', 'Residual', 'ScrewMotion', 'Sensor',
+    'SensorFit', 'SensorMonitor', 'SmoothTrajectory', 'Solution', 'Solutions', 'SpeedLimits',
+    'Stage', 'Start', 'Status', 'StewartDynamics', 'StewartGeometry', 'StewartMotion', 'Strut',
+    'TrackedPose', 'Trivialization', 'Wire', 'dynamics_of', 'geometry_of', 'in_fixed_axes',
+    'is_geometry_file', 'joint_covariance', 'leg_ends', 'leg_lengths', 'leg_rates',
+    'length_jacobian', 'linear_first', 'load_geometry', 'model_state', 'platform_model',
+    'time_until', 'transmissions', 'updated_geometry', 'with_tool',
 ]

@@ -11,7 +11,8 @@
 import numpy as np
 import pytest
 
-from liedyn_ros.aerial import FlightControl, MujocoSimulation, Phase
+from liedyn_ros.aerial import FlightControl, MujocoSimulation
+from liedyn_ros.control import Phase
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas
 from liedyn_ros.dynamics.mujoco_twin import MujocoTwin
@@ -48,7 +49,7 @@ def test_a_flight_in_it_follows_the_reference_and_the_ground_holds(machine, refe
             simulation.command_rotors(command.rotors.speeds)
             simulation.command_torques(command.torques)
         simulation.step()
-    assert control.phase is Phase.FLYING
+    assert control.phase is Phase.FOLLOWING
     assert np.linalg.norm(wanted.error.error[3:6]) < 1e-3
     simulation.command_rotors(np.zeros(6))
     for _ in range(1000):

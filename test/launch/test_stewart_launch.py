@@ -48,7 +48,7 @@ def test_every_argument_is_described():
 
 @pytest.mark.parametrize(('argument', 'reason'), [
     ('simulater:=true', "got 'simulater'; the nearest is simulator"),
-    ('simulator:=maybe', "simulator: expected true or false, got 'maybe'"),
+    ('simulator:=maybe', "simulator: expected true or false or mujoco, got 'maybe'"),
     ('params_file:=/nowhere.yaml', "params_file: expected a file, got '/nowhere.yaml'")])
 def test_what_launch_would_pass_over_is_refused(argument, reason):
     assert reason in refusal(FILE, argument)

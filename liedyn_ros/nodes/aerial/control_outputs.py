@@ -9,15 +9,16 @@
 """Outputs of the controller of the aerial manipulator: commands, reference, error, health."""
 
 from builtin_interfaces.msg import Time
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticStatus
 from liedyn_interfaces.msg import TreeState
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
-from liedyn_ros.aerial import AerialManipulator, Command, FlightControl, Phase
+from liedyn_ros.aerial import AerialManipulator, Command, FlightControl
 from liedyn_ros.control import ReferenceMotion, TrackingError
 from liedyn_ros.nodes.aerial.commands import JOINT_TORQUES
 from liedyn_ros.nodes.aerial.parameters import ROTOR_SPEEDS
+from liedyn_ros.nodes.control_status import ControlStatus
 from liedyn_ros.ros.messages.tree_messages import doubles, TreeMessages
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 
@@ -28,7 +29,7 @@ class AerialControlOutputs:
     def __init__(self, node: ManagedNode, machine: AerialManipulator, tree: TreeMessages,
                  world_frame: str, prefix: str) -> None:
         """Open the publishers; prefix is put before the frame ids of bodies."""
-        self._node, self._tree = node, tree
+        self._tree = tree
         self._publish_speeds, self._publish_torques = (
             node.open_publisher(JointState, topic).publish
             for topic in (ROTOR_SPEEDS, JOINT_TORQUES))
@@ -36,11 +37,10 @@ class AerialControlOutputs:
                             node.open_publisher(Odometry, 'reference'))
         self._publish_error, self._publish_reference = (
             publisher.publish for publisher in self._for_people)
-        self._publish_diagnostics = node.open_publisher(DiagnosticArray, '/diagnostics').publish
+        self._status = ControlStatus(node, 'flight')
         self._speeds = JointState(name=list(machine.rotors))
         self._torques = JointState(name=list(machine.joints))
         self._error = JointState(name=list(machine.model.coordinate_names))
-        self._commanded_ns = 0  # when the last command was published
         self._state, self._reference = TreeState(), Odometry(child_frame_id=f'{prefix}reference')
         self._error.header.frame_id = prefix + machine.base
         self._reference.header.frame_id = world_frame
@@ -49,7 +49,7 @@ class AerialControlOutputs:
 
     def publish_command(self, stamp: Time, command: Command) -> None:
         """Publish rotor speeds and joint torques."""
-        self._commanded_ns = self._node.now_ns()
+        self._status.commanded()
         self._speeds.header.stamp = self._torques.header.stamp = stamp
         self._speeds.velocity = doubles(command.rotors.speeds)
         self._torques.effort = doubles(command.torques)
@@ -66,27 +66,7 @@ class AerialControlOutputs:
         self._publish_reference(self._reference)
         self._publish_error(self._error)
 
-    def flight(self, control: FlightControl, now_ns: int) -> DiagnosticStatus:
-        """Return a status with the flight's phase, and its last command with age and bound."""
-        levels = {Phase.STANDING: DiagnosticStatus.OK, Phase.FLYING: DiagnosticStatus.OK,
-                  Phase.WAITING: DiagnosticStatus.WARN}
-        values = {'pace': f'{control.pace:.3f}', 'last command': 'none'}
-        if self._torques.effort:
-            age = 1e-9 * (now_ns - self._commanded_ns)
-            values |= {
-                'last command': ', '.join(f'{name} {value:.4g}' for names, numbers in (
-                    (self._speeds.name, self._speeds.velocity),
-                    (self._torques.name, self._torques.effort))
-                    for name, value in zip(names, numbers)),
-                'age of the last command, s': f'{age:.3f}',
-                'bound of that age, s': f'{control.hold:.3f}'}
-        return DiagnosticStatus(
-            level=levels.get(control.phase, DiagnosticStatus.ERROR), message=control.phase.value,
-            name=self._node.status_name('flight'),
-            values=[KeyValue(key=key, value=value) for key, value in values.items()])
-
-    def publish_diagnostics(self, *statuses: DiagnosticStatus) -> None:
-        """Publish the statistics of the server calls and of the flight."""
-        message = DiagnosticArray(status=list(statuses))
-        message.header.stamp = self._node.get_clock().now().to_msg()
-        self._publish_diagnostics(message)
+    def report(self, control: FlightControl, calls: DiagnosticStatus) -> None:
+        """Publish the statistics of the server calls and the status of the flight."""
+        self._status.publish(
+            control, {'velocity': self._speeds, 'effort': self._torques}, {}, calls)

@@ -21,9 +21,9 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 
 from liedyn_ros.aerial import (
-    AerialManipulator, Command, FlightControl, Lags, Phase, Reference)
+    AerialManipulator, Command, FlightControl, Lags, Reference)
 from liedyn_ros.common.errors import LiedynError, ModelError, NameSetError, ShapeError
-from liedyn_ros.control import Gains, JumpDetector, Wanted
+from liedyn_ros.control import Gains, JumpDetector, Phase, Wanted
 from liedyn_ros.dynamics import JointOrder
 from liedyn_ros.nodes.aerial.calls import InverseDynamicsCalls, SERVICE
 from liedyn_ros.nodes.aerial.control_outputs import AerialControlOutputs
@@ -294,8 +294,8 @@ class AerialManipulatorControllerNode(ManagedNode):
         if self._gate.silent:
             tell_silence(self, self._gate, 'odometry and joint_states of one stamp', self._refusal)
         if self._control.phase is Phase.STOPPED:
-            self.complain(f'{Phase.STOPPED.value} for {self._control.stop_time:g} s; activate the '
-                          'node again', 'stopped')
+            self.complain(f'{Phase.STOPPED.value}: the rotors stand; activate the node again',
+                          'stopped')
 
     def _report(self) -> None:
         if not self.active:
@@ -304,8 +304,7 @@ class AerialManipulatorControllerNode(ManagedNode):
         if self._begin_ns is not None:
             status.values.append(KeyValue(key=BEGUN, value=str(self._begin_ns + round(
                 1e9 * (self._control.waited)))))
-        self._outputs.publish_diagnostics(
-            status, self._outputs.flight(self._control, self._gate.now_ns))
+        self._outputs.report(self._control, status)
 
 
 def reference_of(parameters: ParameterSet, machine: AerialManipulator) -> Reference:

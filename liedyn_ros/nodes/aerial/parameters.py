@@ -74,8 +74,9 @@ CONTROLLER = MACHINE + (
               'and the vehicle, which hovers by dead reckoning before, descends so; 0 for never: '
               'the last command holds', 's', least=0.0, most=3600.0, run_time=True),
     Parameter('descent', 0.5, 'speed of that descent', 'm/s', least=0.0, most=10.0, run_time=True),
-    Parameter('stop_time', 2.0, 'time without a state after which the rotors stop, until the node '
-              'is activated again', 's', least=0.0, most=3600.0, run_time=True),
+    Parameter('stop_time', 2.0, 'longest time without a state, after which the rotors stop until '
+              'the node is activated again; in gusts they stop before', 's', least=0.0,
+              most=3600.0, run_time=True),
     Parameter('radius', _REFERENCE.radius, 'of the circle of the reference', 'm', least=0.0,
               most=100.0),
     Parameter('height', _REFERENCE.height, 'of the circle above the ground', 'm', least=-100.0,

@@ -7,16 +7,15 @@
 # language governing permissions and limitations under the License.
 """The publishers of the controller: commands in the forms that drives take, error, reference."""
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import PoseStamped
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header
 
+from liedyn_ros.nodes.control_status import ControlStatus
 from liedyn_ros.nodes.stewart.platform import LEG_FORCES, Platform
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.stewart import leg_lengths, LegForceCommand, PlatformController
-from liedyn_ros.stewart.control.controller import Phase
 
 FORCE_COMMANDS = f'{LEG_FORCES}/commands'
 POSITION_COMMANDS = 'leg_positions/commands'
@@ -34,9 +33,8 @@ class ControlOutputs:
     def __init__(
             self, node: ManagedNode, platform: Platform) -> None:
         """Open the publishers."""
-        self._node, self._commanded_ns = node, 0  # when the last command was published
+        self._status = ControlStatus(node, 'motion')
         self._geometry, self._actuators = platform.geometry, platform.actuators
-        self._diagnostics = node.open_publisher(DiagnosticArray, '/diagnostics')
         self._forces = node.open_publisher(JointState, LEG_FORCES)
         self._force_commands = node.open_publisher(Float64MultiArray, FORCE_COMMANDS)
         self._position_commands = node.open_publisher(Float64MultiArray, POSITION_COMMANDS)
@@ -53,34 +51,17 @@ class ControlOutputs:
         return any(publisher.get_subscription_count() for publisher in (
             self._forces, self._force_commands, self._position_commands))
 
-    def report(
-            self, controller: PlatformController, now_ns: int, publishers: list[str]) -> None:
+    def report(self, controller: PlatformController, publishers: list[str]) -> None:
         """Report the platform's phase, its last command, and the publishers of poses."""
-        level = {Phase.STANDING: DiagnosticStatus.OK, Phase.FOLLOWING: DiagnosticStatus.OK,
-                 Phase.WAITING: DiagnosticStatus.WARN}.get(
-                     controller.phase, DiagnosticStatus.ERROR)
-        message = controller.phase.value
-        if len(publishers) > 1:
-            level, message = DiagnosticStatus.ERROR, f'{message}; poses of {len(publishers)} nodes'
-        values = {'pace': f'{controller.pace:.3f}', 'poses from': ', '.join(publishers)}
-        if self._commanded_ns:
-            values |= {
-                'last command': ', '.join(f'{name} {effort:.4g}' for name, effort in zip(
-                    self._named.name, self._named.effort)),
-                'age of the last command, s': f'{1e-9 * (now_ns - self._commanded_ns):.3f}',
-                'bound of that age, s': f'{controller.hold:.3f}',
-                'limits of forces': ', '.join(f'{least:.4g} to {most:.4g}'
-                                              for least, most in controller.limits.T)}
-        status = DiagnosticStatus(
-            level=level, message=message, name=self._node.status_name('motion'),
-            values=[KeyValue(key=key, value=value) for key, value in values.items()])
-        array = DiagnosticArray(status=[status])
-        array.header.stamp = self._node.get_clock().now().to_msg()
-        self._diagnostics.publish(array)
+        self._status.publish(
+            controller, {'effort': self._named}, {
+                'poses from': ', '.join(publishers), 'limits of forces': ', '.join(
+                    f'{least:.4g} to {most:.4g}' for least, most in controller.limits.T)},
+            fault=f'poses of {len(publishers)} nodes' if len(publishers) > 1 else '')
 
     def publish(self, stamp_ns: int, command: LegForceCommand) -> None:
         """Publish a command, and the reference that it follows."""
-        self._commanded_ns = self._node.now_ns()
+        self._status.commanded()
         stamp = conversions.stamp_of(stamp_ns)
         efforts = self._actuators.efforts(command.forces).tolist()
         self._named.header.stamp, self._named.effort = stamp, efforts

@@ -9,18 +9,20 @@
 """The node that tracks a motion of a Stewart platform by leg forces."""
 
 from collections.abc import Sequence
+import math
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped, TwistStamped
 import numpy as np
 from rclpy.topic_endpoint_info import TopicEndpointInfo
+from sensor_msgs.msg import JointState
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError
 from liedyn_ros.control import Gains, JumpDetector
 from liedyn_ros.nodes.stewart.control_outputs import ControlOutputs
 from liedyn_ros.nodes.stewart.parameters import CONTROLLER
-from liedyn_ros.nodes.stewart.platform import Platform
+from liedyn_ros.nodes.stewart.platform import LEG_STATES, Platform
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.stamped_pair import StampedPair
 from liedyn_ros.ros.node.lifecycle import ManagedNode
@@ -72,8 +74,11 @@ class StewartControllerNode(ManagedNode):
         StreamDiagnostics(self, stream, 'states', lambda: self._begin_ns is not None)
         stream.open_timer(SILENCE_RATE, self._look_for_silence)
         stream.open_timer(REPORT_RATE, self._report)
+        legs = Stream(self)  # apart, as the states are counted alone
+        legs.subscribe(JointState, LEG_STATES, self._feel, sensor_data(1))
         self.parameters_changed()
         stream.start()
+        legs.start()
 
     def activate(self) -> None:
         """Begin the reference at its start."""
@@ -85,7 +90,8 @@ class StewartControllerNode(ManagedNode):
         parameters = self.parameters
         with self.lock:
             self._gate.max_age = parameters['max_age']
-            self._gate.timeout = self._controller.state_timeout = parameters['state_timeout']
+            self._gate.timeout = parameters['state_timeout']
+            self._controller.stop_time = self._gate.timeout or math.inf  # 0 is for never
             self._controller.use(Gains(
                 rotation=parameters['rotation_pole'], position=parameters['position_pole'],
                 joints=parameters['position_pole'],
@@ -104,6 +110,7 @@ class StewartControllerNode(ManagedNode):
         self._states.clear()
         self._begin_ns: int | None = None  # of the reference: the state of that command
         self._origin_ns: int | None = None  # from which the controller counts, the first state
+        self._felt_ns = 0  # when the legs last stood in for a pose
         self._jumps.reset()
         self._controller.reset()
 
@@ -175,14 +182,32 @@ class StewartControllerNode(ManagedNode):
             stamp_ns, leg_lengths(geometry, pose).tolist(),
             float(np.linalg.norm(leg_rates(geometry, pose, twist))))
 
+    def _feel(self, message: JointState) -> None:
+        """Go on by the legs where poses are silent."""
+        if not (self.active and self._gate.timeout and self._begin_ns is not None
+                and self._gate.silence > self._controller.hold):
+            return
+        stamp_ns = conversions.nanoseconds(message.header.stamp)
+        try:
+            lengths = self._platform.actuators.lengths(message.name, message.position)
+            command = self._controller.feel(1e-9 * (stamp_ns - (self._origin_ns or 0)), lengths)
+        except LiedynError as error:
+            self.complain(f'{LEG_STATES}: {error}')
+            return
+        if command is not None:
+            self._felt_ns = self.now_ns()
+            self._jumps.jumped(stamp_ns, lengths.tolist(), 0.0)  # where poses come again
+            self._publish(stamp_ns, command)
+
     def _look_for_silence(self) -> None:
         """Go on without states, and tell of it."""
         self._gate.look()
         if not self.active:
             return
+        silence = min(self._gate.silence, 1e-9 * (self.now_ns() - self._felt_ns))
         if self._gate.timeout and self._begin_ns is not None:
             try:
-                command = self._controller.silent(self._gate.silence)
+                command = self._controller.silent(silence)
             except LiedynError as error:  # where no forces hold the platform
                 self.complain(error)
             else:
@@ -193,7 +218,7 @@ class StewartControllerNode(ManagedNode):
 
     def _report(self) -> None:
         if self.active:
-            self._outputs.report(self._controller, self._gate.now_ns, self._publishers_of_poses())
+            self._outputs.report(self._controller, self._publishers_of_poses())
 
     def _publishers_of_poses(self) -> list[str]:
         """Return the names of all nodes that publish poses."""

@@ -16,14 +16,14 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.nodes.simulator_node import SimulatorNode
+from liedyn_ros.nodes.simulator_node import MUJOCO, SimulatorNode
 from liedyn_ros.nodes.stewart.leg_outputs import LegOutputs
 from liedyn_ros.nodes.stewart.parameters import DYNAMICS_SIMULATOR, DYNAMICS_SIMULATOR_NAME
 from liedyn_ros.nodes.stewart.platform import LEG_FORCES, Platform
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.streams.stream import Stream
-from liedyn_ros.stewart import PlatformSimulation
+from liedyn_ros.stewart import MujocoPlatformSimulation, PlatformSimulation
 
 
 class StewartDynamicsSimulatorNode(SimulatorNode[PlatformSimulation]):
@@ -51,9 +51,13 @@ class StewartDynamicsSimulatorNode(SimulatorNode[PlatformSimulation]):
 
     def new_simulation(self) -> PlatformSimulation:
         """Return a platform at home."""
-        return PlatformSimulation(
-            self._platform.geometry, self._platform.home,
-            1.0 / self.parameters['integration_rate'], self.parameters['leg_lag'])
+        parameters = self.parameters
+        start = (self._platform.geometry, self._platform.home,
+                 1.0 / parameters['integration_rate'], parameters['leg_lag'],
+                 parameters['length_resolution'])
+        if parameters['simulator'] == MUJOCO:
+            return MujocoPlatformSimulation(*start, parameters['leg_friction'])
+        return PlatformSimulation(*start)
 
     def publish_state(self, stamp_ns: int) -> None:
         """Publish leg states and the true pose."""

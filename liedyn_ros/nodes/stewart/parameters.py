@@ -9,7 +9,7 @@
 """The parameters of the Stewart nodes, in the order of the pages' tables."""
 
 from liedyn_ros.control import Gains
-from liedyn_ros.nodes.simulator_node import INTEGRATION_RATE, MAX_AGE, TIME
+from liedyn_ros.nodes.simulator_node import INTEGRATION_RATE, MAX_AGE, SIMULATOR_CHOICE, TIME
 from liedyn_ros.ros.messages.tf import TF_RATE
 from liedyn_ros.ros.parameters.parameter_set import Parameter
 from liedyn_ros.ros.streams.diagnostics import MAX_MISSED
@@ -169,6 +169,11 @@ SIMULATOR = PLATFORM + (
 )
 
 DYNAMICS_SIMULATOR = PLATFORM + (
+    SIMULATOR_CHOICE,
+    Parameter('leg_friction', 0.0, 'dry friction of each drive, with MuJoCo alone', 'N, N m',
+              least=0.0, most=1e6),
+    Parameter('length_resolution', 0.0, 'of the sensors of the legs; 0 for exact ones', 'm, rad',
+              least=0.0, most=1.0),
     Parameter('rate', 250.0, 'samples a second', 'Hz', least=1.0, most=5000.0),
     INTEGRATION_RATE,
     Parameter('leg_lag', 0.0, 'time constant with which the forces of the legs follow their '

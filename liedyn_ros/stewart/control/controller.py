@@ -8,30 +8,20 @@
 
 """Leg forces that track a motion, and commands of drives that lag."""
 
-from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
 
 from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LimitError, SingularError
 from liedyn_ros.control import (
-    Follower, Gains, RateFeedback, ReferenceMotion, TrackingError, Wanted)
+    Follower, Gains, Phase, RateFeedback, ReferenceMotion, TrackingError, Wanted)
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
 from liedyn_ros.stewart.control.leg_forces import LegForces
 from liedyn_ros.stewart.dynamics.redundant import AnyDynamics
 from liedyn_ros.stewart.simulation.trajectory import SmoothTrajectory
-
-
-class Phase(Enum):
-    """Phase of a platform; the value is its word in a status."""
-
-    STANDING = 'stands, no command yet'
-    FOLLOWING = 'follows the reference'
-    WAITING = 'the reference waits for the platform'
-    BOUNDED = 'forces at their limits'
-    BLIND = 'comes to rest by dead reckoning, no states'
-    STOPPED = 'holds its weight where it came to rest, no states'
+from liedyn_ros.stewart.solver.pose_solver import PoseSolver
 
 
 class LegForceCommand(NamedTuple):
@@ -51,7 +41,7 @@ class LegForceCommand(NamedTuple):
     at_limit: tuple[str, ...]
 
 
-class PlatformController(Follower):
+class PlatformController(Follower[LegForceCommand]):
     """
     Computed acceleration on SE(3), and inverse dynamics to order one, within limits of forces.
 
@@ -59,18 +49,19 @@ class PlatformController(Follower):
     dynamics gives the leg forces and their rates (12.43). A command leads these forces, so that
     drives with a lag of `lag` (s) produce them (8.8). LegForces says how they are bounded.
 
-    `see` answers a state of a platform whose reference waits where it lags. `silent` goes on
-    without states: to rest by dead reckoning until `state_timeout` (s), from when on the forces
-    are those that bear the weight there. Errors and wanted accelerations are bounded by what the
-    legs can give at home.
+    `see` answers a state of a platform whose reference waits where it lags. Without poses `feel`
+    answers leg lengths, and comes to rest by them. Without both `silent` comes to rest by dead
+    reckoning until `stop_time`, from when on the forces are those that bear the weight there.
+    Errors and wanted accelerations are bounded by what the legs can give at home.
     """
 
-    state_timeout = 0.5
+    stop_time = 0.5
 
     def __init__(self, dynamics: AnyDynamics, trajectory: SmoothTrajectory,
                  gains: Gains = Gains(), lag: float = 0.0) -> None:
         """Take the dynamics as it is known, which is this object's own from now on."""
         self._trajectory = trajectory
+        self._solver = PoseSolver(dynamics.geometry)
         self._legs = LegForces(dynamics, trajectory, gains.integral_limit, lag, _fastest(gains))
         body = _free_body()
         super().__init__(body, self._at, RateFeedback(
@@ -89,9 +80,9 @@ class PlatformController(Follower):
         return self._legs.limits
 
     def reset(self) -> None:
-        """Forget the reference, and the integral and the filter of the feedback."""
+        """Forget the reference, the last pose, and the integral and the filter of the feedback."""
         super().reset()
-        self.phase = Phase.STANDING
+        self._known: Array | None = None
 
     def command(self, t: float, dt: float, pose: Array, twist: Array) -> LegForceCommand:
         """
@@ -101,27 +92,47 @@ class PlatformController(Follower):
         NotFiniteError, NotInGroupError, and SingularError where the legs do not hold the platform.
         """
         self._path.place = t
-        return self._give(self._want(t, _configuration(pose), twist, dt, dt), pose)
+        return self._give(self._want(t, _configuration(pose), twist, dt), pose)
 
     def see(self, time: float, pose: Array, twist: Array) -> LegForceCommand:
         """Return the command of a state at a time (s); raises what `command` raises."""
-        command = self._give(self.take(time, _configuration(pose), twist), pose)
-        if self.begun:
-            self.phase = (Phase.BOUNDED if command.at_limit else
-                          Phase.WAITING if self.lag >= 0.5 else Phase.FOLLOWING)
+        return self._answer(time, pose, twist, 1.0)
+
+    def feel(self, time: float, lengths: Array) -> LegForceCommand | None:
+        """
+        Return the command of leg lengths (n,), m, at a time (s) without a pose: to rest.
+
+        The pose is the one that these lengths have near the last known one, the twist the way from
+        there. None where that is newer. Raises what `command` raises, and SingularError where no
+        pose is found.
+        """
+        if self._known is None or time <= self._seen:
+            return None
+        found = self._solver.solve(lengths, self._known)
+        if not found.converged:
+            raise SingularError(f'lengths: expected a pose near the last, got none of {lengths}')
+        twist = se3.log(se3.inverse(self._known) @ found.pose) / (time - self._seen)
+        command = self._answer(time, found.pose, twist, 0.0)
+        self.phase = Phase.FEELING
         return command
 
-    def silent(self, silence: float) -> LegForceCommand | None:
-        """Return the command after a time (s) without a state, None where the last one holds."""
-        if not self.begun or silence <= self.hold:
-            return None
-        if silence > self.state_timeout:
-            self.phase = Phase.STOPPED
-            bear = np.stack((-self._feedback.disturbance, np.zeros(6)))  # what the model lacks
-            wanted = self.reckon(self.state_timeout)._replace(acceleration=bear, v=bear[1])
-        else:
-            self.phase, wanted = Phase.BLIND, self.reckon(silence)
+    def _answer(self, time: float, pose: Array, twist: Array, pace: float) -> LegForceCommand:
+        self._known = pose
+        command = self._give(self.take(time, _configuration(pose), twist, pace), pose)
+        self.phase = Phase.BOUNDED if self.begun and command.at_limit else self.see_phase()
+        return command
+
+    def _own_command(self) -> LegForceCommand:
+        wanted = self.last
+        if wanted is None:
+            raise LimitError('state: expected one before a command, got none')
         return self._give(wanted, _pose(wanted.q))
+
+    def _stop(self) -> LegForceCommand:
+        wanted = self._reckon(self.stop_time)
+        push = self._turned(self._push, so3.from_quaternion(wanted.q[3:]).T)
+        bear = np.stack((-push, np.zeros(6)))  # what the model lacks
+        return self._give(wanted._replace(acceleration=bear, v=bear[1]), _pose(wanted.q))
 
     def _at(self, place: float) -> ReferenceMotion:
         return ReferenceMotion(
@@ -129,6 +140,7 @@ class PlatformController(Follower):
 
     def _give(self, wanted: Wanted, pose: Array) -> LegForceCommand:
         given = self._legs.give(pose, wanted.v, wanted.acceleration)
+        self.short = given.short
         return LegForceCommand(given.forces, given.wanted, wanted.error, _pose(wanted.motion.q),
                                given.share, given.at_limit)
 

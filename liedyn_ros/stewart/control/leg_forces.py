@@ -27,13 +27,15 @@ class GivenForces(NamedTuple):
 
     wanted (2, n): what the acceleration takes, and its rates. share: of the limits that this pose
     allows, 1 where the legs hold the platform as well as on the reference, 0 where they do not.
-    at_limit: the names of all drives where some force was bounded, else none.
+    at_limit: the names of all drives where some force was bounded, else none. short: the
+    acceleration (6,) that bounds take away.
     """
 
     forces: Array
     wanted: Array
     share: float
     at_limit: tuple[str, ...]
+    short: Array
 
 
 class LegForces:
@@ -41,9 +43,10 @@ class LegForces:
     Inverse dynamics within the limits of the drives.
 
     The limits are `force` of the geometry. Where a leg has none, it is what the reference takes,
-    with `feedback` more acceleration in each coordinate, and the lead of that. Where the legs
-    hold the platform worse than anywhere on the reference, the limits are lower by that ratio: so
-    they are 0 in a singular pose. What is beyond them is scaled back towards the weight.
+    with `feedback` more acceleration in each coordinate, or gravity's where that is more, so legs
+    bear their weight twice; and the lead of that. Where the legs hold the platform worse than
+    anywhere on the reference, the limits are lower by that ratio: so they are 0 in a singular
+    pose. What is beyond them is scaled back towards the weight.
     """
 
     def __init__(self, dynamics: AnyDynamics, trajectory: SmoothTrajectory, feedback: float,
@@ -68,7 +71,9 @@ class LegForces:
     def use(self, feedback: float, lag: float, pole: float) -> None:
         """Change the acceleration of feedback, the lag (s) of drives and the pole (rad/s)."""
         self.lag = lag
-        forces, push = self._range
+        (forces, push), masses = self._range, self._dynamics.geometry.masses
+        if masses is not None:
+            feedback = max(feedback, float(np.linalg.norm(masses.gravity)))
         # The jerk of RateFeedback is at most 4 p (wanted - filtered), each within the bound.
         more = push * feedback * (1.0 + 8.0 * 4.0**(1.0 / 3.0) * pole * lag)
         given = self._dynamics.geometry.force_limits.T
@@ -103,15 +108,17 @@ class LegForces:
         held = motion.inverse_condition_number
         share = 1.0 if held is None else min(1.0, held / self._held)
         least, most = share * self.limits
-        forces = lead(motion.forces, self.lag)
+        forces, still = lead(motion.forces, self.lag), np.zeros(6)
         if ((forces >= least) & (forces <= most)).all():
-            return GivenForces(forces, motion.forces, share, ())
-        still = np.zeros(6)
+            return GivenForces(forces, motion.forces, share, (), still)
         weight = np.clip(self._dynamics.inverse(pose, still, still).forces, least, most)
         way = forces - weight
         with np.errstate(divide='ignore', invalid='ignore'):
             room = np.where(way > 0.0, most - weight, least - weight) / way
         part = min(1.0, float(np.nanmin(np.where(way != 0.0, room, np.nan))))
+        given = np.clip(weight + part * way, least, most)
         bound = tuple(name for name, force, low, high in zip(self._names, forces, least, most)
                       if not low <= force <= high)
-        return GivenForces(np.clip(weight + part * way, least, most), motion.forces, share, bound)
+        made = self._dynamics.forward(pose, twist, given).acceleration
+        return GivenForces(given, motion.forces, share, bound,
+                           made - np.atleast_2d(motion.acceleration)[0])

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The motion of a platform under leg forces, as its drives and its inertia make it."""
+"""The motion of a platform under leg forces: by its dynamics, or by MuJoCo's."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, as_array, as_positive
-from liedyn_ros.common.errors import LimitError
+from liedyn_ros.common.errors import GeometryError, LimitError
 from liedyn_ros.control import LaggedActuators
-from liedyn_ros.lie import se3
+from liedyn_ros.dynamics.mujoco_twin import MujocoTwin
+from liedyn_ros.lie import se3, so3
 from liedyn_ros.lie.kernels import batch
 from liedyn_ros.lie.kernels.motion import move_pose
-from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
-from liedyn_ros.stewart.platform import kinematics
+from liedyn_ros.stewart.dynamics.closed_loop_model import platform_model
+from liedyn_ros.stewart.dynamics.closed_loop_state import model_state
 from liedyn_ros.stewart.dynamics.redundant import dynamics_of
+from liedyn_ros.stewart.platform import kinematics
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.simulation.leg_simulation import LegSample
 
 
@@ -34,9 +37,11 @@ class PlatformSimulation:
     """
 
     def __init__(self, geometry: StewartGeometry, pose_base_platform: ArrayLike,
-                 dt: float = 1e-3, lag: float = 0.0) -> None:
+                 dt: float = 1e-3, lag: float = 0.0, resolution: float = 0.0) -> None:
         """
         Start at rest, with steps dt and drives that lag by a time constant, s.
+
+        resolution: of the sensors of lengths, m; 0 for exact ones.
 
         Raises GeometryError for a geometry without masses, NotInGroupError, SingularError, and
         LimitError for a number or a pose beyond its limits. Of seven legs and more LimitError too
@@ -45,6 +50,7 @@ class PlatformSimulation:
         if not 0.0 <= lag < np.inf:
             raise LimitError(f'lag: expected a number of s from 0, got {lag}')
         self.geometry, self.dt, self._steps = geometry, as_positive('dt', dt), 0
+        self._resolution = resolution
         self.pose: Array = se3.require_pose(
             'pose_base_platform', as_array('pose_base_platform', pose_base_platform, (4, 4)))
         self.twist: Array = np.zeros(6)
@@ -81,9 +87,11 @@ class PlatformSimulation:
 
     def sample(self) -> LegSample:
         """Return the readings of the legs' sensors, without noise."""
-        return LegSample(
-            self.time, self.pose, self.twist, kinematics.leg_lengths(self.geometry, self.pose),
-            kinematics.leg_rates(self.geometry, self.pose, self.twist), False)
+        lengths = kinematics.leg_lengths(self.geometry, self.pose)
+        if self._resolution:
+            lengths = self._resolution * np.round(lengths / self._resolution)
+        return LegSample(self.time, self.pose, self.twist, lengths,
+                         kinematics.leg_rates(self.geometry, self.pose, self.twist), False)
 
     def _integrated(self, forces: Array) -> tuple[Array, Array]:
         """Return the state a step later, x the exponential coordinates of the displacement."""
@@ -100,6 +108,35 @@ class PlatformSimulation:
         dx4, dv4 = rates(h, dx3, twist + h * dv3)
         pose = _moved(start, dx1 + 2.0 * (dx2 + dx3) + dx4, h / 6.0)
         return pose, twist + h / 6.0 * (dv1 + 2.0 * (dv2 + dv3) + dv4)
+
+
+class MujocoPlatformSimulation(PlatformSimulation):
+    """
+    The platform by MuJoCo: free legs and platform, held together by its soft constraints.
+
+    friction: of the drives, N or N m, which our own dynamics leaves out.
+    """
+
+    def __init__(self, geometry: StewartGeometry, pose_base_platform: ArrayLike,
+                 dt: float = 1e-3, lag: float = 0.0, resolution: float = 0.0,
+                 friction: float = 0.0) -> None:
+        """Start at rest, as PlatformSimulation; raises as platform_model and MujocoTwin, too."""
+        super().__init__(geometry, pose_base_platform, dt, lag, resolution)
+        if geometry.redundant:
+            raise GeometryError(f'{geometry.name}: expected six legs for MuJoCo, got '
+                                f'{len(geometry.leg_names)}')
+        model = platform_model(geometry)
+        self._twin = MujocoTwin(model, dt, friction=dict.fromkeys(geometry.leg_names, friction))
+        self._twin.set_state(*model_state(geometry, self.pose, self.twist))
+        self._driven = [model.joint(name).vi for name in geometry.leg_names]
+
+    def _integrated(self, forces: Array) -> tuple[Array, Array]:
+        tau = np.zeros(self._twin.model.nv)
+        tau[self._driven] = forces
+        if self.load is not None:
+            tau[:6] = self.load
+        q, v = self._twin.step(tau)
+        return se3.from_rotation_translation(so3.from_quaternion(q[3:7]), q[:3]), v[:6].copy()
 
 
 def _moved(pose: Array, twist: Array, seconds: float) -> Array:

@@ -24,7 +24,8 @@ from support.bench.aerial_bench import (
     Controller, HOVER, JOINTS, MACHINE, PERIOD_NS, ROTORS, SERVICE)
 from support.bench.pose_bench import ns, stamp_of
 
-from liedyn_ros.aerial import Phase, Reference
+from liedyn_ros.aerial import Reference
+from liedyn_ros.control import Phase
 from liedyn_ros.nodes.aerial.controller import AerialManipulatorControllerNode, BEGUN
 from liedyn_ros.nodes.aerial.simulator import AerialManipulatorSimulatorNode
 from liedyn_ros.nodes.dynamics.server import DynamicsServerNode
@@ -186,7 +187,7 @@ def test_late_replies_correct_commands_of_its_own(bench):
     assert len(controller.queries) <= asked + 1
     controller.gate.set_result(None)
     controller.until(lambda: controller.flight() == (
-        DiagnosticStatus.OK, Phase.FLYING.value), 'a flight that goes on')
+        DiagnosticStatus.OK, Phase.FOLLOWING.value), 'a flight that goes on')
 
 
 def test_states_that_stop_lead_to_a_stop_in_time(bench):

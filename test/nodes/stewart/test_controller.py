@@ -8,20 +8,23 @@
 
 """The controller of a platform: in a loop with pose node and simulator, and bad states."""
 
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import PoseStamped, TwistStamped
 import numpy as np
 import pytest
 from rclpy.logging import LoggingSeverity
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import Float64MultiArray, Header
 from support.bench.pose_bench import GEOMETRY, HOME, LEGS, matrix, ns, stamp_of
 
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.control import Phase
 from liedyn_ros.nodes.stewart.controller import StewartControllerNode
 from liedyn_ros.nodes.stewart.dynamics_simulator import StewartDynamicsSimulatorNode
 from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
-from liedyn_ros.stewart import load_geometry, RedundantDynamics, StewartDynamics
+from liedyn_ros.stewart import (
+    leg_lengths, load_geometry, RedundantDynamics, StewartDynamics)
 
 pytestmark = pytest.mark.ros
 PERIOD_NS = 10_000_000
@@ -240,3 +243,27 @@ def test_eight_wires_hold_a_cable_robot(bench):
     home[2, 3] = 1.2
     np.testing.assert_allclose(
         robot.forward(home, np.zeros(6), efforts).acceleration, 0.0, atol=1e-9)
+
+
+def test_without_poses_it_rests_by_its_legs_and_reports_an_error(bench):
+    """The legs stand at home while the reference moves, so forces go on with their stamps."""
+    told = bench.collect(DiagnosticArray, '/diagnostics')
+    legs = bench.publisher(JointState, 'leg_states')
+    controller = Controller(bench, state_timeout=0.2)
+    controller.until(lambda: len(controller.forces) > 5, 'commands')
+    lengths = leg_lengths(GEOMETRY, HOME).tolist()
+
+    def feel():
+        controller.stamp_ns += PERIOD_NS
+        legs.publish(JointState(header=Header(stamp=stamp_of(controller.stamp_ns)), name=LEGS,
+                                position=lengths))
+
+    def error():
+        return {status.name.split(': ')[-1] for array in told for status in array.status
+                if status.level == DiagnosticStatus.ERROR
+                and status.message.startswith((Phase.FEELING.value, 'no messages for'))}
+
+    bench.until(lambda: error() >= {'motion', 'states'}, 'both errors', feel)
+    assert ns(controller.forces[-1]) <= controller.stamp_ns
+    controller.until(lambda: any(
+        status.message == Phase.FOLLOWING.value for status in told[-1].status), 'poses again')

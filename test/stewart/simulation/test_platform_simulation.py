@@ -16,7 +16,8 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    leg_lengths, leg_rates, load_geometry, PlatformSimulation, StewartDynamics)
+    leg_lengths, leg_rates, load_geometry, MujocoPlatformSimulation, PlatformSimulation,
+    StewartDynamics)
 
 GEOMETRY = load_geometry(config_file('stewart_geometry.yaml'))
 HOME = se3.from_rotation_translation(np.eye(3), [0.0, 0.0, 0.5])
@@ -113,3 +114,28 @@ def test_refuses():
     octahedron = load_geometry(config_file('stewart_octahedron.yaml'))
     with pytest.raises(LiedynError, match='expected masses, got none'):
         PlatformSimulation(octahedron, HOME)
+
+
+def test_mujoco_moves_it_as_our_dynamics_do():
+    """After 50 ms; what differs are its soft constraints and its integrator of first order."""
+    pytest.importorskip('mujoco')
+    ours, theirs = (kind(GEOMETRY, HOME, 2e-4) for kind in (
+        PlatformSimulation, MujocoPlatformSimulation))
+    for simulation in (ours, theirs):
+        simulation.command(held() + PUSH)
+        simulation.load = np.array([0.0, 0.0, 0.1, 3.0, 0.0, 0.0])
+        for _ in range(250):
+            simulation.step()
+    np.testing.assert_allclose(theirs.twist, ours.twist, atol=0.02 * np.abs(ours.twist).max())
+    np.testing.assert_allclose(theirs.pose, ours.pose, atol=1e-3)
+
+
+def test_dry_friction_holds_and_sensors_have_steps():
+    pytest.importorskip('mujoco')
+    simulation = MujocoPlatformSimulation(GEOMETRY, HOME, 1e-3, 0.0, 1e-4, 50.0)
+    simulation.command(1.1 * held())
+    for _ in range(200):
+        simulation.step()
+    assert abs(simulation.pose[2, 3] - HOME[2, 3]) < 1e-3
+    steps = simulation.sample().lengths / 1e-4
+    np.testing.assert_allclose(steps, np.round(steps), atol=1e-9)
