@@ -57,7 +57,8 @@ def to_mjcf(model: Model) -> str:
 
     Example: `Path('arm.xml').write_text(to_mjcf(load_model('arm.urdf')))`.
 
-    Raises DescriptionError for a free joint on a body, moving bodies without mass or with the
+    Raises DescriptionError for a free joint on a body, for bodies without mass that move, of
+    moments that are not above zero, or with the
     name world, and helical closures: MJCF lacks them. Raises LiedynError for anything but a Model.
     """
     require_kind('model', model, Model, 'as load_model returns')
@@ -130,6 +131,9 @@ class _Writer:
         inertia = body.inertia
         if inertia is not None:
             about = inertia.inertia_about_com
+            if not np.linalg.eigvalsh(about)[0] > 0.0:
+                raise DescriptionError(f'body {body.name}: expected moments above zero, as MuJoCo '
+                                       f'asks for, got {about.tolist()} kg m^2')
             add(element, 'inertial', pos=inertia.center_of_mass, mass=inertia.mass,
                 fullinertia=about[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]])
         elif any(map(len, moves)) and not any(

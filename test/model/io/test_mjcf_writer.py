@@ -18,7 +18,8 @@ from support.witnesses.mujoco_twin import mujoco
 from liedyn_ros.common.errors import DescriptionError, DescriptionWarning, LiedynError
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, project
-from liedyn_ros.model import CLOSURE_TYPES, Model, ModelBuilder, to_mjcf, Visual
+from liedyn_ros.model import (
+    CLOSURE_TYPES, Model, ModelBuilder, SpatialInertia, to_mjcf, Visual)
 
 pytestmark = pytest.mark.filterwarnings('ignore::liedyn_ros.common.errors.DescriptionWarning')
 AXIAL = 'revolute', 'prismatic', 'continuous', 'universal', 'cylindrical', 'planar'
@@ -166,3 +167,11 @@ def test_a_root_named_world_is_the_ground() -> None:
     builder.add_body('a', random_inertia(rng))
     builder.add_joint('j', 'revolute', 'world', 'a', axis=(0, 1, 1), placement=random_pose(rng))
     assert_same_machine(builder.build())
+
+
+def test_a_point_mass_is_refused_as_mujoco_does() -> None:
+    builder = ModelBuilder('point')
+    builder.add_body('ball', SpatialInertia(1.0, (0.0, 0.0, 1.0), np.zeros((3, 3))))
+    builder.add_joint('j', 'continuous', None, 'ball', axis=(0, 1, 0))
+    with pytest.raises(DescriptionError, match='body ball: expected moments above zero'):
+        to_mjcf(builder.build())

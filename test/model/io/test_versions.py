@@ -312,3 +312,11 @@ def test_packages_are_found_by_a_search_path(tmp_path, monkeypatch) -> None:
         load_xacro(path)
     monkeypatch.setenv('ROS_PACKAGE_PATH', str(package.parent))
     assert load_xacro(path).bodies == ('a',)
+
+
+def test_a_rotor_of_drake_is_armature_in_sdf() -> None:
+    joint = ARM.replace('<axis>', '<drake:rotor_inertia>1e-4</drake:rotor_inertia>'
+                        '<drake:gear_ratio>100</drake:gear_ratio><axis>')
+    model = load_sdf('<sdf version="1.9" xmlns:drake="http://drake.mit.edu"><model name="m">'
+                     f'{joint}</model></sdf>')
+    assert model.joint('j').armature == pytest.approx([1.0])

@@ -54,7 +54,7 @@ class Document:
             self.root.fail('a root element mujoco', self.root.value.tag)
         self.name = self.root.path.removesuffix(': mujoco')
         self._folders = [] if is_document(source) else [Path(source).absolute().parent]
-        self._files, self._bytes, self._nodes = set[Path](), 0, 0
+        self._files = self._bytes = self._nodes = 0
         self.models: dict[str, bytes] = {}  # files of models that are attached
         self._prepare(self.root, self._folders, 0)
 
@@ -78,7 +78,7 @@ class Document:
         for xml in list(element.value):
             inner = Element(xml, f'/{xml.tag}', element)
             if xml.tag == 'include':
-                path = self._find(inner, inner.text('file'), '', folders, once=True)
+                path = self._find(inner, inner.text('file'), '', folders)
                 content += list(self._opened(path, folders[:1], depth, copies).value)
                 continue
             made = copies * _copies(inner)
@@ -108,8 +108,7 @@ class Document:
         self._prepare(root, [*folders, path.parent], depth + 1, copies)
         return root
 
-    def _find(self, element: Element, name: str, beside: str, folders: list[Path],
-              once: bool = False) -> Path:
+    def _find(self, element: Element, name: str, beside: str, folders: list[Path]) -> Path:
         """
         Return the path of a file: in the document's folder, or else beside the one that names it.
 
@@ -123,12 +122,9 @@ class Document:
         allowed = self._folders[0].parent
         if not path.is_relative_to(allowed):
             element.fail(f'a file in {allowed} or below (copy it there)', str(path))
-        if once and path in self._files:
-            element.fail('each file included once', name)
-        if path not in self._files:
-            self._files.add(path)
-            self._bytes += path.stat().st_size if path.exists() else 0
-        if len(self._files) > MAX_FILES or self._bytes > MAX_TOTAL:
+        self._files += 1  # one that is included again counts again
+        self._bytes += path.stat().st_size if path.exists() else 0
+        if self._files > MAX_FILES or self._bytes > MAX_TOTAL:
             element.fail(f'at most {MAX_FILES} files of {MAX_TOTAL} bytes in all', 'more')
         return path
 

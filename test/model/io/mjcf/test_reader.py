@@ -386,3 +386,12 @@ def test_without_mujoco_the_error_names_the_extra(monkeypatch):
     monkeypatch.setattr('liedyn_ros.model.io.mjcf.compiler.find_spec', lambda name: None)
     with pytest.raises(DescriptionError, match="pip install 'mujoco>"):
         load_mjcf(TREES['gravity'])
+
+
+def test_a_part_is_included_by_two_bodies_of_an_included_file(tmp_path) -> None:
+    (tmp_path / 'part.xml').write_text('<mujocoinclude><geom size=".1"/></mujocoinclude>')
+    body = '<body><joint/><include file="part.xml"/></body>'
+    (tmp_path / 'all.xml').write_text(f'<mujoco><worldbody>{body}{body}</worldbody></mujoco>')
+    path = tmp_path / 'scene.xml'
+    path.write_text('<mujoco><include file="all.xml"/></mujoco>')
+    assert load_mjcf(path).nv == mujoco.MjModel.from_xml_path(str(path)).nv == 2
