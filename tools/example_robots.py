@@ -37,6 +37,9 @@ FAULTS = {  # of a warning, and how the table puts them
     ': gravity not read': 'gravity of a link', 'origin not read': 'an origin of a link',
     'plugins ': 'plugins of Gazebo that may put forces on links',
     'gazebo:': 'joints of Gazebo', 'wider than the machine': 'inertia of a body wider than all',
+    'a range of one position': 'a range of one position',
+    'denser than any metal': 'masses beyond what their inertias allow',
+    'farthest point': 'a centre of mass outside the shapes',
     'gravity acts on all': 'gravity turned off in Gazebo',
     'as stiffness of dynamics': 'a spring of Gazebo',
     'gazebo plugin': 'a joint that a plugin of Gazebo couples'}

@@ -33,7 +33,8 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
     Name masses, inertias and centres of mass that are far from what the lengths allow.
 
     The lengths are the distances between joints at zero, and the sizes of visuals. shapes returns
-    those of a body; it is asked where a centre of mass is farther out than the joints are.
+    those of a body; it is asked where a centre of mass is beyond its joints, and off by half of
+    what is between all joints: meshes take a process to read.
     """
     spans = dict[str, float]()  # of a body: to the farthest joint on it, or end of a visual
     arms = dict[str, float]()  # of a body: from the joint before to its own
@@ -47,14 +48,15 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
             spans[body.name] = max(spans.get(body.name, 0.0), float(
                 np.linalg.norm(each.placement[:3, 3]) + np.linalg.norm(each.size)))
     places = np.array([pose[:3, 3] for name, pose in body_poses(model.joint_list).items() if name])
-    size = float(np.linalg.norm(np.ptp(places, axis=0))) + max(spans.values(), default=0.0)
+    wide = float(np.linalg.norm(np.ptp(places, axis=0)))
+    size = wide + max(spans.values(), default=0.0)
     if not size > 0.0:
         return
     if model.mass > DENSEST * size**3:
         yield (f'mass of {model.mass:.6g} kg in a machine of {size:.3g} m between its joints: '
                'denser than any metal; masses in g, or lengths in another unit than m?')
     asked, dense = list[str](), 0.0
-    far, off, wide, ratios = list[str](), list[str](), list[str](), list[float]()
+    far, off, broad, ratios = list[str](), list[str](), list[str](), list[float]()
     for body in model.body_list:
         inertia = body.inertia
         if inertia is None or not inertia.mass > 0.0:
@@ -62,7 +64,8 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
         away = float(np.linalg.norm(inertia.center_of_mass))
         if away > size:
             far.append(f'{body.name} ({away:.3g} m)')
-        elif away > max(spans.get(body.name, 0.0), arms.get(body.name, 0.0)) and len(asked) < MOST:
+        elif len(asked) < MOST and away > max(
+                0.5 * wide, spans.get(body.name, 0.0), arms.get(body.name, 0.0)):
             asked.append(body.name)
             there = [(float(np.linalg.norm(inertia.center_of_mass - at)), reach)
                      for at, reach in shapes(body.name) if reach > 0.0]
@@ -76,7 +79,7 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
         moment = float(np.linalg.eigvalsh(inertia.inertia_about_com)[-1])
         radius = math.sqrt(max(0.0, moment / inertia.mass))
         if radius > size and moment > _SEEN * model.mass * size**2:
-            wide.append(f'{body.name} ({moment:.3g} kg m^2 for {inertia.mass:.3g} kg: on average '
+            broad.append(f'{body.name} ({moment:.3g} kg m^2 for {inertia.mass:.3g} kg: on average '
                         f'{radius:.3g} m from its centre)')
         if moment > 0.0 and spans.get(body.name, 0.0) > 0.0:
             ratios.append(radius / spans[body.name])
@@ -89,9 +92,9 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
     if off:
         yield (f'centres of mass of {listed(off)}: more than twice as far out as the farthest '
                'point of each shape of the body; in the frame of another body?')
-    if wide:
-        yield (f'inertias of {listed(wide)}: wider than the machine, {size:.3g} m; in kg mm^2, or '
-               'about another point than the centre of mass?')
+    if broad:
+        yield (f'inertias of {listed(broad)}: wider than the machine, {size:.3g} m; in kg mm^2, '
+               'or about another point than the centre of mass?')
     if ratios and float(np.median(ratios)) < 1.0 / DOUBT:
         yield (f'lengths of {size:.3g} m beside inertias of bodies that are '
                f'{1.0 / float(np.median(ratios)):.3g} times smaller, by the median: lengths in '

@@ -87,9 +87,9 @@ def test_a_centre_of_mass_far_outside_the_meshes_is_named(suffix: str, tmp_path)
     trimesh.creation.box((0.1, 0.1, 0.1)).export(tmp_path / 'box.stl')
     path = tmp_path / f'r.{suffix}'
     for center, mesh, scale, named in (
-            (0.5, 'box.stl', '1 1 1', True), (0.5, 'box.stl', '10 10 10', False),
-            (0.05, 'box.stl', '1 1 1', False), (0.5, 'none.stl', '1 1 1', False)):
+            (0.8, 'box.stl', '1 1 1', True), (0.8, 'box.stl', '10 10 10', False),
+            (0.05, 'box.stl', '1 1 1', False), (0.8, 'none.stl', '1 1 1', False)):
         path.write_text(MESH[suffix].format(center, mesh, scale))
         said = [each for each in load_model(path).warnings if 'farthest point' in each]
         assert bool(said) == named
-        assert all('a (0.5 m from a shape that ends at 0.0866 m)' in each for each in said)
+        assert all('a (0.8 m from a shape that ends at 0.0866 m)' in each for each in said)
