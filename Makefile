@@ -157,7 +157,7 @@ $(VENV)/.faults: requirements/faults.txt $(VENV)/.installed
 	@$(VENV)/bin/python -m pip install -qq --disable-pip-version-check -r $<
 	@touch $@
 
-soak: build  ## run all nodes together for an hour, and write it into docs/results.md; SOAK_ARGS='--minutes 3'
+soak: build  ## run all nodes for an hour beside attacks, and write it into docs/results.md; SOAK_ARGS='--minutes 3'
 	@$(ENV) && $(LOCAL) && result=0 && { python -m benchmarks.soak --all $(or $(SOAK_ARGS),--minutes 60) || result=$$?; } \
 	  && python -m benchmarks.together.document && exit $$result
 
