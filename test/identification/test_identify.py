@@ -28,6 +28,7 @@ from liedyn_ros.identification import (
     base_parameters, equations_of, identify, is_consistent, motion_of, MotionLimits,
     next_motion, Recording, robust_fit)
 from liedyn_ros.identification.estimate import given_unknowns
+from liedyn_ros.identification.held_out import HeldOut
 from liedyn_ros.identification.verdict import judge
 from liedyn_ros.model import ModelBuilder, SpatialInertia, with_armatures, with_inertias
 
@@ -365,3 +366,16 @@ def test_the_cut_off_of_fast_motions_stays_below_the_rate() -> None:
     time, q, _, _, tau = arm_motion(ARM, 1, 24.0, 100.0)
     motion = replace(motion_of(ARM, Recording(ARM, time, q, tau)), core=45.0, band=49.0)
     assert equations_of(ARM, motion).cutoff == pytest.approx(40.0)
+
+
+@pytest.mark.parametrize(('gains', 'better'), (
+    ((0.0, 1.5), True), ((0.0, 0.0), False), ((-0.1, 0.0), False), ((0.4, 0.4), True)))
+def test_a_second_recording_that_tells_more_is_no_scatter(gains, better) -> None:
+    """Blocks scatter about their own recording: a first one without a gain hides none."""
+    rng, blocks, size = np.random.default_rng(7), np.repeat(np.arange(10), 40), 0.1
+    recording = blocks % 2
+    old = np.exp(size * rng.normal(size=10))[blocks, None] * np.tile([[1.0, -1.0]], (400, 1))
+    new = old * np.exp(-np.asarray(gains)[recording] + size * rng.normal(size=10)[blocks])[:, None]
+    found = HeldOut(np.arange(400.0), np.zeros((400, 2)), {
+        'given': 2.0 * old, 'refitted friction': old, 'consistent': new}, blocks, recording)
+    assert found.is_better() is better
