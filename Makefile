@@ -129,6 +129,7 @@ docs: .venv-docs/.installed  ## build the documentation site under out/site; a w
 	@mkdir -p out/rosdoc2 && .venv-docs/bin/rosdoc2 build -p liedyn_interfaces -d out/rosdoc2/build \
 	  -c out/rosdoc2/known -o out/site > out/rosdoc2/log 2>&1 || { cat out/rosdoc2/log; exit 1; }
 	@.venv-docs/bin/python -m tools.site_pages out/site --links
+	@.venv-docs/bin/python -m tools.site_search out/site
 	@echo 'open out/site/index.html'
 
 .venv-docs/.installed: requirements/docs.txt requirements/runtime.txt

@@ -28,7 +28,7 @@ QUESTIONS = (
     ('payload', 'guides/arm', ''),
     ('gravity compensation torque UR5', 'guides/arm', 'NxRLab/ModernRobotics#48'),
     ('inverse kinematics with joint limits', 'guides/reach', 'stack-of-tasks/pinocchio#1251'),
-    ('frame Jacobian LOCAL_WORLD_ALIGNED', 'guides/arm', 'stack-of-tasks/pinocchio#1525'),
+    ('frame Jacobian LOCAL_WORLD_ALIGNED', 'dynamics', 'stack-of-tasks/pinocchio#1525'),
     ('time derivative of the Jacobian', 'dynamics', 'stack-of-tasks/pinocchio#901'),
     ('identify payload of the end effector', 'guides/identify', 'thanhndv212/figaroh-examples#5'),
     ('inertial parameters joint torque regressor', 'identification',
@@ -38,7 +38,7 @@ QUESTIONS = (
     ('time parameterization with torque limits', 'guides/retiming', 'moveit/moveit#3412'),
     ('inverse dynamics of a four-bar loop', 'closed_loops', 'stack-of-tasks/pinocchio#2356'),
     ('gravity compensation closed loop', 'closed_loops', 'ORB-HD/rbdl-orb#31'),
-    ('passive joints joint_states closed chain', 'nodes/loop_state_publisher',
+    ('passive joints joint_states closed chain', 'closed_loops',
      'ros-controls/gazebo_ros2_control#235'),
     ('rotary Stewart platform with servos', 'guides/stewart_machines',
      'RotaryStewartPlatform#1'),
@@ -58,7 +58,8 @@ const nothing = () => null;
 const here = vm.createContext({
   document: {getElementById: nothing, querySelectorAll: () => [], addEventListener: nothing},
   localStorage: {setItem: nothing}, DOCUMENTATION_OPTIONS: {}, SPHINX_HIGHLIGHT_ENABLED: false,
-  _ready: nothing, _: text => text, window: {}});
+  _ready: nothing, _: text => text});
+here.window = here;
 for (const name of ['_static/searchtools.js', '_static/language_data.js', '_static/search.js',
                     'searchindex.js'])
   vm.runInContext(fs.readFileSync(`${site}/${name}`, 'utf8'), here, name);
@@ -72,7 +73,7 @@ console.log(vm.runInContext(`Search.performTermsSearch = rankedPages; JSON.strin
 def pages_for(site: Path, questions: list[str]) -> list[list[str]]:
     """Return the pages that the search of a site finds for each question, best first."""
     done = subprocess.run(['node', '-e', ASK, str(site), *questions], check=True,
-                          capture_output=True, text=True)
+                          stdout=subprocess.PIPE, text=True)
     return [list(dict.fromkeys(pages)) for pages in json.loads(done.stdout)]
 
 

@@ -4,7 +4,7 @@
 
 const IDLE = new Set(('how what why when where which who do does did can could should would i my me we ' +
   'you your from use using used get compute calculate find make work help error need want robot ros').split(' '));
-const WORTH = {text: 1, section: 2, title: 4};
+const WORTH = {text: 1, section: 3, title: 3};
 const BEHIND = /^(api\/|code\/|_modules\/|figures|results|errata|equations|internals|open_problems|dependencies|architecture|theory|README|index)/;
 
 function rankedPages(searchTerms, excludedTerms) {
@@ -24,7 +24,7 @@ function rankedPages(searchTerms, excludedTerms) {
     const rare = Math.log(1 + docnames.length / Math.max(1, files.size));
     for (const file of files)
       score.set(file, (score.get(file) || 0) + rare * (WORTH.text
-        + (section.includes(file) ? WORTH.section : 0) + (heads[file].has(word) ? WORTH.title : 0)));
+        + (section.includes(file) ? WORTH.section : 0) + (heads[file].has(word) ? WORTH.title + 1 / heads[file].size : 0)));
   }
   for (const word of excludedTerms)
     for (const file of [...has(terms, word), ...has(titleterms, word)]) score.delete(file);
