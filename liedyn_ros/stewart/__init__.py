@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from liedyn_ros.stewart.dynamics.closed_loop_state import model_state
     from liedyn_ros.stewart.dynamics.dynamics import StewartDynamics
     from liedyn_ros.stewart.dynamics.forces import ForceDistribution, HeldForces
-    from liedyn_ros.stewart.dynamics.redundant import dynamics_of, RedundantDynamics
     from liedyn_ros.stewart.dynamics.results import Energy, StewartMotion
     from liedyn_ros.stewart.input.actuators import LegActuators
     from liedyn_ros.stewart.input.synchronizer import ActuatorSynchronizer, Reading
@@ -84,11 +83,11 @@ __all__ = [
     'NoiseReport', 'OffsetStrut', 'OrientationSensor', 'PathProof', 'PathProver',
     'PlatformController', 'PlatformMasses', 'PlatformMeter', 'PlatformPicture', 'PlatformShapes',
     'PlatformSimulation', 'PlatformState', 'PlatformTree', 'PoseCertifier', 'PoseSolver',
-    'PoseTracker', 'Rail', 'Reading', 'RedundantDynamics', 'Residual', 'ScrewMotion', 'Sensor',
-    'SensorFit', 'SensorMonitor', 'SmoothTrajectory', 'Solution', 'Solutions', 'SpeedLimits',
-    'Stage', 'Start', 'Status', 'StewartDynamics', 'StewartGeometry', 'StewartMotion', 'Strut',
-    'TrackedPose', 'Trivialization', 'Wire', 'dynamics_of', 'geometry_of', 'in_fixed_axes',
-    'is_geometry_file', 'joint_covariance', 'leg_ends', 'leg_lengths', 'leg_rates',
-    'length_jacobian', 'linear_first', 'load_geometry', 'model_state', 'platform_model',
-    'time_until', 'transmissions', 'updated_geometry', 'with_tool',
+    'PoseTracker', 'Rail', 'Reading', 'Residual', 'ScrewMotion', 'Sensor', 'SensorFit',
+    'SensorMonitor', 'SmoothTrajectory', 'Solution', 'Solutions', 'SpeedLimits', 'Stage', 'Start',
+    'Status', 'StewartDynamics', 'StewartGeometry', 'StewartMotion', 'Strut', 'TrackedPose',
+    'Trivialization', 'Wire', 'geometry_of', 'in_fixed_axes', 'is_geometry_file',
+    'joint_covariance', 'leg_ends', 'leg_lengths', 'leg_rates', 'length_jacobian', 'linear_first',
+    'load_geometry', 'model_state', 'platform_model', 'time_until', 'transmissions',
+    'updated_geometry', 'with_tool',
 ]

@@ -33,8 +33,8 @@ from liedyn_ros.ros.streams.input_gate import InputGate
 from liedyn_ros.ros.streams.silence import tell_silence
 from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import (
-    dynamics_of, leg_lengths, leg_rates, LegForceCommand, PlatformController,
-    SmoothTrajectory, StewartGeometry)
+    leg_lengths, leg_rates, LegForceCommand, PlatformController, SmoothTrajectory,
+    StewartDynamics, StewartGeometry)
 
 SILENCE_RATE = 100.0  # Hz; of looking whether states come, and of commands where none does
 REPORT_RATE = 1.0  # Hz
@@ -62,7 +62,7 @@ class StewartControllerNode(ManagedNode):
         self._trajectory = self._platform.trajectory(parameters)
         require_within_travel(self._platform.geometry, self._trajectory)
         self._controller = PlatformController(
-            dynamics_of(self._platform.geometry), self._trajectory)
+            StewartDynamics(self._platform.geometry), self._trajectory)
         self._gate = InputGate(self.now_ns, simulated=self.time_is_simulated)
         self._states = StampedPair(PoseStamped, TwistStamped)
         self._jumps = JumpDetector(JUMP_TOLERANCE)

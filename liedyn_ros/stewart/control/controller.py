@@ -19,7 +19,7 @@ from liedyn_ros.control import (
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model import Model, ModelBuilder, SpatialInertia
 from liedyn_ros.stewart.control.leg_forces import LegForces
-from liedyn_ros.stewart.dynamics.redundant import AnyDynamics
+from liedyn_ros.stewart.dynamics.dynamics import StewartDynamics
 from liedyn_ros.stewart.simulation.trajectory import SmoothTrajectory
 from liedyn_ros.stewart.solver.pose_solver import PoseSolver
 
@@ -57,7 +57,7 @@ class PlatformController(Follower[LegForceCommand]):
 
     stop_time = 0.5
 
-    def __init__(self, dynamics: AnyDynamics, trajectory: SmoothTrajectory,
+    def __init__(self, dynamics: StewartDynamics, trajectory: SmoothTrajectory,
                  gains: Gains = Gains(), lag: float = 0.0) -> None:
         """Take the dynamics as it is known, which is this object's own from now on."""
         self._trajectory = trajectory

@@ -15,7 +15,7 @@ import numpy as np
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.control import lead
-from liedyn_ros.stewart.dynamics.redundant import AnyDynamics
+from liedyn_ros.stewart.dynamics.dynamics import StewartDynamics
 from liedyn_ros.stewart.simulation.trajectory import SmoothTrajectory
 
 SAMPLES, PERIODS = 200, 10.0  # of the reference, whose forces are looked at
@@ -49,7 +49,7 @@ class LegForces:
     pose. What is beyond them is scaled back towards the weight.
     """
 
-    def __init__(self, dynamics: AnyDynamics, trajectory: SmoothTrajectory, feedback: float,
+    def __init__(self, dynamics: StewartDynamics, trajectory: SmoothTrajectory, feedback: float,
                  lag: float, pole: float) -> None:
         """Look at the forces along the reference; feedback: its bound, rad/s^2 and m/s^2."""
         self._dynamics, self._names = dynamics, dynamics.geometry.leg_names

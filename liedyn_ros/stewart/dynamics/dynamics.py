@@ -22,6 +22,7 @@ from liedyn_ros.lie import se3
 from liedyn_ros.stewart.dynamics.closed_loop_platform import ClosedLoopPlatform
 from liedyn_ros.stewart.dynamics.kernels import platform
 from liedyn_ros.stewart.dynamics.results import Energy, StewartMotion
+from liedyn_ros.stewart.dynamics.shared_forces import SharedForces
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.description.masses import LegMasses, PlatformMasses
 
@@ -30,7 +31,7 @@ MAX_ORDER = 30
 
 class StewartDynamics:
     """
-    The dynamics M_x V' + h = J^T F + F_ext of a platform on six legs (12.39) to (12.43).
+    The dynamics M_x V' + h = J^T F + F_ext of a platform (12.39) to (12.43).
 
     V is the body twist (w, v), rad/s and m/s, and V' its derivative by components. F are the drive
     forces along the legs, N, in the geometry's leg order. They are positive where they push the
@@ -40,7 +41,10 @@ class StewartDynamics:
     wrench (moment, force), N m and N, on the platform in its frame.
 
     Struts have closed form. A platform with rails or cranks is computed as a machine with closed
-    loops; joints whose axes do not meet are refused. The geometry must have masses. Each object
+    loops; joints whose axes do not meet are refused. More legs than six share the wrench within
+    their limits (ForceDistribution), of any type, without masses of their own: forces and their
+    rates, orders 0 and 1, and leg_accelerations of order 0. Their forward dynamics has order 0.
+    The geometry must have masses. Each object
     works in its own tables: use one per thread. Raises GeometryError. The methods raise
     ShapeError, NotFiniteError, NotInGroupError, LimitError for too high an order or where a rod
     does not reach, and SingularError.
@@ -48,10 +52,12 @@ class StewartDynamics:
 
     def __init__(self, geometry: StewartGeometry) -> None:
         """Lay out the tables of a geometry."""
-        geometry.require_six('StewartDynamics')
         self._constants, self._legs = constants_of(geometry)
         self.geometry = geometry
-        self._loops = None if geometry.plain else ClosedLoopPlatform(geometry)
+        self._shared = None if not geometry.redundant or geometry.masses is None else (
+            SharedForces(geometry, geometry.masses))
+        self._loops = None if geometry.plain or self._shared is not None else (
+            ClosedLoopPlatform(geometry))
         self._matrix, self._buffer = np.zeros(36), np.zeros(42)
         self._nothing = np.zeros((0, 6))
         self._allocate(0)
@@ -70,13 +76,17 @@ class StewartDynamics:
 
     def mass_matrix(self, pose_base_platform: ArrayLike) -> Array:
         """Return M_x (6, 6), the inertia of platform and legs that the body twist moves."""
+        if self._shared is not None:
+            _pose(pose_base_platform)
+            return self._shared.mass_matrix.copy()
         if self._loops is not None:
             return self._loops.mass_matrix(pose_base_platform)
         self._examine(pose_base_platform, np.zeros(6))
         return self._matrix.reshape(6, 6).copy()
 
     def energy(self, pose_base_platform: ArrayLike, twist: ArrayLike) -> Energy:
-        """Return the energy; its rate is F . Ldot + F_ext . V (12.44)."""
+        """Return the energy of six legs; its rate is F . Ldot + F_ext . V (12.44)."""
+        self.geometry.require_six('energy')
         if self._loops is not None:
             return self._loops.energy(pose_base_platform, twist)
         return self._examine(pose_base_platform, twist)
@@ -88,6 +98,9 @@ class StewartDynamics:
 
     def _solve(self, task: int, name: str, given: ArrayLike, pose_base_platform: ArrayLike,
                twist: ArrayLike, external: ArrayLike | None) -> StewartMotion:
+        if self._shared is not None:
+            return self._share(
+                self._shared, task, name, given, pose_base_platform, twist, external)
         known = as_numbers(name, given).copy()
         self._check_orders(name, known.shape)
         found, stretch = np.empty(known.shape), np.empty(known.shape)
@@ -104,6 +117,28 @@ class StewartDynamics:
         else:
             self._loops.forward(pose_base_platform, twist, *rows, self._wrenches(external, a))
         return StewartMotion(a, forces, stretch, held)
+
+    def _share(self, shared: SharedForces, task: int, name: str, given: ArrayLike,
+               pose_base_platform: ArrayLike, twist: ArrayLike, external: ArrayLike | None
+               ) -> StewartMotion:
+        """Solve a platform of more legs than six."""
+        pose, rate = _pose(pose_base_platform), np.array(as_array('twist', twist, (6,)))
+        if task == platform.FORWARD:
+            forces = as_array(name, given, (len(self.geometry.leg_names),))
+            a = shared.forward(pose, rate, forces, np.zeros(6) if external is None else as_array(
+                'external', external, (6,)))
+            return StewartMotion(a, forces, shared.stretch(pose, rate, a[None])[0])
+        known = as_numbers(name, given)
+        if known.shape != (6,) and (known.ndim != 2 or known.shape[1] != 6 or not len(known)):
+            raise ShapeError(f'{name}: expected shape (6,), or a row for each order of '
+                             f'differentiation, got {known.shape}')
+        require_finite(name, known)
+        rows = np.array(known.reshape(-1, 6))
+        wrenches = self._nothing if external is None else self._wrenches(external, known)
+        found, stretch = shared.inverse(pose, rate, rows, wrenches.reshape(-1, 6))
+        if known.ndim == 1:
+            found, stretch = found[0], stretch[0]
+        return StewartMotion(known, found, stretch)
 
     def _run(self, task: int, pose_base_platform: ArrayLike, twist: ArrayLike, a: Array,
              forces: Array, stretch: Array, external: ArrayLike | None) -> None:
@@ -137,6 +172,11 @@ class StewartDynamics:
             self._matrix, self._buffer)
 
 
+def _pose(pose_base_platform: ArrayLike) -> Array:
+    return np.array(se3.require_pose('pose_base_platform', as_array(
+        'pose_base_platform', pose_base_platform, (4, 4))))
+
+
 class _Arguments:
     """The check of the arguments of solve_platform."""
 
@@ -145,8 +185,7 @@ class _Arguments:
     def prepare(self, task: int, pose: ArrayLike, twist: ArrayLike, a: Array, forces: Array,
                 wrenches: Array, stretch: Array) -> tuple[Any, ...]:
         """Return arrays that the kernel can read, or raise the error of a wrong one."""
-        pose = np.array(se3.require_pose('pose_base_platform', as_array(
-            'pose_base_platform', pose, (4, 4))))
+        pose = _pose(pose)
         if task == platform.FORWARD:
             require_finite('forces', forces)
         else:

@@ -86,6 +86,23 @@ class ForceDistribution:
             return HeldForces(self._scales * held, False)
         return HeldForces(self._scales * forces, True)
 
+    def rate(self, jacobian: Array, change: Array, forces: Array, wrench: Array) -> Array:
+        """
+        Return the rates (n,) of forces (n,) that `shared` gave, within their limits (14.74).
+
+        jacobian, change: J (n, 6) and its rate. wrench: (6,), the rate of J^T F at a constant J.
+        Of forces at a limit it is 0; of the others F = middle + J x, so F' = J' x + J x'.
+        """
+        given = forces / self._scales
+        free = (given > self._least) & (given < self._most)
+        rows, changes = ((each * self._scales[:, None])[free] for each in (jacobian, change))
+        share = np.linalg.lstsq(rows, given[free] - self._middle[free], rcond=None)[0]
+        moved = changes @ share
+        rates = np.zeros(len(forces))
+        rates[free] = moved + rows @ np.linalg.lstsq(
+            rows.T @ rows, wrench - rows.T @ moved, rcond=None)[0]
+        return self._scales * rates
+
     def _within(self, nearest: Array, free: Array) -> Array | None:
         """Return the forces within the limits with the least change of some, if there are any."""
         if ((nearest >= self._least) & (nearest <= self._most)).all():

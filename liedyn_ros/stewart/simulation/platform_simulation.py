@@ -22,7 +22,7 @@ from liedyn_ros.lie.kernels import batch
 from liedyn_ros.lie.kernels.motion import move_pose
 from liedyn_ros.stewart.dynamics.closed_loop_model import platform_model
 from liedyn_ros.stewart.dynamics.closed_loop_state import model_state
-from liedyn_ros.stewart.dynamics.redundant import dynamics_of
+from liedyn_ros.stewart.dynamics.dynamics import StewartDynamics
 from liedyn_ros.stewart.platform import kinematics
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.simulation.leg_simulation import LegSample
@@ -55,7 +55,7 @@ class PlatformSimulation:
             'pose_base_platform', as_array('pose_base_platform', pose_base_platform, (4, 4)))
         self.twist: Array = np.zeros(6)
         geometry.require_within_limits(kinematics.leg_lengths(geometry, self.pose))
-        self._dynamics = dynamics_of(geometry)
+        self._dynamics = StewartDynamics(geometry)
         self._command = self._dynamics.inverse(self.pose, self.twist, np.zeros(6)).forces
         self._drives = LaggedActuators(self._command, lag, dt)
         self.moves = False

@@ -23,8 +23,7 @@ from liedyn_ros.control import Phase
 from liedyn_ros.nodes.stewart.controller import StewartControllerNode
 from liedyn_ros.nodes.stewart.dynamics_simulator import StewartDynamicsSimulatorNode
 from liedyn_ros.nodes.stewart.pose.node import StewartPoseNode
-from liedyn_ros.stewart import (
-    leg_lengths, load_geometry, RedundantDynamics, StewartDynamics)
+from liedyn_ros.stewart import leg_lengths, load_geometry, StewartDynamics
 
 pytestmark = pytest.mark.ros
 PERIOD_NS = 10_000_000
@@ -238,7 +237,7 @@ def test_eight_wires_hold_a_cable_robot(bench):
     efforts = np.array(controller.forces[0].effort)
     assert len(controller.forces[0].name) == 8
     assert (efforts <= -10.0).all() and (efforts >= -400.0).all()
-    robot = RedundantDynamics(load_geometry(file))
+    robot = StewartDynamics(load_geometry(file))
     home = HOME.copy()
     home[2, 3] = 1.2
     np.testing.assert_allclose(

@@ -25,7 +25,7 @@ from liedyn_ros.nodes.simulator_node import SimulatorNode
 from liedyn_ros.nodes.stewart.dynamics_simulator import StewartDynamicsSimulatorNode
 from liedyn_ros.ros.qos import sensor_data
 from liedyn_ros.stewart import (
-    leg_lengths, load_geometry, PlatformSimulation, RedundantDynamics)
+    leg_lengths, load_geometry, PlatformSimulation, StewartDynamics)
 
 pytestmark = pytest.mark.ros
 SCALES = [0.5, -0.5, 2.0, 0.1, 1.0, -3.0]  # m per unit
@@ -203,7 +203,7 @@ def test_wires_pull_a_cable_robot(bench):
         bench, geometry_file=str(file), home_position=[0.0, 0.0, 1.2], integration_rate=200.0)
     assert list(simulator.legs[-1].name) == list(robot.leg_names)
     np.testing.assert_allclose(simulator.legs[-1].position, leg_lengths(robot, home), atol=1e-12)
-    lifting = RedundantDynamics(robot).inverse(
+    lifting = StewartDynamics(robot).inverse(
         home, np.zeros(6), [0.0, 0.0, 0.0, 0.0, 0.0, 0.5]).forces
     assert lifting.max() < -10.0
     simulator.until(lambda: 1.21 < simulator.height() < 1.5, 'a rise',

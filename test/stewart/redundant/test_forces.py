@@ -20,9 +20,9 @@ from liedyn_ros.common.errors import GeometryError, LimitError, ShapeError, Sing
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    dynamics_of, ForceDistribution, leg_lengths, length_jacobian, load_geometry,
+    ForceDistribution, leg_lengths, length_jacobian, load_geometry,
     PlatformController, PlatformMasses, PlatformSimulation,
-    RedundantDynamics, SmoothTrajectory, StewartDynamics)
+    SmoothTrajectory, StewartDynamics)
 
 CABLES = load_geometry(config_file('stewart_cable_robot.yaml'))
 HIGH = se3.exp([0.0, 0.0, 0.0, 0.0, 0.0, 1.2])
@@ -102,13 +102,13 @@ def test_wrenches_beyond_the_limits_are_said_so():
     assert length_jacobian(CABLES, HIGH).T @ held.forces == pytest.approx(
         [0.0, 0.0, 0.0, 0.0, 0.0, -4000.0], abs=1e-8)
     with pytest.raises(LimitError, match=r'forces within their limits give, .*wire_1'):
-        RedundantDynamics(CABLES).inverse(HIGH, np.zeros(6), [0.0, 0.0, 0.0, 0.0, 0.0, -400.0])
+        StewartDynamics(CABLES).inverse(HIGH, np.zeros(6), [0.0, 0.0, 0.0, 0.0, 0.0, -400.0])
 
 
 @pytest.mark.parametrize(('geometry', 'start'), [
     (CABLES, HIGH), (dataclasses.replace(mixed(), masses=MASSES), home_of())])
 def test_motion_under_the_forces_of_a_motion_is_that_motion(geometry, start):
-    dynamics, rng = RedundantDynamics(geometry), np.random.default_rng(5)
+    dynamics, rng = StewartDynamics(geometry), np.random.default_rng(5)
     for pose, twist, acceleration in states(start, 20, 6):
         external = rng.normal(size=6)
         motion = dynamics.inverse(pose, twist, acceleration, external=external)
@@ -124,7 +124,7 @@ def test_the_platform_moves_as_one_on_six_massless_legs():
     geometry = dataclasses.replace(redundant(8, 2), masses=MASSES)
     names = [geometry.leg_names[k] for k in (0, 1, 3, 4, 6, 7)]
     six = StewartDynamics(dataclasses.replace(geometry.six(names), masses=MASSES))
-    dynamics = RedundantDynamics(geometry)
+    dynamics = StewartDynamics(geometry)
     for pose, twist, acceleration in states(home_of(), 10, 7):
         forces = six.inverse(pose, twist, acceleration).forces
         every = dynamics.inverse(pose, twist, acceleration).forces
@@ -134,7 +134,7 @@ def test_the_platform_moves_as_one_on_six_massless_legs():
 
 
 def test_rates_of_forces_are_those_along_the_motion():
-    dynamics = dynamics_of(CABLES)
+    dynamics = StewartDynamics(CABLES)
     pose, twist, acceleration = next(states(HIGH, 1, 8))
     jerk = np.array([0.3, -0.2, 0.1, 0.5, 0.4, -0.6])
     motion = dynamics.inverse(pose, twist, np.stack((acceleration, jerk)))
@@ -148,12 +148,26 @@ def test_rates_of_forces_are_those_along_the_motion():
     assert motion.forces[1] == pytest.approx((last - first) / (2.0 * h), rel=1e-3, abs=1e-2)
 
 
+@pytest.mark.parametrize('geometry', [CABLES, redundant(8, 2)], ids=['wires', 'struts'])
+def test_the_jacobian_changes_as_differences_say(geometry):
+    dynamics = StewartDynamics(dataclasses.replace(geometry, masses=MASSES))
+    start = HIGH if geometry is CABLES else home_of()
+    for pose, twist, _ in states(start, 5, 9):
+        h = 1e-4
+        ahead, behind = (length_jacobian(geometry, pose @ se3.exp(way * h * twist)) @ twist
+                         for way in (1.0, -1.0))
+        still = dynamics.forward(pose, twist, np.zeros(8))
+        expected = length_jacobian(geometry, pose) @ still.acceleration + (
+            ahead - behind) / (2.0 * h)
+        assert still.leg_accelerations == pytest.approx(expected, abs=1e-6)
+
+
 def test_a_controller_moves_a_cable_robot_and_its_wires_pull():
     trajectory = SmoothTrajectory(
         HIGH, [0.1, 0.1, 0.1, 0.2, 0.2, 0.1], [0.23, 0.31, 0.17, 0.29, 0.19, 0.37],
         np.arange(6.0), 0.3)
     simulation = PlatformSimulation(CABLES, HIGH, 2e-3, lag=0.01)
-    controller = PlatformController(RedundantDynamics(CABLES), trajectory, lag=0.01)
+    controller = PlatformController(StewartDynamics(CABLES), trajectory, lag=0.01)
     worst, moved = 0.0, 0.0
     for k in range(400):
         if k % 2 == 0:
@@ -179,8 +193,8 @@ def test_what_no_dynamics_has_is_refused(tmp_path):
         with pytest.raises(error, match=match):
             dataclasses.replace(CABLES, **wrong)
     with pytest.raises(GeometryError, match='expected masses'):
-        RedundantDynamics(dataclasses.replace(CABLES, masses=None))
-    dynamics = RedundantDynamics(CABLES)
+        StewartDynamics(dataclasses.replace(CABLES, masses=None))
+    dynamics = StewartDynamics(CABLES)
     with pytest.raises(LimitError, match='expected orders 0 to 1'):
         dynamics.inverse(HIGH, np.zeros(6), np.zeros((3, 6)))
     with pytest.raises(ShapeError, match='acceleration: expected shape'):
@@ -198,5 +212,5 @@ def test_what_no_dynamics_has_is_refused(tmp_path):
     path = tmp_path / 'heavy.yaml'
     path.write_text(yaml.safe_dump(content, sort_keys=False), encoding='utf-8')
     with pytest.raises(GeometryError) as caught:
-        RedundantDynamics(load_geometry(path))
+        StewartDynamics(load_geometry(path))
     assert caught.value.names == ('masses',)

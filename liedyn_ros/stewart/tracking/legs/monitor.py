@@ -193,7 +193,8 @@ def _empty_buffer(geometry: StewartGeometry) -> Array:
             tally=np.zeros(tables.TALLY), settings=np.zeros(tables.SETTINGS)),
         noise=noises.NOISE.pack(
             stamps=np.zeros(noises.WINDOW_SAMPLES),
-            window=np.zeros((n, noises.WINDOW_SAMPLES, 2)), squares=np.zeros((noises.ORDERS, n)),
+            window=np.zeros((n, noises.WINDOW_SAMPLES, 2)),
+            squares=np.zeros((noises.ORDERS, n)), medians=np.zeros((noises.ORDERS, n)),
             legs=np.zeros((n, noises.LEG)), numbers=np.zeros(noises.NUMBERS),
             weights=np.zeros((noises.ORDERS, noises.WINDOW_SAMPLES)),
             work=np.zeros(noises.WINDOW_SAMPLES + n)),

@@ -131,7 +131,7 @@ class NoiseEstimator:
         self._given_shares = self._alike if alike else noise / self._given
         self._wrong_leg: int | None = None  # whose own noise is given and too small
         self._resolution = resolution
-        names = ('stamps', 'window', 'squares', 'legs', 'numbers')
+        names = ('stamps', 'window', 'squares', 'legs', 'medians', 'numbers')
         self._estimates = [tables.NOISE.array(buffer, name) for name in names]
         self._numbers = self._estimates[-1]
         self.reset()

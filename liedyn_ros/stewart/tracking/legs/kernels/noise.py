@@ -27,8 +27,13 @@ from liedyn_ros.stewart.tracking.legs.kernels.noise_tables import (
 WINDOW_GAP = 0.5  # s without a sample, after which the window starts again
 LIMIT_SAMPLES = 40  # samples after which a square is limited
 MEAN_TIME, MIN_MEAN_SAMPLES, MAX_MEAN_SAMPLES = 5.0, 200.0, 4000.0  # s, and samples, of a mean
-FEW_SAMPLES, GROWN = 50.0, 1.5  # of a recent variance; ratio to the usual one, to replace it
-SQUARE_LIMIT = 16.0  # times its mean, to which a square is limited: an outlier counts little
+FEW_SAMPLES, GROWN = 25.0, 1.5  # of a recent variance; ratio to the usual one, to replace it
+SQUARE_LIMIT = 16.0  # times the noise: a larger square of a difference is an outlier, not noise
+MEDIAN = 0.6744897501960817  # of |z|, where z is normal of deviation 1
+# A quantile estimate in logarithms has the least error of all steps g / k for g = 1 / (2 m f(m)),
+# with the median m of |z| and its density f there (Robbins and Monro 1951).
+MEDIAN_GAIN = 1.166
+FIRST_STEP, FORGOTTEN = 0.5, 30.0  # step of the first LIMIT_SAMPLES; how many of them fade
 FLOOR = 1e-12  # m^2, to which a square may always rise
 FADE = 60.0  # s in which a measured acceleration is forgotten
 CLEAR = 6.0  # deviations of noise that do not count as acceleration
@@ -37,6 +42,7 @@ NO_GRID = 0.025  # ratio of stamp variance to the squared period; uniform stamps
 DISORDER = 2.0  # ratio of stamp variance to gap variance when stamps arrive in order
 SURE = 2.0  # safety factor on the smallest detectable squared jitter
 HITS = 8.0  # multiples of a step that establish it
+STEPS = 2.0  # of them in a difference of unit length, by rounding
 STEP_ROUNDING = 4.0 * 2.0 ** -52  # relative rounding error of a difference of readings
 SOME = 0.02  # share of repeated readings from which on a leg shows its steps
 UNSEEN_STEP = 1e-3  # m, of a reading that has not changed yet
@@ -167,8 +173,9 @@ def update_differences(noise, fresh):
                 weigh_differences(window[i], period, noise.weights)
                 shared = i == 0 or aligned
             share = max(1.0 / averaged_samples(period), 1.0 / (leg[READ] + 1.0))
-            found[i] = update_squares(window[i], noise.weights, squares, i, leg, share, best)
-            update_recent(leg, found[i] * found[i])
+            found[i] = update_squares(
+                window[i], noise.weights, squares, noise.medians, i, leg, share, best)
+            update_recent(leg, abs(found[i]))
             timing = MAX_AGE * leg[HELD] * (numbers[PERIOD] * leg[RATE]) ** 2
             leg[TIMING] += share * (timing - leg[TIMING])
             numbers[SPEED] += share / n * (leg[RATE] ** 2 - numbers[SPEED])
@@ -201,28 +208,47 @@ def weigh_differences(window, period, weights):
 
 
 @kernel
-def update_squares(window, weights, squares, i, leg, share, best):
+def update_squares(window, weights, squares, medians, i, leg, share, best):
     """Update the mean squares of leg i; return its difference of the best order."""
-    found = 0.0
+    found, least = 0.0, FLOOR
+    if leg[STEP_HITS] >= HITS:  # the differences of a leg that shows its steps are none or large
+        least = max(least, (STEPS * leg[STEP]) ** 2)
     for m in range(2, WINDOW_SAMPLES):
         total = 0.0
         for j in range(m + 1):
             total += weights[m - 2, j] * window[j, 1]
         square, mean = total * total, squares[m - 2, i]
-        if leg[READ] >= LIMIT_SAMPLES:
-            square = min(square, max(SQUARE_LIMIT * mean, FLOOR))
-        squares[m - 2, i] = mean + share * (square - mean)
+        medians[m - 2, i] = next_median(medians[m - 2, i], abs(total), leg[READ], share)
+        usual = (medians[m - 2, i] / MEDIAN) ** 2
+        if leg[READ] < LIMIT_SAMPLES:
+            squares[m - 2, i] = usual
+        elif square <= max(SQUARE_LIMIT * max(usual, leg[RECENT]), least):
+            squares[m - 2, i] = mean + share * (square - mean)
         if m - 2 == best:
             found = total
     return found
 
 
 @kernel
-def update_recent(leg, square):
-    """Update the recent variance of a leg by the square (m^2) of its last difference."""
-    if leg[READ] >= LIMIT_SAMPLES:
-        square = min(square, max(SQUARE_LIMIT * leg[RECENT], FLOOR))
-    leg[RECENT] += (square - leg[RECENT]) / min(FEW_SAMPLES, leg[READ] + 1.0)
+def next_median(median, size, count, share):
+    """
+    Return the median (m) of the sizes of a leg's differences, with one more of them.
+
+    count: of sizes before. share: of one in a mean. A spike in a reading is in up to eleven
+    differences. However large, it moves a median by no more than any larger size.
+    """
+    step = FIRST_STEP if count < LIMIT_SAMPLES else (
+        MEDIAN_GAIN * max(share, 1.0 / (count + 1.0 - FORGOTTEN)))
+    if median == 0.0:
+        return size
+    return median * math.exp(step if size > median else -step)
+
+
+@kernel
+def update_recent(leg, size):
+    """Update the recent variance of a leg by the size (m) of its last difference."""
+    median = next_median(MEDIAN * leg[RECENT] ** 0.5, size, leg[READ], 1.0 / FEW_SAMPLES)
+    leg[RECENT] = (median / MEDIAN) ** 2
 
 
 @kernel

@@ -32,6 +32,6 @@ ORDERS = 9  # of differences: 2 to 10
 NOISE = Bundle(
     'LegNoise',
     stamps=VECTOR, window=CUBE,  # (WINDOW_SAMPLES,), newest first, s; (n, WINDOW_SAMPLES, 2)
-    squares=MATRIX, legs=MATRIX,  # (ORDERS, n), (n, LEG)
+    squares=MATRIX, medians=MATRIX, legs=MATRIX,  # (ORDERS, n) both, (n, LEG)
     weights=MATRIX, numbers=VECTOR, work=VECTOR)  # (ORDERS, WINDOW_SAMPLES), (NUMBERS,),
 # (WINDOW_SAMPLES + n,)
