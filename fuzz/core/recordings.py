@@ -35,7 +35,7 @@ def make() -> Run:
     folder = Path(tempfile.mkdtemp(prefix='liedyn_fuzz_'))
     compiled = cache(cdr.compile_lines)
     for module in (cdr, ros1):  # rosbags compiles readers of the same types for each bag
-        module.compile_lines = lambda lines: compiled(tuple(lines))  # type: ignore
+        module.compile_lines = lambda lines: compiled(tuple(lines))
 
     def run(data: bytes) -> bool:
         path = folder / f'input{SUFFIXES.get(data[:4], ".csv")}'

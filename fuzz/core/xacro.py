@@ -18,6 +18,7 @@ from fuzz.core.models import use
 from fuzz.target import as_file, Run, Target
 
 from liedyn_ros.common import xacro_reader
+from liedyn_ros.common.bounded_process import Limits
 from liedyn_ros.model import load_model
 
 ADDRESSES = 2**33  # bytes
@@ -30,18 +31,19 @@ def make() -> Run:
 
     An address space that is bounded stands for the memory of that process.
     """
-    limits = xacro_reader.Limits(processor_time=1, time=1, memory=ADDRESSES)
+    limits = Limits(processor_time=1, time=1, memory=ADDRESSES)
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, resource.getrlimit(resource.RLIMIT_AS)[1]))
     signal.signal(signal.SIGALRM, _end)
 
     def expanded(_: str, request: Any, *__: Any) -> str:
         signal.setitimer(signal.ITIMER_REAL, limits.time)
+        path, arguments = request
         try:
-            return json.dumps(xacro_reader.answer(*request, limits))
+            return json.dumps(xacro_reader.answer(path, arguments, limits))
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0.0)
 
-    xacro_reader.answer_of = expanded  # type: ignore[assignment]
+    vars(xacro_reader)['answer_of'] = expanded
     return as_file('.xacro', lambda path: use(load_model(path)))
 
 

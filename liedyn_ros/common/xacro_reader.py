@@ -56,9 +56,9 @@ def expand(path: str | os.PathLike[str], arguments: Mapping[str, str]) -> str:
 
 def main() -> None:
     """Expand the file that the standard input names, and write its text or the error."""
-    request, limits = taken_request()
+    (path, arguments), limits = taken_request()
     output, sys.stdout = sys.stdout, sys.stderr  # where xacro writes its warnings
-    json.dump(answer(*request, limits), output)
+    json.dump(answer(path, arguments, limits), output)
 
 
 def answer(path: str, arguments: dict[str, str], limits: Limits) -> dict[str, str]:
