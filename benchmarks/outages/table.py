@@ -1,0 +1,140 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Outages of servers, sensors and drives beside both controllers, and flights along any reference.
+
+    python -m benchmarks.outages --starts 20 --write
+    python -m benchmarks.outages --flights 10000
+
+Each row begins at as many moments of the motion, in as much wind, with masses up to 20 % off, in
+our physics and in MuJoCo's, in one process in fast time. --write renews the table of
+docs/results.md. Flights are of 8 s along random references, and end within bounds, or the
+controller said before that they would not.
+"""
+
+import argparse
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+import sys
+import time
+from typing import TypeVar
+
+import numpy as np
+
+from benchmarks.outages import flights, platforms
+from benchmarks.outages.outage import Outage, Passed
+from benchmarks.record import keep
+from liedyn_ros.commands.work import add_work_options, results_of
+from liedyn_ros.common.errors import LimitError
+
+DOCUMENT = Path(__file__).parents[2] / 'docs/results.md'
+BEGIN, END = '<!-- outages: begin -->', '<!-- outages: end -->'
+FLIGHT = 8.0  # s of a random flight
+COLUMNS = ('controller', 'outage', 'physics', 'attitude, deg', 'distance, m', 'at the end, m',
+           'ends', 'beyond bounds', 'command over its limit')
+
+Result = TypeVar('Result')
+
+
+def run(part: tuple[str, Outage, bool, int]) -> Passed:
+    """Run an outage of a controller in a physics from a start."""
+    what, outage, mujoco, seed = part
+    mass = 1.0 + flights.MASS * np.random.default_rng(seed).uniform(-1.0, 1.0)
+    if what == 'flight':
+        return flights.fly(flights.vehicle(), flights.Reference(), outage, seed, mass=mass,
+                           duration=10.0, mujoco=mujoco)
+    return platforms.move(outage, seed, mass=mass, duration=10.0, mujoco=mujoco)
+
+
+def table(options: argparse.Namespace) -> None:
+    """Run all outages, print and keep the table."""
+    kinds = [(what, outage, mujoco) for what, outages in (
+        ('flight', flights.FLIGHT), ('platform', platforms.MOTION))
+        for outage in outages for mujoco in (False, True)]
+    parts = [(*kind, seed) for kind in kinds for seed in range(options.starts)]
+    found = dict(told(results_of(run, parts, jobs=options.jobs, cluster=options.cluster),
+                      len(parts)))
+    rows = []
+    for k, (what, outage, mujoco) in enumerate(kinds):
+        passed = [found[k * options.starts + i] for i in range(options.starts)]
+        ends = Counter(one.phase for one in passed)
+        rows.append((what, outage.text, 'MuJoCo' if mujoco else 'own', *(
+            f'{max(getattr(one, name) for one in passed):.3g}'
+            for name in ('attitude', 'distance', 'end')),
+            ', '.join(f'{count} {phase}' for phase, count in ends.most_common()),
+            f'{sum(one.crashed for one in passed)}', f'{max(one.force for one in passed):.2f}'))
+    lines = ['| ' + ' | '.join(row) + ' |' for row in (COLUMNS, ['---'] * len(COLUMNS), *rows)]
+    print('\n'.join(lines))
+    print(keep('outages', {'starts': options.starts, 'rows': [
+        dict(zip(COLUMNS, row)) for row in rows]}))
+    if options.write:
+        before, _, rest = DOCUMENT.read_text(encoding='utf-8').partition(BEGIN)
+        DOCUMENT.write_text('\n'.join((
+            before + BEGIN, f'{options.starts} starts a row; worst figures.', '', *lines, ''))
+            + END + rest.partition(END)[2], encoding='utf-8')
+
+
+def fly(seed: int) -> Passed | str:
+    """Fly along a random reference in random wind; return why where it is refused."""
+    rng = np.random.default_rng((seed, 1))
+    mean, gust = rng.uniform(0.0, flights.WIND)
+    try:
+        return flights.fly(
+            flights.vehicle(), flights.random_reference(seed), Outage('none'), seed,
+            mass=1.0 + flights.MASS * rng.uniform(-1.0, 1.0), duration=FLIGHT, wind=(mean, gust))
+    except LimitError as error:
+        return str(error)
+
+
+def many(options: argparse.Namespace) -> int:
+    """Fly, and return how many flights ended beyond bounds without a word before."""
+    seeds = range(options.first, options.first + options.flights)
+    flown = dict(told(results_of(fly, seeds, jobs=options.jobs, cluster=options.cluster),
+                      len(seeds)))
+    done = {k: one for k, one in flown.items() if isinstance(one, Passed)}
+    beyond = {k: one for k, one in done.items()
+              if one.attitude > flights.END[0] or one.distance > flights.END[1]}
+    silent = [seeds[k] for k, one in beyond.items() if not one.said]
+    counts = {'flights': len(seeds), 'refused before': len(flown) - len(done),
+              'within bounds': len(done) - len(beyond), 'beyond, and said before':
+              len(beyond) - len(silent), 'crashed': sum(one.crashed for one in done.values()),
+              'beyond, in silence': len(silent)}
+    print(counts, f'{FLIGHT * len(done) / 3600.0:.2f} h of flight; silent ones: {silent[:20]}')
+    print(keep('random_flights', {**counts, 'silent seeds': silent,
+                                  'worst end, m': max(one.end for one in done.values())}))
+    return len(silent)
+
+
+def told(results: Iterable[Result], count: int) -> Iterator[Result]:
+    """Yield results, and tell of k of n and the time left."""
+    began = said = time.monotonic()
+    for k, result in enumerate(results, 1):
+        yield result
+        if (now := time.monotonic()) - said > 10.0 or k == count:
+            said = now
+            left = (now - began) / k * (count - k)
+            print(f'  {k} of {count}, {left:.0f} s left', file=sys.stderr, flush=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the table, or flights."""
+    parser = argparse.ArgumentParser(
+        prog='benchmarks.outages', description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--starts', type=int, default=20, help='of each row')
+    parser.add_argument('--write', action='store_true', help=f'renew {DOCUMENT.name}')
+    parser.add_argument('--flights', type=int, default=0, help='random flights, and no table')
+    parser.add_argument('--first', type=int, default=0, help='seed of the first flight')
+    add_work_options(parser)
+    options = parser.parse_args(arguments)
+    if options.flights:
+        return int(many(options) > 0)
+    table(options)
+    return 0
