@@ -44,15 +44,15 @@ def to_sdf(model: Model, q: ArrayLike | None = None) -> str:
     at zero of the model; limits, springs and couplings are moved by it. Closures become joints
     that hold a link for the second time, so q must close them: give what assemble returns. A body
     without mass that does not move becomes a frame. One that moves a body fixed to it becomes the
-    place of its joint. Motors, rotors, and couplings to several leaders, which SDF lacks, are left
-    out, the last two and armatures and end stops with a DescriptionWarning.
+    place of its joint; where it floats, the coordinates are the pose of that body. Motors, rotors,
+    and couplings to several leaders, which SDF lacks, are left out, the last two and armatures and
+    end stops with a DescriptionWarning.
 
     Example: `Path('arm.sdf').write_text(to_sdf(load_model('arm.urdf')))`.
 
     Raises DescriptionError for cylindrical and planar joints, free joints on a body, and other
     moving bodies without mass. So it does for closures that SDF lacks or q leaves open. Raises
-    ShapeError,
-    NotFiniteError or NotInGroupError for q, and LiedynError for anything but a Model.
+    ShapeError, NotFiniteError or NotInGroupError for q, and LiedynError for anything but a Model.
     """
     require_kind('model', model, Model, 'as load_model returns')
     q = model.check_configuration(model.neutral() if q is None else q)
