@@ -17,9 +17,10 @@ from fuzz.ros.stewart_services import DEFAULTS
 from fuzz.target import guarded, require_finite, Run, Target
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64
+from std_msgs.msg import Float64, Float64MultiArray
 
-from liedyn_ros.nodes.stewart.parameters import FLOAT64_TOPICS, INPUTS, JOINT_STATE
+from liedyn_ros.nodes.stewart.parameters import (
+    FLOAT64_ARRAY, FLOAT64_TOPICS, INPUTS, JOINT_STATE, UNSTAMPED)
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.pose.leg_input import LegInput
 from liedyn_ros.stewart import leg_lengths, MonitoredTracker
@@ -71,7 +72,7 @@ def _give(form: str, callbacks: list[tuple[Any, Callable[..., None]]], data: byt
         if form == JOINT_STATE:
             callback(raw)
         elif (taken := message(raw, kind)) is not None:
-            callback(*((taken, 1 + k // 6 * PERIOD_NS) if form == FLOAT64_TOPICS else (taken,)))
+            callback(*((taken, 1 + k // 6 * PERIOD_NS) if form in UNSTAMPED else (taken,)))
 
 
 def seeds() -> Iterator[bytes]:
@@ -86,8 +87,9 @@ def seeds() -> Iterator[bytes]:
                 if form == JOINT_STATE:
                     single = JointState(name=names, position=lengths, velocity=[0.0] * 6)
                 single.header.stamp.nanosec = sample * PERIOD_NS
-                data += record(leg, serialize_message(
-                    Float64(data=length) if form == FLOAT64_TOPICS else single))
+                floats = {FLOAT64_TOPICS: Float64(data=length),
+                          FLOAT64_ARRAY: Float64MultiArray(data=lengths)}
+                data += record(leg, serialize_message(floats.get(form, single)))
         yield data
 
 

@@ -117,6 +117,18 @@ def test_a_scale(geometry, home, poses, readings):
     assert found.scales[2] == pytest.approx(1.0 / 1.1, abs=2e-3)
 
 
+@pytest.mark.parametrize('counts', [8192 / 0.004, -8192 / 0.004, 204800.0])
+@pytest.mark.parametrize('own', [0.0, 0.05], ids=['one zero', 'own zeros'])
+def test_counts_of_encoders_have_one_scale(geometry, home, poses, readings, counts, own):
+    zeros = 0.47 + own * np.array([0.1, -0.3, 0.7, 0.2, -0.9, 0.5])
+    counted = np.round((readings - zeros) * counts)
+    found = check(geometry, poses, counted, home)
+    assert kinds(found)[0][0] == 'all_scaled'
+    assert found.scales == pytest.approx(1.0 / counts, rel=1e-3)
+    assert np.abs(undone(found, counted) - readings).max() < 2e-3
+    assert len(found.findings) == 1 or own
+
+
 def test_a_leg_that_runs_backwards(geometry, home, poses, readings):
     backwards = readings.copy()
     backwards[:, 4] = 1.2 - readings[:, 4]

@@ -12,10 +12,11 @@ from collections.abc import Sequence
 
 from geometry_msgs.msg import PoseStamped
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64, Header
+from std_msgs.msg import Float64, Float64MultiArray, Header
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.nodes.stewart.parameters import FLOAT64_TOPICS, JOINT_STATE
+from liedyn_ros.nodes.stewart.parameters import (
+    FLOAT64_ARRAY, FLOAT64_TOPICS, JOINT_STATE, UNSTAMPED)
 from liedyn_ros.nodes.stewart.platform import actuator_topic, LEG_STATES, Platform
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.messages.packed import PackedPublisher, SECOND, STAMP
@@ -35,13 +36,13 @@ class LegOutputs:
             self, node: ManagedNode, platform: Platform, form: str, with_rates: bool) -> None:
         """Open the publishers; form is one of the choices of `actuators`."""
         self._node, self._actuators, self._form = node, platform.actuators, form
-        self._with_rates = with_rates and form != FLOAT64_TOPICS
+        self._with_rates = with_rates and form not in UNSTAMPED
         self._truth = PackedPublisher(
             node.open_publisher(PoseStamped, 'true_pose'),
             PoseStamped(header=Header(frame_id=platform.base_frame)),
             (*STAMP, *(f'pose.{field}' for field in conversions.POSE_FIELDS)))
         names = self._actuators.names
-        self._legs = ([self._open(LEG_STATES, names)] if form == JOINT_STATE
+        self._legs = ([self._open(LEG_STATES, names)] if form in (JOINT_STATE, FLOAT64_ARRAY)
                       else [self._open(actuator_topic(name), [name]) for name in names])
 
     def _open(self, topic: str, names: Sequence[str]) -> PackedPublisher:
@@ -50,6 +51,9 @@ class LegOutputs:
             return PackedPublisher(
                 self._node.open_publisher(Float64, topic, sensor_data()), Float64(), ['data'])
         zeros = [0.0] * len(names)
+        if self._form == FLOAT64_ARRAY:
+            return PackedPublisher(self._node.open_publisher(
+                Float64MultiArray, topic, sensor_data()), Float64MultiArray(data=zeros), ['data'])
         message = JointState(name=list(names), position=zeros)
         fields = [*STAMP, 'position']
         if self._with_rates:
@@ -79,7 +83,7 @@ class LegOutputs:
         positions = actuators.positions(sample.lengths).tolist()
         velocities = (actuators.velocities(sample.leg_rates, sample.lengths).tolist()
                       if self._with_rates else [])
-        stamp = () if self._form == FLOAT64_TOPICS else divmod(stamp_ns, SECOND)
+        stamp = () if self._form in UNSTAMPED else divmod(stamp_ns, SECOND)
         each = len(positions) // len(self._legs)  # legs in a message
         for k, publisher in zip(range(0, len(positions), each), self._legs):
             publisher.publish((*stamp, *positions[k:k + each], *velocities[k:k + each]))

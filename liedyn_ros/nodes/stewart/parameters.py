@@ -18,7 +18,9 @@ from liedyn_ros.stewart.home import LEVEL, NOT_GIVEN
 JOINT_STATE = 'joint_state'
 JOINT_STATE_TOPICS = 'joint_state_topics'
 FLOAT64_TOPICS = 'float64_topics'
-INPUTS = (JOINT_STATE, JOINT_STATE_TOPICS, FLOAT64_TOPICS)
+FLOAT64_ARRAY = 'float64_array'
+INPUTS = (JOINT_STATE, JOINT_STATE_TOPICS, FLOAT64_TOPICS, FLOAT64_ARRAY)
+UNSTAMPED = (FLOAT64_TOPICS, FLOAT64_ARRAY)  # with the time at which they were sent
 
 LEVENBERG_MARQUARDT = 'levenberg_marquardt'
 GAUSS_NEWTON = 'gauss_newton'
@@ -43,8 +45,9 @@ PLATFORM = (
               'at home, quaternion x, y, z, w of norm 1; only with `home_position`', least=-1.0,
               most=1.0, size=4),
     Parameter('actuators', JOINT_STATE, 'how the legs are reported: one JointState on '
-              '`leg_states`; or one topic an actuator, `leg_states/<actuator name>`, of '
-              'JointState or Float64. `leg_forces` is one JointState in any case',
+              '`leg_states`, or one Float64MultiArray in the order of the legs; or one topic an '
+              'actuator, `leg_states/<actuator name>`, of JointState or Float64. `leg_forces` is '
+              'one JointState in any case',
               choices=INPUTS),
     Parameter('actuator_names', [''], "the actuator of each leg in the geometry's order, as "
               "JointState names it; one empty name stands for the legs' own names"),

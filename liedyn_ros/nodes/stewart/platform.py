@@ -93,7 +93,7 @@ def _parts(
         of_each(parameters[f'actuator_{key}'], default, len(legs)), (len(legs),))
         for key, default in DEFAULTS.items())
     return (home_of(geometry, parameters),
-            LegActuators(names, scales, offsets, ignore_others, beside),
+            LegActuators(names, scales, offsets, ignore_others, beside, geometry.fixed_lengths),
             parameters['frame_prefix'] + parameters['base_frame'],
             parameters['frame_prefix'] + parameters['platform_frame'])
 

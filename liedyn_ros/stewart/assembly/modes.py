@@ -20,6 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 import functools
 import itertools
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -97,7 +98,8 @@ class AssemblyModes:
     ended at no pose, at a solution that is multiple or one of a continuum, and before their end.
     paths: of which these are the parts. defect: why a pose may be missing, or empty. reason: why
     no pose can have the lengths, where that is seen without following paths, or empty. continua:
-    poses that belong to a continuum of them, one of each or more.
+    poses that belong to a continuum of them, one of each or more. nearest_complex: the least
+    imaginary part of a solution that is no pose, of unit norm; infinite where there is none.
     """
 
     modes: tuple[AssemblyMode, ...]
@@ -109,6 +111,7 @@ class AssemblyModes:
     paths: int = SOLUTIONS
     reason: str = ''
     continua: tuple[AssemblyMode, ...] = ()
+    nearest_complex: float = math.inf
 
     @property
     def complete(self) -> bool:
@@ -192,7 +195,9 @@ class AssemblyModeSolver:
                       f'the least error, none; {defect or "none was found"}')
         return AssemblyModes(
             tuple(sorted(modes, key=lambda mode: -mode.height)), len(ends.isolated),
-            ends.at_infinity, len(ends.singular), ends.lost, defect, continua=continua)
+            ends.at_infinity, len(ends.singular), ends.lost, defect, continua=continua,
+            nearest_complex=min((part for part in map(imaginary_part, ends.isolated)
+                                 if part > starts.SAME), default=math.inf))
 
     @property
     def unsupported(self) -> str:

@@ -260,6 +260,13 @@ def _readings_alike(unit: CommonFault, readings: Array) -> Iterator[CommonFault]
         yield unit._replace(kind='all_scaled', cost=1.5, unit=factor, text=(
             f'all legs read {factor:.6g} times their values: set actuator_scale to '
             f'{1.0 / factor:.6g}'))
+    moved, turns = (x - x.mean(axis=0) for x in (unit.expected, given))
+    counts = float((moved * turns).sum() / max((moved ** 2).sum(), 1e-300))
+    if counts and not unit.unit_name:  # as of an encoder
+        zero = float(np.median(given / counts - unit.expected))
+        yield unit._replace(kind='all_scaled', cost=2.0, unit=counts, offset=zero, text=(
+            f'all legs read {counts:.6g} counts for one unit of their values, from another zero '
+            f'on: set actuator_scale to {1.0 / counts:.6g}, and actuator_offset to {-zero:.6g}'))
     shift = float(np.median(given - unit.expected))
     yield unit._replace(kind='all_offset', cost=unit.cost + 1.5, offset=shift, text=(
         f'all legs read {shift:+.6g} too much: add {-shift:+.6g} to actuator_offset'))

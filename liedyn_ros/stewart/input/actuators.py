@@ -45,7 +45,9 @@ class LegActuators:
     names: the actuator of each of n legs, six or more, in the geometry's leg order. scales: (n,),
     m per unit of position, not zero. offsets: (n,), m, the leg's length at position zero. beside:
     (n,), m, the distance of the actuator's line from the leg's joints, as seen along it.
-    ignore_others: whether readings of other names are passed over or refused.
+    ignore_others: whether readings of other names are passed over or refused. fixed: (n,), m, the
+    lengths of rods that have no actuator, NaN of the others. Readings of their names may come, and
+    say nothing.
 
     Raises NameSetError, ShapeError, NotFiniteError or LimitError.
     """
@@ -55,9 +57,11 @@ class LegActuators:
     offsets: Array
     ignore_others: bool = False
     beside: Array = field(default_factory=lambda: NONE)
+    fixed: Array = field(default_factory=lambda: NONE)
     _order: NameOrder = field(init=False, repr=False, compare=False)
     _kernel: BoundKernel = field(init=False, repr=False, compare=False)
     _parallel: bool = field(init=False, repr=False, compare=False)
+    _rods: set[str] = field(init=False, repr=False, compare=False)  # of fixed length
 
     def __post_init__(self) -> None:
         """Check the parts."""
@@ -77,10 +81,20 @@ class LegActuators:
         if (beside < 0.0).any():
             raise LimitError(f'actuator beside: expected 0 m or more, got {beside.tolist()}')
         object.__setattr__(self, 'beside', beside)
+        fixed = np.full(n, np.nan) if self.fixed is NONE else np.array(self.fixed, dtype=float)
+        if fixed.shape != (n,):
+            raise LimitError(f'actuator fixed: expected {n} lengths, got shape {fixed.shape}')
+        object.__setattr__(self, 'fixed', fixed)
+        object.__setattr__(self, '_rods', {*self.names} - {*self.driven_names})
         object.__setattr__(self, '_parallel', bool(beside.any()))
         object.__setattr__(self, '_order', NameOrder(
             'actuator names', self.names, ignore_others=self.ignore_others))
         object.__setattr__(self, '_kernel', BoundKernel(kernels.of_positions, scales))
+
+    @property
+    def driven_names(self) -> tuple[str, ...]:
+        """Return the names of the actuators that have readings."""
+        return tuple(name for name, free in zip(self.names, np.isnan(self.fixed)) if free)
 
     def lengths(self, names: Sequence[str], positions: ArrayLike) -> Array:
         """
@@ -90,6 +104,8 @@ class LegActuators:
         leg that measures no length above zero.
         """
         measured = self._in_leg_order('positions', names, positions, self.offsets)
+        if self._rods:
+            np.copyto(measured, self.fixed, where=~np.isnan(self.fixed))
         if not self._parallel:
             return measured
         if ((measured <= 0.0) & (self.beside > 0.0)).any():
@@ -104,6 +120,8 @@ class LegActuators:
         Raises as `lengths`.
         """
         rates = self._in_leg_order('velocities', names, velocities, np.zeros(len(self.names)))
+        if self._rods:
+            rates[~np.isnan(self.fixed)] = 0.0
         return rates * self._slope(lengths) if self._parallel else rates
 
     def positions(self, lengths: Array) -> Array:
@@ -151,6 +169,9 @@ class LegActuators:
     def _in_leg_order(
             self, what: str, names: Sequence[str], values: ArrayLike, offsets: Array) -> Array:
         checks.require_no_mask(f'actuator {what}', values)
+        if missing := self._rods - {*names}:
+            values = np.append(np.asarray(values, dtype=float), np.zeros(len(missing)))
+            names = [*names, *sorted(missing)]
         numbers, legs = np.asarray(values, dtype=float), np.empty(len(self.names))
         if numbers.shape != (len(names),):
             checks.as_array(f'actuator {what} (one for each of {checks.listed(names)})', values,

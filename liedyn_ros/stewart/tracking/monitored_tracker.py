@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +27,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
+from liedyn_ros.stewart.certificate.travel import TravelProof
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.flags import Flag, flag_of
 from liedyn_ros.stewart.platform.kinematics import leg_lengths
@@ -46,6 +48,7 @@ from liedyn_ros.stewart.tracking.monitor_config import MonitorConfig
 from liedyn_ros.stewart.tracking.rates.monitor import RateMonitor
 from liedyn_ros.stewart.tracking.sample_gate import Sample, SampleGate
 from liedyn_ros.stewart.tracking.sensor_monitor import SensorFit, SensorMonitor
+from liedyn_ros.stewart.tracking.start_modes import MachineModes
 from liedyn_ros.stewart.tracking.tracker import (
     FollowerState, PoseFollower, Start, TrackedPose)
 from liedyn_ros.stewart.tracking.two_branch_tracker import Choice, TwoBranchTracker
@@ -97,6 +100,19 @@ class MonitoredPose(TrackedPose):
         return (fit.leg,) if fit is not None and fit.leg is not None and fit.left_out else ()
 
 
+class StartedPose(NamedTuple):
+    """
+    A pose (4, 4), m, since whose start nothing was proved, and its lengths (6,).
+
+    number: of the start or gap. noise: deviation of a length, in characteristic lengths.
+    """
+
+    number: int
+    lengths: Array
+    pose: Array
+    noise: float
+
+
 class MonitoredTracker:
     """
     A PoseFollower with a gate and monitors: each pose comes with its warnings.
@@ -129,6 +145,7 @@ class MonitoredTracker:
         self._unit, _ = geometry.reading_unit
         self._length = geometry.characteristic_length / self._unit
         self._relative = geometry.drive_scales / self._unit  # of readings to that unit
+        self._rods = {*np.flatnonzero(~np.isnan(geometry.fixed_lengths)).tolist()}
         self._latency = geometry.leg_latency if geometry.leg_latency.any() else None
         self._leg_monitor = LegMonitor(
             geometry, config.leg_noise or self._relative * geometry.leg_noise,
@@ -136,7 +153,10 @@ class MonitoredTracker:
         self._rate_monitor = RateMonitor(geometry)
         self._follower = PoseFollower(geometry, home, method, self._meter)
         self._branch_monitor = BranchMonitor()
-        self._evidence = BranchEvidence(geometry, self._follower.home, method, self._meter)
+        self._evidence = BranchEvidence(geometry, self._follower.home, self._meter)
+        self._travel = TravelProof(geometry, self._follower.home)
+        if self._travel.proved:
+            self._follower.start_of = self._travel.start
         self._two_branches = TwoBranchTracker(
             geometry, home, method, self._meter) if config.hold_hypotheses else None
         fitted = self._follower.solver.least_squares
@@ -149,6 +169,7 @@ class MonitoredTracker:
         self._motion: LegMotion | None = None
         self._last: MonitoredPose | None = None
         self._sign = 0  # of the determinant, reported with the last sample
+        self._crossed = False  # whether the motion has led through a singularity
         self._trusted: FollowerState | None = None  # before readings that jumped just now
         self._platform_jumped = False  # whether these were of three legs or more
 
@@ -181,12 +202,45 @@ class MonitoredTracker:
         """
         if self._last is None:
             return False
-        self._branch_monitor.confirm(self._last.state)
-        self._sign = self._last.state.determinant_sign
-        self._evidence.confirm(BranchSource.HOME)
+        self._confirm(self._last, BranchSource.HOME)
+        return True
+
+    @property
+    def start(self) -> StartedPose | None:
+        """Return the last pose, of whose start all poses may be weighed; None where none is."""
+        last = self._last
+        return None if last is None or self._travel.proved or self._bias_monitor else StartedPose(
+            self._evidence.starts, last.lengths, last.pose, self._relative_noise)
+
+    def weigh(self, start: StartedPose, found: MachineModes) -> None:
+        """
+        Judge a start by all poses of its lengths: one alone is proved; see StartModes.
+
+        A start, gap or singularity meanwhile makes it void. Where one pose alone is left and it
+        is another one, the tracking continues from there.
+        """
+        evidence, last = self._evidence, self._last
+        if start.number != evidence.starts or last is None or self._crossed:
+            return
+        right = found.right(start.pose)
+        if right is not None:
+            tracked = self._follower.solve_from(right, last)
+            if not tracked.converged:
+                return
+            last = self._last = replace(last, pose=tracked.pose, state=tracked.state, twist=None)
+            self._follower.continue_from(last)
+            evidence.continue_from(last)
+            self._confirm(last, BranchSource.PROVED)
+            return
+        if evidence.weigh(start.pose, found.poses, found.complete):
+            self._confirm(last, BranchSource.PROVED)
+
+    def _confirm(self, tracked: TrackedPose, source: BranchSource) -> None:
+        self._branch_monitor.confirm(tracked.state)
+        self._evidence.confirm(source)
+        self._sign = tracked.state.determinant_sign
         if self._two_branches is not None:
             self._two_branches.drop()
-        return True
 
     def track(
             self, stamp_ns: int, lengths: ArrayLike, rates: ArrayLike | None = None,
@@ -206,6 +260,8 @@ class MonitoredTracker:
                 self._evidence.restart()
         faults, plausible, self._motion = self._leg_monitor.examine(
             sample.stamp_ns, sample.lengths)
+        if faults.legs and self._rods.issuperset(faults.legs):
+            faults = NO_FAULTS  # a rod of fixed length stands while the others move
         doubtful = bool(faults.outliers) or faults.jumped
         if faults.outliers and self._leg_monitor.noise.known and self.config.replace_outliers:
             sample, doubtful = sample._replace(lengths=plausible), False
@@ -268,13 +324,12 @@ class MonitoredTracker:
         if self._bias_monitor is not None:
             if tracked.start is not Start.HOME:
                 evidence.confirm(BranchSource.SENSOR)
-            evidence.source = BranchSource.SENSOR
-        elif before is None or tracked.start is Start.HOME:
-            evidence.begin(tracked)
-        elif tracked.stamp_ns - before.stamp_ns > 1e9 * PREDICTION_LIMIT:
-            evidence.bridge(before, tracked, self._relative_noise)
-        else:
-            evidence.follow(tracked)
+            evidence.rest_on(BranchSource.SENSOR)
+            return
+        evidence.judge(before, tracked, self._relative_noise)
+        if (evidence.unsure or evidence.source is not BranchSource.PROVED
+                ) and self._travel.proved and self._travel.holds(tracked.lengths, tracked.pose):
+            evidence.confirm(BranchSource.PROVED)
 
     def _at_its_stamp(self, sample: Sample, latency: Array) -> Sample:
         """Return a sample whose readings and rates have moved on by each leg's latency, s."""
@@ -354,7 +409,12 @@ class MonitoredTracker:
             return Choice(tracked, ONE_BRANCH)
         branch = self._branch_monitor.judge(
             tracked.stamp_ns, tracked.state, self._relative_noise)
-        if branch.wrong and not self._evidence.settled:
+        if (branch.unsure or branch.wrong) and self._travel.proved and (
+                self._travel.holds(tracked.lengths, tracked.pose)):
+            self._branch_monitor.confirm(tracked.state)
+            branch = branch._replace(
+                expected_sign=tracked.state.determinant_sign, unsure=False, wrong=False)
+        elif branch.wrong and not self._evidence.settled:
             branch = branch._replace(wrong=False, unsure=True)
         prefer = None
         if self._sensor_monitor is not None and sensed is not None:
@@ -367,6 +427,7 @@ class MonitoredTracker:
             tracked, sample, branch, prefer, both=self._evidence.unsure)
         if choice.switched:
             self._follower.continue_from(choice.tracked)
+            self._evidence.continue_from(choice.tracked)
         if choice.confirmed:
             self._branch_monitor.confirm(choice.tracked.state)
             self._evidence.confirm(BranchSource.SENSOR)
@@ -379,6 +440,7 @@ class MonitoredTracker:
         if self._crosses(started):
             flags |= Flag.BRANCH_CROSSED.value
             evidence.crossed()
+            self._crossed = True
         if evidence.restarted:
             flags |= Flag.RESTARTED.value
         if branch.unsure or evidence.unsure:
@@ -430,6 +492,7 @@ class MonitoredTracker:
 
     def _forget(self) -> None:
         self._last = self._motion = self._trusted = None
+        self._crossed = False
         self._branch_monitor.reset()
         self._evidence.forget()
         self._leg_monitor.reset()

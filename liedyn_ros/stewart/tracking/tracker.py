@@ -103,6 +103,7 @@ class PoseFollower:
         self._last: TrackedPose | None = None
         self._before: TrackedPose | None = None  # the good pose before the last
         self._rates: Array | None = None  # measured ones that the last twist comes from
+        self.start_of: Callable[[Array], Array] | None = None  # of lengths, nearer than home
         self.solver = PoseSolver(geometry, method)
         self._meter = PlatformMeter(geometry) if meter is None else meter
 
@@ -136,6 +137,15 @@ class PoseFollower:
                 tracked.twist, tracked.twist_span = _mean_twist(self._last, tracked)
             self._before, self._rates, self._last = self._last, sample.rates, tracked
         return tracked
+
+    def solve_from(self, guess: Array, tracked: TrackedPose) -> TrackedPose:
+        """Return the pose of a sample once more, from a guess (4, 4), m; nothing is changed."""
+        values = self._meter.empty()
+        pose, status, iterations, residual, _ = self.solver.solve_checked(
+            tracked.lengths, guess, values)
+        return TrackedPose(
+            tracked.stamp_ns, tracked.lengths, pose, status, iterations, residual, Start.GUESS,
+            PlatformState(self._meter, pose, values), None, 0.0, tracked.solve_time)
 
     def state(self) -> FollowerState:
         """Return the state from which the next solve starts, for `restore`."""
@@ -175,7 +185,8 @@ class PoseFollower:
             solution = self.solver.solve_checked(lengths, last.pose, values, twist, gap)
             if solution[1] is Status.CONVERGED or not may_restart():
                 return solution, Start.PREDICTED
-        return self.solver.solve_checked(lengths, self.home, values), Start.HOME
+        start = self.home if self.start_of is None else self.start_of(lengths)
+        return self.solver.solve_checked(lengths, start, values), Start.HOME
 
     def _led(
             self, sample: Sample, last: TrackedPose, rates: Array) -> tuple[Array | None, float]:

@@ -129,7 +129,8 @@ def test_delay_is_the_least_age_of_what_comes(bench):
     np.testing.assert_allclose(record.length_errors, 0.0, atol=1e-12)
 
 
-@pytest.mark.parametrize('actuators', ['joint_state', 'joint_state_topics', 'float64_topics'])
+@pytest.mark.parametrize('actuators', [
+    'joint_state', 'joint_state_topics', 'float64_topics', 'float64_array'])
 def test_the_pose_node_tracks_the_simulator_in_every_form(bench, actuators):
     """By a clock that is the test's, as a Float64 is stamped with its time of arrival."""
     poses, truths = bench.collect(PoseStamped, 'pose'), bench.collect(PoseStamped, 'true_pose')

@@ -8,6 +8,7 @@
 
 """What a branch rests on: no start, reset, gap or clock leads to a wrong pose in silence."""
 
+import dataclasses
 from itertools import pairwise
 
 import numpy as np
@@ -18,7 +19,9 @@ from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     BranchSource, Flag, leg_lengths, load_geometry, MonitorConfig, MonitoredTracker,
-    OrientationSensor, PlatformMeter)
+    OrientationSensor, PlatformMeter, PoseSolver)
+from liedyn_ros.stewart.certificate.travel import TravelProof
+from liedyn_ros.stewart.tracking.start_modes import MachineModes, StartModes
 
 MACHINES = ('stewart_geometry', 'stewart_6_3', 'stewart_octahedron', 'stewart_hexaglide',
             'stewart_wires', 'stewart_shaking_table')
@@ -165,6 +168,86 @@ def test_a_crossing_rests_on_the_motion(geometry, home):
         pose = home @ se3.exp([0.0, 0.0, way, 0.0, 0.0, 0.0])
         tracked = tracker.track(SECOND + k * PERIOD // 10, leg_lengths(geometry, pose))
     assert tracked.branch_source is BranchSource.MOTION and not is_wrong(tracked, pose)
+
+
+@pytest.mark.parametrize(('machine', 'share'), [
+    ('stewart_geometry', 0.01), ('stewart_6_3', 0.03), ('stewart_octahedron', 0.03),
+    ('stewart_hanging', 0.01), ('stewart_hexaglide', 0.01)])
+def test_a_travel_that_is_proved_needs_no_home(machine, share):
+    geometry = load_geometry(config_file(f'{machine}.yaml'))
+    at_home, way = leg_lengths(geometry, geometry.home), share * geometry.characteristic_length
+    limits = np.stack((at_home - way, at_home + way), axis=1)
+    geometry = dataclasses.replace(geometry, length_limits=limits)
+    tracker, rng, now = MonitoredTracker(geometry, geometry.home), np.random.default_rng(1), SECOND
+    solver = PoseSolver(geometry)
+    for k in range(50):
+        ends, pose = rng.uniform(*limits.T), geometry.home
+        for part in np.linspace(0.0, 1.0, 20):  # the witness goes there in small steps
+            pose = solver.solve(at_home + part * (ends - at_home), pose).pose
+        now += 10 * SECOND  # each pose comes after a gap, every tenth after a reset
+        if k % 10 == 0:
+            tracker.reset()
+        tracked = tracker.track(now, ends)
+        assert tracked.branch_source is BranchSource.PROVED and not is_wrong(tracked, pose)
+        assert not tracked.flags & (Flag.BRANCH_UNSURE | Flag.RESTARTED | Flag.BRANCH_WRONG)
+
+
+def test_a_travel_with_a_singularity_is_not_proved(geometry, home):
+    assert not TravelProof(geometry, home).proved
+    free = dataclasses.replace(geometry, length_limits=np.tile([0.0, np.inf], (6, 1)))
+    assert not TravelProof(free, home).proved
+
+
+def coned(geometry, angle):
+    """Return a geometry whose joints turn by an angle (rad) from home."""
+    legs = geometry.platform_joints @ geometry.home[:3, :3].T + geometry.home[:3, 3] - (
+        geometry.base_joints)
+    axes, angles = legs / np.linalg.norm(legs, axis=1)[:, None], np.full(6, angle)
+    return dataclasses.replace(
+        geometry, base_cones=np.column_stack((axes, angles)),
+        platform_cones=np.column_stack((-axes @ geometry.home[:3, :3], angles)))
+
+
+@pytest.mark.parametrize('machine', ['stewart_geometry', 'stewart_6_3', 'stewart_octahedron'])
+def test_a_start_is_proved_where_joints_leave_one_pose(machine):
+    geometry = coned(load_geometry(config_file(f'{machine}.yaml')), 1.0)
+    meter, modes, unsure, starts = PlatformMeter(geometry), StartModes(geometry), 0, 0
+    tracker, rng = MonitoredTracker(geometry, geometry.home), np.random.default_rng(2)
+    while starts < 8:
+        way = rng.normal(size=6) * [*[0.6] * 3, *[0.6 * geometry.characteristic_length] * 3]
+        pose = geometry.home @ se3.exp(way)
+        if not reaches(geometry, pose) or not meter.measure(pose).margins.kept:
+            continue
+        lengths, starts = leg_lengths(geometry, pose), starts + 1
+        tracker.reset()
+        unsure += Flag.BRANCH_UNSURE in tracker.track(SECOND, lengths).flags
+        modes.weigh(tracker)
+        tracked = tracker.track(SECOND + PERIOD, lengths)
+        assert tracked.branch_source is BranchSource.PROVED and not tracked.branch_reason
+        assert not is_wrong(tracked, pose)
+    assert unsure
+
+
+def test_the_only_pose_of_a_machine_is_taken(geometry, home):
+    poses, _ = crossing(geometry, 1)
+    lengths, tracker = leg_lengths(geometry, poses[-1]), MonitoredTracker(geometry, home)
+    assert is_wrong(tracker.track(SECOND, lengths), poses[-1])
+    only = MachineModes((poses[-1],), True, 1e-3)
+    tracker.weigh(tracker.start._replace(number=99), only)  # of another start
+    assert is_wrong(tracker.track(SECOND + PERIOD, lengths), poses[-1])
+    tracker.weigh(tracker.start, only)
+    tracked = tracker.track(SECOND + 2 * PERIOD, lengths)
+    assert tracked.branch_source is BranchSource.PROVED and not is_wrong(tracked, poses[-1])
+    assert not tracked.flags & (Flag.BRANCH_UNSURE | Flag.BRANCH_WRONG)
+
+
+def test_all_poses_speak_against_a_start_and_are_told(geometry, home):
+    far = home @ se3.exp([0.0, 0.0, 1.3, 0.0, 0.0, 0.0])
+    tracker, lengths = MonitoredTracker(geometry, home), leg_lengths(geometry, far)
+    tracker.track(SECOND, lengths)
+    StartModes(geometry).weigh(tracker)
+    tracked = tracker.track(SECOND + PERIOD, lengths)
+    assert Flag.BRANCH_UNSURE in tracked.flags and 'from home' in tracked.branch_reason
 
 
 @pytest.mark.parametrize('kind', [int, np.int32, np.int64, np.uint64, bool, np.uint8])

@@ -27,7 +27,7 @@ from liedyn_ros.stewart import (
 from liedyn_ros.stewart.input.actuators import DEFAULTS, of_each
 from liedyn_ros.stewart.home import home_of, require_home
 from liedyn_ros.stewart.tracking.settings import config_of, method_of
-
+from liedyn_ros.stewart.tracking.start_modes import StartModes
 
 Reported = tuple[tuple[str, bytes], ...]  # topics, and messages of them as bytes
 
@@ -65,10 +65,11 @@ def processed(messages: Iterable[JointStateMessage], settings: Mapping[str, Any]
     """
     geometry, _ = platform_of(settings)
     actuators = actuators_of(settings)
-    estimator = MotionEstimator(geometry, settings['leg_rate_noise'])
+    estimator, modes = MotionEstimator(geometry, settings['leg_rate_noise']), StartModes(geometry)
     for each in messages:
         try:
             yield _one(each, actuators, tracker, estimator, settings['use_leg_rates'])
+            modes.weigh(tracker)
         except LiedynError as error:
             yield Processed(each.stamp_ns, None, None, str(error))
 
@@ -79,7 +80,8 @@ def actuators_of(settings: Mapping[str, Any]) -> LegActuators:
     scale, offset, beside = (np.array(of_each(settings[f'actuator_{key}'], default, len(legs)))
                              for key, default in DEFAULTS.items())
     return LegActuators(legs if names == [''] else tuple(names), scale, offset,
-                        settings['ignore_other_joints'], beside)
+                        settings['ignore_other_joints'], beside,
+                        platform_of(settings)[0].fixed_lengths)
 
 
 def platform_of(settings: Mapping[str, Any]) -> tuple[StewartGeometry, Array]:

@@ -14,11 +14,12 @@ from typing import Any
 
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64
+from std_msgs.msg import Float64, Float64MultiArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
-from liedyn_ros.nodes.stewart.parameters import FLOAT64_TOPICS, JOINT_STATE
+from liedyn_ros.nodes.stewart.parameters import (
+    FLOAT64_ARRAY, FLOAT64_TOPICS, JOINT_STATE, UNSTAMPED)
 from liedyn_ros.nodes.stewart.platform import actuator_topic, LEG_STATES
 from liedyn_ros.ros.messages.conversions import nanoseconds
 from liedyn_ros.ros.messages.packed import JointStateReader
@@ -47,21 +48,25 @@ class LegInput:
         self._node, self._stream = node, stream
         self._actuators, self._use_rates = actuators, use_rates
         self._on_set, self._on_fault = on_set, on_fault
-        floats = form == FLOAT64_TOPICS
+        floats, kinds = form in UNSTAMPED, {
+            FLOAT64_TOPICS: Float64, FLOAT64_ARRAY: Float64MultiArray}
         self._sets = ActuatorSynchronizer(
-            actuators.names, tolerance, not (floats and node.time_is_simulated()))
-        self._single = form == JOINT_STATE
-        self._reader = JointStateReader(node.resolve_topic_name(LEG_STATES), actuators.names)
+            actuators.driven_names, tolerance, not (floats and node.time_is_simulated()))
+        self._single = form in (JOINT_STATE, FLOAT64_ARRAY)
+        self._reader = JointStateReader(
+            node.resolve_topic_name(LEG_STATES), actuators.driven_names)
         if self._single:
             callbacks: dict[str, Callable[..., None]] = {
-                LEG_STATES: self._take_joint_state}
+                LEG_STATES: self._take_array if floats else self._take_joint_state}
         elif floats:
-            callbacks = {actuator_topic(n): partial(self._take_float, n) for n in actuators.names}
+            callbacks = {actuator_topic(n): partial(self._take_float, n)
+                         for n in actuators.driven_names}
         else:
-            callbacks = {actuator_topic(n): partial(self._take_one, n) for n in actuators.names}
+            callbacks = {actuator_topic(n): partial(self._take_one, n)
+                         for n in actuators.driven_names}
         self._subscriptions: list[Subscription] = [
-            stream.subscribe(Float64 if floats else JointState, topic, callback,
-                             sensor_data(depth), raw=self._single, timed=floats)
+            stream.subscribe(kinds.get(form, JointState), topic, callback,
+                             sensor_data(depth), raw=form == JOINT_STATE, timed=floats)
             for topic, callback in callbacks.items()]
 
     @property
@@ -106,6 +111,15 @@ class LegInput:
             return
         self._on_set(stamp_ns, lengths, rates)
 
+    def _take_array(self, message: Float64MultiArray, sent_ns: int) -> None:
+        stamp_ns = self._node.time_of_sending(sent_ns)
+        try:
+            lengths = self._actuators.lengths(self._actuators.driven_names, message.data)
+        except LiedynError as error:
+            self._on_fault(stamp_ns, error)
+            return
+        self._on_set(stamp_ns, lengths, None)
+
     def _take_one(self, name: str, message: JointState) -> None:
         stamp_ns = nanoseconds(message.header.stamp)
         try:
@@ -127,7 +141,7 @@ class LegInput:
             complete = self._sets.add(name, reading)
             if complete is None:
                 return
-            names = self._actuators.names
+            names = self._actuators.driven_names
             stamp_ns = max(complete[n].stamp_ns for n in names)
             lengths = self._actuators.lengths(names, [complete[n].position for n in names])
             velocities = [v for n in names if (v := complete[n].velocity) is not None]

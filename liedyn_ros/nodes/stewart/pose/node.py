@@ -288,7 +288,7 @@ class StewartPoseNode(ManagedNode):
             quick, platform, MotionEstimator(geometry, rate_noise), self._tracker)
         quick.start()
         slow = Stream(self, name='slow_services', guarded=False)
-        StewartModes(self, slow, platform)
+        StewartModes(self, slow, platform, self._tracker)
         if not geometry.redundant:  # of more legs nothing is proved
             StewartPaths(self, slow, platform)
         slow.start()

@@ -158,6 +158,12 @@ class StewartGeometry:
         return all(isinstance(leg, Strut) for leg in self.leg_types)
 
     @property
+    def fixed_lengths(self) -> Array:
+        """Return the lengths (n,), m, of rods without a drive or a reading; NaN of other legs."""
+        return np.array([leg.fixed if isinstance(leg, Strut) and leg.fixed else np.nan
+                         for leg in self.leg_types])
+
+    @property
     def signed(self) -> bool:
         """Return whether there are drive coordinates that may be zero."""
         return not all(leg.positive for leg in self.leg_types)

@@ -31,13 +31,25 @@ LEAST_SINE = 1e-3  # of the angle between vectors of a stage
 
 @dataclass(frozen=True)
 class Strut:
-    """A leg of variable length between joints whose axes meet: the leg of the textbooks."""
+    """
+    A leg of variable length between joints whose axes meet: the leg of the textbooks.
+
+    fixed: m, the length of a rod without a drive or a reading; 0 of a leg whose length varies.
+    Raises GeometryError.
+    """
+
+    fixed: float = 0.0
 
     kind: ClassVar[int] = kernels.STRUT
     unit: ClassVar[str] = 'm'
     driven: ClassVar[str] = 'cylinder'
     positive: ClassVar[bool] = True
     on_platform: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        """Check the length."""
+        if not 0.0 <= checks.as_number('fixed', self.fixed) < math.inf:
+            raise GeometryError(f'fixed: expected a length above 0 m, got {self.fixed}')
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from typing import Any
 import warnings
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import (
@@ -29,11 +30,12 @@ from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.description.geometry_covariance import covariance_of_rows
 from liedyn_ros.stewart.platform.description.leg_checks import unlimited_cones, usual_forces
 from liedyn_ros.stewart.platform.description.leg_types import (
-    Crank, LegType, OffsetStrut, Rail, Stage, Strut, Wire)
+    Crank, LEAST_SINE, LegType, OffsetStrut, Rail, Stage, Strut, Wire)
 from liedyn_ros.stewart.platform.description.masses import read_masses
 from liedyn_ros.stewart.platform.description.tool_frame import with_tool
 
 LARGEST = 20.0  # m, of a platform; beyond it numbers are taken for mm
+RAISES = {'raises': 1.0, 'lowers': -1.0}  # what a positive turn of a crank does
 WHOLE_TURN = 2.0 * math.pi  # rad; beyond it the angles of a frame are taken for degrees
 _LEGS = re.compile(rb'^legs\s*:', re.MULTILINE)
 
@@ -124,9 +126,23 @@ def _covariance(node: Node | None) -> Array | None:
 
 
 def tool_of(node: Node) -> Array:
-    """Return a pose (4, 4), m, of keys position and rpy, either of which may be left out."""
+    """
+    Return a pose (4, 4), m, of keys position and rotation, either of which may be left out.
+
+    The rotation is `rpy`, or `euler` with the axes of its turns, in capitals where each turn is
+    about axes that the ones before have turned (Rotation.from_euler of SciPy).
+    """
     origin = [0.0, 0.0, 0.0]
-    position, rpy = node.take('position', origin).numbers(3), node.take('rpy', origin).angles(3)
+    position, euler = node.take('position', origin).numbers(3), node.optional('euler')
+    if euler is not None:
+        axes, angles = euler.take('axes').text(), euler.take('angles').angles(3)
+        if not re.fullmatch('[xyz]{3}|[XYZ]{3}', axes) or axes[1] in (axes[0], axes[2]):
+            euler.fail('axes such as XYZ, zyx or ZXZ', axes)
+        euler.finish()
+        node.finish()
+        rotation = Rotation.from_euler(axes, angles).as_matrix()
+        return SE3.from_rotation_translation(rotation, position).matrix
+    rpy = node.take('rpy', origin).angles(3)
     node.finish()
     if max(map(abs, rpy)) > WHOLE_TURN:
         warnings.warn(f'{node.path}/rpy: {rpy} rad is more than a whole turn; degrees are written '
@@ -140,6 +156,12 @@ def _leg_type(leg: Node) -> tuple[LegType, list[float]]:
     strut = {key: leg.optional(key) for key in (
         'base_universal', 'platform_universal', 'lead', 'lead_zero')}
     given = [key for key, node in drives.items() if node is not None]
+    if (rod := leg.optional('fixed')) is not None:
+        if given or any(strut.values()) or leg.optional('length') is not None:
+            leg.fail(f'fixed alone, without length, {", ".join((*drives, *strut))}')
+        if not rod.number() > 0.0:
+            rod.fail('a length above 0 m')
+        return Strut(rod.number()), [0.0, math.inf]
     if len(given) > 1 or (given and any(strut.values())):
         leg.fail(f'one of {", ".join(drives)} and universal joints at most')
     if not given or given == ['wire']:
@@ -160,7 +182,20 @@ def _rail(drive: Node) -> LegType:
 
 
 def _crank(drive: Node) -> LegType:
-    return Crank(_vector(drive, 'axis'), _vector(drive, 'zero'), drive.take('radius').number(),
+    axis = drive.take('axis')
+    if isinstance(axis.value, str):  # a crank in an upright plane, and what its turn does
+        if axis.value not in RAISES:
+            axis.fail(f'three numbers, or one of {", ".join(RAISES)}', axis.value)
+        zero = np.array(_vector(drive, 'zero'))
+        across = RAISES[axis.value] * np.cross(zero, [0.0, 0.0, 1.0])
+        if not np.linalg.norm(across) > LEAST_SINE * np.linalg.norm(zero):
+            axis.fail('a crank that is not upright at 0, or three numbers', axis.value)
+        return _crank_about(drive, tuple(across.tolist()))
+    return _crank_about(drive, _vector(drive, 'axis'))
+
+
+def _crank_about(drive: Node, axis: tuple[float, ...]) -> LegType:
+    return Crank(axis, _vector(drive, 'zero'), drive.take('radius').number(),
                  drive.take('rod').number(), drive.take('pushes', True).truth())
 
 

@@ -17,22 +17,31 @@ from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.ros.messages import conversions
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.streams.stream import Stream
-from liedyn_ros.stewart import AssemblyModeSolver
+from liedyn_ros.stewart import MonitoredTracker
+from liedyn_ros.stewart.tracking.start_modes import StartModes
+
+START_RATE = 2.0  # Hz, of looking whether a start is to be weighed
 
 
 class StewartModes:
-    """Answers `~/assembly_modes`."""
+    """Answers `~/assembly_modes`, and weighs each start of the tracking by all its poses."""
 
-    def __init__(self, node: ManagedNode, stream: Stream, platform: Platform) -> None:
+    def __init__(
+            self, node: ManagedNode, stream: Stream, platform: Platform,
+            tracker: MonitoredTracker) -> None:
         """Open the service on a stream of those that take long."""
-        self._node, self._platform = node, platform
-        self._solver = AssemblyModeSolver(platform.geometry)
+        self._node, self._platform, self._tracker = node, platform, tracker
+        self._modes = StartModes(platform.geometry)
+        stream.open_timer(START_RATE, self._weigh)
         stream.open_service(AssemblyModes, '~/assembly_modes', self._find)
+
+    def _weigh(self) -> None:
+        self._modes.weigh(self._tracker, self._node.lock)
 
     def _find(self, request: AssemblyModes.Request, response: AssemblyModes.Response) -> None:
         lengths = self._platform.lengths_of(request.leg_names, request.lengths)
         begin = time.perf_counter()
-        found = self._solver.solve(lengths)
+        found = self._modes.solver.solve(lengths)
         response.solve_time, response.complete = time.perf_counter() - begin, found.complete
         response.message = '; '.join(filter(None, (
             found.defect or found.reason, found.of_other_machines)))

@@ -1,0 +1,182 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Machines of others, written down as a stranger would, beside their own inverse kinematics.
+
+Numbers are those of public repositories; formulas are theirs in our words, in their units.
+"""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from support.refusals import refused
+import yaml
+
+from liedyn_ros.common.errors import GeometryError
+from liedyn_ros.stewart import (
+    leg_lengths, LegActuators, load_geometry, MonitoredTracker, PoseSolver)
+
+INCH, SECOND, PERIOD = 0.0254, 1_000_000_000, 5_000_000
+
+
+def on_circle(radius, degrees):
+    """Return points (6, 3) at angles on a circle."""
+    angles = np.radians(degrees)
+    return radius * np.stack((np.cos(angles), np.sin(angles), np.zeros(6)), axis=1)
+
+
+def servos(base, top, horn, rod, height, beta):
+    """Return a file of servos with horns at angles beta (degrees) from x, all numbers in m."""
+    legs = {}
+    for k, (a, b, angle) in enumerate(zip(base, top, np.radians(beta))):
+        legs[f'servo_{k + 1}'] = {'base': a.tolist(), 'platform': b.tolist(), 'crank': {
+            'axis': 'raises', 'zero': [float(np.cos(angle)), float(np.sin(angle)), 0.0],
+            'radius': horn, 'rod': rod, 'travel': [-1.48, 1.48]}}
+
+    def values(position, rotation):
+        """Servo angles, by R. Eisele: asin(l / hypot(m, n)) - atan2(n, m)."""
+        rods = position + top @ rotation.T - base
+        side = np.cos(np.radians(beta)) * rods[:, 0] + np.sin(np.radians(beta)) * rods[:, 1]
+        m, n = 2.0 * horn * rods[:, 2], 2.0 * horn * side
+        square = (rods ** 2).sum(axis=1) - rod ** 2 + horn ** 2
+        return np.arcsin(square / np.hypot(m, n)) - np.arctan2(n, m)
+
+    return {'home': {'position': [0.0, 0.0, height]}, 'legs': legs}, values
+
+
+def linuxcnc():
+    """genhexkins.h of LinuxCNC: struts, inches."""
+    base = INCH * np.array([
+        [-22.95, 13.25, 0.0], [22.95, 13.25, 0.0], [22.95, 13.25, 0.0], [0.0, -26.5, 0.0],
+        [0.0, -26.5, 0.0], [-22.95, 13.25, 0.0]])
+    top = INCH * np.array([
+        [-1.0, 11.5, 0.0], [1.0, 11.5, 0.0], [10.459, -4.884, 0.0], [9.459, -6.616, 0.0],
+        [-9.459, -6.616, 0.0], [-10.459, -4.884, 0.0]])
+    return {'home': {'position': [0.0, 0.0, 20.0 * INCH]}, 'legs': {
+        f'strut_{k}': {'base': a.tolist(), 'platform': b.tolist(), 'length': [0.3, 1.5]}
+        for k, (a, b) in enumerate(zip(base, top))}}, lambda position, rotation: np.linalg.norm(
+            position + top @ rotation.T - base, axis=1)
+
+
+def paradex():
+    """modparakins.h of machinekit: rods of 2.953 in on six upright slides."""
+    base = INCH * np.array([
+        [1.85, 0.0, 0.0], [1.102, 0.0, 0.0], [-0.925, 1.602, 0.0], [-0.551, 0.954, 0.0],
+        [-0.925, -1.602, 0.0], [-0.551, -0.954, 0.0]])
+    top = INCH * np.array([
+        [1.207, 1.012, 0.0], [0.123, -0.698, 0.0], [-1.48, 0.539, 0.0], [0.543, 0.456, 0.0],
+        [0.274, -1.551, 0.0], [-0.666, 0.243, 0.0]])
+    rod = 2.953 * INCH
+
+    def values(position, rotation):
+        tips = position + top @ rotation.T
+        across = ((tips - base)[:, :2] ** 2).sum(axis=1)
+        return tips[:, 2] - np.sqrt(rod ** 2 - across)
+
+    return {'home': {'position': [0.0, 0.0, 4.0 * INCH]}, 'legs': {
+        f'slide_{k}': {'base': a.tolist(), 'platform': b.tolist(), 'rail': {
+            'direction': [0.0, 0.0, 1.0], 'rod': rod, 'travel': [-0.05, 0.15]}}
+        for k, (a, b) in enumerate(zip(base, top))}}, values
+
+
+def ipf():
+    """Stewart_Plattform_IPF.cpp of NilsTo/HA_IPF: servos, mm and degrees."""
+    base = on_circle(0.086687, [176.9176, 123.0772, 56.9228, 3.0772, 296.9228, 243.0772])
+    top = on_circle(0.0641185, [156.2695, 143.7305, 36.2695, 23.7305, 276.2694, 263.7305])
+    return servos(base, top, 0.04, 0.138, 0.145, [240.0, 60.0, 120.0, -60.0, 0.0, 180.0])
+
+
+def rcr2f():
+    """InverseKinematics.hpp of rcr2f/advancedrobotics: servos, mm; beta in turns of pi."""
+    base = on_circle(0.14, [308.5, 351.5, 68.5, 111.5, 188.5, 231.5])
+    top = on_circle(0.032, [286.1, 13.9, 46.1, 133.9, 166.1, 253.9])
+    return servos(base, top, 0.036, 0.27, 0.25, np.degrees(np.pi * np.array([
+        -8 / 3, 1 / 3, 0, -1, -4 / 3, -7 / 3])))
+
+
+@pytest.mark.parametrize('machine', [linuxcnc, paradex, ipf, rcr2f])
+def test_a_machine_of_others_has_its_own_values_and_is_tracked(tmp_path, machine):
+    content, values = machine()
+    (tmp_path / 'own.yaml').write_text(yaml.safe_dump(content, sort_keys=False))
+    geometry = load_geometry(tmp_path / 'own.yaml')
+    tracker, home = MonitoredTracker(geometry, geometry.home), geometry.home[:3, 3]
+    size, flagged = geometry.characteristic_length, 0
+    for k in range(400):
+        t = 0.005 * k
+        position = home + 0.05 * size * np.sin(2.0 * np.pi * t * np.array([0.5, 0.7, 0.3]))
+        turns = 0.04 * np.sin(2.0 * np.pi * t * np.array([0.4, 0.6, 0.8]))
+        rotation = Rotation.from_euler('xyz', turns).as_matrix()
+        theirs = values(position, rotation)
+        pose = np.eye(4)
+        pose[:3, :3], pose[:3, 3] = rotation, position
+        assert np.abs(leg_lengths(geometry, pose) - theirs).max() < 1e-12 / size
+        tracked = tracker.track(SECOND + k * PERIOD, theirs)
+        assert tracked.converged and np.abs(tracked.pose - pose).max() < 1e-9
+        flagged += bool(tracked.legs)
+    assert not flagged
+
+
+def changed(tmp_path, change):
+    """Return the geometry of a changed file of the IPF's servos."""
+    content, _ = ipf()
+    change(content)
+    (tmp_path / 'changed.yaml').write_text(yaml.safe_dump(content))
+    return load_geometry(tmp_path / 'changed.yaml')
+
+
+@pytest.mark.parametrize(('axes', 'turns'), [
+    ('XYZ', ('x', 'y', 'z')), ('zyx', ('x', 'y', 'z')), ('ZXY', ('z', 'x', 'y'))])
+def test_a_rotation_has_the_order_that_is_named(tmp_path, axes, turns):
+    angles = {'x': 0.3, 'y': -0.2, 'z': 0.5}
+    geometry = changed(tmp_path, lambda content: content['home'].update(euler={
+        'axes': axes, 'angles': [angles[axis.lower()] for axis in axes]}))
+    wanted = np.eye(3)
+    for axis in turns:
+        wanted = wanted @ Rotation.from_euler(axis, angles[axis]).as_matrix()
+    assert np.abs(geometry.home[:3, :3] - wanted).max() < 1e-14
+
+
+@pytest.mark.parametrize(('where', 'change'), [
+    ('home/euler', lambda content: content['home'].update(
+        euler={'axes': 'xYz', 'angles': [0.0, 0.0, 0.0]})),
+    ('home/euler', lambda content: content['home'].update(
+        euler={'axes': 'xxz', 'angles': [0.0, 0.0, 0.0]})),
+    ('legs/servo_2/crank/axis',
+     lambda content: content['legs']['servo_2']['crank'].update(axis='up')),
+    ('legs/servo_2/crank/axis',
+     lambda content: content['legs']['servo_2']['crank'].update(zero=[0.0, 0.0, 1.0])),
+    ('legs/servo_2', lambda content: content['legs']['servo_2'].update(fixed=0.3))])
+def test_what_is_unclear_is_refused(tmp_path, where, change):
+    with refused(GeometryError, f'geometry/{where}'):
+        changed(tmp_path, change)
+
+
+def test_a_leg_of_fixed_length_has_no_reading(tmp_path):
+    content, _ = linuxcnc()
+    del content['legs']['strut_2']['length']
+    content['legs']['strut_2']['fixed'] = 0.6
+    (tmp_path / 'fixed.yaml').write_text(yaml.safe_dump(content, sort_keys=False))
+    geometry = load_geometry(tmp_path / 'fixed.yaml')
+    at_home = leg_lengths(geometry, geometry.home)
+    at_home[2] = 0.6
+    actuators = LegActuators(
+        geometry.leg_names, np.ones(6), np.zeros(6), fixed=geometry.fixed_lengths)
+    names = [f'strut_{k}' for k in (5, 0, 1, 3, 4)]
+    assert actuators.driven_names == tuple(f'strut_{k}' for k in (0, 1, 3, 4, 5))
+    solver, tracker, pose = PoseSolver(geometry), MonitoredTracker(geometry, geometry.home), (
+        geometry.home)
+    for k in range(400):
+        lengths = at_home + 0.02 * np.sin(0.02 * k * np.arange(1.0, 7.0)) * (np.arange(6) != 2)
+        pose = solver.solve(lengths, pose).pose
+        read = lengths[[5, 0, 1, 3, 4]]
+        assert np.array_equal(actuators.lengths(names, read), lengths)
+        tracked = tracker.track(SECOND + k * PERIOD, actuators.lengths(names, read))
+        assert not tracked.legs and np.abs(tracked.pose - pose).max() < 1e-9
+    assert actuators.rates(names, read, lengths)[2] == 0.0
+    assert np.array_equal(actuators.lengths([*names, 'strut_2'], [*read, 9.0]), lengths)
