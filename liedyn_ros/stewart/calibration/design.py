@@ -78,6 +78,9 @@ def _candidates(
         geometry: Geometry, home: ArrayLike, turn: float, shift: float | None, least: float,
         seed: int) -> Array:
     """Return poses about home that keep all limits."""
+    if geometry.redundant:
+        raise LimitError('geometry: expected six legs, as the effect of a redundant reading is '
+                         f'not designed for, got {len(geometry.leg_names)}')
     start = se3.require_pose('home', checks.as_array('home', home, (4, 4)))
     away = SHIFT * geometry.characteristic_length if shift is None else checks.as_positive(
         'shift', shift)
