@@ -8,6 +8,9 @@
 
 """What users of other libraries type wrongly ends in an error with a remedy."""
 
+from importlib import import_module
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -136,3 +139,11 @@ def test_an_object_is_shown_in_a_line(shown):
     assert repr(shown).startswith('<')
     assert ' object at ' not in repr(shown)
     assert len(repr(shown)) < 200
+
+
+@pytest.mark.parametrize('package', ['liedyn_ros', 'liedyn_ros.dynamics', 'liedyn_ros.stewart'])
+def test_no_module_hides_a_name_that_is_imported_when_it_is_used(package):
+    module = import_module(package)  # whose attribute a module of that name would become
+    folder = Path(module.__file__).parent
+    assert not [name for name in module.__all__
+                if (folder / name).exists() or (folder / f'{name}.py').exists()]
