@@ -33,11 +33,9 @@ def on_demand(package: str, path: str) -> tuple[Callable[[str], Any], Callable[[
             from liedyn_ros.common.other_names import missing, PACKAGE
             raise missing(  # Python offers the nearest of a module that is given
                 module, f'module {package!r}', name, PACKAGE if '.' not in package else {})
-        from liedyn_ros.common.imports import kept  # which imports more
-        with kept():
-            place = import_module(places[name])
-            value = (getattr(place, name) if hasattr(place, name)
-                     else import_module(f'{places[name]}.{name}'))
+        place = import_module(places[name])
+        value = (getattr(place, name) if hasattr(place, name)
+                 else import_module(f'{places[name]}.{name}'))
         setattr(module, name, value)
         return value
 

@@ -10,7 +10,6 @@
 
 from importlib import import_module
 
-from liedyn_ros.common.imports import kept
 from liedyn_ros.common.interrupts import end_at_once
 
 # What is a node and nothing else, by the names of setup.py.
@@ -19,5 +18,4 @@ PROGRAMS = ('aerial_manipulator_controller', 'aerial_manipulator_simulator', 'dy
             'stewart_dynamics_simulator', 'stewart_pose', 'stewart_simulator', 'view')
 
 end_at_once(('liedyn_ros.nodes.', 'liedyn_ros.view'), PROGRAMS)
-with kept():
-    import_module('liedyn_ros.ros')  # whose first lines tell what is not installed
+import_module('liedyn_ros.ros')  # whose first lines tell what is not installed
