@@ -33,7 +33,7 @@ from liedyn_ros.dynamics.constrained.constraints.function import ConstraintFunct
 from liedyn_ros.dynamics.constrained.solver.solution import Solved
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.dynamics import Dynamics
-from liedyn_ros.dynamics.algorithms.joint_wrenches import joint_wrenches
+from liedyn_ros.dynamics.bearing_loads import joint_wrenches
 from liedyn_ros.model import Model
 from liedyn_ros.model.parts.geometry import checked_pose
 

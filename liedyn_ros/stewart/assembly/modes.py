@@ -89,6 +89,25 @@ class AssemblyMode(NamedTuple):
         return self.height > 0.0
 
 
+class MachineModes(NamedTuple):
+    """
+    Poses of six lengths, (4, 4), m, that keep the machine's limits, and whether these are all.
+
+    same: how far two solves of one pose may be apart, m.
+    """
+
+    poses: tuple[Array, ...]
+    complete: bool
+    same: float
+
+    def right(self, pose: Array) -> Array | None:
+        """Return the only pose there is, where it is another than a pose (4, 4), m."""
+        if not self.complete or len(self.poses) != 1 or (
+                np.abs(self.poses[0] - pose).max() <= self.same):
+            return None
+        return self.poses[0]
+
+
 @dataclass(frozen=True)
 class AssemblyModes:
     """

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 import math
-from typing import NamedTuple
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -48,10 +48,12 @@ from liedyn_ros.stewart.tracking.monitor_config import MonitorConfig
 from liedyn_ros.stewart.tracking.rates.monitor import RateMonitor
 from liedyn_ros.stewart.tracking.sample_gate import Sample, SampleGate
 from liedyn_ros.stewart.tracking.sensor_monitor import SensorFit, SensorMonitor
-from liedyn_ros.stewart.tracking.start_modes import MachineModes
 from liedyn_ros.stewart.tracking.tracker import (
     FollowerState, PoseFollower, Start, TrackedPose)
 from liedyn_ros.stewart.tracking.two_branch_tracker import Choice, TwoBranchTracker
+
+if TYPE_CHECKING:
+    from liedyn_ros.stewart.assembly.modes import MachineModes
 
 UNSURE, UNSURE_SOURCE = int(Flag.BRANCH_UNSURE | Flag.BRANCH_WRONG), BranchSource.UNSURE
 ONE_BRANCH = Branch(1, 0.0, 0.0, unsure=False, wrong=False)  # of redundant lengths

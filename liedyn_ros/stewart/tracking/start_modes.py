@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 import math
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
 from liedyn_ros.common.checks import Array
-from liedyn_ros.stewart.assembly.modes import AssemblyModeSolver
+from liedyn_ros.stewart.assembly.modes import AssemblyModeSolver, MachineModes
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.state import PlatformMeter
 
@@ -30,25 +30,6 @@ if TYPE_CHECKING:
 
 SAME = 1e-3  # rad and characteristic lengths, between two solves of one pose, at most
 DEVIATIONS = 6.0  # of the lengths' noise
-
-
-class MachineModes(NamedTuple):
-    """
-    Poses of six lengths, (4, 4), m, that keep the machine's limits, and whether these are all.
-
-    same: how far two solves of one pose may be apart, m.
-    """
-
-    poses: tuple[Array, ...]
-    complete: bool
-    same: float
-
-    def right(self, pose: Array) -> Array | None:
-        """Return the only pose there is, where it is another than a pose (4, 4), m."""
-        if not self.complete or len(self.poses) != 1 or (
-                np.abs(self.poses[0] - pose).max() <= self.same):
-            return None
-        return self.poses[0]
 
 
 class StartModes:

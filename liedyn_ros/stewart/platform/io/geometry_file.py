@@ -17,7 +17,6 @@ from typing import Any
 import warnings
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import (
@@ -140,6 +139,7 @@ def tool_of(node: Node) -> Array:
             euler.fail('axes such as XYZ, zyx or ZXZ', axes)
         euler.finish()
         node.finish()
+        from scipy.spatial.transform import Rotation  # which takes long to import
         rotation = Rotation.from_euler(axes, angles).as_matrix()
         return SE3.from_rotation_translation(rotation, position).matrix
     rpy = node.take('rpy', origin).angles(3)
