@@ -212,8 +212,11 @@ def test_browsers_that_come_and_go_end_nothing_that_draws(page):
             raise RuntimeError('deque mutated during iteration')
     page.adopt(load_geometry(config_file('stewart_geometry.yaml')), np.diag([1.0, 1, 1, 1]))
     event = page.server._websock_server.get_message_buffer().message_event
-    page.server._event_loop.call_soon_threadsafe(event.clear)
-    wait_for(lambda: not event.is_set())
+
+    def cleared():
+        page.server._event_loop.call_soon_threadsafe(event.clear)  # what is drawn sets it again
+        return not event.is_set()
+    wait_for(cleared)
     waiters, event._waiters = event._waiters, Changing()
     try:
         page.show(Seen(warnings=('a browser comes',)))
