@@ -21,7 +21,8 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.export import write_platform
 from liedyn_ros.export.kernels import tracking as tables
 from liedyn_ros.stewart import (
-    Flag, leg_lengths, LegMonitor, MonitorConfig, MonitoredTracker, PoseTracker, ScrewMotion)
+    Flag, leg_lengths, MonitorConfig, MonitoredTracker, PoseTracker, ScrewMotion)
+from liedyn_ros.stewart.tracking.legs.kernels import motion_bank
 
 # What the program writes of a sample: its code, and the parts of liedyn_tracked.
 CODE, POSE, STATUS, VALUE, TWIST, SPAN, START, FLAGS, SIGN, RATE, WIDTH = (
@@ -195,15 +196,17 @@ def test_the_twist_is_that_of_the_filtered_rates(tmp_path):
     geometry, home = platform(MASSIVE)
     samples, noise = swinging(MASSIVE, noise=1e-5), 1e-5
     rows = tracked([built(PROGRAM)], tmp_path, MASSIVE, samples, noise)
-    monitor = LegMonitor(geometry, noise)
+    plain = motion_bank.FILTER.view(motion_bank.empty_filter(np.ones(6)))  # judges no leg
+    moved = np.empty(motion_bank.motion_size(6))
     taken = [k for k, row in enumerate(rows) if row[CODE] in (OK, NOT_CONVERGED)]
     tracker, worst = PoseTracker(geometry, home), 0.0
     for k in taken:
-        motion = monitor.examine(int(samples.stamps[k]), samples.lengths[k]).motion
+        period = motion_bank.filter_motion(
+            plain, int(samples.stamps[k]), samples.lengths[k], noise, 0.0, False, moved)
         pose = tracker.track(int(samples.stamps[k]), samples.lengths[k])
-        if motion is not None and pose.converged and pose.twist_span:
+        if period and pose.converged and pose.twist_span:
             assert rows[k, SPAN] == 0.0
-            twist = pose.state.twist(motion.rates)
+            twist = pose.state.twist(moved[:6])
             worst = max(worst, np.abs(rows[k, TWIST:SPAN] - twist).max())
     assert worst < 1e-9
 

@@ -138,10 +138,11 @@ def test_a_member_of_the_bank_is_a_kalman_filter():
     grid = dt * (np.arange(20_000) + 0.5) / 20_000
     effect = np.array([grid ** (3 - i) / factorial[3 - i] for i in range(4)])
     drift = spectrum * effect @ effect.T * (dt / 20_000)
-    row = np.zeros(motion_bank.ROW)
-    row[:24] = rng.normal(size=24)
+    row = np.zeros(motion_bank.row_size(6))
+    means = row[motion_bank.LEGS:]
+    means[:] = rng.normal(size=24)
     half = rng.normal(size=(4, 4))
-    covariance, legs = half @ half.T, row[:24].reshape(6, 4).copy()
+    covariance, legs = half @ half.T, means.reshape(6, 4).copy()
     row[motion_bank.COVARIANCE:motion_bank.EVIDENCE] = covariance.ravel()
     lengths = rng.normal(size=6)
     motion_bank.predict_member(row, dt, spectrum)
@@ -150,7 +151,7 @@ def test_a_member_of_the_bank_is_a_kalman_filter():
     gain = covariance[:, 0] / (covariance[0, 0] + noise ** 2)
     legs += np.outer(lengths - legs[:, 0], gain)
     covariance -= np.outer(gain, covariance[0])
-    assert np.allclose(row[:24].reshape(6, 4), legs, atol=1e-9)
+    assert np.allclose(means.reshape(6, 4), legs, atol=1e-9)
     assert np.allclose(row[motion_bank.COVARIANCE:motion_bank.EVIDENCE].reshape(4, 4),
                        covariance, rtol=1e-5, atol=1e-8)
 
@@ -223,8 +224,8 @@ def test_an_outlier_that_is_not_replaced_does_not_bend_the_twist(geometry, home,
 def test_noise_beyond_all_members_widens_their_covariance():
     """Readings a hundred times as noisy as given: the errors are as reported, within 2."""
     rng, squares, noise, dt = np.random.default_rng(1), [], 1e-6, 1e-3
-    moved = np.zeros(motion_bank.MOTION_SIZE)
-    bank = moved[6:].reshape(motion_bank.SPECTRA, motion_bank.ROW)
+    moved = np.zeros(motion_bank.motion_size(6))
+    bank = moved[6:].reshape(motion_bank.SPECTRA, motion_bank.row_size(6))
     motion_bank.start_bank(bank, 0.5 + 1e-4 * rng.normal(size=6), noise ** 2)
     for count in range(2, 601):
         motion_bank.update_bank(

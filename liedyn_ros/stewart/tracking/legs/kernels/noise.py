@@ -34,6 +34,7 @@ MEDIAN = 0.6744897501960817  # of |z|, where z is normal of deviation 1
 # with the median m of |z| and its density f there (Robbins and Monro 1951).
 MEDIAN_GAIN = 1.166
 FIRST_STEP, FORGOTTEN = 0.5, 30.0  # step of the first LIMIT_SAMPLES; how many of them fade
+WORTH = 3.0  # squares that a median by such steps is worth: it is within sqrt(2 / 3) of itself
 FLOOR = 1e-12  # m^2, to which a square may always rise
 FADE = 60.0  # s in which a measured acceleration is forgotten
 CLEAR = 6.0  # deviations of noise that do not count as acceleration
@@ -211,6 +212,7 @@ def weigh_differences(window, period, weights):
 def update_squares(window, weights, squares, medians, i, leg, share, best):
     """Update the mean squares of leg i; return its difference of the best order."""
     found, least = 0.0, FLOOR
+    counted = max(share, 1.0 / max(leg[READ] + 1.0 + WORTH - LIMIT_SAMPLES, 1.0))
     if leg[STEP_HITS] >= HITS:  # the differences of a leg that shows its steps are none or large
         least = max(least, (STEPS * leg[STEP]) ** 2)
     for m in range(2, WINDOW_SAMPLES):
@@ -223,7 +225,7 @@ def update_squares(window, weights, squares, medians, i, leg, share, best):
         if leg[READ] < LIMIT_SAMPLES:
             squares[m - 2, i] = usual
         elif square <= max(SQUARE_LIMIT * max(usual, leg[RECENT]), least):
-            squares[m - 2, i] = mean + share * (square - mean)
+            squares[m - 2, i] = mean + counted * (square - mean)
         if m - 2 == best:
             found = total
     return found
