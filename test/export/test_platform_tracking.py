@@ -20,10 +20,12 @@ from support.platforms.crossings import Crossing
 from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.export import write_platform
 from liedyn_ros.export.kernels import tracking as tables
+from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.stewart import (
     Flag, leg_lengths, MonitorConfig, MonitoredTracker, PoseTracker, ScrewMotion)
 from liedyn_ros.stewart.tracking.legs.kernels import motion_bank
 
+motion_of = motion_bank.FILTER.view
 # What the program writes of a sample: its code, and the parts of liedyn_tracked.
 CODE, POSE, STATUS, VALUE, TWIST, SPAN, START, FLAGS, SIGN, RATE, WIDTH = (
     0, 1, 17, 21, 23, 29, 30, 31, 32, 33, 35)
@@ -191,18 +193,24 @@ def test_a_singularity_is_passed_as_in_python(tmp_path, name, noise):
     assert Flag.BRANCH_CROSSED in seen and away < 1e-12
 
 
+@kernel
+def filter_plainly(buffer, stamp, lengths, noise, moved):
+    """Filter readings of which none is judged; return the time (s) between the last two."""
+    return motion_bank.filter_motion(motion_of(buffer), stamp, lengths, noise, 0.0, False, moved)
+
+
 @HOST
 def test_the_twist_is_that_of_the_filtered_rates(tmp_path):
     geometry, home = platform(MASSIVE)
     samples, noise = swinging(MASSIVE, noise=1e-5), 1e-5
     rows = tracked([built(PROGRAM)], tmp_path, MASSIVE, samples, noise)
-    plain = motion_bank.FILTER.view(motion_bank.empty_filter(np.ones(6)))  # judges no leg
+    plain = motion_bank.empty_filter(np.ones(6))
     moved = np.empty(motion_bank.motion_size(6))
     taken = [k for k, row in enumerate(rows) if row[CODE] in (OK, NOT_CONVERGED)]
     tracker, worst = PoseTracker(geometry, home), 0.0
     for k in taken:
-        period = motion_bank.filter_motion(
-            plain, int(samples.stamps[k]), samples.lengths[k], noise, 0.0, False, moved)
+        period = filter_plainly(
+            plain, int(samples.stamps[k]), samples.lengths[k], noise, moved)
         pose = tracker.track(int(samples.stamps[k]), samples.lengths[k])
         if period and pose.converged and pose.twist_span:
             assert rows[k, SPAN] == 0.0
