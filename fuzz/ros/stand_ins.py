@@ -70,6 +70,9 @@ class FakeStream(Stream):
         """Keep the callback of a service."""
         self.callbacks[name.removeprefix('~/')] = service_type, callback
 
+    def open_timer(self, rate: float, callback: Callable[[], None]) -> Any:
+        """Call nothing: what a timer does is no answer to anybody."""
+
 
 def message(raw: bytes, message_type: Any) -> Any:
     """Return the message of bytes, None where they are none."""

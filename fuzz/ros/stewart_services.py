@@ -43,7 +43,7 @@ def make() -> Run:
     StewartServices(node, stream, platform, method, config.singularity_warning,
                     certifier_of(DEFAULTS, platform.geometry), lambda: None, lambda: None)
     StewartPrediction(stream, platform, MotionEstimator(platform.geometry, 0.0), tracker)
-    StewartModes(node, stream, platform)
+    StewartModes(node, stream, platform, tracker)
     StewartPaths(node, stream, platform)
     return lambda data: answered(stream.callbacks, data)
 

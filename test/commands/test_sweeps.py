@@ -103,7 +103,8 @@ SWEEPS = {
         each, 100, 200, defaults.PLATFORMS[0], 1) for each in defaults.DISTURBANCES[:3]]),
     'safety, crossings': (safety.cross, [('turn', 0.3, 1e-5, 1), ('tilt', 0.3, 1e-5, 2)]),
     'safety, turns': (safety.turn, [(safety.Return('turn', 'stop', 0.5, 1.5), 1e-5, 1)] * 2),
-    'identification': (coverage.one_trial, [coverage.Trial('arm', 0.9, k) for k in range(2)])}
+    'identification': (coverage.one_trial, [
+        coverage.Trial('arm', 0.9, k, seconds=10.0, lacking=bool(k)) for k in range(2)])}
 
 
 @pytest.mark.parametrize('sweep', SWEEPS)

@@ -18,16 +18,28 @@ from support import forked
 
 PAGE = Path(__file__).parents[2] / 'docs' / 'guides' / 'running_nodes.md'
 PROGRAM = re.search(r'^```python\n(.*?)^```', PAGE.read_text(), re.DOTALL | re.MULTILINE)[1]
+pytestmark = pytest.mark.ros
 
 
-@pytest.mark.ros
+def end(process):
+    """Interrupt the program, which ends quietly."""
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate()
+    assert (process.returncode, 'Traceback' in errors) == (0, False), errors
+
+
 def test_two_platforms_in_one_process(bench):
     poses = {side: bench.collect(PoseStamped, f'/{side}/pose') for side in ('left', 'right')}
     with forked.start('-c', PROGRAM) as process:
         bench.until(lambda: process.poll() is not None or all(poses.values()),
                     'a pose of each platform')
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate()
-    assert (process.returncode, 'Traceback' in errors) == (0, False), errors
+        end(process)
     for side, received in poses.items():
         assert received[0].header.frame_id == f'{side}/stewart_base'
+
+
+def test_an_interrupt_ends_it_before_all_nodes_are_built(bench):
+    with forked.start('-c', PROGRAM) as process:
+        bench.until(lambda: process.poll() is not None
+                    or 'stewart_pose]: active' in process.read()[1], 'the first node')
+        end(process)

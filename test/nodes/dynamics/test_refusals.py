@@ -24,7 +24,7 @@ from support.bench.dynamics_bench import (
     AERIAL, ALGORITHMS, Motion, random_file, ServerBench, vector)
 from support.bench.ros_bench import Bench, unused_namespace
 
-from liedyn_ros.dynamics.algorithms.inverse import Inverse
+from liedyn_ros.nodes.dynamics.algorithms import TreeAlgorithms
 from liedyn_ros.ros.messages.tree_messages import MAX_WRENCHES
 
 pytestmark = pytest.mark.ros
@@ -334,7 +334,7 @@ def test_no_answer_of_a_node_that_is_not_active(bench, transitions, state):
 
 def test_a_fault_in_the_server_does_not_end_it(server, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(Inverse, '__call__', lambda *_: 1 // 0)
+        patch.setattr(TreeAlgorithms, 'inverse', lambda *_: 1 // 0)
         answer = server.ask(inverse, Motion(AERIAL).query())
     assert not answer.success
     assert answer.message.startswith('internal fault: ZeroDivisionError')
