@@ -59,7 +59,7 @@ class OwnCode:
 
     def __init__(self, name: str, model: Model, processor: str, *, dissipation: bool = True,
                  order: int = 1) -> None:
-        """Take what the functions' names begin with, the robot, and the order of derivatives."""
+        """Begin the code of a robot, whose functions begin with name; order is of derivatives."""
         _require_name('name', name)
         self._name, self._model, self._order = name, model, order
         self._processor = PROCESSORS[processor]
@@ -107,7 +107,7 @@ define i64 @{symbol}({listed}) {{
         else:
             self._module.link_in(module)
 
-    def object(self) -> bytes:
+    def object_code(self) -> bytes:
         """Return the object of all functions that were added."""
         code: bytes = self._machine.emit_object(self._module)
         return code
@@ -207,7 +207,7 @@ def write_own_code(output: Path, code: OwnCode, functions: Iterable[str],
                             *(('', each) for each in frame_names)]:
         code.add(function, frame)
         print(f'{output}: {frame or function}', flush=True)
-    write_whole(output, code.object())
+    write_whole(output, code.object_code())
     write_whole(output.with_suffix('.h'), code.header())
 
 

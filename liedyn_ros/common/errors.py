@@ -25,13 +25,14 @@ _TEXT = re.compile(r"'([^'\\]*)'")
 
 class LiedynError(ValueError):
     """
-    Any input the package refuses. A message that is too long loses its middle, and characters
-    that cannot be seen, which a terminal may obey, are spelled as in Python.
+    Any input the package refuses.
 
-    What the message says in words is in attributes, where the input has it; each is empty or None
-    elsewhere. names: arguments, joints, bodies or actuators that are at fault. expected and got:
-    shapes, names or numbers, SI units. indices: of the first wrong entry, or the order. Where a
-    raise gives no attribute, they come from its message: numbers and lists, or its words.
+    A message that is too long loses its middle, and characters that cannot be seen, which a
+    terminal may obey, are spelled as in Python. What it says in words is in attributes, where the
+    input has it; each is empty or None elsewhere. names: arguments, joints, bodies or actuators
+    that are at fault. expected and got: shapes, names or numbers, SI units. indices: of the first
+    wrong entry, or the order. Where a raise gives no attribute, they come from its message:
+    numbers and lists, or its words.
     """
 
     def __init__(self, message: object = '', *, names: Iterable[str] = (), expected: Any = None,

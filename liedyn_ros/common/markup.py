@@ -47,15 +47,16 @@ class Terminal:
     def write(self, text: str) -> int:
         """Write a text; tabs, line ends, and a return at its begin stay."""
         back = '\r' * text.startswith('\r')
-        return self._stream.write(back + '\n'.join('\t'.join(map(spelled, line.split('\t')))
-                                                  for line in text[len(back):].split('\n')))
+        lines = ('\t'.join(map(spelled, line.split('\t')))
+                 for line in text[len(back):].split('\n'))
+        return self._stream.write(back + '\n'.join(lines))
 
     def isatty(self) -> bool:
         """Return False: nothing shall send it codes of colours."""
         return False
 
     def __getattr__(self, name: str) -> Any:
-        """Return what else the stream has."""
+        """Return another attribute of the stream."""
         return getattr(self._stream, name)
 
 

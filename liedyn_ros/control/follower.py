@@ -206,7 +206,7 @@ class Follower(ABC, Generic[Command]):
         return self.last
 
     def _observe(self, last: Wanted, gap: float, q: Array, v: Array) -> None:
-        """Take what the machine did in a gap (s) between two states besides what was wanted."""
+        """Take the push in a gap (s) between two states: acceleration beside the wanted one."""
         found = self._turned((v - last.v) / gap - np.atleast_2d(last.acceleration)[0] - self.short,
                              so3.from_quaternion(q[3:7]))
         self._push -= math.expm1(-gap / self.hold) * (found - self._push)

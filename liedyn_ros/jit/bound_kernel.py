@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         """
 
         def _direct_calls(self) -> dict[str, Any]:
-            """Return what `CheckedKernel.direct` returns for methods, by their names."""
+            """Return the calls, by `CheckedKernel.direct`, of methods by their names."""
 
     Method = TypeVar('Method', bound=Callable[..., Any])
 

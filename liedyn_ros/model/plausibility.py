@@ -80,7 +80,7 @@ def implausible(model: Model, shapes: Callable[[str], Iterable[Shape]] = lambda 
         radius = math.sqrt(max(0.0, moment / inertia.mass))
         if radius > size and moment > _SEEN * model.mass * size**2:
             broad.append(f'{body.name} ({moment:.3g} kg m^2 for {inertia.mass:.3g} kg: on average '
-                        f'{radius:.3g} m from its centre)')
+                         f'{radius:.3g} m from its centre)')
         if moment > 0.0 and spans.get(body.name, 0.0) > 0.0:
             ratios.append(radius / spans[body.name])
     if dense > 0.5 * model.mass:

@@ -93,8 +93,8 @@ def open_server(address: str, port: int, label: str) -> viser.ViserServer:
 class _Woken(Event):
     """An event that other threads leave alone: behind each call viser asks its own to set it."""
 
-    def set(self) -> None:
-        """Wake what waits, within the thread of the server."""
+    def set(self) -> None:  # noqa: A003: asyncio's name
+        """Wake the waiting tasks, within the thread of the server."""
         with suppress(RuntimeError):
             get_running_loop()
             super().set()

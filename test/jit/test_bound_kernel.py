@@ -164,6 +164,7 @@ def test_what_does_not_fit_a_direct_call_is_for_python():
 
 def test_direct_calls_are_those_of_a_class_and_of_each_object():
     class Doubler(Adder):
+
         def __call__(self, q, dv, out=None):
             return 2.0 * super().__call__(q, dv, out)
 

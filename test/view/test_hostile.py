@@ -208,6 +208,7 @@ def test_malformed_frames_cost_a_line_and_nothing_else(page, caplog, capfd):
 
 def test_browsers_that_come_and_go_end_nothing_that_draws(page):
     class Changing:
+
         def __iter__(self):
             raise RuntimeError('deque mutated during iteration')
     page.adopt(load_geometry(config_file('stewart_geometry.yaml')), np.diag([1.0, 1, 1, 1]))

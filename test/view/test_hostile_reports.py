@@ -20,6 +20,7 @@ from support.platforms.calibration import built, seen, spread
 from support.recordings.bag_files import as_messages, write_bag
 from support.recordings.calibration_tables import leg_columns, measured_columns
 from support.recordings.recorded_arm import arm_recording, JOINTS, true_arm
+from tools import example_robots
 import yaml
 
 from liedyn_ros.commands.bags import process_bag
@@ -30,7 +31,6 @@ from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.lie import SO3
 from liedyn_ros.model import to_urdf
 from liedyn_ros.stewart import load_geometry
-from tools import example_robots
 
 NAMES = [f'{each}{k}' for k, each in enumerate(
     ' '.join(some) for some in np.array_split(TEXTS, 6))]  # of six joints or legs

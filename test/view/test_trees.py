@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 from support.ports import free_port
 
+from liedyn_ros.common import meshes
 from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.common.meshes import surfaces
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.dynamics import LOCAL_WORLD_ALIGNED
 from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics
@@ -26,8 +28,6 @@ viser = pytest.importorskip('viser', reason='the view is not installed here')
 trimesh = pytest.importorskip('trimesh', reason='the view brings it')
 
 from liedyn_ros.view.page import describe, LivePage  # noqa: E402
-from liedyn_ros.common import meshes  # noqa: E402
-from liedyn_ros.common.meshes import surfaces  # noqa: E402
 from liedyn_ros.view.trees.scene import units_of  # noqa: E402
 from liedyn_ros.view.trees.urdf_shapes import mesh_file, shapes_of  # noqa: E402
 

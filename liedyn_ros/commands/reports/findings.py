@@ -20,7 +20,7 @@ MOST = 3  # reasons beside a verdict
 
 class Findings(NamedTuple):
     """
-    What a run found: verdict, a sentence, reasons for it, and the one next step.
+    Findings of a run: verdict, a sentence, reasons for it, and the one next step.
 
     good: whether the verdict is shown in green, or as bad; None for neither. Reasons beyond MOST
     are further findings, as others are.
@@ -45,7 +45,7 @@ class Findings(NamedTuple):
         print(f'Next: {self.next_step}')
 
     def print_further(self) -> None:
-        """Print the other findings."""
+        """Print the findings that are not at the top."""
         for text in self.further:
             print(f'- {text}')
 
@@ -56,6 +56,6 @@ class Findings(NamedTuple):
         page.text(f'Next: {self.next_step}')
 
     def end(self, page: Page) -> None:
-        """Put the other findings on a page, below its tables."""
+        """Put the findings that are not at the top on a page, below its tables."""
         page.heading('More findings')
         page.items(self.further or ['none'])

@@ -265,10 +265,10 @@ def _samples(model: Model, names: tuple[str, ...], readings: ArrayLike, position
     for k, each in enumerate(() if turns is None else turns):
         so3.require_rotation(f'rotations[{k}]', each)
     for k, name in enumerate(names):
-        wide = float(np.abs(given[:, k]).max())
-        if model.joint(name).type_name != 'prismatic' and wide > TURNS:
+        largest = float(np.abs(given[:, k]).max())
+        if model.joint(name).type_name != 'prismatic' and largest > TURNS:
             raise LimitError(f'readings of {name}: expected rad within 4 pi, got up to '
-                             f'{wide:.4g}: degrees?', names=(name,))
+                             f'{largest:.4g}: degrees?', names=(name,))
     sizes = (ASSUMED, ASSUMED) if deviations is None else (
         as_positive('deviations', deviations[0]), as_positive('deviations', deviations[1]))
     return Samples(names, given, places, turns, sizes)

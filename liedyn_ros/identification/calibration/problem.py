@@ -53,7 +53,7 @@ class Samples:
                        rotations=None if self.rotations is None else self.rotations[chosen])
 
     def errors(self, seen: Array) -> Array:
-        """Return errors (n, d), in deviations, of targets seen at poses (n, 4, 4)."""
+        """Return the array (n, d) of errors, in deviations, of targets seen at poses (n, 4, 4)."""
         places, (position, rotation) = seen[:, :3, 3], self.deviations
         if self.positions.shape[1] == 1:
             places = np.linalg.norm(places, axis=1)[:, None]

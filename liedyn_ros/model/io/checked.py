@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What every reader does last: what is implausible is named, and all warnings name the file."""
+"""Last step of every reader: it names what is implausible, and the file in all warnings."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Masses:
             return SpatialInertia(mass, placement[:3, 3], inertia, physical=False)
 
     def warnings(self) -> Iterator[str]:
-        """Yield what is to be known of the links."""
+        """Yield the remarks on links as warnings."""
         return (f'links {listed(names)}: {text}' for text, names in self.remarks.items())
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
-from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform import kinematics
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.simulation.trajectory import SmoothTrajectory
 
 BLOCK = 200  # samples computed at once: numpy's overhead is then small beside a sample's cost

@@ -85,7 +85,7 @@ class BranchEvidence:
 
     @property
     def source(self) -> BranchSource:
-        """Return what the branch rests on where it is not unsure."""
+        """Return the source that the branch rests on where it is not unsure."""
         return BranchSource(int(self._numbers[kernels.SOURCE]))
 
     @property

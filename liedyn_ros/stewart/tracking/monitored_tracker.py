@@ -329,8 +329,9 @@ class MonitoredTracker:
             evidence.rest_on(BranchSource.SENSOR)
             return
         evidence.judge(before, tracked, self._relative_noise)
-        if (evidence.unsure or evidence.source is not BranchSource.PROVED
-                ) and self._travel.proved and self._travel.holds(tracked.lengths, tracked.pose):
+        open_yet = evidence.unsure or evidence.source is not BranchSource.PROVED
+        if (open_yet and self._travel.proved
+                and self._travel.holds(tracked.lengths, tracked.pose)):
             evidence.confirm(BranchSource.PROVED)
 
     def _at_its_stamp(self, sample: Sample, latency: Array) -> Sample:

@@ -18,11 +18,11 @@ from viser import SceneApi
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError, spelled
+from liedyn_ros.common.meshes import surfaces
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.lie import se3
 from liedyn_ros.model import Body, Model, Visual
 from liedyn_ros.view.shapes import place, rgb, solid_box
-from liedyn_ros.common.meshes import surfaces
 from liedyn_ros.view.trees.urdf_shapes import PLAIN, Shape
 
 BLUES = ((0.45, 0.6, 0.8), (0.7, 0.78, 0.88))  # bodies without visuals, by turns

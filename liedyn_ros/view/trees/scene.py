@@ -17,6 +17,7 @@ from viser import SceneApi
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
+from liedyn_ros.common.meshes import read_ahead
 from liedyn_ros.dynamics import FloatingBase
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics
 from liedyn_ros.model import Closure, Joint, JOINT_TYPES, Model, Rotor
@@ -25,7 +26,6 @@ from liedyn_ros.seen import Description, Seen
 from liedyn_ros.view.platforms.scene import Path
 from liedyn_ros.view.shapes import Arrows
 from liedyn_ros.view.trees.figure import TreeFigure
-from liedyn_ros.common.meshes import read_ahead
 from liedyn_ros.view.trees.urdf_shapes import Mesh, shapes_of
 
 # Of efforts, by elementary link.

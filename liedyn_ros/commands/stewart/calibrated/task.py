@@ -30,11 +30,11 @@ from liedyn_ros.lie import se3
 from liedyn_ros.recordings import pose_table, PoseColumns, PoseSamples
 from liedyn_ros.recordings.tables import TABLES
 from liedyn_ros.stewart import LegActuators, load_geometry, StewartGeometry
-from liedyn_ros.stewart.input.actuators import DEFAULTS, of_each
 from liedyn_ros.stewart.calibration import (
     calibrate, Calibration, lengths_only, Measured, measured_orientations, measured_points,
     measured_poses, measured_positions)
 from liedyn_ros.stewart.home import home_of
+from liedyn_ros.stewart.input.actuators import DEFAULTS, of_each
 
 STILL = 1e-3  # of the characteristic length
 IDENTITY = np.eye(4)

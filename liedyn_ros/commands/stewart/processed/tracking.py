@@ -24,8 +24,8 @@ from liedyn_ros.recordings.bags import JointStateMessage
 from liedyn_ros.stewart import (
     in_fixed_axes, LegActuators, load_geometry, MonitoredPose, MonitoredTracker, MotionEstimator,
     PoseSolver, StewartGeometry)
-from liedyn_ros.stewart.input.actuators import DEFAULTS, of_each
 from liedyn_ros.stewart.home import home_of, require_home
+from liedyn_ros.stewart.input.actuators import DEFAULTS, of_each
 from liedyn_ros.stewart.tracking.settings import config_of, method_of
 from liedyn_ros.stewart.tracking.start_modes import StartModes
 

@@ -23,9 +23,9 @@ from liedyn_ros.common.description import no_garbage_collection
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.lie import se3
 from liedyn_ros.model.builder import ModelBuilder
+from liedyn_ros.model.io.checked import mesh_reach, model_of_file
 from liedyn_ros.model.io.mjcf.compiler import Compiled, compiled, Document, placed
 from liedyn_ros.model.io.mjcf.constraints import Equalities, Polynomial
-from liedyn_ros.model.io.checked import mesh_reach, model_of_file
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.inertia import SpatialInertia
 from liedyn_ros.model.plausibility import Shape
@@ -209,7 +209,7 @@ def _configurations(compiled: Compiled) -> dict[str, Array]:
 
 
 def _of_motors(there: Compiled, key: str, ways: list[list[tuple[int, float]]]) -> dict[int, float]:
-    """Return what actuators add to joints of one axis, by gear squared; MuJoCo 3.3 has none."""
+    """Return an attribute of motors on joints of one axis, by gear squared; none in MuJoCo 3.3."""
     found: dict[int, float] = {}
     for way, value in zip(ways, getattr(there.model, f'actuator_{key}', ())):
         if len(way) == 1 and there.model.jnt_type[way[0][0]] >= _AXIAL:
@@ -269,7 +269,7 @@ def _unread(compiled: Compiled) -> Iterator[str]:
 
 
 def _beyond_motors(compiled: Compiled) -> list[bool]:
-    """Return which actuators have armature or damping, and move something else than one axis."""
+    """Return for each actuator whether it has armature or damping, and moves no single axis."""
     there, count = compiled.model, len(compiled.model.actuator_trntype)
     given = [getattr(there, f'actuator_{key}', np.zeros(count)) for key in ('armature', 'damping')]
     return [bool(given[0][i] or np.any(given[1][i])) and not (

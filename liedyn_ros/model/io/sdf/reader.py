@@ -24,8 +24,8 @@ from liedyn_ros.common.description import no_garbage_collection
 from liedyn_ros.common.xml_reader import Element, is_document, read
 from liedyn_ros.lie import se3
 from liedyn_ros.model.builder import ModelBuilder
-from liedyn_ros.model.io.gazebo import add_plugins
 from liedyn_ros.model.io.checked import model_of_file, shapes_of
+from liedyn_ros.model.io.gazebo import add_plugins
 from liedyn_ros.model.io.sdf.frames import (
     CLOSURES, Frames, is_true, MODEL, pose_of, text_of, TYPES, WORLD)
 from liedyn_ros.model.io.sdf.nesting import Nesting, upgraded

@@ -65,7 +65,7 @@ class StewartOutputs:
         self._good_status, self._uncertified_status = (PackedPublisher(
             self._status_publisher,
             StewartStatus(header=Header(frame_id=base), certified=certified,
-            further_lengths=further),
+                          further_lengths=further),
             (*STAMP, *STATUS, *FURTHER[:len(further)])) for certified in (True, False))
         self._certifier = certifier
 

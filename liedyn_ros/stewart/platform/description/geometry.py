@@ -203,7 +203,6 @@ class StewartGeometry:
                              names=(self.leg_names[leg],), expected=(float(least), float(most)),
                              got=float(lengths[leg]), indices=(leg,))
 
-
     @property
     def redundant(self) -> bool:
         """Return whether there are more legs than the six that a pose needs."""
@@ -211,7 +210,7 @@ class StewartGeometry:
 
     @property
     def weights(self) -> Array:
-        """Return the weights (n,) of least squares; without noise the drives' ends count alike."""
+        """Return least-squares weights by leg (n,); without noise the drives' ends count alike."""
         noise = self.leg_noise if self.leg_noise.any() else 1.0 / self.drive_scales
         return np.asarray(noise ** -2.0)
 
