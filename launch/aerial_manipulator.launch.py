@@ -10,10 +10,9 @@
 
 from launch import LaunchDescription
 
-from liedyn_ros.ros.launch import description, file, node, rviz, switch
+from liedyn_ros.ros.launch import choice, description, file, node, rviz, switch
 
 FILES = ['model_file']
-SIMULATOR = [*FILES, 'simulator']
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -21,7 +20,7 @@ def generate_launch_description() -> LaunchDescription:
     return description(
         'aerial_manipulator_nodes.yaml', [
             file('model_file', 'the model of the machine, with its rotors (YAML)'),
-            file('simulator', 'whose physics: own or mujoco'),
+            choice('simulator', 'whose physics', 'own', 'mujoco'),
             switch('controller', 'true',
                    'fly the reference; otherwise the machine stands until it is commanded'),
             switch('rviz', 'false', 'show the machine in RViz'),
@@ -29,7 +28,7 @@ def generate_launch_description() -> LaunchDescription:
         ], [
             node('dynamics_server', files=FILES),
             node('aerial_manipulator_simulator', clock='publish_clock', prefixed=True,
-                 files=SIMULATOR),
+                 files=FILES, words=['simulator']),
             node('aerial_manipulator_controller', when='controller', prefixed=True, files=FILES),
             node('view', when='view', files=FILES,
                  values={'model_file': 'aerial_manipulator.yaml'}),

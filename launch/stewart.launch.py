@@ -22,7 +22,7 @@ def generate_launch_description() -> LaunchDescription:
             file('geometry_file', "the platform's geometry (YAML)"),
             switch('simulator', 'false',
                    'play the leg lengths of a moving platform; control:=true replaces it, whose '
-                   'platform mujoco moves by its physics', 'mujoco'),
+                   'platform mujoco moves by its physics', mujoco='control'),
             switch('control', 'false',
                    'simulate a platform under leg forces, and a controller that moves it by them'),
             switch('rviz', 'false', 'show the platform in RViz'),
@@ -32,7 +32,7 @@ def generate_launch_description() -> LaunchDescription:
             node('stewart_simulator', when='simulator', unless='control', prefixed=True,
                  files=FILES),
             node('stewart_dynamics_simulator', when='control', clock='publish_clock',
-                 prefixed=True, files=[*FILES, 'simulator']),
+                 prefixed=True, files=FILES, words=['simulator']),
             node('stewart_controller', when='control', prefixed=True, files=FILES),
             node('view', when='view', prefixed=True, files=FILES),
             rviz('stewart.rviz', fixed_frame='stewart_base'),

@@ -27,18 +27,43 @@ SWITCHES = {'true': 'true', '1': 'true', 'false': 'false', '0': 'false'}  # in a
 OF_ROS2_LAUNCH = 'launch-prefix', 'launch-prefix-filter'
 
 
-class Switch(DeclareLaunchArgument):
-    """An argument that is true or false, or one of other words, which a parameter may take."""
+class Choice(DeclareLaunchArgument):
+    """An argument of few words: what each is read as, and the switches that some need."""
 
-    words: Sequence[str] = ()
+    def __init__(self, name: str, default: str, description: str, known: Mapping[str, str],
+                 needs: Mapping[str, str]) -> None:
+        """Take the words."""
+        self.known, self.needs = known, needs
+        self.words = [*dict.fromkeys(filter(None, known.values()))]
+        super().__init__(name, default_value=default,
+                         description=f'{description} ({", ".join(self.words)})')
+
+    def check(self, context: LaunchContext) -> None:
+        """Refuse a word that is unknown or alone, and write one as launch reads it."""
+        given = _given(context, self.name)
+        word = self.known.get(given.strip().lower())
+        if word is None:
+            raise ValueError(f'{self.name}: expected {" or ".join(self.words)}, got {given!r}')
+        context.launch_configurations[self.name] = word
+        needed = self.needs.get(word)
+        if needed and SWITCHES.get(_given(context, needed).strip().lower()) == 'false':
+            raise ValueError(f'{self.name}: expected {needed}:=true beside {word}, got false')
 
 
-def switch(name: str, default: str, description: str, *words: str) -> Switch:
-    """Return an argument that is true or false, or True, FALSE, 1, ..., or another word."""
-    argument = Switch(name, default_value=default,
-                      description=f'{description} ({", ".join(("true", "false", *words))})')
-    argument.words = words
-    return argument
+def switch(name: str, default: str, description: str, **words: str) -> Choice:
+    """
+    Return an argument that is true or false, or True, FALSE, 1, ..., or another word.
+
+    words: the switch that has to be on beside each of those.
+    """
+    return Choice(name, default, description,
+                  {**SWITCHES, **{each: each for each in words}}, words)
+
+
+def choice(name: str, description: str, *words: str) -> Choice:
+    """Return an argument that sets the parameter of its name, where it is given, to a word."""
+    return Choice(name, '', f'{description}; empty: that of params_file',
+                  {each: each for each in ('', *words)}, {})
 
 
 def file(name: str, description: str) -> DeclareLaunchArgument:
@@ -72,22 +97,22 @@ def description(
             'respawn_delay', default_value='2.0', description='time before that, s'),
         *arguments]
     names = [argument.name for argument in declared]
-    switches = {argument.name: argument.words for argument in declared
-                if isinstance(argument, Switch)}
+    choices = [argument for argument in declared if isinstance(argument, Choice)]
     return LaunchDescription([
-        *declared, OpaqueFunction(function=_check, args=[names, switches]), *entities])
+        *declared, OpaqueFunction(function=_check, args=[names, choices]), *entities])
 
 
 def node(executable: str, *, when: str = '', unless: str = '', clock: str = 'use_sim_time',
-         prefixed: bool = False, files: Sequence[str] = (),
+         prefixed: bool = False, files: Sequence[str] = (), words: Sequence[str] = (),
          values: Mapping[str, str] | None = None) -> OpaqueFunction:
     """
     Return a node of this package with the parameters and the namespace of the arguments.
 
     when: the switch without which it is not started. unless: one that outweighs it. clock: the
     parameter that the argument use_sim_time sets. prefixed: whether its frames get the namespace
-    as a prefix. files: arguments made by `file`. values: parameters in place of params_file. The
-    node is named, as its entries in params_file would otherwise override the arguments.
+    as a prefix. files: arguments made by `file`. words: by `choice`, or by `switch` with other
+    words. values: parameters in place of params_file. The node is named, as its entries in
+    params_file would otherwise override the arguments.
     """
     def start(context: LaunchContext) -> list[Node]:
         if (when and not _is_on(context, when)) or (unless and _is_on(context, unless)):
@@ -96,6 +121,8 @@ def node(executable: str, *, when: str = '', unless: str = '', clock: str = 'use
                'autostart': _is_on(context, 'autostart'),
                **({'frame_prefix': _text(_prefix(context))} if prefixed else {}),
                **{name: _text(_path(given)) for name in files
+                  if (given := _given(context, name))},
+               **{name: _text(given) for name in words
                   if (given := _given(context, name)) not in ('', *SWITCHES.values())}}
         others = [_given(context, 'params_file')] if values is None else [dict(values)]
         return [Node(package='liedyn_ros', executable=executable, name=executable,
@@ -142,16 +169,11 @@ def with_tf_prefix(path: Path, prefix: str) -> Path:
 
 
 def _check(context: LaunchContext, names: Sequence[str],
-           switches: Mapping[str, Sequence[str]]) -> None:
-    """Refuse arguments that launch would pass over, and write switches as launch reads them."""
+           choices: Sequence[Choice]) -> None:
+    """Refuse arguments that launch would pass over, and write words as launch reads them."""
     _require_known(context, names)
-    for name, words in switches.items():
-        given = _given(context, name)
-        known = {**SWITCHES, **{word: word for word in words}}
-        if given.strip().lower() not in known:
-            raise ValueError(
-                f'{name}: expected {" or ".join(("true", "false", *words))}, got {given!r}')
-        context.launch_configurations[name] = known[given.strip().lower()]
+    for each in choices:
+        each.check(context)
     delay = _given(context, 'respawn_delay')
     if not _is_time(delay):
         raise ValueError(f'respawn_delay: expected a number of s, 0 or more, got {delay!r}')

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from support.bench.launch_bench import assert_unconfigured, described_arguments, launched
+from support.bench.launch_bench import assert_unconfigured, described_arguments, launched, refusal
 from support.bench.pose_bench import ns
 import yaml
 
@@ -59,6 +59,10 @@ def test_every_argument_is_described():
     assert described_arguments(FILE) == [
         'namespace', 'params_file', 'use_sim_time', 'autostart', 'respawn', 'respawn_delay',
         'model_file', 'simulator', 'controller', 'rviz', 'view']
+
+
+def test_a_simulator_that_is_none_is_refused():
+    assert "simulator: expected own or mujoco, got 'true'" in refusal(FILE, 'simulator:=true')
 
 
 @pytest.mark.parametrize('namespace', ['', 'left/arm'])

@@ -49,6 +49,7 @@ def test_every_argument_is_described():
 @pytest.mark.parametrize(('argument', 'reason'), [
     ('simulater:=true', "got 'simulater'; the nearest is simulator"),
     ('simulator:=maybe', "simulator: expected true or false or mujoco, got 'maybe'"),
+    ('simulator:=mujoco', 'simulator: expected control:=true beside mujoco, got false'),
     ('params_file:=/nowhere.yaml', "params_file: expected a file, got '/nowhere.yaml'")])
 def test_what_launch_would_pass_over_is_refused(argument, reason):
     assert reason in refusal(FILE, argument)
