@@ -294,6 +294,9 @@ enum liedyn_flags { /* the bits of StewartStatus */
   LIEDYN_NEAR_SINGULARITY = 1, LIEDYN_BRANCH_CROSSED = 4, LIEDYN_BRANCH_UNSURE = 8,
   LIEDYN_BRANCH_WRONG = 16, LIEDYN_RESTARTED = 32
 };
+enum liedyn_branch_source { /* what a pose's branch rests on, as in StewartStatus */
+  LIEDYN_UNSURE = 0, LIEDYN_OF_HOME = 1, LIEDYN_OF_MOTION = 2
+};
 typedef struct {
   double pose[16];         /* where the solver ended */
   liedyn_solution solution;
@@ -303,6 +306,7 @@ typedef struct {
   int sign;                /* of the determinant on the branch that the motion leads to */
   double rate;             /* of the signed value, 1/s */
   double gap;              /* from the predicted pose along the null twist, rad or characteristic lengths */
+  int branch_source;       /* liedyn_branch_source */
 } liedyn_tracked;
 /**
  * Let a tracker begin, or forget its motion: after a clock that was set back, say. home is the pose
@@ -310,6 +314,12 @@ typedef struct {
  */
 int liedyn_platform_restart(const liedyn_platform *platform, void *work, const double *home,
                             double leg_noise);
+/**
+ * Take the last pose for the right one. Lengths have several poses: after a start far from home, or a
+ * gap in which another pose was in reach, LIEDYN_BRANCH_UNSURE stays set until the platform comes near
+ * home, or until you, who see the machine, call this. Before a first pose LIEDYN_NOT_STARTED.
+ */
+int liedyn_platform_confirm(const liedyn_platform *platform, void *work);
 /**
  * The pose of a sample of lengths (6), taken at a time (ns), from the last good pose moved on at its
  * twist, or from home. rates (6) are measured ones, or NULL. Lengths beyond their travel and late

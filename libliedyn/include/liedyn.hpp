@@ -283,6 +283,9 @@ class PlatformWork : public detail::Calls<liedyn_platform, liedyn_platform_expla
     check(liedyn_platform_restart(machine_, memory_.get(), home.data(), leg_noise));
   }
 
+  /// Take the last pose for the right one: clears LIEDYN_BRANCH_UNSURE after a start or a gap.
+  void confirm() { check(liedyn_platform_confirm(machine_, memory_.get())); }
+
   /// Return whether a sample has a pose, and all about it; throws where the sample is refused.
   bool track(std::int64_t stamp_ns, const Legs &lengths, liedyn_tracked &tracked,
              const double *rates = nullptr) {

@@ -14,7 +14,7 @@
 
 /* Codes of liedyn_ros/export/kernels/platform.py, and what following.py writes. */
 enum { NO_POSE = 1, NOT_CONVERGED = 3, NOT_STARTED = 6, LATE, BEYOND };
-enum { TWIST = 6, TWIST_SPAN = 12, START, FLAGS, SIGN, RATE, GAP, TRACKED };
+enum { TWIST = 6, TWIST_SPAN = 12, START, FLAGS, SIGN, RATE, GAP, SOURCE, TRACKED };
 
 int liedyn_platform_restart(const liedyn_platform *platform, void *work, const double *home,
                             double leg_noise) {
@@ -25,6 +25,13 @@ int liedyn_platform_restart(const liedyn_platform *platform, void *work, const d
   if (code) return code;
   return kernels()->platform_restart(numbers(platform), area(work), in(home), &leg_noise) == NO_POSE
       ? refused(work, LIEDYN_NOT_POSE, "home", -1, 0.0) : LIEDYN_OK;
+}
+
+int liedyn_platform_confirm(const liedyn_platform *platform, void *work) {
+  const int code = begin(platform, work, 0, 1);
+  if (code) return code;
+  return kernels()->platform_confirm(area(work)) == NOT_STARTED
+      ? refused(work, LIEDYN_NOT_STARTED, "tracker", -1, 0.0) : LIEDYN_OK;
 }
 
 static int conclude_sample(const liedyn_platform *platform, void *work, int64_t code,
@@ -59,6 +66,7 @@ int liedyn_platform_track(const liedyn_platform *platform, void *work, int64_t s
     tracked->twist_span = found[TWIST_SPAN];
     tracked->start = (int)found[START], tracked->flags = (int)found[FLAGS];
     tracked->sign = (int)found[SIGN], tracked->rate = found[RATE], tracked->gap = found[GAP];
+    tracked->branch_source = (int)found[SOURCE];
   }
   return conclude_sample(platform, work, done, lengths, found);
 }

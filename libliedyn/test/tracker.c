@@ -9,8 +9,9 @@
 /* Follow a platform through the samples of a file: tracker MODEL START SAMPLES RESULTS.
  *
  * START has the home pose and the noise of a length (m). A sample is its time (a whole number, ns),
- * six lengths, and six rates, NaN where none are measured. A row of the results is the code, pose,
- * solution, twist and its span, start, flags, sign, rate and gap. */
+ * six lengths, and six rates, NaN where none are measured. A time below zero confirms the last pose.
+ * A row of the results is the code, pose, solution, twist and its span, start, flags, sign, rate, gap
+ * and source. */
 
 #include <math.h>
 #include <stdio.h>
@@ -52,17 +53,22 @@ int main(int count, char **arguments) {
   fclose(begin);
   if (liedyn_platform_track(platform, work, 0, start, NULL, &tracked) != LIEDYN_NOT_STARTED) return 3;
   RUN(liedyn_platform_restart(platform, work, start, start[16]));
+  if (liedyn_platform_confirm(platform, work) != LIEDYN_NOT_STARTED) return 3;
   while (fread(sample, 8, 13, samples) == 13) {
     int64_t stamp;
     memcpy(&stamp, sample, 8);
+    if (stamp < 0) {
+      RUN(liedyn_platform_confirm(platform, work));
+      continue;
+    }
     const int code = liedyn_platform_track(platform, work, stamp, sample + 1,
                                            isnan(sample[7]) ? NULL : sample + 7, &tracked);
     const liedyn_solution *of = &tracked.solution;
-    double row[35] = {code};
+    double row[36] = {code};
     const double solution[] = {of->status, of->iterations, of->residual, of->smallest_singular_value,
                                of->signed_value, of->slope};
     const double rest[] = {tracked.twist_span, tracked.start, tracked.flags, tracked.sign, tracked.rate,
-                           tracked.gap};
+                           tracked.gap, tracked.branch_source};
     memcpy(row + 1, tracked.pose, sizeof tracked.pose);
     memcpy(row + 17, solution, sizeof solution);
     memcpy(row + 23, tracked.twist, sizeof tracked.twist);

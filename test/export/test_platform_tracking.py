@@ -21,14 +21,15 @@ from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.export import write_platform
 from liedyn_ros.export.kernels import tracking as tables
 from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
-    Flag, leg_lengths, MonitorConfig, MonitoredTracker, PoseTracker, ScrewMotion)
+    BranchSource, Flag, leg_lengths, MonitorConfig, MonitoredTracker, PoseTracker, ScrewMotion)
 from liedyn_ros.stewart.tracking.legs.kernels import motion_bank
 
 motion_of = motion_bank.FILTER.view
 # What the program writes of a sample: its code, and the parts of liedyn_tracked.
-CODE, POSE, STATUS, VALUE, TWIST, SPAN, START, FLAGS, SIGN, RATE, WIDTH = (
-    0, 1, 17, 21, 23, 29, 30, 31, 32, 33, 35)
+CODE, POSE, STATUS, VALUE, TWIST, SPAN, START, FLAGS, SIGN, RATE, SOURCE, WIDTH = (
+    0, 1, 17, 21, 23, 29, 30, 31, 32, 33, 35, 36)
 OK, NOT_FINITE, RANGE, NOT_CONVERGED, LATE = 0, 1, 7, 19, 29  # codes of liedyn.h
 SECOND = 1_000_000_000
 BRANCH_FLAGS = (Flag.NEAR_SINGULARITY | Flag.BRANCH_CROSSED | Flag.BRANCH_UNSURE
@@ -185,6 +186,7 @@ def test_a_singularity_is_passed_as_in_python(tmp_path, name, noise):
         assert int(row[FLAGS]) == int(wanted.flags & BRANCH_FLAGS)
         assert (row[CODE] == OK) == wanted.converged
         assert row[SIGN] == tracker._branch_monitor.reported_sign
+        assert row[SOURCE] == wanted.branch_source
         seen |= wanted.flags
         if wanted.branch is not None:
             assert abs(row[RATE] - wanted.branch.rate) < 1e-8 * max(1.0, abs(wanted.branch.rate))
@@ -197,6 +199,43 @@ def test_a_singularity_is_passed_as_in_python(tmp_path, name, noise):
 def filter_plainly(buffer, stamp, lengths, noise, moved):
     """Filter readings of which none is judged; return the time (s) between the last two."""
     return motion_bank.filter_motion(motion_of(buffer), stamp, lengths, noise, 0.0, False, moved)
+
+
+@HOST
+@pytest.mark.parametrize('name', [MASSIVE, 'hexaglide', 'wires', 'offset'])
+def test_starts_and_gaps_are_judged_as_in_python(tmp_path, name):
+    geometry, home = platform(name)
+    scale, poses = geometry.characteristic_length, []
+    for k in range(40):
+        far = home @ se3.exp(np.array([0.2, 0.1, 0.03 * k, 0.02 * scale, 0.0, 0.01 * scale]))
+        poses += [far] if reaches(geometry, far) else []
+    ways = [*range(len(poses) - 1, 0, -1), *range(len(poses))]
+    stamps = SECOND + np.arange(len(ways)) * 20_000_000
+    for k in (5, 15, 25, 35, 45):
+        stamps[k:] += 3 * SECOND
+    stamps[30] = -1  # the user confirms
+    samples = Run(stamps, np.array([leg_lengths(geometry, poses[k]) for k in ways]))
+    rows = tracked([built(PROGRAM)], tmp_path, name, samples, 1e-7)
+    tracker, told = MonitoredTracker(geometry, home, config=MonitorConfig(
+        leg_noise=1e-7, replace_outliers=False, frozen_time=0.0)), []
+    for k, stamp in enumerate(stamps):
+        if stamp < 0:
+            assert tracker.confirm()
+            continue
+        wanted = tracker.track(int(stamp), samples.lengths[k])
+        row = rows[k - (k > 30)]
+        told.append(wanted.branch_source)
+        assert int(row[FLAGS]) == int(wanted.flags & BRANCH_FLAGS)
+        assert row[SOURCE] == wanted.branch_source
+    assert {*told} >= {BranchSource.HOME, BranchSource.UNSURE}
+
+
+def reaches(geometry, pose):
+    """Return whether the legs reach a pose within their travel."""
+    try:
+        return bool(geometry.within_limits(leg_lengths(geometry, pose)).all())
+    except LiedynError:
+        return False
 
 
 @HOST

@@ -17,17 +17,17 @@ from liedyn_ros.dynamics.algorithms.kernels.aba import DONE, REFUSED
 from liedyn_ros.export.kernels import platform as area
 from liedyn_ros.export.kernels import tracking as tables
 from liedyn_ros.export.kernels.following import (
-    BRANCHES, FLAGS, follow_platform, HOME, judge_sample, MOTIONS, START, TRACKED, TWIST,
+    BRANCHES, EVIDENCES, FLAGS, follow_platform, judge_sample, MOTIONS, TRACKED, TWIST,
     TWIST_SPAN, write_twist)
 from liedyn_ros.export.kernels.latency import is_late, move_to_stamp
 from liedyn_ros.export.kernels.platform import BEYOND, LATE, NO_POSE, NOT_STARTED
 from liedyn_ros.jit.pointers import after, as_wholes, COUNT, NUMBERS, table, vector
 from liedyn_ros.stewart.dynamics.kernels import platform as dynamics
 from liedyn_ros.stewart.platform.kernels import state
-from liedyn_ros.stewart.tracking.branch.kernels import branch
+from liedyn_ros.stewart.tracking.branch.kernels import branch, evidence
 from liedyn_ros.stewart.tracking.legs.kernels import motion_bank
 
-EMPTY_BRANCH, EMPTY_MOTION = tables.BRANCH, tables.MOTION
+EMPTY_BRANCH, EMPTY_EVIDENCE, EMPTY_MOTION = tables.BRANCH, tables.EVIDENCE, tables.MOTION
 motion_of = motion_bank.FILTER.view
 
 
@@ -43,9 +43,26 @@ def platform_restart(constants: NUMBERS, work: NUMBERS, home: NUMBERS, noise: NU
     filtered = vector(after(work, area.MOTION), MOTIONS)
     tables.copy_numbers(EMPTY_BRANCH, judge)
     tables.copy_numbers(EMPTY_MOTION, filtered)
+    rests, of = vector(after(work, area.EVIDENCE), EVIDENCES), vector(constants, area.LIMITS)
+    tables.copy_numbers(EMPTY_EVIDENCE, rests)
+    evidence.set_home(rests, vector(after(work, area.SCALED), int(of[area.TABLE])),
+                      of[area.SCALE], table(home, 4, 4))
     branch.forget_value(judge)
     tables.copy_numbers(vector(after(constants, area.SCALES), 6), motion_of(filtered).scales)
     vector(as_wholes(after(work, area.STAMPS)), tables.STAMPS)[tables.NEWEST] = -2 ** 62
+    return DONE
+
+
+def platform_confirm(work: NUMBERS) -> COUNT:
+    """Take the last pose for the right one."""
+    follower = vector(after(work, area.FOLLOWER), tables.FOLLOWER)
+    if follower[tables.GOOD] == 0.0:
+        return NOT_STARTED
+    on = evidence.evidence_of(vector(after(work, area.EVIDENCE), EVIDENCES)).numbers
+    follower[tables.SIGN] = 1.0 if on[evidence.LAST_VALUE] > 0.0 else -1.0
+    branch.confirm_branch(
+        vector(after(work, area.BRANCH), BRANCHES), int(follower[tables.SIGN]))
+    evidence.confirm_evidence(on, evidence.HOME)
     return DONE
 
 
@@ -79,7 +96,6 @@ def platform_track(constants: NUMBERS, work: NUMBERS, stamp: COUNT, lengths: NUM
     code = follow_platform(constants, work, stamp, lengths, keeps, pose, found)
     if code == REFUSED:
         return code
-    flags = tables.RESTARTED if started and found[START] == HOME else 0
     if code == DONE:
         write_twist(constants, work, stamp, lengths, rates, pose, found)
         if period > 0.0 and found[TWIST_SPAN] > 0.0 and (
@@ -88,6 +104,6 @@ def platform_track(constants: NUMBERS, work: NUMBERS, stamp: COUNT, lengths: NUM
                         vector(constants, area.LIMITS)[area.SCALE],
                         vector(after(work, area.MOVED), 6), found[TWIST:TWIST_SPAN])
             found[TWIST_SPAN] = 0.0
-    found[FLAGS] = flags | judge_sample(
+    found[FLAGS] = judge_sample(
         constants, work, stamp, lengths, pose, code, started, found)
     return code

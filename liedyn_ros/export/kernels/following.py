@@ -18,18 +18,19 @@ from liedyn_ros.dynamics.algorithms.kernels.aba import DONE, REFUSED
 from liedyn_ros.export.kernels import platform as area
 from liedyn_ros.export.kernels import tracking as tables
 from liedyn_ros.export.kernels.platform import NOT_CONVERGED
-from liedyn_ros.jit.decorators import kernel
+from liedyn_ros.jit.decorators import inlined, kernel
 from liedyn_ros.jit.pointers import after, as_wholes, given, table, vector
 from liedyn_ros.lie.kernels import motion
 from liedyn_ros.stewart.platform.kernels import leg_types, state
 from liedyn_ros.stewart.solver.kernels import charts, problem
 from liedyn_ros.stewart.solver.kernels.solve import LEVENBERG_MARQUARDT, solve_six, SOLVER_WORK
-from liedyn_ros.stewart.tracking.branch.kernels import branch
+from liedyn_ros.stewart.tracking.branch.kernels import branch, evidence
 
 PREDICTED, HOME = 0, 1
 # Of what is written about a pose, after the numbers of platform_solve.
-TWIST, TWIST_SPAN, START, FLAGS, SIGN, RATE, GAP, TRACKED = 6, 12, 13, 14, 15, 16, 17, 18
-BRANCHES, MOTIONS = len(tables.BRANCH), len(tables.MOTION)
+TWIST, TWIST_SPAN, START, FLAGS, SIGN, RATE, GAP, SOURCE, TRACKED = (
+    6, 12, 13, 14, 15, 16, 17, 18, 19)
+BRANCHES, MOTIONS, EVIDENCES = len(tables.BRANCH), len(tables.MOTION), len(tables.EVIDENCE)
 
 
 @kernel
@@ -53,17 +54,22 @@ def follow_platform(constants, work, stamp, lengths, keeps, pose, found):
         constants, work, lengths, table(after(work, area.FOLLOWER), 4, 4), twist, 0.0, pose, found)
 
 
+@inlined
+def settings_of(of):
+    """Return the settings of the solver, of a platform's constants."""
+    return (LEVENBERG_MARQUARDT, charts.BODY, problem.SQUARED_LENGTHS, of[area.DAMPING],
+            int(of[area.ITERATIONS]), of[area.TOLERANCE], of[area.STEP_TOLERANCE],
+            of[area.SINGULAR_VALUE])
+
+
 @kernel
 def solve_sample(constants, work, lengths, guess, twist, seconds, pose, found):
     """Solve from a guess moved on for a time (s) at a twist; write what platform_solve does."""
     of = vector(constants, area.LIMITS)
     values = vector(after(work, area.STATE), state.COUNT)
-    settings = (LEVENBERG_MARQUARDT, charts.BODY, problem.SQUARED_LENGTHS, of[area.DAMPING],
-                int(of[area.ITERATIONS]), of[area.TOLERANCE], of[area.STEP_TOLERANCE],
-                of[area.SINGULAR_VALUE])
     status, iterations, residual, smallest = solve_six(
         vector(after(work, area.SCALED), int(of[area.TABLE])), of[area.SCALE], vector(lengths, 6),
-        guess, twist, seconds, settings, table(pose, 4, 4), values,
+        guess, twist, seconds, settings_of(of), table(pose, 4, 4), values,
         vector(after(work, area.SOLVER), SOLVER_WORK))
     found[0], found[1], found[2], found[3] = status, iterations, residual, smallest
     if status == problem.INVALID:
@@ -102,14 +108,24 @@ def write_twist(constants, work, stamp, lengths, rates, pose, found):
 
 @kernel
 def judge_sample(constants, work, stamp, lengths, pose, code, started, found):
-    """Write SIGN, RATE, GAP of the branch that the motion leads to; return its flags."""
+    """Write SIGN, RATE, GAP of the branch that the motion leads to, SOURCE; return its flags."""
     of, follower = vector(constants, area.LIMITS), vector(
         after(work, area.FOLLOWER), tables.FOLLOWER)
     judge, flags = vector(after(work, area.BRANCH), BRANCHES), 0
     numbers, noise = branch.monitor_of(judge).numbers, follower[tables.NOISE] / of[area.SCALE]
+    rests = vector(after(work, area.EVIDENCE), EVIDENCES)
+    on = evidence.evidence_of(rests).numbers
+    if started and found[START] == HOME:
+        evidence.lose_evidence(rests)
     if code == DONE:
+        evidence.judge_evidence(
+            rests, vector(after(work, area.SCALED), int(of[area.TABLE])), of[area.SCALE],
+            settings_of(of), stamp, vector(lengths, 6), table(pose, 4, 4),
+            vector(after(work, area.STATE), state.COUNT), found[START] == HOME, noise)
         _, _, _, unsure, wrong = branch.judge_branch(
             judge, stamp, found[4], found[5], noise, 0.0)
+        if wrong and on[evidence.REGULAR] * evidence.LOOK_NS < 1e9 * branch.SHARPNESS_TIME:
+            unsure, wrong = True, False
         flags |= tables.NEAR_SINGULARITY if abs(found[4]) <= state.SINGULARITY_WARNING else 0
         flags |= tables.BRANCH_WRONG if wrong else 0
     else:
@@ -121,12 +137,17 @@ def judge_sample(constants, work, stamp, lengths, pose, code, started, found):
         else:
             branch.predict_branch(judge, stamp)
         unsure = branch.is_branch_near(numbers, branch.KEPT_BRANCH)
-    flags |= tables.BRANCH_UNSURE if unsure else 0
+    flags |= tables.BRANCH_UNSURE if unsure or on[evidence.REASON] > 0.0 else 0
+    flags |= tables.RESTARTED if on[evidence.RESTARTED] > 0.0 else 0
     found[SIGN], found[RATE], found[GAP] = (
         numbers[branch.REPORTED], numbers[branch.RATE], numbers[branch.GAP])
     if started and follower[tables.SIGN] != found[SIGN]:
         flags |= tables.BRANCH_CROSSED
+        if on[evidence.REASON] == 0.0:
+            on[evidence.SOURCE] = evidence.MOTION
     follower[tables.SIGN] = found[SIGN]
+    found[SOURCE] = on[evidence.SOURCE] if code == DONE and not flags & (
+        tables.BRANCH_UNSURE | tables.BRANCH_WRONG) else evidence.UNSURE
     return flags
 
 

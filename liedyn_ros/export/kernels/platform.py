@@ -43,11 +43,11 @@ LONGEST = leg_rows.ENDS + 6 * leg_rows.ROW  # numbers in a table of legs; the ot
 LINE = 8
 SIZES = [LONGEST, LONGEST, certificate.TABLE + LONGEST, state.COUNT, SOLVER_WORK,
          certificate.SPACE, 36, 42, 6, tracking.FOLLOWER, tracking.STAMPS, len(tracking.BRANCH),
-         len(tracking.MOTION), tracking.MOVED]
+         len(tracking.MOTION), tracking.MOVED, len(tracking.EVIDENCE)]
 _STARTS = [sum((size + LINE - 1) // LINE * LINE for size in SIZES[:k])
            for k in range(len(SIZES) + 1)]
 (SCALED, METRES, KNOWN, STATE, SOLVER, PROOF, MATRIX, BUFFER, RATES, FOLLOWER, STAMPS, BRANCH,
- MOTION, MOVED, SERIES) = _STARTS
+ MOTION, MOVED, EVIDENCE, SERIES) = _STARTS
 
 
 @inlined

@@ -9,8 +9,8 @@
 """
 The state of a platform's tracker in C: the last good poses, their stamps, and two monitors.
 
-BRANCH and MOTION are the buffers of branch.MONITOR and motion_bank.FILTER, without a sample. Flags
-are those of stewart.Flag.
+BRANCH, EVIDENCE and MOTION are the buffers of branch.MONITOR, evidence.EVIDENCE and
+motion_bank.FILTER, without a sample. Flags are those of stewart.Flag.
 """
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from liedyn_ros.jit.decorators import kernel
 from liedyn_ros.lie.kernels import motion
 from liedyn_ros.stewart.tracking.branch.kernels.branch import empty_monitor
+from liedyn_ros.stewart.tracking.branch.kernels.evidence import empty_evidence
 from liedyn_ros.stewart.tracking.kernels.guess import is_predictable, lead_to_lengths
 from liedyn_ros.stewart.tracking.legs.kernels.motion_bank import empty_filter, motion_size
 
@@ -32,7 +33,7 @@ READ, NOW, NOW_RATES, FOLLOWER = 80, 86, 92, 98
 LAST_AT, BEFORE_AT, NEWEST, STAMPS = range(4)  # ns; NEWEST: of any sample that was taken
 MOVED = motion_size(6)
 NEAR_SINGULARITY, BRANCH_CROSSED, BRANCH_UNSURE, BRANCH_WRONG, RESTARTED = 1, 4, 8, 16, 32
-BRANCH, MOTION = empty_monitor(), empty_filter(np.ones(6))
+BRANCH, EVIDENCE, MOTION = empty_monitor(), empty_evidence(), empty_filter(np.ones(6))
 
 
 @kernel

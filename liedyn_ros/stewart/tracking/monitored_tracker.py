@@ -442,8 +442,6 @@ class MonitoredTracker:
         tracked, branch, evidence = choice.tracked, choice.branch, self._evidence
         if self._crosses(started):
             flags |= Flag.BRANCH_CROSSED.value
-            evidence.crossed()
-            self._crossed = True
         if evidence.restarted:
             flags |= Flag.RESTARTED.value
         if branch.unsure or evidence.unsure:
@@ -489,9 +487,13 @@ class MonitoredTracker:
         return self._leg_monitor.noise.deviation / self._length
 
     def _crosses(self, started: bool) -> bool:
-        """Return whether the motion has led through a singularity since the sample before."""
+        """Note and return whether the motion led through a singularity since the last sample."""
         before, self._sign = self._sign, self._branch_monitor.reported_sign
-        return started and self._sign != before
+        if not started or self._sign == before:
+            return False
+        self._evidence.crossed()
+        self._crossed = True
+        return True
 
     def _forget(self) -> None:
         self._last = self._motion = self._trusted = None
