@@ -20,6 +20,7 @@ from liedyn_ros.control import Phase
     Outage('server', 'server', 2.0, begin=1.0), Outage('late', latency=0.1),
     Outage('states', 'states', 0.5, begin=1.0)], ids=lambda outage: outage.name)
 @pytest.mark.parametrize('mass', [0.8, 1.2])
+@pytest.mark.full
 def test_a_flight_survives_in_wind(outage, mass):
     passed = flights.fly(flights.vehicle(), Reference(), outage, 1, mass=mass, duration=5.0,
                          wind=(2.0, 1.0))
@@ -29,6 +30,7 @@ def test_a_flight_survives_in_wind(outage, mass):
 
 
 @pytest.mark.parametrize('seed', range(3))
+@pytest.mark.full
 def test_silence_in_strong_wind_ends_in_a_stop_that_was_told_before_it_turns_over(seed):
     passed = flights.fly(flights.vehicle(), Reference(), Outage('states', 'states', 2.0), seed,
                          mass=0.8, duration=8.0)
@@ -54,6 +56,7 @@ def test_arms_that_are_swung_out_end_a_silence_earlier():
 
 @pytest.mark.parametrize('what', ['poses', 'second'])
 @pytest.mark.parametrize('mujoco', [False, True])
+@pytest.mark.full
 def test_without_poses_a_platform_rests_by_its_legs(what, mujoco):
     if mujoco:
         pytest.importorskip('mujoco')

@@ -214,6 +214,7 @@ def run(folder, arm_path, legs_path, wanted, capsys):
 
 
 @pytest.mark.parametrize('fault', SAMPLES)
+@pytest.mark.full
 def test_samples(fault, tmp_path, capsys):
     of_arm, of_legs, *wanted = SAMPLES[fault]
     paths = write_bag(tmp_path / 'arm', arm(**of_arm)), None if of_legs is None else write_bag(

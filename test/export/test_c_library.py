@@ -85,6 +85,7 @@ def test_sanitizers_find_nothing(tmp_path, name):
 
 
 @HOST
+@pytest.mark.full
 def test_valgrind_finds_nothing(tmp_path):
     require_tools('valgrind')
     program = built(['test/promises.c'], '-g', *V2)

@@ -161,6 +161,7 @@ def test_another_kind_of_file_has_a_code(library):
 
 
 @HOST
+@pytest.mark.full
 def test_sanitizers_find_nothing(tmp_path):
     assert_digits([built(['test/loops.c'], *SANITIZERS)], tmp_path, 'two loops', 1, 3)
 
@@ -301,6 +302,7 @@ def test_measured_joints_that_do_not_decide_are_refused_where_named():
 
 
 @HOST
+@pytest.mark.full
 def test_valgrind_finds_nothing(tmp_path):
     require_tools('valgrind')
     program = built(['test/loops.c'], '-g', *V2)

@@ -266,6 +266,7 @@ def test_flags_are_those_of_python():
 
 
 @HOST
+@pytest.mark.full
 def test_sanitizers_find_nothing(tmp_path):
     samples = swinging('cranks', seconds=0.2)
     rows = tracked([built(PROGRAM, *SANITIZERS)], tmp_path, 'cranks', samples, 1e-5)

@@ -249,6 +249,7 @@ def slow_and_next():
     return model, given, first, both
 
 
+@pytest.mark.full
 def test_the_proposed_motion_is_accepted_beside_a_slow_first_recording() -> None:
     """Held-out parts have a share of both recordings, and both are smoothed as the faster one."""
     model, given, first, both = slow_and_next()

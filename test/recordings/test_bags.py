@@ -283,6 +283,7 @@ def test_arrival_takes_the_place_of_stamps_on_demand(tmp_path):
 
 
 @pytest.mark.parametrize('seed', range(3))
+@pytest.mark.full
 def test_bytes_changed_at_random_raise_no_other_error(seed, tmp_path):
     _, messages = written(100)
     path = tmp_path / 'bag.mcap'

@@ -19,7 +19,7 @@ from zlib import crc32
 
 import pytest
 
-MAX_CASES = 10
+MAX_CASES = 7
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -126,6 +126,7 @@ def test_a_collada_file_is_in_its_own_unit(tmp_path):
 
 
 @pytest.mark.parametrize('content', [b'', b'solid\nnothing\n', bytes(100), b'\xff' * 300])
+@pytest.mark.full
 def test_a_damaged_mesh_is_named(tmp_path, content):
     (tmp_path / 'm.stl').write_bytes(content)
     with pytest.raises(DescriptionError, match=r'm\.stl: expected'):

@@ -91,6 +91,7 @@ def between(arm):
     return pdist([(Dynamics(arm).kinematics(each).poses[-1] @ TARGET)[:3, 3] for each in q])
 
 
+@pytest.mark.full
 def test_from_a_drawing_to_a_calibrated_machine(tmp_path):
     rng = np.random.default_rng(1)
     arm = write_arm(tmp_path, rng)

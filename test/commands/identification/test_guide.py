@@ -34,6 +34,7 @@ RUN = [line for line in COMMANDS
 pytest.importorskip('clarabel')
 
 
+@pytest.mark.full
 def test_from_a_folder_with_a_bag_to_a_better_urdf(tmp_path):
     urdf = wrong_urdf(tmp_path / 'robot.urdf')
     arm_bag(tmp_path / 'my_bag')

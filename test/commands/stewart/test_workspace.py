@@ -17,6 +17,7 @@ from liedyn_ros.commands.stewart.drawn import workspace
 from liedyn_ros.common.resources import config_file
 
 
+@pytest.mark.full
 def test_the_command_writes_a_picture_of_each_orientation(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for pitch in ('10', '-7.5'):

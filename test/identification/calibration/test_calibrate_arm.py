@@ -171,6 +171,7 @@ WAYS = {
 
 @pytest.mark.parametrize('way', WAYS)
 @pytest.mark.parametrize('swept', (True, False))
+@pytest.mark.full
 def test_readings_that_count_otherwise_are_named(way, swept):
     """A sweep of one joint would be left out, and the rest explained; random poses fit nowhere."""
     model, rng = arm(), np.random.default_rng(7)

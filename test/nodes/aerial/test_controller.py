@@ -144,6 +144,7 @@ def told(controller):
     return list(dict.fromkeys((status.level, status.message) for status in controller.calls()))
 
 
+@pytest.mark.full
 def test_failures_lead_to_a_hover_of_its_own(bench):
     controller, answers = Controller(bench), []
 

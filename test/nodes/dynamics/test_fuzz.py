@@ -50,6 +50,7 @@ def answered(bench, futures):
 
 
 @pytest.mark.parametrize('machine', ['aerial', 'random'])
+@pytest.mark.full
 def test_every_request_is_answered(bench, tmp_path, machine):
     path = AERIAL if machine == 'aerial' else random_file(tmp_path, 7, True)
     server, x = ServerBench(bench, model_file=str(path)), Motion(path)

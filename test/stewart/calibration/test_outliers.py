@@ -23,6 +23,7 @@ HOMES = {'stewart_geometry': (0.5, 0.2), 'stewart_wires': (1.2, 0.2),
 
 @pytest.mark.parametrize('kind, count, gross', [('full', 3, 0.06), ('position', 1, 60.0)])
 @pytest.mark.parametrize('name', HOMES)
+@pytest.mark.full
 def test_gross_errors_of_readings_are_left_out(name, kind, count, gross):
     """60 m is a reading in mm among such in m."""
     geometry = load_geometry(config_file(f'{name}.yaml'))

@@ -61,6 +61,7 @@ def turns(a, b):
     return 2.0 * np.arcsin(np.minimum(0.5 * np.linalg.norm(a - b, axis=1), 1.0))
 
 
+@pytest.mark.full
 def test_no_pose_of_a_ball_is_beyond_what_the_legs_are_said_to_go(machine):
     """The poses are at the rim of the ball, where nothing but the bounds is shared."""
     geometry, home, size = machine

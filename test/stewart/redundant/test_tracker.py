@@ -68,6 +68,7 @@ def test_a_motion_is_followed_without_a_flag_and_with_an_honest_covariance(geome
 
 @pytest.mark.parametrize('count', [8, 9, 10])
 @pytest.mark.parametrize('leg', [0, 3, 6])
+@pytest.mark.full
 def test_a_biased_leg_is_named_with_its_bias_and_left_out(count, leg):
     run = Run(redundant(count, 2), 10.0)
     run.readings[run.times > BEGIN, leg] += BIAS

@@ -116,6 +116,7 @@ def test_limits_that_are_too_low_are_told() -> None:
         dynamics.inverse(q, v, a[0], redundancy='least_force', within_limits=True)
 
 
+@pytest.mark.full
 def test_random_splits_are_optimal() -> None:
     rng = np.random.default_rng(0)
     for _ in range(60):

@@ -99,6 +99,7 @@ def test_a_point_out_of_reach_is_approached_as_far_as_the_bars_go(angle: float) 
 
 
 @pytest.mark.parametrize('seed', range(3))
+@pytest.mark.full
 def test_the_nearest_pose_is_that_of_another_optimiser(seed: int) -> None:
     model = arm(seed)
     robot, rng = ld.Dynamics(model), np.random.default_rng(seed)

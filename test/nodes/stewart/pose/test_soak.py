@@ -62,6 +62,7 @@ def held(node, reports):
     return tracemalloc.get_traced_memory()[0]
 
 
+@pytest.mark.full
 def test_a_short_soak(bench):
     reports = bench.collect(DiagnosticArray, '/diagnostics')
     node = PoseBench(bench, queue_depth=2 * CALL_EVERY, input_timeout=0.0).settle()
