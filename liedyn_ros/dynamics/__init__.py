@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from liedyn_ros.common.on_demand import on_demand
 
 if TYPE_CHECKING:
+    from liedyn_ros.dynamics.bearing_loads import joint_wrenches
     from liedyn_ros.dynamics.dynamics import CenterOfMass, Dynamics, Kinematics
     from liedyn_ros.dynamics.frames import Frames, LOCAL, LOCAL_WORLD_ALIGNED, WORLD
     from liedyn_ros.dynamics.integrators import runge_kutta_munthe_kaas, stormer_verlet
-    from liedyn_ros.dynamics.bearing_loads import joint_wrenches
     from liedyn_ros.dynamics.lagrangian.closed_form import (
         closed_form, closed_form_rate, ClosedForm, ClosedFormRate)
     from liedyn_ros.dynamics.layout import Layout, MUJOCO, PINOCCHIO, ROS

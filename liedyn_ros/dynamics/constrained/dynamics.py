@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, require_kind, unknown_name
 from liedyn_ros.common.errors import ModelError
 from liedyn_ros.common.other_names import DYNAMICS, missing
+from liedyn_ros.dynamics.bearing_loads import joint_wrenches
 from liedyn_ros.dynamics.constrained.algorithms.forward import ConstrainedForward
 from liedyn_ros.dynamics.constrained.algorithms.hybrid import ConstrainedHybrid
 from liedyn_ros.dynamics.constrained.algorithms.inverse import ConstrainedInverse
@@ -33,7 +34,6 @@ from liedyn_ros.dynamics.constrained.constraints.function import ConstraintFunct
 from liedyn_ros.dynamics.constrained.solver.solution import Solved
 from liedyn_ros.dynamics.constrained.solver.solver import Solver
 from liedyn_ros.dynamics.dynamics import Dynamics
-from liedyn_ros.dynamics.bearing_loads import joint_wrenches
 from liedyn_ros.model import Model
 from liedyn_ros.model.parts.geometry import checked_pose
 

@@ -17,10 +17,10 @@ import pytest
 from liedyn_ros.common.errors import StampError
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.lie import se3
-from liedyn_ros.stewart.assembly.modes import MachineModes
 from liedyn_ros.stewart import (
     BranchSource, Flag, leg_lengths, load_geometry, MonitorConfig, MonitoredTracker,
     OrientationSensor, PlatformMeter, PoseSolver)
+from liedyn_ros.stewart.assembly.modes import MachineModes
 from liedyn_ros.stewart.certificate.travel import TravelProof
 from liedyn_ros.stewart.tracking.start_modes import StartModes
 

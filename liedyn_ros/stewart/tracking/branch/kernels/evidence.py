@@ -27,6 +27,7 @@ from liedyn_ros.linear_algebra.kernels.singular_values import (
     orthogonalize_columns, write_identity)
 from liedyn_ros.stewart.platform.kernels import leg_rows
 from liedyn_ros.stewart.platform.kernels import state as platform
+from liedyn_ros.stewart.solver.kernels.biases import copy_pose
 from liedyn_ros.stewart.solver.kernels.problem import CONVERGED
 from liedyn_ros.stewart.solver.kernels.solve import solve_six, SOLVER_WORK
 from liedyn_ros.stewart.tracking.branch.kernels.branch import (
@@ -250,7 +251,7 @@ def search_others(evidence, legs, scale, settings, lengths, reference, pose, val
     likely = factor_jacobian(evidence, values)
     numbers[APART], numbers[ODDS] = math.inf, math.inf
     for least in range(3):
-        write_way(evidence, scale, least)
+        write_weak_twist(evidence, scale, least)
     for least in range(3):
         for share in (-WHOLE_WAY, -HALF, HALF, WHOLE_WAY):
             motion.move_pose(pose, evidence.ways[least], share, evidence.guess)
@@ -283,7 +284,7 @@ def factor_jacobian(evidence, values):
 
 
 @kernel
-def write_way(evidence, scale, least):
+def write_weak_twist(evidence, scale, least):
     """Write the twist, rad and m, that changes the lengths least, second or third least."""
     at = 0
     for k in range(6):
@@ -310,11 +311,3 @@ def way_between(value, slope, values):
 def apart_of(evidence, scale, first, second):
     """Return the separation of two poses, rad and characteristic lengths."""
     return separation(first, second, vec3.load(evidence.centre, 0), scale)
-
-
-@kernel
-def copy_pose(pose, to):
-    """Copy a pose (4, 4)."""
-    for i in range(4):
-        for j in range(4):
-            to[i, j] = pose[i, j]
