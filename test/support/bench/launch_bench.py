@@ -92,7 +92,7 @@ def launched(file, *arguments, killed=0):
     assert process.returncode == 0, output
     assert 'Traceback' not in output, output
     assert output.count('process has finished cleanly') + killed == output.count(
-        'process started with pid')
+        'process started with pid'), output
 
 
 def described_arguments(file):
