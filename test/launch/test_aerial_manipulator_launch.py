@@ -55,6 +55,11 @@ def assert_flies(bench, namespace=''):
     assert np.degrees(np.linalg.norm(settled[:, :3], axis=1).max()) < 1.0
 
 
+def until_served(bench):
+    """Wait for the server too: interrupted before it is there, its process does not end well."""
+    bench.until(lambda: NODES[0] in bench.partner.get_node_names(), NODES[0])
+
+
 def test_every_argument_is_described():
     assert described_arguments(FILE) == [
         'namespace', 'params_file', 'use_sim_time', 'autostart', 'respawn', 'respawn_delay',
@@ -87,6 +92,7 @@ def test_frames_in_a_namespace_have_its_prefix(bench, params_file):
     references = bench.collect(Odometry, '/left/reference')
     with launched(FILE, params_file, 'namespace:=left'):
         bench.until(lambda: odometry and references, 'states and a reference')
+        until_served(bench)
     frames = [(each.header.frame_id, each.child_frame_id)
               for each in (odometry[-1], references[-1])]
     assert frames == [('world', 'left/base'), ('world', 'left/reference')]
@@ -96,6 +102,7 @@ def test_without_controller_the_machine_stands(bench):
     odometry = bench.collect(Odometry, '/odometry')
     with launched(FILE, 'controller:=false'):
         bench.until(lambda: len(odometry) > 100, 'states')
+        until_served(bench)
         assert NODES[2] not in bench.partner.get_node_names()
     position = odometry[-1].pose.pose.position
     assert (position.x, position.y, position.z) == (1.0, 0.0, 1.5)
