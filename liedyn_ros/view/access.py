@@ -265,7 +265,7 @@ def _is_value(value: object) -> bool:
     return value is None or (isinstance(value, (bool, int, float)) and math.isfinite(value))
 
 
-class _Quiet(logging.LoggerAdapter[logging.Logger]):
+class _Quiet(logging.LoggerAdapter):  # type: ignore[type-arg]  # no subscript before 3.11
     """Logs faults of connections, one line in a period, and how many there were."""
 
     def __init__(self, logger: logging.Logger) -> None:

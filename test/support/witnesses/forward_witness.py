@@ -14,7 +14,7 @@ with the whole mass matrix; nothing is eliminated joint by joint. Joints have si
 they are found in mpmath. All else is in decimals, a tenth of the time.
 """
 
-from decimal import Decimal, localcontext
+from decimal import Context, Decimal, localcontext
 from math import factorial
 from typing import Any, NamedTuple
 
@@ -52,7 +52,7 @@ def forward(tree: Tree, v: Array, tau: Array) -> Exact:
 
 def hybrid(tree: Tree, v: Array, prescribed: Array, a: Array, tau: Array) -> tuple[Exact, Exact]:
     """Return all of a and tau (r + 1, nv), of what is given of either."""
-    with mp.workdps(DIGITS), localcontext(prec=DIGITS):
+    with mp.workdps(DIGITS), localcontext(Context(prec=DIGITS)):
         return tuple(np.vectorize(lambda x: mp.mpf(str(x)), otypes=[object])(each)
                      for each in orders(tree, v, prescribed, a, tau))
 
@@ -102,7 +102,7 @@ def mass_matrix(tree: Tree) -> Exact:
 
 def tree_of(model: Model, q: Array) -> Tree:
     """Return what there is at a configuration; axes are unit vectors and rotations orthogonal."""
-    with mp.workdps(DIGITS), localcontext(prec=DIGITS):
+    with mp.workdps(DIGITS), localcontext(Context(prec=DIGITS)):
         return _tree_of(model, exact(q))
 
 

@@ -12,7 +12,7 @@ The exponential and its Jacobian summed as plain power series with 60 digits.
 They need no sines and roots, so they are in decimals, which take a tenth of the time of mpmath.
 """
 
-from decimal import Decimal, localcontext
+from decimal import Context, Decimal, localcontext
 import functools
 from math import factorial
 
@@ -47,7 +47,7 @@ def inverse(matrix):
 
 def stumpff(k, x):
     """Return the sum of (-x)^j / (k + 2j)! over all j."""
-    with localcontext(prec=DIGITS):
+    with localcontext(Context(prec=DIGITS)):
         x, power, total = Decimal(float(x)), Decimal(1), Decimal(0)
         for j in range(40):
             total += power / factorial(k + 2 * j)
@@ -63,7 +63,7 @@ def cross_matrix(w):
 
 def series(matrix, offset):
     """Return the sum of matrix^k / (k + offset)! over all k, for an offset of 0 or 1."""
-    with localcontext(prec=DIGITS):
+    with localcontext(Context(prec=DIGITS)):
         power = decimals(np.eye(len(matrix)))
         total, k = power, 0
         while abs(power).max() > Decimal(10) ** -DIGITS:
@@ -93,12 +93,12 @@ def left_jacobian(xi):
 @functools.cache
 def left_jacobian_inverse(xi):
     """Return the inverse of the left Jacobian."""
-    with localcontext(prec=DIGITS):
+    with localcontext(Context(prec=DIGITS)):
         return inverse(left_jacobian(xi))
 
 
 def relative_error(value, reference):
     """Return the largest error of any entry over the largest reference entry."""
-    with localcontext(prec=DIGITS):
+    with localcontext(Context(prec=DIGITS)):
         reference = decimals(reference)
         return float(abs(decimals(value) - reference).max() / abs(reference).max())

@@ -16,7 +16,7 @@ carries. Poses have sines and roots, so they are found in mpmath; the rest is in
 of the time.
 """
 
-from decimal import localcontext
+from decimal import Context, localcontext
 from functools import cache
 from math import factorial
 from typing import Any, NamedTuple
@@ -66,7 +66,7 @@ def witness(model: Model, q: Array, paths: Array, external: Array,
     (order + 1, B, 6) has the derivatives of wrenches in body frames, closures (order + 1, C, 6)
     those that closures put on their bodies b, in frames b.
     """
-    with mp.workdps(DIGITS), localcontext(prec=DIGITS):
+    with mp.workdps(DIGITS), localcontext(Context(prec=DIGITS)):
         order = len(external) - 1
         chains = [steps(joint, exact(q)) for joint in model.joint_list]
         placements = exact([joint.placement for joint in model.joint_list])

@@ -14,7 +14,7 @@ plain products of axes and positions, must keep zero derivatives. With the closu
 mechanics in the ground frame must need the given joint forces.
 """
 
-from decimal import Decimal, localcontext
+from decimal import Context, Decimal, localcontext
 import math
 
 import numpy as np
@@ -56,7 +56,7 @@ def equations(model: Model, closure: Closure, bodies: Exact) -> Exact:
     """Return the series of what a closure holds at a constant."""
     (ra, pa), (rb, pb) = (axes_and_origin(model, body, frame, bodies) for body, frame in (
         (closure.body_a, closure.frame_a), (closure.body_b, closure.frame_b)))
-    with localcontext(prec=DIGITS):
+    with localcontext(Context(prec=DIGITS)):
         to_a = np.swapaxes(ra, 1, 2)
         r, p = product(to_a, rb), product(to_a, pb - pa)  # of frame b in frame a
         parallel = [r[:, 2, 0], r[:, 2, 1]]
