@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """
-Write what example robots load in docs/model_format.md: python -m tools.example_robots.
+Write the table of example robots in docs/model_format.md: python -m tools.example_robots.
 
 It counts warnings by kind. It needs example-robot-data.
 """

@@ -48,7 +48,7 @@ class Flight:
 
     def __init__(self, machine: AerialManipulator, reference: Reference, outage: Outage,
                  seed: int, mass: float, wind: tuple[float, float], mujoco: bool) -> None:
-        """Take what flies; mass: what all models know over the truth. wind: as WIND."""
+        """Take a flight; mass: ratio of that of all models to the true one. wind: as WIND."""
         rng = np.random.default_rng(seed)
         self._known = AerialManipulator(scale_masses(machine.model, mass))
         self.control = FlightControl(self._known, reference)

@@ -21,7 +21,7 @@ FORMATS = 'stl', 'obj', 'ply', 'glb', 'dae', 'off', 'stl_ascii'
 
 
 def make() -> Run:
-    """Return what reads a mesh."""
+    """Return a function that reads a mesh."""
     folder = Path(tempfile.mkdtemp(prefix='liedyn_fuzz_'))
 
     def run(data: bytes) -> bool:

@@ -27,7 +27,7 @@ START = b'<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
 
 def make() -> Run:
     """
-    Return what loads a file; its expansion, a process of its own elsewhere, has a second here.
+    Return a function that loads a file and expands it within a second, in this process.
 
     An address space that is bounded stands for the memory of that process.
     """

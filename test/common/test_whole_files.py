@@ -66,7 +66,7 @@ def test_nothing_that_others_planted_is_written_to(tmp_path, plant):
 
 
 def folder_of(path):
-    """Return what writes a folder with a file."""
+    """Return a function that writes a folder with a file."""
     def write():
         with whole_folder(path) as place:
             place.mkdir()

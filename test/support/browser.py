@@ -37,7 +37,7 @@ def of_others(tab, address):
 
 
 def told_to(tab, address):
-    """Return what a browser did beyond the page: requests, and marks that scripts left."""
+    """Return the requests of a browser beyond the page, and the marks that scripts left."""
     marks = [frame.evaluate(f'() => window.hacked || document.querySelectorAll({MARKS!r}).length')
              for frame in tab.frames]
     return [*of_others(tab, address), *filter(None, marks)]

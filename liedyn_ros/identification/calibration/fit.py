@@ -19,6 +19,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 from scipy.optimize import least_squares
 from scipy.special import chdtri, gammaincinv
 
@@ -65,8 +66,8 @@ class Fit(NamedTuple):
 
     z: (size,), the numbers. used: (n,), whether a pose was used. errors: (n, d), in deviations, of
     all poses. factor: the variance of the errors of used poses, 1 where the deviations are right.
-    degrees: equations less numbers found. covariance: (size, size) of z, by
-    the deviations as they are.
+    degrees: equations less numbers found. root: (size, size), upper triangle R of the QR
+    factorization of the used equations' derivatives: R^T R is the information, without the prior.
     """
 
     z: Array
@@ -74,12 +75,12 @@ class Fit(NamedTuple):
     errors: Array
     factor: float
     degrees: float
-    covariance: Array
+    root: Array
 
     def scaled_covariance(self, factor: float, prior: Array) -> Array:
         """Return the covariance where the errors have the variance given, the prior its own."""
-        of_prior = np.diag(prior ** -2.0)
-        return _inverse((_inverse(self.covariance) - of_prior) / factor + of_prior)
+        inverse = _inverse_root(self.root / factor ** 0.5, prior)
+        return np.asarray(inverse @ inverse.T)
 
 
 def fit(problem: Problem, start: Array, least: float, trusted: NDArray[np.bool_]) -> Fit:
@@ -166,22 +167,27 @@ def _least_squares(
 def _result(at: Equations, z: Array, used: NDArray[np.bool_], prior: Array) -> Fit:
     """Return the solution with its statistics."""
     rows = at.derivatives[used].reshape(-1, len(z))
-    information = rows.T @ rows
-    covariance = _inverse(information + np.diag(prior ** -2.0))
+    if not np.isfinite(rows).all():
+        raise ConvergenceError('calibration: expected poses that one assembly explains, got a '
+                               'search that ended far from all of them')
+    root = np.zeros((len(z), len(z)))
+    found = np.linalg.qr(rows, 'r')
+    root[:len(found)] = found
     # Numbers that the prior alone holds take no degree of freedom.
-    taken = float(np.einsum('ij,ji->', information, covariance))
+    taken = float(((root @ _inverse_root(root, prior)) ** 2).sum())
     degrees = max(at.errors[used].size - taken, 1.0)
     factor = float((at.errors[used] ** 2).sum()) / degrees
-    return Fit(z, used, at.errors, factor, degrees, covariance)
+    return Fit(z, used, at.errors, factor, degrees, root)
 
 
-def _inverse(matrix: Array) -> Array:
-    """Return the inverse of a symmetric positive matrix whose columns may differ much in size."""
-    sizes = 1.0 / np.sqrt(np.maximum(np.diag(matrix), 1e-300))
-    try:
-        with np.errstate(over='raise', invalid='raise'):
-            inverse = np.linalg.inv(matrix * sizes * sizes[:, None])
-    except (np.linalg.LinAlgError, FloatingPointError):
-        raise ConvergenceError('calibration: expected poses that one assembly explains, got a '
-                               'search that ended far from all of them') from None
-    return np.asarray(0.5 * (inverse + inverse.T) * sizes * sizes[:, None])
+def _inverse_root(root: Array, prior: Array) -> Array:
+    """
+    Return X (size, size), where X X^T is the covariance of equations by their root and a prior.
+
+    Numbers that the prior alone holds, as the turn of a cable's anchor, leave the information
+    without half of its digits and more; the stacked rows keep them.
+    """
+    rows = np.concatenate((root, np.diag(1.0 / prior)))
+    sizes = 1.0 / np.maximum(np.linalg.norm(rows, axis=0), 1e-150)
+    return np.asarray(sizes[:, None] * solve_triangular(
+        np.linalg.qr(rows * sizes, 'r'), np.eye(len(prior))))

@@ -8,6 +8,7 @@
 
 """Arms whose geometry is wrong: poses of a tool frame tell what of it matters."""
 
+from mpmath import mp
 import numpy as np
 import pytest
 from scipy.stats import chi2
@@ -16,6 +17,7 @@ from liedyn_ros.common.errors import ConvergenceError, LimitError, ModelError, S
 from liedyn_ros.dynamics import Dynamics
 from liedyn_ros.identification.calibration import calibrate_arm
 from liedyn_ros.identification.calibration.calibrate import _configurations, _samples
+from liedyn_ros.identification.calibration.fit import Fit
 from liedyn_ros.identification.calibration.problem import ArmProblem
 from liedyn_ros.identification.calibration.unknowns import unknowns_of
 from liedyn_ros.lie import se3, so3
@@ -260,3 +262,17 @@ def test_lengths_of_a_cable_calibrate_what_they_tell():
     off = np.linalg.norm(seen[:, :3, 3], axis=1) - lengths(other)[:, 0]
     assert np.sqrt(np.mean(off**2)) < 3e-5
     assert np.isnan(found.after[1])
+
+
+def test_a_covariance_keeps_its_digits_where_the_prior_holds_some_numbers():
+    """Against 60 digits: two directions of six have 1e-18 of the greatest information."""
+    rng, prior = np.random.default_rng(4), np.full(6, 1e3)
+    root = np.linalg.qr(1e6 * rng.normal(size=(30, 4)) @ rng.normal(size=(4, 6)), 'r')
+    fit = Fit(np.zeros(6), np.ones(30, bool), np.zeros((30, 1)), 1.0, 24.0, root)
+    with mp.workdps(60):
+        exact = mp.inverse(mp.matrix(root).T * mp.matrix(root) / 4 + mp.diag(list(prior ** -2.0)))
+        wanted = np.array(exact.tolist(), dtype=float)
+    error = np.finfo(float).eps * np.linalg.cond(np.vstack((root / 2.0, np.diag(1.0 / prior))))
+    sizes = np.sqrt(np.diag(wanted))
+    off = (fit.scaled_covariance(4.0, prior) - wanted) / np.outer(sizes, sizes)
+    assert np.abs(off).max() < 10.0 * error
