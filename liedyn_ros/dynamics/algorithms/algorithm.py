@@ -50,7 +50,7 @@ class Algorithm(Direct):
         self._wrench_shape = (self._bodies, 6)
         self._kernel = self._bind(data)
         # Each a single value, as threads replace it: of the data, and of the last data given.
-        self._series = 0, self._bind_series(data, 0)
+        self._series = 0, self._bind_series(data, data.series_buffer(0))
         self._given = data.table, self._kernel
         self._given_series = data.series, self._series[1]
 
@@ -62,8 +62,8 @@ class Algorithm(Direct):
         """Return the kernel of one state."""
         raise NotImplementedError
 
-    def _bind_series(self, data: Data, order: int) -> CheckedKernel:
-        """Return the kernel of time derivatives, with scratch buffers up to an order."""
+    def _bind_series(self, data: Data, buffer: Array) -> CheckedKernel:
+        """Return the kernel of time derivatives on a scratch buffer of the data's series."""
         raise NotImplementedError
 
     def _with(self, data: Data | None) -> CheckedKernel:
@@ -80,13 +80,14 @@ class Algorithm(Direct):
         """Return the kernel of time derivatives that writes to data, or to the object's own."""
         if data is not None:
             series, kernel = self._given_series
-            if series is not data.series_buffer(order):
-                kernel = self._bind_series(self._checked(data), order)
-                self._given_series = data.series, kernel
+            buffer = data.series_buffer(order)
+            if series is not buffer:
+                kernel = self._bind_series(self._checked(data), buffer)
+                self._given_series = buffer, kernel
             return kernel
         most, kernel = self._series
         if order > most:
-            kernel = self._bind_series(self._data, order)
+            kernel = self._bind_series(self._data, self._data.series_buffer(order))
             self._series = order, kernel
         return kernel
 

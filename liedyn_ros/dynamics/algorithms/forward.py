@@ -100,7 +100,7 @@ class Forward(Algorithm):
     def _direct_calls(self) -> dict[str, Any]:
         return {'__call__': self._kernel.direct('q v tau external out', None, None)}
 
-    def _bind_series(self, data: Data, order: int) -> CheckedKernel:
+    def _bind_series(self, data: Data, buffer: Array) -> CheckedKernel:
         return CheckedKernel(
             Arguments(self.model, 'q v prescribed out tau external', series=True),
-            hybrid_derivatives, self._constants.table, data.table, data.series_buffer(order))
+            hybrid_derivatives, self._constants.table, data.table, buffer)

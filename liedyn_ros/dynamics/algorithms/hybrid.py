@@ -149,10 +149,10 @@ class Hybrid(Algorithm):
         return CheckedKernel(Arguments(self.model, 'q v prescribed a tau external'),
                              aba.hybrid, self._constants.table, data.table)
 
-    def _bind_series(self, data: Data, order: int) -> CheckedKernel:
+    def _bind_series(self, data: Data, buffer: Array) -> CheckedKernel:
         return CheckedKernel(
             self._rows, aba_series.hybrid_derivatives, self._constants.table, data.table,
-            data.series_buffer(order))
+            buffer)
 
     @cached_property
     def _rows(self) -> Arguments:

@@ -91,9 +91,9 @@ class Inverse(Algorithm):
     def _direct_calls(self) -> dict[str, Any]:
         return {'__call__': self._kernel.direct('q v a external out', None, None)}
 
-    def _bind_series(self, data: Data, order: int) -> CheckedKernel:
+    def _bind_series(self, data: Data, buffer: Array) -> CheckedKernel:
         return CheckedKernel(Arguments(self.model, 'q v a external out', done=True, series=True),
-                             rnea_derivatives, self._constants.table, data.series_buffer(order))
+                             rnea_derivatives, self._constants.table, buffer)
 
     def _run_batch(self, q: Array, v: Array, a: Array, wrenches: Array) -> Array:
         tau = np.empty(a.shape)

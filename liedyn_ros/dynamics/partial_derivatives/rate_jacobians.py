@@ -63,7 +63,8 @@ class RateTables:
 
     def __init__(self, constants: Constants) -> None:
         """Start without buffers."""
-        self._constants, self._rows = constants, 0
+        self._constants = constants
+        self._buffers: tuple[int, tuple[Array, ...]] = 0, ()  # and for how many orders
 
     def jacobians(self, q: Array, v: Array, a: Array, external: Array | None
                   ) -> InverseRateJacobians:
@@ -73,28 +74,29 @@ class RateTables:
         Raises NotFiniteError where a number overflows.
         """
         rows, n = a.shape
-        self._grow(rows)
+        buffers = self._of_orders(rows)
         motion = np.vstack([v, a])
         wrenches = np.empty((rows, 0, 6)) if external is None else np.ascontiguousarray(external)
         result = InverseRateJacobians(
             np.empty((rows, n, n)), np.empty((rows, n, n)), np.zeros((rows, rows, n, n)))
         inverse_rate_jacobians(
-            self._constants.table, self._links, self._columns, self._raw, self._gamma,
-            self._stop, self._factorial, np.array(q), motion, wrenches, *result)
+            self._constants.table, *buffers, np.array(q), motion, wrenches, *result)
         for name, each in zip(result._fields, result):
             as_array(name, each, each.shape)
         return result
 
-    def _grow(self, rows: int) -> None:
-        if rows <= self._rows:
-            return
-        count, n = self._constants.links, self._constants.model.nv
-        self._rows = rows
-        self._links = np.zeros(((rows + 1) * count, SERIES_WIDTH))
-        self._columns = np.zeros(((rows + 1) * n, COLUMN_SERIES_WIDTH))
-        self._raw, self._gamma = np.zeros((3, rows, n, n)), np.zeros((rows, rows, 6, 6))
-        self._stop = np.zeros((rows, 5))
-        self._factorial = np.array([float(factorial(k)) for k in range(rows + 2)])
+    def _of_orders(self, rows: int) -> tuple[Array, ...]:
+        """Return the buffers of so many orders, or of more."""
+        most, buffers = self._buffers
+        if rows > most:
+            count, n = self._constants.links, self._constants.model.nv
+            buffers = (
+                np.zeros(((rows + 1) * count, SERIES_WIDTH)),
+                np.zeros(((rows + 1) * n, COLUMN_SERIES_WIDTH)), np.zeros((3, rows, n, n)),
+                np.zeros((rows, rows, 6, 6)), np.zeros((rows, 5)),
+                np.array([float(factorial(k)) for k in range(rows + 2)]))
+            self._buffers = rows, buffers  # at once: other threads read them
+        return buffers
 
 
 class ForwardRateTables:

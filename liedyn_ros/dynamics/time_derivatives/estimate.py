@@ -44,8 +44,8 @@ class ErrorEstimator:
         """Lay out the constants in each unit."""
         self._constants = [
             Constants(constants.model, constants.dissipation, unit) for unit in UNITS]
-        self._data, self._order = Data(constants), -1
-        self._kernels: list[BoundKernel] = []
+        self._data = Data(constants)
+        self._kernels: tuple[int, list[BoundKernel]] = -1, []  # and the order they are for
         self._lanes = [BatchPool(partial(LaneTables, other)) for other in self._constants]
 
     def error(self, q: Array, v: Array, prescribed: NDArray[np.bool_], a: Array, tau: Array,
@@ -77,13 +77,13 @@ class ErrorEstimator:
 
     def _for_order(self, order: int) -> list[BoundKernel]:
         """Return the kernel of each unit, with scratch buffers up to an order."""
-        if order > self._order:
-            self._kernels = [
-                BoundKernel(hybrid_derivatives, other.table, self._data.table,
-                            self._data.series_buffer(order))
-                for other in self._constants]
-            self._order = order
-        return self._kernels
+        most, kernels = self._kernels
+        if order > most:
+            buffer = self._data.series_buffer(order)
+            kernels = [BoundKernel(hybrid_derivatives, other.table, self._data.table, buffer)
+                       for other in self._constants]
+            self._kernels = order, kernels  # at once: other threads read them
+        return kernels
 
     def require_batch_digits(self, q: Array, v: Array, prescribed: NDArray[np.bool_], a: Array,
                              tau: Array, external: Array, max_error: float) -> None:

@@ -45,7 +45,7 @@ class Data:
         """Allocate the tables."""
         self.constants = constants
         self.table = np.zeros((constants.rows, tables.DATA_WIDTH))
-        self.series = np.zeros((0, series.WIDTH))
+        self.series: Array = np.zeros((0, series.WIDTH))
         # An upward acceleration of the ground stands for gravity. (3.0)
         gravity = constants.table[0, tables.GRAVITY:tables.GRAVITY + 3]
         self.table[0, tables.ACCELERATION + 3:tables.ACCELERATION + 6] = -gravity
@@ -72,10 +72,10 @@ class Data:
 
     def series_buffer(self, order: int) -> Array:
         """Return a scratch buffer of series up to an order; undefined between calls."""
-        rows = self.constants.links * (order + 2)
-        if len(self.series) < rows:
-            self.series = np.zeros((rows, series.WIDTH))
-        return self.series
+        buffer, rows = self.series, self.constants.links * (order + 2)
+        if len(buffer) < rows:  # another thread may put a shorter one in its place meanwhile
+            buffer = self.series = np.zeros((rows, series.WIDTH))
+        return buffer
 
     def pose(self, body: str) -> Array:
         """Return the 4 by 4 pose of a body in the ground."""
