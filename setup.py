@@ -111,6 +111,7 @@ setup(
         (f'{SHARE}/config/layouts', files('config/layouts')),
         (f'{SHARE}/config/policies', files('config/policies')),
         (f'{SHARE}/launch', files('launch')),
+        (f'lib/{NAME}', [path for path in files('executables') if Path(path).is_symlink()]),
         *library(),
     ],
     python_requires='>=3.10',
@@ -130,22 +131,5 @@ setup(
     maintainer_email='maintainers@liedyn.example',
     description='Kinematics and dynamics of robots on Lie groups, with ROS 2 nodes',
     license='Apache-2.0',
-    entry_points={
-        'console_scripts': [
-            'aerial_manipulator_controller = '
-            'liedyn_ros.nodes.aerial.controller:main',
-            'aerial_manipulator_simulator = '
-            'liedyn_ros.nodes.aerial.simulator:main',
-            'dynamics_server = liedyn_ros.nodes.dynamics.server:main',
-            'liedyn = liedyn_ros.commands.liedyn:main',
-            'loop_state_publisher = liedyn_ros.nodes.loops.state_publisher:main',
-            'path_runner = liedyn_ros.nodes.running.node:main',
-            'stewart_controller = liedyn_ros.nodes.stewart.controller:main',
-            'stewart_dynamics_simulator = '
-            'liedyn_ros.nodes.stewart.dynamics_simulator:main',
-            'stewart_pose = liedyn_ros.nodes.stewart.pose.node:main',
-            'stewart_simulator = liedyn_ros.nodes.stewart.simulator:main',
-            'view = liedyn_ros.view.__main__:main',
-        ],
-    },
+    entry_points={'console_scripts': ['liedyn = liedyn_ros.commands.liedyn:main']},
 )

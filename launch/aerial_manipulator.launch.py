@@ -30,7 +30,7 @@ def generate_launch_description() -> LaunchDescription:
             node('aerial_manipulator_simulator', clock='publish_clock', prefixed=True,
                  files=FILES, words=['simulator']),
             node('aerial_manipulator_controller', when='controller', prefixed=True, files=FILES),
-            node('view', when='view', files=FILES,
+            node('robot_view', name='view', when='view', files=FILES,
                  values={'model_file': 'aerial_manipulator.yaml'}),
             rviz('aerial_manipulator.rviz'),
         ],

@@ -20,6 +20,7 @@ def generate_launch_description() -> LaunchDescription:
         [file('model_file', 'the model: a .yaml, .urdf, .xacro or .xml file (MJCF)'),
          switch('view', 'false', 'show the robot in a browser: the log has the address')],
         [node('dynamics_server', files=['model_file']),
-         node('view', when='view', files=['model_file'], values={'machine': 'tree'})],
+         node('robot_view', name='view', when='view', files=['model_file'],
+              values={'machine': 'tree'})],
         about_params_file='parameters of the node (YAML); without model_file or '
                           'robot_description the model comes from the topic robot_description')

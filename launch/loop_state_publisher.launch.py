@@ -24,7 +24,7 @@ def generate_launch_description() -> LaunchDescription:
             switch('view', 'false', 'show the robot in a browser: the log has the address'),
         ], [
             node('loop_state_publisher', files=FILES),
-            node('view', when='view', files=FILES, values={'machine': 'tree'}),
+            node('robot_view', name='view', when='view', files=FILES, values={'machine': 'tree'}),
         ],
         about_params_file='parameters of the node (YAML); without model_file or '
                           'robot_description the model comes from the topic robot_description')

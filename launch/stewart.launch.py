@@ -34,7 +34,7 @@ def generate_launch_description() -> LaunchDescription:
             node('stewart_dynamics_simulator', when='control', clock='publish_clock',
                  prefixed=True, files=FILES, words=['simulator']),
             node('stewart_controller', when='control', prefixed=True, files=FILES),
-            node('view', when='view', prefixed=True, files=FILES),
+            node('robot_view', name='view', when='view', prefixed=True, files=FILES),
             rviz('stewart.rviz', fixed_frame='stewart_base'),
         ],
         about_use_sim_time='take the time from /clock; with control the simulator publishes it')

@@ -12,10 +12,18 @@ from importlib import import_module
 
 from liedyn_ros.common.interrupts import end_at_once
 
-# What is a node and nothing else, by the names of setup.py.
-PROGRAMS = ('aerial_manipulator_controller', 'aerial_manipulator_simulator', 'dynamics_server',
-            'loop_state_publisher', 'path_runner', 'stewart_controller',
-            'stewart_dynamics_simulator', 'stewart_pose', 'stewart_simulator', 'view')
+# The executables of `ros2 run`, and the modules whose main they run.
+PROGRAMS = {
+    'aerial_manipulator_controller': 'liedyn_ros.nodes.aerial.controller',
+    'aerial_manipulator_simulator': 'liedyn_ros.nodes.aerial.simulator',
+    'dynamics_server': 'liedyn_ros.nodes.dynamics.server',
+    'loop_state_publisher': 'liedyn_ros.nodes.loops.state_publisher',
+    'path_runner': 'liedyn_ros.nodes.running.node',
+    'robot_view': 'liedyn_ros.view.__main__',
+    'stewart_controller': 'liedyn_ros.nodes.stewart.controller',
+    'stewart_dynamics_simulator': 'liedyn_ros.nodes.stewart.dynamics_simulator',
+    'stewart_pose': 'liedyn_ros.nodes.stewart.pose.node',
+    'stewart_simulator': 'liedyn_ros.nodes.stewart.simulator'}
 
 end_at_once(('liedyn_ros.nodes.', 'liedyn_ros.view'), PROGRAMS)
 import_module('liedyn_ros.ros')  # whose first lines tell what is not installed

@@ -102,17 +102,19 @@ def description(
         *declared, OpaqueFunction(function=_check, args=[names, choices]), *entities])
 
 
-def node(executable: str, *, when: str = '', unless: str = '', clock: str = 'use_sim_time',
-         prefixed: bool = False, files: Sequence[str] = (), words: Sequence[str] = (),
+def node(executable: str, *, name: str = '', when: str = '', unless: str = '',
+         clock: str = 'use_sim_time', prefixed: bool = False, files: Sequence[str] = (),
+         words: Sequence[str] = (),
          values: Mapping[str, str] | None = None) -> OpaqueFunction:
     """
     Return a node of this package with the parameters and the namespace of the arguments.
 
-    when: the switch without which it is not started. unless: one that outweighs it. clock: the
-    parameter that the argument use_sim_time sets. prefixed: whether its frames get the namespace
-    as a prefix. files: arguments made by `file`. words: by `choice`, or by `switch` with other
-    words. values: parameters in place of params_file. The node is named, as its entries in
-    params_file would otherwise override the arguments.
+    name: of the node, where it is not the executable's. when: the launch argument that enables the
+    node. unless: one that disables it. clock: the parameter that the argument use_sim_time sets.
+    prefixed: whether its frames get the namespace as a prefix. files: arguments made by `file`.
+    words: by `choice`, or by `switch` with other words. values: parameters in place of
+    params_file. The node is named, as its entries in params_file would otherwise override the
+    arguments.
     """
     def start(context: LaunchContext) -> list[Node]:
         if (when and not _is_on(context, when)) or (unless and _is_on(context, unless)):
@@ -125,7 +127,7 @@ def node(executable: str, *, when: str = '', unless: str = '', clock: str = 'use
                **{name: _text(given) for name in words
                   if (given := _given(context, name)) not in ('', *SWITCHES.values())}}
         others = [_given(context, 'params_file')] if values is None else [dict(values)]
-        return [Node(package='liedyn_ros', executable=executable, name=executable,
+        return [Node(package='liedyn_ros', executable=executable, name=name or executable,
                      output='screen', namespace=_given(context, 'namespace'),
                      respawn=_is_on(context, 'respawn'),
                      respawn_delay=float(_given(context, 'respawn_delay')),

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Run the view: `ros2 run liedyn_ros view`, or `liedyn view --ros-args ...`."""
+"""Run the view: `ros2 run liedyn_ros robot_view`, or `liedyn view --ros-args ...`."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -10,12 +10,14 @@
 
 import os
 from pathlib import Path
+import re
+import shutil
 import signal
 import subprocess
 import sys
 
 import pytest
-from support.bench.executables import NODES
+from support.bench.executables import NODES, ROOT
 
 from liedyn_ros.nodes import PROGRAMS
 
@@ -41,14 +43,18 @@ def ended(*words) -> subprocess.CompletedProcess:
 
 
 def script(path: Path) -> Path:
-    """Write the script that pip and colcon write for an entry point."""
+    """Write the script that is installed for a node."""
     path.parent.mkdir(exist_ok=True)
-    path.write_text(f'from {SIMULATOR} import main\nmain()\n')
+    path.write_text((ROOT / 'executables/run_node.py').read_text())
     return path
 
 
-def test_every_program_that_is_a_node_is_known():
-    assert {*NODES, 'view'} == {*PROGRAMS}
+def test_every_node_is_an_executable_of_ros2_run_and_none_is_in_the_path():
+    """The path has one command of this package, which no command of the system has as its name."""
+    linked = {path.name for path in (ROOT / 'executables').iterdir() if path.is_symlink()}
+    assert linked == {*PROGRAMS} and not {each for each in linked if shutil.which(each)}
+    assert re.findall(r"'console_scripts': (.*)}", (ROOT / 'setup.py').read_text()) == [
+        "['liedyn = liedyn_ros.commands.liedyn:main']"]
 
 
 @pytest.mark.parametrize('module', [SIMULATOR, 'liedyn_ros.nodes.stewart.pose', 'liedyn_ros.view'])
@@ -65,7 +71,8 @@ def test_a_script_that_is_a_node_ends_without_a_word(tmp_path, folder):
 
 @pytest.mark.parametrize('name', ['bin/mine', 'stewart_simulator'])
 def test_another_program_is_told_of_the_interrupt(tmp_path, name):
-    assert 'KeyboardInterrupt' in ended(script(tmp_path / name)).stderr
+    script(tmp_path / name).write_text(f'from {SIMULATOR} import main\nmain()\n')
+    assert 'KeyboardInterrupt' in ended(tmp_path / name).stderr
 
 
 def test_a_node_that_was_started_to_ignore_interrupts_does():

@@ -9,7 +9,7 @@
 """
 Show a robot, moved by its topics or by sliders, in a browser.
 
-`liedyn view robot.urdf`; the same node runs by `ros2 run liedyn_ros view`, with parameters.
+`liedyn view robot.urdf`; the same node runs by `ros2 run liedyn_ros robot_view`, with parameters.
 """
 
 import argparse

@@ -6,22 +6,17 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The nodes by the executables of setup.py."""
+"""The nodes by their executables."""
 
-import ast
 from importlib import import_module
 from pathlib import Path
 
+from liedyn_ros.nodes import PROGRAMS
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 
 ROOT = Path(__file__).parents[3]
-SCRIPTS = next(
-    ast.literal_eval(value) for node in ast.walk(ast.parse((ROOT / 'setup.py').read_text()))
-    if isinstance(node, ast.Dict) for key, value in zip(node.keys, node.values)
-    if isinstance(key, ast.Constant) and key.value == 'console_scripts')
-NODES = {name: module for name, _, module in (
-    script.removesuffix(':main').partition(' = ') for script in SCRIPTS)
-    if module.startswith('liedyn_ros.nodes.')}
+NODES = {name: module for name, module in PROGRAMS.items()
+         if module.startswith('liedyn_ros.nodes.')}
 
 
 def node_class(name):

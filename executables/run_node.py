@@ -1,0 +1,18 @@
+#!/usr/bin/env python3
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Run the node that the name of this file, as it is installed, stands for."""
+
+from importlib import import_module
+from pathlib import Path
+import sys
+
+from liedyn_ros.nodes import PROGRAMS
+
+sys.exit(import_module(PROGRAMS[Path(sys.argv[0]).name]).main())
