@@ -29,8 +29,8 @@ HEADING = re.compile(r'^#+ (.*)$', re.MULTILINE)
 
 PAGES = [*sorted(ROOT.glob('*.md')), *sorted((ROOT / 'docs').rglob('*.md'))]
 EXAMPLES = sorted((ROOT / 'examples').glob('*.py'))
-FOLDERS = ('.', 'benchmarks', 'config', 'docs', 'examples', 'fuzz', 'launch', 'liedyn_interfaces',
-           'liedyn_ros', 'requirements', 'test', 'tools')
+FOLDERS = ('.', 'benchmarks', 'config', 'docs', 'examples', 'executables', 'fuzz', 'launch',
+           'liedyn_interfaces', 'liedyn_ros', 'requirements', 'test', 'tools')
 SOURCES = sorted(path for folder in FOLDERS[1:] for path in (ROOT / folder).rglob('*.py'))
 FILE_IN_FOLDER = re.compile(r'(?<![\w/.>-])(\w+/)+\w+\.(py|md|sh|msg|srv)\b')
 FILE = re.compile(r'(?<![\w/.>-])(\w+/)*\w+\.(py|md|sh|msg|srv)\b')

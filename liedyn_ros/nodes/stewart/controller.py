@@ -18,7 +18,7 @@ from rclpy.topic_endpoint_info import TopicEndpointInfo
 from sensor_msgs.msg import JointState
 
 from liedyn_ros.common.checks import Array, as_array
-from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError
+from liedyn_ros.common.errors import LiedynError, NameSetError
 from liedyn_ros.control import Gains, JumpDetector
 from liedyn_ros.nodes.stewart.control_outputs import ControlOutputs
 from liedyn_ros.nodes.stewart.parameters import CONTROLLER
@@ -33,13 +33,11 @@ from liedyn_ros.ros.streams.input_gate import InputGate
 from liedyn_ros.ros.streams.silence import tell_silence
 from liedyn_ros.ros.streams.stream import Stream
 from liedyn_ros.stewart import (
-    leg_lengths, leg_rates, LegForceCommand, PlatformController, SmoothTrajectory,
-    StewartDynamics, StewartGeometry)
+    leg_lengths, leg_rates, LegForceCommand, PlatformController, StewartDynamics)
 
 SILENCE_RATE = 100.0  # Hz; of looking whether states come, and of commands where none does
 REPORT_RATE = 1.0  # Hz
 JUMP_TOLERANCE = 0.01  # m of all leg lengths together
-SAMPLES, PERIODS = 2000, 10.0  # of the reference, whose leg lengths are checked
 
 
 class StewartControllerNode(ManagedNode):
@@ -59,8 +57,7 @@ class StewartControllerNode(ManagedNode):
         parameters = self.parameters
         self._platform = Platform.from_parameters(parameters, ignore_others=False)
         self._platform.actuators.require_constant_ratio()
-        self._trajectory = self._platform.trajectory(parameters)
-        require_within_travel(self._platform.geometry, self._trajectory)
+        self._trajectory = self._platform.trajectory(self)
         self._controller = PlatformController(
             StewartDynamics(self._platform.geometry), self._trajectory)
         self._gate = InputGate(self.now_ns, simulated=self.time_is_simulated)
@@ -237,19 +234,6 @@ class StewartControllerNode(ManagedNode):
 def full_name(publisher: TopicEndpointInfo) -> str:
     """Return the name of a publisher's node, with its namespace."""
     return f'{publisher.node_namespace.rstrip("/")}/{publisher.node_name}'
-
-
-def require_within_travel(
-        geometry: StewartGeometry, trajectory: SmoothTrajectory) -> None:
-    """Raise LimitError where the motion leads a leg, in one of the SAMPLES, beyond its travel."""
-    moving = trajectory.frequencies[trajectory.frequencies > 0.0]
-    duration = trajectory.rise_time + (PERIODS / moving.min() if moving.size else 0.0)
-    times = np.linspace(0.0, duration, SAMPLES)
-    for t, lengths in zip(times, leg_lengths(geometry, trajectory.pose(times))):
-        try:
-            geometry.require_within_limits(lengths)
-        except LimitError as error:
-            raise LimitError(f'motion: after {t:.3g} s {error}') from error
 
 
 def main(args: Sequence[str] | None = None) -> None:

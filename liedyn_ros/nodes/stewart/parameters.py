@@ -144,7 +144,8 @@ POSE = PLATFORM + (
 
 MOTION = (
     Parameter('amplitudes', [0.2, 0.2, 0.3, 0.06, 0.06, 0.06], 'of the motion about home: '
-              'rotation about x, y, z, then translation', 'rad, m', least=-3.0, most=3.0, size=6),
+              'rotation about x, y, z, then translation; the default is scaled down to the travel '
+              'of the legs', 'rad, m', least=-3.0, most=3.0, size=6),
     Parameter('frequencies', [0.23, 0.31, 0.17, 0.29, 0.19, 0.37], 'of the same six coordinates',
               'Hz', least=0.0, most=100.0, size=6),
     Parameter('phases', [0.0, 1.0, 2.0, 3.0, 4.0, 5.0], 'of the same six coordinates', 'rad',

@@ -17,13 +17,16 @@ from std_msgs.msg import Header
 
 from liedyn_ros.common import checks
 from liedyn_ros.common.checks import Array
-from liedyn_ros.common.errors import LiedynError, NameSetError
+from liedyn_ros.common.errors import LiedynError, LimitError, NameSetError
 from liedyn_ros.common.resources import config_file
+from liedyn_ros.nodes.stewart.parameters import MOTION
+from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.parameters.parameter_set import ParameterSet
 from liedyn_ros.stewart import (
-    LegActuators, load_geometry, SmoothTrajectory, StewartGeometry)
+    leg_lengths, LegActuators, load_geometry, SmoothTrajectory, StewartGeometry)
 from liedyn_ros.stewart.home import home_of
 from liedyn_ros.stewart.input.actuators import DEFAULTS, of_each
+from liedyn_ros.stewart.simulation.trajectory import check_times, travel_share
 
 LEG_STATES = 'leg_states'
 LEG_FORCES = 'leg_forces'
@@ -71,11 +74,36 @@ class Platform:
         self.geometry.require_within_limits(lengths)
         return lengths
 
-    def trajectory(self, parameters: ParameterSet) -> SmoothTrajectory:
-        """Return the motion about home that the parameters describe; raises LiedynError."""
-        return SmoothTrajectory(
+    def trajectory(self, node: ManagedNode, duration: float = 0.0) -> SmoothTrajectory:
+        """
+        Return the motion about home that a node's parameters describe, within the drives' travel.
+
+        Default amplitudes that do not fit are scaled down, which the log says. duration: end of
+        the motion, s, or 0 for none. Raises LimitError for other amplitudes that do not fit.
+        """
+        parameters = node.parameters
+        motion = SmoothTrajectory(
             self.home, parameters['amplitudes'], parameters['frequencies'], parameters['phases'],
             parameters['rise_time'])
+        times = check_times(motion, duration)
+        try:
+            share = travel_share(self.geometry, motion, times)
+        except LimitError as error:
+            raise LimitError(f'home_position: {error}', names=('home_position',)) from error
+        if share == 1.0:
+            return motion
+        if motion.amplitudes.tolist() == MOTION[0].default:
+            node.get_logger().info(
+                f'amplitudes: {share:g} of the default, which is what the travel allows')
+            return replace(motion, amplitudes=share * motion.amplitudes)
+        for t, pose in zip(times, motion.pose(times)):
+            try:
+                self.geometry.require_within_limits(leg_lengths(self.geometry, pose))
+            except LimitError as error:
+                raise LimitError(
+                    f'amplitudes: after {t:.3g} s {error}; {share:g} of these amplitudes fits',
+                    names=error.names, expected=error.expected, got=error.got) from error
+        return motion
 
 
 def _parts(

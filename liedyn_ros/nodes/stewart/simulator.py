@@ -13,10 +13,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-import numpy as np
 
 from liedyn_ros.common.checks import listed
-from liedyn_ros.common.errors import LiedynError
 from liedyn_ros.nodes.simulator_node import max_lateness, MAX_STEP, REPORT_RATE
 from liedyn_ros.nodes.stewart.leg_outputs import LegOutputs
 from liedyn_ros.nodes.stewart.parameters import SIMULATOR, SIMULATOR_NAME
@@ -26,9 +24,7 @@ from liedyn_ros.ros.process.run import run
 from liedyn_ros.ros.streams.age_statistics import AgeStatistics
 from liedyn_ros.ros.streams.input_gate import ClockMonitor
 from liedyn_ros.ros.streams.stream import Stream
-from liedyn_ros.stewart import leg_lengths, LegSample, LegSimulation
-
-LOOK_RATE, LOOK_TIME = 10.0, 60.0  # Hz, s, for which the motion is compared with the travel
+from liedyn_ros.stewart import LegSample, LegSimulation
 
 
 class StewartSimulatorNode(ManagedNode):
@@ -45,8 +41,8 @@ class StewartSimulatorNode(ManagedNode):
         self._rate, self._duration = parameters['rate'], parameters['duration']
         self._delay_ns = round(1e9 * parameters['delay'])
         self._clock_monitor = ClockMonitor(self.now_ns, MAX_STEP + 1.0 / self._rate)
+        self._motion = self._platform.trajectory(self, self._duration)
         self._start_motion()
-        self._warn_of_travel()
         stream = Stream(self)
         self._ticks = stream.open_timer(0.0, self._tick)
         self._outputs = LegOutputs(
@@ -65,29 +61,13 @@ class StewartSimulatorNode(ManagedNode):
     def _start_motion(self) -> None:
         parameters = self.parameters
         self._simulation = LegSimulation(
-            self._platform.geometry, self._platform.trajectory(parameters), self._rate,
+            self._platform.geometry, self._motion, self._rate,
             length_noise=parameters['length_noise'],
             dropout_probability=parameters['dropout_probability'], seed=parameters['seed'])
         self._next = self._simulation.take()
         self._waiting: deque[tuple[int, LegSample]] = deque()
         self._begin_ns: int | None = None
         self._ages = AgeStatistics()  # of true poses when published, since the last report
-
-    def _warn_of_travel(self) -> None:
-        """Warn of legs that the motion takes beyond their travel."""
-        geometry = self._platform.geometry
-        motion = self._platform.trajectory(self.parameters)
-        looks = max(1, round(LOOK_RATE * min(self._duration or LOOK_TIME, LOOK_TIME)))
-        try:
-            lengths = leg_lengths(geometry, motion.pose(np.arange(looks) / LOOK_RATE))
-        except LiedynError:  # it comes nowhere near them; the motion ends there
-            return
-        within = geometry.within_limits(lengths)
-        beyond = [name for name, kept in zip(geometry.leg_names, within.T) if not kept.all()]
-        if beyond:
-            self.get_logger().warning(
-                f'amplitudes, home_position: the motion takes {listed(beyond)} beyond the travel '
-                'in geometry_file; stewart_pose refuses these samples')
 
     def _tick(self) -> None:
         """Publish every sample that is due; a late tick catches up."""

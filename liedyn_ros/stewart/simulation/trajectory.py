@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +20,11 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LimitError
 from liedyn_ros.lie import se3
 from liedyn_ros.lie.time_derivatives import twists_of_exponential
+from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
+from liedyn_ros.stewart.platform.kinematics import leg_lengths
+
+SAMPLES, PERIODS = 2000, 10.0  # of a motion whose leg lengths are checked; periods of its slowest
+SHARES = 64  # parts of the amplitudes that are told apart
 
 
 @dataclass(frozen=True)
@@ -89,6 +94,37 @@ class SmoothTrajectory:
         envelope = s ** 3 * (10.0 - 15.0 * s + 6.0 * s ** 2)
         envelope_rate = 30.0 * s ** 2 * (1.0 - s) ** 2 / self.rise_time
         return envelope * wave, envelope * wave_rate + envelope_rate * wave
+
+
+def check_times(motion: SmoothTrajectory, duration: float = 0.0) -> Array:
+    """Return times (SAMPLES,), s, of a motion's check; duration: its end, s, or 0 for none."""
+    moving = motion.frequencies[motion.frequencies > 0.0]
+    end = motion.rise_time + (PERIODS / moving.min() if moving.size else 0.0)
+    return np.linspace(0.0, min(end, duration or end), SAMPLES)
+
+
+def travel_share(geometry: StewartGeometry, motion: SmoothTrajectory, times: Array) -> float:
+    """
+    Return the share of a motion's amplitudes, 0 to 1, that keeps every drive within its travel.
+
+    times: (n,), s, at which drives are looked at. Raises LimitError where no rod reaches home.
+    """
+    leg_lengths(geometry, motion.home)
+
+    def fits(share: float) -> bool:
+        scaled = replace(motion, amplitudes=share * motion.amplitudes)
+        try:
+            return bool(geometry.within_limits(leg_lengths(geometry, scaled.pose(times))).all())
+        except LimitError:  # a rod does not reach
+            return False
+
+    if fits(1.0):
+        return 1.0
+    least, most = 0, SHARES
+    while most - least > 1:
+        middle = (least + most) // 2
+        least, most = (middle, most) if fits(middle / SHARES) else (least, middle)
+    return least / SHARES
 
 
 @dataclass(frozen=True)

@@ -175,7 +175,7 @@ def test_where_the_listener_is_lost_the_reference_starts_again_with_the_next(ben
 
 def test_a_motion_beyond_the_travel_of_a_leg_is_refused(bench):
     node = bench.start(StewartControllerNode, amplitudes=[0.0] * 5 + [0.5])
-    bench.until_logged(node, 'not configured: motion: after ')
+    bench.until_logged(node, 'not configured: amplitudes: after ')
     assert 'length of leg_' in bench.logged(node)[0]
 
 

@@ -206,16 +206,21 @@ def test_the_motion_starts_again_where_the_clock_is_set(bench):
     bench.until_logged(node, 'the clock was set', LoggingSeverity.WARN)
 
 
-@pytest.mark.parametrize(('shift', 'duration', 'warns'), [
-    (0.06, 0.0, False), (0.9, 0.0, True), (0.9, 0.01, False)])
-def test_a_motion_beyond_the_travel_is_told_before_its_samples_are_refused(
-        bench, shift, duration, warns):
+@pytest.mark.parametrize(('shift', 'duration', 'fits'), [
+    (0.06, 0.0, True), (0.9, 0.0, False), (0.9, 0.01, True)])
+def test_a_motion_beyond_the_travel_is_refused(bench, shift, duration, fits):
     node = bench.start(StewartSimulatorNode, rate=100.0, duration=duration,
                        amplitudes=[0.0, 0.0, 0.0, shift, 0.0, 0.0])
-    node.get_logger().warning('the end')
-    bench.until_logged(node, 'the end', LoggingSeverity.WARN)
-    assert any('beyond the travel' in line
-               for line in bench.logged(node, LoggingSeverity.WARN)) == warns
+    node.get_logger().error('the end')
+    bench.until_logged(node, 'the end')
+    assert any('not configured: amplitudes: ' in line for line in bench.logged(node)) != fits
+
+
+def test_default_amplitudes_are_scaled_to_what_the_horns_of_servos_reach(bench):
+    node = bench.start(
+        StewartSimulatorNode, rate=100.0, geometry_file=str(config_file('stewart_servos.yaml')))
+    bench.until_logged(node, 'of the default, which', LoggingSeverity.INFO)
+    assert bench.logged(node) == []
 
 
 def test_every_tick_has_its_sample_though_the_first_was_late(bench):

@@ -8,12 +8,19 @@
 
 """The smooth motion about home: its twist and the derivatives of it."""
 
+from dataclasses import replace
+
 import mpmath
 import numpy as np
 import pytest
 
-from liedyn_ros.stewart import SmoothTrajectory
+from liedyn_ros.common.errors import LimitError
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.stewart import load_geometry, SmoothTrajectory
+from liedyn_ros.stewart.home import geometry_home
+from liedyn_ros.stewart.simulation.trajectory import check_times, travel_share
 
+CONFIG = config_file('stewart.yaml').parent
 HOME = np.eye(4)
 TIMES = [0.3, 0.999, 2.0, 5.0]
 SIZES = [0.3, 1.5]  # rad; the second turns the platform by more than a right angle
@@ -74,3 +81,26 @@ def test_it_begins_at_rest():
     motion = trajectory()
     np.testing.assert_array_equal(motion.derivatives(0.0)[:2], 0.0)
     np.testing.assert_array_equal(motion.derivatives(-1.0), 0.0)
+
+
+@pytest.mark.parametrize('name', [path.name for path in sorted(CONFIG.glob('stewart_*.yaml'))
+                                  if '\nlegs:' in path.read_text()])
+def test_amplitudes_are_scaled_to_the_travel_of_every_platform(name):
+    """A little more than the share, which is one of 64 parts, is beyond it."""
+    geometry = load_geometry(config_file(name))
+    motion = SmoothTrajectory(geometry_home(geometry), [0.2, 0.2, 0.3, 0.06, 0.06, 0.06],
+                              [0.23, 0.31, 0.17, 0.29, 0.19, 0.37], np.arange(6.0))
+    times = check_times(motion)
+    share = travel_share(geometry, motion, times)
+    assert 0.0 < share <= 1.0
+    assert travel_share(geometry, replace(motion, amplitudes=share * motion.amplitudes),
+                        times) == 1.0
+    assert share == 1.0 or travel_share(
+        geometry, replace(motion, amplitudes=(share + 1 / 32) * motion.amplitudes), times) < 1.0
+
+
+def test_a_home_that_no_rod_reaches_is_refused():
+    geometry = load_geometry(config_file('stewart_servos.yaml'))
+    motion = SmoothTrajectory(np.eye(4), np.zeros(6), np.ones(6), np.zeros(6))
+    with pytest.raises(LimitError):
+        travel_share(geometry, motion, check_times(motion, 1.0))
