@@ -26,8 +26,8 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / 'README.md', *sorted((ROOT / 'docs').rglob('*.md'))]
 BLOCK = re.compile(r'^ *```sh\n(.*?)^ *```', re.DOTALL | re.MULTILINE)
 QUOTED = re.compile(r"(?<= )'[^']*\n[^']*'")  # messages in YAML of several lines
-SCRIPTS = dict(re.findall(r"^ +'(\w+) = '?\s*'?(liedyn_ros[\w.]+):main'", (
-    ROOT / 'setup.py').read_text(encoding='utf-8'), re.MULTILINE))
+SCRIPTS = dict(re.findall(r"'(\w+)': '(liedyn_ros[\w.]+)'", (
+    ROOT / 'liedyn_ros/nodes/__init__.py').read_text(encoding='utf-8')))
 OPTION = re.compile(r'(?<![\w-])--?[a-z][\w-]*')
 ARGUMENT = re.compile(r'(\w+):=')
 

@@ -63,3 +63,39 @@ def modes_parser() -> argparse.ArgumentParser:
     result.add_argument('--picture', type=outputs.picture, default=MODES_PICTURE,
                         help=f'file of the picture (default: {MODES_PICTURE})')
     return result
+
+
+def rotary_parser() -> argparse.ArgumentParser:
+    """Return the options of `liedyn platform rotary`."""
+    result = argparse.ArgumentParser(
+        prog='liedyn platform rotary', formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        description='Write the geometry file of a rotary hexapod: three pairs of servos, horns in '
+                    'upright planes, rods of one length. A positive angle raises a horn.')
+    for name, text in (
+            ('base-radius', 'of the circle of the shafts, where the horns turn, m'),
+            ('platform-radius', 'of the circle of the joints of the platform, m'),
+            ('horn', 'from shaft to joint of a rod, m'), ('rod', 'from joint to joint, m')):
+        result.add_argument(f'--{name}', type=length, required=True, help=text)
+    result.add_argument('--base-angle', type=float, default=12.0,
+                        help='of each shaft from the middle of its pair, degrees')
+    result.add_argument('--platform-angle', type=float, default=20.0,
+                        help='of each joint of the platform from there, degrees')
+    result.add_argument('--horn-angle', type=float, default=0.0,
+                        help='by which the planes of the horns of a pair are turned from each '
+                             "other's, half of it, degrees; the base angle where shafts point to "
+                             'the centre')
+    result.add_argument('--horns', choices=('apart', 'together'), default='apart',
+                        help='where the horns of a pair point at angle 0')
+    result.add_argument('--travel', type=float, default=80.0,
+                        help='of a horn, up and down from angle 0, degrees')
+    result.add_argument('--geometry', type=Path, default=Path('my_hexapod.yaml'),
+                        help='file to write; the drawing is beside it')
+    return result
+
+
+def length(text: str) -> float:
+    """Return a positive number of m. Raises ValueError."""
+    value = float(text)
+    if not 0.0 < value < 20.0:
+        raise argparse.ArgumentTypeError(f'expected m, above 0 and below 20, got {text}')
+    return value

@@ -1,0 +1,121 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""
+Write the geometry file of a rotary hexapod from a few numbers of a drawing, and draw it.
+
+`liedyn platform rotary --base-radius 0.09 --platform-radius 0.07 --horn 0.025 --rod 0.12`.
+"""
+
+import argparse
+from collections.abc import Sequence
+import math
+import sys
+
+import numpy as np
+
+from liedyn_ros.commands.stewart.drawing_options import rotary_parser
+from liedyn_ros.common.checks import Array
+from liedyn_ros.common.errors import LiedynError, LimitError
+from liedyn_ros.common.whole_files import write_whole
+from liedyn_ros.pictures import COLUMN, draw_platform, legend_of, new_figure, save
+from liedyn_ros.stewart import load_geometry, PlatformMeter, SmoothTrajectory, StewartGeometry
+from liedyn_ros.stewart.home import geometry_home
+from liedyn_ros.stewart.simulation.trajectory import check_times, travel_share
+
+AXES = ('roll', 'pitch', 'yaw', 'x', 'y', 'z')
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the file and its drawing, and print how far the platform moves; 2 where it cannot."""
+    options = rotary_parser().parse_args(arguments)
+    try:
+        write_whole(options.geometry, geometry_text(options))
+        geometry = load_geometry(options.geometry)
+        report(geometry, options.horn)
+    except (LiedynError, OSError) as error:
+        print(f'liedyn platform rotary: {error}', file=sys.stderr)
+        return 2
+    figure = new_figure(95.0, COLUMN, below=16.0)
+    draw_platform(figure.add_subplot(projection='3d'), geometry, geometry_home(geometry),
+                  f'{geometry.name} at home, horns at 0')
+    figure.legend(handles=legend_of(geometry), loc='lower center', ncols=2)
+    save(figure, picture := options.geometry.with_suffix('.png'))
+    print(f'geometry in {options.geometry}, drawing in {picture}')
+    return 0
+
+
+def geometry_text(options: argparse.Namespace) -> str:
+    """Return the text of the geometry file; raises LimitError where the rods do not reach."""
+    legs = [leg(k, options) for k in range(6)]
+    height = home_height(legs, options.horn, options.rod)
+    travel = math.radians(options.travel)
+    lines = [f'name: {options.geometry.stem}',
+             f'home: {{position: [0.0, 0.0, {height:.6f}]}}  # m; all horns at angle 0', 'legs:']
+    for k, (base, joint, zero) in enumerate(legs):
+        lines += [
+            f'  servo_{k + 1}:', f'    base: {listed(base)}', f'    platform: {listed(joint)}',
+            f'    crank: {{axis: raises, zero: {listed(zero)}, radius: {options.horn:g}, '
+            f'rod: {options.rod:g}, travel: [{-travel:.6f}, {travel:.6f}]}}']
+    return '\n'.join(lines) + '\n'
+
+
+def leg(k: int, options: argparse.Namespace) -> tuple[Array, Array, Array]:
+    """Return the shaft, m, base frame, the joint, m, platform frame, and a horn at angle 0."""
+    side = 2.0 * (k % 2) - 1.0  # of the pair of servos; its middle is at 0, 120 or 240 degrees
+    middle = math.radians(120.0 * (k // 2))
+    shaft, joint = (middle + side * math.radians(spread) for spread in (
+        options.base_angle, options.platform_angle))
+    outwards = side if options.horns == 'apart' else -side
+    plane = middle + side * math.radians(options.horn_angle) + 0.5 * math.pi
+    return (options.base_radius * direction(shaft), options.platform_radius * direction(joint),
+            outwards * direction(plane))
+
+
+def direction(angle: float) -> Array:
+    """Return the horizontal unit vector at an angle, rad, from x."""
+    return np.array([math.cos(angle), math.sin(angle), 0.0])
+
+
+def home_height(legs: Sequence[tuple[Array, Array, Array]], horn: float, rod: float) -> float:
+    """Return the height, m, at which all horns are at angle 0. Raises LimitError without one."""
+    base, joint, zero = legs[0]  # the others are its mirror images
+    across = float(np.linalg.norm(joint - base - horn * zero))
+    if not across < rod:
+        raise LimitError(f'--rod: expected more than the {across:.6g} m from the end of a horn at '
+                         f'angle 0 to below its joint, got {rod} m', names=('--rod',),
+                         expected=across, got=rod)
+    return math.sqrt(rod ** 2 - across ** 2)
+
+
+def listed(vector: Array) -> list[float]:
+    """Return a vector to six digits behind the point."""
+    return [round(float(number), 6) + 0.0 for number in vector]
+
+
+def report(geometry: StewartGeometry, horn: float) -> None:
+    """Print home, how far from singular it is, and how far the platform moves along each axis."""
+    home = geometry_home(geometry)
+    value = PlatformMeter(geometry).measure(home).smallest_singular_value
+    print(f'home: z = {1e3 * home[2, 3]:.2f} mm; smallest singular value {value:.3f} '
+          '(0 is singular; the nodes warn below 0.05)')
+    still = SmoothTrajectory(home, np.zeros(6), np.ones(6), np.zeros(6))
+    found = []
+    for k, name in enumerate(AXES):
+        most = np.zeros(6)
+        most[k] = 0.5 * math.pi if k < 3 else 4.0 * horn
+        motion = SmoothTrajectory(home, most, still.frequencies, still.phases)
+        reach = travel_share(geometry, motion, check_times(motion)) * most[k]
+        found.append(f'{name} {math.degrees(reach):.0f} deg' if k < 3
+                     else f'{name} {1e3 * reach:.1f} mm')
+    print('both ways from home, one at a time, within the travel of the horns: '
+          + ', '.join(found))
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,61 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The command that writes the geometry of a rotary hexapod from numbers of a drawing."""
+
+import numpy as np
+import pytest
+
+from liedyn_ros.commands.stewart.drawn import rotary_hexapod
+from liedyn_ros.common.resources import config_file
+from liedyn_ros.stewart import leg_lengths, load_geometry
+from liedyn_ros.stewart.home import geometry_home
+
+
+def numbers(**values):
+    """Return options of the command."""
+    return [word for name, value in values.items()
+            for word in (f'--{name.replace("_", "-")}', str(value))]
+
+
+@pytest.mark.parametrize(('file', 'options'), [
+    ('stewart_servos.yaml', {'base_radius': 0.09, 'platform_radius': 0.07, 'horn': 0.025,
+                             'rod': 0.12, 'travel': np.degrees(1.4)}),
+    ('stewart_cranks.yaml', {
+        'base_radius': 0.2, 'platform_radius': 0.15, 'base_angle': 15, 'platform_angle': 45,
+        'horn_angle': 15, 'horn': 0.06, 'rod': 0.25, 'travel': np.degrees(1.2)})])
+def test_it_writes_the_machines_of_config_and_draws_them(tmp_path, capsys, file, options):
+    """Legs may be in another order; all of them are there."""
+    path = tmp_path / 'mine.yaml'
+    assert rotary_hexapod.main(numbers(geometry=path, **options)) == 0
+    ours, given = load_geometry(path), load_geometry(config_file(file))
+
+    def legs(geometry):
+        return sorted(np.round([*base, *joint, *leg.axis, *leg.zero, leg.radius, leg.rod, *limits],
+                               5).tolist()
+                      for base, joint, leg, limits in zip(
+                          geometry.base_joints, geometry.platform_joints, geometry.leg_types,
+                          geometry.length_limits))
+
+    np.testing.assert_allclose(legs(ours), legs(given), atol=2e-5)
+    np.testing.assert_allclose(geometry_home(ours)[2, 3], geometry_home(given)[2, 3], atol=1e-3)
+    np.testing.assert_allclose(leg_lengths(ours, geometry_home(ours)), 0.0, atol=2e-4)
+    assert (tmp_path / 'mine.png').stat().st_size > 10_000
+    assert 'both ways from home' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize('rod', [0.01, 0.0])
+def test_a_rod_that_does_not_reach_is_refused(tmp_path, rod):
+    options = numbers(geometry=tmp_path / 'mine.yaml', base_radius=0.09, platform_radius=0.07,
+                      horn=0.025, rod=rod)
+    if rod:
+        assert rotary_hexapod.main(options) == 2
+    else:
+        with pytest.raises(SystemExit):
+            rotary_hexapod.main(options)
+    assert not list(tmp_path.iterdir())
