@@ -13,7 +13,8 @@ import os
 from typing import cast
 from xml.etree import ElementTree
 
-from liedyn_ros.common.description import is_name, parse_number, Place, short
+from liedyn_ros.common.description import (
+    is_name, no_garbage_collection, parse_number, Place, short)
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.common.untrusted_files import MAX_BYTES, read_file
 
@@ -131,7 +132,8 @@ def read(source: str | os.PathLike[str], kind: str) -> Element:
     """
     name, content = _content(source, kind)
     try:
-        root = ElementTree.XML(content, ElementTree.XMLParser(target=_Builder(name)))
+        with no_garbage_collection():
+            root = ElementTree.XML(content, ElementTree.XMLParser(target=_Builder(name)))
     except DescriptionError:
         raise
     except (ElementTree.ParseError, LookupError, ValueError) as error:  # or of its encoding

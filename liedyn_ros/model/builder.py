@@ -263,9 +263,9 @@ class ModelBuilder:
         self._couplings.append(Coupling(
             joint, leader, multiplier, offset, tuple((further or {}).items())))
 
-    def add_warning(self, text: str) -> None:
-        """Keep a remark on the description, for users of the model."""
-        self._warnings.append(text)
+    def add_warning(self, *texts: str) -> None:
+        """Keep remarks on the description, for users of the model."""
+        self._warnings.extend(texts)
 
     def add_closure(
             self, name: str, type_name: str, body_a: str | None, body_b: str | None, *,

@@ -16,12 +16,13 @@ import re
 import numpy as np
 
 from liedyn_ros.common.checks import Array, listed
-from liedyn_ros.common.description import parse_number, short
-from liedyn_ros.common.errors import DescriptionError
+from liedyn_ros.common.description import short
 from liedyn_ros.common.xml_reader import Element
 from liedyn_ros.lie import se3
 from liedyn_ros.model.builder import ModelBuilder
 from liedyn_ros.model.configuration import body_poses
+from liedyn_ros.model.io.vocabulary import said
+from liedyn_ros.model.io.xml_parts import with_leaves
 from liedyn_ros.model.parts.geometry import pose
 
 # Words of names and files of plugins that put no force on a link by themselves.
@@ -31,7 +32,6 @@ _QUIET = re.compile(
     'magnetometer|sonar|markers|trajectory|diff_?drive|skid_?steer|ackermann|planar_?move|'
     'tf_|pose|force_?torque|ft_|select|resource|video|keyboard|occupancy|perfect', re.IGNORECASE)
 _CLOSED = re.compile('closed?_?-?loop|loop_?clos', re.IGNORECASE)
-_Y = 0.0, 1.0, 0.0
 SCOPE = 'scope_of_liedyn'  # an attribute: the prefix of the model that holds a plugin
 
 
@@ -45,18 +45,19 @@ def add_plugins(plugins: Iterable[Element], builder: ModelBuilder, links: Sequen
     mimics are joints that plugins may couple, as the file does so too.
     """
     others = []
-    for plugin in plugins:
-        file, name = (plugin.value.get(key, '') for key in ('filename', 'name'))
+    for plugin in map(with_leaves, plugins):
+        file, name, follower = (
+            plugin.value.get(key, '') for key in ('filename', 'name', 'mimicJoint'))
         if 'detachable' in f'{file} {name}'.lower().replace('-', ''):
             _add_detachable(plugin, builder, links, model)
         elif _CLOSED.search(f'{file} {name}'):
             _add_closed_loop(plugin, builder, links)
-        elif _text(plugin, 'mimicJoint'):
-            follower, leader = _text(plugin, 'mimicJoint'), _text(plugin, 'joint')
+        elif follower:
             if follower not in mimics:
                 builder.add_warning(
-                    f'plugin {_name(plugin)}: joint {short(follower)} mimics {short(leader)}: not '
-                    'read: add a coupling by a file for annotate, or write the element mimic')
+                    f'plugin {said(plugin.value)}: joint {short(follower)} mimics '
+                    f'{short(plugin.value.get("joint"))}: not read: add a coupling by a file for '
+                    'annotate, or write the element mimic')
         elif not _QUIET.search(name.rpartition(':')[2]) and not _QUIET.search(file):
             others.append(f'{name} of {file}')
     if others:
@@ -66,13 +67,14 @@ def add_plugins(plugins: Iterable[Element], builder: ModelBuilder, links: Sequen
 
 def _add_detachable(plugin: Element, builder: ModelBuilder, links: Sequence[str], model: str
                     ) -> None:
-    scope, inner = plugin.value.get(SCOPE, ''), _text(plugin, 'child_model')
+    scope, inner, child, parent = (plugin.value.get(key, '') for key in (
+        SCOPE, 'child_model', 'child_link', 'parent_link'))
     own = inner in ('', model, '__model__', scope.removesuffix('::').rpartition('::')[2])
-    child, parent = _text(plugin, 'child_link'), _text(plugin, 'parent_link')
     a = _one_of((scope + parent, parent), links)
     b = _one_of((f'{inner}::{child}', f'{scope}{inner}::{child}',
                  *((scope + child, child) if own else ())), links)
-    what = f'plugin {_name(plugin)}: it fixes {short(child)} of {short(inner)} to {short(parent)}'
+    what = (f'plugin {said(plugin.value)}: it fixes {short(child)} of {short(inner)} to '
+            f'{short(parent)}')
     if a is None or b is None or a == b:
         builder.add_warning(f'{what}, which are not both of this model: not read')
         return
@@ -84,22 +86,22 @@ def _add_detachable(plugin: Element, builder: ModelBuilder, links: Sequence[str]
 
 def _add_closed_loop(plugin: Element, builder: ModelBuilder, links: Sequence[str]) -> None:
     """Add a revolute closure at the child, or at a position and rotation in it, about y there."""
-    scope = plugin.value.get(SCOPE, '')
-    parent, child = (_one_of((scope + _text(plugin, key), _text(plugin, key)), links)
-                     for key in ('parent', 'child'))
-    name = _text(plugin, 'joint') or _name(plugin)
+    given, name = plugin.value.attrib, said(plugin.value)
+    parent, child = (_one_of((given.get(SCOPE, '') + link, link), links)
+                     for link in (given.get('parent', ''), given.get('child', '')))
     if parent is None or child is None or parent == child:
-        builder.add_warning(f'plugin {_name(plugin)}: it closes a loop: expected the links parent '
-                            f'and child, got {short(_text(plugin, "parent"))} and '
-                            f'{short(_text(plugin, "child"))}: add it by a file for annotate')
+        builder.add_warning(f'plugin {name}: it closes a loop: expected the links parent and '
+                            f'child, got {short(given.get("parent"))} and '
+                            f'{short(given.get("child"))}: add it by a file for annotate')
         return
-    at = pose(_numbers(plugin, ('position', 'xyz'), (0.0, 0.0, 0.0)),
-              _numbers(plugin, ('rotation', 'rpy'), (0.0, 0.0, 0.0)))
-    axis = _numbers(plugin, ('axis',), _Y)
+    at = pose(*(plugin.numbers(key if key in given else other, 3, (0.0, 0.0, 0.0))
+                for key, other in (('position', 'xyz'), ('rotation', 'rpy'))))
+    axis = plugin.numbers('axis', 3, (0.0, 1.0, 0.0))
     poses = body_poses(builder.build().joint_list)
     between = se3.compose(se3.inverse(poses[parent]), poses[child])
-    _close(builder, name, 'revolute', parent, child, se3.compose(between, at), at, axis)
-    builder.add_warning(f'plugin {_name(plugin)}: read as a revolute closure of {parent} and '
+    _close(builder, given.get('joint', name), 'revolute', parent, child,
+           se3.compose(between, at), at, axis)
+    builder.add_warning(f'plugin {name}: read as a revolute closure of {parent} and '
                         f'{child}, about {list(axis)} of {child} at {at[:3, 3].tolist()}')
 
 
@@ -109,25 +111,6 @@ def _close(builder: ModelBuilder, name: str, kind: str, a: str, b: str, frame_a:
     while name in taken:
         name += '_'
     builder.add_closure(name, kind, a, b, placement_a=frame_a, placement_b=frame_b, axis=axis)
-
-
-def _name(plugin: Element) -> str:
-    return short(plugin.value.get('name', 'without a name')).strip('\'"')
-
-
-def _text(plugin: Element, tag: str) -> str:
-    return (plugin.value.findtext(tag) or '').strip()
-
-
-def _numbers(plugin: Element, tags: Sequence[str], default: Sequence[float]) -> list[float]:
-    text = next((text for tag in tags if (text := _text(plugin, tag))), None)
-    if text is None:
-        return list(default)
-    values = [parse_number(each) for each in text.split(maxsplit=3)]
-    if len(values) != 3 or None in values:
-        raise DescriptionError(f'{plugin.path}: expected 3 finite numbers as {tags[0]}, got '
-                               f'{short(text)}')
-    return [float(each or 0.0) for each in values]
 
 
 def _one_of(names: Iterable[str], links: Sequence[str]) -> str | None:

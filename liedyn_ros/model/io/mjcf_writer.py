@@ -20,7 +20,7 @@ from liedyn_ros.common.checks import Array, require_kind
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model.configuration import body_poses
-from liedyn_ros.model.io.xml_parts import add, document, joined, warn_of_lost
+from liedyn_ros.model.io.xml_parts import add, document, joined, Remarks, warn_of_lost
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.body import Body
 from liedyn_ros.model.parts.constraints import Closure
@@ -69,7 +69,7 @@ class _Writer:
     """Writes one model."""
 
     def __init__(self, model: Model) -> None:
-        self._model, self._lost = model, dict[str, list[str]]()
+        self._model, self._lost = model, Remarks()
         self._root = Element('mujoco', model=model.name)
         add(self._root, 'compiler', angle='radian')
         add(self._root, 'option', gravity=model.gravity)
@@ -196,7 +196,8 @@ class _Writer:
         for ours, theirs in (('damping', 'damping'), ('friction', 'frictionloss')):
             values = getattr(joint, ours)
             if values.any() and (values != values[0]).any():
-                self._lose(f'{ours} is not written: MuJoCo has one for all its coordinates', name)
+                self._lost.add('joint', f'{ours} not written: MuJoCo has one for all coordinates '
+                               'of a joint', name)
             elif values.any():
                 element.set(theirs, repr(float(values[0])))
         return element
@@ -210,7 +211,8 @@ class _Writer:
             if np.isfinite((lower, upper)).any():
                 element.set('range', joined((lower, upper)))
         else:
-            self._lose('limits are not written: MuJoCo asks for a range between them', name)
+            self._lost.add('joint', 'limits not written: MuJoCo asks for a range between them',
+                           name)
         if 0.0 < effort < np.inf:
             element.set('actuatorfrcrange', joined((-effort, effort)))
         for ours, theirs in (('damping', 'damping'), ('friction', 'frictionloss'),
@@ -220,7 +222,7 @@ class _Writer:
             if value:
                 element.set(theirs, repr(value))
         if joint.stop_stiffness[i]:
-            self._lose('end stops are not written: MuJoCo has its own at the limits', name)
+            self._lost.add('joint', 'end stops not written: MuJoCo has its own at limits', name)
 
     def _add_closure(self, closure: Closure) -> None:
         """Add a closure as equality constraints of sites and of tendons between them."""
@@ -292,9 +294,6 @@ class _Writer:
     def _add_site(self, name: str, body: str | None, placement: Array) -> None:
         add(self._elements[body], 'site', name=name, group='4',
             **_place(se3.compose(self._at[body], placement)))
-
-    def _lose(self, what: str, name: str) -> None:
-        self._lost.setdefault(what, []).append(name)
 
 
 def _is_used(model: Model, body: Body) -> bool:

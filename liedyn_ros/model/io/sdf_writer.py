@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -21,9 +21,10 @@ from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model.configuration import body_poses
 from liedyn_ros.model.io.sdf.frames import CLOSURES, TYPES
-from liedyn_ros.model.io.xml_parts import add, document, moments_of, warn_of_lost
+from liedyn_ros.model.io.xml_parts import (
+    add, add_all, add_shape, document, moments_of, Remarks, warn_of_lost)
 from liedyn_ros.model.model import Model
-from liedyn_ros.model.parts.body import Body, SHAPES
+from liedyn_ros.model.parts.body import Body
 from liedyn_ros.model.parts.constraints import Closure
 from liedyn_ros.model.parts.joints import GROUND, Joint, JOINT_TYPES
 
@@ -60,14 +61,19 @@ def to_sdf(model: Model, q: ArrayLike | None = None) -> str:
     world = add(root, 'world', name='world')
     add(world, 'gravity', model.gravity)
     _Writer(add(world, 'model', name=model.name), model, q).write()
-    warn_of_lost(model, {f'{what} not written: SDF has none': names for what, names in {
-        'couplings to several leaders': [each.joint for each in model.couplings if each.further],
-        **{name: [joint.name for joint in model.joint_list if getattr(joint, name).any()]
-           for name in ('armature', 'stop_stiffness')},
-        'damping and friction': [joint.name for joint in model.joint_list
-                                 if joint.type_name in ('spherical', 'free')
-                                 and (joint.damping.any() or joint.friction.any())],
-        'rotors': [rotor.name for rotor in model.rotors]}.items()})
+    lost = Remarks()
+    for kind, what, names in (
+            ('joint', 'couplings to several leaders',
+             [each.joint for each in model.couplings if each.further]),
+            *(('joint', key, [joint.name for joint in model.joint_list
+                              if getattr(joint, key).any()]) for key in (
+                                  'armature', 'stop_stiffness')),
+            ('joint', 'damping and friction', [
+                joint.name for joint in model.joint_list if joint.type_name in (
+                    'spherical', 'free') and (joint.damping.any() or joint.friction.any())]),
+            ('rotor', 'rotors', [rotor.name for rotor in model.rotors])):
+        lost.add(kind, f'{what} not written: SDF has none', *names)
+    warn_of_lost(model, lost)
     return document(root)
 
 
@@ -111,13 +117,11 @@ class _Writer:
             inertial = add(link, 'inertial')
             add(inertial, 'pose', (*body.inertia.center_of_mass, 0.0, 0.0, 0.0))
             add(inertial, 'mass', body.inertia.mass)
-            _add_all(add(inertial, 'inertia'), moments_of(body.inertia))
+            add_all(add(inertial, 'inertia'), moments_of(body.inertia))
         for i, each in enumerate(body.visuals):
             visual = add(link, 'visual', name=f'{body.name}_{i}')
             _add_pose(visual, each.placement)
-            shape = add(add(visual, 'geometry'), each.shape)
-            _add_all(shape, {'size': each.size} if each.shape == 'box' else
-                     dict(zip(SHAPES[each.shape], each.size)))
+            add_shape(visual, each, nested=True)
             add(add(visual, 'material'), 'diffuse', each.color)
 
     def _start(self, name: str, kind: str, parent: str | None, child: str | None) -> Element:
@@ -152,12 +156,12 @@ class _Writer:
             add(part, 'xyz', axis)
             self._add_mimic(part, name)
             zero = self._zeros[name]
-            _add_all(add(part, 'limit'), {
+            add_all(add(part, 'limit'), {
                 bound: getattr(joint.limits, bound)[i] - (zero if bound in _BOUNDS else 0.0)
                 for bound in (*_BOUNDS, 'velocity', 'effort')})
             forces = {theirs: getattr(joint, ours)[i] for ours, theirs in _FORCES.items()}
             forces['spring_reference'] -= zero if forces['spring_stiffness'] else 0.0
-            _add_all(add(part, 'dynamics'), forces)
+            add_all(add(part, 'dynamics'), forces)
 
     def _add_mimic(self, axis: Element, name: str) -> None:
         """Add the coupling of a coordinate to one other."""
@@ -167,7 +171,7 @@ class _Writer:
                 mimic = add(axis, 'mimic', joint=leader)
                 if coordinate == 'second':
                     mimic.set('axis', 'axis2')
-                _add_all(mimic, {
+                add_all(mimic, {
                     'multiplier': each.multiplier, 'reference': 0.0, 'offset':
                     each.offset + each.multiplier * self._zeros[each.leader] - self._zeros[name]})
 
@@ -227,11 +231,6 @@ def _add_pose(element: Element, placement: Array, relative_to: str | None = None
                rotation_format='quat_xyzw')
     if relative_to:
         pose.set('relative_to', relative_to)
-
-
-def _add_all(element: Element, values: Mapping[str, ArrayLike]) -> None:
-    for tag, value in values.items():
-        add(element, tag, value)
 
 
 def _coincide(kind: str, between: Array, axis_p: int, axis_c: int) -> bool:

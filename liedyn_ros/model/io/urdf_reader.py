@@ -20,20 +20,18 @@ from xml.etree.ElementTree import SubElement
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import listed
-from liedyn_ros.common.description import no_garbage_collection
+from liedyn_ros.common.description import short
 from liedyn_ros.common.xml_reader import Element, is_document, read
 from liedyn_ros.model.builder import ModelBuilder, STANDARD_GRAVITY
-from liedyn_ros.model.io.checked import model_of_file, shapes_of
 from liedyn_ros.model.io.urdf_loops import add_dialects, add_loops, FORCES
-from liedyn_ros.model.io.vocabulary import Vocabulary
-from liedyn_ros.model.io.xml_parts import Masses, MOMENTS, origin
+from liedyn_ros.model.io.vocabulary import is_off, Vocabulary
+from liedyn_ros.model.io.xml_parts import (
+    inertia_in, model_of_file, MOMENTS, origin, plausible_limits, Remarks, shapes_of)
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.inertia import SpatialInertia
 
 ROOT_JOINT = 'root_joint'
-NO_LIMIT = 1000.0  # of an angle, from which on a number says that there is none
 NEWEST = 1, 2  # version of the format
-MAX_TURNS = 4  # of a joint, beyond which its limits are taken for degrees
 WORDS = Vocabulary('urdf')
 _LIMITED = 'revolute', 'prismatic', 'continuous'
 
@@ -63,38 +61,33 @@ def load_urdf(
 
     Raises DescriptionError naming the file, the element, the expected and the given value.
     """
-    with no_garbage_collection():
-        robot = read(source, 'URDF')
-        if robot.value.tag != 'robot':
-            robot.fail('a root element robot', robot.value.tag)
-        _require_expanded(robot)
-        folder = None if is_document(source) else Path(source).parent
-        links = {link.value.get('name'): link for link in robot.each('link')}
-        return model_of_file(robot.path.removesuffix(f': {robot.value.tag}'),
-                             lambda: _model(robot, floating, strict, gravity, urdf_constraints),
-                             lambda body: shapes_of(links[body], folder, origin))
+    robot = read(source, 'URDF')
+    if robot.value.tag != 'robot':
+        robot.fail('a root element robot', robot.value.tag)
+    _require_expanded(robot)
+    folder = None if is_document(source) else Path(source).parent
+    links = {link.value.get('name'): link for link in robot.each('link')}
+    return model_of_file(robot.path.removesuffix(': robot'),
+                         lambda: _model(robot, floating, strict, gravity, urdf_constraints),
+                         lambda body: shapes_of(links[body], folder, origin))
 
 
 def _model(robot: Element, floating: bool, strict: bool, gravity: ArrayLike,
            urdf_constraints: bool) -> Model:
-    builder, masses = ModelBuilder(robot.text('name'), gravity), Masses(strict)
+    builder, remarks = ModelBuilder(robot.text('name'), gravity), Remarks()
     version = _version(robot, builder)
     links = [_expanded_name(link) for link in robot.each('link')]
     for link in robot.each('link'):
-        builder.add_body(link.text('name'), _inertia(link, masses))
+        builder.add_body(link.text('name'), _inertia(link, strict, remarks))
     if not links:
         robot.fail('at least one element link', 'none')
-    for text in masses.warnings():
-        builder.add_warning(text)
     joints = list(robot.each('joint'))
     followers = _add_couplings(robot, joints, builder, strict)
-    children = {_add_joint(joint, builder, followers, version) for joint in joints}
-    _note_limits(joints, builder, version)
+    children = {_add_joint(joint, builder, followers, version, remarks) for joint in joints}
     _add_root(robot, builder, [link for link in links if link not in children], floating)
     add_loops(robot, builder, urdf_constraints)
     add_dialects(robot, builder, links)
-    for text in WORDS.unread(robot.value):
-        builder.add_warning(text)
+    builder.add_warning(*remarks, *WORDS.unread(robot.value))
     return builder.build()
 
 
@@ -129,7 +122,7 @@ def _expanded_name(element: Element) -> str:
     return name
 
 
-def _inertia(link: Element, masses: Masses) -> SpatialInertia | None:
+def _inertia(link: Element, strict: bool, remarks: Remarks) -> SpatialInertia | None:
     """Return the inertia of a link, None for one without mass and moments."""
     inertial = link.optional('inertial')
     if inertial is None:
@@ -139,7 +132,8 @@ def _inertia(link: Element, masses: Masses) -> SpatialInertia | None:
     moments = [inertia.number(name) for name in MOMENTS]
     if not mass and not any(moments):
         return None
-    return masses.read(inertial, link.text('name'), mass, moments, origin(inertial))
+    return inertia_in(inertial, link.text('name'), mass, moments, origin(inertial), strict,
+                      remarks)
 
 
 def _add_couplings(robot: Element, joints: list[Element], builder: ModelBuilder, strict: bool
@@ -147,7 +141,7 @@ def _add_couplings(robot: Element, joints: list[Element], builder: ModelBuilder,
     """Add the couplings of mimic joints, return their names; fixed ones have none to couple."""
     types = {joint.text('name'): joint.text('type') for joint in joints}
     followers = []
-    for joint in (*joints, *_mimics_of_control(robot, joints)):
+    for joint in (*joints, *_mimics_of_control(robot, joints, builder)):
         follows = joint.optional('mimic')
         if follows is None or joint.text('type') == 'fixed':
             continue
@@ -171,19 +165,32 @@ def _add_couplings(robot: Element, joints: list[Element], builder: ModelBuilder,
     return set(followers)
 
 
-def _mimics_of_control(robot: Element, joints: list[Element]) -> Iterator[Element]:
-    """Yield mimic joints of ros2_control, given by parameters, as joints with an element mimic."""
+def _mimics_of_control(robot: Element, joints: list[Element], builder: ModelBuilder
+                       ) -> Iterator[Element]:
+    """
+    Yield mimic joints of ros2_control, given by parameters, as joints with an element mimic.
+
+    Its attribute mimic has a warning where the joint itself says another thing.
+    """
     own = {joint.text('name'): joint.value for joint in joints}
     for control in robot.each('ros2_control'):
         for joint in control.each('joint'):
             given = {each.get('name'): (each.text or '').strip()
                      for each in joint.value.findall('param')}
             follower = own.get(joint.value.get('name', ''))
-            if 'mimic' in given and follower is not None and follower.find('mimic') is None:
-                coupled = XML('joint', follower.attrib)
-                SubElement(coupled, 'mimic', {'joint': given['mimic'], **{
+            if follower is None:
+                continue
+            coupled, says = follower.find('mimic') is not None, joint.value.get('mimic', '')
+            if says and (coupled or 'mimic' in given) == is_off(says):
+                builder.add_warning(
+                    f'joint {joint.text("name")}: mimic {short(says)} of ros2_control not read: '
+                    + ('it follows another joint by its own element mimic' if coupled else
+                       'it moves by itself, as it has no element mimic: write one'))
+            if 'mimic' in given and not coupled:
+                joined = XML('joint', follower.attrib)
+                SubElement(joined, 'mimic', {'joint': given['mimic'], **{
                     key: given[key] for key in ('multiplier', 'offset') if key in given}})
-                yield Element(coupled, f'/joint[{joint.text("name")}]', joint)
+                yield Element(joined, f'/joint[{joint.text("name")}]', joint)
 
 
 def _add_root(robot: Element, builder: ModelBuilder, roots: list[str], floating: bool) -> None:
@@ -201,7 +208,7 @@ def _add_root(robot: Element, builder: ModelBuilder, roots: list[str], floating:
 
 
 def _add_joint(joint: Element, builder: ModelBuilder, followers: set[str],
-               version: tuple[int, ...]) -> str:
+               version: tuple[int, ...], remarks: Remarks) -> str:
     """Add a joint and return its child link."""
     name, urdf_type = _expanded_name(joint), joint.text('type')
     if urdf_type not in URDF_TYPES:
@@ -213,42 +220,14 @@ def _add_joint(joint: Element, builder: ModelBuilder, followers: set[str],
         name, URDF_TYPES[urdf_type], joint.take('parent').text('link'), child,
         placement=origin(joint),
         axis=((1.0, 0.0, 0.0) if axis is None else axis.numbers('xyz', 3)) if has_axis else None,
-        limits=_limits(joint, urdf_type, version), **_dynamics(joint, urdf_type),
+        limits=_limits(joint, urdf_type, version, remarks), **_dynamics(joint, urdf_type),
         actuated=name not in followers
         and joint.value.get('independent', '').lower() != 'false')
     return child
 
 
-def _note_limits(joints: list[Element], builder: ModelBuilder, version: tuple[int, ...]
-                 ) -> None:
-    """Warn of limits that are hardly in rad, and of zeros, which exporters of CAD write."""
-    degrees, none, one, still = list[str](), list[str](), list[str](), list[str]()
-    for joint in joints:
-        limit, kind, name = joint.optional('limit'), joint.text('type'), joint.text('name')
-        if limit is None or kind not in _LIMITED:
-            continue
-        if kind == 'revolute' and any(
-                MAX_TURNS * 2.0 * math.pi < abs(limit.number(bound, 0.0, infinite=True)) < NO_LIMIT
-                for bound in ('lower', 'upper')):
-            degrees.append(name)
-        zeros = [limit.number(key, 1.0, infinite=True) == 0.0 for key in ('velocity', 'effort')]
-        (none if all(zeros) else one if any(zeros) else []).append(name)
-        bounds = _limits(joint, kind, version)
-        if kind != 'continuous' and bounds['lower'] == bounds['upper']:
-            still.append(name)
-    for names, text in (
-            (degrees, f'limits beyond {MAX_TURNS} turns; a URDF has rad, and these look like '
-                      'degrees'),
-            (none, 'velocity and effort of 0 in limit, as exporters of CAD write them, taken for '
-                   'not given: write them there, or give limits where a motion is planned'),
-            (still, 'a range of one position in limit, used as it is: they cannot move in it; in '
-                    'URDF 1.0 and 1.1 lower and upper are 0 where they are not given'),
-            (one, 'a velocity or an effort of 0 in limit, used as it is: no motion keeps it')):
-        if names:
-            builder.add_warning(f'joints {listed(names)}: {text}')
-
-
-def _limits(joint: Element, urdf_type: str, version: tuple[int, ...]) -> dict[str, ArrayLike]:
+def _limits(joint: Element, urdf_type: str, version: tuple[int, ...], remarks: Remarks
+            ) -> dict[str, float]:
     limit = joint.optional('limit')
     if urdf_type not in _LIMITED or (limit is None and urdf_type == 'continuous'):
         return {}
@@ -256,17 +235,13 @@ def _limits(joint: Element, urdf_type: str, version: tuple[int, ...]) -> dict[st
         joint.fail(f'an element limit for type {urdf_type}', 'none')
     late = version >= (1, 2)
     unlimited = math.inf if late else None
-    bounds: dict[str, ArrayLike] = {
-        key: limit.number(key, unlimited, infinite=True) for key in ('velocity', 'effort')}
+    bounds = {key: limit.number(key, unlimited, infinite=True) for key in ('velocity', 'effort')}
     for key, others in (('acceleration', ('acceleration', 'deceleration')), ('jerk', ('jerk',))):
         bounds[key] = min(limit.number(each, math.inf, infinite=True) for each in others)
-    lower, upper = (limit.number(key, sign * math.inf if late else 0.0, infinite=True)
-                    for key, sign in (('lower', -1.0), ('upper', 1.0)))
-    if bounds['velocity'] == bounds['effort'] == 0.0:  # not given, see _note_limits
-        bounds |= {'velocity': math.inf, 'effort': math.inf}
-        if lower == upper == 0.0:
-            lower, upper = -math.inf, math.inf
-    return bounds if urdf_type == 'continuous' else {'lower': lower, 'upper': upper, **bounds}
+    if urdf_type != 'continuous':
+        bounds |= {key: limit.number(key, sign * math.inf if late else 0.0, infinite=True)
+                   for key, sign in (('lower', -1.0), ('upper', 1.0))}
+    return plausible_limits(joint.text('name'), urdf_type, bounds, remarks)
 
 
 def _dynamics(joint: Element, urdf_type: str) -> dict[str, float]:

@@ -11,18 +11,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-import warnings
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from liedyn_ros.common.checks import Array, listed, require_kind
-from liedyn_ros.common.errors import DescriptionError, DescriptionWarning
+from liedyn_ros.common.checks import Array, require_kind
+from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.model.io.urdf_loops import FORCES, write_loops
 from liedyn_ros.model.io.urdf_reader import URDF_TYPES
-from liedyn_ros.model.io.xml_parts import add, add_origin, document, write_inertial
+from liedyn_ros.model.io.xml_parts import (
+    add, add_origin, add_shape, document, Remarks, warn_of_lost, write_inertial)
 from liedyn_ros.model.model import Model
-from liedyn_ros.model.parts.body import Body, SHAPES, Visual
+from liedyn_ros.model.parts.body import Body, Visual
 from liedyn_ros.model.parts.constraints import Coupling
 from liedyn_ros.model.parts.frame import Frame
 from liedyn_ros.model.parts.geometry import perpendicular
@@ -60,7 +60,12 @@ def to_urdf(model: Model) -> str:
         _add_link(robot, body, [
             (rotor.placement @ visual.placement, visual)
             for rotor in model.rotors if rotor.body == body.name for visual in rotor.visuals])
-    couplings = _mimics(model)
+    couplings = {each.joint: each for each in model.couplings if not each.further
+                 and {each.joint, each.leader} <= set(model.joints)}
+    lost = Remarks()
+    lost.add('joint', 'couplings not written: URDF couples one joint to one other', *(
+        each.joint for each in model.couplings if couplings.get(each.joint) is not each))
+    warn_of_lost(model, lost)
     for joint in model.joint_list:
         if grounded or joint.parent is not None:
             element = _add_joint(robot, joint, couplings.get(joint.name))
@@ -76,17 +81,6 @@ def to_urdf(model: Model) -> str:
     return document(robot)
 
 
-def _mimics(model: Model) -> dict[str, Coupling]:
-    """Return the couplings that an element mimic can describe, by joint; warn of the others."""
-    found = {coupling.joint: coupling for coupling in model.couplings if not coupling.further
-             and {coupling.joint, coupling.leader} <= set(model.joints)}
-    left = [each.joint for each in model.couplings if found.get(each.joint) is not each]
-    if left:
-        warnings.warn(f'{model.name}: couplings of {listed(left)} are not written: URDF couples '
-                      'one joint to one other', DescriptionWarning, stacklevel=3)
-    return found
-
-
 def _add_link(robot: Element, body: Body, extra: Sequence[tuple[Array, Visual]]) -> None:
     link = add(robot, 'link', name=body.name)
     if body.inertia is not None:
@@ -95,9 +89,7 @@ def _add_link(robot: Element, body: Body, extra: Sequence[tuple[Array, Visual]])
     for i, (placement, visual) in enumerate(shapes):
         element = add(link, 'visual')
         add_origin(element, placement)
-        add(add(element, 'geometry'), visual.shape, **(
-            {'size': visual.size} if visual.shape == 'box' else
-            dict(zip(SHAPES[visual.shape], visual.size))))
+        add_shape(element, visual, nested=False)
         # A material's name is global: a unique name keeps each colour.
         add(add(element, 'material', name=f'{body.name}_{i}'), 'color', rgba=visual.color)
 

@@ -18,6 +18,7 @@ from liedyn_ros.common.description import parse_number, short
 
 _WORDS = Path(__file__).with_name('vocabulary.txt')
 _OFF = '', 'false', 'none'
+_FREE = 'param', 'plugin', 'hardware'  # of a block: each driver has its own words there
 # Elements whose names a message says.
 _OWNERS = 'link', 'joint', 'model', 'frame', 'robot', 'world', 'gazebo'
 _NAMES = ('name', 'link', *(f'{kind}{i}' for kind in ('body', 'joint', 'site', 'tendon')
@@ -29,14 +30,14 @@ class Vocabulary:
     The words of a format by the element that holds them, from vocabulary.txt, which explains them.
 
     Words of `read` are read or named elsewhere. Those of `quiet` have no effect on the dynamics,
-    nor has what is in them. All others are named, with the `advice` for some; of elements in
-    `named` these alone.
+    nor has what is in them. `block` has those that have none at any depth of an element, by their
+    last part, small and without underscores. All others are named, with the `advice` for some.
     """
 
     def __init__(self, form: str) -> None:
         """Read the tables of a format."""
-        self.read, self.quiet, self._named, advice = (_table(f'{form} {kind}') for kind in (
-            'read', 'quiet', 'named', 'advice'))
+        self.read, self.quiet, self._block, advice = (_table(f'{form} {kind}') for kind in (
+            'read', 'quiet', 'block', 'advice'))
         self._advice = {word: ' '.join(text) for word, text in advice.items()}
 
     def is_known(self, element: str, word: str, text: str = '') -> bool:
@@ -77,13 +78,13 @@ class Vocabulary:
                 found.setdefault((owner[0], tag, plain(key), ''), []).append(owner[1])
         for inner in xml:
             word, text = plain(inner.tag), (inner.text or '').strip()
-            if word in self.read.get(tag, ()):
+            if word in self._block:
+                for i, each in enumerate(dict.fromkeys(_beyond(inner, self._block[word]))):
+                    found.setdefault((word, word, each, '' if i else _named(inner)), []).append(
+                        said(inner))
+            elif word in self.read.get(tag, ()):
                 if word in self.read:
                     self._visit(inner, owner, found)
-                for part in inner.iter() if word in self._named else ():
-                    bare = plain(part.tag).rpartition(':')[2].replace('_', '').lower()
-                    if bare in self._named[word] and _is_on(part, False):
-                        found.setdefault((word, word, bare, _named(inner)), []).append(said(inner))
             elif not self.is_known(tag, word, text) and _is_on(inner, f'{word}=true' in
                                                                self.quiet.get(tag, ())):
                 found.setdefault((owner[0], tag, word, _named(inner)), []).append(owner[1])
@@ -95,6 +96,23 @@ def _table(section: str) -> dict[str, tuple[str, ...]]:
     lines = text.partition('\n[')[0].strip().replace('\n    ', ' ').splitlines() if begin else []
     return {element: tuple(words.split()) for element, _, words in (
         line.partition(':') for line in lines)}
+
+
+def _beyond(xml: XML, words: tuple[str, ...]) -> Iterator[str]:
+    """Yield the names of attributes and elements at any depth that are on and not in words."""
+    for key, text in xml.attrib.items():
+        if _bare(key) not in words and not is_off(text):
+            yield plain(key)
+    for inner in xml:
+        if _bare(inner.tag) not in words:
+            if _is_on(inner, False):
+                yield plain(inner.tag)
+        elif _bare(inner.tag) not in _FREE:
+            yield from _beyond(inner, words)
+
+
+def _bare(tag: str) -> str:
+    return plain(tag).rpartition(':')[2].replace('_', '').lower()
 
 
 def plain(tag: str) -> str:

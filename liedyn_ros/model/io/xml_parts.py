@@ -5,9 +5,12 @@
 # writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
-"""Parts that XML formats share: places, mass properties, and elements as they are written."""
+"""Parts that readers and writers share: places, masses, limits, shapes, remarks, elements."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+import math
+from pathlib import Path
 import warnings
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element as XML
@@ -17,46 +20,164 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, listed, require_finite
-from liedyn_ros.common.errors import DescriptionWarning, InertiaError
+from liedyn_ros.common.description import no_garbage_collection
+from liedyn_ros.common.errors import (
+    DescriptionError, DescriptionWarning, InertiaError, LiedynError, spelled)
+from liedyn_ros.common.meshes import surfaces
+from liedyn_ros.common.packages import candidates
 from liedyn_ros.common.xml_reader import Element
 from liedyn_ros.model.model import Model
+from liedyn_ros.model.parts.body import SHAPES, Visual
 from liedyn_ros.model.parts.geometry import pose, quaternion_pose
 from liedyn_ros.model.parts.inertia import SpatialInertia, unphysical
+from liedyn_ros.model.plausibility import implausible, Shape
 
 DRAKE = '{http://drake.mit.edu}'
 MOMENTS = 'ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'
+NO_LIMIT = 1000.0  # of an angle, from which on a number says that there is none
+MAX_TURNS = 4  # of a joint, beyond which its limits are taken for degrees
 _ZERO = 0.0, 0.0, 0.0
 
 
-class Masses:
-    """The mass properties of a file's links; those that no body has are refused if strict."""
+class Remarks:
+    """What is said of the parts of a file: the names that each text is about."""
 
-    def __init__(self, strict: bool) -> None:
-        """Start without links."""
-        self._strict, self.remarks = strict, dict[str, list[str]]()  # links by what is said
+    def __init__(self) -> None:
+        """Start without remarks."""
+        self._names: dict[tuple[str, str], list[str]] = {}
 
-    def read(self, inertial: Element, link: str, mass: float, moments: Sequence[float],
-             placement: Array) -> SpatialInertia:
-        """Return the inertia of MOMENTS in the frame of a placement (4, 4) on its link."""
-        xx, xy, xz, yy, yz, zz = moments
-        inertia, turn = np.array(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))), placement[:3, :3]
-        if (turn != np.eye(3)).any():
-            inertia = turn @ inertia @ turn.T
-            inertia = 0.5 * inertia + 0.5 * inertia.T
-        with inertial.context():
-            fault = unphysical(mass, require_finite('inertia', inertia))
-            if fault is not None:
-                if self._strict or mass < 0.0:
-                    raise InertiaError(
-                        f'{fault}{"; without strict it is used as it is" * (mass >= 0.0)}')
-                self.remarks.setdefault(
-                    f'{fault.partition(", got")[0]}; their mass properties, which no rigid body '
-                    'has, are used as they are (strict refuses them)', []).append(link)
-            return SpatialInertia(mass, placement[:3, 3], inertia, physical=False)
+    def add(self, kind: str, text: str, *names: str) -> None:
+        """Say a text of parts of a kind, such as `link`; of none it is not said."""
+        if names:
+            self._names.setdefault((kind, text), []).extend(names)
 
-    def warnings(self) -> Iterator[str]:
-        """Yield the remarks on links as warnings."""
-        return (f'links {listed(names)}: {text}' for text, names in self.remarks.items())
+    def __iter__(self) -> Iterator[str]:
+        """Yield a warning for each text."""
+        return (f'{kind[:-1] + "ie" if kind == "body" else kind}s {listed(names)}: {text}'
+                for (kind, text), names in self._names.items())
+
+
+def inertia_in(inertial: Element, link: str, mass: float, moments: Sequence[float],
+               placement: Array, strict: bool, remarks: Remarks) -> SpatialInertia:
+    """
+    Return the inertia of MOMENTS in the frame of a placement (4, 4) on its link.
+
+    Mass properties that no rigid body has are a remark; strict refuses them.
+    """
+    xx, xy, xz, yy, yz, zz = moments
+    inertia, turn = np.array(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))), placement[:3, :3]
+    if (turn != np.eye(3)).any():
+        inertia = turn @ inertia @ turn.T
+        inertia = 0.5 * inertia + 0.5 * inertia.T
+    with inertial.context():
+        fault = unphysical(mass, require_finite('inertia', inertia))
+        if fault is not None:
+            if strict or mass < 0.0:
+                raise InertiaError(
+                    f'{fault}{"; without strict it is used as it is" * (mass >= 0.0)}')
+            remarks.add('link', f'{fault.partition(", got")[0]}; their mass properties, which no '
+                        'rigid body has, are used as they are (strict refuses them)', link)
+        return SpatialInertia(mass, placement[:3, 3], inertia, physical=False)
+
+
+def plausible_limits(joint: str, kind: str, bounds: dict[str, float], remarks: Remarks
+                     ) -> dict[str, float]:
+    """
+    Return limits of one coordinate, infinite where exporters of CAD write 0 or less for none.
+
+    So they are where velocity and effort are both 0, with bounds of 0 beside them, and where one
+    is below 0. That, and what is hardly in rad, are remarks on the joint of a kind.
+    """
+    lower, upper = bounds.get('lower', -math.inf), bounds.get('upper', math.inf)
+    if kind == 'revolute' and any(
+            MAX_TURNS * 2.0 * math.pi < abs(each) < NO_LIMIT for each in (lower, upper)):
+        remarks.add('joint', f'limits beyond {MAX_TURNS} turns; they are in rad, and these look '
+                    'like degrees', joint)
+    speeds = {key: bounds[key] for key in ('velocity', 'effort') if key in bounds}
+    if min(speeds.values(), default=0.0) < 0.0:
+        remarks.add('joint', 'a velocity or effort below 0 in limit, taken for not given', joint)
+        bounds |= {key: math.inf for key, value in speeds.items() if value < 0.0}
+    zeros = [value == 0.0 for value in speeds.values()]
+    if len(zeros) == 2 and all(zeros):
+        remarks.add('joint', 'velocity and effort of 0 in limit, as exporters of CAD write them, '
+                    'taken for not given: write them there, or give limits where a motion is '
+                    'planned', joint)
+        bounds |= dict.fromkeys(speeds, math.inf)
+        if lower == upper == 0.0:
+            bounds |= {'lower': -math.inf, 'upper': math.inf}
+    elif any(zeros):
+        remarks.add('joint', 'a velocity or an effort of 0 in limit, used as it is: no motion '
+                    'keeps it', joint)
+    if bounds.get('lower', -math.inf) == bounds.get('upper', math.inf):
+        remarks.add('joint', 'a range of one position in limit, used as it is: they cannot move '
+                    'in it; in URDF 1.0 and 1.1 lower and upper are 0 where not given', joint)
+    return bounds
+
+
+def model_of_file(name: str, read: Callable[[], Model],
+                  shapes: Callable[[str], Iterable[Shape]] = lambda body: ()) -> Model:
+    """
+    Return the model that a reader reads; its errors and warnings name the file.
+
+    shapes returns those of a body, as shapes_of does. Numbers that overflow are for the reader to
+    refuse; those that are hardly in kg and m have a warning. The warnings are those of the
+    caller's caller. Raises DescriptionError.
+    """
+    try:
+        with np.errstate(over='ignore', invalid='ignore'), no_garbage_collection():
+            model = read()
+            found = (*model.warnings, *implausible(model, shapes))
+    except DescriptionError:
+        raise
+    except LiedynError as error:
+        raise DescriptionError(f'{name}: {error}') from error
+    model = replace(model, warnings=tuple(map(spelled, found)))
+    for warning in model.warnings:
+        warnings.warn(f'{name}: {warning}', DescriptionWarning, stacklevel=3)
+    return model
+
+
+def shapes_of(link: Element, folder: Path | None, place: Callable[[Element], Array]
+              ) -> Iterator[Shape]:
+    """
+    Yield the shapes of a link of URDF or SDF as far as they are known.
+
+    folder is that of the file, for meshes, which trimesh reads where it is installed. place
+    returns the pose (4, 4) of an element.
+    """
+    for each in (*link.each('collision'), *link.each('visual')):
+        for xml in each.value.findall('geometry/*'):
+            try:
+                yield place(each)[:3, 3], _reach(Element(xml, f'/{xml.tag}', each), folder)
+            except DescriptionError:  # what is drawn is no part of the model
+                continue
+
+
+def _reach(shape: Element, folder: Path | None) -> float:
+    """Return how far a shape is from its frame, 0 where that is not known."""
+    if shape.value.tag == 'mesh':
+        uri = shape.value.get('filename', shape.value.get('uri', ''))
+        path = next((path for path in candidates(uri, folder) if path.is_file()), None)
+        return 0.0 if path is None else mesh_reach(
+            path, shape.numbers('scale', 3, (1.0, 1.0, 1.0)))
+    return float(np.linalg.norm([
+        *(0.5 * np.array(shape.numbers('size', 3, (0.0, 0.0, 0.0)))),
+        shape.number('radius', 0.0), 0.5 * shape.number('length', 0.0)]))
+
+
+def mesh_reach(path: Path, scale: Iterable[float]) -> float:
+    """Return how far the points of a mesh are from its frame; raises DescriptionError."""
+    return max(float(np.linalg.norm(each.corners * np.array(scale), axis=1).max())
+               for each in surfaces(path))
+
+
+def with_leaves(root: Element) -> Element:
+    """Return a document in which the texts of elements are attributes of those around them."""
+    for xml in root.value.iter():
+        for leaf in xml:
+            if (leaf.text or '').strip():
+                xml.attrib.setdefault(leaf.tag, str(leaf.text).strip())
+    return root
 
 
 def origin(element: Element, tag: str = 'origin') -> Array:
@@ -125,12 +246,24 @@ def write_inertial(link: XML, inertia: SpatialInertia) -> None:
     add(inertial, 'inertia', **moments_of(inertia))
 
 
-def warn_of_lost(model: Model, lost: Mapping[str, Sequence[str]]) -> None:
-    """Warn of what a format lacks: the names that each text is about."""
-    for what, names in lost.items():
-        if names:
-            warnings.warn(f'{model.name}: {listed(names)}: {what}', DescriptionWarning,
-                          stacklevel=3)
+def add_shape(parent: XML, visual: Visual, nested: bool) -> None:
+    """Write the geometry of a visual, its sizes as attributes (URDF) or nested elements (SDF)."""
+    sizes: dict[str, ArrayLike] = {'size': visual.size} if visual.shape == 'box' else dict(
+        zip(SHAPES[visual.shape], visual.size))
+    shape = add(add(parent, 'geometry'), visual.shape, **({} if nested else sizes))
+    add_all(shape, sizes if nested else {})
+
+
+def add_all(element: XML, values: Mapping[str, ArrayLike]) -> None:
+    """Add an element with a text for each tag."""
+    for tag, value in values.items():
+        add(element, tag, value)
+
+
+def warn_of_lost(model: Model, lost: Iterable[str]) -> None:
+    """Warn the caller's caller of what a format lacks."""
+    for what in lost:
+        warnings.warn(f'{model.name}: {what}', DescriptionWarning, stacklevel=3)
 
 
 def document(root: XML) -> str:

@@ -139,7 +139,7 @@ def test_what_mujoco_lacks_is_named() -> None:
     builder.add_body('a', random_inertia(np.random.default_rng(1)))
     builder.add_joint('j', 'revolute', None, 'a', axis=(0, 0, 1),
                       limits={'lower': 0.0, 'upper': 0.0})
-    with pytest.warns(DescriptionWarning, match=r"\['j'\]: limits are not written"):
+    with pytest.warns(DescriptionWarning, match=r"\['j'\]: limits not written"):
         text = to_mjcf(builder.build())
     assert not mujoco.MjModel.from_xml_string(text).jnt_limited.any()
     builder.add_body('b', random_inertia(np.random.default_rng(1)))

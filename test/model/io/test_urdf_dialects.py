@@ -113,7 +113,7 @@ anchor="0.5 0 0"/></equality></mujoco>""", [
         'gravity of option', 'argument gravity']),
     'rotor': ("""<transmission name="drive"><type>simple</type><joint name="rocker_joint"/>
 <actuator name="motor"><drake:gear_ratio value="100"/><drake:rotor_inertia value="2e-5"/>
-</actuator></transmission>""", ["transmissions ['drive']", 'rocker_joint', 'rotorinertia']),
+</actuator></transmission>""", ["transmissions ['drive']", 'rocker_joint', 'rotor_inertia']),
 }
 
 

@@ -183,7 +183,7 @@ def test_what_urdf_cannot_say_of_loops_is_refused_or_named() -> None:
         kind, axis = ('revolute', [0, 0, 1]) if parent else ('free', None)
         builder.add_joint(f'{name}_joint', kind, parent, name, axis=axis)
     builder.add_coupling('tool_joint', 'arm_joint', 1.0, 0.0, {'hand_joint': 2.0})
-    with pytest.warns(DescriptionWarning, match="'tool_joint'.* are not written"):
+    with pytest.warns(DescriptionWarning, match="'tool_joint'.*couplings not written"):
         to_urdf(builder.build())
     builder.add_closure('tether', 'rod', None, 'tool', length=1.0)
     with pytest.raises(DescriptionError, match='closure tether: expected two bodies'):

@@ -9,6 +9,7 @@
 
 """Every word of the schemas of URDF and SDF is read, quiet or named, and each is one of these."""
 
+import numpy as np
 import pytest
 
 from liedyn_ros.common.errors import DescriptionWarning
@@ -87,10 +88,23 @@ URDFS = {  # a part of a URDF that nobody knows, and its name in the warning
     'an inertial': (LINK.format('').replace('<mass', '<scale value="2"/><mass'),
                     "links ['a']: scale of inertial"),
     'a robot': (LINK.format('') + '<wind speed="3"/>', "robots ['r']: wind"),
+    'a link without gravity': (LINK.format('<gravity>0</gravity>'),
+                               "links ['a']: gravity not read: gravity acts"),
     'gazebo': (LINK.format('') + '<gazebo reference="a"><kinematic>1</kinematic></gazebo>',
                "gazebos ['a']: kinematic"),
     'masses by MuJoCo': (LINK.format('') + '<mujoco><compiler balanceinertia="true"/></mujoco>',
                          "robots ['r']: balanceinertia of compiler not read: masses"),
+    'a flag of MuJoCo': (LINK.format('') + '<mujoco><option><flag spring="disable"/></option>'
+                         '</mujoco>', "robots ['r']: spring of flag not read"),
+    'a static model of Gazebo': (LINK.format('') + '<gazebo><static>true</static></gazebo>',
+                                 "gazebos ['without a name']: static not read"),
+    'a motor of ODE': (LINK.format('') + '<gazebo reference="a"><physics><ode><max_force>3'
+                       '</max_force></ode></physics></gazebo>', "gazebos ['a']: max_force of ode"),
+    'a transmission of PR2': (LINK.format('') + '<transmission name="t"><gap_joint name="j"/>'
+                              '</transmission>', "transmissions ['t']: gap_joint"),
+    'a spring of ros2_control': (
+        LINK.format('') + '<ros2_control name="c" type="system"><joint name="j" spring="3"/>'
+        '</ros2_control>', "ros2_controls ['c']: spring"),
     'a thruster': (LINK.format('') + '<gazebo><plugin name="gz::sim::systems::Thruster" '
                    'filename="gz-sim-thruster-system"/></gazebo>', 'plugin')}
 
@@ -105,7 +119,7 @@ def test_what_a_urdf_has_beyond_is_named(name) -> None:
 
 
 def test_what_is_off_is_not_named() -> None:
-    text = LINK.format('<gravity>0</gravity><wind>false</wind>')
+    text = LINK.format('<gravity>1</gravity><spring>0</spring><wind>false</wind>')
     assert not load_urdf(f'<robot name="r">{text}</robot>').warnings
 
 
@@ -118,8 +132,29 @@ SDFS = {
         f'<link name="a">{MASS}</link><joint name="j" type="revolute"><parent>world</parent>'
         '<child>a</child><axis/><physics><ode><max_force>3</max_force></ode></physics></joint>',
         "joints ['j']: max_force of ode"),
+    'a static arm': (
+        f'<static>true</static><link name="a">{MASS}</link><joint name="j" type="revolute">'
+        '<parent>world</parent><child>a</child><axis/></joint>', "joints ['j']: the model is st"),
     'a plugin': (f'<link name="a">{MASS}</link><plugin name="gz::sim::systems::Hydrodynamics" '
                  'filename="gz-sim-hydrodynamics-system"/>', 'plugin')}
+
+
+@pytest.mark.parametrize(('mimic', 'says', 'said'), [
+    ('', 'true', "joint k: mimic 'true' of ros2_control not read: it moves by itself"),
+    ('<mimic joint="j"/>', 'false', "joint k: mimic 'false' of ros2_control not read: it follow"),
+    ('<mimic joint="j"/>', 'true', None), ('', 'false', None)])
+def test_the_attribute_mimic_of_ros2_control_is_named_where_it_says_another_thing(
+        mimic, says, said) -> None:
+    joint = ('<joint name="{}" type="continuous"><parent link="a"/><child link="{}"/>'
+             '<axis xyz="0 0 1"/>{}</joint>')
+    model = load_urdf(
+        '<robot name="r">' + ''.join(f'<link name="{name}"/>' for name in 'abc')
+        + joint.format('j', 'b', '') + joint.format('k', 'c', mimic)
+        + f'<ros2_control name="c" type="system"><joint name="k" mimic="{says}">'
+        '<command_interface name="position"><param name="min">-1</param></command_interface>'
+        '</joint></ros2_control></robot>')
+    assert [each[:len(said)] for each in model.warnings if 'ros2_control' in each] == (
+        [] if said is None else [said])
 
 
 @pytest.mark.parametrize('name', SDFS)
@@ -130,3 +165,38 @@ def test_what_an_sdf_has_beyond_is_named(name) -> None:
                          f'<model name="m">{text}</model></sdf>')
     warning, = model.warnings
     assert warning.startswith(said)
+
+
+# Limits as exporters of CAD write them: what they are, and the beginning of the remark.
+LIMITS = {'zeros': ((0, 0, 0, 0), (-np.inf, np.inf, np.inf, np.inf), 'velocity and effort of 0'),
+          'below': ((-1, 1, -1, -1), (-1, 1, np.inf, np.inf), 'a velocity or effort below 0'),
+          'degrees': ((-180, 180, 1, 1), (-180, 180, 1, 1), 'limits beyond 4 turns'),
+          'one place': ((0.5, 0.5, 1, 1), (0.5, 0.5, 1, 1), 'a range of one position')}
+
+
+@pytest.mark.parametrize('case', LIMITS)
+def test_limits_of_exporters_are_the_same_in_each_format(case) -> None:
+    given, taken, said = LIMITS[case]
+    lower, upper, velocity, effort = given
+    urdf = load_urdf(
+        f'<robot name="r">{LINK.format("")}<link name="b"/><joint name="j" type="revolute">'
+        '<parent link="a"/><child link="b"/><axis xyz="0 0 1"/><limit '
+        f'lower="{lower}" upper="{upper}" velocity="{velocity}" effort="{effort}"/></joint>'
+        '</robot>')
+    sdf = load_sdf(
+        f'<sdf version="1.9"><model name="m"><link name="a">{MASS}</link><joint name="j" '
+        'type="revolute"><parent>world</parent><child>a</child><axis><limit>'
+        f'<lower>{lower}</lower><upper>{upper}</upper><velocity>{velocity}</velocity>'
+        f'<effort>{effort}</effort></limit></axis></joint></model></sdf>')
+    for model in (urdf, sdf):
+        bounds = model.joint('j').limits
+        assert tuple(float(getattr(bounds, key)[0]) for key in (
+            'lower', 'upper', 'velocity', 'effort')) == taken
+        silent = case == 'below' and model is sdf  # where it says that there is none
+        assert silent or any(f"joints ['j']: {said}" in each for each in model.warnings)
+
+
+def test_a_newer_version_is_named() -> None:
+    warning, = load_sdf('<sdf version="1.13"><model name="m"><link name="a">'
+                        f'{MASS}</link></model></sdf>').warnings
+    assert warning.startswith('SDF 1.13: read as 1.12')

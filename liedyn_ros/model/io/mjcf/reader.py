@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, listed
-from liedyn_ros.common.description import no_garbage_collection
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.lie import se3
 from liedyn_ros.model.builder import ModelBuilder
-from liedyn_ros.model.io.checked import mesh_reach, model_of_file
 from liedyn_ros.model.io.mjcf.compiler import Compiled, compiled, Document, placed
 from liedyn_ros.model.io.mjcf.constraints import Equalities, Polynomial
+from liedyn_ros.model.io.xml_parts import (
+    mesh_reach, model_of_file, plausible_limits, Remarks)
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.inertia import SpatialInertia
 from liedyn_ros.model.plausibility import Shape
@@ -52,20 +52,18 @@ def load_mjcf(source: str | os.PathLike[str], *, gravity: ArrayLike | None = Non
     Raises DescriptionError naming the file, with MuJoCo's words for what it refuses, and where
     the package mujoco is not installed.
     """
-    with no_garbage_collection():
-        document = Document(source)
-        there = compiled(document)
-        return model_of_file(document.name, lambda: _Reader(there, document, gravity).model(),
-                             lambda body: _shapes(there, document, body))
+    document = Document(source)
+    there = compiled(document)
+    return model_of_file(document.name, lambda: _Reader(there, document, gravity).model(),
+                         lambda body: _shapes(there, document, body))
 
 
 def polynomials_of(source: str | os.PathLike[str]) -> tuple[Polynomial, ...]:
     """Return the relations of joints of an MJCF file or text that no coupling describes."""
-    with no_garbage_collection():
-        document = Document(source)
-        reader = _Reader(compiled(document), document, None)
-        reader.model()
-        return tuple(reader.equalities.polynomials)
+    document = Document(source)
+    reader = _Reader(compiled(document), document, None)
+    reader.model()
+    return tuple(reader.equalities.polynomials)
 
 
 class _Reader:
@@ -81,7 +79,7 @@ class _Reader:
         ways = [self._there.moved_by(i) for i in range(len(there.actuator_trntype))]
         self._driven = {joint for way in ways for joint, _ in way} if ways else None
         self._motors = {key: _of_motors(self._there, key, ways) for key in ('armature', 'damping')}
-        self.equalities = Equalities(self._there, self._builder)
+        self.equalities, self._remarks = Equalities(self._there, self._builder), Remarks()
 
     def model(self) -> Model:
         there, builder = self._there.model, self._builder
@@ -90,8 +88,7 @@ class _Reader:
                 builder.add_body(name, _inertia(there, i))
                 self._move(i, name)
         self.equalities.add()
-        for text in _unread(self._there):
-            builder.add_warning(text)
+        builder.add_warning(*self._remarks, *_unread(self._there))
         model = builder.build()
         for i in range(there.nsite):
             name = self._there.name('SITE', i)
@@ -145,7 +142,8 @@ class _Reader:
                 back = placed(np.zeros(3), np.array((np.cos(half), *(np.sin(half) * axis))))
             placement = placement @ back
             if there.jnt_limited[i] and np.isfinite(there.jnt_range[i]).any():
-                limits = dict(zip(('lower', 'upper'), there.jnt_range[i].tolist()))
+                limits = plausible_limits(name, kind, dict(zip(
+                    ('lower', 'upper'), there.jnt_range[i].tolist())), self._remarks)
             elif kind == 'revolute':
                 kind = 'continuous'
             if there.jnt_actfrclimited[i]:

@@ -26,15 +26,6 @@ TYPES = {  # to the types of this package
 CLOSURES = {'continuous': 'revolute', 'fixed': 'weld'}  # of joints that close a loop
 
 
-def with_leaves(root: Element) -> Element:
-    """Return a document in which the texts of elements are attributes of those around them."""
-    for xml in root.value.iter():
-        for leaf in xml:
-            if (leaf.text or '').strip():
-                xml.attrib.setdefault(leaf.tag, str(leaf.text).strip())
-    return root
-
-
 def text_of(element: Element, key: str, default: str | None = None) -> str:
     """Return a text of an element, which must be there unless there is a default."""
     found = element.value.get(key, default)
@@ -65,15 +56,16 @@ def pose_of(element: Element) -> tuple[str, Array]:
 
 
 class Frames:
-    """The poses (4, 4) of the named frames of a model in the ground, at zero of all joints."""
+    """The poses (4, 4) of the named frames of a model or world in the ground, joints at zero."""
 
     def __init__(self, model: Element, ground: Array) -> None:
         """Take a model whose frame has a pose (4, 4) in the ground."""
         self._model, self._found = model, {MODEL: ground, WORLD: IDENTITY}
         self._given: dict[str, tuple[Element, str, Array]] = {}
-        for tag, default in (('link', None), ('joint', 'child'), ('frame', 'attached_to')):
+        for tag, default in (('link', None), ('joint', 'child'), ('frame', 'attached_to'),
+                             ('model', None), ('include', None)):
             for each in model.each(tag):
-                name = each.text('name')
+                name = each.value.get('name', '') if tag == 'include' else each.text('name')
                 if name in self._given or name in self._found:
                     each.fail('a name not yet used', repr(name))
                 to, at = pose_of(each)
@@ -82,6 +74,11 @@ class Frames:
                 elif not to and default:
                     to = each.value.get(default, '').strip()
                 self._given[name] = each, to or MODEL, at
+
+    def at(self, element: Element) -> Array:
+        """Return the pose (4, 4) of an element that stands in the model."""
+        to, at = pose_of(element)
+        return self[to or MODEL] @ at
 
     def __getitem__(self, name: str) -> Array:
         """Return a pose, or raise DescriptionError for an unknown frame or a circle."""

@@ -20,9 +20,10 @@ from liedyn_ros.common.description import short
 from liedyn_ros.common.packages import candidates, PATHS
 from liedyn_ros.common.xml_reader import Element, read
 from liedyn_ros.model.io.gazebo import SCOPE
-from liedyn_ros.model.io.sdf.frames import is_true, MODEL, text_of, with_leaves, WORLD
+from liedyn_ros.model.io.sdf.frames import is_true, MODEL, text_of, WORLD
 from liedyn_ros.model.io.sdf_writer import to_sdf
 from liedyn_ros.model.io.urdf_reader import load_urdf
+from liedyn_ros.model.io.xml_parts import with_leaves
 
 MAX_FILES, MAX_DEPTH = 100, 20  # of a model, and of models in each other
 _MOVED = 'link', 'joint', 'frame', 'gripper'

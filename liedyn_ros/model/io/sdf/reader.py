@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 import os
 from pathlib import Path
 from typing import Any
@@ -20,26 +20,28 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liedyn_ros.common.checks import Array, listed
-from liedyn_ros.common.description import no_garbage_collection
 from liedyn_ros.common.xml_reader import Element, is_document, read
 from liedyn_ros.lie import se3
 from liedyn_ros.model.builder import ModelBuilder
-from liedyn_ros.model.io.checked import model_of_file, shapes_of
 from liedyn_ros.model.io.gazebo import add_plugins
 from liedyn_ros.model.io.sdf.frames import (
     CLOSURES, Frames, is_true, MODEL, pose_of, text_of, TYPES, WORLD)
 from liedyn_ros.model.io.sdf.nesting import Nesting, upgraded
 from liedyn_ros.model.io.sdf.shapes import inertia_of
 from liedyn_ros.model.io.vocabulary import Vocabulary
-from liedyn_ros.model.io.xml_parts import DRAKE, Masses
+from liedyn_ros.model.io.xml_parts import (
+    DRAKE, model_of_file, plausible_limits, Remarks, shapes_of)
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.geometry import IDENTITY
+from liedyn_ros.model.plausibility import Shape
 
 _UNLIMITED = 1e16  # SDF writes such numbers for no limit
-_GRAVITY = 0.0, 0.0, -9.8  # of a world that does not say it
+_GRAVITY: tuple[float, ...] = (0.0, 0.0, -9.8)  # of a world that does not say it
 _NO_PITCH = 1.0  # m a turn, by default
 _AWAY = 1e-6  # m, from which on a frame is elsewhere
 _AXES = 'axis', 'axis2'
+_BOUNDS = {'lower': -np.inf, 'upper': np.inf, 'velocity': np.inf, 'effort': np.inf}
+NEWEST = 1, 12  # version of the format
 WORDS = Vocabulary('sdf')
 
 
@@ -61,60 +63,63 @@ def load_sdf(source: str | os.PathLike[str], *, floating: bool | None = None,
 
     Raises DescriptionError naming the file, the element, the expected and the given value.
     """
-    with no_garbage_collection():
-        root = read(source, 'SDF')
-        name = root.path.removesuffix(f': {root.value.tag}')
-        folder = None if is_document(source) else Path(source).parent
-        reader: list[_Reader] = []
-
-        def model() -> Model:
-            reader.append(_Reader(root, folder, floating, strict, gravity, sdf_model))
-            return reader[0].model()
-
-        return model_of_file(name, model, lambda body: shapes_of(
-            reader[0].links[body], folder, lambda each: pose_of(each)[1]))
+    root = read(source, 'SDF')
+    reader = _Reader(root, None if is_document(source) else Path(source).parent, strict)
+    return model_of_file(root.path.removesuffix(f': {root.value.tag}'),
+                         lambda: reader.model(floating, gravity, sdf_model), reader.shapes)
 
 
 class _Reader:
     """Reads the one model of a document."""
 
-    def __init__(self, root: Element, folder: Path | None, floating: bool | None, strict: bool,
-                 gravity: ArrayLike | None, sdf_model: str | None) -> None:
+    def __init__(self, root: Element, folder: Path | None, strict: bool) -> None:
         if root.value.tag not in ('sdf', 'gazebo'):  # gazebo to version 1.2
             root.fail('a root element sdf', root.value.tag)
-        world = upgraded(root).optional('world')
-        holder = root if world is None else world
-        nesting = Nesting(folder)
-        self._model, self._floating = nesting.one(holder, sdf_model), floating
-        self._masses, self._folder, self._remarks = Masses(strict), folder, nesting.remarks
-        given: tuple[float, ...] = _GRAVITY
+        self._root, self._folder, self._strict = root, folder, strict
+        self._remarks, self._links = Remarks(), dict[str, Element]()
+        self._bodies: dict[str, str] = {}  # the joint that holds each
+
+    def shapes(self, body: str) -> Iterator[Shape]:
+        """Yield the shapes of a link."""
+        return shapes_of(self._links[body], self._folder, lambda each: pose_of(each)[1])
+
+    def model(self, floating: bool | None, gravity: ArrayLike | None, name: str | None) -> Model:
+        world = upgraded(self._root).optional('world')
+        nesting, given, unread = Nesting(self._folder), _GRAVITY, list[str]()
+        holder, version = self._root if world is None else world, self._root.version('1.6')
+        if version > NEWEST:
+            unread.append(f'SDF {self._root.value.get("version")}: read as {NEWEST[0]}.'
+                          f'{NEWEST[1]}, the newest known here')
+        self._model, self._floating = nesting.one(holder, name), floating
+        frames, name = Frames(holder, IDENTITY), self._model.text('name')
         if world is not None:
             given = world.numbers('gravity', 3, _GRAVITY)
             beside = XML('world', world.value.attrib)
             beside.extend(each for each in world.value
                           if each.tag not in ('model', 'include', 'physics'))
-            self._remarks += WORDS.unread(beside)
-        self._builder = ModelBuilder(
-            self._model.text('name'), given if gravity is None else gravity)
-        at, placed = pose_of(self._model)[1], self._model.value.get('placement_frame')
+            unread += WORDS.unread(beside)
+        self._builder = ModelBuilder(name, given if gravity is None else gravity)
+        at, placed = frames.at(self._model), self._model.value.get('placement_frame')
         if placed:  # the pose is of this frame, not of the model
             at = at @ se3.inverse(Frames(self._model, IDENTITY)[placed])
         self._frames = Frames(self._model, at)
-        self.links = {link.text('name'): link for link in self._model.each('link')}
-        self._bodies: dict[str, str] = {}  # the joint that holds each
-
-    def model(self) -> Model:
-        if not self.links:
+        self._links.update((link.text('name'), link) for link in self._model.each('link'))
+        if not self._links:
             self._model.fail('at least one element link', 'none')
-        for name, link in self.links.items():
-            self._builder.add_body(name, inertia_of(link, self._masses, self._folder))
-        followers = {joint.text('name') for joint in self._model.each('joint')
+        for link in self._links.values():
+            self._builder.add_body(link.text('name'), inertia_of(
+                link, self._folder, self._strict, self._remarks))
+        joints = [each for each in self._model.each('joint')
+                  if each.value.get('type') != 'gearbox']
+        if is_true(self._model, 'static'):
+            self._remarks.add('joint', 'the model is static, so that Gazebo does not move them: '
+                              'they move here', *(each.text('name') for each in joints
+                                                  if each.value.get('type') != 'fixed'))
+        followers = {joint.text('name') for joint in joints
                      for tag in _AXES if joint.value.find(f'{tag}/mimic') is not None}
         later = []
-        for joint in self._model.each('joint'):
-            if joint.value.get('type') == 'gearbox':
-                continue
-            parent, child = (self._frames.link(text_of(joint, side), self.links)
+        for joint in joints:
+            parent, child = (self._frames.link(text_of(joint, side), self._links)
                              for side in ('parent', 'child'))
             if child is None or parent == child:
                 joint.fail('a child that is a link other than the parent',
@@ -128,10 +133,9 @@ class _Reader:
             self._add_closure(joint, parent, child)
         self._add_roots()
         self._add_couplings()
-        add_plugins(self._model.each('plugin'), self._builder, list(self.links),
-                    self._model.text('name'))
-        for text in (*self._masses.warnings(), *self._remarks, *WORDS.unread(self._model.value)):
-            self._builder.add_warning(text)
+        add_plugins(self._model.each('plugin'), self._builder, list(self._links), name)
+        self._builder.add_warning(
+            *self._remarks, *nesting.remarks, *unread, *WORDS.unread(self._model.value))
         return self._builder.build()
 
     def _holds(self, link: str | None, other: str) -> bool:
@@ -147,7 +151,7 @@ class _Reader:
         name, kind = joint.text('name'), text_type(joint)
         at = self._frames[name]
         away = float(np.linalg.norm((self._frames[text_of(joint, 'parent')] - at)[:3, 3]))
-        if away > _AWAY and text_of(joint, 'parent') not in (*self.links, WORLD):
+        if away > _AWAY and text_of(joint, 'parent') not in (*self._links, WORLD):
             self._builder.add_warning(
                 f'joint {name}: its parent, the frame {text_of(joint, "parent")}, is {away:.6g} m '
                 'from it where the links are drawn; SDF places a joint by its child alone')
@@ -163,7 +167,29 @@ class _Reader:
             self._builder.add_joint(
                 name, TYPES[kind], parent, body, placement=placement, actuated=actuated,
                 pitch=self._pitch(joint) if kind == 'screw' else 0.0,
-                **self._axes(joint, kind), **_forces(joint, kind), **_armature(joint, kind))
+                **self._axes(joint, kind), **self._forces(joint, kind), **_armature(joint, kind))
+
+    def _forces(self, joint: Element, kind: str) -> dict[str, Any]:
+        """Return the limits, friction, damping and spring of a joint, one each for each axis."""
+        name, values, limits = joint.text('name'), dict[str, list[float]](), []
+        for tag in () if kind in ('fixed', 'ball') else (
+                _AXES if TYPES[kind] == 'universal' else _AXES[:1]):
+            axis = joint.take(tag)
+            limit, dynamics = axis.optional('limit'), axis.optional('dynamics')
+            bounds = {} if limit is None else {
+                key: value for key in _BOUNDS
+                if abs(value := limit.number(key, np.inf, infinite=True)) < _UNLIMITED and not (
+                    key in ('velocity', 'effort') and value < 0.0)}
+            if kind == 'continuous':
+                bounds = {key: bounds[key] for key in ('velocity', 'effort') if key in bounds}
+            limits += [_BOUNDS | plausible_limits(name, kind, bounds, self._remarks)]
+            for key, own in (('damping', 'damping'), ('friction', 'friction'),
+                             ('stiffness', 'spring_stiffness'), ('rest', 'spring_reference')):
+                values.setdefault(key, []).append(
+                    0.0 if dynamics is None else dynamics.number(own, 0.0))
+        return {**values, 'limits': {
+            key: [each[key] for each in limits] for key in _BOUNDS
+            if kind != 'continuous' or key in ('velocity', 'effort')} if limits else {}}
 
     def _axes(self, joint: Element, kind: str) -> dict[str, Any]:
         """Return the axes of a joint, in its frame, by the names of the builder."""
@@ -202,7 +228,7 @@ class _Reader:
     def _add_roots(self) -> None:
         """Hold the links that no joint holds, or let them float."""
         static = is_true(self._model, 'static')
-        roots = [name for name in self.links if name not in self._bodies]
+        roots = [name for name in self._links if name not in self._bodies]
         for i, name in enumerate(roots):
             free = not static if self._floating is None or i else self._floating
             joint = 'root_joint' if i == 0 else f'{name}/root_joint'
@@ -289,28 +315,3 @@ def _armature(joint: Element, kind: str) -> dict[str, Any]:
         return {}
     gear = joint.number(f'{DRAKE}gear_ratio', 1.0)
     return {'armature': joint.number(f'{DRAKE}rotor_inertia') * gear**2}
-
-
-def _forces(joint: Element, kind: str) -> dict[str, Any]:
-    """Return the limits, friction, damping and spring of a joint, one of each for each axis."""
-    tags: Sequence[str] = {'fixed': (), 'ball': ()}.get(
-        kind, ('axis', 'axis2') if TYPES[kind] == 'universal' else ('axis',))
-    values: dict[str, list[float]] = {}
-    for tag in tags:
-        axis = joint.take(tag)
-        limit, dynamics = axis.optional('limit'), axis.optional('dynamics')
-        for name, default in (('lower', -np.inf), ('upper', np.inf), ('velocity', np.inf),
-                              ('effort', np.inf)):
-            value = default if limit is None else limit.number(name, default, infinite=True)
-            if abs(value) >= _UNLIMITED or (name in ('velocity', 'effort') and value < 0.0):
-                value = default
-            values.setdefault(name, []).append(value)
-        for name, own in (('damping', 'damping'), ('friction', 'friction'),
-                          ('stiffness', 'spring_stiffness'), ('rest', 'spring_reference')):
-            values.setdefault(name, []).append(
-                0.0 if dynamics is None else dynamics.number(own, 0.0))
-    limits = {name: values.pop(name) for name in ('lower', 'upper', 'velocity', 'effort')
-              if name in values}
-    if kind == 'continuous':
-        limits = {name: limits[name] for name in ('velocity', 'effort')}
-    return {**values, **({'limits': limits} if limits else {})}

@@ -22,7 +22,7 @@ from liedyn_ros.common.meshes import surfaces
 from liedyn_ros.common.packages import candidates
 from liedyn_ros.common.xml_reader import Element
 from liedyn_ros.model.io.sdf.frames import is_true, pose_of, text_of
-from liedyn_ros.model.io.xml_parts import Masses, MOMENTS
+from liedyn_ros.model.io.xml_parts import inertia_in, MOMENTS, Remarks
 from liedyn_ros.model.parts.inertia import SpatialInertia
 
 DENSITY = 1000.0  # kg/m^3, by default
@@ -30,7 +30,8 @@ _MESHES = '.stl', '.obj', '.ply', '.glb', '.gltf', '.off'
 Solid = tuple[float, Array, Array]  # volume (m^3), its centre (3,), second moments over density
 
 
-def inertia_of(link: Element, masses: Masses, folder: Path | None) -> SpatialInertia:
+def inertia_of(link: Element, folder: Path | None, strict: bool, remarks: Remarks
+               ) -> SpatialInertia:
     """
     Return the inertia of a link; what a file does not say is 1 kg and 1 kg m^2, as in Gazebo.
 
@@ -38,8 +39,7 @@ def inertia_of(link: Element, masses: Masses, folder: Path | None) -> SpatialIne
     """
     inertial, name = link.optional('inertial'), link.text('name')
     if inertial is None:
-        masses.remarks.setdefault('without an inertial, so of 1 kg and 1 kg m^2 as in Gazebo',
-                                  []).append(name)
+        remarks.add('link', 'without an inertial, so of 1 kg and 1 kg m^2 as in Gazebo', name)
         return SpatialInertia(1.0, [0.0, 0.0, 0.0], np.eye(3))
     if is_true(inertial, 'auto'):
         return _computed(link, inertial, folder)
@@ -49,7 +49,7 @@ def inertia_of(link: Element, masses: Masses, folder: Path | None) -> SpatialIne
     relative, at = pose_of(inertial)
     if relative not in ('', name):
         inertial.fail(f'a pose in the frame of its link, {name}', repr(relative))
-    return masses.read(inertial, name, inertial.number('mass', 1.0), moments, at)
+    return inertia_in(inertial, name, inertial.number('mass', 1.0), moments, at, strict, remarks)
 
 
 def _computed(link: Element, inertial: Element, folder: Path | None) -> SpatialInertia:

@@ -112,3 +112,15 @@ def test_wrong_files_are_refused(tmp_path: Path, content: str, message: str) -> 
     path.write_text(f'<sdf version="1.9"><model name="m"><link name="a"/>{content}</model></sdf>')
     with pytest.raises(DescriptionError, match=message):
         load_sdf(path)
+
+
+def test_a_model_stands_in_a_frame_of_its_world() -> None:
+    link = '<link name="a"><inertial><mass>1</mass></inertial></link>'
+    joint = '<joint name="j" type="fixed"><parent>world</parent><child>a</child></joint>'
+    model = load_sdf(
+        '<sdf version="1.9"><world name="w"><frame name="f"><pose>0 0 1 1.5 0 0</pose></frame>'
+        '<frame name="g" attached_to="f"><pose>0 2 0 0 0 0.5</pose></frame>'
+        f'<model name="m"><pose relative_to="g">1 0 0 0 0 0</pose>{link}{joint}</model>'
+        '</world></sdf>')
+    wanted = pose((0, 0, 1), (1.5, 0, 0)) @ pose((0, 2, 0), (0, 0, 0.5)) @ pose((1, 0, 0))
+    np.testing.assert_allclose(model.joint('j').placement, wanted, atol=1e-15)
