@@ -100,7 +100,7 @@ def check_times(motion: SmoothTrajectory, duration: float = 0.0) -> Array:
     """Return times (SAMPLES,), s, of a motion's check; duration: its end, s, or 0 for none."""
     moving = motion.frequencies[motion.frequencies > 0.0]
     end = motion.rise_time + (PERIODS / float(moving.min()) if moving.size else 0.0)
-    return np.linspace(0.0, min(end, duration or end), SAMPLES)
+    return np.linspace(0.0, min(end, duration or end), SAMPLES, dtype=np.float64)
 
 
 def travel_share(geometry: StewartGeometry, motion: SmoothTrajectory, times: Array) -> float:
