@@ -24,7 +24,7 @@ from liedyn_ros.nodes.stewart.parameters import (
 from liedyn_ros.nodes.stewart.platform import Platform
 from liedyn_ros.nodes.stewart.pose.leg_input import LegInput
 from liedyn_ros.stewart import leg_lengths, MonitoredTracker
-from liedyn_ros.stewart.tracking.settings import config_of, method_of
+from liedyn_ros.stewart.tracking.monitor_config import config_of, method_of
 
 PERIOD_NS = 10_000_000
 MAX_RECORDS = 30

@@ -24,7 +24,7 @@ from liedyn_ros.nodes.dynamics.machines import named_values, read_machine
 from liedyn_ros.nodes.dynamics.parameters import DYNAMICS_SERVER, MODEL
 from liedyn_ros.nodes.loops.parameters import LOOP_STATE_PUBLISHER
 from liedyn_ros.nodes.stewart.parameters import POSE
-from liedyn_ros.stewart.tracking.settings import config_of, method_of
+from liedyn_ros.stewart.tracking.monitor_config import config_of, method_of
 
 DEFAULTS: dict[str, Any] = {parameter.name: parameter.default for parameter in DYNAMICS_SERVER}
 OF_POSE: dict[str, Any] = {parameter.name: parameter.default for parameter in POSE}

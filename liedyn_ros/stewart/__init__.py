@@ -19,16 +19,14 @@ from liedyn_ros.common.on_demand import on_demand
 
 if TYPE_CHECKING:
     from liedyn_ros.stewart.assembly.modes import AssemblyMode, AssemblyModes, AssemblyModeSolver
-    from liedyn_ros.stewart.certificate.demands import ForceLimits, SpeedLimits
-    from liedyn_ros.stewart.certificate.path import PathProof, PathProver
+    from liedyn_ros.stewart.certificate.path import ForceLimits, PathProof, PathProver, SpeedLimits
     from liedyn_ros.stewart.certificate.pose import Certificate, PoseCertifier
     from liedyn_ros.stewart.control.controller import LegForceCommand, PlatformController
     from liedyn_ros.stewart.description import PlatformTree
-    from liedyn_ros.stewart.dynamics.closed_loop_model import platform_model
-    from liedyn_ros.stewart.dynamics.closed_loop_state import model_state
+    from liedyn_ros.stewart.dynamics.closed_loop_model import model_state, platform_model
     from liedyn_ros.stewart.dynamics.dynamics import StewartDynamics
-    from liedyn_ros.stewart.dynamics.forces import ForceDistribution, HeldForces
-    from liedyn_ros.stewart.dynamics.results import Energy, StewartMotion
+    from liedyn_ros.stewart.dynamics.forces import (
+        Energy, ForceDistribution, HeldForces, StewartMotion)
     from liedyn_ros.stewart.input.actuators import LegActuators
     from liedyn_ros.stewart.input.synchronizer import ActuatorSynchronizer, Reading
     from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
@@ -38,14 +36,12 @@ if TYPE_CHECKING:
     from liedyn_ros.stewart.platform.description.tool_frame import with_tool
     from liedyn_ros.stewart.platform.flags import Flag
     from liedyn_ros.stewart.platform.io.geometry_file import (
-        geometry_of, is_geometry_file, load_geometry)
-    from liedyn_ros.stewart.platform.io.geometry_writer import updated_geometry
+        geometry_of, is_geometry_file, load_geometry, updated_geometry)
     from liedyn_ros.stewart.platform.kinematics import (
         leg_ends, leg_lengths, leg_rates, length_jacobian, transmissions, Trivialization)
     from liedyn_ros.stewart.platform.limits import Margins
     from liedyn_ros.stewart.platform.picture import PlatformPicture, PlatformShapes
-    from liedyn_ros.stewart.platform.singularity import time_until
-    from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState
+    from liedyn_ros.stewart.platform.state import PlatformMeter, PlatformState, time_until
     from liedyn_ros.stewart.simulation.leg_simulation import LegSample, LegSimulation
     from liedyn_ros.stewart.simulation.platform_simulation import (
         MujocoPlatformSimulation, PlatformSimulation)

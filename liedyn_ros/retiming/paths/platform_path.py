@@ -24,8 +24,7 @@ from liedyn_ros.lie.time_derivatives import twists_of_exponential
 from liedyn_ros.retiming.paths.blended_path import along_screws, rounded_shares
 from liedyn_ros.retiming.paths.moving_end import MovingEnd, require_no_ends
 from liedyn_ros.retiming.paths.path import PathSamples, spline
-from liedyn_ros.stewart.dynamics.closed_loop_model import platform_model
-from liedyn_ros.stewart.dynamics.closed_loop_state import ClosedLoopState
+from liedyn_ros.stewart.dynamics.closed_loop_model import ClosedLoopState, platform_model
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 
 PLATFORM = slice(0, 6)  # in v

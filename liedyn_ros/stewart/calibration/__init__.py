@@ -18,7 +18,7 @@ from liedyn_ros.stewart.calibration.held_out import Accuracy, HeldOut
 from liedyn_ros.stewart.calibration.measured import (
     Frames, lengths_only, Measured, measured_orientations, measured_points, measured_poses,
     measured_positions)
-from liedyn_ros.stewart.calibration.unknown import Unknown
+from liedyn_ros.stewart.calibration.parameters import Unknown
 
 __all__ = [
     'Accuracy', 'Calibration', 'Frames', 'HeldOut', 'Measured', 'NextPoses', 'Outlier', 'Unknown',

@@ -18,9 +18,8 @@ from numpy.typing import ArrayLike
 from liedyn_ros.common.checks import Array, require_finite
 from liedyn_ros.common.errors import SingularError
 from liedyn_ros.dynamics.constrained import ConstrainedDynamics, ConstraintStatus
-from liedyn_ros.stewart.dynamics.closed_loop_model import platform_model
-from liedyn_ros.stewart.dynamics.closed_loop_state import ClosedLoopState
-from liedyn_ros.stewart.dynamics.results import Energy
+from liedyn_ros.stewart.dynamics.closed_loop_model import ClosedLoopState, platform_model
+from liedyn_ros.stewart.dynamics.forces import Energy
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 
 

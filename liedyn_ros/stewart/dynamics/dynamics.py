@@ -20,9 +20,8 @@ from liedyn_ros.common.errors import GeometryError, LimitError, ShapeError, Sing
 from liedyn_ros.jit.bound_kernel import CheckedKernel
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart.dynamics.closed_loop_platform import ClosedLoopPlatform
+from liedyn_ros.stewart.dynamics.forces import Energy, SharedForces, StewartMotion
 from liedyn_ros.stewart.dynamics.kernels import platform
-from liedyn_ros.stewart.dynamics.results import Energy, StewartMotion
-from liedyn_ros.stewart.dynamics.shared_forces import SharedForces
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.description.masses import LegMasses, PlatformMasses
 

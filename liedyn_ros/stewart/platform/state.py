@@ -15,6 +15,8 @@ zero six lengths leave the pose undetermined.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -25,9 +27,8 @@ from liedyn_ros.lie import se3
 from liedyn_ros.lie.kernels.motion import split
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.flags import Flag
-from liedyn_ros.stewart.platform.kernels import leg_types
-from liedyn_ros.stewart.platform.kernels import limits as limit_kernels
-from liedyn_ros.stewart.platform.kernels import state as kernels
+from liedyn_ros.stewart.platform.kernels import (
+    leg_types, limits as limit_kernels, state as kernels)
 from liedyn_ros.stewart.platform.kernels.legs import BODY
 from liedyn_ros.stewart.platform.limits import limits_of, Margins, margins_of
 
@@ -262,3 +263,16 @@ class PlatformMeter:
         twist = (-2.0 * state.signed_value / state.slope) * state.null_twist
         twist[3:] *= self.characteristic_length
         return se3.compose(state.pose, se3.exp(twist))
+
+
+def time_until(signed_value: float, rate: float, threshold: float) -> float:
+    """
+    Return when the smallest singular value falls to a threshold, in s, at its present rate.
+
+    rate: of the signed value, 1/s. 0 where it is below already, infinite where it rises.
+    """
+    margin = abs(signed_value) - threshold
+    closing = -rate * math.copysign(1.0, signed_value)
+    if margin <= 0.0:
+        return 0.0
+    return margin / closing if closing > 0.0 else math.inf

@@ -20,8 +20,7 @@ from liedyn_ros.dynamics.mujoco_twin import MujocoTwin
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.lie.kernels import batch
 from liedyn_ros.lie.kernels.motion import move_pose
-from liedyn_ros.stewart.dynamics.closed_loop_model import platform_model
-from liedyn_ros.stewart.dynamics.closed_loop_state import model_state
+from liedyn_ros.stewart.dynamics.closed_loop_model import model_state, platform_model
 from liedyn_ros.stewart.dynamics.dynamics import StewartDynamics
 from liedyn_ros.stewart.platform import kinematics
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry

@@ -31,8 +31,7 @@ from liedyn_ros.stewart.certificate.travel import TravelProof
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
 from liedyn_ros.stewart.platform.flags import Flag, flag_of
 from liedyn_ros.stewart.platform.kinematics import leg_lengths
-from liedyn_ros.stewart.platform.singularity import time_until
-from liedyn_ros.stewart.platform.state import PlatformMeter
+from liedyn_ros.stewart.platform.state import PlatformMeter, time_until
 from liedyn_ros.stewart.solver.least_squares import AT_REST
 from liedyn_ros.stewart.solver.methods import LevenbergMarquardt, Method
 from liedyn_ros.stewart.solver.pose_solver import Status
@@ -48,8 +47,7 @@ from liedyn_ros.stewart.tracking.monitor_config import MonitorConfig
 from liedyn_ros.stewart.tracking.rates.monitor import RateMonitor
 from liedyn_ros.stewart.tracking.sample_gate import Sample, SampleGate
 from liedyn_ros.stewart.tracking.sensor_monitor import SensorFit, SensorMonitor
-from liedyn_ros.stewart.tracking.tracker import (
-    FollowerState, PoseFollower, Start, TrackedPose)
+from liedyn_ros.stewart.tracking.tracker import FollowerState, PoseFollower, Start, TrackedPose
 from liedyn_ros.stewart.tracking.two_branch_tracker import Choice, TwoBranchTracker
 
 if TYPE_CHECKING:

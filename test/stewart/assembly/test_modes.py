@@ -20,7 +20,7 @@ from liedyn_ros.common.errors import LimitError, NotFiniteError, ShapeError
 from liedyn_ros.lie import se3
 from liedyn_ros.stewart import (
     AssemblyModeSolver, leg_lengths, length_jacobian, PoseSolver, StewartGeometry)
-from liedyn_ros.stewart.assembly import start_system as starts
+from liedyn_ros.stewart.assembly import study_coordinates as starts
 from liedyn_ros.stewart.assembly.kernels import homotopy
 from liedyn_ros.stewart.assembly.modes import ATTEMPTS
 from liedyn_ros.stewart.assembly.study_coordinates import from_pose, leg_system, to_pose

@@ -26,7 +26,7 @@ from liedyn_ros.stewart import (
     PoseSolver, StewartGeometry)
 from liedyn_ros.stewart.home import home_of, require_home
 from liedyn_ros.stewart.input.actuators import DEFAULTS, of_each
-from liedyn_ros.stewart.tracking.settings import config_of, method_of
+from liedyn_ros.stewart.tracking.monitor_config import config_of, method_of
 from liedyn_ros.stewart.tracking.start_modes import StartModes
 
 Reported = tuple[tuple[str, bytes], ...]  # topics, and messages of them as bytes

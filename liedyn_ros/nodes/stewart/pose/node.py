@@ -37,7 +37,7 @@ from liedyn_ros.stewart import (
 from liedyn_ros.stewart.home import require_home
 from liedyn_ros.stewart.reports.health import PoseHealth
 from liedyn_ros.stewart.reports.status import certifier_of, describe
-from liedyn_ros.stewart.tracking.settings import config_of, method_of
+from liedyn_ros.stewart.tracking.monitor_config import config_of, method_of
 
 SILENCE_RATE = 10.0  # Hz; of looking whether input comes
 UNKNOWN = '_NODE_NAME_UNKNOWN_'  # which rclpy calls a node for a moment after it was found

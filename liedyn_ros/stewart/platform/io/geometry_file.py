@@ -8,6 +8,8 @@
 
 """Geometry files of Stewart platforms; docs/conventions.md has their keys."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import replace
 import math
@@ -22,11 +24,12 @@ from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import (
     DescriptionError, DescriptionWarning, GeometryError, LiedynError)
 from liedyn_ros.common.untrusted_files import read_file
-from liedyn_ros.common.yaml_reader import Node, read
+from liedyn_ros.common.yaml_reader import Node, read, write_text
 from liedyn_ros.lie import SE3, SO3
 from liedyn_ros.stewart.platform.architecture import architectural_fault
 from liedyn_ros.stewart.platform.description.geometry import StewartGeometry
-from liedyn_ros.stewart.platform.description.geometry_covariance import covariance_of_rows
+from liedyn_ros.stewart.platform.description.geometry_covariance import (
+    covariance_of_rows, turned_covariance)
 from liedyn_ros.stewart.platform.description.leg_checks import unlimited_cones, usual_forces
 from liedyn_ros.stewart.platform.description.leg_types import (
     Crank, LEAST_SINE, LegType, OffsetStrut, Rail, Stage, Strut, Wire)
@@ -237,3 +240,31 @@ def _strut(leg: Node, parts: dict[str, Node | None]) -> LegType:
 
 def _vector(node: Node, key: str) -> tuple[float, ...]:
     return tuple(node.take(key).numbers(3))
+
+
+def updated_geometry(source: str | Path, geometry: StewartGeometry) -> str:
+    """
+    Return the text of a geometry file with the joints and the covariance of a geometry of it.
+
+    Limits, leg types, masses and the tool stay; comments are lost. Raises GeometryError for a
+    geometry whose legs are others, or for a file that cannot be read.
+    """
+    if load_geometry(source).leg_names != geometry.leg_names:
+        raise GeometryError(f'{source}: expected the legs {list(geometry.leg_names)}, got '
+                            f'{list(load_geometry(source).leg_names)}')
+    content: dict[str, Any] = read(source, 'geometry').value
+    covariance, platform = geometry.calibration_covariance, geometry.platform_joints
+    tool = content.get('tool')
+    if tool is not None:  # the file has joints and covariance in the frame before it
+        pose = tool_of(Node(tool, 'tool'))
+        platform = platform @ pose[:3, :3].T + pose[:3, 3]
+        if covariance is not None:
+            covariance = turned_covariance(covariance, len(platform), pose[:3, :3].T)
+    for name, base, joint in zip(geometry.leg_names, geometry.base_joints, platform):
+        content['legs'][name] = {
+            **content['legs'][name], 'base': base.tolist(), 'platform': joint.tolist()}
+    content.pop('calibration_covariance', None)
+    if covariance is not None:
+        content['calibration_covariance'] = [
+            row[:k + 1].tolist() for k, row in enumerate(np.asarray(covariance))]
+    return write_text(content)

@@ -29,8 +29,7 @@ from liedyn_ros.dynamics.constrained import assemble, ConstrainedDynamics, proje
 from liedyn_ros.lie import se3
 from liedyn_ros.model import annotate, load_urdf, Model, ModelBuilder
 from liedyn_ros.stewart import load_geometry
-from liedyn_ros.stewart.dynamics.closed_loop_model import platform_model
-from liedyn_ros.stewart.dynamics.closed_loop_state import model_state
+from liedyn_ros.stewart.dynamics.closed_loop_model import model_state, platform_model
 
 pin = pytest.importorskip('pinocchio')
 
