@@ -159,7 +159,7 @@ $(VENV)/.faults: requirements/faults.txt $(VENV)/.installed
 	@touch $@
 
 soak: build  ## run all nodes for an hour beside attacks, and write it into docs/results.md; SOAK_ARGS='--minutes 3'
-	@$(ENV) && $(LOCAL) && result=0 && { python -m benchmarks.soak --all $(or $(SOAK_ARGS),--minutes 60) || result=$$?; } \
+	@$(ENV) && $(LOCAL) && result=0 && { python -m benchmarks.together.soak $(SOAK_ARGS) || result=$$?; } \
 	  && python -m benchmarks.together.document && exit $$result
 
 advisories: .venv-audit/.installed  ## ask for known advisories of the packages in requirements/

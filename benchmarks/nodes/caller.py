@@ -23,7 +23,7 @@ from rclpy.node import Node
 
 from liedyn_ros.ros.qos import SERVICES
 
-ANSWER = 5.0  # s, for which an answer is waited
+ANSWER = 5.0  # s, in which an answer is due; it may come later, beside other questions
 REPORTS = 1000  # messages of /diagnostics that wait while an answer is awaited
 
 
@@ -39,10 +39,14 @@ class Question:
 
 @dataclass
 class Calls:
-    """Requests: round trips, s, and at what times, ns, there was no answer, or a wrong one."""
+    """
+    Requests: round trips, s, of all; services and times, ns, of late and of wrong answers.
+
+    A late one is asked and answered at two times.
+    """
 
     trips: list[float] = field(default_factory=list)
-    unanswered: list[tuple[str, int]] = field(default_factory=list)
+    late: list[tuple[str, int, int]] = field(default_factory=list)
     wrong: list[tuple[str, int]] = field(default_factory=list)
 
 
@@ -62,6 +66,7 @@ class Caller:
         self._clients = [(self._open(each), each) for each in questions]
         self._by_request = {each.name: (self._open(each), each) for each in by_request}
         self._requested: SimpleQueue[str] = SimpleQueue()
+        self._pending: dict[tuple[Client, int], tuple[Question, int]] = {}  # by request, when asked
         for client, _ in (*self._clients, *self._by_request.values()):
             if not client.wait_for_service(ANSWER):
                 raise SystemExit(f'expected service {client.srv_name} within {ANSWER:g} s')
@@ -80,10 +85,19 @@ class Caller:
         taken, self._calls = self._calls, Calls()
         return taken
 
-    def end(self) -> None:
-        """End the thread and close the clients."""
+    def finish(self, seconds: float) -> list[tuple[str, int]]:
+        """Ask no more; return the services, and when they were asked, that give no answer."""
         self._ended.set()
         self._thread.join()
+        end = time.monotonic() + seconds
+        while self._pending and time.monotonic() < end:
+            self._take_pending()
+            time.sleep(self._period)
+        return [(question.name, asked) for question, asked in self._pending.values()]
+
+    def end(self) -> None:
+        """End the thread and close the clients."""
+        self.finish(0.0)
         self._node.destroy_node()
 
     def _open(self, question: Question) -> Client:
@@ -99,33 +113,42 @@ class Caller:
                 self._ask(*self._by_request[self._requested.get_nowait()])
             except Empty:
                 pass
+            self._take_pending()
             self._hear()
             due = max(due + self._period, time.monotonic() - 0.1)
             time.sleep(max(0.0, due - time.monotonic()))
 
     def _ask(self, client: Client, question: Question) -> None:
         """Send a request and wait; an executor would take as long as the node."""
-        asked_ns, begin = time.time_ns(), time.monotonic()
-        response = self._answer(client, client.handle.send_request(
-            question.request(self._node.get_clock().now().to_msg())), begin + ANSWER)
-        calls = self._calls
-        if response is not None:
-            calls.trips.append(time.monotonic() - begin)
-            if not question.good(response):
-                calls.wrong.append((question.name, asked_ns))
-        elif not self._ended.is_set():
-            calls.unanswered.append((question.name, asked_ns))
-
-    def _answer(self, client: Client, number: int, end: float) -> Any:
-        """Return the response of a request, None where there is none until a time."""
+        asked, end = time.time_ns(), time.monotonic() + ANSWER
+        number = client.handle.send_request(
+            question.request(self._node.get_clock().now().to_msg()))
+        self._pending[client, number] = question, asked
         while (left := end - time.monotonic()) > 0.0 and not self._ended.is_set():
             self._waiting.clear_entities()
             self._waiting.add_client(client.handle)
             self._waiting.wait(int(1e9 * left))
+            self._take(client)
+            if (client, number) not in self._pending:
+                return
+
+    def _take_pending(self) -> None:
+        for client in {client for client, _ in self._pending}:
+            self._take(client)
+
+    def _take(self, client: Client) -> None:
+        """Take the answers that have come from a service."""
+        while True:
             header, response = client.handle.take_response(client.srv_type.Response)
-            if header is not None and header.request_id.sequence_number == number:
-                return response
-        return None
+            if header is None:
+                return
+            question, asked = self._pending.pop((client, header.request_id.sequence_number))
+            answered = time.time_ns()
+            self._calls.trips.append(1e-9 * (answered - asked))
+            if answered - asked > 1e9 * ANSWER:
+                self._calls.late.append((question.name, asked, answered))
+            if not question.good(response):
+                self._calls.wrong.append((question.name, asked))
 
     def _hear(self) -> None:
         while (taken := self._reports.handle.take_message(DiagnosticArray, False)) is not None:

@@ -9,8 +9,7 @@
 """
 Why samples are missing.
 
-They were counted by the node, or lost on the way to the recorder. Or they are of a time in which
-the machine stood still, or other programs had a processor.
+They were counted by the node, or lost on the way to the recorder. Or the machine was late.
 """
 
 from collections import Counter
@@ -20,12 +19,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.nodes.accounts import Loss
-from benchmarks.nodes.stalls import outside
+from benchmarks.nodes.heartbeat import explains
+from liedyn_ros.ros.qos import DEPTH
 
 LATE = 2_000_000_000  # ns, by which a busy node may count later than a sample was lost
-CAUSES = NODE, RECORDER, MACHINE, OTHERS, NONE = (
-    'counted by the node', 'lost on the way to the recorder', 'while the machine stood still',
-    'beside other programs', 'without a cause')
+CAUSES = NODE, RECORDER, MACHINE, NONE = (
+    'counted by the node', 'lost on the way to the recorder', 'while the machine was late',
+    'without a cause')
 
 
 @dataclass
@@ -42,13 +42,14 @@ class Count:
 
 
 def causes(losses: Sequence[Loss], counted: Sequence[Count], unheard: Sequence[Count],
-           outages: np.ndarray, crowded: np.ndarray) -> tuple[Counter[str], list[Loss]]:
+           late: np.ndarray, rate: float) -> tuple[Counter[str], list[Loss]]:
     """
     Return how many samples were lost by which cause, and the losses that have none.
 
     counted: by the node. unheard: by the recorder, of its own. A count explains as many samples as
-    it has, of losses in its time. outages: (n, 2), ns, in which the machine stood still. crowded:
-    (n, 2), ns, in which other programs had much of a processor.
+    it has, of losses in its time. late: (n, 2), ns, in which the machine was late. rate: of the
+    samples, Hz: a machine that lets a queue of DEPTH of them overflow, and some more be lost, has
+    been late for as long as they take.
     """
     found: Counter[str] = Counter(dict.fromkeys(CAUSES, 0))
     left = list(losses)
@@ -56,11 +57,11 @@ def causes(losses: Sequence[Loss], counted: Sequence[Count], unheard: Sequence[C
         total = _samples(left)
         left = _without(left, counts)
         found[name] = total - _samples(left)
-    for name, times in ((MACHINE, outages), (OTHERS, crowded)):
-        total = _samples(left)
-        left = outside(times, left)
-        found[name] = total - _samples(left)
-    found[NONE] = _samples(left)
+    total, period = _samples(left), 1e9 / rate
+    queue = DEPTH * period
+    left = [loss for loss in left if not explains(
+        late, loss.after - queue, loss.before + queue, queue + loss.samples * period)]
+    found[MACHINE], found[NONE] = total - _samples(left), _samples(left)
     return found, left
 
 

@@ -8,14 +8,12 @@
 
 """Write the soak of docs/results.md from its results: python -m benchmarks.together.document."""
 
-from collections import Counter
 import json
 from pathlib import Path
 from typing import Any
 
 from benchmarks.document import origin_line, renew, table
 from benchmarks.record import FOLDER
-from benchmarks.together.causes import CAUSES
 from benchmarks.together.soak import NAME, PERCENTS
 
 PAGE = Path('docs/results.md')
@@ -27,22 +25,18 @@ def main() -> None:
     results = {distro: json.loads(path.read_text()) for distro in DISTROS
                if (path := FOLDER / f'{NAME}_{distro}.json').is_file()}
     if not results:
-        raise SystemExit(f'{FOLDER}: expected the figures of python -m benchmarks.soak --all, '
+        raise SystemExit(f'{FOLDER}: expected the figures of python -m benchmarks.together.soak, '
                          'got no file')
     renew(PAGE, 'soak', '\n'.join(
         part for distro, data in results.items() for part in _section(distro, data)))
 
 
 def _section(distro: str, data: dict[str, Any]) -> list[str]:
-    rows = data['rows']
-    memory = max(data['growth MB'].items(), key=lambda each: float(each[1]))
-    lost = sum(_losses([row['flows'][name] for row in rows])['without a cause']
-               for name in rows[0]['flows'])
     return [
-        f'\n{distro.title()}: {_about(rows, data["rates"])} '
-        f'{lost} samples were lost without a cause. '
-        f'Memory grew most in `{memory[0]}`, by {memory[1]:.2f} MB after the first minutes. ' + (
-            f'The run failed: {"; ".join(data["faults"])}.' if data['faults'] else ''),
+        f'\n{distro.title()}: {_about(data["rows"], data["rates"])}',
+        table(('verdict', 'on'), [
+            (str(each).strip().replace('\n', '<br>'), name)
+            for name, each in data['verdicts'].items()]),
         table(('age, ms', *(f'{percent:g} %' for percent in PERCENTS)), [
             (name, *(f'{value:.2f}' for value in values.values()))
             for name, values in data['latency'].items()]),
@@ -50,23 +44,16 @@ def _section(distro: str, data: dict[str, Any]) -> list[str]:
 
 
 def _about(rows: list[dict[str, Any]], rates: dict[str, float]) -> str:
+    memory = [sum(row['memory MB'].values()) for row in rows]
     return (
         f'{len(rows)} minutes, poses of `moved` at {rates["pose"]:g} Hz, all else at '
-        f'{rates["others"]:g} Hz, {rates["calls"]:g} calls a second. The machine stood still '
-        f'{sum(row["machine still"] for row in rows)} times, for at most '
-        f'{max(row["machine still longest"] for row in rows):.0f} ms; its load was '
-        f'{min(row["load"] for row in rows):.1f} to {max(row["load"] for row in rows):.1f}. Other '
-        f'programs had {sum(row["others %"] for row in rows) / len(rows):.1f} % of a processor, '
-        f'{max(row["others greatest %"] for row in rows):.0f} % in their greatest second. In '
+        f'{rates["others"]:g} Hz, {rates["calls"]:g} calls a second, {rows[-1]["attacks"]} attacks. '
+        f'All nodes held {memory[0]:.0f} MB in the first minute, {memory[-1]:.0f} in the last. The '
+        f'machine was late for {sum(row["machine late %"] for row in rows) / len(rows):.0f} % of the '
+        f'time, at most by {max(row["machine late longest"] for row in rows):.0f} ms; its load was '
+        f'{min(row["load"] for row in rows):.1f} to {max(row["load"] for row in rows):.1f}. In '
         f'{sum(bool(row["reset"]) for row in rows)} minutes a machine under control was lost, and '
         'put back to its start.')
-
-
-def _losses(flows: list[dict[str, Any]]) -> Counter[str]:
-    lost = Counter(dict.fromkeys(CAUSES, 0))
-    for flow in flows:
-        lost.update(flow['lost'])
-    return lost
 
 
 if __name__ == '__main__':

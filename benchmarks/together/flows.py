@@ -32,7 +32,7 @@ from liedyn_ros.ros.messages.conversions import nanoseconds
 TAIL = 4_000_000_000  # ns, that records reach back: an answer may come after its minute
 PERIOD = 1_000_000_000  # ns, of reports on /diagnostics
 # What nodes report as missing: of their input since the report before, and of their calls in all.
-SINCE = 'lost', 'passed over', 'not solved', 'refused'
+SINCE = 'lost', 'passed over', 'not solved'  # not refused: attacks are, too
 CALLS, IN_ALL = ': calls of ', ('states passed over', 'given up', 'refused', 'failed')
 
 Stamps = Callable[[], np.ndarray]
@@ -138,13 +138,12 @@ class Flow:
     parts: Sequence[str]
     counted: int = 0
 
-    def figures(self, begin: int, end: int, reports: Reports, outages: np.ndarray,
-                crowded: np.ndarray) -> Figures:
+    def figures(self, begin: int, end: int, reports: Reports, late: np.ndarray) -> Figures:
         """
         Return what was sent between two times, ns, and what became of it.
 
-        outages and crowded: times that explain losses, see `causes`. The gap across the end
-        belongs to the time before it, and is not counted again later.
+        late: times in which the machine was. The gap across the end belongs to the time before it,
+        and is not counted again later.
         """
         record = self.output.record
         sent, passed_over, losses = account(
@@ -152,7 +151,7 @@ class Flow:
         losses = [loss for loss in losses if loss.before > self.counted]
         self.counted = min((stamp for stamp in record.stamps if stamp >= end), default=end)
         lost, without = causes(
-            losses, reports.of(self.parts, begin), self.output.unheard, outages, crowded)
+            losses, reports.of(self.parts, begin), self.output.unheard, late, self.rate)
         return Figures(sent, passed_over, dict(lost), without, record.ages(begin, end))
 
 

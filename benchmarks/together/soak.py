@@ -6,35 +6,49 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The soak of all nodes: memory, latency and losses each minute, judged at the end."""
+"""
+Soak: every node of the package for an hour, beside attacks.
 
-from collections.abc import Sequence
+Memory, ages and losses are printed each minute and judged at the end, by what was recorded. Three
+verdicts: HELD, NOT HELD, and NOT SHOWN where evidence is missing. A busy machine is no fault of a
+node: samples that are lost and answers that are late count where the machine was not late itself
+(`benchmarks.nodes.heartbeat`). What grows on, a request that is never answered, a wrong answer and
+a node that ends count on every machine.
+
+    python -m benchmarks.together.soak [--minutes M] [--rate HZ] [--calls HZ]
+"""
+
+from argparse import ArgumentParser
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 import os
+import sys
 import time
 from typing import Any
 
 from liedyn_interfaces.srv import DescribeModel, SolveStewartPose
 import numpy as np
+import rclpy
+from rclpy.signals import SignalHandlerOptions
 
-from benchmarks.neighbours import busy, Neighbours
-from benchmarks.nodes.caller import Caller, Question
-from benchmarks.nodes.memory import growth, MAX_GROWTH, memory
-from benchmarks.nodes.stalls import covered, longest, merge, Witness
-from benchmarks.record import distro, keep, verdict
+from benchmarks.nodes.caller import ANSWER, Caller, Question
+from benchmarks.nodes.heartbeat import explains, Heartbeat, lateness, merge
+from benchmarks.nodes.memory import growth, grows, memory, shows
+from benchmarks.processes import exit_at_sigterm
+from benchmarks.record import distro, keep
 from benchmarks.together import fleet
 from benchmarks.together.causes import NONE
 from benchmarks.together.flows import Figures, Flows, Reports
 from liedyn_ros.common.resources import config_file
 from liedyn_ros.common.tables import print_table
+from liedyn_ros.demo.verdict import Outcome, Verdict
 from liedyn_ros.stewart import load_geometry
 
 WARM = 10.0  # s that are not counted: discovery, first samples
 SETTLED = 3.0  # s, after which what was sent has arrived, and is counted on /diagnostics
-# Files and threads of a node beyond those of its first minutes, and its log, MB a minute: a fault
-# that lasts is told once a second, in some 300 bytes.
-MAX_MORE, MAX_LOG = 40, 0.05
-LEAST_RATE = 0.5  # of a stated rate, below which a machine is too busy to judge
+LAST = 120.0  # s, for which answers are awaited at the end
+MAX_LOG = 5 * 60 * 300e-6  # MB a minute, of a node: five faults that last, each told once a second
+LEAST = 0.5  # of a stated rate, and of the time without lateness, for a verdict on samples
 PERCENTS = 50.0, 99.0, 99.9, 99.99, 100.0
 ANSWERS = 'answers of services'
 POSE_RATE, RATE, CALLS = 250.0, 100.0, 50.0  # Hz: of the pose, of the others, of services
@@ -70,8 +84,7 @@ class Soak:
         self._caller = Caller(calls, questions(self.members), self._reports.hear,
                               tuple(self._resets.values()))
         stack.callback(self._caller.end)
-        self._witnesses = [Witness(stack, each) for each in sorted(os.sched_getaffinity(0))]
-        self._neighbours = Neighbours(stack)
+        self._heartbeat, self._late = Heartbeat(stack), np.empty((0, 2), np.int64)
         self.rows: list[dict[str, Any]] = []
         self.ages: dict[str, list[np.ndarray]] = {
             name: [] for name in (*(flow.name for flow in self._flows.flows), ANSWERS)}
@@ -82,8 +95,7 @@ class Soak:
         self._end = time.time_ns()
         self._flows.take(self._end)
         self._caller.take()
-        for watcher in (*self._witnesses, self._neighbours):
-            watcher.take()
+        self._heartbeat.take()
         for member in self.members:
             member.trouble()
         self._cpu = self._cpu_now()
@@ -94,9 +106,9 @@ class Soak:
         self._end = end = begin + 60_000_000_000
         time.sleep(max(0.0, 1e-9 * (end - time.time_ns())) + SETTLED)
         self._flows.take(begin)
-        outages = merge(np.concatenate([each.take() for each in self._witnesses]))
-        calls, looks = self._caller.take(), self._neighbours.take()
-        flows = {flow.name: flow.figures(begin, end, self._reports, outages, busy(looks))
+        calls, late = self._caller.take(), self._heartbeat.take()
+        self._late = merge(np.concatenate([self._late, late]))
+        flows = {flow.name: flow.figures(begin, end, self._reports, self._late)
                  for flow in self._flows.flows}
         for name, figures in flows.items():
             self.ages[name].append(figures.ages.astype(np.float32))
@@ -111,11 +123,12 @@ class Soak:
             'CPU %': {name: (now - cpu[name]) / 0.6 for name, now in self._cpu.items()},
             'flows': {flow.name: _row(flows[flow.name], flow.rate) for flow in self._flows.flows},
             'answers': {**_percentiles(np.array(calls.trips)), 'answered': len(calls.trips),
-                        'unanswered': calls.unanswered, 'wrong': calls.wrong},
-            'machine still': len(outages), 'machine still longest': longest(outages),
-            'others %': 100.0 * looks[:, 2].mean(),
-            'others greatest %': 100.0 * looks[:, 2].max(),
-            'machine ran %': max(0.0, 100.0 * (1.0 - covered(outages) / 60.0)),
+                        'late': calls.late, 'wrong': calls.wrong,
+                        'late without a cause': [
+                            (name, asked) for name, asked, answered in calls.late if not explains(
+                                self._late, asked, answered, answered - asked - 1e9 * ANSWER)]},
+            'machine late %': 100.0 * lateness(self._late, begin, end) / (end - begin),
+            'machine late longest': 1e-6 * float(np.diff(late).max(initial=0)),
             'trouble': {each.name: told for each in self.members if (told := each.trouble())}}
         row['reset'] = [place for place in self._resets if self._is_lost(place, row['trouble'])]
         self._put_back(row['reset'])
@@ -124,6 +137,10 @@ class Soak:
         for member in self.members:
             member.require()
         return row
+
+    def unanswered(self) -> list[tuple[str, int]]:
+        """Ask no more; return the questions without an answer, and when, ns, they were asked."""
+        return self._caller.finish(LAST)
 
     def _put_back(self, places: Sequence[str]) -> None:
         """Put machines back to their start; what their nodes say of that is no trouble."""
@@ -164,9 +181,8 @@ def _tell(row: dict[str, Any]) -> None:
     print(f'minute {row["minute"]}: load {row["load"]:.1f}, memory {sum(held.values()):.1f} MB, '
           f'{sum(row["files and threads"].values())} files and threads, '
           f'logs {sum(row["log MB"].values()):.2f} MB, after {row["attacks"]} attacks, '
-          f'CPU {sum(row["CPU %"].values()):.0f} %, machine still {row["machine still"]} times, '
-          f'at most {row["machine still longest"]:.0f} ms; other programs '
-          f'{row["others %"]:.0f} % of a processor, at most {row["others greatest %"]:.0f} %')
+          f'CPU {sum(row["CPU %"].values()):.0f} %, machine late {row["machine late %"]:.0f} % of '
+          f'the time, at most {row["machine late longest"]:.0f} ms')
     for name, flow in row['flows'].items():
         lost = ', '.join(f'{samples} {cause}'
                          for cause, samples in flow['lost'].items() if samples)
@@ -175,7 +191,7 @@ def _tell(row: dict[str, Any]) -> None:
               f'lost {lost or "nothing"}')
     answers = row['answers']
     print(f'  {ANSWERS}: {answers["answered"]}, {answers["50 %"]:.2f} ms, 99.99 % '
-          f'{answers["99.99 %"]:.1f} ms, unanswered {len(answers["unanswered"])}, wrong '
+          f'{answers["99.99 %"]:.1f} ms, late {len(answers["late"])}, wrong '
           f'{len(answers["wrong"])}')
     for name, told in row['trouble'].items():
         print(f'  {name}: {len(told)} warnings, the last one: {told[-1]}')
@@ -183,56 +199,97 @@ def _tell(row: dict[str, Any]) -> None:
           end='', flush=True)
 
 
-def faults(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """Return what is wrong with a run; nothing where memory and samples are as they should be."""
-    found = [f'{name}: memory grew by {more:.2f} MB'
-             for name, more in growth([row['memory MB'] for row in rows]).items()
-             if verdict(more, MAX_GROWTH).endswith('NO')]
-    found += [f'{name}: {more:g} more files and threads' for name, more in growth(
-        [row['files and threads'] for row in rows]).items() if more > MAX_MORE]
-    found += [f'{name}: its log grew by {more:.1f} MB' for name, more in rows[-1]['log MB'].items()
-              if more > MAX_LOG * len(rows)]
-    if not rows[-1]['attacks']:
-        found.append('nothing was attacked')
-    for name in rows[0]['flows']:
-        flows = [row['flows'][name] for row in rows]
-        if lost := sum(flow['lost'][NONE] for flow in flows):
-            found.append(f'{name}: {lost} samples lost without a cause')
-        least = min(flow['sent a second'] for flow in flows)
-        if least < LEAST_RATE * flows[0]['rate']:
-            found.append(f'{name}: {least:.1f} samples a second in the worst minute, the machine '
-                         'is too busy to judge')
-    for kind in ('unanswered', 'wrong'):
-        if requests := [each for row in rows for each in row['answers'][kind]]:
-            found.append(f'{len(requests)} requests {kind}: {sorted({x for x, _ in requests})}')
-    return found
+def verdicts(rows: Sequence[dict[str, Any]], unanswered: Sequence[tuple[str, int]],
+             minutes: int) -> dict[str, Verdict]:
+    """Return the verdicts on a run of so many minutes; unanswered: requests, and when, ns."""
+    held = _held(rows)
+    short = f'minutes: {len(rows)} of {minutes}' if len(rows) < minutes else ''
+    late = float(np.mean([row['machine late %'] for row in rows]))
+    flows = {name: [row['flows'][name] for row in rows] for name in rows[0]['flows']}
+    lost = {name: sum(flow['lost'][NONE] for flow in each) for name, each in flows.items()}
+    least = {name: min(flow['sent a second'] for flow in each) for name, each in flows.items()}
+    wrong, tardy = ([each for row in rows for each in row['answers'][kind]]
+                    for kind in ('wrong', 'late without a cause'))
+    answered = sum(row['answers']['answered'] for row in rows)
+    return {
+        'memory, files, threads and logs': Verdict.of(
+            f'{len(rows)} minutes, {rows[-1]["attacks"]} attacks',
+            {**{f'{what} of {name} grow by {60.0 * growth(each)[0]:.2f} an hour': grows(each)
+                for (what, name), each in held.items()},
+             **{f'the log of {name} grew by {size:.1f} MB': size > MAX_LOG * len(rows)
+                for name, size in rows[-1]['log MB'].items()}},
+            (short, '' if rows[-1]['attacks'] else 'attacks',
+             '' if shows(len(rows)) else 'minutes, to tell what grows on from what grew once')),
+        'samples': Verdict.of(
+            f'the machine was late for {late:.0f} % of the time',
+            {f'{name}: {count} lost without a cause': count > 0 for name, count in lost.items()},
+            (short, *(f'samples of {name}: {each:.0f} a second in the worst minute of '
+                      f'{flows[name][0]["rate"]:g}' for name, each in least.items()
+                      if each < LEAST * flows[name][0]['rate']),
+             'time in which the machine was not late' if late > 100.0 * LEAST else '')),
+        'answers': Verdict.of(
+            f'{answered} requests, {sum(len(row["answers"]["late"]) for row in rows)} of them '
+            f'answered after more than {ANSWER:g} s',
+            {f'{len(each)} {what}: {sorted({name for name, _ in each})}': bool(each)
+             for what, each in (('wrong', wrong), ('never answered', unanswered),
+                                ('late, and the machine was not', tardy))},
+            (short, '' if answered else 'answers'))}
 
 
-def run(minutes: float, pose_rate: float, calls: float) -> int:
-    """Soak, print and keep; return 1 where memory grows or something is lost without a cause."""
+def _held(rows: Sequence[dict[str, Any]]) -> dict[tuple[str, str], list[float]]:
+    """Return what each node held in each minute, by kind and node."""
+    return {(what, name): [row[what][name] for row in rows]
+            for what in ('memory MB', 'files and threads') for name in rows[0][what]}
+
+
+def run(minutes: float, pose_rate: float, calls: float) -> Outcome:
+    """Soak, print and keep; return the worst verdict."""
+    unanswered: list[tuple[str, int]] = []
     with ExitStack() as stack:
         soak, whole = Soak(stack, pose_rate, RATE, calls), max(1, round(minutes))
-        for _ in range(whole):
+        for minute in range(1, whole + 1):
             soak.minute()
-            figures = _summary(soak, whole)
-            path = keep(f'{NAME}_{distro()}', figures)
+            if minute == whole:
+                unanswered = soak.unanswered()
+            found = verdicts(soak.rows, unanswered, whole)
+            path = keep(f'{NAME}_{distro()}', _summary(soak, found))
     print_table(('latency, ms', *(f'{percent:g} %' for percent in PERCENTS)), [
-        [name, *(f'{value:.2f}' for value in values.values())]
-        for name, values in figures['latency'].items()])
-    print_table(('memory, MB', 'begin', 'growth'), [
-        [name, f'{soak.rows[0]["memory MB"][name]:.1f}', f'{more:.2f}']
-        for name, more in figures['growth MB'].items()])
-    print('\n'.join(figures['faults']) or 'nothing grew, and nothing was lost without a cause')
+        [name, *(f'{value:.2f}' for value in _percentiles(np.concatenate(ages)).values())]
+        for name, ages in soak.ages.items()])
+    print_table(('', 'begin', 'greatest', 'end', 'growth an hour', 'at least'), [
+        [f'{what} of {name}', f'{each[0]:.1f}', f'{max(each):.1f}', f'{each[-1]:.1f}',
+         *(f'{60.0 * x:.2f}' for x in growth(each))]
+        for (what, name), each in _held(soak.rows).items()])
+    print('\n'.join(f'{name}\n{each}' for name, each in found.items()))
     print(path)
-    return int(bool(figures['faults']))
+    outcomes = {each.outcome for each in found.values()}
+    return next(each for each in (Outcome.NOT_HELD, Outcome.NOT_SHOWN, Outcome.HELD)
+                if each in outcomes)
 
 
-def _summary(soak: Soak, minutes: int) -> dict[str, Any]:
-    missing, found = minutes - len(soak.rows), faults(soak.rows)
-    if missing:
-        found.append(f'the last {missing} minutes were not run')
+def _summary(soak: Soak, found: Mapping[str, Verdict]) -> dict[str, Any]:
     return {
         'latency': {name: _percentiles(np.concatenate(ages)) for name, ages in soak.ages.items()},
         'rates': {'pose': soak.pose_rate, 'others': RATE, 'calls': soak.call_rate},
-        'growth MB': growth([row['memory MB'] for row in soak.rows]),
-        'faults': found, 'rows': soak.rows}
+        'verdicts': {name: str(each) for name, each in found.items()}, 'rows': soak.rows}
+
+
+def main(arguments: Sequence[str] = ()) -> None:
+    """Measure, print and keep."""
+    parser = ArgumentParser(description='soak of all nodes beside attacks')
+    parser.add_argument('--minutes', type=float, default=60.0)
+    parser.add_argument('--rate', type=float, default=POSE_RATE,
+                        help='of the samples of a pose node, Hz (default: %(default)g)')
+    parser.add_argument('--calls', type=float, default=CALLS,
+                        help='of services, Hz (default: %(default)g)')
+    options = parser.parse_args(arguments)
+    exit_at_sigterm('minute')
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        sys.exit(run(options.minutes, options.rate, options.calls).value)
+    finally:
+        rclpy.try_shutdown()
+
+
+if __name__ == '__main__':
+    main(sys.argv[1:])

@@ -37,8 +37,9 @@ MAX_SECONDS = 10.0  # of a request
 
 
 def number_of_states(request: Linearize.Request) -> float:
-    """Return by what the work of a request, or of a goal, grows."""
-    return float(len(request.states)) * (request.step or 1.0 if request.follow_motion else 1.0)
+    """Return by what the work of a request, or of a goal, grows: 1 to MAX_STATES * MAX_STEP."""
+    step = request.step if request.follow_motion else 1.0
+    return max(1.0, min(len(request.states), MAX_STATES) * min(max(1e-3, step), MAX_STEP))
 
 
 def service_budget(require_active: Callable[[], object]) -> Budget:

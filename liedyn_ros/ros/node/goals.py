@@ -10,6 +10,7 @@
 
 from collections.abc import Callable
 from functools import partial
+import math
 import time
 from typing import Any
 
@@ -19,7 +20,7 @@ from liedyn_ros.common.errors import BudgetError, LimitError
 from liedyn_ros.ros.node.lifecycle import ManagedNode
 from liedyn_ros.ros.node.workers import Workers
 
-MAX_WAITING = 8  # goals; further ones are rejected
+MAX_WAITING = 8  # goals; further ones are rejected, but for much smaller ones
 FEEDBACK_PERIOD = 0.1  # s
 GOAL_SECONDS, MAX_GOAL_SECONDS = 3600.0, 86400.0  # of a goal, unless it says so, and at most
 Watch = Callable[[Callable[[], Any]], None]
@@ -38,8 +39,8 @@ class GoalServer(ActionServer):
     """
     Serves an action in threads of its own, so that the executor stays free.
 
-    beside: how many goals are worked on side by side; of others the smallest is begun first,
-    by size_of a goal. `name` is that of the action.
+    beside: how many goals are worked on side by side; size_of a goal, 0 or above, tells which waits
+    for which: see Workers. `name` is that of the action.
 
     work(goal, result, watch) fills in the result, or raises LiedynError. It calls watch often,
     with a function that returns the feedback; that is sent each FEEDBACK_PERIOD. watch raises
@@ -50,7 +51,7 @@ class GoalServer(ActionServer):
     def __init__(self, node: ManagedNode, action_type: Any, name: str, work: Work,
                  beside: int = 1, size_of: Callable[[Any], float] = lambda _: 0.0) -> None:
         """Open the action until the node closes what it opens at present."""
-        self.name, self._owner, self._work = name, node, work
+        self.name, self._owner, self._work, self._size_of = name, node, work, size_of
         self._feedback_topic = f'{name}/_action/feedback'
         self._workers = Workers(node, 'goals', beside)
         super().__init__(
@@ -63,7 +64,7 @@ class GoalServer(ActionServer):
     @property
     def wait(self) -> bool:
         """Return whether goals wait for the one that is worked on."""
-        return self._workers.waiting > 0
+        return self._workers.waiting(math.inf) > 0
 
     def notify_execute(self, goal_handle: Any, execute_callback: Any) -> None:
         """Work on a goal in the thread that executes it; the executor sends the result."""
@@ -73,8 +74,8 @@ class GoalServer(ActionServer):
             lambda goal, result: self._work(goal, result, watch), goal_handle.request, result)
         super().notify_execute(goal_handle, partial(_finish, result))
 
-    def _judge(self, _: Any) -> GoalResponse:
-        if self._workers.waiting < MAX_WAITING:
+    def _judge(self, goal: Any) -> GoalResponse:
+        if self._workers.waiting(self._size_of(goal)) < MAX_WAITING:
             return GoalResponse.ACCEPT
         self._owner.complain(f'{self._feedback_topic}: expected at most {MAX_WAITING} goals that '
                              'wait, got another, which is rejected')

@@ -11,13 +11,12 @@
 from collections.abc import Callable
 from heapq import heappop, heappush
 from itertools import count
-from threading import Condition, Thread
+from threading import current_thread, Lock, Thread
 import traceback
 
 from liedyn_ros.ros.node.lifecycle import INTERNAL_FAULT, ManagedNode
 from liedyn_ros.ros.process.run import until_shutdown
 
-LOOK_PERIOD = 0.5  # s, of checks whether rclpy has ended
 Work = Callable[[], object]
 
 
@@ -25,58 +24,59 @@ class Workers:
     """
     Runs functions in threads of a node, at most so many at a time, until it closes them.
 
-    What waits is begun by its size, in the order it came where that is equal.
+    What waits is begun by its size, in the order it came where that is equal. What is less than
+    half as large as each that runs waits for none of them: beyond the number side by side there
+    is one thread at most for each halving from the largest size to the smallest.
     """
 
     def __init__(self, node: ManagedNode, name: str, most: int = 1) -> None:
         """Take the node, and how many functions run side by side."""
         self._node, self._name, self._most = node, name, most
         self._heap: list[tuple[float, int, Work]] = []
-        self._order, self._idle, self._closed = count(), 0, False  # idle: threads without work
-        self._changed, self._threads = Condition(), list[Thread]()
+        self._order, self._closed, self._lock = count(), False, Lock()
+        self._running: dict[Thread, float] = {}  # and the sizes
 
-    @property
-    def waiting(self) -> int:
-        """Return how many functions have not begun."""
-        with self._changed:
-            return max(len(self._heap) - self._idle - (self._most - len(self._threads)), 0)
+    def waiting(self, size: float = 0.0) -> int:
+        """Return how many functions wait that are less than twice as large as a size, or equal."""
+        with self._lock:
+            return sum(not _much_smaller(size, each) for each, _, _ in self._heap)
 
     def submit(self, work: Work, size: float = 0.0) -> None:
-        """Run a function; it handles its own errors."""
-        with self._changed:
+        """Run a function, which handles its own errors; size: 0 or above."""
+        with self._lock:
             heappush(self._heap, (size, next(self._order), work))
-            if self._idle < len(self._heap) and len(self._threads) < self._most:
-                self._idle += 1
-                self._threads.append(Thread(
-                    target=self._run, name=f'{self._node.get_name()}_{self._name}', daemon=True))
-                self._threads[-1].start()
-            self._changed.notify()
+            self._begin()
 
     def close(self) -> None:
         """Begin no further function, and wait for those that run."""
-        with self._changed:
-            self._closed = True
-            self._changed.notify_all()
-        for thread in self._threads:
+        with self._lock:
+            self._closed, running = True, list(self._running)
+        for thread in running:
             thread.join()
 
-    def _run(self) -> None:
-        with until_shutdown(self._node.context):
-            while (work := self._next()) is not None:
-                try:
-                    work()
-                except Exception:  # a fault of this package, which must not end the thread
-                    if self._node.context.handle.ok():
-                        self._node.complain(traceback.format_exc(), INTERNAL_FAULT)
-                with self._changed:
-                    self._idle += 1
+    def _begin(self) -> None:
+        """Begin what waits and may; the lock is held."""
+        while self._heap and not self._closed and self._node.context.handle.ok() and (
+                len(self._running) < self._most
+                or _much_smaller(self._heap[0][0], min(self._running.values()))):
+            size, _, work = heappop(self._heap)
+            thread = Thread(target=self._run, args=(work,), daemon=True,
+                            name=f'{self._node.get_name()}_{self._name}')
+            self._running[thread] = size
+            thread.start()
 
-    def _next(self) -> Work | None:
-        """Return the smallest that waits; None once it is closed or rclpy has ended."""
-        with self._changed:
-            while not self._closed and self._node.context.handle.ok():
-                if self._heap:
-                    self._idle -= 1
-                    return heappop(self._heap)[2]
-                self._changed.wait(LOOK_PERIOD)
-        return None
+    def _run(self, work: Work) -> None:
+        with until_shutdown(self._node.context):
+            try:
+                work()
+            except Exception:  # a fault of this package, which must not end the thread
+                if self._node.context.handle.ok():
+                    self._node.complain(traceback.format_exc(), INTERNAL_FAULT)
+            finally:
+                with self._lock:
+                    del self._running[current_thread()]
+                    self._begin()
+
+
+def _much_smaller(size: float, other: float) -> bool:
+    return 2.0 * size < other

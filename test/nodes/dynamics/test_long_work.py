@@ -182,14 +182,15 @@ def test_a_goal_has_a_bound_of_time(client, limit, reason):
     assert reason in result.message
 
 
-def test_goals_are_worked_on_side_by_side_and_too_many_are_rejected(client, monkeypatch):
+def test_a_small_goal_waits_for_no_large_ones_and_too_many_are_rejected(client, monkeypatch):
+    """Behind as many large ones as are worked on side by side it waited for hours."""
     monkeypatch.setattr(goals, 'MAX_WAITING', 1)
-    large = [client.send(**spinning()) for _ in range(server_module.BESIDE - 1)]
-    small = client.send(states=spinning()['states'])
-    assert client.result(small)[0] == GoalStatus.STATUS_SUCCEEDED
-    large += [client.send(**spinning()) for _ in range(2)]
+    large = [client.send(**spinning()) for _ in range(server_module.BESIDE + 1)]
     assert all(goal.accepted for goal in large)
     assert not client.send(**spinning()).accepted
+    for _ in range(2):
+        small = client.send(states=spinning()['states'])
+        assert client.result(small)[0] == GoalStatus.STATUS_SUCCEEDED
     for goal in large:
         client.cancel(goal)
     assert {client.result(goal)[0] for goal in large} == {GoalStatus.STATUS_CANCELED}
