@@ -21,6 +21,7 @@ from rclpy.client import Client
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 
+from benchmarks.nodes.streams import START_TIMEOUT
 from liedyn_ros.ros.qos import SERVICES
 
 ANSWER = 5.0  # s, in which an answer is due; it may come later, beside other questions
@@ -66,10 +67,10 @@ class Caller:
         self._clients = [(self._open(each), each) for each in questions]
         self._by_request = {each.name: (self._open(each), each) for each in by_request}
         self._requested: SimpleQueue[str] = SimpleQueue()
-        self._pending: dict[tuple[Client, int], tuple[Question, int]] = {}  # by request, when asked
+        self._pending: dict[tuple[Client, int], tuple[Question, int]] = {}  # and when asked, ns
         for client, _ in (*self._clients, *self._by_request.values()):
-            if not client.wait_for_service(ANSWER):
-                raise SystemExit(f'expected service {client.srv_name} within {ANSWER:g} s')
+            if not client.wait_for_service(START_TIMEOUT):
+                raise SystemExit(f'expected service {client.srv_name} within {START_TIMEOUT:g} s')
         self._reports = self._node.create_subscription(
             DiagnosticArray, '/diagnostics', lambda _: None, REPORTS)
         self._waiting = rclpy_implementation.WaitSet(0, 0, 0, 1, 0, 0, self._node.context.handle)

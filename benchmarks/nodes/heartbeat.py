@@ -9,9 +9,10 @@
 """
 How late a machine is, by processes that nothing but the machine can make late.
 
-One on each processor wants WORK of it each PERIOD, as a node does, at the priority of a node. Where
-a beat is done more than a PERIOD after its time, the machine was late from then until it was done:
-it stood still, or gave the processor to others. What a node missed meanwhile may be the machine's.
+One on each processor wants WORK of it each PERIOD, as a node does, at the priority of a node.
+Where a beat is done more than a PERIOD after its time, the machine was late from then until it was
+done: it stood still, or gave the processor to others. What a node missed meanwhile may be the
+machine's.
 """
 
 from contextlib import ExitStack

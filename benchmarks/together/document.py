@@ -47,10 +47,11 @@ def _about(rows: list[dict[str, Any]], rates: dict[str, float]) -> str:
     memory = [sum(row['memory MB'].values()) for row in rows]
     return (
         f'{len(rows)} minutes, poses of `moved` at {rates["pose"]:g} Hz, all else at '
-        f'{rates["others"]:g} Hz, {rates["calls"]:g} calls a second, {rows[-1]["attacks"]} attacks. '
-        f'All nodes held {memory[0]:.0f} MB in the first minute, {memory[-1]:.0f} in the last. The '
-        f'machine was late for {sum(row["machine late %"] for row in rows) / len(rows):.0f} % of the '
-        f'time, at most by {max(row["machine late longest"] for row in rows):.0f} ms; its load was '
+        f'{rates["others"]:g} Hz, {rates["calls"]:g} calls a second, {rows[-1]["attacks"]} '
+        f'attacks. All nodes held {memory[0]:.0f} MB in the first minute, {memory[-1]:.0f} in the '
+        f'last. The machine was late for '
+        f'{sum(row["machine late %"] for row in rows) / len(rows):.0f} % of the time, at most by '
+        f'{max(row["machine late longest"] for row in rows):.0f} ms; its load was '
         f'{min(row["load"] for row in rows):.1f} to {max(row["load"] for row in rows):.1f}. In '
         f'{sum(bool(row["reset"]) for row in rows)} minutes a machine under control was lost, and '
         'put back to its start.')

@@ -11,11 +11,8 @@
 import argparse
 import json
 
-import numpy as np
-import pytest
 
 from benchmarks.nodes.accounts import account, joined, Loss
-from benchmarks.nodes.stalls import covered, longest, merge, outside
 from benchmarks.record import origin
 from benchmarks.stewart import calibration
 from benchmarks.stewart.document import with_tables
@@ -60,37 +57,11 @@ def test_a_status_counts_where_its_pose_was_lost():
     assert losses == [Loss(2 * MS, 7 * MS, 1)]
 
 
-def stalls(*pairs):
-    return MS * np.array(pairs, np.int64).reshape(-1, 2)
-
-
 def test_a_loss_in_one_turn_is_a_loss_of_all():
     assert joined([
         {'lost %': lost, 'age median': age, 'longest gap': gap, 'out of order': 1}
         for lost, age, gap in ((0.0, 1.0, 3.0), (3.0, 9.0, 2.0), (0.0, 2.0, 1.0))
     ]) == {'lost %': 1.0, 'age median': 2.0, 'longest gap': 3.0, 'out of order': 3.0}
-
-
-@pytest.mark.parametrize('pairs, outages', [
-    ([], []), ([(10, 13)], []), ([(10, 16)], [(10, 16)]),
-    ([(10, 13), (20, 23)], [(10, 23)]), ([(10, 13), (40, 43)], []),
-    ([(10, 13), (10, 13)], [])], ids=str)
-def test_stalls_within_a_queue_count_together(pairs, outages):
-    assert np.array_equal(merge(stalls(*pairs)), stalls(*outages))
-
-
-@pytest.mark.parametrize('loss, explained', [
-    ((95, 130), True), ((99, 180), True), ((300, 310), False),
-    ((0, 900), False), ((95, 900), False), ((0, 110), False)], ids=str)
-def test_an_outage_explains_only_what_was_lost_about_it(loss, explained):
-    assert outside(stalls((100, 106)), [Loss(loss[0] * MS, loss[1] * MS, 5)]) == (
-        [] if explained else [Loss(loss[0] * MS, loss[1] * MS, 5)])
-
-
-def test_time_under_outages_counts_once():
-    assert covered(stalls((100, 110), (150, 160))) == pytest.approx(0.180)
-    assert covered(stalls()) == 0.0 and longest(stalls()) == 0.0
-    assert longest(stalls((100, 110), (150, 155))) == pytest.approx(10.0)
 
 
 def test_a_table_of_the_tracker_is_written_between_its_markers(tmp_path):

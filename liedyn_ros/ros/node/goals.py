@@ -39,8 +39,8 @@ class GoalServer(ActionServer):
     """
     Serves an action in threads of its own, so that the executor stays free.
 
-    beside: how many goals are worked on side by side; size_of a goal, 0 or above, tells which waits
-    for which: see Workers. `name` is that of the action.
+    beside: how many goals are worked on side by side; size_of a goal, 0 or above, tells which
+    waits for which: see Workers. `name` is that of the action.
 
     work(goal, result, watch) fills in the result, or raises LiedynError. It calls watch often,
     with a function that returns the feedback; that is sent each FEEDBACK_PERIOD. watch raises

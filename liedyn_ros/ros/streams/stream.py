@@ -120,8 +120,8 @@ class Stream:
     The callbacks run in the stream's thread. `node.lock` guards what they share with callbacks of
     the executor; the stream holds it for one callback at a time. A stream for services that take
     long is not `guarded`: it runs without the lock. beside: how many of its requests are worked on
-    side by side, in threads of their own; size_of a request, 0 or above, tells which waits for which:
-    see Workers. Where MAX_WAITING wait that are no larger, or not twice as large, it is refused.
+    side by side, in threads of their own; size_of a request, 0 or above, tells which waits for
+    which: see Workers. Where MAX_WAITING wait that are not twice as large, it is refused.
     """
 
     def __init__(self, node: ManagedNode, end_of_batch: Callable[[], None] = lambda: None, *,

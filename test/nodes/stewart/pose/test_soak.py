@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The short form of benchmarks/soak.py: every sample is accounted for and no memory is kept."""
+"""A short soak of the pose node: every sample is accounted for and no memory is kept."""
 
 import gc
 import tracemalloc
