@@ -178,6 +178,7 @@ def _machine(mujoco: Any, path: Path) -> tuple[Any, tuple[str, ...]]:
         if unread.any():
             remarks.append(f'{name} off in MuJoCo')
             unread[:] = 0.0
+    machine.body_simple[:] = machine.dof_simplenum[:] = 0  # whose inertia is not computed anew
     several = np.isin(machine.jnt_type, (mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_BALL))
     axes = np.isin(machine.dof_jntid, np.flatnonzero(several))
     if machine.dof_armature[axes].any():

@@ -11,54 +11,13 @@
 
 import numpy as np
 import pytest
+from tools import random_robots
 
 from liedyn_ros.common.errors import DescriptionWarning
 from liedyn_ros.model import load_sdf, load_urdf
 from liedyn_ros.model.io.sdf.reader import WORDS as SDF
 from liedyn_ros.model.io.urdf_reader import WORDS as URDF
 
-# Of urdfdom's xsd 1.0, of what 1.1 (quat_xyzw) and 1.2 (limits) add to it.
-URDF_SCHEMA = """
-robot: @name @version joint link material transmission gazebo sensor
-link: @name @type inertial visual collision
-inertial: origin mass inertia
-origin: @xyz @rpy @quat_xyzw
-mass: @value
-inertia: @ixx @ixy @ixz @iyy @iyz @izz
-joint: @name @type origin parent child axis calibration dynamics limit safety_controller mimic
-parent: @link
-child: @link
-axis: @xyz
-dynamics: @damping @friction
-limit: @lower @upper @effort @velocity @acceleration @deceleration @jerk
-mimic: @joint @multiplier @offset
-"""
-# Of sdformat's description files 1.2 to 1.12, all versions together.
-SDF_SCHEMA = """
-world: @name actor atmosphere audio frame gravity gui include joint light magnetic_field model
-    physics plugin population road scene spherical_coordinates state wind
-model: @canonical_link @name @namespace @placement_frame allow_auto_disable enable_wind frame
-    gripper include joint link model model_state plugin pose self_collide static
-link: @name audio_sink audio_source battery collision enable_wind frame gravity inertial kinematic
-    light must_be_base_link particle_emitter pose projector self_collide sensor velocity_decay
-    visual
-inertial: @auto auto_inertia_params density fluid_added_mass frame inertia mass pose
-inertia: ixx ixy ixz iyy iyz izz
-joint: @name @type axis axis2 child frame gearbox_ratio gearbox_reference_body parent physics pose
-    screw_thread_pitch sensor thread_pitch
-axis: dynamics initial_position limit mimic use_parent_model_frame xyz
-axis2: dynamics initial_position limit mimic use_parent_model_frame xyz
-xyz: @expressed_in
-dynamics: damping friction spring_reference spring_stiffness
-limit: cfm dissipation effort erp lower stiffness upper velocity
-mimic: @axis @joint multiplier offset reference
-physics: ode provide_feedback simbody
-ode: bounce cfm cfm_damping erp fudge_factor implicit_spring_damper limit max_force
-    provide_feedback suspension velocity
-frame: @attached_to @name pose
-include: @merge model_state name namespace placement_frame plugin pose static uri
-pose: @degrees @frame @relative_to @rotation_format
-"""
 NAMED = {  # what would change the dynamics and is not read
     'world': {'joint', 'population', 'state', 'wind'},
     'model': {'enable_wind', 'gripper', 'model_state'},
@@ -68,10 +27,11 @@ NAMED = {  # what would change the dynamics and is not read
 
 
 @pytest.mark.parametrize(('words', 'schema', 'named'), [
-    (URDF, URDF_SCHEMA, {}), (SDF, SDF_SCHEMA, NAMED)], ids=['URDF', 'SDF'])
+    (URDF, random_robots.URDF_SCHEMA, {}), (SDF, random_robots.SDF_SCHEMA, NAMED)],
+    ids=['URDF', 'SDF'])
 def test_every_word_of_the_schema_is_read_quiet_or_named(words, schema, named) -> None:
-    known = {element: text.split() for element, _, text in (line.partition(':') for line in
-             schema.strip().replace('\n    ', ' ').splitlines())}
+    known = {element: [word.rstrip('?*') for word in each]
+             for element, each in random_robots.words(schema).items()}
     assert {element: {word for word in each if not words.is_known(element, word)}
             for element, each in known.items()} == {
                 element: named.get(element, set()) for element in known}

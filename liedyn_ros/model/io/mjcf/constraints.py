@@ -168,6 +168,8 @@ class Equalities:
             return False
         (body_a, frame_a), (body_b, frame_b) = ends[0]
         length = float(there.tendon_length0[one] + constant)
+        if not length > 0.0:
+            return False
         if other < 0:
             self._builder.add_closure(name, 'rod', body_a, body_b, placement_a=frame_a,
                                       placement_b=frame_b, length=length)

@@ -34,8 +34,10 @@ _TYPES = 'free', 'spherical', 'prismatic', 'revolute'  # by MuJoCo's numbers
 _SIZES = (7, 6), (4, 3), (1, 1), (1, 1)  # in q and in v
 _START = 'qpos0'
 _AXIAL = 2  # joints from this number on have one axis: slide, hinge
-_TENDON = {'stiffness': 'spring', 'damping': 'damper', 'frictionloss': 'friction',
-           'armature': 'inertia'}
+_TENDON = {  # what a tendon may have, what it is, and the flags that turn it off
+    'stiffness': ('spring', 'SPRING', 'PASSIVE'), 'damping': ('damper', 'DAMPER', 'PASSIVE'),
+    'frictionloss': ('friction', 'FRICTIONLOSS', 'CONSTRAINT'), 'armature': ('inertia',),
+    'limited': ('range', 'LIMIT', 'CONSTRAINT')}
 
 
 def load_mjcf(source: str | os.PathLike[str], *, gravity: ArrayLike | None = None) -> Model:
@@ -240,9 +242,9 @@ def _unread(compiled: Compiled) -> Iterator[str]:
                f'gravcomp {value:g} not read: gravity acts on them')
               for value in sorted(set(there.body_gravcomp) - {0.0})),
             ('body', there.body_mocapid >= 0, 'mocap not read: they stay where they are'),
-            *(() if compiled.is_off('PASSIVE', 'SPRING', 'DAMPER') else (
-                ('tendon', getattr(there, f'tendon_{key}', ()),
-                 f'{force} not read: add it to the efforts') for key, force in _TENDON.items())),
+            *(('tendon', getattr(there, f'tendon_{key}', ()),
+               f'{force} not read: add it to the efforts')
+              for key, (force, *flags) in _TENDON.items() if not compiled.is_off(*flags)),
             ('actuator', _beyond_motors(compiled),
              'armature and damping not read: add them to the mass matrix and to the efforts')):
         if np.any(chosen):

@@ -395,3 +395,25 @@ def test_a_part_is_included_by_two_bodies_of_an_included_file(tmp_path) -> None:
     path = tmp_path / 'scene.xml'
     path.write_text('<mujoco><include file="all.xml"/></mujoco>')
     assert load_mjcf(path).nv == mujoco.MjModel.from_xml_path(str(path)).nv == 2
+
+
+TENDON = """<mujoco><option><flag {}="disable"/></option><worldbody>
+<body name="a"><joint name="j"/><geom size=".1"/><site name="s"/><site name="t" pos="{} 0 0"/></body>
+</worldbody><tendon><fixed name="f" damping="1" frictionloss="2" range="0 1" armature=".1"
+stiffness="3"><joint joint="j" coef="1"/></fixed><spatial name="p"><site site="s"/>
+<site site="t"/></spatial></tendon><equality><tendon tendon1="p"/></equality></mujoco>"""
+
+
+@pytest.mark.parametrize(('flag', 'off'), [
+    ('spring', {'spring'}), ('damper', {'damper'}), ('frictionloss', {'friction'}),
+    ('limit', {'range'}), ('constraint', {'friction', 'range'}), ('gravity', set())])
+def test_what_a_tendon_has_is_named_unless_its_own_flag_is_off(flag: str, off: set[str]) -> None:
+    said = ' '.join(load_mjcf(TENDON.format(flag, 1)).warnings)
+    kinds = {'spring', 'damper', 'friction', 'inertia', 'range'}
+    assert {kind for kind in kinds if f"tendons ['f']: {kind} not read" in said} == kinds - off
+
+
+def test_a_tendon_of_no_length_is_named() -> None:
+    model = load_mjcf(TENDON.format('gravity', 0))
+    assert not model.closures
+    assert any(each.startswith('equality tendon_0 of type tendon') for each in model.warnings)
