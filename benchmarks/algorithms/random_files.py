@@ -60,7 +60,9 @@ def of_mjcf(text: str, path: Path) -> str:
 
     mujoco.set_mju_user_warning(lambda message: None)  # else it writes a file here
     try:
-        there, why = mujoco.MjModel.from_xml_string(text), ''
+        spec = mujoco.MjSpec.from_string(text)
+        spec.compiler.fusestatic = False  # it takes bodies away, with their masses
+        there, why = spec.compile(), ''
     except ValueError as error:
         there, why = None, str(error)
     try:

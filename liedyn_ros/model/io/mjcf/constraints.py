@@ -20,6 +20,7 @@ from liedyn_ros.model.io.mjcf.compiler import Compiled, placed
 from liedyn_ros.model.parts.geometry import axis_frame, perpendicular
 
 _UNREAD = 'not read: write it as a closure or a coupling with annotate'
+_ITSELF = 'between two points of one body, left out'
 _AS_FUNCTION = 'give ConstrainedDynamics the functions of mjcf_functions'
 _SAME = 1e-9  # m: what numbers written in full may differ by
 _Sum = tuple[dict[str, float], float]  # factors of joints, and the value where the file has them
@@ -87,6 +88,9 @@ class Equalities:
             if weld:  # the anchor is of body 2, the pose of body 2 is in body 1
                 frame_a, frame_b = placed(data[3:6], data[6:10]), np.eye(4)
                 frame_b[:3, 3] = data[:3]
+        if body_a == body_b:
+            self._builder.add_warning(f'equality {name}: {_ITSELF}')
+            return
         turns = not weld or data[10] == 0.0
         self._builder.add_closure(name, 'spherical' if turns else 'weld', body_a, body_b,
                                   placement_a=frame_a, placement_b=frame_b)
@@ -134,7 +138,8 @@ class Equalities:
             self._add_coupling(i, name, 'tendon', *(each or _NONE for each in sums))
         elif not self._add_distance(i, name, ends):
             self._builder.add_warning(
-                f'equality {name} of type tendon: no sum of joints and no distance, {_UNREAD}')
+                f'equality {name} of type tendon: no sum of joints and no distance of two '
+                f'bodies, {_UNREAD}')
 
     def _tendon(self, number: int) -> _Sum | None:
         """Return the joints of a fixed tendon, or None for another."""
@@ -168,7 +173,7 @@ class Equalities:
             return False
         (body_a, frame_a), (body_b, frame_b) = ends[0]
         length = float(there.tendon_length0[one] + constant)
-        if not length > 0.0:
+        if not length > 0.0 or body_a == body_b:
             return False
         if other < 0:
             self._builder.add_closure(name, 'rod', body_a, body_b, placement_a=frame_a,

@@ -398,8 +398,9 @@ def test_a_part_is_included_by_two_bodies_of_an_included_file(tmp_path) -> None:
 
 
 TENDON = """<mujoco><option><flag {}="disable"/></option><worldbody>
-<body name="a"><joint name="j"/><geom size=".1"/><site name="s"/><site name="t" pos="{} 0 0"/></body>
-</worldbody><tendon><fixed name="f" damping="1" frictionloss="2" range="0 1" armature=".1"
+<body name="a"><joint name="j"/><geom size=".1"/><site name="s"/><site name="u"/></body>
+<body name="b"><joint/><geom size=".1"/><site name="t" pos="{} 0 0"/></body></worldbody><tendon>
+<fixed name="f" damping="1" frictionloss="2" range="0 1" armature=".1"
 stiffness="3"><joint joint="j" coef="1"/></fixed><spatial name="p"><site site="s"/>
 <site site="t"/></spatial></tendon><equality><tendon tendon1="p"/></equality></mujoco>"""
 
@@ -417,3 +418,7 @@ def test_a_tendon_of_no_length_is_named() -> None:
     model = load_mjcf(TENDON.format('gravity', 0))
     assert not model.closures
     assert any(each.startswith('equality tendon_0 of type tendon') for each in model.warnings)
+    model = load_mjcf(TENDON.format('gravity', 0).replace(
+        '<tendon tendon1="p"/>', '<connect site1="s" site2="u"/>'))
+    assert not model.closures
+    assert any('two points of one body' in each for each in model.warnings)
