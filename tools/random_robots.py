@@ -317,7 +317,7 @@ class Robots:
                     parent.set('childclass', rng.choice(classes[1:]))
             if len(classes) > 1 and rng.random() < 0.2 and 'class' in schema[path]:
                 given['class'] = rng.choice(classes[1:])
-            return made(parent, path, **given)
+            return made(parent, path, 0.15, **given)
 
         def add_body(parent: Element, depth: int) -> None:
             name = self._name('b')
