@@ -36,7 +36,7 @@ WORDS = {'position': ('position', 'pos', 'q', 'angle'),
          'velocity': ('velocity', 'vel', 'v', 'dq', 'qd'),
          'effort': ('effort', 'torque', 'tau', 'force')}
 TIMES = 'time', 't', 'stamp', 'timestamp', '__time', 'time_s', 'log_time'
-DELIMITERS = ',', ';', '\t'
+DELIMITERS = ',', ';', '\t', '|'
 _UNIT = re.compile(r'^(.*?)\s*(?:\[(?!\d+\])([^\]]*)\]|\(([^)]*)\))\s*$')
 
 
@@ -48,8 +48,8 @@ class Columns:
     time is the name of its column, None for the one of TIMES. rate (Hz) takes its place where a
     table has none. position, velocity and effort are patterns such as '{joint}_pos', or
     'position.{index}' with the joint's place among the names, from 0 on, or the columns of all
-    joints in the order of the names, such as '2,3,4'. Columns of a table without a header have
-    numbers for names, from 1 on. None is for the column
+    joints in the order of the names, such as '2,3,4': names, or
+    numbers from 1 on. None is for the column
     that has the joint's name and one of WORDS, or else for arrays of a JointState as `mcap cat`
     writes them. units are of time, position, velocity and effort. scale has the effort for each
     recorded unit, by joint, such as N m/A.
@@ -88,8 +88,8 @@ def table_samples(paths: Sequence[str | Path], names: Sequence[str],
             raise NameSetError(
                 f'{where}: expected a column with the {kind} of {listed(missing)}, got '
                 f'{listed([column for header in headers for column in header])}: name it by a '
-                "pattern, such as 'motor_{index}' or '{joint}_x', or name the columns of all "
-                'joints, by number where there is no header, such as 2,3,4',
+                "pattern, such as 'motor_{index}' or '{joint}_x', or give the columns of all "
+                'joints, by name or number, such as 2,3,4',
                 names=tuple(missing))
     times = [_time(where, header, columns) for header in headers]
     read = [read_columns(path, {column for at, column in chosen.values() if at == k}
@@ -144,7 +144,7 @@ def _column(where: str, headers: Sequence[list[str]], columns: Columns, kind: st
         wanted = (each[at] if len(each) > 1 else
                   pattern.replace('{joint}', name).replace('{index}', str(at)))
         found = [(k, each) for k, header in enumerate(headers) for each in header
-                 if wanted in (each, split_unit(each)[0])]
+                 if wanted in (each, split_unit(each)[0])] or _by_number(headers, wanted)
     else:
         found = [(k, each) for k, header in enumerate(headers) for each in header
                  if _is(each, kind, name, names)]
@@ -152,6 +152,12 @@ def _column(where: str, headers: Sequence[list[str]], columns: Columns, kind: st
         raise NameSetError(f'{where}: expected one column with the {kind} of {name}, got '
                            f'{listed([each for _, each in found])}')
     return found[0] if found else None
+
+
+def _by_number(headers: Sequence[list[str]], text: str) -> list[tuple[int, str]]:
+    """Return the column of a number, from 1 on, in the only table."""
+    at = int(text) - 1 if text.isdecimal() and len(text) < 6 and len(headers) == 1 else -1
+    return [(0, headers[0][at])] if 0 <= at < len(headers[0]) else []
 
 
 def _of_arrays(tables: Sequence[Path], headers: Sequence[list[str]], names: Sequence[str],
@@ -220,7 +226,8 @@ def _factor(where: str, columns: Columns, kind: str, name: str, column: str) -> 
 def _time(where: str, header: list[str], columns: Columns) -> str | None:
     found = [each for each in header if (
         split_unit(each)[0].lower() in TIMES if columns.time is None
-        else columns.time in (each, split_unit(each)[0]))]
+        else columns.time in (each, split_unit(each)[0]))] or [
+            each for _, each in _by_number([header], columns.time or '')]
     if len(found) > 1:
         raise NameSetError(f'{where}: expected one column of time, got {listed(found)}')
     if columns.rate is not None:
@@ -296,14 +303,15 @@ def read_columns(path: Path, wanted: set[str], told: list[str] | None = None
     if _is_headless(first):
         header, rows = _numbered(first), chain([first], rows)
     widths = {len(header), len(header) - (not header[-1])}  # a comma may end header or row
-    at = {name: header.index(name) for name in wanted}
+    at, row = {name: header.index(name) for name in wanted}, list[str]()
     found = {name: array('d') for name in wanted}
     for number, row in enumerate(rows, 2):
         if not row:
             continue
         if number % CHECKED == 0:
             _require_numbers(path, number, wanted)
-        numbers = [_number(row[place]) if place < len(row) else None for place in at.values()]
+        cells = [row[place] if place < len(row) else '' for place in at.values()]
+        numbers = [_number(each) if each.strip() else np.nan for each in cells]
         fits = len(row) in widths or len(row) - (not row[-1]) in widths
         if (not fits or None in numbers) and told is not None and next(rows, None) is None and (
                 _is_cut(path)):
@@ -317,6 +325,9 @@ def read_columns(path: Path, wanted: set[str], told: list[str] | None = None
                 raise DescriptionError(f'{path}:{number}: expected {len(header)} numbers, got '
                                        f'{",".join(row)!r}')
             values.append(value)
+    if row and not row[-1] and len(row) == len(header) and told is not None and _is_cut(path):
+        told.append(f'{path}: the last row is cut, left out: {",".join(row)!r}')
+        return {name: np.array(values[:-1]) for name, values in found.items()}
     return {name: np.array(values) for name, values in found.items()}
 
 
@@ -356,7 +367,11 @@ def _rows(path: Path) -> Iterator[list[str]]:
     """Yield the cells of each line; what separates them is what its first line has most of."""
     try:
         lines = text_lines(path)
-        first = next(lines, '')
+        first, note = next(lines, ''), ''
+        while first.startswith(('#', '%', 'sep=')):  # the last of them may be the header
+            note, first = first.strip('#% '), next(lines, '')
+        if note and _is_headless(re.split(r'[,;|\s]+', first.strip())):
+            lines, first = chain([first], lines), note
         found = max(DELIMITERS, key=first.count)
         yield from csv.reader(chain([first] if first else [], lines), skipinitialspace=True,
                               delimiter=found if found in first else ' ')

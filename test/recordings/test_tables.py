@@ -322,3 +322,27 @@ def test_columns_are_given_by_number_where_there_is_no_header(tmp_path):
         assert np.array_equal(got, expected[:, ::-1])
     with pytest.raises(NameSetError):
         table_samples([path], NAMES, Columns('1', position='2,3,4'))
+
+
+@pytest.mark.parametrize('text', [
+    't|x|y\n0|1|2\n0.1|1|2\n', '# by a logger\nt,x,y\n0,1,2\n0.1,1,2\n',
+    '# t x y\n0 1 2\n0.1 1 2\n', 'sep=;\nt;x;y\n0;1;2\n0,1;1;2\n'])
+def test_columns_are_given_by_number_beside_a_header(tmp_path, text: str) -> None:
+    path = tmp_path / 'run.csv'
+    path.write_text(text)
+    found = table_samples([path], NAMES, Columns('1', position='2,3'))
+    assert found.position.tolist() == [[1.0, 2.0], [1.0, 2.0]]
+    with pytest.raises(NameSetError):
+        table_samples([path], NAMES, Columns(position='2,4'))
+
+
+def test_empty_cells_of_columns_that_nobody_asked_for_are_left_out(tmp_path) -> None:
+    path = tmp_path / 'run.csv'
+    path.write_text('__time,/j/arm_1/position,/j/arm_1_2/position,/j/arm_1/effort,'
+                    '/j/arm_1_2/effort\n' + ''.join(f'{k / 10},{k},0,,\n' for k in range(9)))
+    found = table_samples([path], NAMES)
+    assert found.position[:, 0].tolist() == list(range(9))
+    assert found.effort is None and 'effort not read' in found.remarks[0]
+    path.write_text('t,arm_1.q,arm_1_2.q\n0,1,\n0.1,1,2\n')
+    with pytest.raises(NotFiniteError):
+        table_samples([path], NAMES)
