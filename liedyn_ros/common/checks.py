@@ -125,10 +125,10 @@ def as_trailing(name: str, value: ArrayLike, core: tuple[int, ...]) -> Array:
     return require_finite(name, array)
 
 
-def as_number(name: str, value: ArrayLike) -> float:
+def as_number(name: str, value: ArrayLike | float) -> float:
     """Return one finite number, or raise ShapeError, NotFiniteError or LiedynError."""
-    if type(value) is float and math.isfinite(value):
-        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return float(value)
     return float(as_array(name, value, ()))
 
 

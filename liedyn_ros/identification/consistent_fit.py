@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import itertools
 import math
 from types import ModuleType
 from typing import Any
@@ -169,7 +170,8 @@ def _cones(clarabel: ModuleType, matrix: Array, target: Array, bodies: int, posi
 
 def _entries() -> list[tuple[int, bool, int, float]]:
     """Return row, whether of S, place in S or Z, and factor of minus [S, Z; Z^T, diag Z]."""
-    place = {pair: k for k, pair in enumerate(zip(*np.triu_indices(4)))}
+    pairs = itertools.combinations_with_replacement(range(4), 2)
+    place = {pair: k for k, pair in enumerate(pairs)}
     entries = []
     for row, (i, j) in enumerate(_UPPER8):
         factor = -1.0 if i == j else -math.sqrt(2.0)

@@ -279,7 +279,7 @@ def _cutoff(motion: Motion, unknowns: int) -> float:
     wide = min(WIDER * motion.band, NYQUIST * motion.rate)
     told = max((spectrum_of(each, motion.rate).end for each in motion.tau.T), default=0.0)
     usual = max(motion.core, min(wide, told)) if told > 0.0 else wide
-    each = _ENOUGH * unknowns / max(1, motion.tau.any(axis=0).sum())  # rows of a force
+    each = _ENOUGH * unknowns / max(1, int(motion.tau.any(axis=0).sum()))  # rows of a force
     longest = max(piece.stop - piece.start for piece in motion.pieces) / motion.rate
     least = (each + 4.0 * _SWING) / (2.0 * longest)  # the filter swings in at both ends
     return min(max(usual, least) if usual > 0.0 else usual, NYQUIST * motion.rate)

@@ -53,7 +53,7 @@ class _Element:
         """Return a matrix of the group, or raise the error of another."""
         raise NotImplementedError
 
-    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> Array:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
         """Return the matrix, so that functions of matrices take the element itself."""
         return (np.array if copy else np.asarray)(self.matrix, dtype=dtype)
 

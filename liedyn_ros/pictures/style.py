@@ -17,6 +17,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 import numpy as np
+from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
 
@@ -73,7 +74,8 @@ def ink(figure: Figure) -> Array:
     """Return where a drawn figure is not white (least, greatest), each of x and y in 0 to 1."""
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
-    drawn: Array = np.any(np.asarray(canvas.buffer_rgba())[::-1, :, :3] < 255, axis=2)
+    drawn: NDArray[np.bool_] = np.any(
+        np.asarray(canvas.buffer_rgba())[::-1, :, :3] < 255, axis=2)
     ends = [np.flatnonzero(drawn.any(axis=axis))[[0, -1]] for axis in (0, 1)]
     return np.array((np.transpose(ends) + ((0, 0), (1, 1))) / drawn.shape[::-1])
 

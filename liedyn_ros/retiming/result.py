@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from liedyn_ros.common.checks import Array, as_array
 from liedyn_ros.common.errors import LimitError
@@ -89,7 +89,7 @@ class Margins(NamedTuple):
     def at_grid(self) -> Margins:
         """Return the margins at both ends and the middle of each interval alone."""
         count = self.p.shape[1]
-        columns: Array = np.array([0, count // 2, count - 1])
+        columns: NDArray[np.int64] = np.array([0, count // 2, count - 1])
         places = (count * np.arange(len(self.p))[:, None] + columns).ravel()
         return self._replace(p=self.p[:, columns], states=self.states.at(places),
                              rates=self.rates.at(places))

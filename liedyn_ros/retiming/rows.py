@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.retiming.coefficients import Coefficients
@@ -81,7 +82,7 @@ class Rows(NamedTuple):
         """Return the rows of limits that are a share of their own, all above zero."""
         return self._replace(bound=share * self.bound)
 
-    def at(self, places: Array | slice) -> Rows:
+    def at(self, places: NDArray[np.int64] | slice) -> Rows:
         """Return the rows of some places, which may repeat."""
         return self._replace(**{name: getattr(self, name)[places] for name in _BY_PLACE})
 

@@ -44,7 +44,7 @@ def nearest_assemblies(model: Model, body: str, samples: Samples, q: Array,
     """
     rows = np.flatnonzero(closed)
     loops = Constraints(relaxed(model, ())) if is_looped(model) else None
-    choices = [_choices(loops, samples, each, q[each]) for each in rows]
+    choices = [_choices(loops, samples, each, q[each]) for each in rows.tolist()]
     kinematics, at = Dynamics(model).kinematics, model.body_index(body)
     poses = [np.array([kinematics(each).poses[at] for each in some]) for some in choices]
     some = samples.rows(rows)

@@ -157,8 +157,8 @@ def _joined(found: Sequence[Motion], remarks: Sequence[str]) -> Motion:
     ends = np.cumsum([0, *(len(each.time) for each in found)]).tolist()
     time, q, v, a, tau = (np.concatenate([getattr(each, name) for each in found])
                           for name in ('time', 'q', 'v', 'a', 'tau'))
-    return replace(found[0], time=time, q=q, v=v, a=a, tau=tau, remarks=tuple(told),
-                   noise=np.max([each.noise for each in found], axis=0),
+    noise = np.asarray(np.max([each.noise for each in found], axis=0), np.float64)
+    return replace(found[0], time=time, q=q, v=v, a=a, tau=tau, remarks=tuple(told), noise=noise,
                    pieces=tuple(slice(*each) for each in itertools.pairwise(ends)))
 
 

@@ -76,9 +76,9 @@ def _require_places(joint: str, limits: Limits, stopped: NDArray[np.bool_], widt
                          'stop_stiffness, got none')
 
 
-def _checked(name: str, value: ArrayLike, nv: int, least: float) -> Array:
+def _checked(name: str, value: ArrayLike | float, nv: int, least: float) -> Array:
     array = per_coordinate(name, value, nv)
-    if type(value) is float and least <= value < math.inf and value > -math.inf:
+    if isinstance(value, float) and least <= value < math.inf and value > -math.inf:
         return array
     numbers = array.tolist()
     if numbers and not (min(numbers) >= least and -math.inf < min(numbers)

@@ -98,11 +98,12 @@ class Limits:
                  acceleration: ArrayLike = _INF, jerk: ArrayLike = _INF, nv: int = 1,
                  name: str = 'limits') -> None:
         """Check the bounds and make them read-only; the name is for messages."""
-        given = {'lower': lower, 'upper': upper, 'velocity': velocity, 'effort': effort,
-                 'acceleration': acceleration, 'jerk': jerk}
+        given: dict[str, ArrayLike | float] = {
+            'lower': lower, 'upper': upper, 'velocity': velocity, 'effort': effort,
+            'acceleration': acceleration, 'jerk': jerk}
         for bound, value in given.items():
             object.__setattr__(
-                self, bound, _repeated(value, nv) if type(value) is float and value == value
+                self, bound, _repeated(value, nv) if isinstance(value, float) and value == value
                 else per_coordinate(f'{name} {bound}', value, nv))
         if any(map(gt, self.lower.tolist(), self.upper.tolist())):
             raise LimitError(f'{name}: expected lower <= upper, '
@@ -196,13 +197,13 @@ class Joint:
                      for coordinate in JOINT_TYPES[self.type_name].coordinates)
 
 
-def per_coordinate(name: str, value: ArrayLike, nv: int) -> Array:
+def per_coordinate(name: str, value: ArrayLike | float, nv: int) -> Array:
     """
     Return one number for each of nv coordinates, read-only.
 
     Raises ShapeError, LimitError for NaN, or LiedynError for another type than a number.
     """
-    if type(value) is float and value == value:
+    if isinstance(value, float) and value == value:
         return _repeated(value, nv)
     array = as_numbers(name, value)
     if array.shape not in ((), (nv,)):
@@ -224,6 +225,7 @@ def _repeated(value: float, count: int) -> Array:
 
 def concatenate(limits: Sequence[Limits]) -> Limits:
     """Return the bounds of several joints, one after the other."""
-    bounds = {field.name: np.concatenate([
-        np.empty(0), *(getattr(each, field.name) for each in limits)]) for field in fields(Limits)}
-    return Limits(**bounds, nv=len(bounds['lower']))
+    lower, upper, velocity, effort, acceleration, jerk = (
+        np.concatenate([np.empty(0), *(getattr(each, field.name) for each in limits)])
+        for field in fields(Limits))
+    return Limits(lower, upper, velocity, effort, acceleration, jerk, nv=len(lower))

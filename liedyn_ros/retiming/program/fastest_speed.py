@@ -157,7 +157,7 @@ class FastestSpeed:
         shared = np.arange(len(sides)) < len(sides) - self._grid.unknowns  # z stays above zero
         for turn in range(ROUNDS):
             unknowns, excess = self._conic(columns[taken], entries[taken], sides[taken],
-                                           np.count_nonzero(taken & shared))
+                                           int((taken & shared).sum()))
             if excess > self._hopeless:  # by further rows they are exceeded further
                 raise ConvergenceError(f'retiming: expected limits exceeded by at most '
                                        f'{self._hopeless:g} of them, got {excess:.3g}')

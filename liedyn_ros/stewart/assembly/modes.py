@@ -309,8 +309,8 @@ class AssemblyModeSolver:
         """Return a sentence on two legs that differ by more than their joints allow, if any do."""
         first, second = np.triu_indices(6, 1)
         difference = np.abs(lengths[first] - lengths[second])
-        most = sum(np.linalg.norm(joints[first] - joints[second], axis=1)
-                   for joints in self._joints)
+        most = np.sum([np.linalg.norm(joints[first] - joints[second], axis=1)
+                       for joints in self._joints], axis=0)
         excess = difference - most - EQUAL_LENGTHS * (most + lengths.max())
         worst = excess.argmax()
         if excess[worst] <= 0.0:

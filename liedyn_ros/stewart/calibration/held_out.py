@@ -14,6 +14,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from liedyn_ros.common.checks import Array
 from liedyn_ros.common.errors import LiedynError
@@ -101,7 +102,7 @@ def _root_mean(squares: Array) -> float:
     return math.sqrt(known.mean() if len(known) else squares.max())
 
 
-def _of_rows(problem: Problem, rows: Array) -> Problem:
+def _of_rows(problem: Problem, rows: NDArray[np.int64]) -> Problem:
     return Problem(problem.parameters, problem.samples.rows(rows), problem.start,
                    problem.poses[rows])
 

@@ -216,7 +216,8 @@ class Solver:
                                          (states.external, states.q, states.v, *results))
             if code != solver.DONE:
                 self._refuse(task, states.state(s), code, f'[{s}]')
-            for s in np.flatnonzero(results.report[:, INVERSE_CONDITION] < OFF_LOOP):
+            for s in np.flatnonzero(
+                    results.report[:, INVERSE_CONDITION] < OFF_LOOP).tolist():
                 if not self._beyond(task, results.report[s]):
                     continue
                 with self.lock.inner:
