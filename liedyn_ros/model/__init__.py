@@ -9,7 +9,6 @@
 """Trees of rigid bodies and joints: described in URDF, YAML or Python, immutable once built."""
 
 from liedyn_ros.model.builder import ModelBuilder
-from liedyn_ros.model.io.annotations import annotate
 from liedyn_ros.model.io.loading import load_model, load_xacro
 from liedyn_ros.model.io.mjcf.reader import load_mjcf
 from liedyn_ros.model.io.mjcf_writer import to_mjcf
@@ -18,7 +17,7 @@ from liedyn_ros.model.io.sdf_writer import to_sdf
 from liedyn_ros.model.io.updating import updated_urdf, updated_yaml
 from liedyn_ros.model.io.urdf_reader import load_urdf
 from liedyn_ros.model.io.urdf_writer import to_urdf
-from liedyn_ros.model.io.yaml_reader import load_yaml
+from liedyn_ros.model.io.yaml_reader import annotate, load_yaml
 from liedyn_ros.model.link_table import LinkTable
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.body import Body, Visual

@@ -38,10 +38,9 @@ def load_model(
     """
     Return the model of a file: .urdf, .xacro, .xml (MJCF), .sdf, or this package's .yaml and .yml.
 
-    arguments are those of a xacro file, the others those of load_urdf. MJCF and SDF files say
-    themselves what floats, and have no urdf_constraints; MuJoCo is strict by itself. sdf_model
-    names one of the models of an SDF world. A YAML file
-    says all itself and takes no option. Raises DescriptionError.
+    arguments are those of a xacro file, the others those of load_urdf; sdf_model names one of the
+    models of an SDF world. Options that a format does not have are refused. Raises
+    DescriptionError.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise DescriptionError(f'expected a path, got {short(path)}')
@@ -69,14 +68,16 @@ def load_text(text: str, *, floating: bool = False, strict: bool = False,
 
 def _load(source: Any, suffix: str, name: Any, **options: Any) -> Model:
     """Return the model of a source, loaded with the options that were given."""
-    given = {key: value for key, value in options.items() if value is not None
-             and value is not False and (key != 'arguments' or value)}
-    for option in given:
-        if option not in _OPTIONS[suffix] and (option, suffix) != ('strict', '.xml'):
+    given = {}
+    for option, value in options.items():
+        if value is None or value is False or (option == 'arguments' and not value):
+            continue
+        if option in _OPTIONS[suffix]:
+            given[option] = value
+        elif (option, suffix) != ('strict', '.xml'):  # MuJoCo is strict by itself
             what = 'xacro arguments' if option == 'arguments' else f'option {option}'
             raise DescriptionError(f'{name}: expected no {what} for {suffix}, as it is '
-                                   f'{_OF[option]}, got {short(given[option])}')
-    given = {key: value for key, value in given.items() if key in _OPTIONS[suffix]}
+                                   f'{_OF[option]}, got {short(value)}')
     return _LOADERS[suffix](source, **given)
 
 
@@ -90,8 +91,8 @@ def load_xacro(path: str | os.PathLike[str], arguments: Mapping[str, str] | None
     more than the limits of common.xacro_reader.
     """
     if not isinstance(arguments, Mapping | None):
-        raise DescriptionError(f'{path}: expected xacro arguments as a Mapping of names, '
-                               f'got {short(arguments)}')
+        raise DescriptionError(
+            f'{path}: expected xacro arguments as a Mapping of names, got {short(arguments)}')
     if not has_xacro():
         raise DescriptionError(f'{path}: expected the Python package xacro, which expands .xacro '
                                'files (with ROS: apt install ros-${ROS_DISTRO}-xacro, else: '

@@ -46,28 +46,22 @@ def to_mjcf(model: Model) -> str:
 
     Joints of several axes become several of MuJoCo's, with our names of their coordinates. A body
     without mass whose one child moves becomes one more joint of that child, as MuJoCo wants mass
-    in all that moves. Closures become equality constraints of sites. A rod becomes a tendon of
-    constant length. A point of one body in a plane of another has two tendons of equal length,
-    to a site above the plane and to one below.
-    Couplings become equality constraints of joints or of sums of them (fixed tendons). Where
-    joints are passive, the others get motors. The base of a free joint stands where its placement
-    has it, and its coordinates are its pose in the ground. Limits of velocity, end stops and
-    rotors, which MJCF lacks, are left out. So are limits without a range between them and forces
-    that differ between the coordinates of a ball or free joint, with a DescriptionWarning.
+    in all that moves. Closures become equality constraints of sites; a rod is a tendon of constant
+    length, a point in a plane has tendons of equal length to a site above and one below it.
+    Couplings become those of joints or fixed tendons. Where joints are passive, the others get
+    motors. The coordinates of a free joint are its pose in the ground. Limits of velocity and
+    rotors are left out, other things that MJCF lacks with a DescriptionWarning.
 
     Example: `Path('arm.xml').write_text(to_mjcf(load_model('arm.urdf')))`.
 
-    Raises DescriptionError for a free joint on a body, for bodies without mass that move, of
-    moments that are not above zero, or with the
-    name world, and helical closures: MJCF lacks them. Raises LiedynError for anything but a Model.
+    Raises DescriptionError for a free joint on a body, helical closures, and bodies without mass
+    that move, of moments not above zero, or named world; LiedynError for anything but a Model.
     """
     require_kind('model', model, Model, 'as load_model returns')
     return _Writer(model).text()
 
 
 class _Writer:
-    """Writes one model."""
-
     def __init__(self, model: Model) -> None:
         self._model, self._lost = model, Remarks()
         self._root = Element('mujoco', model=model.name)
@@ -112,22 +106,21 @@ class _Writer:
         placement = self._at[parent]
         for joint in joints:
             placement = se3.compose(placement, joint.placement)
-        if body.name == GROUND and parent is None and last.type_name == 'fixed':
+        if body.name == GROUND:
+            if parent is not None or last.type_name != 'fixed':
+                raise DescriptionError(f'expected no body {GROUND} that moves, as it is the '
+                                       'ground in MJCF, got one')
             self._elements[GROUND], self._at[GROUND] = around, placement
             self._draw(around, body, placement)
             return
-        if body.name == GROUND:
-            raise DescriptionError(f'expected no body {GROUND} that moves, as it is the ground in '
-                                   'MJCF, got one')
         element = add(around, 'body', name=body.name, **_place(placement))
         self._elements[body.name], self._at[body.name] = element, IDENTITY
         behind = IDENTITY  # the frame of a joint in that of the body
-        moves = []
+        moves = list[Element]()
         for joint in reversed(joints):
-            moves += [self._joint(element, joint, behind)]
+            moves = [*self._joint(joint, behind), *moves]
             behind = se3.compose(behind, se3.inverse(joint.placement))
-        for parts in reversed(moves):
-            element.extend(parts)
+        element.extend(moves)
         inertia = body.inertia
         if inertia is not None:
             about = inertia.inertia_about_com
@@ -136,7 +129,7 @@ class _Writer:
                                        f'asks for, got {about.tolist()} kg m^2')
             add(element, 'inertial', pos=inertia.center_of_mass, mass=inertia.mass,
                 fullinertia=about[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]])
-        elif any(map(len, moves)) and not any(
+        elif moves and not any(
                 each.type_name == 'fixed' and self._model.body(each.child).inertia is not None
                 for each in after):
             raise DescriptionError(f'body {body.name}: expected mass in all that moves, as MuJoCo '
@@ -155,7 +148,7 @@ class _Writer:
                 **_place(placement), rgba=visual.color, mass='0', contype='0', conaffinity='0',
                 group='1')
 
-    def _joint(self, body: Element, joint: Joint, at: Array) -> list[Element]:
+    def _joint(self, joint: Joint, at: Array) -> list[Element]:
         """Return the joints of MuJoCo that a joint here is, at a place in the body that moves."""
         kind, spec = joint.type_name, JOINT_TYPES[joint.type_name]
         if kind == 'fixed':
@@ -189,10 +182,9 @@ class _Writer:
         if joint.type_name == 'free' and joint.parent is not None:
             raise DescriptionError(f'joint {name}: expected a free joint on the ground, as MuJoCo '
                                    f'has them, got one on {joint.parent}')
-        element = Element('joint', name=name,
-                          type='free' if joint.type_name == 'free' else 'ball')
-        if joint.type_name != 'free' and at[:3, 3].any():
-            element.set('pos', joined(at[:3, 3]))
+        element = Element('joint', name=name, type='free')
+        if joint.type_name != 'free':
+            element.attrib |= {'type': 'ball', 'pos': joined(at[:3, 3])}
         for ours, theirs in (('damping', 'damping'), ('friction', 'frictionloss')):
             values = getattr(joint, ours)
             if values.any() and (values != values[0]).any():
@@ -207,12 +199,11 @@ class _Writer:
         bounds, name = joint.limits, element.get('name', '')
         lower, upper, effort = (
             float(each[i]) for each in (bounds.lower, bounds.upper, bounds.effort))
-        if lower < upper:
-            if np.isfinite((lower, upper)).any():
-                element.set('range', joined((lower, upper)))
-        else:
+        if not lower < upper:
             self._lost.add('joint', 'limits not written: MuJoCo asks for a range between them',
                            name)
+        elif np.isfinite((lower, upper)).any():
+            element.set('range', joined((lower, upper)))
         if 0.0 < effort < np.inf:
             element.set('actuatorfrcrange', joined((-effort, effort)))
         for ours, theirs in (('damping', 'damping'), ('friction', 'frictionloss'),
@@ -228,7 +219,7 @@ class _Writer:
         """Add a closure as equality constraints of sites and of tendons between them."""
         name, kind = closure.name, closure.type_name
         if kind == 'weld':
-            add(self._equalities, 'weld', name=name, **self._sides(closure, name, _O))
+            add(self._equalities, 'weld', name=name, **self._sides(closure, name, _O, _O))
         elif kind == 'rod':
             length = self._tendon(closure, name, _O, _O)
             add(self._equalities, 'tendon', name=name, tendon1=name,
@@ -238,7 +229,8 @@ class _Writer:
                                    f'none that is {kind}')
         for i, point in enumerate(_POINTS.get(kind, ())):
             label = f'{name}/{i + 1}' if i else name
-            add(self._equalities, 'connect', name=label, **self._sides(closure, label, point))
+            add(self._equalities, 'connect', name=label,
+                **self._sides(closure, label, point, point))
         for i, (point, normal) in enumerate(_PLANES.get(kind, ()), 1):
             # As far from a point above the plane as from its image below.
             label, above = f'{name}/plane{i}', np.array(normal)
@@ -247,13 +239,11 @@ class _Writer:
             add(self._equalities, 'tendon', name=label, tendon1=f'{label}+',
                 tendon2=f'{label}-', polycoef=(second - first, 1.0, 0.0, 0.0, 0.0))
 
-    def _sides(self, closure: Closure, label: str, point: ArrayLike,
-               other: ArrayLike | None = None) -> dict[str, str]:
+    def _sides(self, closure: Closure, label: str, point_a: ArrayLike, point_b: ArrayLike
+               ) -> dict[str, str]:
         """Add a site on each body of a closure, at a point of its frame; return their names."""
-        for side, body, frame, at in (
-                ('a', closure.body_a, closure.frame_a, point),
-                ('b', closure.body_b, closure.frame_b, point if other is None else other)):
-            self._add_site(f'{label}/{side}', body, _moved(frame, at))
+        self._add_site(f'{label}/a', closure.body_a, _moved(closure.frame_a, point_a))
+        self._add_site(f'{label}/b', closure.body_b, _moved(closure.frame_b, point_b))
         return {'site1': f'{label}/a', 'site2': f'{label}/b'}
 
     def _tendon(self, closure: Closure, label: str, point_a: ArrayLike, point_b: ArrayLike
@@ -262,10 +252,9 @@ class _Writer:
         spatial = add(self._tendons, 'spatial', name=label)
         for name in self._sides(closure, label, point_a, point_b).values():
             add(spatial, 'site', site=name)
-        a, b = (se3.compose(self._drawn[body], _moved(frame, point))[:3, 3]
-                for body, frame, point in ((closure.body_a, closure.frame_a, point_a),
-                                           (closure.body_b, closure.frame_b, point_b)))
-        return float(np.linalg.norm(b - a))
+        a = se3.compose(self._drawn[closure.body_a], _moved(closure.frame_a, point_a))
+        b = se3.compose(self._drawn[closure.body_b], _moved(closure.frame_b, point_b))
+        return float(np.linalg.norm((b - a)[:3, 3]))
 
     def _add_couplings(self) -> None:
         for each in self._model.couplings:
@@ -305,12 +294,9 @@ def _is_used(model: Model, body: Body) -> bool:
 
 def _place(placement: Array) -> dict[str, Array]:
     """Return the attributes of place and turn that are not zero."""
-    place = {}
-    if placement[:3, 3].any():
-        place['pos'] = placement[:3, 3]
-    if (placement[:3, :3] != np.eye(3)).any():
-        place['quat'] = np.roll(so3.to_quaternion(placement[:3, :3]), 1)
-    return place
+    place = {'pos': placement[:3, 3],
+             'quat': np.roll(so3.to_quaternion(placement[:3, :3]), 1)}
+    return {key: value for key, value in place.items() if value[-3:].any()}
 
 
 def _moved(frame: Array, point: ArrayLike) -> Array:

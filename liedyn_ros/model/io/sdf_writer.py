@@ -20,7 +20,6 @@ from liedyn_ros.common.checks import Array, require_kind
 from liedyn_ros.common.errors import DescriptionError
 from liedyn_ros.lie import se3, so3
 from liedyn_ros.model.configuration import body_poses
-from liedyn_ros.model.io.sdf.frames import CLOSURES, TYPES
 from liedyn_ros.model.io.xml_parts import (
     add, add_all, add_shape, document, moments_of, Remarks, warn_of_lost)
 from liedyn_ros.model.model import Model
@@ -28,9 +27,13 @@ from liedyn_ros.model.parts.body import Body
 from liedyn_ros.model.parts.constraints import Closure
 from liedyn_ros.model.parts.joints import GROUND, Joint, JOINT_TYPES
 
+TYPES = {  # to the types of this package
+    'revolute': 'revolute', 'continuous': 'continuous', 'prismatic': 'prismatic',
+    'fixed': 'fixed', 'ball': 'spherical', 'universal': 'universal', 'revolute2': 'universal',
+    'screw': 'helical'}
+CLOSURES = {'continuous': 'revolute', 'fixed': 'weld'}  # of joints that close a loop
 _TYPES = {ours: theirs for theirs, ours in TYPES.items() if theirs != 'revolute2'}
-_CLOSURES = {**_TYPES, **{ours: theirs for theirs, ours in CLOSURES.items()},
-             'revolute': 'revolute'}
+_CLOSURES = {**_TYPES, 'weld': 'fixed'}
 _BOUNDS = 'lower', 'upper'
 _FORCES = {'damping': 'damping', 'friction': 'friction', 'stiffness': 'spring_stiffness',
            'rest': 'spring_reference'}
@@ -41,19 +44,17 @@ def to_sdf(model: Model, q: ArrayLike | None = None) -> str:
     """
     Return a model as the text of an SDF world with its gravity, and with simple visuals.
 
-    In SDF all joints are at zero where the links are drawn. They are drawn at q (nq,), by default
-    at zero of the model; limits, springs and couplings are moved by it. Closures become joints
-    that hold a link for the second time, so q must close them: give what assemble returns. A body
-    without mass that does not move becomes a frame. One that moves a body fixed to it becomes the
-    place of its joint; where it floats, the coordinates are the pose of that body. Motors, rotors,
-    and couplings to several leaders, which SDF lacks, are left out, the last two and armatures and
-    end stops with a DescriptionWarning.
+    Links are drawn at q (nq,), by default at zero of the model, where SDF's joints are at zero.
+    Closures become joints that hold a link for the second time, so q must close them: give what
+    assemble returns. A body without mass that does not move becomes a frame. One that moves a
+    body fixed to it becomes the place of its joint; where it floats, the coordinates are the pose
+    of that body. What SDF lacks is left out, all but motors with a DescriptionWarning.
 
     Example: `Path('arm.sdf').write_text(to_sdf(load_model('arm.urdf')))`.
 
-    Raises DescriptionError for cylindrical and planar joints, free joints on a body, and other
-    moving bodies without mass. So it does for closures that SDF lacks or q leaves open. Raises
-    ShapeError, NotFiniteError or NotInGroupError for q, and LiedynError for anything but a Model.
+    Raises DescriptionError for joints and closures that SDF lacks, closures that q leaves open and
+    other moving bodies without mass. Raises ShapeError, NotFiniteError or NotInGroupError for q,
+    and LiedynError for anything but a Model.
     """
     require_kind('model', model, Model, 'as load_model returns')
     q = model.check_configuration(model.neutral() if q is None else q)
@@ -62,17 +63,15 @@ def to_sdf(model: Model, q: ArrayLike | None = None) -> str:
     add(world, 'gravity', model.gravity)
     _Writer(add(world, 'model', name=model.name), model, q).write()
     lost = Remarks()
-    for kind, what, names in (
-            ('joint', 'couplings to several leaders',
-             [each.joint for each in model.couplings if each.further]),
-            *(('joint', key, [joint.name for joint in model.joint_list
-                              if getattr(joint, key).any()]) for key in (
-                                  'armature', 'stop_stiffness')),
-            ('joint', 'damping and friction', [
-                joint.name for joint in model.joint_list if joint.type_name in (
-                    'spherical', 'free') and (joint.damping.any() or joint.friction.any())]),
-            ('rotor', 'rotors', [rotor.name for rotor in model.rotors])):
-        lost.add(kind, f'{what} not written: SDF has none', *names)
+    for each in model.couplings:
+        if each.further:
+            lost.add('joint', 'couplings to several leaders not written: SDF has none', each.joint)
+    for joint in model.joint_list:
+        for key in ('armature', 'stop_stiffness', *(
+                ('damping', 'friction') if joint.type_name in ('spherical', 'free') else ())):
+            if getattr(joint, key).any():
+                lost.add('joint', f'{key} not written: SDF has none', joint.name)
+    lost.add('rotor', 'not written: SDF has none', *(rotor.name for rotor in model.rotors))
     warn_of_lost(model, lost)
     return document(root)
 
@@ -124,10 +123,11 @@ class _Writer:
             add_shape(visual, each, nested=True)
             add(add(visual, 'material'), 'diffuse', each.color)
 
-    def _start(self, name: str, kind: str, parent: str | None, child: str | None) -> Element:
-        element = add(self._element, 'joint', name=name, type=kind)
-        add(element, 'parent', parent or GROUND)
-        add(element, 'child', child or GROUND)
+    def _start(self, name: str, kind: str, ends: Sequence[str | None], pitch: float) -> Element:
+        element = add(self._element, 'joint', name=name, type=_CLOSURES[kind])
+        add_all(element, {'parent': ends[0] or GROUND, 'child': ends[1] or GROUND})
+        if kind == 'helical':
+            add(element, 'screw_thread_pitch', 2.0 * np.pi * pitch)
         return element
 
     def _add_joint(self, joint: Joint) -> None:
@@ -139,14 +139,12 @@ class _Writer:
         if kind not in _TYPES:
             raise DescriptionError(f'joint {joint.name}: expected one of the types of SDF, '
                                    f'{list(_TYPES)}, got {kind}')
-        element = self._start(joint.name, _TYPES[kind], parent, child)
+        element = self._start(joint.name, kind, (parent, child), joint.pitch)
         if child != joint.child:
             _add_pose(element, se3.compose(
                 se3.inverse(self._poses[child]), self._poses[joint.child]), child)
         if not JOINT_TYPES[kind].has_axis:
             return
-        if kind == 'helical':
-            add(element, 'screw_thread_pitch', 2.0 * np.pi * joint.pitch)
         axes = [joint.axis]
         if kind == 'universal':  # the second turns with the body, as the first does not
             first = joint.motion(self._q[joint.q_slice])[:3, :3].T @ joint.axis
@@ -195,10 +193,8 @@ class _Writer:
                 f'{between[:3, 3].tolist()} m apart')
         while any(each.get('name') == name for each in self._element):
             name += '_closure'
-        element = self._start(name, _CLOSURES[kind], self._places[parent], link)
+        element = self._start(name, kind, (self._places[parent], link), closure.pitch)
         _add_pose(element, se3.compose(se3.inverse(self._poses[link]), at), link)
-        if kind == 'helical':
-            add(element, 'screw_thread_pitch', 2.0 * np.pi * closure.pitch)
         axes: dict[str, Sequence[Array]] = {
             'weld': (), 'spherical': (), 'universal': (between[:3, axis_p], np.eye(3)[axis_c])}
         for tag, axis in zip(('axis', 'axis2'), axes.get(kind, np.eye(3)[2:])):

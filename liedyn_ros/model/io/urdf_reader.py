@@ -23,7 +23,7 @@ from liedyn_ros.common.checks import listed
 from liedyn_ros.common.description import short
 from liedyn_ros.common.xml_reader import Element, is_document, read
 from liedyn_ros.model.builder import ModelBuilder, STANDARD_GRAVITY
-from liedyn_ros.model.io.urdf_loops import add_dialects, add_loops, FORCES
+from liedyn_ros.model.io.loops import add_dialects, add_loops, FORCES
 from liedyn_ros.model.io.vocabulary import is_off, Vocabulary
 from liedyn_ros.model.io.xml_parts import (
     inertia_in, model_of_file, MOMENTS, origin, plausible_limits, Remarks, shapes_of)
@@ -49,7 +49,7 @@ def load_urdf(
     A joint named root_joint holds the root link on the ground, or leaves it free if floating. An
     element virtual_joint, as SRDF has it and to_urdf writes it, names that joint and says whether
     it is fixed or floating. Mimic joints become couplings of the model. Elements that others
-    close loops with are read too, see urdf_loops and urdf_dialects; urdf_constraints reads the
+    close loops with are read too, see io.loops; urdf_constraints reads the
     element constraint, a proposal to urdfdom, too. What simulators add to the
     dynamics and is not read has a DescriptionWarning each. Mass properties that no rigid body has
     are used as they are, with a DescriptionWarning that names the links; strict refuses them.

@@ -17,14 +17,13 @@ import numpy as np
 
 from liedyn_ros.common.checks import Array, require_kind
 from liedyn_ros.common.errors import DescriptionError
-from liedyn_ros.model.io.urdf_loops import FORCES, write_loops
+from liedyn_ros.model.io.loops import FORCES, write_loops
 from liedyn_ros.model.io.urdf_reader import URDF_TYPES
 from liedyn_ros.model.io.xml_parts import (
     add, add_origin, add_shape, document, Remarks, warn_of_lost, write_inertial)
 from liedyn_ros.model.model import Model
 from liedyn_ros.model.parts.body import Body, Visual
 from liedyn_ros.model.parts.constraints import Coupling
-from liedyn_ros.model.parts.frame import Frame
 from liedyn_ros.model.parts.geometry import perpendicular
 from liedyn_ros.model.parts.joints import GROUND, Joint
 
@@ -36,16 +35,12 @@ def to_urdf(model: Model) -> str:
     """
     Return a model as the text of a URDF, with simple visuals.
 
-    A single root that is free, or fixed at the origin, becomes the root link. An element
-    virtual_joint, as in SRDF, says which of the two. Otherwise there is a root link world. Added
-    frames become links without mass. Closures become elements loop, as URDF+ has them, and passive
-    joints beside them are not independent; other readers ignore both. URDF cannot describe
-    gravity, so it is left out. So are limits and forces of planar and floating joints, and rotors;
-    the visuals of rotors are drawn on their body. Couplings to several leaders, or of a joint's
-    coordinate, are left out with a DescriptionWarning. Raises DescriptionError for joints that
-    URDF lacks: helical, universal, cylindrical and spherical joints, and planar joints with
-    another second axis than the default. It raises too for closures between the ground and a
-    machine whose base floats. Raises LiedynError for anything but a Model.
+    A single root that is free, or fixed at the origin, becomes the root link, and an element
+    virtual_joint says which. Otherwise there is a root link world. Frames become links without
+    mass, closures elements loop, as URDF+ has them. Gravity, rotors, and limits and forces of
+    planar and floating joints are left out; couplings to several leaders, or of a joint's
+    coordinate, with a DescriptionWarning. Raises DescriptionError for joints that URDF lacks, and
+    closures between the ground and a base that floats, LiedynError for anything but a Model.
     """
     require_kind('model', model, Model, 'as load_model returns')
     robot = Element('robot', name=model.name)
@@ -66,15 +61,20 @@ def to_urdf(model: Model) -> str:
     lost.add('joint', 'couplings not written: URDF couples one joint to one other', *(
         each.joint for each in model.couplings if couplings.get(each.joint) is not each))
     warn_of_lost(model, lost)
-    for joint in model.joint_list:
-        if grounded or joint.parent is not None:
-            element = _add_joint(robot, joint, couplings.get(joint.name))
-            if model.closures and not joint.actuated:
-                element.set('independent', 'false')
-    ground = None if roots[0].type_name == 'free' else roots[0].child
-    write_loops(robot, model.closures, GROUND if grounded else ground)
+    for joint in model.joint_list if grounded else [
+            each for each in model.joint_list if each.parent is not None]:
+        element = _add_joint(robot, joint, couplings.get(joint.name))
+        if model.closures and not joint.actuated:
+            element.set('independent', 'false')
+    ground = GROUND if grounded else None if roots[0].type_name == 'free' else roots[0].child
+    write_loops(robot, model.closures, ground)
     for frame in model.frame_list:
-        _add_frame(robot, frame, GROUND if grounded else roots[0])
+        parent = ground if frame.body is None else frame.body
+        if parent is None:
+            raise DescriptionError(f'frame {frame.name}: expected one on a body, as URDF has no '
+                                   'ground beside a floating base, got one on the ground')
+        add(robot, 'link', name=frame.name)
+        _start_joint(robot, f'{frame.name}_frame', 'fixed', frame.placement, parent, frame.name)
     if not grounded:  # other URDF readers ignore this element
         add(robot, 'virtual_joint', name=roots[0].name, type=_TYPES[roots[0].type_name],
                    parent_frame=GROUND, child_link=roots[0].child)
@@ -94,19 +94,13 @@ def _add_link(robot: Element, body: Body, extra: Sequence[tuple[Array, Visual]])
         add(add(element, 'material', name=f'{body.name}_{i}'), 'color', rgba=visual.color)
 
 
-def _add_frame(robot: Element, frame: Frame, root: str | Joint) -> None:
-    """Add a frame as a link on a fixed joint; root is the link world, or the joint without one."""
-    parent = frame.body
-    if parent is None and isinstance(root, Joint):
-        if root.type_name == 'free':
-            raise DescriptionError(f'frame {frame.name}: expected one on a body, as URDF has no '
-                                   'ground beside a floating base, got one on the ground')
-        parent = root.child
-    add(robot, 'link', name=frame.name)
-    element = add(robot, 'joint', name=f'{frame.name}_frame', type='fixed')
-    add_origin(element, frame.placement)
-    add(element, 'parent', link=parent or GROUND)
-    add(element, 'child', link=frame.name)
+def _start_joint(robot: Element, name: str, kind: str, placement: Array, parent: str, child: str
+                 ) -> Element:
+    element = add(robot, 'joint', name=name, type=kind)
+    add_origin(element, placement)
+    add(element, 'parent', link=parent)
+    add(element, 'child', link=child)
+    return element
 
 
 def _add_joint(robot: Element, joint: Joint, coupling: Coupling | None) -> Element:
@@ -114,10 +108,8 @@ def _add_joint(robot: Element, joint: Joint, coupling: Coupling | None) -> Eleme
     if joint.type_name not in _TYPES:
         raise DescriptionError(f'joint {joint.name}: expected one of the types of URDF, '
                                f'{list(_TYPES)}, got {joint.type_name}')
-    element = add(robot, 'joint', name=joint.name, type=_TYPES[joint.type_name])
-    add_origin(element, joint.placement)
-    add(element, 'parent', link=joint.parent or GROUND)
-    add(element, 'child', link=joint.child)
+    element = _start_joint(robot, joint.name, _TYPES[joint.type_name], joint.placement,
+                           joint.parent or GROUND, joint.child)
     if joint.type_name in ('fixed', 'free'):
         return element
     add(element, 'axis', xyz=joint.axis)

@@ -186,13 +186,16 @@ def origin(element: Element, tag: str = 'origin') -> Array:
     if found is None:
         return pose()
     if 'quat_xyzw' not in found.value.attrib:
-        return pose(found.numbers('xyz', 3, _ZERO), found.numbers('rpy', 3, _ZERO))
-    if 'rpy' in found.value.attrib:
-        found.fail('rpy or quat_xyzw', 'both')
+        return place_of(found)
     turn = found.numbers('quat_xyzw', 4)
-    if not any(turn):
-        found.fail('a quaternion other than zero', 'zero')
+    if 'rpy' in found.value.attrib or not any(turn):
+        found.fail('rpy or a quat_xyzw other than zero', 'both' if any(turn) else 'zero')
     return quaternion_pose(found.numbers('xyz', 3, _ZERO), turn)
+
+
+def place_of(element: Element, xyz: str = 'xyz', rpy: str = 'rpy') -> Array:
+    """Return the pose (4, 4) that two attributes of an element give."""
+    return pose(element.numbers(xyz, 3, _ZERO), element.numbers(rpy, 3, _ZERO))
 
 
 def add(parent: XML, tag: str, content: ArrayLike | str | None = None, **attributes: ArrayLike

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The package's own model format; docs/model_format.md describes every key."""
+"""The package's own model format, and loops beside a URDF; docs/model_format.md has the keys."""
 
 from collections.abc import Callable
 from dataclasses import fields
@@ -29,6 +29,8 @@ from liedyn_ros.model.parts.joints import Limits
 from liedyn_ros.model.parts.rotors import Rotor
 
 FORMAT = 1
+_PAIRS = {'3d': 'spherical', '6d': 'weld'}
+_AXES = {'X': np.eye(3)[0], 'Y': np.eye(3)[1], 'Z': np.eye(3)[2]}
 
 
 def load_yaml(path: str | os.PathLike[str]) -> Model:
@@ -46,7 +48,7 @@ def load_yaml(path: str | os.PathLike[str]) -> Model:
 
 
 def _model(root: Node) -> Model:
-    require_format(root)
+    _require_format(root)
     gravity = root.take('gravity', list(STANDARD_GRAVITY))
     builder = ModelBuilder(root.take('name').text(), gravity.numbers(3))
     for name, body in root.take('bodies').items():
@@ -56,24 +58,81 @@ def _model(root: Node) -> Model:
         _add_joint(builder, name, joint)
     for name, rotor in root.take('rotors', {}).items():
         _add_rotor(builder, name, rotor)
-    add_loops(builder, root)
+    _add_loops(builder, root)
     root.finish()
     return builder.build()
 
 
-def require_format(root: Node) -> None:
+def annotate(model: Model, path: str | os.PathLike[str]) -> Model:
+    """
+    Return a model with the closures, couplings and passive joints that a YAML file adds to it.
+
+    `closures` and `couplings` are as in a model file; `passive` lists the joints that no actuator
+    drives. A robot.yaml of example-parallel-robots is recognised by its key closed_loop. It names
+    pairs of links that coincide (6d) or whose origins do (3d), the motors, and joints of types
+    that URDF lacks.
+
+    Raises DescriptionError naming the file, the place in it, the expected and the given value.
+    """
+    try:
+        root, builder = read(path, 'loops'), ModelBuilder.of(model)
+        if root.optional('closed_loop') is not None:
+            return _with_pairs(model, builder, root)
+        _require_format(root)
+        for joint in root.take('passive', []).sequence():
+            builder.make_passive(joint.text())
+        _add_loops(builder, root)
+        root.finish()
+        return builder.build()
+    except LiedynError as error:
+        raise DescriptionError(f'{path}: {error}') from error
+
+
+def _require_format(root: Node) -> None:
     """Raise DescriptionError where a file is not of the format that is read here."""
     version = root.take('format')
     if version.integer() != FORMAT:
         version.fail(FORMAT)
 
 
-def add_loops(builder: ModelBuilder, root: Node) -> None:
+def _add_loops(builder: ModelBuilder, root: Node) -> None:
     """Add the closures and couplings of a file."""
     for name, closure in root.take('closures', {}).items():
         _add_closure(builder, name, closure)
     for name, coupling in root.take('couplings', {}).items():
         _add_coupling(builder, name, coupling)
+
+
+def _with_pairs(model: Model, builder: ModelBuilder, root: Node) -> Model:
+    """Return a model with the entries of a robot.yaml of example-parallel-robots."""
+    replaced = [node.text() for node in root.take('joint_name', []).sequence()]
+    for name, node in zip(replaced, root.take('joint_type', []).sequence(len(replaced))):
+        kind, _, axes = node.text().upper().partition('_')
+        if kind == 'SPHERICAL':
+            builder.replace_joint(name, 'spherical')
+        elif kind == 'FIXED':
+            builder.replace_joint(name, 'fixed')
+        elif kind == 'UJOINT' and len(axes) == 2 and set(axes) <= set(_AXES):
+            builder.replace_joint(
+                name, 'universal', axis=_AXES[axes[0]], second_axis=_AXES[axes[1]])
+        else:
+            node.fail('SPHERICAL, FIXED or UJOINT_ with two of X, Y and Z')
+    motors = root.optional('name_mot')
+    if motors is not None:
+        driven = {motor.text() for motor in motors.sequence()}
+        for joint in model.joints:
+            if joint not in driven:
+                builder.make_passive(joint)
+    moved = {joint.name: joint.child for joint in model.joint_list}  # a joint names its frame
+    pairs = root.take('closed_loop').sequence()
+    for pair, node in zip(pairs, root.take('type').sequence(len(pairs))):
+        kind = node.text().lower()
+        if kind not in _PAIRS:
+            node.fail(f'a type of {list(_PAIRS)}')
+        first, second = (each.text() for each in pair.sequence(2))
+        builder.add_closure(f'{first}={second}', _PAIRS[kind], *(
+            name if name in model.bodies else moved.get(name, name) for name in (first, second)))
+    return builder.build()
 
 
 def _inertia(body: Node) -> SpatialInertia | None:

@@ -15,8 +15,7 @@ from typing import Any
 
 from liedyn_ros.dynamics.constrained.constraints.function import ConstraintFunction
 from liedyn_ros.dynamics.constrained.constraints.taylor_numbers import taylor_series
-from liedyn_ros.model.io.mjcf.constraints import Polynomial
-from liedyn_ros.model.io.mjcf.reader import polynomials_of
+from liedyn_ros.model.io.mjcf.reader import Polynomial, polynomials_of
 from liedyn_ros.model.model import Model
 
 

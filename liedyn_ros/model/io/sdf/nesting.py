@@ -6,27 +6,123 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Models in models and included files of SDF, as one model: names with a prefix, as SDFormat's."""
+"""Frames of SDF, and models in models and included files as one, with SDFormat's names."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import deepcopy
 from pathlib import Path
 import warnings
 from xml.etree.ElementTree import Element as Xml, SubElement
 
-from liedyn_ros.common.checks import listed
+import numpy as np
+
+from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.description import short
 from liedyn_ros.common.packages import candidates, PATHS
 from liedyn_ros.common.xml_reader import Element, read
-from liedyn_ros.model.io.gazebo import SCOPE
-from liedyn_ros.model.io.sdf.frames import is_true, MODEL, text_of, WORLD
+from liedyn_ros.model.io.loops import SCOPE
 from liedyn_ros.model.io.sdf_writer import to_sdf
 from liedyn_ros.model.io.urdf_reader import load_urdf
 from liedyn_ros.model.io.xml_parts import with_leaves
+from liedyn_ros.model.parts.geometry import IDENTITY, pose, quaternion_pose
 
 MAX_FILES, MAX_DEPTH = 100, 20  # of a model, and of models in each other
+MODEL, WORLD = '__model__', 'world'
 _MOVED = 'link', 'joint', 'frame', 'gripper'
+
+
+def text_of(element: Element, key: str, default: str | None = None) -> str:
+    """Return a text of an element, which must be there unless there is a default."""
+    found = element.value.get(key, default)
+    if found is None:
+        element.fail(f'an element {key} with a text', 'none')
+    return found
+
+
+def is_true(element: Element, key: str) -> bool:
+    """Return whether a text of an element is true."""
+    return element.value.get(key, '').strip().lower() in ('true', '1')
+
+
+def pose_of(element: Element) -> tuple[str, Array]:
+    """Return the frame that an element's pose is relative to, '' for none, and the pose (4, 4)."""
+    found = element.optional('pose')
+    if found is None:
+        return '', IDENTITY
+    relative = found.value.get('relative_to', found.value.get('frame', '')).strip()
+    if found.value.get('rotation_format', 'euler_rpy') == 'quat_xyzw':
+        numbers = element.numbers('pose', 7, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
+        if not any(numbers[3:]):
+            found.fail('a quaternion of length one', 'zero')
+        return relative, quaternion_pose(numbers[:3], numbers[3:])
+    numbers = element.numbers('pose', 6, 6 * (0.0,))
+    angles = np.radians(numbers[3:]) if is_true(found, 'degrees') else numbers[3:]
+    return relative, pose(numbers[:3], angles)
+
+
+class Frames:
+    """The poses (4, 4) of the named frames of a model or world in the ground, joints at zero."""
+
+    def __init__(self, model: Element, ground: Array) -> None:
+        """Take a model whose frame has a pose (4, 4) in the ground."""
+        self._model, self._found = model, {MODEL: ground, WORLD: IDENTITY}
+        self._given: dict[str, tuple[Element, str, Array]] = {}
+        for tag, default in (('link', None), ('joint', 'child'), ('frame', 'attached_to'),
+                             ('model', None), ('include', None)):
+            for each in model.each(tag):
+                name = each.value.get('name', '') if tag == 'include' else each.text('name')
+                if name in self._given or name in self._found:
+                    each.fail('a name not yet used', repr(name))
+                to, at = pose_of(each)
+                if not to and default == 'child':
+                    to = text_of(each, 'child')
+                elif not to and default:
+                    to = each.value.get(default, '').strip()
+                self._given[name] = each, to or MODEL, at
+
+    def at(self, element: Element) -> Array:
+        """Return the pose (4, 4) of an element that stands in the model."""
+        to, at = pose_of(element)
+        return self[to or MODEL] @ at
+
+    def __getitem__(self, name: str) -> Array:
+        """Return a pose, or raise DescriptionError for an unknown frame or a circle."""
+        chain: list[str] = []
+        name = self._own(name)
+        while name not in self._found:
+            if name not in self._given:
+                self._model.fail(f'a frame of {listed(list(self._given))}', repr(name))
+            if name in chain:
+                self._given[name][0].fail('a pose that leads to the model', f'a circle: {chain}')
+            chain.append(name)
+            name = self._own(self._given[name][1])
+        for each in reversed(chain):
+            _, to, at = self._given[each]
+            self._found[each] = self._found[to] @ at
+        return self._found[chain[0] if chain else name]
+
+    def link(self, name: str, links: Mapping[str, object]) -> str | None:
+        """Return the link that a frame or joint stands on, None for the ground."""
+        seen: list[str] = []
+        name = self._own(name)
+        while name not in links:
+            if name == WORLD:
+                return None
+            if name == MODEL:
+                return self._model.value.get('canonical_link') or next(iter(links))
+            if name not in self._given or name in seen:
+                self._model.fail(f'a link of {listed(list(links))}', repr(name))
+            seen.append(name)
+            element = self._given[name][0]
+            name = self._own(text_of(element, 'child') if element.value.tag == 'joint'
+                             else element.value.get('attached_to', '').strip() or MODEL)
+        return name
+
+    def _own(self, name: str) -> str:
+        """Return the name here of a frame that can be that of a model in this one."""
+        return name if name in self._given else name.removesuffix(f'::{MODEL}')
 
 
 class Nesting:
@@ -188,13 +284,13 @@ def _rename(each: Xml, prefix: str, frame: str) -> None:
         return frame if name == MODEL else name if name in ('', WORLD) else prefix + name
 
     each.set('name', outer(each.get('name')))
-    pose = each.find('pose')
-    if each.tag == 'link' and pose is None:
-        pose = SubElement(each, 'pose')
-    if pose is not None:
-        relative = outer(pose.attrib.pop('frame', pose.get('relative_to')))
+    at = each.find('pose')
+    if each.tag == 'link' and at is None:
+        at = SubElement(each, 'pose')
+    if at is not None:
+        relative = outer(at.attrib.pop('frame', at.get('relative_to')))
         if relative or each.tag == 'link':
-            pose.set('relative_to', relative or frame)
+            at.set('relative_to', relative or frame)
     if each.tag == 'frame':
         each.set('attached_to', outer(each.get('attached_to')) or frame)
     for side in ('parent', 'child', 'gearbox_reference_body') if each.tag == 'joint' else ():

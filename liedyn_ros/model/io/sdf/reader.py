@@ -23,11 +23,11 @@ from liedyn_ros.common.checks import Array, listed
 from liedyn_ros.common.xml_reader import Element, is_document, read
 from liedyn_ros.lie import se3
 from liedyn_ros.model.builder import ModelBuilder
-from liedyn_ros.model.io.gazebo import add_plugins
-from liedyn_ros.model.io.sdf.frames import (
-    CLOSURES, Frames, is_true, MODEL, pose_of, text_of, TYPES, WORLD)
-from liedyn_ros.model.io.sdf.nesting import Nesting, upgraded
+from liedyn_ros.model.io.loops import add_plugins
+from liedyn_ros.model.io.sdf.nesting import (
+    Frames, is_true, MODEL, Nesting, pose_of, text_of, upgraded, WORLD)
 from liedyn_ros.model.io.sdf.shapes import inertia_of
+from liedyn_ros.model.io.sdf_writer import CLOSURES, TYPES
 from liedyn_ros.model.io.vocabulary import Vocabulary
 from liedyn_ros.model.io.xml_parts import (
     DRAKE, model_of_file, plausible_limits, Remarks, shapes_of)

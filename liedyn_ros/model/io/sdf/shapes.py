@@ -21,7 +21,7 @@ from liedyn_ros.common.extras import remedy_of
 from liedyn_ros.common.meshes import surfaces
 from liedyn_ros.common.packages import candidates
 from liedyn_ros.common.xml_reader import Element
-from liedyn_ros.model.io.sdf.frames import is_true, pose_of, text_of
+from liedyn_ros.model.io.sdf.nesting import is_true, pose_of, text_of
 from liedyn_ros.model.io.xml_parts import inertia_in, MOMENTS, Remarks
 from liedyn_ros.model.parts.inertia import SpatialInertia
 

@@ -1,0 +1,313 @@
+# Copyright 2026 The liedyn_ros authors
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+"""
+Loops in a URDF or SDF, as others write them.
+
+<loop> and <coupling> are of URDF+ (Chignoli et al., 2024), where joints that are not independent
+count as passive. <constraint> is what urdfdom may come to have (its pull request 264), so it is
+read where the caller asks for it. Our own are the types rod and helical of <loop>, and its
+attributes length, pitch and tolerance. <loop_joint> is of Isaac Sim's URDF importer, <drake:...>
+of Drake's parser, <gazebo> and <plugin> of Gazebo. Where one is exactly a closure it becomes one;
+any other that would change the dynamics is named in a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+import re
+from typing import Any
+from xml.etree.ElementTree import Element as XML
+
+import numpy as np
+
+from liedyn_ros.common.checks import Array, listed
+from liedyn_ros.common.description import short
+from liedyn_ros.common.errors import DescriptionError, LiedynError
+from liedyn_ros.common.xml_reader import Element
+from liedyn_ros.lie import se3
+from liedyn_ros.model.builder import ModelBuilder
+from liedyn_ros.model.configuration import body_poses
+from liedyn_ros.model.io.vocabulary import said, Vocabulary
+from liedyn_ros.model.io.xml_parts import (
+    add, add_origin, DRAKE, joined, origin, place_of, with_leaves)
+from liedyn_ros.model.parts.constraints import Closure, CLOSURE_TYPES
+from liedyn_ros.model.parts.geometry import axis_frame, perpendicular, pose, unit_axis
+
+_X, _Z = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
+_TYPES = {name: name for name in CLOSURE_TYPES} | {
+    'fixed': 'weld', 'continuous': 'revolute', 'ball': 'spherical'}
+_SIDES = 'parent', 'child'
+_NUMBERS = 'pitch', 'length', 'tolerance'
+_LOOP_JOINTS = {'spherical': 'spherical', 'fixed': 'weld'}  # those that need no axis
+_CLOSURES = {'ball': 'spherical', 'fixed': 'weld', 'revolute2': 'universal', 'screw': 'helical',
+             'continuous': 'revolute'}
+FORCES = (  # of <dynamics>, all read
+    'damping', 'friction', 'stiffness', 'rest', 'armature', 'stop_stiffness', 'stop_width')
+ADVICE = 'not read: add it by a file for annotate, or by ModelBuilder'
+GAZEBO = Vocabulary('gazebo')
+# Words of names and files of plugins that put no force on a link by themselves.
+_QUIET = re.compile(
+    'control|publish|sensor|camera|imu|laser|lidar|ray|gps|nav_?sat|joint_?state|odom|p3d|contact|'
+    'bumper|depth|physics|scene|user_?commands|battery|logger|performer|label|thermal|altimeter|'
+    'magnetometer|sonar|markers|trajectory|diff_?drive|skid_?steer|ackermann|planar_?move|'
+    'tf_|pose|force_?torque|ft_|select|resource|video|keyboard|occupancy|perfect', re.IGNORECASE)
+_CLOSED = re.compile('closed?_?-?loop|loop_?clos', re.IGNORECASE)
+SCOPE = 'scope_of_liedyn'  # an attribute: the prefix of the model that holds a plugin
+
+
+def add_loops(robot: Element, builder: ModelBuilder, urdf_constraints: bool) -> None:
+    """
+    Add the loop closures of a URDF, those of <constraint> by urdf_constraints alone.
+
+    Raises DescriptionError and the errors of add_closure.
+    """
+    def add_loop(loop: Element, links: list[str], frames: Iterable[Array],
+                 axis: Sequence[float] | None) -> None:
+        numbers: dict[str, Any] = {name: loop.number(name, 0.0) for name in _NUMBERS}
+        first, second = frames
+        with loop.context():
+            builder.add_closure(loop.text('name'), _type(loop), *links, placement_a=first,
+                                placement_b=second, axis=axis, **numbers)
+
+    for loop in robot.each('loop'):
+        sides, axis = (loop.take('predecessor'), loop.take('successor')), loop.optional('axis')
+        add_loop(loop, [side.text('link') for side in sides], map(origin, sides),
+                 (_X if axis is None else axis.numbers('xyz', 3))
+                 if CLOSURE_TYPES[_type(loop)].axes == 1 else None)
+    for constraint in robot.each('constraint'):
+        if urdf_constraints:
+            add_loop(constraint, [constraint.take(side).text('link') for side in _SIDES],
+                     (_side(constraint, side) for side in _SIDES), None)
+            continue
+        builder.add_warning(
+            f'constraint {short(constraint.value.get("name", "without a name"))}: not read, '
+            'as urdfdom has not decided on this element: the option urdf_constraints reads '
+            'it as a closure, or write it as an element loop')
+    for coupling in robot.each('coupling'):
+        _add_coupling(robot, coupling, builder)
+
+
+def write_loops(robot: XML, closures: Sequence[Closure], ground: str | None) -> None:
+    """
+    Write closures as elements loop; ground names the link that stands for the ground.
+
+    Raises DescriptionError for a closure on the ground where no link does, None.
+    """
+    for closure in closures:
+        loop = add(robot, 'loop', name=closure.name, type=closure.type_name)
+        for side, body in (('predecessor', closure.body_a), ('successor', closure.body_b)):
+            link = ground if body is None else body
+            if link is None:
+                raise DescriptionError(f'closure {closure.name}: expected two bodies, as URDF has '
+                                       'no ground beside a floating base, got the ground')
+            add(loop, side, link=link)
+        write_loop(loop, closure)
+
+
+def write_loop(loop: XML, closure: Closure) -> None:
+    """Write the frames of a loop, whose z is its axis, and its numbers, in place of others."""
+    for tag, frame in (('predecessor', closure.frame_a), ('successor', closure.frame_b)):
+        side = loop.find(tag)
+        if side is None:
+            raise DescriptionError(f'loop {closure.name}: expected a {tag}, got none')
+        add_origin(side, frame)
+    for old in loop.findall('axis'):
+        loop.remove(old)
+    if CLOSURE_TYPES[closure.type_name].axes == 1:
+        add(loop, 'axis', xyz=_Z)
+    loop.attrib.update({name: joined(value) for name in _NUMBERS
+                        if (value := float(getattr(closure, name))) != 0.0})
+
+
+def _type(element: Element) -> str:
+    kind = element.text('type')
+    if kind not in _TYPES:
+        element.fail(f'a type of {sorted(_TYPES)}', kind)
+    return _TYPES[kind]
+
+
+def _side(constraint: Element, side: str) -> Array:
+    """Return the frame of one side of a constraint, its axis where the closure has it."""
+    kind = _type(constraint)
+    placement, given = origin(constraint, f'{side}_origin'), constraint.optional(f'{side}_axis')
+    if CLOSURE_TYPES[kind].axes:
+        axis = unit_axis(f'{side}_axis', _X if given is None else given.numbers('xyz', 3))
+        beside = perpendicular(axis)
+        if kind != 'universal':
+            rotation = axis_frame(axis, beside)  # z along the axis
+        elif side == 'parent':
+            rotation = axis_frame(beside, axis)  # x along it
+        else:
+            rotation = np.column_stack((beside, axis, np.cross(beside, axis)))  # y along it
+        placement[:3, :3] = placement[:3, :3] @ rotation
+    return placement
+
+
+def _add_coupling(robot: Element, coupling: Element, builder: ModelBuilder) -> None:
+    """
+    Couple the joints on the way to one link to those on the way to another.
+
+    From the last link that both paths share, the sum of the joints to the successor is the ratio
+    times that to the predecessor.
+    """
+    above = {joint.take('child').text('link'): joint for joint in robot.each('joint')}
+
+    def path(link: str) -> list[str]:
+        names: list[str] = []
+        while link in above and len(names) <= len(above):
+            joint = above[link]
+            if joint.text('type') != 'fixed':
+                names.append(joint.text('name'))
+            link = joint.take('parent').text('link')
+        return names
+
+    first, second = (path(coupling.take(side).text('link')) for side in (
+        'predecessor', 'successor'))
+    leaders = [name for name in first if name not in second]
+    followers = [name for name in second if name not in first]
+    if not leaders or not followers:
+        coupling.fail('links that different joints move', f'{first} and {second}')
+    ratio = coupling.take('ratio').number('value')
+    terms = dict.fromkeys(leaders[1:], ratio) | dict.fromkeys(followers[1:], -1.0)
+    builder.add_coupling(followers[0], leaders[0], ratio, 0.0, terms)
+
+
+def add_dialects(robot: Element, builder: ModelBuilder, links: list[str]) -> None:
+    """Add the closures of simulators, and a warning for each other element with an effect."""
+    for xml in robot.value.iter():  # Drake's by whatever address its prefix has
+        if 'drake' in xml.tag.rpartition('}')[0]:
+            xml.tag = DRAKE + xml.tag.rpartition('}')[2]
+    for loop in robot.each('loop_joint'):
+        what = f'loop_joint {said(loop.value)} of type {said(loop.value, "type")}'
+        try:
+            _add_loop_joint(loop, builder, links, what)
+        except LiedynError as error:
+            builder.add_warning(f'{what}: {error}; {ADVICE}')
+    for i, ball in enumerate(robot.each(f'{DRAKE}ball_constraint')):
+        try:  # point P of body A stays at point Q of body B
+            bodies = [_link(ball.take(f'{DRAKE}ball_constraint_body_{side}'), 'name', links)
+                      for side in 'AB']
+            a, b = (pose(ball.take(f'{DRAKE}ball_constraint_p_{side}').numbers('value', 3))
+                    for side in ('AP', 'BQ'))
+            builder.add_closure(f'ball_constraint_{i}', 'spherical', *bodies, placement_a=a,
+                                placement_b=b)
+        except LiedynError as error:
+            builder.add_warning(f'drake:ball_constraint: {error}; {ADVICE}')
+    gazebos = list(robot.each('gazebo'))
+    builder.add_warning(*GAZEBO.unread(*(each.value for each in gazebos)))
+    add_plugins([plugin for gazebo in gazebos for plugin in gazebo.each('plugin')], builder,
+                links, robot.text('name'), mimics=[
+                    joint.get('name', '') for joint in robot.value.findall('joint[mimic]')])
+
+
+def _add_loop_joint(loop: Element, builder: ModelBuilder, links: list[str], what: str) -> None:
+    """Add Isaac Sim's loop joint: a type, and its frame on link1 and on link2."""
+    name, kind = said(loop.value), said(loop.value, 'type')
+    sides = [*loop.each('link1'), *loop.each('link2')]  # its manual writes link1 twice
+    if len(sides) != 2:
+        loop.fail('the elements link1 and link2', f'{len(sides)} of them')
+    (first, second), frames = [_link(side, 'link', links) for side in sides], [*map(
+        place_of, sides)]
+    if kind in _LOOP_JOINTS:
+        builder.add_closure(loop.text('name'), _LOOP_JOINTS[kind], first, second,
+                            placement_a=frames[0], placement_b=frames[1])
+        return
+    places = ', '.join(f'placement_{side}: [xyz: {[round(float(x), 9) for x in frame[:3, 3]]}]'
+                       for side, frame in zip('ab', frames))
+    builder.add_warning(
+        f'{what} between {first} and {second}: it has no axis that all readers agree on, {ADVICE} '
+        f'as a closure, {name}: {{type: {_CLOSURES.get(kind, kind)}, body_a: {first}, body_b: '
+        f'{second}, {places}, axis: ...}}')
+
+
+def _link(element: Element, attribute: str, links: list[str]) -> str:
+    """Return the name of a link of the file."""
+    name = element.text(attribute)
+    if name not in links:
+        element.fail(f'a link of {listed(links)}', repr(name))
+    return name
+
+
+def add_plugins(plugins: Iterable[Element], builder: ModelBuilder, links: Sequence[str],
+                model: str, mimics: Sequence[str] = ()) -> None:
+    """
+    Add the closures of plugins, and a warning for each other that may put forces on links.
+
+    A DetachableJoint is a weld where the file has both links. A plugin for closed loops, with a
+    joint, its parent and its child, is a revolute one. model is the name of the whole machine,
+    mimics are joints that plugins may couple, as the file does so too.
+    """
+    others = []
+    for plugin in map(with_leaves, plugins):
+        file, name, follower = (
+            plugin.value.get(key, '') for key in ('filename', 'name', 'mimicJoint'))
+        if 'detachable' in f'{file} {name}'.lower().replace('-', ''):
+            _add_detachable(plugin, builder, links, model)
+        elif _CLOSED.search(f'{file} {name}'):
+            _add_closed_loop(plugin, builder, links)
+        elif follower and follower not in mimics:
+            builder.add_warning(
+                f'plugin {said(plugin.value)}: joint {short(follower)} mimics '
+                f'{short(plugin.value.get("joint"))}: not read: add a coupling by a file for '
+                'annotate, or write the element mimic')
+        elif not follower and not any(map(_QUIET.search, (name.rpartition(':')[2], file))):
+            others.append(f'{name} of {file}')
+    if others:
+        builder.add_warning(f'plugins {listed(others)}: not read: add their forces, or their '
+                            'loops by a file for annotate')
+
+
+def _add_detachable(plugin: Element, builder: ModelBuilder, links: Sequence[str], model: str
+                    ) -> None:
+    scope, inner, child, parent = (plugin.value.get(key, '') for key in (
+        SCOPE, 'child_model', 'child_link', 'parent_link'))
+    own = inner in ('', model, '__model__', scope.removesuffix('::').rpartition('::')[2])
+    a = _one_of((scope + parent, parent), links)
+    b = _one_of((f'{inner}::{child}', f'{scope}{inner}::{child}',
+                 *((scope + child, child) if own else ())), links)
+    what = (f'plugin {said(plugin.value)}: it fixes {short(child)} of {short(inner)} to '
+            f'{short(parent)}')
+    if a is None or b is None or a == b:
+        builder.add_warning(f'{what}, which are not both of this model: not read')
+        return
+    _close(builder, f'{a}={b}', 'weld', (a, b), np.eye(4), 0)
+    builder.add_warning(f'{what}: read as a weld, as long as nothing detaches it')
+
+
+def _add_closed_loop(plugin: Element, builder: ModelBuilder, links: Sequence[str]) -> None:
+    """Add a revolute closure at the child, or at a position and rotation in it, about y there."""
+    given, name = plugin.value.attrib, said(plugin.value)
+    parent, child = (_one_of((given.get(SCOPE, '') + link, link), links)
+                     for link in (given.get('parent', ''), given.get('child', '')))
+    if parent is None or child is None or parent == child:
+        builder.add_warning(f'plugin {name}: it closes a loop: expected the links parent and '
+                            f'child, got {short(given.get("parent"))} and '
+                            f'{short(given.get("child"))}: add it by a file for annotate')
+        return
+    at = place_of(plugin, *(('position', 'rotation') if {'position', 'rotation'} & set(given)
+                            else ('xyz', 'rpy')))
+    axis = plugin.numbers('axis', 3, (0.0, 1.0, 0.0))
+    _close(builder, given.get('joint', name), 'revolute', (parent, child), at, 1, axis)
+    builder.add_warning(f'plugin {name}: read as a revolute closure of {parent} and '
+                        f'{child}, about {list(axis)} of {child} at {at[:3, 3].tolist()}')
+
+
+def _close(builder: ModelBuilder, name: str, kind: str, bodies: tuple[str, str], at: Array,
+           side: int, axis: Sequence[float] | None = None) -> None:
+    """Add a closure at a place of one of two bodies, by its side, where they are drawn."""
+    while name in {closure.name for closure in builder.closures}:
+        name += '_'
+    poses, places = body_poses(builder.build().joint_list), [at, at]
+    places[1 - side] = se3.compose(se3.compose(
+        se3.inverse(poses[bodies[1 - side]]), poses[bodies[side]]), at)
+    builder.add_closure(name, kind, *bodies, placement_a=places[0], placement_b=places[1],
+                        axis=axis)
+
+
+def _one_of(names: Iterable[str], links: Sequence[str]) -> str | None:
+    return next((name for name in names if name in links), None)
